@@ -1,0 +1,122 @@
+#include "korch/base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+[[noreturn]] void throw_errno(const char* action, const std::string& path) {
+  const int code = errno;
+  const ErrorKind kind =
+      (code == ENOSPC || code == EDQUOT || code == ENOMEM) ? ErrorKind::resource : ErrorKind::io;
+  throw Error(kind, fmt::format("cannot {} '{}': {}", action, path, std::strerror(code)));
+}
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int get() const { return fd_; }
+  int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+
+ private:
+  int fd_;
+};
+
+size_t regular_file_size(int fd, const std::string& path) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0) throw_errno("read", path);
+  if (!S_ISREG(info.st_mode)) throw Error(ErrorKind::io, fmt::format("'{}' is not a regular file", path));
+  return static_cast<size_t>(info.st_size);
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  const MappedFile file(path);
+  return std::string(file.view());
+}
+
+void write_file(const std::string& path, std::string_view content) { write_file_parts(path, {content}); }
+
+void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts) {
+  std::string temporary = path + ".XXXXXX";
+  FileDescriptor fd(::mkstemp(temporary.data()));
+  if (fd.get() < 0) throw_errno("write", path);
+  auto fail = [&](const char* action) {
+    const int code = errno;
+    ::unlink(temporary.c_str());
+    errno = code;
+    throw_errno(action, path);
+  };
+  for (std::string_view part : parts) {
+    while (!part.empty()) {
+      const ssize_t written = ::write(fd.get(), part.data(), part.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("write");
+      part.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (::fchmod(fd.get(), 0666 & ~mask) != 0) fail("write");
+  if (::close(fd.release()) != 0) fail("write");
+  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write");
+}
+
+bool file_exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+void make_directories(const std::string& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code) throw Error(ErrorKind::io, fmt::format("cannot create folder '{}': {}", path, code.message()));
+}
+
+TempDir::TempDir() {
+  path_ = (std::filesystem::temp_directory_path() / "korch.XXXXXX").string();
+  if (::mkdtemp(path_.data()) == nullptr) throw_errno("create temporary folder", path_);
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+MappedFile::MappedFile(const std::string& path) {
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) throw_errno("read", path);
+  size_bytes_ = regular_file_size(fd.get(), path);
+  if (size_bytes_ == 0) return;
+  void* data = ::mmap(nullptr, size_bytes_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (data == MAP_FAILED) throw_errno("map", path);
+  data_ = static_cast<const char*>(data);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_bytes_);
+}
+
+}  // namespace korch

@@ -1,0 +1,27 @@
+// Plan -> executable: a shared library with a C interface, its memory planned, its weights inside, page-aligned.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "korch/plan/plan.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+struct PackageInput {
+  const Plan* plan;
+  std::vector<std::string> objects;            // one per plan.kernels; empty for library calls
+  std::vector<std::string> constant_bytes;     // one per plan.constants
+  std::string plan_json;                       // stored in a section that is not loaded (korch explain)
+  Target target;
+};
+
+// Byte-identical for equal input. Writes beside `path` and renames.
+void write_executable(const PackageInput& input, const std::string& path);
+
+// The generated header (docs/design/package.md).
+std::string c_header();
+
+}  // namespace korch

@@ -1,0 +1,50 @@
+// A Kernel as plain data: generated source or a library call, its launch, and how its constants are packed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "korch/base/hash.h"
+#include "korch/tensor/layout.h"
+
+namespace korch {
+
+// How a constant operand is stored for a kernel: codegen/packing.h turns (HostTensor, Packing) into bytes.
+struct Packing {
+  std::string kind = "row_major";   // row_major, layout, and what the kernel families add
+  std::vector<int64_t> params;
+  bool operator==(const Packing&) const = default;
+};
+
+// A call into a vendor library, run by runtime on slices from its own workers.
+struct LibraryCall {
+  std::string library;              // "onednn"; empty: generated code
+  std::string function;             // "conv", "matmul"
+  std::vector<int64_t> params;      // documented where it is made and read (runtime/cpu/onednn.h)
+  std::vector<float> floats;        // post-op parameters
+  bool operator==(const LibraryCall&) const = default;
+};
+
+struct KernelPhase {
+  std::string symbol;  // extern "C" function of the object, type korch_kernel_fn (runtime/abi.h)
+  int64_t grid = 1;    // independent slices [0, grid); a barrier stands between phases
+  int64_t grain = 1;   // slices handed out at a time
+};
+
+// Arguments of every phase, in this order: inputs, constants, outputs, temporaries.
+struct Kernel {
+  std::string source;                      // C++ text; empty for a library call
+  LibraryCall call;
+  std::vector<KernelPhase> phases;
+  std::vector<Packing> constant_packing;   // one per constant operand
+  std::vector<int64_t> temporary_bytes;    // buffers shared by the workers for the duration of the step
+  int64_t scratch_bytes = 0;               // private to each worker
+  double flops = 0;                        // what this implementation computes (multiply-add: 2)
+  double bytes = 0;                        // distinct bytes read and written, constants included
+  std::vector<std::pair<int, int>> in_place;  // (input, output): may share one buffer
+
+  Hash key() const;  // over everything above that determines behaviour
+};
+
+}  // namespace korch

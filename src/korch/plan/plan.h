@@ -1,0 +1,73 @@
+// Plan: the chosen kernels in order, with the tensors they exchange and everything `korch explain` tells. Data, not code.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "korch/plan/kernel.h"
+#include "korch/tensor/host_tensor.h"
+
+namespace korch {
+
+enum class TensorRole { intermediate, input, output, constant };
+
+// A Value materialized in a layout, or a constant packed for a kernel.
+struct PlanTensor {
+  std::string name;          // of the Value, for printing
+  TensorType type;
+  Layout layout;
+  int64_t size_bytes = 0;    // physical
+  TensorRole role = TensorRole::intermediate;
+  int index = -1;            // graph input or output number; for constants: into Plan::constants
+  int alias_of = -1;         // same bytes as this earlier tensor, starting at alias_offset_bytes
+  int64_t alias_offset_bytes = 0;
+};
+
+struct PlanConstant {
+  int source = -1;           // identity of the Value in the primitive graph
+  Packing packing;
+  Hash content;              // of the packed bytes
+  int64_t size_bytes = 0;
+};
+
+struct PlanStep {
+  int kernel = -1;                    // into Plan::kernels
+  std::vector<int> inputs, constants, outputs;  // into Plan::tensors
+  std::string label;                  // for people: the primitives, e.g. "Conv+Add+Relu"
+  std::vector<std::string> primitives;   // one line each, textual IR
+  std::vector<std::string> onnx_nodes;   // origins
+  double predicted_us = 0;
+  double bound_us = 0;                // the lower bound it had before it was measured
+  std::string implementation;         // family, layouts, parameters
+  std::vector<std::pair<std::string, double>> rejected;  // alternatives for its outputs: description, cost in us
+};
+
+struct PlanReport {
+  std::string model, strategy, accuracy, solver_status, target;
+  double objective_us = 0, bound_us = 0, gap = 0;
+  int primitives = 0, candidates = 0, columns = 0, measured = 0, solves = 0, cycle_cuts = 0;
+  int bound_violations = 0;           // measurements below their bound: each voids the certificate
+  bool certified = false;             // all chosen measured, bounds valid, solver proved optimality
+  std::map<std::string, int> pruned;   // structural pruning, by rule
+  std::map<std::string, int> refused;  // by RefusalReason
+  std::vector<std::string> recomputed; // Values computed by more than one step
+  double measured_us = 0;             // the whole plan, run
+};
+
+struct PlanIo {
+  std::string name;
+  TensorType type;
+};
+
+struct Plan {
+  std::vector<PlanIo> inputs, outputs;
+  std::vector<Kernel> kernels;
+  std::vector<PlanTensor> tensors;
+  std::vector<PlanConstant> constants;
+  std::vector<PlanStep> steps;        // in execution order
+  int threads = 1;
+  PlanReport report;
+};
+
+}  // namespace korch

@@ -1,0 +1,52 @@
+// What the step executor runs: plain tables, written by `package` into an executable or built by `profile` in memory.
+#pragma once
+
+#include "korch/runtime/abi.h"
+
+namespace korch::rt {
+
+struct Phase {
+  korch_kernel_fn function;
+  int64_t grid;
+  int64_t grain;
+};
+
+enum Region : uint32_t { kArena, kWeights, kInput, kOutput };
+
+struct BufferRef {
+  uint32_t region;
+  uint32_t index;    // for kInput and kOutput
+  uint64_t offset;   // bytes
+};
+
+struct LibraryOps;  // create/destroy of a library call's state (library.h)
+
+struct Step {
+  const Phase* phases;
+  uint32_t phase_count;
+  const BufferRef* args;
+  uint32_t arg_count;
+  const LibraryOps* library;       // null for generated code
+  const int64_t* library_params;
+  uint32_t library_param_count;
+  const float* library_floats;
+  uint32_t library_float_count;
+  const char* name;                // for --profile and error messages
+};
+
+struct LibraryOps {
+  // Prepares the call; returns null when the library refuses. `scratch_bytes` receives the need per worker.
+  void* (*create)(const int64_t* params, uint32_t param_count, const float* floats, uint32_t float_count,
+                  uint64_t* scratch_bytes);
+  void (*destroy)(void* state);
+};
+
+struct Program {
+  const Step* steps;
+  uint32_t step_count;
+  uint32_t threads;
+  uint64_t arena_bytes;
+  uint64_t scratch_bytes;  // per worker, the largest over the steps
+};
+
+}  // namespace korch::rt
