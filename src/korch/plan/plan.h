@@ -15,6 +15,7 @@ enum class TensorRole { intermediate, input, output, constant };
 // A Value materialized in a layout, or a constant packed for a kernel.
 struct PlanTensor {
   std::string name;          // of the Value, for printing
+  int64_t value = -1;        // ValueId in the primitive graph
   TensorType type;
   Layout layout;
   int64_t size_bytes = 0;    // physical

@@ -1,0 +1,222 @@
+#include "korch/plan/plan_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kPlanFormat = 1;  // raised when the fields below change meaning
+
+Json to_json(const TensorType& type) { return {{"dtype", name(type.dtype)}, {"shape", type.shape}}; }
+
+TensorType type_from(const Json& json) {
+  TensorType type;
+  if (!parse_dtype(json.at("dtype").get<std::string>(), &type.dtype)) throw std::runtime_error("unknown dtype");
+  type.shape = json.at("shape").get<Shape>();
+  return type;
+}
+
+const char* role_name(TensorRole role) {
+  switch (role) {
+    case TensorRole::intermediate: return "intermediate";
+    case TensorRole::input: return "input";
+    case TensorRole::output: return "output";
+    case TensorRole::constant: return "constant";
+  }
+  return "?";
+}
+
+TensorRole role_from(const std::string& text) {
+  for (TensorRole role : {TensorRole::intermediate, TensorRole::input, TensorRole::output, TensorRole::constant})
+    if (text == role_name(role)) return role;
+  throw std::runtime_error("unknown tensor role");
+}
+
+Json to_json(const PlanTensor& tensor) {
+  Json json = to_json(tensor.type);
+  json["name"] = tensor.name;
+  json["value"] = tensor.value;
+  json["layout"] = to_string(tensor.layout);
+  json["bytes"] = tensor.size_bytes;
+  json["role"] = role_name(tensor.role);
+  json["index"] = tensor.index;
+  json["alias_of"] = tensor.alias_of;
+  json["alias_offset"] = tensor.alias_offset_bytes;
+  return json;
+}
+
+PlanTensor tensor_from(const Json& json) {
+  PlanTensor tensor;
+  tensor.type = type_from(json);
+  tensor.name = json.at("name");
+  tensor.value = json.at("value");
+  if (!parse_layout(json.at("layout").get<std::string>(), &tensor.layout)) throw std::runtime_error("unknown layout");
+  tensor.size_bytes = json.at("bytes");
+  tensor.role = role_from(json.at("role"));
+  tensor.index = json.at("index");
+  tensor.alias_of = json.at("alias_of");
+  tensor.alias_offset_bytes = json.at("alias_offset");
+  return tensor;
+}
+
+Json to_json(const Kernel& kernel) {
+  Json phases = Json::array();
+  for (const KernelPhase& phase : kernel.phases)
+    phases.push_back({{"symbol", phase.symbol}, {"grid", phase.grid}, {"grain", phase.grain}});
+  Json packing = Json::array();
+  for (const Packing& p : kernel.constant_packing) packing.push_back({{"kind", p.kind}, {"params", p.params}});
+  return {{"key", kernel.key().hex()}, {"library", kernel.call.library}, {"function", kernel.call.function},
+          {"phases", phases},          {"packing", packing},             {"scratch", kernel.scratch_bytes},
+          {"temporaries", kernel.temporary_bytes}, {"flops", kernel.flops}, {"bytes", kernel.bytes}};
+}
+
+Kernel kernel_from(const Json& json) {
+  Kernel kernel;
+  kernel.call.library = json.at("library");
+  kernel.call.function = json.at("function");
+  for (const Json& p : json.at("phases")) kernel.phases.push_back({p.at("symbol"), p.at("grid"), p.at("grain")});
+  for (const Json& p : json.at("packing"))
+    kernel.constant_packing.push_back({p.at("kind"), p.at("params").get<std::vector<int64_t>>()});
+  kernel.scratch_bytes = json.at("scratch");
+  kernel.temporary_bytes = json.at("temporaries").get<std::vector<int64_t>>();
+  kernel.flops = json.at("flops");
+  kernel.bytes = json.at("bytes");
+  return kernel;
+}
+
+Json to_json(const PlanStep& step) {
+  Json rejected = Json::array();
+  for (const auto& [what, cost] : step.rejected) rejected.push_back({{"what", what}, {"us", cost}});
+  return {{"kernel", step.kernel},
+          {"label", step.label},
+          {"implementation", step.implementation},
+          {"inputs", step.inputs},
+          {"constants", step.constants},
+          {"outputs", step.outputs},
+          {"primitives", step.primitives},
+          {"onnx_nodes", step.onnx_nodes},
+          {"predicted_us", step.predicted_us},
+          {"bound_us", step.bound_us},
+          {"rejected", rejected}};
+}
+
+PlanStep step_from(const Json& json) {
+  PlanStep step;
+  step.kernel = json.at("kernel");
+  step.label = json.at("label");
+  step.implementation = json.at("implementation");
+  step.inputs = json.at("inputs").get<std::vector<int>>();
+  step.constants = json.at("constants").get<std::vector<int>>();
+  step.outputs = json.at("outputs").get<std::vector<int>>();
+  step.primitives = json.at("primitives").get<std::vector<std::string>>();
+  step.onnx_nodes = json.at("onnx_nodes").get<std::vector<std::string>>();
+  step.predicted_us = json.at("predicted_us");
+  step.bound_us = json.at("bound_us");
+  for (const Json& r : json.at("rejected")) step.rejected.emplace_back(r.at("what"), r.at("us"));
+  return step;
+}
+
+Json to_json(const PlanReport& r) {
+  return {{"model", r.model},
+          {"strategy", r.strategy},
+          {"accuracy", r.accuracy},
+          {"target", r.target},
+          {"solver_status", r.solver_status},
+          {"objective_us", r.objective_us},
+          {"bound_us", r.bound_us},
+          {"gap", r.gap},
+          {"primitives", r.primitives},
+          {"candidates", r.candidates},
+          {"columns", r.columns},
+          {"measured", r.measured},
+          {"solves", r.solves},
+          {"cycle_cuts", r.cycle_cuts},
+          {"bound_violations", r.bound_violations},
+          {"certified", r.certified},
+          {"pruned", r.pruned},
+          {"refused", r.refused},
+          {"recomputed", r.recomputed},
+          {"measured_us", r.measured_us}};
+}
+
+PlanReport report_from(const Json& json) {
+  PlanReport r;
+  r.model = json.at("model");
+  r.strategy = json.at("strategy");
+  r.accuracy = json.at("accuracy");
+  r.target = json.at("target");
+  r.solver_status = json.at("solver_status");
+  r.objective_us = json.at("objective_us");
+  r.bound_us = json.at("bound_us");
+  r.gap = json.at("gap");
+  r.primitives = json.at("primitives");
+  r.candidates = json.at("candidates");
+  r.columns = json.at("columns");
+  r.measured = json.at("measured");
+  r.solves = json.at("solves");
+  r.cycle_cuts = json.at("cycle_cuts");
+  r.bound_violations = json.at("bound_violations");
+  r.certified = json.at("certified");
+  r.pruned = json.at("pruned").get<std::map<std::string, int>>();
+  r.refused = json.at("refused").get<std::map<std::string, int>>();
+  r.recomputed = json.at("recomputed").get<std::vector<std::string>>();
+  r.measured_us = json.at("measured_us");
+  return r;
+}
+
+template <typename T>
+Json array_of(const std::vector<T>& items) {
+  Json json = Json::array();
+  for (const T& item : items) json.push_back(to_json(item));
+  return json;
+}
+
+Json io_json(const std::vector<PlanIo>& items) {
+  Json json = Json::array();
+  for (const PlanIo& io : items) {
+    json.push_back(to_json(io.type));
+    json.back()["name"] = io.name;
+  }
+  return json;
+}
+
+Plan parse(const Json& json) {
+  if (json.at("format") != kPlanFormat) throw std::runtime_error("another plan format");
+  Plan plan;
+  for (const Json& io : json.at("inputs")) plan.inputs.push_back({io.at("name"), type_from(io)});
+  for (const Json& io : json.at("outputs")) plan.outputs.push_back({io.at("name"), type_from(io)});
+  for (const Json& k : json.at("kernels")) plan.kernels.push_back(kernel_from(k));
+  for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
+  for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
+  plan.threads = json.at("threads");
+  plan.report = report_from(json.at("report"));
+  return plan;
+}
+
+}  // namespace
+
+std::string plan_to_json(const Plan& plan) {
+  const Json json = {{"format", kPlanFormat},
+                     {"threads", plan.threads},
+                     {"report", to_json(plan.report)},
+                     {"inputs", io_json(plan.inputs)},
+                     {"outputs", io_json(plan.outputs)},
+                     {"steps", array_of(plan.steps)},
+                     {"kernels", array_of(plan.kernels)},
+                     {"tensors", array_of(plan.tensors)}};
+  return json.dump(1);
+}
+
+Plan plan_from_json(const std::string& text) {
+  try {
+    return parse(Json::parse(text));
+  } catch (const std::exception& e) {
+    throw Error(ErrorKind::io, std::string("the plan inside the executable cannot be read: ") + e.what());
+  }
+}
+
+}  // namespace korch

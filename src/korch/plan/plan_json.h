@@ -1,0 +1,14 @@
+// A Plan as JSON text (stored in executables, shown by `korch explain`) and back. Kernel sources are left out.
+#pragma once
+
+#include <string>
+
+#include "korch/plan/plan.h"
+
+namespace korch {
+
+std::string plan_to_json(const Plan& plan);
+// Throws Error{io} on text that is not a plan.
+Plan plan_from_json(const std::string& text);
+
+}  // namespace korch

@@ -1,0 +1,101 @@
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "korch/base/error.h"
+#include "korch/target/target.h"
+
+namespace korch {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line, model = "unknown", family, stepping;
+  while (std::getline(file, line)) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) {
+      if (line.empty()) break;  // the first processor is enough
+      continue;
+    }
+    const std::string value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    if (line.rfind("model name", 0) == 0) model = value;
+    else if (line.rfind("model", 0) == 0) family += "." + value;
+    else if (line.rfind("cpu family", 0) == 0) family = value + family;
+    else if (line.rfind("stepping", 0) == 0) stepping = value;
+  }
+  return model + " " + family + "." + stepping;
+}
+
+// Zero or negative answers (containers, virtual machines) keep the default.
+void set_cache(int64_t* bytes, int name) {
+  const long value = ::sysconf(name);
+  if (value > 0) *bytes = value;
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+}  // namespace
+
+const char* name(Isa isa) {
+  switch (isa) {
+    case Isa::portable: return "x86-64";
+    case Isa::x86_64_v3: return "x86-64-v3";
+    case Isa::x86_64_v4: return "x86-64-v4";
+  }
+  return "?";
+}
+
+int Target::vector_lanes() const {
+  switch (isa) {
+    case Isa::portable: return 4;
+    case Isa::x86_64_v3: return 8;
+    case Isa::x86_64_v4: return 16;
+  }
+  return 4;
+}
+
+int Target::vector_registers() const { return isa == Isa::x86_64_v4 ? 32 : 16; }
+
+bool runs_here(Isa isa) {
+  __builtin_cpu_init();
+  switch (isa) {
+    case Isa::portable: return true;
+    case Isa::x86_64_v3:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    case Isa::x86_64_v4:
+      return runs_here(Isa::x86_64_v3) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  }
+  return false;
+}
+
+Target detect_target(const std::string& wanted, int threads) {
+  Target target;
+  if (wanted == "x86-64-v3") {
+    target.isa = Isa::x86_64_v3;
+  } else if (wanted == "x86-64-v4") {
+    target.isa = Isa::x86_64_v4;
+  } else if (wanted == "native") {
+    target.isa = runs_here(Isa::x86_64_v4)   ? Isa::x86_64_v4
+                 : runs_here(Isa::x86_64_v3) ? Isa::x86_64_v3
+                                             : Isa::portable;
+  } else {
+    throw Error(ErrorKind::usage, "unknown target '" + wanted + "': use native, x86-64-v3 or x86-64-v4");
+  }
+  target.threads = threads > 0 ? threads : usable_cores();
+  target.cpu_name = cpu_name();
+  set_cache(&target.l1_bytes, _SC_LEVEL1_DCACHE_SIZE);
+  set_cache(&target.l2_bytes, _SC_LEVEL2_CACHE_SIZE);
+  set_cache(&target.l3_bytes, _SC_LEVEL3_CACHE_SIZE);
+  return target;
+}
+
+}  // namespace korch
