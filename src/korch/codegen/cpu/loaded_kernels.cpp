@@ -1,0 +1,67 @@
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/Core.h>
+#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
+#include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <utility>
+
+#include "korch/codegen/cpu/compiler.h"
+
+namespace korch {
+namespace {
+
+// An Error of LLVM here means that the host itself is unusable (no memory to map, no dynamic loader).
+template <typename T>
+T must(llvm::Expected<T> value, const char* what) {
+  if (value) return std::move(*value);
+  const std::string text = llvm::toString(value.takeError());
+  assertion_failed(what, __FILE__, __LINE__, text);
+}
+
+}  // namespace
+
+struct LoadedKernels::State {
+  State()
+      : session(must(llvm::orc::SelfExecutorProcessControl::Create(), "executor process control")),
+        layer(session, session.getExecutorProcessControl().getMemMgr()),
+        process_symbols(session.createBareJITDylib("process")) {
+    session.setErrorReporter([this](llvm::Error error) { reported += llvm::toString(std::move(error)) + "\n"; });
+    process_symbols.addGenerator(
+        must(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(/*GlobalPrefix=*/'\0'), "dlsym"));
+  }
+  ~State() { llvm::cantFail(session.endSession()); }
+
+  llvm::orc::ExecutionSession session;
+  llvm::orc::ObjectLinkingLayer layer;
+  llvm::orc::JITDylib& process_symbols;
+  std::string reported;  // what the session says besides the errors it returns
+  int count = 0;
+};
+
+LoadedKernels::LoadedKernels() : state_(new State) {}
+LoadedKernels::~LoadedKernels() { delete state_; }
+
+Result<std::vector<void*>> LoadedKernels::load(const std::string& object, const std::vector<std::string>& symbols) {
+  namespace orc = llvm::orc;
+  auto refused = [this](llvm::Error error) {
+    const std::string reported = std::exchange(state_->reported, {});
+    return Refusal{RefusalReason::compile_failed,
+                   "cannot load object: " + llvm::toString(std::move(error)) + reported};
+  };
+  const std::string name = "kernel" + std::to_string(state_->count++);
+  orc::JITDylib& library = state_->session.createBareJITDylib(name);
+  library.addToLinkOrder(state_->process_symbols);
+  if (llvm::Error error = state_->layer.add(library, llvm::MemoryBuffer::getMemBufferCopy(object, name)))
+    return refused(std::move(error));
+  std::vector<void*> addresses;
+  for (const std::string& symbol : symbols) {
+    auto found = state_->session.lookup({&library}, state_->session.intern(symbol));
+    if (!found) return refused(found.takeError());
+    addresses.push_back(found->getAddress().toPtr<void*>());
+  }
+  return addresses;
+}
+
+}  // namespace korch
