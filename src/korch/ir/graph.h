@@ -40,7 +40,7 @@ class Graph {
   // As add_node for single-output operators; returns the output Value.
   ValueId add(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<std::string> origins = {},
               std::string name = {});
-  // Adds another producer of existing Values (same types).
+  // Adds another producer of existing Values (same types); an output kNoId becomes a fresh Value.
   NodeId add_alternative(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
                          std::vector<std::string> origins = {});
   ValueId add_constant(HostTensor value, std::string name = {}, std::vector<std::string> origins = {});
@@ -62,7 +62,9 @@ class Graph {
   bool is_input(ValueId id) const { return values_[id].producers.empty(); }
   // The constant tensor a Value is, or null.
   const HostTensor* constant(ValueId id) const;
-  // Live nodes, producers before users; deterministic. Throws Error{invalid} on a cycle, naming its nodes.
+  // Live nodes, producers before users; deterministic. Where alternatives close a circle (a from b, b from a, both
+  // also from elsewhere) a node follows at least one producer of each input. Throws Error{invalid} on a cycle that
+  // nothing enters, naming its nodes.
   std::vector<NodeId> topological_order() const;
   size_t live_node_count() const;
   // A copy without dead nodes and unused Values; ids are renumbered in topological order.
