@@ -1,0 +1,194 @@
+#include "korch/driver/columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace korch {
+namespace {
+
+class Builder {
+ public:
+  Builder(const Graph& graph, const Target& target, const Peaks& peaks) : graph_(graph), target_(target), peaks_(peaks) {}
+
+  void add_candidate(int index, const Candidate& candidate, const Hash& hash, const Implementation& implementation) {
+    ColumnInfo info;
+    info.candidate = index;
+    info.implementation = implementation;
+    info.key = hash_text(hash.hex() + to_string(implementation));
+    Column column;
+    column.cost_us = lower_bound_us(implementation.flops, implementation.bytes, target_, peaks_);
+    for (size_t i = 0; i < candidate.inputs.size(); ++i)
+      column.inputs.push_back(tensor(candidate.inputs[i], implementation.input_layouts[i]));
+    for (size_t i = 0; i < candidate.outputs.size(); ++i)
+      column.outputs.push_back(tensor(candidate.outputs[i], implementation.output_layouts[i]));
+    for (NodeId node : candidate.nodes)
+      for (ValueId value : graph_.node(node).outputs) column.covers.push_back(static_cast<int>(value));
+    sort_unique(column.covers);
+    push(std::move(info), std::move(column));
+  }
+
+  // Same bytes under another name: reshapes, contiguous slices, transposes that equal a change of layout.
+  void add_views() {
+    for (NodeId id : graph_.topological_order()) {
+      const Node& node = graph_.node(id);
+      if (node.inputs.empty() || graph_.constant(node.inputs[0]) != nullptr) continue;
+      if (node.op == Op::Reshape) add_view(id, Layout{}, Layout{}, 0);
+      if (node.op == Op::Slice) add_slice_view(id);
+      if (node.op == Op::Transpose) add_transpose_views(id);
+    }
+  }
+
+  void add_reorders() {
+    std::map<ValueId, std::vector<int>> layouts;
+    for (size_t t = 0; t < result.tensors.size(); ++t)
+      layouts[result.tensors[t].value].push_back(static_cast<int>(t));
+    for (const auto& [value, tensors] : layouts) {
+      for (int from : tensors)
+        for (int to : tensors)
+          if (from != to) add_reorder(value, from, to);
+    }
+  }
+
+  void finish() {
+    Problem& problem = result.problem;
+    for (ValueId input : graph_.inputs()) problem.available.push_back(tensor(input, Layout{}));
+    for (ValueId output : graph_.outputs())
+      if (graph_.constant(output) == nullptr) problem.required.push_back(tensor(output, Layout{}));
+    sort_unique(problem.required);
+    problem.class_count = static_cast<int>(graph_.value_count());
+  }
+
+  int tensor(ValueId value, const Layout& layout) {
+    const TensorKey key{value, canonical(layout, graph_.value(value).type.shape)};
+    const auto [place, inserted] = ids_.emplace(key, static_cast<int>(result.tensors.size()));
+    if (inserted) {
+      result.tensors.push_back(key);
+      result.problem.tensor_class.push_back(static_cast<int>(value));
+    }
+    return place->second;
+  }
+
+  Columns result;
+
+ private:
+  static void sort_unique(std::vector<int>& items) {
+    std::sort(items.begin(), items.end());
+    items.erase(std::unique(items.begin(), items.end()), items.end());
+  }
+
+  void push(ColumnInfo info, Column column) {
+    result.infos.push_back(std::move(info));
+    result.problem.columns.push_back(std::move(column));
+  }
+
+  void add_view(NodeId id, const Layout& from, const Layout& to, int64_t offset_bytes) {
+    const Node& node = graph_.node(id);
+    ColumnInfo info;
+    info.kind = ColumnInfo::Kind::view;
+    info.view_node = id;
+    info.view_offset_bytes = offset_bytes;
+    Column column;
+    column.measured = true;
+    column.inputs = {tensor(node.inputs[0], from)};
+    column.outputs = {tensor(node.outputs[0], to)};
+    column.covers = {static_cast<int>(node.outputs[0])};
+    push(std::move(info), std::move(column));
+  }
+
+  void add_slice_view(NodeId id) {
+    const Node& node = graph_.node(id);
+    const auto& slice = std::get<SliceAttrs>(node.attrs);
+    const TensorType& type = graph_.value(node.inputs[0]).type;
+    // Contiguous when only the outermost axis longer than 1 is cut.
+    int64_t offset = 0;
+    bool outer_all_one = true;
+    const Shape strides = row_major_strides(type.shape);
+    for (size_t axis = 0; axis < type.shape.size(); ++axis) {
+      const bool cut = slice.sizes[axis] != type.shape[axis];
+      if ((cut && !outer_all_one) || (slice.steps[axis] != 1 && slice.sizes[axis] > 1)) return;
+      offset += slice.starts[axis] * strides[axis];
+      if (slice.sizes[axis] != 1) outer_all_one = false;
+    }
+    add_view(id, Layout{}, Layout{}, offset * static_cast<int64_t>(size_bytes(type.dtype)));
+  }
+
+  void add_transpose_views(NodeId id) {
+    const Node& node = graph_.node(id);
+    const auto& perm = std::get<PermAttrs>(node.attrs).perm;
+    const Shape& in_shape = graph_.value(node.inputs[0]).type.shape;
+    const Shape& out_shape = graph_.value(node.outputs[0]).type.shape;
+    std::set<std::pair<Layout, Layout>> pairs;
+    auto consider = [&](std::vector<int> in_order) {
+      std::vector<int> out_order;
+      for (int axis : in_order)
+        out_order.push_back(static_cast<int>(std::find(perm.begin(), perm.end(), axis) - perm.begin()));
+      pairs.insert({canonical(Layout{in_order}, in_shape), canonical(Layout{out_order}, out_shape)});
+    };
+    const int rank = static_cast<int>(perm.size());
+    std::vector<int> identity(rank);
+    for (int i = 0; i < rank; ++i) identity[i] = i;
+    consider(identity);
+    if (rank >= 3) consider(Layout::channels_last(rank).order);
+    // The output row-major: the input lies in the order of the permutation.
+    consider(std::vector<int>(perm.begin(), perm.end()));
+    for (const auto& [from, to] : pairs)
+      if (known(node.inputs[0], from) || known(node.outputs[0], to)) add_view(id, from, to, 0);
+  }
+
+  bool known(ValueId value, const Layout& layout) const {
+    return layout.is_row_major() || ids_.count({value, layout}) != 0;
+  }
+
+  void add_reorder(ValueId value, int from, int to) {
+    ColumnInfo info;
+    info.kind = ColumnInfo::Kind::reorder;
+    const TensorType& type = graph_.value(value).type;
+    info.key = hash_text(fmt::format("reorder {} {} {}", to_string(type), to_string(result.tensors[from].layout),
+                                     to_string(result.tensors[to].layout)));
+    Column column;
+    column.is_reorder = true;
+    column.cost_us = lower_bound_us(0, 2.0 * static_cast<double>(type.bytes()), target_, peaks_);
+    column.inputs = {from};
+    column.outputs = {to};
+    push(std::move(info), std::move(column));
+  }
+
+  const Graph& graph_;
+  const Target& target_;
+  const Peaks& peaks_;
+  std::map<TensorKey, int> ids_;
+};
+
+}  // namespace
+
+double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks) {
+  // The first cache-full moves at the upper level's speed.
+  const double l2 = static_cast<double>(target.l2_bytes) * target.threads;
+  const double l3 = static_cast<double>(target.l3_bytes);
+  double memory_us = std::min(bytes, l2) / peaks.l2_bytes_per_us;
+  if (bytes > l2) memory_us += (std::min(bytes, l3) - l2) / peaks.l3_bytes_per_us;
+  if (bytes > l3) memory_us += (bytes - l3) / peaks.dram_bytes_per_us;
+  return peaks.launch_us + std::max(memory_us, flops / peaks.flops_per_us);
+}
+
+Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target, const Peaks& peaks,
+                      Accuracy accuracy) {
+  Builder builder(graph, target, peaks);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    std::vector<Refusal> refused;
+    const std::vector<Implementation> ways = implementations(graph, candidates[i], target, accuracy, &refused);
+    if (ways.empty())
+      ++builder.result.refused[refused.empty() ? name(RefusalReason::no_kernel_family) : name(refused[0].reason)];
+    const Hash hash = canonical_hash(graph, candidates[i]);
+    for (const Implementation& way : ways) builder.add_candidate(static_cast<int>(i), candidates[i], hash, way);
+  }
+  builder.finish();
+  builder.add_views();
+  builder.add_reorders();
+  builder.result.candidates = std::move(candidates);
+  return std::move(builder.result);
+}
+
+}  // namespace korch

@@ -1,0 +1,47 @@
+// Candidates in all their implementations, layout changes and views, as the columns of the binary linear program.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "korch/candidate/candidate.h"
+#include "korch/codegen/implementation.h"
+#include "korch/solve/problem.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+// A Value materialized in a layout: what the program calls a tensor.
+struct TensorKey {
+  ValueId value = kNoId;
+  Layout layout;
+  auto operator<=>(const TensorKey&) const = default;
+};
+
+struct ColumnInfo {
+  enum class Kind { kernel, reorder, view };
+  Kind kind = Kind::kernel;
+  int candidate = -1;             // Kind::kernel: into Columns::candidates
+  Implementation implementation;  // Kind::kernel
+  NodeId view_node = kNoId;       // Kind::view
+  int64_t view_offset_bytes = 0;  // Kind::view: where the output starts in the input's bytes
+  Hash key;                       // equal for columns that share one kernel and one measurement
+};
+
+struct Columns {
+  Problem problem;
+  std::vector<ColumnInfo> infos;        // one per problem.columns
+  std::vector<TensorKey> tensors;       // one per problem.tensor_class
+  std::vector<Candidate> candidates;
+  std::map<std::string, int> refused;   // candidates without a kernel, by reason
+};
+
+// `candidates` decides the strategy: all of them, greedy groups, or single primitives. Costs are lower bounds from
+// `peaks` (DESIGN: launch + max(bytes / bandwidth, flops / peak)), unmeasured; views cost nothing.
+Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target, const Peaks& peaks,
+                      Accuracy accuracy);
+
+double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks);
+
+}  // namespace korch

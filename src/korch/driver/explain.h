@@ -1,0 +1,16 @@
+// `korch explain`: the plan inside an executable, for people. Reads the file; never runs its code.
+#pragma once
+
+#include <string>
+
+#include "korch/plan/plan.h"
+
+namespace korch {
+
+struct ExplainOptions {
+  int kernel = -1;   // a step number: that step alone, with its primitives and rejected alternatives
+};
+
+std::string explain(const Plan& plan, const ExplainOptions& options);
+
+}  // namespace korch

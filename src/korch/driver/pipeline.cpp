@@ -1,0 +1,329 @@
+#include "korch/driver/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "korch/base/files.h"
+#include "korch/base/interrupt.h"
+#include "korch/driver/columns.h"
+#include "korch/driver/plan_builder.h"
+#include "korch/driver/verify.h"
+#include "korch/fission/fission.h"
+#include "korch/ir/text.h"
+#include "korch/onnx/import.h"
+#include "korch/package/package.h"
+#include "korch/plan/plan_json.h"
+#include "korch/profile/peaks.h"
+
+namespace korch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// State of one compilation: what the stages share.
+class Compilation {
+ public:
+  Compilation(const std::string& model, const CompileOptions& options)
+      : model_(model), options_(options), start_(Clock::now()) {}
+
+  CompileResult run(const std::string& output) {
+    target_ = detect_target(options_.target, options_.threads);
+    target_.library_calls = !options_.self_contained;
+    if (options_.measure && !runs_here(target_.isa))
+      throw Error(ErrorKind::usage, fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
+                                                "(use --no-measure)", name(target_.isa)));
+    if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
+
+    Graph imported = stage("import", [&] { return import_model(); });
+    dump("1-imported.txt", [&] { return print(imported); });
+    if (stopped("import")) return result_;
+
+    const Graph primitive = stage("fission", [&] { return fission(imported); });
+    dump("2-primitive.txt", [&] { return print(primitive); });
+    if (stopped("fission")) return result_;
+
+    const Peaks peaks = stage("peaks", [&] { return machine_peaks(target_, database_.get()); });
+    std::vector<Candidate> candidates = stage("candidates", [&] { return find_candidates(primitive); });
+    dump("3-candidates.txt", [&] { return describe(primitive, candidates); });
+    if (stopped("candidates")) return result_;
+
+    Columns columns = stage("columns", [&] {
+      return build_columns(primitive, std::move(candidates), target_, peaks, options_.accuracy);
+    });
+    dump("4-columns.txt", [&] { return describe(primitive, columns); });
+    if (stopped("columns")) return result_;
+
+    KernelBank bank(primitive, target_, database_.get(), constant_bytes(primitive));
+    const LazyResult solved = stage("solve", [&] { return choose(primitive, columns, bank); });
+    BuiltPlan built = stage("plan", [&] { return make_plan(primitive, columns, solved, bank); });
+    dump("5-plan.json", [&] { return plan_to_json(built.plan); });
+    dump_kernels(built);
+    result_.plan = built.plan;
+    result_.compiled = bank.compiled_now();
+    result_.measured = bank.measured_now();
+    if (stopped("plan")) return result_;
+
+    stage("package", [&] { return package(built, output, imported), 0; });
+    result_.plan = std::move(built.plan);
+    return result_;
+  }
+
+ private:
+  template <typename F>
+  auto stage(const std::string& name, F&& f) {
+    throw_if_interrupted();
+    progress(name, 0, 0);
+    const auto start = Clock::now();
+    auto value = f();
+    result_.stage_seconds[name] += seconds_since(start);
+    return value;
+  }
+
+  void progress(const std::string& name, int64_t done, int64_t total) const {
+    if (options_.progress) options_.progress(name, done, total);
+  }
+
+  bool stopped(const char* name) const { return options_.stop_after == name; }
+
+  template <typename F>
+  void dump(const std::string& file, F&& text) const {
+    if (options_.dump_dir.empty()) return;
+    make_directories(options_.dump_dir);
+    write_file(options_.dump_dir + "/" + file, text());
+  }
+
+  void dump_kernels(const BuiltPlan& built) const {
+    for (size_t i = 0; i < built.plan.kernels.size(); ++i)
+      if (!built.plan.kernels[i].source.empty())
+        dump(fmt::format("kernel-{:03}.cpp", i), [&] {
+          return fmt::format("// clang++-19 -std=c++20 -O1 -march={} -mprefer-vector-width=512 -ffp-contract=fast -c\n",
+                             name(target_.isa)) + built.plan.kernels[i].source;
+        });
+  }
+
+  Graph import_model() {
+    ImportOptions import_options;
+    import_options.shapes = options_.shapes;
+    Graph graph = import_onnx(model_, import_options);
+    verify(graph, Stage::imported);
+    return graph;
+  }
+
+  std::vector<Candidate> find_candidates(const Graph& graph) {
+    verify(graph, Stage::primitive);
+    for (NodeId id : graph.topological_order())
+      if (info(graph.node(id).op).category != Category::constant) ++report_.primitives;
+    switch (options_.strategy) {
+      case Strategy::unfused: return unfused_candidates(graph);
+      case Strategy::greedy: return greedy_candidates(graph, [&](const Candidate& c) { return has_kernel(graph, c); });
+      case Strategy::optimal: break;
+    }
+    Enumeration enumeration = enumerate_candidates(graph);
+    report_.pruned = enumeration.pruned;
+    return std::move(enumeration.candidates);
+  }
+
+  bool has_kernel(const Graph& graph, const Candidate& candidate) {
+    const Hash hash = canonical_hash(graph, candidate);
+    const auto found = has_kernel_.find(hash);
+    if (found != has_kernel_.end()) return found->second;
+    bool any = false;
+    for (const Implementation& way : implementations(graph, candidate, target_, options_.accuracy))
+      any = any || generate(graph, candidate, way, target_).ok();
+    return has_kernel_[hash] = any;
+  }
+
+  static int64_t constant_bytes(const Graph& graph) {
+    int64_t bytes = 0;
+    for (ValueId v = 0; v < graph.value_count(); ++v)
+      if (const HostTensor* constant = graph.constant(v)) bytes += constant->bytes();
+    return bytes;
+  }
+
+  double budget_left_s() const {
+    return options_.budget_s == 0 ? std::numeric_limits<double>::infinity() : options_.budget_s - seconds_since(start_);
+  }
+
+  LazyResult choose(const Graph& graph, Columns& columns, KernelBank& bank) {
+    SolveOptions solve_options;
+    solve_options.threads = target_.threads;
+    if (!options_.measure) return choose_on_bounds(graph, columns, bank, solve_options);
+    auto measure = [&](const std::vector<int>& ids) { measure_columns(graph, columns, bank, ids); };
+    std::vector<int> all(columns.infos.size());
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+    if (options_.exhaustive) measure(all);
+    return solve_lazily(columns.problem, measure, solve_options);
+  }
+
+  // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program.
+  LazyResult choose_on_bounds(const Graph& graph, Columns& columns, KernelBank& bank, const SolveOptions& options) {
+    LazyResult result;
+    for (;;) {
+      result.solution = solve(columns.problem, options);
+      std::vector<KernelRequest> requests;
+      for (int id : result.solution.chosen)
+        if (columns.infos[id].kind != ColumnInfo::Kind::view) requests.push_back(kernel_request(graph, columns, id));
+      bank.build(requests);
+      bool complete = true;
+      for (size_t id = 0; id < columns.infos.size(); ++id) {
+        const Result<BuiltKernel>* built = bank.find(columns.infos[id].key);
+        if (built == nullptr || built->ok()) continue;
+        complete = complete && std::count(result.solution.chosen.begin(), result.solution.chosen.end(), id) == 0;
+        columns.problem.columns[id].cost_us = std::numeric_limits<double>::infinity();
+      }
+      if (complete) return result;
+    }
+  }
+
+  // Measures these columns and gives every column of the same key the same cost.
+  void measure_columns(const Graph& graph, Columns& columns, KernelBank& bank, const std::vector<int>& ids) {
+    if (by_key_.empty())
+      for (size_t i = 0; i < columns.infos.size(); ++i) by_key_[columns.infos[i].key].push_back(static_cast<int>(i));
+    std::vector<KernelRequest> requests;
+    std::unordered_set<Hash, HashHasher> seen;
+    for (int id : ids)
+      if (!columns.problem.columns[id].measured && seen.insert(columns.infos[id].key).second)
+        requests.push_back(kernel_request(graph, columns, id));
+    constexpr size_t kBatch = 16;  // kernels compiled together, then measured; progress and budget are seen in between
+    for (size_t i = 0; i < requests.size(); i += kBatch) {
+      throw_if_interrupted();
+      progress("solve", measured_keys_ + static_cast<int64_t>(i), measured_keys_ + static_cast<int64_t>(requests.size()));
+      const bool out_of_time = budget_left_s() < 0 && measured_keys_ > 0;
+      const std::vector<KernelRequest> batch(requests.begin() + i, requests.begin() + std::min(i + kBatch, requests.size()));
+      bank.measure(batch);
+      if (out_of_time) budget_exhausted_ = true;
+      for (const KernelRequest& request : batch) record(columns, *bank.find(request.key), request.key);
+    }
+    measured_keys_ += static_cast<int64_t>(requests.size());
+    if (budget_exhausted_) drop_unmeasured(columns);
+  }
+
+  void record(Columns& columns, const Result<BuiltKernel>& built, const Hash& key) {
+    if (!built) ++columns.refused[name(built.refusal().reason)];
+    for (int id : by_key_.at(key)) {
+      Column& column = columns.problem.columns[id];
+      column.measured = true;
+      bounds_[id] = column.cost_us;
+      column.cost_us = built ? built.value().cost->median_us : std::numeric_limits<double>::infinity();
+    }
+  }
+
+  static void drop_unmeasured(Columns& columns) {
+    for (Column& column : columns.problem.columns) {
+      if (column.measured) continue;
+      column.measured = true;
+      column.cost_us = std::numeric_limits<double>::infinity();
+    }
+  }
+
+  BuiltPlan make_plan(const Graph& graph, const Columns& columns, const LazyResult& solved, KernelBank& bank) {
+    const Solution& solution = solved.solution;
+    if (solution.status == SolveStatus::infeasible || solution.chosen.empty())
+      throw Error(ErrorKind::unsupported, "no plan exists: " + missing_kernels(graph, columns));
+    if (solution.status == SolveStatus::unknown)
+      throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
+    BuiltPlan built = build_plan(graph, columns, solution.chosen, bank, target_);
+    for (PlanStep& step : built.plan.steps) (void)step;
+    PlanReport& report = built.plan.report;
+    report_.recomputed = report.recomputed;
+    report = report_;
+    report.model = model_.substr(model_.find_last_of('/') + 1);
+    report.strategy = options_.strategy == Strategy::optimal  ? "optimal"
+                      : options_.strategy == Strategy::greedy ? "greedy"
+                                                              : "unfused";
+    report.accuracy = options_.accuracy == Accuracy::strict     ? "strict"
+                      : options_.accuracy == Accuracy::standard ? "standard"
+                                                                : "relaxed";
+    report.target = fmt::format("{}, {} threads, {}", name(target_.isa), target_.threads, target_.cpu_name);
+    report.solver_status = name(solution.status);
+    report.objective_us = solution.objective_us;
+    report.bound_us = solution.bound_us;
+    report.gap = solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
+    report.candidates = static_cast<int>(columns.candidates.size());
+    report.columns = static_cast<int>(columns.infos.size());
+    report.measured = static_cast<int>(bounds_.size());
+    report.solves = solution.rounds;
+    report.cycle_cuts = solution.cycle_cuts;
+    report.bound_violations = solved.bound_violations;
+    report.certified = solved.certified && options_.measure && !budget_exhausted_;
+    report.refused = columns.refused;
+    return built;
+  }
+
+  // Which primitives no kernel computes.
+  static std::string missing_kernels(const Graph& graph, const Columns& columns) {
+    std::vector<bool> covered(graph.value_count(), false);
+    for (const Column& column : columns.problem.columns)
+      if (column.cost_us < std::numeric_limits<double>::infinity())
+        for (int value : column.covers) covered[value] = true;
+    std::string text;
+    for (NodeId id : graph.topological_order())
+      if (info(graph.node(id).op).category != Category::constant && !covered[graph.node(id).outputs[0]])
+        text += "\n  no kernel computes " + print(graph, id);
+    return text.empty() ? "the program is infeasible" : text;
+  }
+
+  void package(BuiltPlan& built, const std::string& output, const Graph& imported) {
+    TempDir folder;
+    const std::string draft = folder.path() + "/draft.so";
+    PackageInput input{&built.plan, built.objects, built.constant_bytes, plan_to_json(built.plan), target_};
+    if (options_.verify && runs_here(target_.isa)) {
+      write_executable(input, draft);
+      verify_executable(imported, draft, VerifyOptions{.samples = 1});
+    }
+    write_executable(input, output);
+  }
+
+  static std::string describe(const Graph& graph, const Candidate& candidate) {
+    std::string text;
+    for (NodeId id : candidate.nodes) text += fmt::format("{}{}", text.empty() ? "" : " ", name(graph.node(id).op));
+    text += " ->";
+    for (ValueId output : candidate.outputs) text += " %" + graph.value(output).name;
+    return text;
+  }
+
+  static std::string describe(const Graph& graph, const std::vector<Candidate>& candidates) {
+    std::string text;
+    for (const Candidate& candidate : candidates) text += describe(graph, candidate) + "\n";
+    return text;
+  }
+
+  static std::string describe(const Graph& graph, const Columns& columns) {
+    std::string text;
+    for (size_t i = 0; i < columns.infos.size(); ++i) {
+      const ColumnInfo& info = columns.infos[i];
+      if (info.kind != ColumnInfo::Kind::kernel) continue;
+      text += fmt::format("{} | {} | bound {:.3f} us\n", describe(graph, columns.candidates[info.candidate]),
+                          to_string(info.implementation), columns.problem.columns[i].cost_us);
+    }
+    return text;
+  }
+
+  std::string model_;
+  CompileOptions options_;
+  Clock::time_point start_;
+  Target target_;
+  std::unique_ptr<Database> database_;
+  CompileResult result_;
+  PlanReport report_;
+  std::unordered_map<Hash, bool, HashHasher> has_kernel_;
+  std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
+  std::unordered_map<int, double> bounds_;  // of measured columns, from before
+  int64_t measured_keys_ = 0;
+  bool budget_exhausted_ = false;
+};
+
+}  // namespace
+
+CompileResult compile_model(const std::string& model, const std::string& output, const CompileOptions& options) {
+  return Compilation(model, options).run(output);
+}
+
+}  // namespace korch

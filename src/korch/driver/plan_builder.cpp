@@ -1,0 +1,240 @@
+#include "korch/driver/plan_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "korch/codegen/packing.h"
+#include "korch/ir/text.h"
+
+namespace korch {
+namespace {
+
+constexpr size_t kRejectedShown = 8;  // alternatives kept per step; the cheapest ones
+
+class PlanMaker {
+ public:
+  PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
+      : graph_(graph), columns_(columns), bank_(bank) {
+    plan().threads = target.threads;
+    for (ValueId input : graph.inputs()) {
+      const Value& value = graph.value(input);
+      const int tensor = new_tensor({input, Layout{}});
+      plan().tensors[tensor].role = TensorRole::input;
+      plan().tensors[tensor].index = static_cast<int>(plan().inputs.size());
+      plan().inputs.push_back({value.name, value.type});
+      tensor_of_[{input, Layout{}}] = tensor;
+    }
+  }
+
+  void add(int column) {
+    const ColumnInfo& info = columns_.infos[column];
+    switch (info.kind) {
+      case ColumnInfo::Kind::view: add_view(column); break;
+      case ColumnInfo::Kind::reorder:
+      case ColumnInfo::Kind::kernel: add_step(column); break;
+    }
+  }
+
+  void add_outputs() {
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      const ValueId value = graph_.outputs()[i];
+      plan().outputs.push_back({graph_.output_names()[i], graph_.value(value).type});
+      const int tensor = graph_.constant(value) != nullptr ? constant_tensor(value, Packing{})
+                                                           : tensor_of_.at({value, Layout{}});
+      PlanTensor& root = plan().tensors[root_of(tensor)];
+      if (root.role == TensorRole::intermediate && offset_of(tensor) == 0 &&
+          root.size_bytes == plan().tensors[tensor].size_bytes) {
+        root.role = TensorRole::output;
+        root.index = static_cast<int>(i);
+      } else {
+        add_copy(value, tensor, static_cast<int>(i));
+      }
+    }
+  }
+
+  BuiltPlan result;
+
+ private:
+  Plan& plan() { return result.plan; }
+
+  int new_tensor(const TensorKey& key) {
+    const Value& value = graph_.value(key.value);
+    PlanTensor tensor;
+    tensor.name = value.name;
+    tensor.value = key.value;
+    tensor.type = value.type;
+    tensor.layout = key.layout;
+    tensor.size_bytes = physical_bytes(value.type, key.layout);
+    plan().tensors.push_back(std::move(tensor));
+    return static_cast<int>(plan().tensors.size()) - 1;
+  }
+
+  // A tensor that a kernel writes; a second production of the same tensor gets memory of its own.
+  int output_tensor(const TensorKey& key) {
+    const int tensor = new_tensor(key);
+    if (!tensor_of_.emplace(key, tensor).second) plan().report.recomputed.push_back(graph_.value(key.value).name);
+    return tensor;
+  }
+
+  int root_of(int tensor) {
+    while (plan().tensors[tensor].alias_of >= 0) tensor = plan().tensors[tensor].alias_of;
+    return tensor;
+  }
+
+  int64_t offset_of(int tensor) {
+    int64_t offset = 0;
+    for (; plan().tensors[tensor].alias_of >= 0; tensor = plan().tensors[tensor].alias_of)
+      offset += plan().tensors[tensor].alias_offset_bytes;
+    return offset;
+  }
+
+  void add_view(int column) {
+    const Column& c = columns_.problem.columns[column];
+    const TensorKey& key = columns_.tensors[c.outputs[0]];
+    if (tensor_of_.count(key) != 0) return;
+    const int input = tensor_of_.at(columns_.tensors[c.inputs[0]]);
+    const int tensor = output_tensor(key);
+    plan().tensors[tensor].alias_of = input;
+    plan().tensors[tensor].alias_offset_bytes = columns_.infos[column].view_offset_bytes;
+  }
+
+  int kernel_index(const Hash& key) {
+    const auto [place, inserted] = kernel_of_.emplace(key, static_cast<int>(plan().kernels.size()));
+    if (inserted) {
+      const Result<BuiltKernel>* built = bank_.find(key);
+      KORCH_ASSERT(built != nullptr && built->ok(), "a chosen kernel was never built");
+      plan().kernels.push_back(built->value().kernel);
+      result.objects.push_back(built->value().object);
+    }
+    return place->second;
+  }
+
+  int constant_tensor(ValueId value, const Packing& packing) {
+    const auto key = std::make_tuple(value, packing.kind, packing.params);
+    const auto found = constant_of_.find(key);
+    if (found != constant_of_.end()) return found->second;
+    std::string bytes = pack(*graph_.constant(value), packing);
+    PlanConstant constant{static_cast<int>(value), packing, hash_bytes(bytes.data(), bytes.size()),
+                          static_cast<int64_t>(bytes.size())};
+    const int tensor = new_tensor({value, Layout{}});
+    plan().tensors[tensor].role = TensorRole::constant;
+    plan().tensors[tensor].index = static_cast<int>(plan().constants.size());
+    plan().tensors[tensor].size_bytes = constant.size_bytes;
+    plan().constants.push_back(std::move(constant));
+    result.constant_bytes.push_back(std::move(bytes));
+    constant_of_.emplace(key, tensor);
+    return tensor;
+  }
+
+  void add_step(int column) {
+    const ColumnInfo& info = columns_.infos[column];
+    const Column& c = columns_.problem.columns[column];
+    PlanStep step;
+    step.kernel = kernel_index(info.key);
+    step.predicted_us = c.cost_us;
+    for (int input : c.inputs) step.inputs.push_back(tensor_of_.at(columns_.tensors[input]));
+    if (info.kind == ColumnInfo::Kind::kernel) {
+      const Candidate& candidate = columns_.candidates[info.candidate];
+      // By value: packing a constant adds tensors, never kernels, but stay independent of that.
+      const std::vector<Packing> packing = plan().kernels[step.kernel].constant_packing;
+      KORCH_ASSERT(packing.size() == candidate.constants.size(), "one packing per constant");
+      for (size_t i = 0; i < candidate.constants.size(); ++i)
+        step.constants.push_back(constant_tensor(candidate.constants[i], packing[i]));
+      describe(candidate, info.implementation, step);
+    } else {
+      const TensorKey& from = columns_.tensors[c.inputs[0]];
+      const TensorKey& to = columns_.tensors[c.outputs[0]];
+      step.label = "reorder";
+      step.implementation = fmt::format("reorder {} -> {}", to_string(from.layout), to_string(to.layout));
+    }
+    for (int output : c.outputs) step.outputs.push_back(output_tensor(columns_.tensors[output]));
+    step.rejected = rejected_for(column);
+    plan().steps.push_back(std::move(step));
+  }
+
+  void describe(const Candidate& candidate, const Implementation& implementation, PlanStep& step) {
+    std::set<std::string> origins;
+    for (NodeId id : candidate.nodes) {
+      const Node& node = graph_.node(id);
+      step.label += (step.label.empty() ? "" : "+") + std::string(name(node.op));
+      step.primitives.push_back(print(graph_, id));
+      for (const std::string& origin : node.origins)
+        if (origins.insert(origin).second) step.onnx_nodes.push_back(origin);
+    }
+    step.implementation = to_string(implementation);
+  }
+
+  std::vector<std::pair<std::string, double>> rejected_for(int column) const {
+    const std::vector<int>& outputs = columns_.problem.columns[column].outputs;
+    std::vector<std::pair<std::string, double>> found;
+    for (size_t other = 0; other < columns_.problem.columns.size(); ++other) {
+      const Column& c = columns_.problem.columns[other];
+      const ColumnInfo& info = columns_.infos[other];
+      if (static_cast<int>(other) == column || info.kind != ColumnInfo::Kind::kernel || c.outputs != outputs) continue;
+      std::string what;
+      for (NodeId id : columns_.candidates[info.candidate].nodes)
+        what += (what.empty() ? "" : "+") + std::string(name(graph_.node(id).op));
+      what += " " + to_string(info.implementation) + (c.measured ? "" : " (bound)");
+      found.emplace_back(std::move(what), c.cost_us);
+    }
+    std::sort(found.begin(), found.end(),
+              [](const auto& a, const auto& b) { return std::tie(a.second, a.first) < std::tie(b.second, b.first); });
+    if (found.size() > kRejectedShown) found.resize(kRejectedShown);
+    return found;
+  }
+
+  void add_copy(ValueId value, int from, int output_index) {
+    KernelRequest request;
+    request.reorder_type = graph_.value(value).type;
+    request.key = hash_text("copy " + to_string(request.reorder_type));
+    bank_.build({request});
+    PlanStep step;
+    step.kernel = kernel_index(request.key);
+    step.inputs = {from};
+    step.outputs = {new_tensor({value, Layout{}})};
+    step.label = "copy";
+    step.implementation = "copy to a graph output";
+    PlanTensor& tensor = plan().tensors[step.outputs[0]];
+    tensor.role = TensorRole::output;
+    tensor.index = output_index;
+    plan().steps.push_back(std::move(step));
+  }
+
+  const Graph& graph_;
+  const Columns& columns_;
+  KernelBank& bank_;
+  std::map<TensorKey, int> tensor_of_;
+  std::map<Hash, int> kernel_of_;
+  std::map<std::tuple<ValueId, std::string, std::vector<int64_t>>, int> constant_of_;
+};
+
+}  // namespace
+
+KernelRequest kernel_request(const Graph& graph, const Columns& columns, int column) {
+  const ColumnInfo& info = columns.infos[column];
+  KernelRequest request;
+  request.key = info.key;
+  if (info.kind == ColumnInfo::Kind::kernel) {
+    request.candidate = &columns.candidates[info.candidate];
+    request.implementation = &info.implementation;
+  } else {
+    const TensorKey& from = columns.tensors[columns.problem.columns[column].inputs[0]];
+    request.reorder_type = graph.value(from.value).type;
+    request.reorder_from = from.layout;
+    request.reorder_to = columns.tensors[columns.problem.columns[column].outputs[0]].layout;
+  }
+  return request;
+}
+
+BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen, KernelBank& bank,
+                     const Target& target) {
+  PlanMaker maker(graph, columns, bank, target);
+  for (int column : chosen) maker.add(column);
+  maker.add_outputs();
+  return std::move(maker.result);
+}
+
+}  // namespace korch

@@ -1,0 +1,26 @@
+// The chosen columns, in an order that can run, as a Plan with its constants packed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/driver/columns.h"
+#include "korch/plan/plan.h"
+#include "korch/profile/kernel_bank.h"
+
+namespace korch {
+
+struct BuiltPlan {
+  Plan plan;
+  std::vector<std::string> objects;         // one per plan.kernels
+  std::vector<std::string> constant_bytes;  // one per plan.constants
+};
+
+// The request by which the bank knows a kernel or reorder column.
+KernelRequest kernel_request(const Graph& graph, const Columns& columns, int column);
+
+// Every kernel of `chosen` is in the bank. The report holds what the plan itself tells; the caller fills the rest.
+BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen, KernelBank& bank,
+                     const Target& target);
+
+}  // namespace korch

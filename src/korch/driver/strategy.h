@@ -1,0 +1,23 @@
+// The baselines that `optimal` is compared with, as sets of candidates: the same kernels and layouts are available to all.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "korch/candidate/candidate.h"
+
+namespace korch {
+
+enum class Strategy { optimal, greedy, unfused };
+
+// One primitive, one kernel.
+std::vector<Candidate> unfused_candidates(const Graph& graph);
+
+// Fuses every memory-bound primitive into its only consumer and every epilogue into its linear producer while
+// `has_kernel` says that a kernel exists for the group. The groups partition the primitives.
+std::vector<Candidate> greedy_candidates(const Graph& graph, const std::function<bool(const Candidate&)>& has_kernel);
+
+// The candidate made of these nodes with every output that is needed outside.
+Candidate make_candidate(const Graph& graph, std::vector<NodeId> nodes);
+
+}  // namespace korch

@@ -1,0 +1,132 @@
+#include "korch/profile/kernel_bank.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <thread>
+
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/codegen/packing.h"
+
+namespace korch {
+
+constexpr int kCostProtocol = 1;  // raised when the way of measuring changes, so that old costs are misses
+
+KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database, int64_t weights_bytes)
+    : graph_(graph), target_(target), database_(database), meter_(target, weights_bytes) {}
+
+const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
+  const auto found = kernels_.find(key);
+  return found == kernels_.end() ? nullptr : &found->second;
+}
+
+Result<BuiltKernel> KernelBank::build_one(const KernelRequest& request) {
+  Result<Kernel> kernel =
+      request.candidate != nullptr
+          ? generate(graph_, *request.candidate, *request.implementation, target_)
+          : generate_reorder(request.reorder_type, request.reorder_from, request.reorder_to, target_);
+  if (!kernel) return kernel.refusal();
+  BuiltKernel built{std::move(kernel).value(), {}, {}};
+  if (built.kernel.source.empty()) return built;
+  const Hash key = hash_text(compiler_version() + name(target_.isa) + built.kernel.source);
+  if (database_ != nullptr) {
+    if (std::optional<std::string> object = database_->get_object(key)) {
+      built.object = std::move(*object);
+      return built;
+    }
+  }
+  Result<std::string> object = compile_object(built.kernel.source, target_.isa);
+  if (!object) return object.refusal();
+  built.object = std::move(object).value();
+  if (database_ != nullptr) database_->put_object(key, built.object);
+  ++compiled_now_;
+  return built;
+}
+
+void KernelBank::build(const std::vector<KernelRequest>& requests) {
+  std::vector<const KernelRequest*> missing;
+  std::unordered_map<Hash, int, HashHasher> slot;
+  for (const KernelRequest& request : requests)
+    if (kernels_.count(request.key) == 0 && slot.emplace(request.key, static_cast<int>(missing.size())).second)
+      missing.push_back(&request);
+  std::vector<std::optional<Result<BuiltKernel>>> built(missing.size());
+  std::atomic<size_t> next{0};
+  std::vector<std::exception_ptr> failures(target_.threads);
+  auto work = [&](int worker) {
+    try {
+      for (size_t i = next++; i < missing.size(); i = next++) built[i] = build_one(*missing[i]);
+    } catch (...) {
+      failures[worker] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int worker = 1; worker < target_.threads; ++worker) threads.emplace_back(work, worker);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  for (size_t i = 0; i < missing.size(); ++i) kernels_.emplace(missing[i]->key, std::move(*built[i]));
+}
+
+Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built) const {
+  std::string types;
+  if (request.candidate != nullptr) {
+    for (ValueId value : request.candidate->inputs) types += to_string(graph_.value(value).type) + ",";
+    for (ValueId value : request.candidate->outputs) types += to_string(graph_.value(value).type) + ",";
+    for (ValueId value : request.candidate->constants) types += to_string(graph_.value(value).type) + ",";
+  } else {
+    types = to_string(request.reorder_type);
+  }
+  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types, target_.cpu_name,
+                               name(target_.isa), target_.threads, compiler_version()));
+}
+
+Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKernel& built) {
+  MeasuredKernel job;
+  job.kernel = &built.kernel;
+  job.object = &built.object;
+  if (request.candidate != nullptr) {
+    const Candidate& candidate = *request.candidate;
+    for (size_t i = 0; i < candidate.inputs.size(); ++i) {
+      job.inputs.push_back(graph_.value(candidate.inputs[i]).type);
+      job.input_bytes.push_back(physical_bytes(job.inputs.back(), request.implementation->input_layouts[i]));
+    }
+    for (size_t i = 0; i < candidate.outputs.size(); ++i)
+      job.output_bytes.push_back(
+          physical_bytes(graph_.value(candidate.outputs[i]).type, request.implementation->output_layouts[i]));
+    for (size_t i = 0; i < candidate.constants.size(); ++i)
+      job.constants.push_back(pack(*graph_.constant(candidate.constants[i]), built.kernel.constant_packing[i]));
+  } else {
+    job.inputs = {request.reorder_type};
+    job.input_bytes = {physical_bytes(request.reorder_type, request.reorder_from)};
+    job.output_bytes = {physical_bytes(request.reorder_type, request.reorder_to)};
+  }
+  return meter_.measure(job);
+}
+
+void KernelBank::measure(const std::vector<KernelRequest>& requests) {
+  build(requests);
+  for (const KernelRequest& request : requests) {
+    Result<BuiltKernel>& slot = kernels_.at(request.key);
+    if (!slot || slot.value().cost) continue;
+    BuiltKernel built = std::move(slot).value();
+    const Hash key = cost_key(request, built);
+    if (database_ != nullptr) built.cost = database_->get_cost(key);
+    if (built.cost) {
+      slot = std::move(built);
+      continue;
+    }
+    Result<Cost> cost = measure_one(request, built);
+    if (cost) {
+      ++measured_now_;
+      built.cost = cost.value();
+      if (database_ != nullptr) database_->put_cost(key, *built.cost);
+      slot = std::move(built);
+    } else {
+      slot = cost.refusal();
+    }
+  }
+}
+
+}  // namespace korch

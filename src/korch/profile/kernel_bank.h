@@ -1,0 +1,62 @@
+// Kernels that were built in this run: generated, compiled (or taken from the database) and measured, each once
+// per key, whatever number of columns share it.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <unordered_map>
+#include <string>
+#include <vector>
+
+#include "korch/base/result.h"
+#include "korch/codegen/implementation.h"
+#include "korch/profile/database.h"
+#include "korch/profile/measure.h"
+
+namespace korch {
+
+// What a kernel is made of: a candidate in an implementation, or a change of layout.
+struct KernelRequest {
+  Hash key;
+  const Candidate* candidate = nullptr;            // null: a reorder
+  const Implementation* implementation = nullptr;
+  TensorType reorder_type;
+  Layout reorder_from, reorder_to;
+};
+
+struct BuiltKernel {
+  Kernel kernel;
+  std::string object;                 // relocatable ELF; empty for library calls
+  std::optional<Cost> cost;           // once measured
+};
+
+class KernelBank {
+ public:
+  // `database` may be null. `weights_bytes`: size of the model's constants, the working set to measure in.
+  KernelBank(const Graph& graph, const Target& target, Database* database, int64_t weights_bytes);
+
+  // Generates and compiles what is missing, on all of the target's threads.
+  void build(const std::vector<KernelRequest>& requests);
+  // Builds and measures what is missing; measuring runs alone.
+  void measure(const std::vector<KernelRequest>& requests);
+
+  // Null when not requested yet.
+  const Result<BuiltKernel>* find(const Hash& key) const;
+  int measured_now() const { return measured_now_; }   // not from the database
+  int compiled_now() const { return compiled_now_; }
+
+ private:
+  Result<BuiltKernel> build_one(const KernelRequest& request);
+  Hash cost_key(const KernelRequest& request, const BuiltKernel& built) const;
+  Result<Cost> measure_one(const KernelRequest& request, const BuiltKernel& built);
+
+  const Graph& graph_;
+  Target target_;
+  Database* database_;
+  Meter meter_;
+  std::unordered_map<Hash, Result<BuiltKernel>, HashHasher> kernels_;
+  int measured_now_ = 0;
+  std::atomic<int> compiled_now_ = 0;
+};
+
+}  // namespace korch

@@ -1,0 +1,43 @@
+// Measuring one kernel (docs/design/profile.md): the step executor and pool of the executables, the threads of the
+// target, inputs random, constants cycled through a working set as large as the model's, activations as warm as the
+// step before would leave them. Medians with an interval; times in microseconds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "korch/base/result.h"
+#include "korch/plan/kernel.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+struct Cost {
+  double median_us = 0;
+  double low_us = 0, high_us = 0;  // first and third quartile
+  int samples = 0;
+};
+
+struct MeasuredKernel {
+  const Kernel* kernel = nullptr;
+  const std::string* object = nullptr;           // null or empty for library calls
+  std::vector<TensorType> inputs;                // dtype decides the random content
+  std::vector<int64_t> input_bytes, output_bytes;  // physical
+  std::vector<std::string> constants;            // packed
+};
+
+class Meter {
+ public:
+  Meter(const Target& target, int64_t weights_bytes);
+  ~Meter();
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+  Result<Cost> measure(const MeasuredKernel& kernel);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace korch

@@ -1,0 +1,64 @@
+#include "cli.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+template <typename T>
+bool parse_number(const std::string& text, T* value) {
+  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return code == std::errc() && rest == text.data() + text.size();
+}
+
+}  // namespace
+
+Shape parse_shape(const std::string& text) {
+  Shape shape;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find('x', start), text.size());
+    int64_t extent = 0;
+    if (!parse_number(text.substr(start, end - start), &extent) || extent < 0)
+      throw Error(ErrorKind::usage, "'" + text + "' is not a shape; write it like 1x3x224x224");
+    shape.push_back(extent);
+    start = end + 1;
+  }
+  return shape;
+}
+
+std::map<std::string, std::string> parse_assignments(const std::string& option, const std::vector<std::string>& items) {
+  std::map<std::string, std::string> result;
+  for (const std::string& item : items) {
+    const size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorKind::usage, option + " wants NAME=VALUE, not '" + item + "'");
+    if (!result.emplace(item.substr(0, equals), item.substr(equals + 1)).second)
+      throw Error(ErrorKind::usage, option + " names '" + item.substr(0, equals) + "' twice");
+  }
+  return result;
+}
+
+double parse_seconds(const std::string& text) {
+  double factor = 1;
+  std::string digits = text;
+  if (!digits.empty() && (digits.back() == 's' || digits.back() == 'm' || digits.back() == 'h')) {
+    factor = digits.back() == 's' ? 1 : digits.back() == 'm' ? 60 : 3600;
+    digits.pop_back();
+  }
+  double value = 0;
+  if (!parse_number(digits, &value) || !(value > 0))
+    throw Error(ErrorKind::usage, "'" + text + "' is not a time; write it like 90s, 5m or 1h");
+  return value * factor;
+}
+
+std::string default_database_path() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/korch/kernels.db";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/kernels.db" : "";
+}
+
+}  // namespace korch

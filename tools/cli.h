@@ -1,0 +1,24 @@
+// What several verbs share on the command line.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "korch/tensor/shape.h"
+
+namespace korch {
+
+// "1x3x224x224". Throws Error{usage}.
+Shape parse_shape(const std::string& text);
+
+// {"NAME=VALUE", ...} as a map; throws Error{usage} on a missing '=' or a name given twice.
+std::map<std::string, std::string> parse_assignments(const std::string& option, const std::vector<std::string>& items);
+
+// "90", "90s", "5m", "1h" in seconds. Throws Error{usage}.
+double parse_seconds(const std::string& text);
+
+// $XDG_CACHE_HOME/korch/kernels.db, or below ~/.cache; empty when neither is known.
+std::string default_database_path();
+
+}  // namespace korch

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <new>
+
+#include "korch/base/error.h"
+#include "korch/base/interrupt.h"
+#include "verbs.h"
+
+namespace {
+
+constexpr const char* kFooter =
+    "A first session:\n"
+    "  korch model candy_224 -o candy.onnx          a network to try (or bring your own)\n"
+    "  korch compile candy.onnx -o candy.so         the main job\n"
+    "  korch verify candy.onnx candy.so             same results as the network in float64?\n"
+    "  korch bench candy.so                         how fast\n"
+    "  korch explain candy.so                       what was fused, and why\n"
+    "Exit codes: 0 done, 1 internal error, 2 usage, 3 invalid model or input, 4 unsupported operator or type,\n"
+    "5 accuracy failure, 6 out of memory, time or disk, 7 file cannot be read or written, 130 interrupted.";
+
+int run(int argc, char** argv) {
+  CLI::App app{"korch: compiles a trained network (ONNX) into the fastest executable for this machine", "korch"};
+  app.set_version_flag("--version", KORCH_VERSION);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  korch::add_model_verb(app);
+  korch::add_compile_verb(app);
+  korch::add_run_verb(app);
+  korch::add_bench_verb(app);
+  korch::add_verify_verb(app);
+  korch::add_explain_verb(app);
+  korch::add_fission_verb(app);
+  korch::add_doctor_verb(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int code = app.exit(e);
+    return code == 0 ? 0 : static_cast<int>(korch::ErrorKind::usage);
+  }
+  return 0;
+}
+
+int report(const std::string& message, korch::ErrorKind kind) {
+  fmt::print(stderr, "korch: {}\n", message);
+  return static_cast<int>(kind);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  korch::install_interrupt_handler();
+  try {
+    return run(argc, argv);
+  } catch (const korch::Error& e) {
+    return report(e.what(), e.kind());
+  } catch (const std::bad_alloc&) {
+    return report("out of memory", korch::ErrorKind::resource);
+  } catch (const std::exception& e) {
+    return report(fmt::format("internal error: {}", e.what()), korch::ErrorKind::internal);
+  }
+}

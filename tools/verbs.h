@@ -1,0 +1,17 @@
+// The verbs of the program: each declares its options on a subcommand and sets what runs when it is chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace korch {
+
+void add_model_verb(CLI::App& app);
+void add_compile_verb(CLI::App& app);
+void add_run_verb(CLI::App& app);
+void add_bench_verb(CLI::App& app);
+void add_verify_verb(CLI::App& app);
+void add_explain_verb(CLI::App& app);
+void add_fission_verb(CLI::App& app);
+void add_doctor_verb(CLI::App& app);
+
+}  // namespace korch
