@@ -1,0 +1,63 @@
+#include "korch/ir/infer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace korch {
+
+void infer_fail(const InferArgs& args, const std::string& what) {
+  std::vector<std::string> types;
+  for (const TensorType& type : args.inputs) types.push_back(to_string(type));
+  throw Error(ErrorKind::invalid, fmt::format("{}({}): {}", name(args.op), fmt::join(types, ", "), what));
+}
+
+void infer_require(const InferArgs& args, bool condition, const char* what) {
+  if (!condition) infer_fail(args, what);
+}
+
+void require_axis(const InferArgs& args, int64_t axis, int64_t rank) {
+  if (axis < 0 || axis >= rank) infer_fail(args, fmt::format("axis {} is not in [0, {})", axis, rank));
+}
+
+void require_same_dtype(const InferArgs& args) {
+  for (const TensorType& type : args.inputs)
+    infer_require(args, type.dtype == args.inputs[0].dtype, "operands of different element types");
+}
+
+Shape broadcast_shapes(const InferArgs& args, const Shape& a, const Shape& b) {
+  try {
+    return broadcast(a, b);
+  } catch (const Error& error) {
+    infer_fail(args, error.what());
+  }
+}
+
+std::vector<TensorType> infer_types(Op op, const Attrs& attrs, const std::vector<TensorType>& inputs,
+                                    const std::vector<const HostTensor*>& constants) {
+  std::vector<const HostTensor*> known = constants;
+  known.resize(inputs.size(), nullptr);
+  const InferArgs args{op, attrs, inputs, known};
+  const OpInfo& row = info(op);
+  KORCH_ASSERT(attrs.index() == row.attrs_index, std::string("attribute struct of ") + row.name);
+  const int count = static_cast<int>(inputs.size());
+  if (count < row.min_inputs || (row.max_inputs >= 0 && count > row.max_inputs))
+    infer_fail(args, fmt::format("{} inputs, expected {}{}", count, row.min_inputs,
+                                 row.max_inputs < 0                 ? " or more"
+                                 : row.max_inputs == row.min_inputs ? std::string()
+                                                                    : fmt::format(" to {}", row.max_inputs)));
+  std::vector<TensorType> result;
+  switch (row.category) {
+    case Category::constant: result = {args.get<ConstantAttrs>().value.type()}; break;
+    case Category::elementwise: result = infer_elementwise(args); break;
+    case Category::reduce:
+    case Category::window: result = infer_reduce(args); break;
+    case Category::layout: result = infer_layout(args); break;
+    case Category::linear: result = infer_linear(args); break;
+    case Category::opaque: result = infer_opaque(args); break;
+    case Category::composite: result = infer_composite(args); break;
+  }
+  for (const TensorType& type : result) type.bytes();  // throws when the extents overflow
+  return result;
+}
+
+}  // namespace korch

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/ir/infer.h"
+
+namespace korch {
+namespace {
+
+Shape matmul_shape(const InferArgs& args) {
+  const MatMulAttrs& attrs = args.get<MatMulAttrs>();
+  infer_require(args, args.rank(0) >= 2 && args.rank(1) >= 2, "operands must have rank 2 or more");
+  Shape a = args.shape(0), b = args.shape(1);
+  if (attrs.transpose_a) std::swap(a[a.size() - 1], a[a.size() - 2]);
+  if (attrs.transpose_b) std::swap(b[b.size() - 1], b[b.size() - 2]);
+  if (a[a.size() - 1] != b[b.size() - 2])
+    infer_fail(args, fmt::format("inner extents {} and {} differ", a[a.size() - 1], b[b.size() - 2]));
+  Shape out = broadcast_shapes(args, Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
+  out.push_back(a[a.size() - 2]);
+  out.push_back(b[b.size() - 1]);
+  return out;
+}
+
+void require_spatial(const InferArgs& args, const ConvAttrs& conv, size_t spatial, bool transposed) {
+  infer_require(args, args.rank(0) >= 3 && args.rank(1) == args.rank(0), "data and weights need one rank, 3 or more");
+  infer_require(args,
+                conv.strides.size() == spatial && conv.dilations.size() == spatial &&
+                    conv.pads_before.size() == spatial && conv.pads_after.size() == spatial &&
+                    (!transposed || conv.output_padding.size() == spatial),
+                "strides, dilations, pads and output_padding need one entry per spatial axis");
+  infer_require(args, conv.group > 0, "group must be positive");
+}
+
+Shape conv_shape(const InferArgs& args, bool transposed) {
+  const ConvAttrs& conv = args.get<ConvAttrs>();
+  const size_t spatial = static_cast<size_t>(std::max<int64_t>(args.rank(0) - 2, 0));
+  require_spatial(args, conv, spatial, transposed);
+  const Shape& x = args.shape(0);
+  const Shape& w = args.shape(1);
+  const int64_t expected = transposed ? w[0] : w[1] * conv.group;
+  if (x[1] != expected || x[1] % conv.group != 0 || w[0] % conv.group != 0)
+    infer_fail(args, fmt::format("{} channels, but weights for {} in {} groups", x[1], expected, conv.group));
+  const int64_t channels = transposed ? w[1] * conv.group : w[0];
+  infer_require(args, args.inputs.size() < 3 || args.shape(2) == Shape{channels}, "bias needs one element per channel");
+  Shape out = {x[0], channels};
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t span = (w[i + 2] - 1) * conv.dilations[i] + 1;
+    const int64_t pads = conv.pads_before[i] + conv.pads_after[i];
+    out.push_back(transposed ? (x[i + 2] - 1) * conv.strides[i] + span + conv.output_padding[i] - pads
+                             : window_extent(args, x[i + 2], w[i + 2], conv.strides[i], conv.dilations[i],
+                                             conv.pads_before[i], conv.pads_after[i]));
+    infer_require(args, out.back() >= 0, "negative output extent");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<TensorType> infer_linear(const InferArgs& args) {
+  require_same_dtype(args);
+  const Shape shape = args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
+  return {{args.inputs[0].dtype, shape}};
+}
+
+}  // namespace korch

@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include "korch/ir/infer.h"
+
+namespace korch {
+namespace {
+
+Shape reduced(const InferArgs& args, const std::vector<int64_t>& axes, bool keepdims) {
+  const Shape& in = args.shape(0);
+  std::vector<bool> gone(in.size(), false);
+  for (int64_t axis : axes) {
+    require_axis(args, axis, args.rank(0));
+    if (gone[axis]) infer_fail(args, fmt::format("axis {} is reduced twice", axis));
+    gone[axis] = true;
+  }
+  Shape out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!gone[i]) out.push_back(in[i]);
+    if (gone[i] && keepdims) out.push_back(1);
+  }
+  return out;
+}
+
+Shape pooled(const InferArgs& args, const PoolAttrs& pool) {
+  const size_t spatial = pool.kernel.size();
+  infer_require(args, args.inputs[0].shape.size() == spatial + 2, "rank must be the kernel's rank + 2");
+  infer_require(args,
+                pool.strides.size() == spatial && pool.dilations.size() == spatial &&
+                    pool.pads_before.size() == spatial && pool.pads_after.size() == spatial,
+                "strides, dilations and pads need one entry per spatial axis");
+  Shape out = {args.shape(0)[0], args.shape(0)[1]};
+  for (size_t i = 0; i < spatial; ++i)
+    out.push_back(window_extent(args, args.shape(0)[i + 2], pool.kernel[i], pool.strides[i], pool.dilations[i],
+                                pool.pads_before[i], pool.pads_after[i]));
+  return out;
+}
+
+}  // namespace
+
+int64_t window_extent(const InferArgs& args, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
+                      int64_t before, int64_t after) {
+  infer_require(args, kernel > 0 && stride > 0 && dilation > 0, "kernel, strides and dilations must be positive");
+  const int64_t span = (kernel - 1) * dilation + 1;
+  const int64_t padded = in + before + after;
+  if (padded < span)
+    infer_fail(args, fmt::format("a window of {} does not fit an axis of {} with padding {}+{}", span, in, before, after));
+  return (padded - span) / stride + 1;
+}
+
+std::vector<TensorType> infer_reduce(const InferArgs& args) {
+  const DType dtype = args.inputs[0].dtype;
+  if (const auto* reduce = std::get_if<ReduceAttrs>(&args.attrs))
+    return {{dtype, reduced(args, reduce->axes, reduce->keepdims)}};
+  if (const auto* arg = std::get_if<ArgReduceAttrs>(&args.attrs))
+    return {{DType::i64, reduced(args, {arg->axis}, arg->keepdims)}};
+  return {{dtype, pooled(args, args.get<PoolAttrs>())}};
+}
+
+}  // namespace korch
