@@ -1,4 +1,5 @@
-// The contract between kernels and the step executor. Generated code repeats this declaration; keep them equal.
+// The contract between kernels and the step executor. Generated code repeats this declaration; keep them
+// equal.
 #pragma once
 
 #include <stdint.h>
@@ -6,10 +7,10 @@
 extern "C" {
 
 struct korch_kernel_context {
-  void* const* args;   // inputs, constants, outputs, temporaries
-  void* scratch;       // private to the worker, 64-byte aligned
-  const void* state;   // what a library call prepared when the instance was created; null for generated code
-  int32_t worker;      // 0 .. threads - 1
+  void* const* args;  // inputs, constants, outputs, temporaries
+  void* scratch;      // private to the worker, 64-byte aligned
+  const void* state;  // what a library call prepared when the instance was created; null for generated code
+  int32_t worker;     // 0 .. threads - 1
 };
 
 // Computes the slices [begin, end) of the phase's grid. Returns 0, or one of the codes below.

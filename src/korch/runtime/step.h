@@ -1,4 +1,5 @@
-// What the step executor runs: plain tables, written by `package` into an executable or built by `profile` in memory.
+// What the step executor runs: plain tables, written by `package` into an executable or built by `profile` in
+// memory.
 #pragma once
 
 #include "korch/runtime/abi.h"
@@ -15,8 +16,8 @@ enum Region : uint32_t { kArena, kWeights, kInput, kOutput };
 
 struct BufferRef {
   uint32_t region;
-  uint32_t index;    // for kInput and kOutput
-  uint64_t offset;   // bytes
+  uint32_t index;   // for kInput and kOutput
+  uint64_t offset;  // bytes
 };
 
 struct LibraryOps;  // create/destroy of a library call's state (library.h)
@@ -26,12 +27,12 @@ struct Step {
   uint32_t phase_count;
   const BufferRef* args;
   uint32_t arg_count;
-  const LibraryOps* library;       // null for generated code
+  const LibraryOps* library;  // null for generated code
   const int64_t* library_params;
   uint32_t library_param_count;
   const float* library_floats;
   uint32_t library_float_count;
-  const char* name;                // for --profile and error messages
+  const char* name;  // for --profile and error messages
 };
 
 struct LibraryOps {

@@ -27,7 +27,8 @@ struct LoadedKernels::State {
       : session(must(llvm::orc::SelfExecutorProcessControl::Create(), "executor process control")),
         layer(session, session.getExecutorProcessControl().getMemMgr()),
         process_symbols(session.createBareJITDylib("process")) {
-    session.setErrorReporter([this](llvm::Error error) { reported += llvm::toString(std::move(error)) + "\n"; });
+    session.setErrorReporter(
+        [this](llvm::Error error) { reported += llvm::toString(std::move(error)) + "\n"; });
     process_symbols.addGenerator(
         must(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(/*GlobalPrefix=*/'\0'), "dlsym"));
   }
@@ -41,9 +42,12 @@ struct LoadedKernels::State {
 };
 
 LoadedKernels::LoadedKernels() : state_(new State) {}
-LoadedKernels::~LoadedKernels() { delete state_; }
+LoadedKernels::~LoadedKernels() {
+  delete state_;
+}
 
-Result<std::vector<void*>> LoadedKernels::load(const std::string& object, const std::vector<std::string>& symbols) {
+Result<std::vector<void*>> LoadedKernels::load(const std::string& object,
+                                               const std::vector<std::string>& symbols) {
   namespace orc = llvm::orc;
   auto refused = [this](llvm::Error error) {
     const std::string reported = std::exchange(state_->reported, {});

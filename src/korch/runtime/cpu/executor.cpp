@@ -1,0 +1,238 @@
+#include "korch/runtime/executor.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <atomic>
+#include <new>
+
+namespace korch::rt {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+constexpr uint64_t kHugePageBytes = 2 << 20;
+
+uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+double now_us() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
+}
+
+RunError error_of(int32_t kernel_code) {
+  switch (kernel_code) {
+    case KORCH_KERNEL_OK:
+      return RunError::none;
+    case KORCH_KERNEL_INDEX_OUT_OF_RANGE:
+      return RunError::index_out_of_range;
+    case KORCH_KERNEL_LIBRARY_FAILED:
+      return RunError::library_failed;
+  }
+  return RunError::unknown_code;
+}
+
+}  // namespace
+
+// Chunks that a worker's share has handed out so far, on a cache line of its own.
+struct alignas(64) Executor::Counter {
+  std::atomic<int64_t> next{0};
+};
+
+struct Executor::Run {
+  Executor* executor;
+  const RunOptions* options;
+  // The first phase (counted over all steps) in which a kernel failed, and one of its failures: low word
+  // code, high word phase, so that the smallest value is the earliest phase.
+  std::atomic<uint64_t> failure{UINT64_MAX};
+};
+
+Executor* Executor::create(const Program* program, const void* weights, Pool* pool, RunStatus* status) {
+  *status = {};
+  void* memory = malloc(sizeof(Executor));
+  if (memory == nullptr) {
+    status->error = RunError::out_of_memory;
+    return nullptr;
+  }
+  Executor* executor = new (memory) Executor;
+  executor->program_ = program;
+  executor->weights_ = weights;
+  executor->pool_ = pool;
+  uint64_t scratch_bytes = program->scratch_bytes;
+  *status = executor->create_states(&scratch_bytes);
+  if (status->error == RunError::none) status->error = executor->allocate(scratch_bytes);
+  if (status->error == RunError::none) return executor;
+  destroy(executor);
+  return nullptr;
+}
+
+void Executor::destroy(Executor* executor) {
+  if (executor == nullptr) return;
+  for (uint32_t s = 0; executor->states_ != nullptr && s < executor->program_->step_count; ++s)
+    if (executor->states_[s] != nullptr) executor->program_->steps[s].library->destroy(executor->states_[s]);
+  free(executor->states_);
+  free(executor->args_);
+  free(executor->counters_);
+  if (executor->memory_ != nullptr) munmap(executor->memory_, executor->memory_bytes_);
+  executor->~Executor();
+  free(executor);
+}
+
+RunStatus Executor::create_states(uint64_t* scratch_bytes) {
+  states_ = static_cast<void**>(calloc(program_->step_count + 1, sizeof(void*)));
+  if (states_ == nullptr) return {RunError::out_of_memory, -1};
+  for (uint32_t s = 0; s < program_->step_count; ++s) {
+    const Step& step = program_->steps[s];
+    if (step.library == nullptr) continue;
+    uint64_t need = 0;
+    states_[s] = step.library->create(step.library_params, step.library_param_count, step.library_floats,
+                                      step.library_float_count, &need);
+    if (states_[s] == nullptr) return {RunError::library_refused, static_cast<int32_t>(s)};
+    if (need > *scratch_bytes) *scratch_bytes = need;
+  }
+  return {};
+}
+
+// One mapping: the arena, aligned for huge pages when it is large, then one scratch per worker on pages of
+// its own.
+RunError Executor::allocate(uint64_t scratch_bytes) {
+  uint64_t arg_count = 0;
+  for (uint32_t s = 0; s < program_->step_count; ++s) arg_count += program_->steps[s].arg_count;
+  const auto workers = static_cast<uint64_t>(pool_->threads());
+  args_ = static_cast<void**>(calloc(arg_count + 1, sizeof(void*)));
+  void* counters = aligned_alloc(alignof(Counter), 2 * workers * sizeof(Counter));
+  if (args_ == nullptr || counters == nullptr) {
+    free(counters);
+    return RunError::out_of_memory;
+  }
+  counters_ = static_cast<Counter*>(counters);
+  for (uint64_t i = 0; i < 2 * workers; ++i) new (&counters_[i]) Counter;
+
+  const uint64_t arena_bytes = round_up(program_->arena_bytes, kPageBytes);
+  // An odd number of pages apart, so that equal offsets of two workers do not fall into one cache set.
+  scratch_stride_ = round_up(scratch_bytes, kPageBytes) + kPageBytes;
+  memory_bytes_ = arena_bytes + workers * scratch_stride_ + kHugePageBytes;
+  void* memory = mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return RunError::out_of_memory;
+  memory_ = static_cast<unsigned char*>(memory);
+  const uint64_t address = reinterpret_cast<uint64_t>(memory_);
+  arena_ = memory_ + (round_up(address, kHugePageBytes) - address);
+  scratch_ = arena_ + arena_bytes;
+  // Advice only: without huge pages everything works as well.
+  const uint64_t used = arena_bytes + workers * scratch_stride_;
+  if (used >= kHugePageBytes) madvise(arena_, used, MADV_HUGEPAGE);
+  return RunError::none;
+}
+
+void Executor::bind(const void* const* inputs, void* const* outputs) {
+  void** arg = args_;
+  for (uint32_t s = 0; s < program_->step_count; ++s) {
+    const Step& step = program_->steps[s];
+    for (uint32_t a = 0; a < step.arg_count; ++a) {
+      const BufferRef& ref = step.args[a];
+      const void* base = nullptr;
+      switch (static_cast<Region>(ref.region)) {
+        case kArena:
+          base = arena_;
+          break;
+        case kWeights:
+          base = weights_;
+          break;
+        case kInput:
+          base = inputs[ref.index];
+          break;
+        case kOutput:
+          base = outputs[ref.index];
+          break;
+      }
+      *arg++ = const_cast<unsigned char*>(static_cast<const unsigned char*>(base) + ref.offset);
+    }
+  }
+}
+
+RunStatus Executor::run(const void* const* inputs, void* const* outputs, const RunOptions& options) {
+  bind(inputs, outputs);
+  Run run;
+  run.executor = this;
+  run.options = &options;
+  for (int i = 0; i < 2 * pool_->threads(); ++i) counters_[i].next.store(0, std::memory_order_relaxed);
+  pool_->run(
+      [](void* argument, int worker) {
+        Run* run = static_cast<Run*>(argument);
+        run->executor->work(run, worker);
+      },
+      &run);
+  const uint64_t failure = run.failure.load();
+  if (failure == UINT64_MAX) return {};
+  uint32_t phase = static_cast<uint32_t>(failure >> 32);
+  uint32_t step = 0;
+  while (phase >= program_->steps[step].phase_count) phase -= program_->steps[step++].phase_count;
+  return {error_of(static_cast<int32_t>(failure & UINT32_MAX)), static_cast<int32_t>(step)};
+}
+
+// Every worker walks all steps; a barrier ends each phase, and all of them look at `failure` behind the same
+// barrier, for phases up to that one only, so that they stop at the same place.
+void Executor::work(Run* run, int worker) {
+  const int threads = pool_->threads();
+  const RunOptions& options = *run->options;
+  korch_kernel_context context{args_, scratch_ + static_cast<uint64_t>(worker) * scratch_stride_, nullptr,
+                               worker};
+  uint64_t phase_number = 0;
+  double before = options.step_us != nullptr && worker == 0 ? now_us() : 0;
+  for (uint32_t s = 0; s < program_->step_count; ++s) {
+    const Step& step = program_->steps[s];
+    context.state = states_[s];
+    for (uint32_t p = 0; p < step.phase_count; ++p, ++phase_number) {
+      Counter* counters = counters_ + (phase_number % 2) * threads;
+      const int32_t code = run_phase(step.phases[p], counters, context);
+      if (code != KORCH_KERNEL_OK) {
+        const uint64_t mine = phase_number << 32 | static_cast<uint32_t>(code);
+        uint64_t seen = run->failure.load();
+        while (mine < seen && !run->failure.compare_exchange_weak(seen, mine)) {
+        }
+      }
+      // The other set was last used before the previous barrier and is next used behind this one.
+      counters_[((phase_number + 1) % 2) * threads + worker].next.store(0, std::memory_order_relaxed);
+      pool_->barrier();
+      if (run->failure.load(std::memory_order_relaxed) >> 32 <= phase_number) return;
+    }
+    if (worker == 0 && options.step_us != nullptr) {
+      const double after = now_us();
+      options.step_us[s] = after - before;
+      before = after;
+    }
+    if (options.observe != nullptr) {
+      if (worker == 0) options.observe(options.observe_user, s, context.args);
+      pool_->barrier();
+    }
+    context.args += step.arg_count;
+  }
+}
+
+// A worker takes the chunks of its own contiguous share, then what is left of the others'. Which worker runs
+// a slice cannot change the result: slices are independent.
+int32_t Executor::run_phase(const Phase& phase, Counter* counters,
+                            const korch_kernel_context& context) const {
+  const int threads = pool_->threads();
+  if (threads == 1) return phase.function(&context, 0, phase.grid);
+  const int64_t chunks = (phase.grid + phase.grain - 1) / phase.grain;
+  int32_t code = KORCH_KERNEL_OK;
+  for (int k = 0; k < threads; ++k) {
+    const int owner = (context.worker + k) % threads;
+    const int64_t first = chunks * owner / threads, last = chunks * (owner + 1) / threads;
+    for (;;) {
+      const int64_t chunk = first + counters[owner].next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= last) break;
+      const int64_t begin = chunk * phase.grain;
+      const int64_t end = begin + phase.grain < phase.grid ? begin + phase.grain : phase.grid;
+      const int32_t result = phase.function(&context, begin, end);
+      if (result != KORCH_KERNEL_OK) code = result;
+    }
+  }
+  return code;
+}
+
+}  // namespace korch::rt

@@ -1,0 +1,20 @@
+#include "korch/runtime/library.h"
+
+#include <string.h>
+
+namespace korch::rt {
+namespace {
+
+constexpr LibraryFunction kFunctions[] = {
+    {"korch", "copy", &korch_copy_ops, "korch_copy_ops", korch_copy_run, "korch_copy_run", nullptr},
+};
+
+}  // namespace
+
+const LibraryFunction* find_library_function(const char* library, const char* function) {
+  for (const LibraryFunction& entry : kFunctions)
+    if (strcmp(entry.library, library) == 0 && strcmp(entry.function, function) == 0) return &entry;
+  return nullptr;
+}
+
+}  // namespace korch::rt

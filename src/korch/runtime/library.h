@@ -1,0 +1,29 @@
+// Library calls: what stands behind a Kernel without source. One table (library.cpp) names every function
+// that a step may call, so that a call is found by pointer in this process and by symbol when an executable
+// is linked.
+#pragma once
+
+#include "korch/runtime/step.h"
+
+namespace korch::rt {
+
+struct LibraryFunction {
+  const char* library;   // LibraryCall::library
+  const char* function;  // LibraryCall::function
+  const LibraryOps* ops;
+  const char* ops_symbol;  // extern "C" name of *ops
+  korch_kernel_fn run;     // the step's only phase; reads context->state
+  const char* run_symbol;  // extern "C" name of run; KernelPhase::symbol of the kernel's one phase
+  const char* needed;      // soname an executable needs for it, e.g. "libdnnl.so.2"; null for none
+};
+
+// Null when there is none.
+const LibraryFunction* find_library_function(const char* library, const char* function);
+
+}  // namespace korch::rt
+
+extern "C" {
+// "korch" "copy": args {source, destination}, params {bytes}; graph outputs that are views of other tensors.
+extern const korch::rt::LibraryOps korch_copy_ops;
+int32_t korch_copy_run(const korch_kernel_context* context, int64_t begin, int64_t end);
+}
