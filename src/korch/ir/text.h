@@ -1,13 +1,16 @@
 // The textual form of a Graph. print and parse round-trip (constants by content up to kInlineConstantElements
-// elements, above that by hash with their data in a side table the caller gives).
+// elements, above that as one splat value or by hash with their data in a side table the caller gives).
 //
 //   graph {
 //     input %x : f32[1x3x8x8] "input"
-//     %w = Constant() {value=[...]} : f32[4x3x3x3]
+//     %w = Constant() {splat=0.5} : f32[4x3x3x3]
 //     %y = Conv(%x, %w) {strides=[1,1], ...} : f32[1x4x6x6] @ "Conv_0"
 //     %y |= Conv(%x2, %w2) {...}            // another producer of the class %y
 //     output %y "out"
 //   }
+//
+// Attributes that have their default are left out. Value names are sanitized to [A-Za-z0-9_./-] and made unique.
+// On a `|=` line the types may be left out; an output that no earlier line made becomes a fresh Value.
 #pragma once
 
 #include <map>

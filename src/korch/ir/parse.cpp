@@ -1,0 +1,355 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+
+#include "korch/ir/attr_fields.h"
+#include "korch/ir/text.h"
+
+namespace korch {
+namespace {
+
+// Makes the I-th alternative of Attrs.
+template <size_t I = 0>
+Attrs make_attrs(size_t index) {
+  if constexpr (I + 1 < std::variant_size_v<Attrs>) {
+    if (index != I) return make_attrs<I + 1>(index);
+  }
+  return Attrs(std::in_place_index<I>);
+}
+
+void store_element(HostTensor& tensor, int64_t i, const std::string& text) {
+  const double real = std::strtod(text.c_str(), nullptr);
+  const long long integer = std::strtoll(text.c_str(), nullptr, 10);
+  switch (tensor.dtype()) {
+    case DType::f32: tensor.mutable_data<float>()[i] = std::strtof(text.c_str(), nullptr); break;
+    case DType::f64: tensor.mutable_data<double>()[i] = real; break;
+    case DType::f16: tensor.mutable_data<uint16_t>()[i] = float_to_half(static_cast<float>(real)); break;
+    case DType::bf16: tensor.mutable_data<uint16_t>()[i] = float_to_bfloat16(static_cast<float>(real)); break;
+    case DType::i8:
+    case DType::u8:
+    case DType::bool_: tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>(integer); break;
+    case DType::i16:
+    case DType::u16: tensor.mutable_data<int16_t>()[i] = static_cast<int16_t>(integer); break;
+    case DType::i32:
+    case DType::u32: tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(integer); break;
+    case DType::i64: tensor.mutable_data<int64_t>()[i] = integer; break;
+    case DType::u64: tensor.mutable_data<uint64_t>()[i] = std::strtoull(text.c_str(), nullptr, 10); break;
+  }
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::map<std::string, HostTensor>& constants)
+      : text_(text), constants_(constants) {}
+
+  Graph parse() {
+    expect("graph");
+    expect("{");
+    while (!accept("}")) statement();
+    skip_space();
+    if (at_ != text_.size()) fail("text after the graph");
+    graph_.set_outputs(outputs_, output_names_);
+    return std::move(graph_);
+  }
+
+ private:
+  // What stands between braces for a Constant, kept until the type is known.
+  struct ConstantText {
+    std::string kind;  // "value", "splat" or "hash"
+    std::vector<std::string> elements;
+  };
+
+  [[noreturn]] void fail(const std::string& what) const {
+    size_t line = 1, column = 1;
+    for (size_t i = 0; i < at_ && i < text_.size(); ++i) {
+      ++column;
+      if (text_[i] == '\n') {
+        ++line;
+        column = 1;
+      }
+    }
+    throw Error(ErrorKind::invalid, fmt::format("line {}, column {}: {}", line, column, what));
+  }
+
+  void skip_space() {
+    while (at_ < text_.size()) {
+      if (std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
+        ++at_;
+      } else if (text_.compare(at_, 2, "//") == 0) {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else {
+        return;
+      }
+    }
+  }
+
+  bool accept(std::string_view token) {
+    skip_space();
+    if (text_.compare(at_, token.size(), token) != 0) return false;
+    at_ += token.size();
+    return true;
+  }
+
+  void expect(std::string_view token) {
+    if (!accept(token)) fail(fmt::format("expected '{}'", token));
+  }
+
+  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_./-+", c); }
+
+  std::string word() {
+    skip_space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] != '\0' && is_word(text_[at_])) ++at_;
+    if (begin == at_) fail("expected a word");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  std::string quoted() {
+    expect("\"");
+    std::string result;
+    while (at_ < text_.size() && text_[at_] != '"') {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+        ++at_;
+        result += text_[at_] == 'n' ? '\n' : text_[at_];
+      } else {
+        result += text_[at_];
+      }
+      ++at_;
+    }
+    if (at_ == text_.size()) fail("unterminated string");
+    ++at_;
+    return result;
+  }
+
+  std::vector<std::string> word_list() {
+    expect("[");
+    std::vector<std::string> result;
+    if (accept("]")) return result;
+    do result.push_back(word());
+    while (accept(","));
+    expect("]");
+    return result;
+  }
+
+  int64_t integer(const std::string& text) const {
+    char* end = nullptr;
+    const long long value = std::strtoll(text.c_str(), &end, 10);
+    if (*end != '\0' || text.empty()) fail(fmt::format("'{}' is not an integer", text));
+    return value;
+  }
+
+  double real(const std::string& text) const {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (*end != '\0' || text.empty()) fail(fmt::format("'{}' is not a number", text));
+    return value;
+  }
+
+  DType dtype(const std::string& text) const {
+    DType result;
+    if (!parse_dtype(text, &result)) fail(fmt::format("unknown element type '{}'", text));
+    return result;
+  }
+
+  TensorType tensor_type() {
+    TensorType type;
+    type.dtype = dtype(word());
+    expect("[");
+    if (accept("]")) return type;
+    const std::string extents = word();
+    for (size_t begin = 0; begin <= extents.size();) {
+      const size_t end = std::min(extents.find('x', begin), extents.size());
+      type.shape.push_back(integer(extents.substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    expect("]");
+    return type;
+  }
+
+  void parse_field(bool& field) {
+    const std::string text = word();
+    if (text != "true" && text != "false") fail("expected true or false");
+    field = text == "true";
+  }
+  void parse_field(int64_t& field) { field = integer(word()); }
+  void parse_field(double& field) { field = real(word()); }
+  void parse_field(std::string& field) { field = quoted(); }
+  void parse_field(DType& field) { field = dtype(word()); }
+  void parse_field(PadMode& field) {
+    const std::string text = word();
+    if (text == "constant") field = PadMode::constant;
+    else if (text == "reflect") field = PadMode::reflect;
+    else if (text == "edge") field = PadMode::edge;
+    else fail(fmt::format("unknown pad mode '{}'", text));
+  }
+  void parse_field(std::vector<int64_t>& field) {
+    field.clear();
+    for (const std::string& text : word_list()) field.push_back(integer(text));
+  }
+  void parse_field(std::vector<double>& field) {
+    field.clear();
+    for (const std::string& text : word_list()) field.push_back(real(text));
+  }
+  void parse_field(HostTensor&) {}  // constants have their own syntax
+
+  Attrs attributes(Op op) {
+    Attrs attrs = default_attrs(op);
+    if (!accept("{")) return attrs;
+    do {
+      const std::string key = word();
+      expect("=");
+      bool found = false;
+      std::visit(
+          [&](auto& fields) {
+            visit_fields(fields, [&](const char* name, auto& field) {
+              if (found || key != name) return;
+              found = true;
+              parse_field(field);
+            });
+          },
+          attrs);
+      if (!found) fail(fmt::format("{} has no attribute '{}'", name(op), key));
+    } while (accept(","));
+    expect("}");
+    return attrs;
+  }
+
+  ConstantText constant_text() {
+    ConstantText result;
+    expect("{");
+    result.kind = word();
+    expect("=");
+    if (result.kind == "value") result.elements = word_list();
+    else if (result.kind == "splat") result.elements = {word()};
+    else if (result.kind == "hash") result.elements = {quoted()};
+    else fail("expected value=, splat= or hash=");
+    expect("}");
+    return result;
+  }
+
+  HostTensor constant_value(const ConstantText& text, const TensorType& type) {
+    if (text.kind == "hash") {
+      const auto found = constants_.find(text.elements[0]);
+      if (found == constants_.end()) fail(fmt::format("no constant with hash {} is at hand", text.elements[0]));
+      if (found->second.type() != type) fail("the constant has another type");
+      return found->second;
+    }
+    HostTensor value(type);
+    if (text.kind == "value" && static_cast<int64_t>(text.elements.size()) != value.elements())
+      fail(fmt::format("{} values for {}", text.elements.size(), to_string(type)));
+    for (int64_t i = 0; i < value.elements(); ++i) {
+      const std::string& element = text.elements[text.kind == "splat" ? 0 : i];
+      real(element);
+      store_element(value, i, element);
+    }
+    return value;
+  }
+
+  std::string value_name() {
+    expect("%");
+    return word();
+  }
+
+  ValueId existing(const std::string& name) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) fail(fmt::format("%{} is not defined before its use", name));
+    return found->second;
+  }
+
+  void define(const std::string& name, ValueId id) {
+    if (!by_name_.emplace(name, id).second) fail(fmt::format("%{} is defined twice", name));
+  }
+
+  void statement() {
+    if (accept("input ")) {
+      const std::string name = value_name();
+      expect(":");
+      TensorType type = tensor_type();
+      define(name, graph_.add_input(std::move(type), quoted()));
+    } else if (accept("output ")) {
+      outputs_.push_back(existing(value_name()));
+      output_names_.push_back(quoted());
+    } else {
+      node();
+    }
+  }
+
+  void node() {
+    std::vector<std::string> names;
+    do names.push_back(value_name());
+    while (accept(","));
+    const bool alternative = accept("|=");
+    if (!alternative) expect("=");
+    const std::string op_name = word();
+    const std::optional<Op> op = parse_op(op_name);
+    if (!op) fail(fmt::format("unknown operator '{}'", op_name));
+    if (static_cast<int>(names.size()) != info(*op).outputs) fail(fmt::format("{} has other outputs", op_name));
+    std::vector<ValueId> inputs;
+    expect("(");
+    if (!accept(")")) {
+      do inputs.push_back(existing(value_name()));
+      while (accept(","));
+      expect(")");
+    }
+    ConstantText constant;
+    Attrs attrs = *op == Op::Constant ? Attrs(ConstantAttrs{}) : attributes(*op);
+    if (*op == Op::Constant) constant = constant_text();
+    std::vector<TensorType> types;
+    if (accept(":")) {
+      do types.push_back(tensor_type());
+      while (accept(","));
+    }
+    if (*op == Op::Constant) {
+      if (types.empty() && alternative) types = {graph_.value(existing(names[0])).type};
+      if (types.size() != 1) fail("a constant needs its type");
+      attrs = ConstantAttrs{constant_value(constant, types[0])};
+    }
+    std::vector<std::string> origins;
+    if (accept("@")) {
+      do origins.push_back(quoted());
+      while (accept(","));
+    }
+    add(*op, std::move(attrs), std::move(inputs), names, alternative, types, std::move(origins));
+  }
+
+  void add(Op op, Attrs attrs, std::vector<ValueId> inputs, const std::vector<std::string>& names, bool alternative,
+           const std::vector<TensorType>& types, std::vector<std::string> origins) {
+    std::vector<ValueId> outputs;
+    for (const std::string& name : names)
+      outputs.push_back(alternative && by_name_.contains(name) ? by_name_[name] : kNoId);
+    NodeId id = 0;
+    try {
+      id = graph_.add_alternative(op, std::move(attrs), std::move(inputs), outputs, std::move(origins));
+    } catch (const Error& error) {
+      fail(error.what());
+    }
+    for (size_t i = 0; i < names.size(); ++i) {
+      const ValueId made = graph_.node(id).outputs[i];
+      if (!types.empty() && (types.size() != names.size() || types[i] != graph_.value(made).type))
+        fail(fmt::format("%{} has type {}", names[i], to_string(graph_.value(made).type)));
+      if (outputs[i] != kNoId) continue;
+      define(names[i], made);
+      graph_.rename(made, names[i]);
+    }
+  }
+
+  std::string_view text_;
+  const std::map<std::string, HostTensor>& constants_;
+  size_t at_ = 0;
+  Graph graph_;
+  std::unordered_map<std::string, ValueId> by_name_;
+  std::vector<ValueId> outputs_;
+  std::vector<std::string> output_names_;
+};
+
+}  // namespace
+
+Attrs default_attrs(Op op) { return make_attrs(info(op).attrs_index); }
+
+Graph parse_graph(std::string_view text, const std::map<std::string, HostTensor>& constants_by_hash) {
+  return Parser(text, constants_by_hash).parse();
+}
+
+}  // namespace korch

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/ir/text.h"
+
+namespace korch {
+namespace {
+
+void verify_node(const Graph& graph, NodeId id, Stage stage) {
+  const Node& node = graph.node(id);
+  const auto require = [&](bool condition, const char* what) {
+    if (!condition) throw Error(ErrorKind::internal, fmt::format("verifier: {}: {}", what, print(graph, id)));
+  };
+  std::vector<TensorType> types;
+  std::vector<const HostTensor*> constants;
+  for (ValueId input : node.inputs) {
+    if (input >= graph.value_count())
+      throw Error(ErrorKind::internal, fmt::format("verifier: node {} ({}) reads Value {}, which does not exist", id,
+                                                   name(node.op), input));
+    const Value& value = graph.value(input);
+    types.push_back(value.type);
+    constants.push_back(graph.constant(input));
+    require(std::binary_search(value.users.begin(), value.users.end(), id), "an input does not list the node as user");
+    const bool is_input = std::find(graph.inputs().begin(), graph.inputs().end(), input) != graph.inputs().end();
+    require(!value.producers.empty() || is_input, "an input Value has no producer");
+  }
+  require(static_cast<int>(node.outputs.size()) == info(node.op).outputs, "wrong number of outputs");
+  require(node.attrs.index() == info(node.op).attrs_index, "wrong attribute struct");
+  if (stage == Stage::primitive) {
+    require(is_primitive(node.op), "composite operator after fission");
+    require(info(node.op).category != Category::linear || node.inputs.size() == 2, "bias inside a linear primitive");
+  }
+  std::vector<TensorType> inferred;
+  try {
+    inferred = infer_types(node.op, node.attrs, types, constants);
+  } catch (const Error& error) {
+    require(false, error.what());
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Value& value = graph.value(node.outputs[i]);
+    require(value.type == inferred[i], "an output's type is not the inferred one");
+    require(std::count(value.producers.begin(), value.producers.end(), id) == 1, "an output does not list the node");
+  }
+}
+
+}  // namespace
+
+void verify(const Graph& graph, Stage stage) {
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    if (!graph.node(id).dead) verify_node(graph, id, stage);
+  }
+  for (ValueId output : graph.outputs()) {
+    const bool known = output < graph.value_count();
+    const auto& inputs = graph.inputs();
+    if (!known || (graph.is_input(output) && std::find(inputs.begin(), inputs.end(), output) == inputs.end()))
+      throw Error(ErrorKind::internal, fmt::format("verifier: graph output {} is never computed", output));
+  }
+  graph.topological_order();
+}
+
+}  // namespace korch
