@@ -1,0 +1,59 @@
+#include "korch/codegen/implementation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "korch/codegen/loop/loop_family.h"
+
+namespace korch {
+namespace {
+
+// One row per family of kernels: what it can offer for a candidate, and how it makes what it offered. `list` appends
+// to its last two arguments; `serves` names the Implementation::family strings that the row's `generate` makes.
+struct Family {
+  std::vector<std::string> serves;
+  void (*list)(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
+               std::vector<Implementation>& found, std::vector<Refusal>& refused);
+  Result<Kernel> (*generate)(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                             const Target& target);
+};
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> table = {
+      {{"loop"}, list_loop, generate_loop},
+  };
+  return table;
+}
+
+}  // namespace
+
+std::string to_string(const Implementation& implementation) {
+  auto layouts = [](const std::vector<Layout>& list) {
+    std::vector<std::string> texts;
+    for (const Layout& layout : list) texts.push_back(to_string(layout));
+    return fmt::format("{}", fmt::join(texts, ","));
+  };
+  return fmt::format("{}({}) {}->{}", implementation.family, fmt::join(implementation.params, ","),
+                     layouts(implementation.input_layouts), layouts(implementation.output_layouts));
+}
+
+std::vector<Implementation> implementations(const Graph& graph, const Candidate& candidate, const Target& target,
+                                            Accuracy accuracy, std::vector<Refusal>* refused) {
+  std::vector<Implementation> found;
+  std::vector<Refusal> reasons;
+  for (const Family& family : families()) family.list(graph, candidate, target, accuracy, found, reasons);
+  if (found.empty() && reasons.empty())
+    reasons.push_back({RefusalReason::no_kernel_family, "no family covers this combination of primitives"});
+  if (refused != nullptr) refused->insert(refused->end(), reasons.begin(), reasons.end());
+  return found;
+}
+
+Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                        const Target& target) {
+  for (const Family& family : families())
+    for (const std::string& name : family.serves)
+      if (name == implementation.family) return family.generate(graph, candidate, implementation, target);
+  return Refusal{RefusalReason::no_kernel_family, "no family is called '" + implementation.family + "'"};
+}
+
+}  // namespace korch

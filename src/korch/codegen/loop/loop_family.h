@@ -1,0 +1,16 @@
+// The family "loop": every candidate without linear and opaque primitives, as generated loop nests
+// (docs/design/codegen-loop.md).
+#pragma once
+
+#include <vector>
+
+#include "korch/codegen/implementation.h"
+
+namespace korch {
+
+void list_loop(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
+               std::vector<Implementation>& found, std::vector<Refusal>& refused);
+Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                             const Target& target);
+
+}  // namespace korch
