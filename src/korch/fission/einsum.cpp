@@ -1,0 +1,219 @@
+// Einsum: labels that only one operand has are summed away, then operand after operand is contracted into the
+// result: a MatMul where labels are summed, an elementwise product where none are.
+#include <algorithm>
+#include <map>
+
+#include "korch/fission/rules.h"
+
+namespace korch::rules {
+namespace {
+
+// A label per axis. Labels are letters; an ellipsis becomes the labels '0', '1', ... of the axes it covers.
+struct Term {
+  ValueId value = kNoId;
+  std::string labels;
+};
+
+bool contains(const std::string& labels, char label) {
+  return labels.find(label) != std::string::npos;
+}
+
+std::string without(const std::string& labels, const std::string& removed) {
+  std::string result;
+  for (char label : labels) {
+    if (!contains(removed, label)) result += label;
+  }
+  return result;
+}
+
+std::string common(const std::string& a, const std::string& b) {
+  std::string result;
+  for (char label : a) {
+    if (contains(b, label)) result += label;
+  }
+  return result;
+}
+
+struct Equation {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+// `covered`: axes that the ellipsis of this term covers; `most`: of the term that has the most.
+std::string expand_ellipsis(std::string term, int64_t covered, int64_t most) {
+  const size_t at = term.find("...");
+  if (at == std::string::npos) return term;
+  std::string labels;
+  for (int64_t i = most - covered; i < most; ++i) labels += static_cast<char>('0' + i);
+  return term.replace(at, 3, labels);
+}
+
+std::string implicit_output(const std::vector<std::string>& inputs, int64_t ellipsis_axes) {
+  std::map<char, int> uses;
+  for (const std::string& term : inputs) {
+    for (char label : term) ++uses[label];
+  }
+  std::string output;
+  for (int64_t i = 0; i < ellipsis_axes; ++i) output += static_cast<char>('0' + i);
+  for (const auto& [label, count] : uses) {
+    if (count == 1 && !contains(output, label)) output += label;
+  }
+  return output;
+}
+
+Equation parse_equation(Emitter& e, std::string text, const Inputs& in) {
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  const size_t arrow = text.find("->");
+  const std::string left = text.substr(0, arrow);
+  Equation equation;
+  for (size_t begin = 0; begin <= left.size();) {
+    const size_t end = std::min(left.find(',', begin), left.size());
+    equation.inputs.push_back(left.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (equation.inputs.size() != in.size())
+    e.refuse("equation '" + text + "' has another number of terms", in);
+
+  std::vector<int64_t> covered;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const bool ellipsis = contains(equation.inputs[i], '.');
+    covered.push_back(ellipsis ? e.rank(in[i]) - static_cast<int64_t>(equation.inputs[i].size()) + 3 : 0);
+  }
+  const int64_t most = *std::max_element(covered.begin(), covered.end());
+  for (size_t i = 0; i < in.size(); ++i) {
+    std::string& term = equation.inputs[i];
+    term = expand_ellipsis(term, covered[i], most);
+    if (static_cast<int64_t>(term.size()) != e.rank(in[i])) {
+      e.refuse("equation '" + text + "' does not fit the rank of input " + std::to_string(i), in);
+    }
+    for (char label : term) {
+      if (std::count(term.begin(), term.end(), label) > 1)
+        e.refuse("diagonal in equation '" + text + "'", in);
+    }
+  }
+  equation.output = arrow == std::string::npos ? implicit_output(equation.inputs, most)
+                                               : expand_ellipsis(text.substr(arrow + 2), most, most);
+  return equation;
+}
+
+std::vector<int64_t> positions(const std::string& labels, const std::string& of) {
+  std::vector<int64_t> result;
+  for (char label : of) result.push_back(static_cast<int64_t>(labels.find(label)));
+  return result;
+}
+
+// Sums (or, for extents of 1, drops) the given labels.
+Term sum_away(Emitter& e, const Term& term, const std::string& labels) {
+  if (labels.empty()) return term;
+  std::vector<int64_t> axes = positions(term.labels, labels);
+  std::sort(axes.begin(), axes.end());
+  return {e.reduce(Op::ReduceSum, term.value, axes, false), without(term.labels, labels)};
+}
+
+ValueId ordered(Emitter& e, const Term& term, const std::string& labels) {
+  return e.transpose(term.value, positions(term.labels, labels));
+}
+
+int64_t extent(Emitter& e, const Term& term, const std::string& labels) {
+  return extent_along(e.shape(term.value), positions(term.labels, labels));
+}
+
+Shape extents(Emitter& e, const Term& term, const std::string& labels) {
+  const Shape shape = e.shape(term.value);
+  Shape result;
+  for (int64_t position : positions(term.labels, labels))
+    result.push_back(shape[static_cast<size_t>(position)]);
+  return result;
+}
+
+// The labels of `both` that broadcast: extent 1 in the term. They are dropped from it.
+Term drop_broadcast_labels(Emitter& e, const Term& term, const Term& other) {
+  std::string dropped;
+  for (char label : common(term.labels, other.labels)) {
+    const std::string one(1, label);
+    if (extent(e, term, one) == 1 && extent(e, other, one) != 1) dropped += label;
+  }
+  const std::string kept = without(term.labels, dropped);
+  return {e.reshape(term.value, extents(e, term, kept)), kept};
+}
+
+// a * b without summation: axes in the order of `labels`, absent ones of extent 1.
+Term multiply(Emitter& e, const Term& a, const Term& b, const std::string& labels) {
+  const auto spread = [&](const Term& term) {
+    const ValueId value = ordered(e, term, common(labels, term.labels));
+    Shape shape;
+    for (char label : labels) {
+      shape.push_back(contains(term.labels, label) ? extent(e, term, std::string(1, label)) : 1);
+    }
+    return e.reshape(value, shape);
+  };
+  return {e.mul(spread(a), spread(b)), labels};
+}
+
+struct MatrixOperand {
+  ValueId value;
+  bool swapped;  // the last two axes are the other way round
+};
+
+// The term as [batch..., rows, columns], or as [batch..., columns, rows] when that saves a transpose.
+MatrixOperand as_matrices(Emitter& e, const Term& term, const std::string& batch, const std::string& rows,
+                          const std::string& columns) {
+  const bool swapped = term.labels == batch + columns + rows && term.labels != batch + rows + columns;
+  const std::string& first = swapped ? columns : rows;
+  const std::string& second = swapped ? rows : columns;
+  Shape shape = extents(e, term, batch);
+  shape.push_back(extent(e, term, first));
+  shape.push_back(extent(e, term, second));
+  return {e.reshape(ordered(e, term, batch + first + second), shape), swapped};
+}
+
+// Sums over the labels both have and `kept` has not.
+Term contract(Emitter& e, Term a, Term b, const std::string& kept) {
+  const std::string summed = without(common(a.labels, b.labels), kept);
+  std::string batch = without(common(a.labels, b.labels), summed);
+  std::string free_a = without(a.labels, batch + summed), free_b = without(b.labels, batch + summed);
+  if (summed.empty()) return multiply(e, a, b, common(kept, a.labels + b.labels));
+
+  // The order of the result is the one asked for as far as batch, rows and columns allow.
+  const std::string all = common(kept, a.labels + b.labels);
+  batch = common(all, batch);
+  free_a = common(all, free_a);
+  free_b = common(all, free_b);
+  if (all == batch + free_b + free_a && !free_b.empty()) {
+    std::swap(a, b);
+    std::swap(free_a, free_b);
+  }
+  const MatrixOperand left = as_matrices(e, a, batch, free_a, summed);
+  const MatrixOperand right = as_matrices(e, b, batch, summed, free_b);
+  const ValueId product =
+      e.emit(Op::MatMul, MatMulAttrs{left.swapped, right.swapped}, {left.value, right.value});
+  Shape shape = extents(e, a, batch + free_a);
+  const Shape columns = extents(e, b, free_b);
+  shape.insert(shape.end(), columns.begin(), columns.end());
+  return {e.reshape(product, shape), batch + free_a + free_b};
+}
+
+}  // namespace
+
+ValueId einsum(Emitter& e, const Node& node, const Inputs& in) {
+  const Equation equation = parse_equation(e, std::get<EinsumAttrs>(node.attrs).equation, in);
+  std::vector<Term> terms;
+  for (size_t i = 0; i < in.size(); ++i) {
+    std::string elsewhere = equation.output;
+    for (size_t j = 0; j < in.size(); ++j) elsewhere += j == i ? "" : equation.inputs[j];
+    terms.push_back(sum_away(e, {in[i], equation.inputs[i]}, without(equation.inputs[i], elsewhere)));
+  }
+  Term result = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) {
+    std::string kept = equation.output;
+    for (size_t j = i + 1; j < terms.size(); ++j) kept += without(terms[j].labels, kept);
+    const Term left = drop_broadcast_labels(e, result, terms[i]);
+    const Term right = drop_broadcast_labels(e, terms[i], result);
+    result = contract(e, left, right, kept);
+    // A label that broadcasting left to one operand alone.
+    result = sum_away(e, result, without(result.labels, kept));
+  }
+  return e.transpose(result.value, positions(result.labels, equation.output));
+}
+
+}  // namespace korch::rules

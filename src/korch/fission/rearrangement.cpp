@@ -1,0 +1,80 @@
+// Operators that only move elements, and masks made from positions.
+#include "korch/fission/rules.h"
+
+namespace korch::rules {
+
+ValueId tile(Emitter& e, const Node& node, const Inputs& in) {
+  const Shape& repeats = std::get<ShapeAttrs>(node.attrs).shape;
+  const Shape shape = e.shape(in[0]);
+  Shape split, expanded, result;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    // An axis of extent 1 expands in place; any other gets the repetition as an axis before it.
+    if (repeats[axis] != 1 && shape[axis] != 1) {
+      split.push_back(1);
+      expanded.push_back(repeats[axis]);
+    }
+    split.push_back(shape[axis]);
+    expanded.push_back(shape[axis] == 1 ? repeats[axis] : shape[axis]);
+    result.push_back(shape[axis] * repeats[axis]);
+  }
+  return e.reshape(e.expand(e.reshape(in[0], split), expanded), result);
+}
+
+ValueId depth_to_space(Emitter& e, const Node& node, const Inputs& in) {
+  const int64_t b = std::get<AxisAttrs>(node.attrs).axis;
+  const Shape s = e.shape(in[0]);
+  const ValueId split = e.reshape(in[0], {s[0], b, b, s[1] / (b * b), s[2], s[3]});
+  return e.reshape(e.transpose(split, {0, 3, 4, 1, 5, 2}), {s[0], s[1] / (b * b), s[2] * b, s[3] * b});
+}
+
+ValueId depth_to_space_crd(Emitter& e, const Node& node, const Inputs& in) {
+  const int64_t b = std::get<AxisAttrs>(node.attrs).axis;
+  const Shape s = e.shape(in[0]);
+  const ValueId split = e.reshape(in[0], {s[0], s[1] / (b * b), b, b, s[2], s[3]});
+  return e.reshape(e.transpose(split, {0, 1, 4, 2, 5, 3}), {s[0], s[1] / (b * b), s[2] * b, s[3] * b});
+}
+
+ValueId space_to_depth(Emitter& e, const Node& node, const Inputs& in) {
+  const int64_t b = std::get<AxisAttrs>(node.attrs).axis;
+  const Shape s = e.shape(in[0]);
+  const ValueId split = e.reshape(in[0], {s[0], s[1], s[2] / b, b, s[3] / b, b});
+  return e.reshape(e.transpose(split, {0, 3, 5, 1, 2, 4}), {s[0], s[1] * b * b, s[2] / b, s[3] / b});
+}
+
+ValueId one_hot(Emitter& e, const Node& node, const Inputs& in) {
+  const OneHotAttrs& attrs = std::get<OneHotAttrs>(node.attrs);
+  Shape shape = e.shape(in[0]);
+  const int64_t rank = static_cast<int64_t>(shape.size()) + 1;
+  const int64_t axis = attrs.axis < 0 ? attrs.axis + rank : attrs.axis;
+  shape.insert(shape.begin() + axis, 1);
+
+  ValueId index = e.reshape(in[0], shape);
+  if (e.dtype(index) != DType::i64) index = e.emit(Op::Cast, CastAttrs{DType::i64}, {index});
+  const ValueId negative = e.emit(Op::Less, {index, e.scalar_like(index, 0)});
+  const ValueId from_end = e.shifted(index, static_cast<double>(attrs.depth));
+  const ValueId position = e.emit(Op::Where, {negative, from_end, index});
+
+  const ValueId iota = e.along_axis(e.int_constant({attrs.depth}, axis_range(0, attrs.depth)), axis, rank);
+  const ValueId off = e.reshape(e.emit(Op::Slice, SliceAttrs{{0}, {1}, {1}}, {in[1]}), {});
+  const ValueId on = e.reshape(e.emit(Op::Slice, SliceAttrs{{1}, {1}, {1}}, {in[1]}), {});
+  return e.emit(Op::Where, {e.emit(Op::Equal, {iota, position}), on, off});
+}
+
+ValueId trilu(Emitter& e, const Node& node, const Inputs& in) {
+  const ScanAttrs& attrs = std::get<ScanAttrs>(node.attrs);
+  const int64_t diagonal = attrs.axis;
+  const bool upper = attrs.reverse;
+  const Shape shape = e.shape(in[0]);
+  const int64_t rows = shape[shape.size() - 2];
+  const int64_t columns = shape[shape.size() - 1];
+  HostTensor mask(TensorType{DType::bool_, {rows, columns}});
+  uint8_t* kept = mask.mutable_data<uint8_t>();
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      kept[i * columns + j] = upper ? j >= i + diagonal : j <= i + diagonal;
+    }
+  }
+  return e.emit(Op::Where, {e.constant(mask), in[0], e.scalar_like(in[0], 0)});
+}
+
+}  // namespace korch::rules

@@ -1,0 +1,44 @@
+// Simplifications of a primitive Graph that are always good and change no result beyond what a library's pow
+// may differ by: all are exact, except that x + 0 keeps a -0 and that x^3 becomes two rounded products (as
+// ONNX Runtime does). Each pass is named, in one table, and says how many changes it made.
+#pragma once
+
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+struct SimplifyPass {
+  const char* name;
+  int (*run)(Graph& graph);  // returns the number of changes
+};
+
+// In the order in which they run.
+const std::vector<SimplifyPass>& simplify_passes();
+
+// Runs all passes until none changes anything. Returns the number of changes.
+int simplify(Graph& graph);
+
+namespace passes {
+
+// Nodes that return an input unchanged: reshapes to the same shape, whole slices, x * 1, x + 0, ...
+int remove_identities(Graph& graph);
+// Transposes, expands and reductions that touch only extents of 1 become reshapes; gathers of evenly spaced
+// constant positions become slices.
+int normalize_views(Graph& graph);
+// Reshape of reshape, transpose of transpose, slice of slice, expand of expand.
+int merge_views(Graph& graph);
+// Expands whose user broadcasts by itself.
+int drop_expands(Graph& graph);
+// Constants that repeat themselves along an axis and are read only elementwise lose that axis.
+int shrink_constants(Graph& graph);
+// Powers with small constant exponents become products; division by powers of two becomes multiplication.
+int reduce_strength(Graph& graph);
+// Nodes over constants alone (interpreter.h), as long as the graph does not grow much.
+int fold_constant_nodes(Graph& graph);
+// Equal nodes over equal inputs become one.
+int merge_common(Graph& graph);
+
+}  // namespace passes
+}  // namespace korch

@@ -1,0 +1,159 @@
+// normalize_views, merge_views, drop_expands: layout primitives.
+#include <algorithm>
+
+#include "korch/fission/replace.h"
+#include "korch/fission/simplify.h"
+
+namespace korch::passes {
+namespace {
+
+bool moves_only_unit_axes(const Shape& shape, const std::vector<int64_t>& perm) {
+  int64_t last = -1;
+  for (int64_t axis : perm) {
+    if (shape[static_cast<size_t>(axis)] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+bool reduces_only_unit_axes(const Node& node, const Shape& shape) {
+  if (node.op == Op::ArgMax || node.op == Op::ArgMin) return false;
+  const std::vector<int64_t>& axes = std::get<ReduceAttrs>(node.attrs).axes;
+  return std::all_of(axes.begin(), axes.end(),
+                     [&](int64_t axis) { return shape[static_cast<size_t>(axis)] == 1; });
+}
+
+// Computes its input's elements in their order, so that a reshape does the same.
+bool is_reshape_in_disguise(const Graph& graph, const Node& node) {
+  if (node.inputs.empty()) return false;
+  const Shape& in = graph.value(node.inputs[0]).type.shape;
+  if (node.op == Op::Transpose) return moves_only_unit_axes(in, std::get<PermAttrs>(node.attrs).perm);
+  if (node.op == Op::Expand) {
+    return element_count(in) == element_count(std::get<ShapeAttrs>(node.attrs).shape);
+  }
+  return info(node.op).category == Category::reduce && reduces_only_unit_axes(node, in);
+}
+
+// Gather of positions first, first + step, ...: a slice, then a reshape when the indices are no vector.
+bool gather_becomes_slice(Graph& graph, NodeId id) {
+  const Node node = graph.node(id);
+  const HostTensor* constant = graph.constant(node.inputs[1]);
+  if (constant == nullptr || constant->elements() == 0) return false;
+  const Shape shape = graph.value(node.inputs[0]).type.shape;
+  const size_t axis = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
+  std::vector<int64_t> index = as_int_vector(*constant);
+  for (int64_t& i : index) {
+    i += i < 0 ? shape[axis] : 0;
+    if (i < 0 || i >= shape[axis]) return false;  // an error at run time, not here
+  }
+  const int64_t step = index.size() > 1 ? index[1] - index[0] : 1;
+  if (step == 0) return false;
+  for (size_t i = 1; i < index.size(); ++i) {
+    if (index[i] - index[i - 1] != step) return false;
+  }
+  SliceAttrs slice{Shape(shape.size(), 0), shape, Shape(shape.size(), 1)};
+  slice.starts[axis] = index[0];
+  slice.sizes[axis] = static_cast<int64_t>(index.size());
+  slice.steps[axis] = step;
+  const Shape result = graph.value(node.outputs[0]).type.shape;
+  if (result == slice.sizes) {
+    replace_by_node(graph, id, Op::Slice, slice, {node.inputs[0]});
+    return true;
+  }
+  const std::string name = graph.value(node.outputs[0]).name + ".slice";
+  const ValueId sliced = graph.add(Op::Slice, slice, {node.inputs[0]}, node.origins, name);
+  replace_by_node(graph, id, Op::Reshape, ShapeAttrs{result}, {sliced});
+  return true;
+}
+
+// The attributes of inner and outer together, both of the same operator.
+Attrs composed(const Node& inner, const Node& outer) {
+  if (outer.op == Op::Transpose) {
+    const std::vector<int64_t>& first = std::get<PermAttrs>(inner.attrs).perm;
+    PermAttrs both = std::get<PermAttrs>(outer.attrs);
+    for (int64_t& axis : both.perm) axis = first[static_cast<size_t>(axis)];
+    return both;
+  }
+  if (outer.op == Op::Slice) {
+    const SliceAttrs& first = std::get<SliceAttrs>(inner.attrs);
+    SliceAttrs both = std::get<SliceAttrs>(outer.attrs);
+    for (size_t i = 0; i < both.starts.size(); ++i) {
+      both.starts[i] = first.starts[i] + first.steps[i] * both.starts[i];
+      both.steps[i] *= first.steps[i];
+    }
+    return both;
+  }
+  return outer.attrs;  // Reshape and Expand state the full result
+}
+
+// The user computes the same when it reads the expand's input itself.
+bool broadcasts_by_itself(const Graph& graph, const Node& user, size_t operand, const Node& expand) {
+  const bool elementwise = info(user.op).category == Category::elementwise && user.inputs.size() > 1;
+  if (!elementwise && user.op != Op::MatMul) return false;
+  const Shape& small = graph.value(expand.inputs[0]).type.shape;
+  const Shape& large = graph.value(expand.outputs[0]).type.shape;
+  // A MatMul broadcasts its batch axes only.
+  if (user.op == Op::MatMul &&
+      (small.size() < 2 || !std::equal(large.end() - 2, large.end(), small.end() - 2, small.end()))) {
+    return false;
+  }
+  std::vector<TensorType> types;
+  for (ValueId input : user.inputs) types.push_back(graph.value(input).type);
+  types[operand].shape = small;
+  return infer_types(user.op, user.attrs, types)[0] == graph.value(user.outputs[0]).type;
+}
+
+}  // namespace
+
+int normalize_views(Graph& graph) {
+  int changes = 0;
+  for (NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    if (is_reshape_in_disguise(graph, node)) {
+      const ValueId input = node.inputs[0];
+      const Shape result = graph.value(node.outputs[0]).type.shape;
+      replace_by_node(graph, id, Op::Reshape, ShapeAttrs{result}, {input});
+      ++changes;
+    } else if (node.op == Op::Gather) {
+      changes += gather_becomes_slice(graph, id);
+    }
+  }
+  return changes;
+}
+
+int merge_views(Graph& graph) {
+  int changes = 0;
+  for (NodeId id : graph.topological_order()) {
+    const Node& outer = graph.node(id);
+    const bool mergeable = outer.op == Op::Reshape || outer.op == Op::Transpose || outer.op == Op::Slice ||
+                           outer.op == Op::Expand;
+    const Node* inner = mergeable ? producer_of(graph, outer.inputs[0], outer.op) : nullptr;
+    if (inner == nullptr) continue;
+    const std::vector<ValueId> inputs = inner->inputs;
+    const std::vector<std::string> origins = inner->origins;
+    replace_by_node(graph, id, outer.op, composed(*inner, outer), inputs, origins);
+    ++changes;
+  }
+  return changes;
+}
+
+int drop_expands(Graph& graph) {
+  int changes = 0;
+  for (NodeId id : graph.topological_order()) {
+    for (size_t i = 0; i < graph.node(id).inputs.size(); ++i) {
+      const Node user = graph.node(id);
+      const Node* expand = producer_of(graph, user.inputs[i], Op::Expand);
+      if (expand == nullptr || !broadcasts_by_itself(graph, user, i, *expand)) continue;
+      std::vector<ValueId> inputs = user.inputs;
+      inputs[i] = expand->inputs[0];
+      const std::vector<std::string> origins = expand->origins;
+      replace_by_node(graph, id, user.op, user.attrs, inputs, origins);
+      ++changes;
+      break;  // the node is dead now; its successor is seen in the next round
+    }
+  }
+  return changes;
+}
+
+}  // namespace korch::passes
