@@ -1,0 +1,408 @@
+#include "korch/profile/database.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+namespace korch {
+namespace {
+
+constexpr int kApplicationId = 0x6b6f7263;  // "korc": tells our files from other SQLite files
+constexpr int kSchemaVersion = 1;           // raised when a table or the meaning of a value changes
+constexpr int kBusyTimeoutMs = 10'000;      // another process' commit takes milliseconds; this is a stuck one
+constexpr size_t kRowsPerCommit = 64;       // what a killed process may lose
+constexpr size_t kBytesPerCommit = 8 << 20;
+
+enum Table { kObjects, kCosts, kTexts, kTables };
+constexpr std::array<const char*, kTables> kTableNames = {"objects", "costs", "texts"};
+
+// The outcome of a call into SQLite, as far as this file tells outcomes apart.
+enum class Outcome { done, row, busy, corrupt, failed };
+
+Outcome outcome(int code) {
+  switch (code & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_DONE: return Outcome::done;
+    case SQLITE_ROW: return Outcome::row;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return Outcome::busy;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return Outcome::corrupt;
+  }
+  return Outcome::failed;
+}
+
+class Connection {
+ public:
+  explicit Connection(const std::string& path) {
+    code_ = sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    if (handle_ != nullptr) sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
+  }
+  ~Connection() { sqlite3_close(handle_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  sqlite3* handle() const { return handle_; }
+  Outcome opened() const { return outcome(code_); }
+  std::string reason() const { return handle_ == nullptr ? "out of memory" : sqlite3_errmsg(handle_); }
+  bool read_only() const { return sqlite3_db_readonly(handle_, "main") == 1; }
+  Outcome run(const std::string& sql) { return outcome(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr)); }
+
+ private:
+  sqlite3* handle_ = nullptr;
+  int code_ = SQLITE_OK;
+};
+
+class Statement {
+ public:
+  Statement(Connection& connection, const std::string& sql) {
+    code_ = sqlite3_prepare_v2(connection.handle(), sql.c_str(), -1, &statement_, nullptr);
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  void bind_bytes(int at, std::string_view bytes) {
+    keep(sqlite3_bind_blob64(statement_, at, bytes.data(), bytes.size(), SQLITE_STATIC));
+  }
+  void bind_integer(int at, int64_t value) { keep(sqlite3_bind_int64(statement_, at, value)); }
+  Outcome step() { return outcome(code_ == SQLITE_OK ? sqlite3_step(statement_) : code_); }
+  Outcome restart() { return outcome(sqlite3_reset(statement_)); }
+  std::string bytes(int at) const {
+    const void* data = sqlite3_column_blob(statement_, at);
+    return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), sqlite3_column_bytes(statement_, at));
+  }
+  int64_t integer(int at) const { return sqlite3_column_int64(statement_, at); }
+
+ private:
+  void keep(int code) {
+    if (code_ == SQLITE_OK) code_ = code;
+  }
+  sqlite3_stmt* statement_ = nullptr;
+  int code_ = SQLITE_OK;
+};
+
+// An exclusive lock on a folder, so that one process at a time decides what to do with a broken file in it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder) : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (fd_ >= 0 && flock(fd_, LOCK_EX) != 0) {
+      close(fd_);
+      fd_ = -1;
+    }
+  }
+  ~FolderLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  bool held() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+std::string key_bytes(const Hash& key) {
+  std::string bytes(16, '\0');
+  for (int i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<char>(key.high >> (56 - 8 * i));
+    bytes[8 + i] = static_cast<char>(key.low >> (56 - 8 * i));
+  }
+  return bytes;
+}
+
+int64_t checksum(Table table, const std::string& key, std::string_view value) {
+  std::string all = kTableNames[table];
+  all.append(key).append(value);
+  return static_cast<int64_t>(hash_text(all).low);
+}
+
+std::string cost_text(const Cost& cost) {
+  std::string text;
+  char digits[64];
+  for (const double number : {cost.median_us, cost.low_us, cost.high_us})
+    text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr).push_back(' ');
+  return text + std::to_string(cost.samples);
+}
+
+std::optional<Cost> parse_cost(const std::string& text) {
+  Cost cost;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (double* number : {&cost.median_us, &cost.low_us, &cost.high_us}) {
+    const std::from_chars_result parsed = std::from_chars(at, end, *number);
+    if (parsed.ec != std::errc() || parsed.ptr == end || !std::isfinite(*number)) return std::nullopt;
+    at = parsed.ptr + 1;
+  }
+  const std::from_chars_result parsed = std::from_chars(at, end, cost.samples);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return cost;
+}
+
+bool is_sound(Connection& connection) {
+  Statement check(connection, "PRAGMA quick_check(1)");
+  return check.step() == Outcome::row && check.bytes(0) == "ok";
+}
+
+// A free name beside `path` for a file that cannot be used.
+std::string name_aside(const std::string& path) {
+  for (int n = 1;; ++n) {
+    const std::string candidate = path + ".corrupt-" + std::to_string(n);
+    if (!std::filesystem::exists(candidate)) return candidate;
+  }
+}
+
+}  // namespace
+
+struct Database::State {
+  std::mutex mutex;
+  std::string path;
+  std::unique_ptr<Connection> connection;  // null: everything stays in memory
+  bool writable = false;                   // false: what is put stays in memory, what the file holds is still read
+  std::map<std::pair<Table, std::string>, std::string> pending;  // put, not yet committed; all that was put when in memory
+  size_t pending_bytes = 0;
+  std::string reason;  // of the last Outcome::failed
+  bool set_aside_once = false, warned_row = false, warned_busy = false;
+  std::vector<std::string> warnings;
+
+  void open_file();
+  void use(std::unique_ptr<Connection> fresh, Outcome result);
+  void in_memory(const std::string& why);
+  Outcome prepare(Connection& fresh);
+  Outcome create_tables(Connection& fresh);
+  void set_aside();
+  std::optional<std::string> get(Table table, const Hash& key);
+  std::optional<std::string> read_row(Table table, const std::string& key);
+  void warn_row();
+  void put(Table table, const Hash& key, std::string_view value);
+  void commit();
+  Outcome write_pending();
+};
+
+void Database::State::in_memory(const std::string& why) {
+  connection.reset();
+  writable = false;
+  warnings.push_back("kernel database " + path + ": " + why + "; what is measured now is not kept");
+}
+
+void Database::State::open_file() {
+  std::error_code ignored;  // SQLite says what is wrong with the folder
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && path != ":memory:") std::filesystem::create_directories(folder, ignored);
+  auto fresh = std::make_unique<Connection>(path);
+  const Outcome result = fresh->opened() == Outcome::done ? prepare(*fresh) : fresh->opened();
+  if (result == Outcome::corrupt) {
+    fresh.reset();
+    return set_aside();
+  }
+  use(std::move(fresh), result);
+}
+
+void Database::State::use(std::unique_ptr<Connection> fresh, Outcome result) {
+  if (result != Outcome::done) return in_memory(fresh->reason());
+  connection = std::move(fresh);
+  writable = !connection->read_only();
+  if (!writable) warnings.push_back("kernel database " + path + " is read-only; what is measured now is not kept");
+}
+
+// Makes a database that was just opened ours; `corrupt` when it is somebody else's.
+Outcome Database::State::prepare(Connection& fresh) {
+  int64_t version = 0;
+  {
+    Statement header(fresh, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
+                            "FROM pragma_application_id, pragma_user_version");
+    const Outcome read = header.step();
+    if (read != Outcome::row) return read == Outcome::done ? Outcome::corrupt : read;
+    const bool is_ours = header.integer(0) == kApplicationId;
+    const bool is_empty = header.integer(2) == 0;
+    if (!is_ours && !is_empty) return Outcome::corrupt;
+    if (!is_ours && fresh.read_only()) return Outcome::failed;
+    version = is_ours ? header.integer(1) : 0;
+  }
+  if (fresh.read_only()) return version == kSchemaVersion ? Outcome::done : Outcome::failed;
+  if (version != 0 && version != kSchemaVersion)
+    warnings.push_back("kernel database " + path + " was written by another version of korch and is emptied");
+  if (version != kSchemaVersion)
+    if (const Outcome created = create_tables(fresh); created != Outcome::done) return created;
+  if (const Outcome mode = fresh.run("PRAGMA journal_mode = WAL"); mode == Outcome::corrupt) return mode;
+  return fresh.run("PRAGMA synchronous = NORMAL");
+}
+
+Outcome Database::State::create_tables(Connection& fresh) {
+  if (const Outcome begun = fresh.run("BEGIN IMMEDIATE"); begun != Outcome::done) return begun;
+  std::string sql;
+  for (const char* table : kTableNames)
+    sql += std::string("DROP TABLE IF EXISTS ") + table + "; CREATE TABLE " + table +
+           " (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL);";
+  {
+    // Another process may have made them between our look and our lock.
+    Statement again(fresh, "SELECT user_version FROM pragma_user_version");
+    if (again.step() == Outcome::row && again.integer(0) == kSchemaVersion) sql.clear();
+  }
+  sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
+  sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + "; COMMIT;";
+  const Outcome created = fresh.run(sql);
+  if (created != Outcome::done) fresh.run("ROLLBACK");
+  return created;
+}
+
+// The file cannot be read as ours: renamed, never overwritten, and a fresh one begins. Under a lock, because a second
+// process may just have done the same.
+void Database::State::set_aside() {
+  connection.reset();
+  writable = false;
+  if (set_aside_once) return in_memory("it became unreadable again");
+  set_aside_once = true;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const FolderLock lock(folder.empty() ? "." : folder);
+  auto again = std::make_unique<Connection>(path);
+  Outcome result = again->opened() == Outcome::done ? prepare(*again) : again->opened();
+  if (result == Outcome::done && is_sound(*again)) return use(std::move(again), result);
+  again.reset();
+  const std::string aside = name_aside(path);
+  std::error_code failure;
+  std::filesystem::rename(path, aside, failure);
+  if (failure || !lock.held()) return in_memory("it is not a readable kernel database and cannot be renamed");
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::error_code missing;
+    std::filesystem::rename(path + suffix, aside + suffix, missing);
+  }
+  warnings.push_back("kernel database " + path + " was not readable; it was renamed to " + aside + " and a new one begun");
+  auto fresh = std::make_unique<Connection>(path);
+  result = fresh->opened() == Outcome::done ? prepare(*fresh) : fresh->opened();
+  use(std::move(fresh), result);
+}
+
+std::optional<std::string> Database::State::get(Table table, const Hash& key) {
+  const std::lock_guard lock(mutex);
+  const std::string bytes = key_bytes(key);
+  if (const auto found = pending.find({table, bytes}); found != pending.end()) return found->second;
+  return connection == nullptr ? std::nullopt : read_row(table, bytes);
+}
+
+std::optional<std::string> Database::State::read_row(Table table, const std::string& key) {
+  std::string value;
+  int64_t sum = 0;
+  Outcome read;
+  {
+    Statement select(*connection, std::string("SELECT value, checksum FROM ") + kTableNames[table] + " WHERE key = ?1");
+    select.bind_bytes(1, key);
+    read = select.step();
+    if (read == Outcome::row) {
+      value = select.bytes(0);
+      sum = select.integer(1);
+    }
+  }
+  switch (read) {
+    case Outcome::done: return std::nullopt;
+    case Outcome::row:
+      if (sum == checksum(table, key, value)) return value;
+      warn_row();
+      return std::nullopt;
+    case Outcome::busy: return std::nullopt;
+    case Outcome::corrupt: set_aside(); return std::nullopt;
+    case Outcome::failed: in_memory(connection->reason()); return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void Database::State::warn_row() {
+  if (!warned_row) warnings.push_back("kernel database " + path + ": a row is corrupt and is ignored; there may be more");
+  warned_row = true;
+}
+
+void Database::State::put(Table table, const Hash& key, std::string_view value) {
+  const std::lock_guard lock(mutex);
+  pending.insert_or_assign({table, key_bytes(key)}, std::string(value));
+  pending_bytes += value.size();
+  if (writable && (pending.size() % kRowsPerCommit == 0 || pending_bytes > kBytesPerCommit)) commit();
+}
+
+void Database::State::commit() {
+  if (!writable || pending.empty()) return;
+  Outcome written = write_pending();
+  if (written == Outcome::corrupt) {
+    set_aside();
+    if (!writable) return;
+    written = write_pending();
+  }
+  pending_bytes = 0;
+  if (written == Outcome::done) {
+    pending.clear();
+  } else if (written == Outcome::busy) {
+    // Kept in memory and tried again with the next commit.
+    if (!warned_busy) warnings.push_back("kernel database " + path + " is locked by another process; waiting");
+    warned_busy = true;
+  } else {
+    writable = false;
+    warnings.push_back("kernel database " + path + ": " + reason + "; what is measured now is not kept");
+  }
+}
+
+Outcome Database::State::write_pending() {
+  Outcome result = connection->run("BEGIN IMMEDIATE");
+  if (result != Outcome::done) {
+    reason = connection->reason();
+    return result;
+  }
+  for (const auto& [place, value] : pending) {
+    const auto& [table, key] = place;
+    Statement insert(*connection, std::string("INSERT OR REPLACE INTO ") + kTableNames[table] + " VALUES (?1, ?2, ?3)");
+    insert.bind_bytes(1, key);
+    insert.bind_bytes(2, value);
+    insert.bind_integer(3, checksum(table, key, value));
+    result = insert.step();
+    if (result != Outcome::done) break;
+  }
+  if (result == Outcome::done) result = connection->run("COMMIT");
+  if (result != Outcome::done) {
+    reason = connection->reason();
+    connection->run("ROLLBACK");
+  }
+  return result;
+}
+
+Database::Database(const std::string& path) : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->open_file();
+}
+
+Database::~Database() { commit(); }
+
+void Database::commit() {
+  const std::lock_guard lock(state_->mutex);
+  state_->commit();
+}
+
+std::optional<std::string> Database::get_object(const Hash& key) { return state_->get(kObjects, key); }
+std::optional<std::string> Database::get_text(const Hash& key) { return state_->get(kTexts, key); }
+
+std::optional<Cost> Database::get_cost(const Hash& key) {
+  const std::optional<std::string> text = state_->get(kCosts, key);
+  if (!text) return std::nullopt;
+  const std::optional<Cost> cost = parse_cost(*text);
+  if (cost) return cost;
+  const std::lock_guard lock(state_->mutex);
+  state_->warn_row();
+  return std::nullopt;
+}
+
+void Database::put_object(const Hash& key, std::string_view object) { state_->put(kObjects, key, object); }
+void Database::put_cost(const Hash& key, const Cost& cost) { state_->put(kCosts, key, cost_text(cost)); }
+void Database::put_text(const Hash& key, std::string_view text) { state_->put(kTexts, key, text); }
+
+std::vector<std::string> Database::take_warnings() {
+  const std::lock_guard lock(state_->mutex);
+  return std::exchange(state_->warnings, {});
+}
+
+}  // namespace korch

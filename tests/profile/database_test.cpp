@@ -1,0 +1,278 @@
+#include "korch/profile/database.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "korch/base/files.h"
+
+namespace korch {
+namespace {
+
+Hash key(int i) { return hash_text("key " + std::to_string(i)); }
+
+std::string object(int i) { return std::string(1000 + i, static_cast<char>(i)); }
+
+void run_sql(const std::string& path, const std::string& sql) {
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+  sqlite3_close(handle);
+}
+
+// In a process of its own; true when `work` returned true.
+bool in_child(const std::function<bool()>& work) {
+  const pid_t child = fork();
+  if (child == 0) _exit(work() ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+class DatabaseTest : public testing::Test {
+ protected:
+  TempDir folder_;
+  std::string path_ = folder_.path() + "/below/kernels.db";
+};
+
+TEST_F(DatabaseTest, KeepsWhatWasPut) {
+  {
+    Database database(path_);
+    EXPECT_FALSE(database.get_object(key(1)));
+    database.put_object(key(1), std::string("a\0b", 3));
+    database.put_text(key(1), "plan");
+    database.put_cost(key(1), {1.0 / 3, 0.25, 1e9, 40});
+    EXPECT_EQ(database.get_object(key(1)), std::string("a\0b", 3));  // before the commit too
+    EXPECT_TRUE(database.take_warnings().empty());
+  }
+  Database database(path_);
+  EXPECT_EQ(database.get_object(key(1)), std::string("a\0b", 3));
+  EXPECT_EQ(database.get_text(key(1)), "plan");
+  const std::optional<Cost> cost = database.get_cost(key(1));
+  ASSERT_TRUE(cost);
+  EXPECT_EQ(cost->median_us, 1.0 / 3);
+  EXPECT_EQ(cost->low_us, 0.25);
+  EXPECT_EQ(cost->high_us, 1e9);
+  EXPECT_EQ(cost->samples, 40);
+  EXPECT_FALSE(database.get_text(key(2)));
+  EXPECT_TRUE(database.take_warnings().empty());
+}
+
+TEST_F(DatabaseTest, Replaces) {
+  Database database(path_);
+  database.put_text(key(1), "old");
+  database.commit();
+  database.put_text(key(1), "new");
+  EXPECT_EQ(database.get_text(key(1)), "new");
+  database.commit();
+  EXPECT_EQ(database.get_text(key(1)), "new");
+}
+
+TEST_F(DatabaseTest, TwoProcessesWriteAtOnce) {
+  constexpr int kRows = 600;
+  auto write = [&](int first) {
+    Database database(path_);
+    for (int i = first; i < first + kRows; ++i) {
+      database.put_object(key(i), object(i));
+      database.put_cost(key(i), {i + 1.0, i + 0.5, i + 2.0, 9});
+    }
+    database.commit();
+    return database.take_warnings().empty();
+  };
+  bool first_was_fine = false;
+  std::thread first([&] { first_was_fine = in_child([&] { return write(0); }); });
+  const bool second_was_fine = in_child([&] { return write(kRows / 2); });  // half of the rows are written by both
+  first.join();
+  EXPECT_TRUE(first_was_fine);
+  EXPECT_TRUE(second_was_fine);
+  Database database(path_);
+  for (int i = 0; i < kRows + kRows / 2; ++i) {
+    EXPECT_EQ(database.get_object(key(i)), object(i)) << i;
+    EXPECT_TRUE(database.get_cost(key(i))) << i;
+  }
+}
+
+TEST_F(DatabaseTest, ThreadsShareOneObject) {
+  Database database(path_);
+  auto work = [&](int first) {
+    for (int i = first; i < first + 200; ++i) {
+      database.put_object(key(i), object(i));
+      EXPECT_EQ(database.get_object(key(i)), object(i));
+    }
+  };
+  std::thread other(work, 0);
+  work(100);
+  other.join();
+  EXPECT_TRUE(database.take_warnings().empty());
+}
+
+TEST_F(DatabaseTest, CorruptRowIsAMissAndIsReplaced) {
+  {
+    Database database(path_);
+    for (int i = 0; i < 3; ++i) database.put_object(key(i), object(i));
+    database.put_cost(key(0), {1, 1, 1, 1});
+  }
+  run_sql(path_, "UPDATE objects SET value = zeroblob(1000) WHERE value = (SELECT value FROM objects LIMIT 1)");
+  run_sql(path_, "UPDATE costs SET value = CAST('0.001 0 0 1' AS BLOB)");
+  Database database(path_);
+  int missing = 0;
+  for (int i = 0; i < 3; ++i) missing += !database.get_object(key(i));
+  EXPECT_EQ(missing, 1);
+  EXPECT_FALSE(database.get_cost(key(0)));
+  EXPECT_EQ(database.take_warnings().size(), 1u);
+  for (int i = 0; i < 3; ++i) database.put_object(key(i), object(i));
+  database.commit();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(database.get_object(key(i)), object(i));
+}
+
+TEST_F(DatabaseTest, ForeignFileIsRenamedAside) {
+  make_directories(folder_.path() + "/below");
+  const std::string text(5000, 'x');
+  write_file(path_, text);
+  {
+    Database database(path_);
+    EXPECT_EQ(database.take_warnings().size(), 1u);
+    database.put_text(key(1), "new");
+  }
+  EXPECT_EQ(read_file(path_ + ".corrupt-1"), text);
+  Database database(path_);
+  EXPECT_EQ(database.get_text(key(1)), "new");
+  EXPECT_TRUE(database.take_warnings().empty());
+}
+
+TEST_F(DatabaseTest, ForeignSqliteFileIsRenamedAside) {
+  make_directories(folder_.path() + "/below");
+  run_sql(path_, "CREATE TABLE mine (x); INSERT INTO mine VALUES (1)");
+  const std::string before = read_file(path_);
+  Database database(path_);
+  EXPECT_EQ(database.take_warnings().size(), 1u);
+  EXPECT_EQ(read_file(path_ + ".corrupt-1"), before);
+}
+
+TEST_F(DatabaseTest, BrokenPagesAreFoundWhileReading) {
+  constexpr int kRows = 300;
+  {
+    Database database(path_);
+    for (int i = 0; i < kRows; ++i) database.put_object(key(i), object(i));
+  }
+  std::string bytes = read_file(path_);
+  for (size_t i = 4096; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31);
+  write_file(path_, bytes);
+  {
+    Database database(path_);
+    int found = 0;
+    for (int i = 0; i < kRows; ++i) found += database.get_object(key(i)).has_value();
+    EXPECT_EQ(found, 0);
+    EXPECT_EQ(database.take_warnings().size(), 1u);
+    database.put_object(key(1), object(1));
+  }
+  EXPECT_TRUE(file_exists(path_ + ".corrupt-1"));
+  EXPECT_EQ(Database(path_).get_object(key(1)), object(1));
+}
+
+TEST_F(DatabaseTest, TruncatedFileIsSurvived) {
+  {
+    Database database(path_);
+    for (int i = 0; i < 300; ++i) database.put_object(key(i), object(i));
+  }
+  const std::string bytes = read_file(path_);
+  for (const size_t size : {size_t{0}, size_t{10}, size_t{100}, size_t{4096}, bytes.size() / 2}) {
+    write_file(path_, bytes.substr(0, size));
+    Database database(path_);
+    for (int i = 0; i < 300; ++i)
+      EXPECT_EQ(database.get_object(key(i)).value_or(object(i)), object(i));
+    database.put_text(key(1), "after");
+    database.commit();
+    EXPECT_EQ(database.get_text(key(1)), "after") << size;
+    EXPECT_LE(database.take_warnings().size(), 1u) << size;
+  }
+}
+
+TEST_F(DatabaseTest, OtherSchemaVersionStartsEmpty) {
+  { Database(path_).put_text(key(1), "old"); }
+  run_sql(path_, "DROP TABLE costs; PRAGMA user_version = 99");
+  Database database(path_);
+  EXPECT_EQ(database.take_warnings().size(), 1u);
+  EXPECT_FALSE(database.get_text(key(1)));
+  database.put_cost(key(1), {1, 1, 1, 1});
+  database.commit();
+  EXPECT_TRUE(database.get_cost(key(1)));
+  EXPECT_TRUE(database.take_warnings().empty());
+}
+
+TEST_F(DatabaseTest, PlaceThatCannotBeAFolderStaysInMemory) {
+  write_file(folder_.path() + "/file", "");
+  Database database(folder_.path() + "/file/kernels.db");
+  EXPECT_EQ(database.take_warnings().size(), 1u);
+  database.put_text(key(1), "here");
+  database.commit();
+  EXPECT_EQ(database.get_text(key(1)), "here");
+  EXPECT_TRUE(database.take_warnings().empty());
+}
+
+// As another user: root may write everywhere.
+bool drop_privileges() {
+  constexpr uid_t kNobody = 65534;
+  return geteuid() != 0 || setuid(kNobody) == 0;
+}
+
+TEST_F(DatabaseTest, ReadOnlyFolderStaysInMemory) {
+  chmod(folder_.path().c_str(), 0555);
+  EXPECT_TRUE(in_child([&] {
+    if (!drop_privileges()) return false;
+    Database database(path_);
+    if (database.take_warnings().size() != 1) return false;
+    database.put_text(key(1), "here");
+    database.commit();
+    return database.get_text(key(1)) == "here" && database.take_warnings().empty();
+  }));
+  chmod(folder_.path().c_str(), 0755);
+  EXPECT_FALSE(file_exists(path_));
+}
+
+TEST_F(DatabaseTest, FullDiskStaysInMemoryAndTheOldRowsAreStillRead) {
+  { Database(path_).put_text(key(1), "old"); }
+  EXPECT_TRUE(in_child([&] {
+    Database database(path_);
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {64 << 10, 64 << 10};  // bytes per file: stands for the end of the disk
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+    for (int i = 2; i < 1000; ++i) database.put_object(key(i), object(i));
+    database.commit();
+    if (database.take_warnings().size() != 1) return false;
+    for (int i = 2; i < 1000; ++i)
+      if (database.get_object(key(i)) != object(i)) return false;
+    return database.get_text(key(1)) == "old" && database.take_warnings().empty();
+  }));
+  Database database(path_);
+  EXPECT_EQ(database.get_text(key(1)), "old");
+  EXPECT_TRUE(database.take_warnings().empty());
+}
+
+TEST_F(DatabaseTest, LockedByAnotherProcessDoesNotLoseWhatWasPut) {
+  Database database(path_);
+  database.put_text(key(1), "first");
+  database.commit();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_EQ(database.get_text(key(1)), "first");  // readers do not wait
+  std::thread release([&] { sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr); });
+  database.put_text(key(2), "second");
+  database.commit();
+  release.join();
+  sqlite3_close(other);
+  EXPECT_EQ(Database(path_).get_text(key(2)), "second");
+  EXPECT_TRUE(database.take_warnings().empty());
+}
+
+}  // namespace
+}  // namespace korch
