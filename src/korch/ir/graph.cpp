@@ -38,7 +38,8 @@ ValueId Graph::add_input(TensorType type, std::string name) {
 NodeId Graph::add_node(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<std::string> origins,
                        std::string name) {
   std::vector<ValueId> outputs(info(op).outputs, kNoId);
-  const NodeId id = add_alternative(op, std::move(attrs), std::move(inputs), std::move(outputs), std::move(origins));
+  const NodeId id =
+      add_alternative(op, std::move(attrs), std::move(inputs), std::move(outputs), std::move(origins));
   const std::vector<ValueId>& made = nodes_[id].outputs;
   for (size_t i = 0; i < made.size() && !name.empty(); ++i)
     values_[made[i]].name = i == 0 ? name : fmt::format("{}.{}", name, i);
@@ -48,7 +49,8 @@ NodeId Graph::add_node(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vec
 ValueId Graph::add(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<std::string> origins,
                    std::string name) {
   KORCH_ASSERT(info(op).outputs == 1, std::string(korch::name(op)) + " has several outputs");
-  return nodes_[add_node(op, std::move(attrs), std::move(inputs), std::move(origins), std::move(name))].outputs[0];
+  return nodes_[add_node(op, std::move(attrs), std::move(inputs), std::move(origins), std::move(name))]
+      .outputs[0];
 }
 
 NodeId Graph::add_alternative(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
@@ -56,7 +58,8 @@ NodeId Graph::add_alternative(Op op, Attrs attrs, std::vector<ValueId> inputs, s
   std::vector<TensorType> types;
   std::vector<const HostTensor*> constants;
   for (ValueId input : inputs) {
-    KORCH_ASSERT(input < values_.size(), fmt::format("{} reads a Value that does not exist", korch::name(op)));
+    KORCH_ASSERT(input < values_.size(),
+                 fmt::format("{} reads a Value that does not exist", korch::name(op)));
     types.push_back(values_[input].type);
     constants.push_back(constant(input));
   }
@@ -133,7 +136,8 @@ const HostTensor* Graph::constant(ValueId id) const {
 
 std::vector<NodeId> Graph::topological_order() const {
   using MinHeap = std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>>;
-  // missing: (input, producer) pairs not yet ordered; underived: distinct inputs without any ordered producer.
+  // missing: (input, producer) pairs not yet ordered; underived: distinct inputs without any ordered
+  // producer.
   std::vector<int> missing(nodes_.size(), 0), underived(nodes_.size(), 0);
   std::vector<bool> done(nodes_.size(), false), available(values_.size(), false);
   MinHeap ready, derivable;
@@ -173,11 +177,13 @@ std::vector<NodeId> Graph::topological_order() const {
     if (!nodes_[id].dead && !done[id])
       stuck.push_back(fmt::format("{} %{}", korch::name(nodes_[id].op), values_[nodes_[id].outputs[0]].name));
   }
-  throw Error(ErrorKind::invalid, fmt::format("the graph has a cycle through or before: {}", fmt::join(stuck, ", ")));
+  throw Error(ErrorKind::invalid,
+              fmt::format("the graph has a cycle through or before: {}", fmt::join(stuck, ", ")));
 }
 
 size_t Graph::live_node_count() const {
-  return static_cast<size_t>(std::count_if(nodes_.begin(), nodes_.end(), [](const Node& n) { return !n.dead; }));
+  return static_cast<size_t>(
+      std::count_if(nodes_.begin(), nodes_.end(), [](const Node& n) { return !n.dead; }));
 }
 
 Graph Graph::compact() const {

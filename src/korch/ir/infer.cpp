@@ -47,14 +47,28 @@ std::vector<TensorType> infer_types(Op op, const Attrs& attrs, const std::vector
                                                                     : fmt::format(" to {}", row.max_inputs)));
   std::vector<TensorType> result;
   switch (row.category) {
-    case Category::constant: result = {args.get<ConstantAttrs>().value.type()}; break;
-    case Category::elementwise: result = infer_elementwise(args); break;
+    case Category::constant:
+      result = {args.get<ConstantAttrs>().value.type()};
+      break;
+    case Category::elementwise:
+      result = infer_elementwise(args);
+      break;
     case Category::reduce:
-    case Category::window: result = infer_reduce(args); break;
-    case Category::layout: result = infer_layout(args); break;
-    case Category::linear: result = infer_linear(args); break;
-    case Category::opaque: result = infer_opaque(args); break;
-    case Category::composite: result = infer_composite(args); break;
+    case Category::window:
+      result = infer_reduce(args);
+      break;
+    case Category::layout:
+      result = infer_layout(args);
+      break;
+    case Category::linear:
+      result = infer_linear(args);
+      break;
+    case Category::opaque:
+      result = infer_opaque(args);
+      break;
+    case Category::composite:
+      result = infer_composite(args);
+      break;
   }
   for (const TensorType& type : result) type.bytes();  // throws when the extents overflow
   return result;

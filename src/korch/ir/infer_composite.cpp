@@ -1,17 +1,14 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "korch/ir/infer.h"
 
 namespace korch {
 namespace {
 
-void require_per_channel(const InferArgs& args) {
-  infer_require(args, args.rank(0) >= 2, "data needs a batch and a channel axis");
-  for (size_t i = 1; i < args.inputs.size(); ++i)
-    infer_require(args, args.shape(i) == Shape{args.shape(0)[1]}, "parameters need one element per channel");
-}
-
 Shape gemm_shape(const InferArgs& args) {
+  require_same_dtype(args);
   const GemmAttrs& gemm = args.get<GemmAttrs>();
   infer_require(args, args.rank(0) == 2 && args.rank(1) == 2, "operands must have rank 2");
   Shape a = args.shape(0), b = args.shape(1);
@@ -20,7 +17,8 @@ Shape gemm_shape(const InferArgs& args) {
   if (a[1] != b[0]) infer_fail(args, fmt::format("inner extents {} and {} differ", a[1], b[0]));
   const Shape out = {a[0], b[1]};
   if (args.inputs.size() == 3)
-    infer_require(args, broadcast_shapes(args, args.shape(2), out) == out, "the bias does not broadcast to the result");
+    infer_require(args, broadcast_shapes(args, args.shape(2), out) == out,
+                  "the bias does not broadcast to the result");
   return out;
 }
 
@@ -40,7 +38,8 @@ Shape blocked(const InferArgs& args) {
   infer_require(args, args.rank(0) == 4 && block > 0, "needs rank 4 and a positive block size");
   const Shape& in = args.shape(0);
   if (args.op == Op::SpaceToDepth) {
-    infer_require(args, in[2] % block == 0 && in[3] % block == 0, "the block does not divide the spatial axes");
+    infer_require(args, in[2] % block == 0 && in[3] % block == 0,
+                  "the block does not divide the spatial axes");
     return {in[0], in[1] * block * block, in[2] / block, in[3] / block};
   }
   infer_require(args, in[1] % (block * block) == 0, "the squared block does not divide the channels");
@@ -49,8 +48,9 @@ Shape blocked(const InferArgs& args) {
 
 Shape resized(const InferArgs& args) {
   const ResizeAttrs& resize = args.get<ResizeAttrs>();
-  infer_require(args, resize.sizes.size() == args.inputs[0].shape.size() && resize.scales.size() == resize.sizes.size(),
-                "sizes and scales need one entry per axis");
+  infer_require(
+      args, resize.sizes.size() == args.inputs[0].shape.size() && resize.scales.size() == resize.sizes.size(),
+      "sizes and scales need one entry per axis");
   return resize.sizes;
 }
 
@@ -70,51 +70,91 @@ Shape variadic(const InferArgs& args) {
   return shape;
 }
 
+Shape same(const InferArgs& args) {
+  return args.shape(0);
+}
+
+Shape along_axis(const InferArgs& args) {
+  const auto* axis = std::get_if<AxisAttrs>(&args.attrs);
+  require_axis(args, axis != nullptr ? axis->axis : args.get<NormAttrs>().axis, args.rank(0));
+  return args.shape(0);
+}
+
+Shape per_channel(const InferArgs& args) {
+  infer_require(args, args.rank(0) >= 2, "data needs a batch and a channel axis");
+  for (size_t i = 1; i < args.inputs.size(); ++i)
+    infer_require(args, args.shape(i) == Shape{args.shape(0)[1]}, "parameters need one element per channel");
+  return args.shape(0);
+}
+
+Shape group_norm(const InferArgs& args) {
+  infer_require(args, args.rank(0) >= 2 && args.get<NormAttrs>().groups > 0,
+                "needs a channel axis and groups");
+  infer_require(args, args.shape(0)[1] % args.get<NormAttrs>().groups == 0,
+                "groups do not divide the channels");
+  return args.shape(0);
+}
+
+Shape mean_variance(const InferArgs& args) {
+  for (int64_t axis : args.get<ReduceAttrs>().axes) require_axis(args, axis, args.rank(0));
+  return args.shape(0);
+}
+
+Shape trilu(const InferArgs& args) {
+  infer_require(args, args.rank(0) >= 2, "needs rank 2 or more");
+  return args.shape(0);
+}
+
+Shape einsum(const InferArgs& args) {
+  require_same_dtype(args);
+  return einsum_shape(args);
+}
+
+Shape reduction(const InferArgs& args) {
+  return infer_reduce(args)[0].shape;
+}
+
 }  // namespace
 
 std::vector<TensorType> infer_composite(const InferArgs& args) {
-  const TensorType& data = args.inputs[0];
-  switch (args.op) {
-    case Op::Softmax:
-    case Op::LogSoftmax:
-    case Op::Hardmax: require_axis(args, args.get<AxisAttrs>().axis, args.rank(0)); return {data};
-    case Op::LayerNormalization:
-    case Op::LpNormalization: require_axis(args, args.get<NormAttrs>().axis, args.rank(0)); return {data};
-    case Op::InstanceNormalization:
-    case Op::BatchNormalization: require_per_channel(args); return {data};
-    case Op::GroupNormalization:
-      infer_require(args, args.rank(0) >= 2 && args.get<NormAttrs>().groups > 0, "needs a channel axis and groups");
-      infer_require(args, args.shape(0)[1] % args.get<NormAttrs>().groups == 0, "groups do not divide the channels");
-      return {data};
-    case Op::MeanVarianceNormalization:
-      for (int64_t axis : args.get<ReduceAttrs>().axes) require_axis(args, axis, args.rank(0));
-      return {data};
-    case Op::LRN:
-    case Op::Gelu:
-    case Op::Mish: return {data};
-    case Op::Trilu: infer_require(args, args.rank(0) >= 2, "needs rank 2 or more"); return {data};
-    case Op::Gemm: require_same_dtype(args); return {{data.dtype, gemm_shape(args)}};
-    case Op::Einsum: require_same_dtype(args); return {{data.dtype, einsum_shape(args)}};
-    case Op::AveragePool:
-    case Op::ReduceMean:
-    case Op::ReduceL1:
-    case Op::ReduceL2:
-    case Op::ReduceLogSum:
-    case Op::ReduceLogSumExp:
-    case Op::ReduceSumSquare: return infer_reduce(args);
-    case Op::Sum:
-    case Op::Mean:
-    case Op::VariadicMax:
-    case Op::VariadicMin: return {{data.dtype, variadic(args)}};
-    case Op::Tile: return {{data.dtype, tiled(args)}};
-    case Op::DepthToSpace:
-    case Op::DepthToSpaceCRD:
-    case Op::SpaceToDepth: return {{data.dtype, blocked(args)}};
-    case Op::Resize: return {{data.dtype, resized(args)}};
-    case Op::OneHot: return {{args.inputs[1].dtype, one_hot(args)}};
-    default: KORCH_ASSERT(false, std::string("no shape rule for ") + name(args.op));
-  }
-  return {};
+  static const std::map<Op, Shape (*)(const InferArgs&)> rules = {
+      {Op::Softmax, along_axis},
+      {Op::LogSoftmax, along_axis},
+      {Op::Hardmax, along_axis},
+      {Op::LayerNormalization, along_axis},
+      {Op::LpNormalization, along_axis},
+      {Op::InstanceNormalization, per_channel},
+      {Op::BatchNormalization, per_channel},
+      {Op::GroupNormalization, group_norm},
+      {Op::MeanVarianceNormalization, mean_variance},
+      {Op::LRN, same},
+      {Op::Gelu, same},
+      {Op::Mish, same},
+      {Op::Trilu, trilu},
+      {Op::Gemm, gemm_shape},
+      {Op::Einsum, einsum},
+      {Op::AveragePool, reduction},
+      {Op::ReduceMean, reduction},
+      {Op::ReduceL1, reduction},
+      {Op::ReduceL2, reduction},
+      {Op::ReduceLogSum, reduction},
+      {Op::ReduceLogSumExp, reduction},
+      {Op::ReduceSumSquare, reduction},
+      {Op::Sum, variadic},
+      {Op::Mean, variadic},
+      {Op::VariadicMax, variadic},
+      {Op::VariadicMin, variadic},
+      {Op::Tile, tiled},
+      {Op::DepthToSpace, blocked},
+      {Op::DepthToSpaceCRD, blocked},
+      {Op::SpaceToDepth, blocked},
+      {Op::Resize, resized},
+      {Op::OneHot, one_hot},
+  };
+  const auto rule = rules.find(args.op);
+  KORCH_ASSERT(rule != rules.end(), std::string("no shape rule for ") + name(args.op));
+  const DType dtype = args.inputs[args.op == Op::OneHot ? 1 : 0].dtype;
+  return {{dtype, rule->second(args)}};
 }
 
 }  // namespace korch

@@ -11,7 +11,8 @@ namespace {
 std::string expand_ellipsis(const InferArgs& args, const std::string& labels, size_t rank) {
   const size_t dots = labels.find("...");
   if (dots == std::string::npos) {
-    if (labels.size() != rank) infer_fail(args, fmt::format("\"{}\" does not fit an operand of rank {}", labels, rank));
+    if (labels.size() != rank)
+      infer_fail(args, fmt::format("\"{}\" does not fit an operand of rank {}", labels, rank));
     return labels;
   }
   const size_t named = labels.size() - 3;
@@ -66,7 +67,8 @@ Shape einsum_shape(const InferArgs& args) {
     }
     ellipsis = broadcast_shapes(args, ellipsis, dotted);
   }
-  const std::string result = arrow == std::string::npos ? implicit_result(operands) : equation.substr(arrow + 2);
+  const std::string result =
+      arrow == std::string::npos ? implicit_result(operands) : equation.substr(arrow + 2);
   Shape out;
   for (size_t i = 0; i < result.size(); ++i) {
     if (result.compare(i, 3, "...") == 0) {
@@ -75,7 +77,8 @@ Shape einsum_shape(const InferArgs& args) {
       continue;
     }
     const auto found = extents.find(result[i]);
-    if (found == extents.end()) infer_fail(args, fmt::format("result label '{}' is in no operand", result[i]));
+    if (found == extents.end())
+      infer_fail(args, fmt::format("result label '{}' is in no operand", result[i]));
     out.push_back(found->second);
   }
   return out;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "korch/ir/infer.h"
 
 namespace korch {
@@ -59,7 +61,8 @@ Shape padded(const InferArgs& args) {
     const int64_t most = std::max(pad.before[i], pad.after[i]);
     infer_require(args, pad.mode != PadMode::reflect || most == 0 || most < out[i],
                   "reflection needs pads smaller than the axis");
-    infer_require(args, pad.mode != PadMode::edge || most == 0 || out[i] > 0, "edge padding of an empty axis");
+    infer_require(args, pad.mode != PadMode::edge || most == 0 || out[i] > 0,
+                  "edge padding of an empty axis");
     out[i] += pad.before[i] + pad.after[i];
   }
   return out;
@@ -100,18 +103,13 @@ Shape gathered(const InferArgs& args) {
 }  // namespace
 
 std::vector<TensorType> infer_layout(const InferArgs& args) {
-  Shape shape;
-  switch (args.op) {
-    case Op::Transpose: shape = transposed(args); break;
-    case Op::Reshape: shape = reshaped(args); break;
-    case Op::Slice: shape = sliced(args); break;
-    case Op::Pad: shape = padded(args); break;
-    case Op::Concat: shape = concatenated(args); break;
-    case Op::Expand: shape = expanded(args); break;
-    case Op::Gather: shape = gathered(args); break;
-    default: KORCH_ASSERT(false, std::string("no shape rule for ") + name(args.op));
-  }
-  return {{args.inputs[0].dtype, shape}};
+  static const std::map<Op, Shape (*)(const InferArgs&)> rules = {
+      {Op::Transpose, transposed}, {Op::Reshape, reshaped}, {Op::Slice, sliced},    {Op::Pad, padded},
+      {Op::Concat, concatenated},  {Op::Expand, expanded},  {Op::Gather, gathered},
+  };
+  const auto rule = rules.find(args.op);
+  KORCH_ASSERT(rule != rules.end(), std::string("no shape rule for ") + name(args.op));
+  return {{args.inputs[0].dtype, rule->second(args)}};
 }
 
 }  // namespace korch

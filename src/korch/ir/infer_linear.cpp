@@ -22,7 +22,8 @@ Shape matmul_shape(const InferArgs& args) {
 }
 
 void require_spatial(const InferArgs& args, const ConvAttrs& conv, size_t spatial, bool transposed) {
-  infer_require(args, args.rank(0) >= 3 && args.rank(1) == args.rank(0), "data and weights need one rank, 3 or more");
+  infer_require(args, args.rank(0) >= 3 && args.rank(1) == args.rank(0),
+                "data and weights need one rank, 3 or more");
   infer_require(args,
                 conv.strides.size() == spatial && conv.dilations.size() == spatial &&
                     conv.pads_before.size() == spatial && conv.pads_after.size() == spatial &&
@@ -41,7 +42,8 @@ Shape conv_shape(const InferArgs& args, bool transposed) {
   if (x[1] != expected || x[1] % conv.group != 0 || w[0] % conv.group != 0)
     infer_fail(args, fmt::format("{} channels, but weights for {} in {} groups", x[1], expected, conv.group));
   const int64_t channels = transposed ? w[1] * conv.group : w[0];
-  infer_require(args, args.inputs.size() < 3 || args.shape(2) == Shape{channels}, "bias needs one element per channel");
+  infer_require(args, args.inputs.size() < 3 || args.shape(2) == Shape{channels},
+                "bias needs one element per channel");
   Shape out = {x[0], channels};
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t span = (w[i + 2] - 1) * conv.dilations[i] + 1;
@@ -58,7 +60,8 @@ Shape conv_shape(const InferArgs& args, bool transposed) {
 
 std::vector<TensorType> infer_linear(const InferArgs& args) {
   require_same_dtype(args);
-  const Shape shape = args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
+  const Shape shape =
+      args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
   return {{args.inputs[0].dtype, shape}};
 }
 

@@ -30,8 +30,8 @@ Shape pooled(const InferArgs& args, const PoolAttrs& pool) {
                 "strides, dilations and pads need one entry per spatial axis");
   Shape out = {args.shape(0)[0], args.shape(0)[1]};
   for (size_t i = 0; i < spatial; ++i)
-    out.push_back(window_extent(args, args.shape(0)[i + 2], pool.kernel[i], pool.strides[i], pool.dilations[i],
-                                pool.pads_before[i], pool.pads_after[i]));
+    out.push_back(window_extent(args, args.shape(0)[i + 2], pool.kernel[i], pool.strides[i],
+                                pool.dilations[i], pool.pads_before[i], pool.pads_after[i]));
   return out;
 }
 
@@ -39,11 +39,13 @@ Shape pooled(const InferArgs& args, const PoolAttrs& pool) {
 
 int64_t window_extent(const InferArgs& args, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
                       int64_t before, int64_t after) {
-  infer_require(args, kernel > 0 && stride > 0 && dilation > 0, "kernel, strides and dilations must be positive");
+  infer_require(args, kernel > 0 && stride > 0 && dilation > 0,
+                "kernel, strides and dilations must be positive");
   const int64_t span = (kernel - 1) * dilation + 1;
   const int64_t padded = in + before + after;
   if (padded < span)
-    infer_fail(args, fmt::format("a window of {} does not fit an axis of {} with padding {}+{}", span, in, before, after));
+    infer_fail(args, fmt::format("a window of {} does not fit an axis of {} with padding {}+{}", span, in,
+                                 before, after));
   return (padded - span) / stride + 1;
 }
 

@@ -30,9 +30,13 @@ bool ConstantAttrs::operator==(const ConstantAttrs& other) const {
   return std::memcmp(value.raw(), other.value.raw(), static_cast<size_t>(value.bytes())) == 0;
 }
 
-const OpInfo& info(Op op) { return kOps[static_cast<size_t>(op)]; }
+const OpInfo& info(Op op) {
+  return kOps[static_cast<size_t>(op)];
+}
 
-const char* name(Op op) { return info(op).name; }
+const char* name(Op op) {
+  return info(op).name;
+}
 
 std::optional<Op> parse_op(std::string_view name) {
   static const auto by_name = [] {
@@ -44,6 +48,8 @@ std::optional<Op> parse_op(std::string_view name) {
   return found == by_name.end() ? std::nullopt : std::optional<Op>(found->second);
 }
 
-bool is_primitive(Op op) { return info(op).category != Category::composite; }
+bool is_primitive(Op op) {
+  return info(op).category != Category::composite;
+}
 
 }  // namespace korch

@@ -23,19 +23,37 @@ void store_element(HostTensor& tensor, int64_t i, const std::string& text) {
   const double real = std::strtod(text.c_str(), nullptr);
   const long long integer = std::strtoll(text.c_str(), nullptr, 10);
   switch (tensor.dtype()) {
-    case DType::f32: tensor.mutable_data<float>()[i] = std::strtof(text.c_str(), nullptr); break;
-    case DType::f64: tensor.mutable_data<double>()[i] = real; break;
-    case DType::f16: tensor.mutable_data<uint16_t>()[i] = float_to_half(static_cast<float>(real)); break;
-    case DType::bf16: tensor.mutable_data<uint16_t>()[i] = float_to_bfloat16(static_cast<float>(real)); break;
+    case DType::f32:
+      tensor.mutable_data<float>()[i] = std::strtof(text.c_str(), nullptr);
+      break;
+    case DType::f64:
+      tensor.mutable_data<double>()[i] = real;
+      break;
+    case DType::f16:
+      tensor.mutable_data<uint16_t>()[i] = float_to_half(static_cast<float>(real));
+      break;
+    case DType::bf16:
+      tensor.mutable_data<uint16_t>()[i] = float_to_bfloat16(static_cast<float>(real));
+      break;
     case DType::i8:
     case DType::u8:
-    case DType::bool_: tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>(integer); break;
+    case DType::bool_:
+      tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>(integer);
+      break;
     case DType::i16:
-    case DType::u16: tensor.mutable_data<int16_t>()[i] = static_cast<int16_t>(integer); break;
+    case DType::u16:
+      tensor.mutable_data<int16_t>()[i] = static_cast<int16_t>(integer);
+      break;
     case DType::i32:
-    case DType::u32: tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(integer); break;
-    case DType::i64: tensor.mutable_data<int64_t>()[i] = integer; break;
-    case DType::u64: tensor.mutable_data<uint64_t>()[i] = std::strtoull(text.c_str(), nullptr, 10); break;
+    case DType::u32:
+      tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(integer);
+      break;
+    case DType::i64:
+      tensor.mutable_data<int64_t>()[i] = integer;
+      break;
+    case DType::u64:
+      tensor.mutable_data<uint64_t>()[i] = std::strtoull(text.c_str(), nullptr, 10);
+      break;
   }
 }
 
@@ -96,7 +114,9 @@ class Parser {
     if (!accept(token)) fail(fmt::format("expected '{}'", token));
   }
 
-  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_./-+", c); }
+  static bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_./-+", c);
+  }
 
   std::string word() {
     skip_space();
@@ -179,10 +199,14 @@ class Parser {
   void parse_field(DType& field) { field = dtype(word()); }
   void parse_field(PadMode& field) {
     const std::string text = word();
-    if (text == "constant") field = PadMode::constant;
-    else if (text == "reflect") field = PadMode::reflect;
-    else if (text == "edge") field = PadMode::edge;
-    else fail(fmt::format("unknown pad mode '{}'", text));
+    if (text == "constant")
+      field = PadMode::constant;
+    else if (text == "reflect")
+      field = PadMode::reflect;
+    else if (text == "edge")
+      field = PadMode::edge;
+    else
+      fail(fmt::format("unknown pad mode '{}'", text));
   }
   void parse_field(std::vector<int64_t>& field) {
     field.clear();
@@ -221,10 +245,14 @@ class Parser {
     expect("{");
     result.kind = word();
     expect("=");
-    if (result.kind == "value") result.elements = word_list();
-    else if (result.kind == "splat") result.elements = {word()};
-    else if (result.kind == "hash") result.elements = {quoted()};
-    else fail("expected value=, splat= or hash=");
+    if (result.kind == "value")
+      result.elements = word_list();
+    else if (result.kind == "splat")
+      result.elements = {word()};
+    else if (result.kind == "hash")
+      result.elements = {quoted()};
+    else
+      fail("expected value=, splat= or hash=");
     expect("}");
     return result;
   }
@@ -232,7 +260,8 @@ class Parser {
   HostTensor constant_value(const ConstantText& text, const TensorType& type) {
     if (text.kind == "hash") {
       const auto found = constants_.find(text.elements[0]);
-      if (found == constants_.end()) fail(fmt::format("no constant with hash {} is at hand", text.elements[0]));
+      if (found == constants_.end())
+        fail(fmt::format("no constant with hash {} is at hand", text.elements[0]));
       if (found->second.type() != type) fail("the constant has another type");
       return found->second;
     }
@@ -285,7 +314,8 @@ class Parser {
     const std::string op_name = word();
     const std::optional<Op> op = parse_op(op_name);
     if (!op) fail(fmt::format("unknown operator '{}'", op_name));
-    if (static_cast<int>(names.size()) != info(*op).outputs) fail(fmt::format("{} has other outputs", op_name));
+    if (static_cast<int>(names.size()) != info(*op).outputs)
+      fail(fmt::format("{} has other outputs", op_name));
     std::vector<ValueId> inputs;
     expect("(");
     if (!accept(")")) {
@@ -314,8 +344,8 @@ class Parser {
     add(*op, std::move(attrs), std::move(inputs), names, alternative, types, std::move(origins));
   }
 
-  void add(Op op, Attrs attrs, std::vector<ValueId> inputs, const std::vector<std::string>& names, bool alternative,
-           const std::vector<TensorType>& types, std::vector<std::string> origins) {
+  void add(Op op, Attrs attrs, std::vector<ValueId> inputs, const std::vector<std::string>& names,
+           bool alternative, const std::vector<TensorType>& types, std::vector<std::string> origins) {
     std::vector<ValueId> outputs;
     for (const std::string& name : names)
       outputs.push_back(alternative && by_name_.contains(name) ? by_name_[name] : kNoId);
@@ -346,7 +376,9 @@ class Parser {
 
 }  // namespace
 
-Attrs default_attrs(Op op) { return make_attrs(info(op).attrs_index); }
+Attrs default_attrs(Op op) {
+  return make_attrs(info(op).attrs_index);
+}
 
 Graph parse_graph(std::string_view text, const std::map<std::string, HostTensor>& constants_by_hash) {
   return Parser(text, constants_by_hash).parse();

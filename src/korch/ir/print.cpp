@@ -27,11 +27,14 @@ std::string quoted(const std::string& text) {
 
 std::string element_text(const HostTensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
-    case DType::f64: return fmt::format("{}", tensor.data<double>()[i]);
+    case DType::f64:
+      return fmt::format("{}", tensor.data<double>()[i]);
     case DType::f32:
     case DType::f16:
-    case DType::bf16: return fmt::format("{}", static_cast<float>(element_as_double(tensor, i)));
-    case DType::u64: return fmt::format("{}", tensor.data<uint64_t>()[i]);
+    case DType::bf16:
+      return fmt::format("{}", static_cast<float>(element_as_double(tensor, i)));
+    case DType::u64:
+      return fmt::format("{}", tensor.data<uint64_t>()[i]);
     case DType::i8:
     case DType::i16:
     case DType::i32:
@@ -39,7 +42,8 @@ std::string element_text(const HostTensor& tensor, int64_t i) {
     case DType::u8:
     case DType::u16:
     case DType::u32:
-    case DType::bool_: return fmt::format("{}", element_as_int(tensor, i));
+    case DType::bool_:
+      return fmt::format("{}", element_as_int(tensor, i));
   }
   return {};
 }
@@ -64,16 +68,29 @@ std::string constant_text(const HostTensor& tensor) {
   return fmt::format("value=[{}]", fmt::join(elements, ","));
 }
 
-std::string field_text(bool value) { return value ? "true" : "false"; }
-std::string field_text(int64_t value) { return fmt::format("{}", value); }
-std::string field_text(double value) { return fmt::format("{}", value); }
-std::string field_text(const std::string& value) { return quoted(value); }
-std::string field_text(DType value) { return name(value); }
+std::string field_text(bool value) {
+  return value ? "true" : "false";
+}
+std::string field_text(int64_t value) {
+  return fmt::format("{}", value);
+}
+std::string field_text(double value) {
+  return fmt::format("{}", value);
+}
+std::string field_text(const std::string& value) {
+  return quoted(value);
+}
+std::string field_text(DType value) {
+  return name(value);
+}
 std::string field_text(PadMode value) {
   switch (value) {
-    case PadMode::constant: return "constant";
-    case PadMode::reflect: return "reflect";
-    case PadMode::edge: return "edge";
+    case PadMode::constant:
+      return "constant";
+    case PadMode::reflect:
+      return "reflect";
+    case PadMode::edge:
+      return "edge";
   }
   return {};
 }
@@ -95,7 +112,9 @@ std::string struct_text(Struct attrs) {
   return fmt::format("{}", fmt::join(shown, ", "));
 }
 
-std::string struct_text(const ConstantAttrs& attrs) { return constant_text(attrs.value); }
+std::string struct_text(const ConstantAttrs& attrs) {
+  return constant_text(attrs.value);
+}
 
 // Unique printable names of all Values.
 class Names {
@@ -107,7 +126,8 @@ class Names {
     if (!text.empty()) return text;
     std::string base;
     for (char c : graph_.value(id).name) {
-      const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '/' || c == '-';
+      const bool plain =
+          std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '/' || c == '-';
       base += plain ? c : '_';
     }
     if (base.empty()) base = fmt::format("v{}", id);
@@ -130,8 +150,8 @@ std::string node_text(const Graph& graph, const Node& node, Names& names, bool a
   }
   for (ValueId id : node.inputs) inputs.push_back("%" + names.of(id));
   for (const std::string& origin : node.origins) origins.push_back(quoted(origin));
-  std::string text = fmt::format("{} {} {}({})", fmt::join(outputs, ", "), alternative ? "|=" : "=", name(node.op),
-                                 fmt::join(inputs, ", "));
+  std::string text = fmt::format("{} {} {}({})", fmt::join(outputs, ", "), alternative ? "|=" : "=",
+                                 name(node.op), fmt::join(inputs, ", "));
   const std::string attrs = print_attrs(node.attrs);
   if (!attrs.empty()) text += " {" + attrs + "}";
   if (!alternative) text += fmt::format(" : {}", fmt::join(types, ", "));
@@ -174,7 +194,8 @@ std::map<std::string, HostTensor> large_constants(const Graph& graph) {
   for (NodeId id = 0; id < graph.node_count(); ++id) {
     if (graph.node(id).dead || graph.node(id).op != Op::Constant) continue;
     const HostTensor& value = std::get<ConstantAttrs>(graph.node(id).attrs).value;
-    if (value.elements() > kInlineConstantElements && !is_splat(value)) result.emplace(content_hash(value), value);
+    if (value.elements() > kInlineConstantElements && !is_splat(value))
+      result.emplace(content_hash(value), value);
   }
   return result;
 }

@@ -16,21 +16,58 @@ struct FnRow {
 using enum ScalarFn;
 
 constexpr FnRow kFns[] = {
-    {arg0, "arg0", 0},     {arg1, "arg1", 0},     {arg2, "arg2", 0},   {alpha, "alpha", 0},
-    {beta, "beta", 0},     {constant, "constant", 0},
-    {add, "add", 2},       {sub, "sub", 2},       {mul, "mul", 2},     {div, "div", 2},
-    {mod, "mod", 2},       {fmod, "fmod", 2},     {pow, "pow", 2},     {min, "min", 2},
-    {max, "max", 2},       {neg, "neg", 1},       {abs, "abs", 1},     {sign, "sign", 1},
-    {floor, "floor", 1},   {ceil, "ceil", 1},     {round, "round", 1}, {trunc, "trunc", 1},
-    {exp, "exp", 1},       {expm1, "expm1", 1},   {log, "log", 1},     {log1p, "log1p", 1},
-    {sqrt, "sqrt", 1},     {reciprocal, "reciprocal", 1},              {tanh, "tanh", 1},
-    {erf, "erf", 1},       {sin, "sin", 1},       {cos, "cos", 1},     {tan, "tan", 1},
-    {asin, "asin", 1},     {acos, "acos", 1},     {atan, "atan", 1},   {sinh, "sinh", 1},
-    {cosh, "cosh", 1},     {asinh, "asinh", 1},   {acosh, "acosh", 1}, {atanh, "atanh", 1},
-    {eq, "eq", 2},         {lt, "lt", 2},         {le, "le", 2},       {is_nan, "is_nan", 1},
-    {is_inf, "is_inf", 1}, {logical_and, "logical_and", 2},            {logical_or, "logical_or", 2},
-    {logical_xor, "logical_xor", 2},              {logical_not, "logical_not", 1},
-    {select, "select", 3}, {cast, "cast", 1},
+    {arg0, "arg0", 0},
+    {arg1, "arg1", 0},
+    {arg2, "arg2", 0},
+    {alpha, "alpha", 0},
+    {beta, "beta", 0},
+    {constant, "constant", 0},
+    {add, "add", 2},
+    {sub, "sub", 2},
+    {mul, "mul", 2},
+    {div, "div", 2},
+    {mod, "mod", 2},
+    {fmod, "fmod", 2},
+    {pow, "pow", 2},
+    {min, "min", 2},
+    {max, "max", 2},
+    {neg, "neg", 1},
+    {abs, "abs", 1},
+    {sign, "sign", 1},
+    {floor, "floor", 1},
+    {ceil, "ceil", 1},
+    {round, "round", 1},
+    {trunc, "trunc", 1},
+    {exp, "exp", 1},
+    {expm1, "expm1", 1},
+    {log, "log", 1},
+    {log1p, "log1p", 1},
+    {sqrt, "sqrt", 1},
+    {reciprocal, "reciprocal", 1},
+    {tanh, "tanh", 1},
+    {erf, "erf", 1},
+    {sin, "sin", 1},
+    {cos, "cos", 1},
+    {tan, "tan", 1},
+    {asin, "asin", 1},
+    {acos, "acos", 1},
+    {atan, "atan", 1},
+    {sinh, "sinh", 1},
+    {cosh, "cosh", 1},
+    {asinh, "asinh", 1},
+    {acosh, "acosh", 1},
+    {atanh, "atanh", 1},
+    {eq, "eq", 2},
+    {lt, "lt", 2},
+    {le, "le", 2},
+    {is_nan, "is_nan", 1},
+    {is_inf, "is_inf", 1},
+    {logical_and, "logical_and", 2},
+    {logical_or, "logical_or", 2},
+    {logical_xor, "logical_xor", 2},
+    {logical_not, "logical_not", 1},
+    {select, "select", 3},
+    {cast, "cast", 1},
 };
 
 // An expression under construction. Combining two expressions shares equal terms.
@@ -83,13 +120,27 @@ Expr call(ScalarFn fn, const Expr& a, const Expr& b, const Expr& c) {
   return result;
 }
 
-Expr operator+(const Expr& a, const Expr& b) { return call(add, a, b); }
-Expr operator-(const Expr& a, const Expr& b) { return call(sub, a, b); }
-Expr operator*(const Expr& a, const Expr& b) { return call(mul, a, b); }
-Expr operator/(const Expr& a, const Expr& b) { return call(div, a, b); }
-Expr operator-(const Expr& a) { return call(neg, a); }
-Expr operator<(const Expr& a, const Expr& b) { return call(lt, a, b); }
-Expr operator<=(const Expr& a, const Expr& b) { return call(le, a, b); }
+Expr operator+(const Expr& a, const Expr& b) {
+  return call(add, a, b);
+}
+Expr operator-(const Expr& a, const Expr& b) {
+  return call(sub, a, b);
+}
+Expr operator*(const Expr& a, const Expr& b) {
+  return call(mul, a, b);
+}
+Expr operator/(const Expr& a, const Expr& b) {
+  return call(div, a, b);
+}
+Expr operator-(const Expr& a) {
+  return call(neg, a);
+}
+Expr operator<(const Expr& a, const Expr& b) {
+  return call(lt, a, b);
+}
+Expr operator<=(const Expr& a, const Expr& b) {
+  return call(le, a, b);
+}
 
 // A NaN fails every comparison, so the branches below that return x itself propagate it.
 std::map<Op, ScalarExpr> make_table() {
@@ -124,8 +175,9 @@ std::map<Op, ScalarExpr> make_table() {
       {Op::Sign, call(sign, x)},
       {Op::Not, call(logical_not, x)},
       {Op::IsNaN, call(is_nan, x)},
-      {Op::IsInf, call(logical_and, call(is_inf, x),
-                       call(logical_or, call(logical_and, x < 0.0, 0.0 < a), call(logical_and, 0.0 < x, 0.0 < b)))},
+      {Op::IsInf,
+       call(logical_and, call(is_inf, x),
+            call(logical_or, call(logical_and, x < 0.0, 0.0 < a), call(logical_and, 0.0 < x, 0.0 < b)))},
       {Op::LeakyRelu, call(select, x < 0.0, a * x, x)},
       {Op::Elu, call(select, x < 0.0, a * call(expm1, x), x)},
       {Op::Celu, call(select, x < 0.0, a * call(expm1, x / a), x)},
@@ -162,9 +214,13 @@ std::map<Op, ScalarExpr> make_table() {
 
 }  // namespace
 
-const char* name(ScalarFn fn) { return kFns[static_cast<size_t>(fn)].name; }
+const char* name(ScalarFn fn) {
+  return kFns[static_cast<size_t>(fn)].name;
+}
 
-int arity(ScalarFn fn) { return kFns[static_cast<size_t>(fn)].arity; }
+int arity(ScalarFn fn) {
+  return kFns[static_cast<size_t>(fn)].arity;
+}
 
 const ScalarExpr& scalar_semantics(Op op) {
   static const std::map<Op, ScalarExpr> table = make_table();

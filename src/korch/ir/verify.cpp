@@ -16,20 +16,24 @@ void verify_node(const Graph& graph, NodeId id, Stage stage) {
   std::vector<const HostTensor*> constants;
   for (ValueId input : node.inputs) {
     if (input >= graph.value_count())
-      throw Error(ErrorKind::internal, fmt::format("verifier: node {} ({}) reads Value {}, which does not exist", id,
-                                                   name(node.op), input));
+      throw Error(ErrorKind::internal,
+                  fmt::format("verifier: node {} ({}) reads Value {}, which does not exist", id,
+                              name(node.op), input));
     const Value& value = graph.value(input);
     types.push_back(value.type);
     constants.push_back(graph.constant(input));
-    require(std::binary_search(value.users.begin(), value.users.end(), id), "an input does not list the node as user");
-    const bool is_input = std::find(graph.inputs().begin(), graph.inputs().end(), input) != graph.inputs().end();
+    require(std::binary_search(value.users.begin(), value.users.end(), id),
+            "an input does not list the node as user");
+    const bool is_input =
+        std::find(graph.inputs().begin(), graph.inputs().end(), input) != graph.inputs().end();
     require(!value.producers.empty() || is_input, "an input Value has no producer");
   }
   require(static_cast<int>(node.outputs.size()) == info(node.op).outputs, "wrong number of outputs");
   require(node.attrs.index() == info(node.op).attrs_index, "wrong attribute struct");
   if (stage == Stage::primitive) {
     require(is_primitive(node.op), "composite operator after fission");
-    require(info(node.op).category != Category::linear || node.inputs.size() == 2, "bias inside a linear primitive");
+    require(info(node.op).category != Category::linear || node.inputs.size() == 2,
+            "bias inside a linear primitive");
   }
   std::vector<TensorType> inferred;
   try {
@@ -40,7 +44,8 @@ void verify_node(const Graph& graph, NodeId id, Stage stage) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const Value& value = graph.value(node.outputs[i]);
     require(value.type == inferred[i], "an output's type is not the inferred one");
-    require(std::count(value.producers.begin(), value.producers.end(), id) == 1, "an output does not list the node");
+    require(std::count(value.producers.begin(), value.producers.end(), id) == 1,
+            "an output does not list the node");
   }
 }
 

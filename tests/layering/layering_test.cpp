@@ -1,0 +1,73 @@
+// Every #include "korch/..." under src/korch goes to the file's own folder or to a lower floor of
+// docs/design/floors.txt.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+namespace korch {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = KORCH_SOURCE_DIR;
+
+std::map<std::string, int> read_floors() {
+  std::ifstream file(kSource / "docs/design/floors.txt");
+  std::map<std::string, int> floors;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    int floor;
+    std::string folder;
+    if (words >> floor >> folder) floors[folder] = floor;
+  }
+  return floors;
+}
+
+// "" when the include is allowed, else the complaint.
+std::string complaint(const std::map<std::string, int>& floors, const std::string& from,
+                      const std::string& to) {
+  if (from == to) return "";
+  if (!floors.contains(from)) return "folder " + from + " stands on no floor";
+  if (!floors.contains(to)) return "folder " + to + " stands on no floor";
+  if (floors.at(to) < floors.at(from)) return "";
+  return from + " (floor " + std::to_string(floors.at(from)) + ") includes " + to + " (floor " +
+         std::to_string(floors.at(to)) + ")";
+}
+
+TEST(Layering, RulesAreStrict) {
+  const std::map<std::string, int> floors = {{"base", 0}, {"ir", 2}, {"target", 2}};
+  EXPECT_EQ(complaint(floors, "ir", "base"), "");
+  EXPECT_EQ(complaint(floors, "ir", "ir"), "");
+  EXPECT_NE(complaint(floors, "ir", "target"), "");
+  EXPECT_NE(complaint(floors, "base", "ir"), "");
+  EXPECT_NE(complaint(floors, "ir", "attic"), "");
+}
+
+TEST(Layering, IncludesGoDown) {
+  const std::map<std::string, int> floors = read_floors();
+  ASSERT_GE(floors.size(), 10u);
+  const std::regex include(R"re(^\s*#\s*include\s*"korch/([^/"]+)/)re");
+  int seen = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource / "src/korch")) {
+    const std::string extension = entry.path().extension();
+    if (extension != ".h" && extension != ".cpp") continue;
+    const std::string from = *fs::relative(entry.path(), kSource / "src/korch").begin();
+    std::ifstream file(entry.path());
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      ++seen;
+      EXPECT_EQ(complaint(floors, from, match[1]), "") << entry.path().string() << ":" << number;
+    }
+  }
+  EXPECT_GT(seen, 20);
+}
+
+}  // namespace
+}  // namespace korch
