@@ -1,0 +1,116 @@
+#include "korch/driver/bench.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "korch/base/interrupt.h"
+#include "korch/driver/verify.h"
+#include "korch/package/loaded.h"
+
+namespace korch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point start) { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
+
+constexpr int kWarmUpRuns = 2;
+constexpr int kMinRounds = 5;
+
+double quantile(std::vector<double> samples, double q) {
+  const size_t index = std::min(samples.size() - 1, static_cast<size_t>(q * static_cast<double>(samples.size())));
+  std::nth_element(samples.begin(), samples.begin() + index, samples.end());
+  return samples[index];
+}
+
+// Inputs that fit the executable alone: the network is not at hand, so integers are 0 or 1.
+std::vector<HostTensor> inputs_for(const LoadedExecutable& executable, uint64_t seed) {
+  Graph graph;
+  for (const PlanIo& io : executable.plan().inputs) graph.add_input(io.type, io.name);
+  return random_inputs(graph, seed);
+}
+
+double plan_flops(const Plan& plan) {
+  double flops = 0;
+  for (const PlanStep& step : plan.steps) flops += plan.kernels[step.kernel].flops;
+  return flops;
+}
+
+}  // namespace
+
+MedianInterval median_interval(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const double n = static_cast<double>(samples.size());
+  // Ranks n/2 -+ 1.96 sqrt(n)/2 of a binomial(n, 1/2).
+  const double half_width = 0.98 * std::sqrt(n);
+  const auto rank = [&](double r) { return samples[static_cast<size_t>(std::clamp(r, 0.0, n - 1))]; };
+  return {samples[samples.size() / 2], rank(std::floor(n / 2 - half_width)), rank(std::ceil(n / 2 + half_width))};
+}
+
+BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& options) {
+  std::vector<std::unique_ptr<LoadedExecutable>> executables;
+  std::vector<std::vector<HostTensor>> inputs;
+  BenchResult result;
+  for (const std::string& path : paths) {
+    const auto start = Clock::now();
+    executables.push_back(std::make_unique<LoadedExecutable>(path, options.threads));
+    BenchRow row;
+    row.path = path;
+    row.load_ms = us_since(start) / 1000;
+    row.flops = plan_flops(executables.back()->plan());
+    result.rows.push_back(row);
+    inputs.push_back(inputs_for(*executables.back(), options.seed));
+    for (int i = 0; i < kWarmUpRuns; ++i) executables.back()->run(inputs.back());
+  }
+  std::vector<std::vector<double>> times(paths.size()), ratios(paths.size());
+  const auto start = Clock::now();
+  for (int round = 0; round < options.rounds; ++round) {
+    throw_if_interrupted();
+    if (round >= kMinRounds && us_since(start) > options.max_seconds * 1e6) break;
+    for (size_t i = 0; i < executables.size(); ++i) times[i].push_back(executables[i]->timed_run_us(inputs[i]));
+    for (size_t i = 0; i < executables.size(); ++i) ratios[i].push_back(times[i].back() / times[0].back());
+  }
+  for (size_t i = 0; i < paths.size(); ++i) {
+    BenchRow& row = result.rows[i];
+    row.rounds = static_cast<int>(times[i].size());
+    row.median_us = quantile(times[i], 0.5);
+    row.p10_us = quantile(times[i], 0.1);
+    row.p90_us = quantile(times[i], 0.9);
+    const MedianInterval interval = median_interval(ratios[i]);
+    row.ratio = interval.median;
+    row.ratio_low = interval.low;
+    row.ratio_high = interval.high;
+  }
+  rusage usage;
+  ::getrusage(RUSAGE_SELF, &usage);
+  result.peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  return result;
+}
+
+std::vector<StepProfile> profile_steps(const std::string& path, const BenchOptions& options) {
+  LoadedExecutable executable(path, options.threads);
+  const Plan& plan = executable.plan();
+  const std::vector<HostTensor> inputs = inputs_for(executable, options.seed);
+  std::vector<std::vector<double>> times(plan.steps.size());
+  for (int i = 0; i < kWarmUpRuns; ++i) executable.run(inputs);
+  const auto start = Clock::now();
+  for (int round = 0; round < options.rounds; ++round) {
+    throw_if_interrupted();
+    if (round >= kMinRounds && us_since(start) > options.max_seconds * 1e6) break;
+    const std::vector<double> step_us = executable.profile(inputs);
+    for (size_t i = 0; i < times.size(); ++i) times[i].push_back(step_us[i]);
+  }
+  std::vector<StepProfile> profiles;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Kernel& kernel = plan.kernels[plan.steps[i].kernel];
+    profiles.push_back({plan.steps[i].label, plan.steps[i].implementation, quantile(times[i], 0.5),
+                        plan.steps[i].predicted_us, kernel.flops, kernel.bytes});
+  }
+  return profiles;
+}
+
+}  // namespace korch

@@ -1,0 +1,45 @@
+// Timing executables against each other: interleaved rounds, medians, paired ratios with a 95 % interval.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace korch {
+
+struct BenchOptions {
+  int rounds = 50;
+  double max_seconds = 60;     // stops earlier, after at least 5 rounds
+  int threads = 0;             // 0: as compiled
+  uint64_t seed = 1;
+};
+
+struct BenchRow {
+  std::string path;
+  double median_us = 0, p10_us = 0, p90_us = 0;
+  int rounds = 0;
+  double ratio = 1, ratio_low = 1, ratio_high = 1;  // time over the first executable's, per round: median, 95 % interval
+  double flops = 0;            // that the plan's kernels compute
+  double load_ms = 0;
+};
+
+struct BenchResult {
+  std::vector<BenchRow> rows;
+  double peak_memory_bytes = 0;  // of this process
+};
+
+BenchResult bench(const std::vector<std::string>& executables, const BenchOptions& options);
+
+// Per step of one executable: median time, and with it bytes per second and flops.
+struct StepProfile {
+  std::string label, implementation;
+  double median_us = 0, predicted_us = 0, flops = 0, bytes = 0;
+};
+std::vector<StepProfile> profile_steps(const std::string& executable, const BenchOptions& options);
+
+// Median of `samples` and an interval that holds it with 95 % confidence, by order statistics.
+struct MedianInterval {
+  double median = 0, low = 0, high = 0;
+};
+MedianInterval median_interval(std::vector<double> samples);
+
+}  // namespace korch

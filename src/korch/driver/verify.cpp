@@ -1,0 +1,139 @@
+#include "korch/driver/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "korch/base/interrupt.h"
+#include "korch/driver/bisect.h"
+#include "korch/interp/interpreter.h"
+#include "korch/package/loaded.h"
+
+namespace korch {
+namespace {
+
+constexpr double kNoiseFactor = 20;        // DESIGN: 20 x the float32 rounding noise of the network itself
+constexpr double kDeviationFactor = 1e-5;  // floor of the tolerance, of the output's standard deviation
+
+// Exclusive upper bound for the elements of an integer Value: the shortest axis it indexes, 2 when it indexes none.
+int64_t integer_range(const Graph& graph, ValueId start) {
+  int64_t range = std::numeric_limits<int64_t>::max();
+  std::vector<ValueId> stack{start};
+  std::set<ValueId> seen{start};
+  while (!stack.empty()) {
+    const ValueId value = stack.back();
+    stack.pop_back();
+    for (NodeId user : graph.value(value).users) {
+      const Node& node = graph.node(user);
+      if (node.op == Op::Gather && node.inputs[1] == value) {
+        const Shape& shape = graph.value(node.inputs[0]).type.shape;
+        range = std::min(range, shape[std::get<AxisAttrs>(node.attrs).axis]);
+      }
+      const Category category = info(node.op).category;
+      const bool moves = (category == Category::layout && node.inputs[0] == value) || node.op == Op::Cast;
+      if (moves && seen.insert(node.outputs[0]).second) stack.push_back(node.outputs[0]);
+    }
+  }
+  return range == std::numeric_limits<int64_t>::max() ? 2 : std::max<int64_t>(range, 1);
+}
+
+struct Spread {
+  double max_difference = 0;
+  double std_deviation = 0;
+  bool special_values_agree = true;  // NaN with NaN, infinity with the same infinity
+};
+
+Spread spread(const HostTensor& reference, const HostTensor& other) {
+  Spread result;
+  double sum = 0, squares = 0;
+  const int64_t count = reference.elements();
+  for (int64_t i = 0; i < count; ++i) {
+    const double a = element_as_double(reference, i), b = element_as_double(other, i);
+    if (std::isfinite(a) && std::isfinite(b)) {
+      result.max_difference = std::max(result.max_difference, std::fabs(a - b));
+      sum += a;
+      squares += a * a;
+    } else if (!(std::isnan(a) && std::isnan(b)) && a != b) {
+      result.special_values_agree = false;
+    }
+  }
+  if (count > 0) result.std_deviation = std::sqrt(std::max(0.0, squares / count - (sum / count) * (sum / count)));
+  return result;
+}
+
+OutputError compare(const std::string& name, const HostTensor& exact, const HostTensor& rounded, const HostTensor& got) {
+  OutputError error;
+  error.output = name;
+  const Spread noise = spread(exact, rounded), found = spread(exact, got);
+  error.noise = noise.max_difference;
+  error.std_deviation = noise.std_deviation;
+  error.tolerance = std::max(kNoiseFactor * error.noise, kDeviationFactor * error.std_deviation);
+  if (!is_float(got.dtype())) error.tolerance = 0;
+  error.max_error = found.special_values_agree ? found.max_difference : std::numeric_limits<double>::infinity();
+  return error;
+}
+
+}  // namespace
+
+std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed) {
+  std::vector<HostTensor> inputs;
+  for (size_t number = 0; number < graph.inputs().size(); ++number) {
+    const Value& value = graph.value(graph.inputs()[number]);
+    std::mt19937_64 random(seed * 1000003 + number);
+    HostTensor wide(TensorType{is_float(value.type.dtype) ? DType::f64 : DType::i64, value.type.shape});
+    if (is_float(value.type.dtype)) {
+      std::normal_distribution<double> normal;
+      std::generate_n(wide.mutable_data<double>(), wide.elements(), [&] { return normal(random); });
+    } else {
+      const auto range = static_cast<uint64_t>(integer_range(graph, graph.inputs()[number]));
+      std::generate_n(wide.mutable_data<int64_t>(), wide.elements(), [&] { return static_cast<int64_t>(random() % range); });
+    }
+    inputs.push_back(converted(wide, value.type.dtype));
+  }
+  return inputs;
+}
+
+VerifyResult compare_executable(const Graph& imported, const std::string& executable, const VerifyOptions& options) {
+  LoadedExecutable loaded(executable);
+  VerifyResult result;
+  for (int sample = 0; sample < options.samples; ++sample) {
+    throw_if_interrupted();
+    const std::vector<HostTensor> inputs = random_inputs(imported, options.seed + sample);
+    const std::vector<HostTensor> exact = interpret(imported, inputs, {Precision::float64, {}});
+    const std::vector<HostTensor> rounded = interpret(imported, inputs, {Precision::native, {}});
+    const std::vector<HostTensor> got = loaded.run(inputs);
+    bool sample_passed = true;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      const OutputError error = compare(imported.output_names()[i], exact[i], rounded[i], got[i]);
+      const bool output_passed = error.max_error <= error.tolerance;
+      sample_passed = sample_passed && output_passed;
+      if (sample == 0) {
+        result.outputs.push_back(error);
+      } else if (error.max_error / std::max(error.tolerance, 1e-300) >
+                 result.outputs[i].max_error / std::max(result.outputs[i].tolerance, 1e-300)) {
+        result.outputs[i] = error;
+      }
+    }
+    if (!sample_passed && result.passed) {
+      result.passed = false;
+      result.first_wrong_kernel = first_wrong_kernel(imported, loaded, inputs);
+    }
+  }
+  return result;
+}
+
+void verify_executable(const Graph& imported, const std::string& executable, const VerifyOptions& options) {
+  const VerifyResult result = compare_executable(imported, executable, options);
+  if (result.passed) return;
+  std::string message = "the executable differs from the network:";
+  for (const OutputError& error : result.outputs)
+    message += fmt::format("\n  output {}: error {:.3g}, tolerance {:.3g} (float32 noise {:.3g}, std {:.3g})", error.output,
+                           error.max_error, error.tolerance, error.noise, error.std_deviation);
+  throw Error(ErrorKind::accuracy, message + "\n  first wrong kernel: " + result.first_wrong_kernel);
+}
+
+}  // namespace korch

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "korch/base/error.h"
+#include "korch/driver/bench.h"
+#include "korch/profile/peaks.h"
+#include "verbs.h"
+
+namespace korch {
+namespace {
+
+struct BenchArguments {
+  std::vector<std::string> executables;
+  BenchOptions options;
+  std::string database;
+  bool profile = false, json = false;
+};
+
+nlohmann::ordered_json to_json(const BenchRow& row) {
+  return {{"path", row.path},       {"median_us", row.median_us}, {"p10_us", row.p10_us},
+          {"p90_us", row.p90_us},   {"rounds", row.rounds},       {"ratio", row.ratio},
+          {"ratio_low", row.ratio_low}, {"ratio_high", row.ratio_high}, {"flops", row.flops},
+          {"load_ms", row.load_ms}};
+}
+
+void print_profile(const BenchArguments& arguments) {
+  const std::string& path = arguments.executables.front();
+  std::vector<StepProfile> steps = profile_steps(path, arguments.options);
+  const std::string database_path = arguments.database.empty() ? default_database_path() : arguments.database;
+  std::unique_ptr<Database> database;
+  if (!database_path.empty()) database = std::make_unique<Database>(database_path);
+  const Target target = detect_target("native", arguments.options.threads);
+  const Peaks peaks = machine_peaks(target, database.get());
+  double total = 0, predicted = 0;
+  for (const StepProfile& step : steps) {
+    total += step.median_us;
+    predicted += step.predicted_us;
+  }
+  fmt::print("\n{}: {} steps, {:.1f} us (predicted {:.1f} us)\n", path, steps.size(), total, predicted);
+  fmt::print("step        us  predicted  share%     GB/s  %L2peak   GFLOP/s   %FMA  kernel\n");
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const StepProfile& s = steps[i];
+    const double us = std::max(s.median_us, 1e-3);
+    fmt::print("{:4} {:9.2f}  {:9.2f}  {:5.1f}  {:8.1f}  {:6.1f}  {:8.1f}  {:5.1f}  {} [{}]\n", i, s.median_us, s.predicted_us,
+               100 * s.median_us / total, s.bytes / us / 1e3, 100 * s.bytes / us / peaks.l2_bytes_per_us, s.flops / us / 1e3,
+               100 * s.flops / us / peaks.flops_per_us, s.label, s.implementation);
+  }
+}
+
+void run_bench(const BenchArguments& arguments) {
+  const BenchResult result = bench(arguments.executables, arguments.options);
+  if (arguments.json) {
+    nlohmann::ordered_json json = {{"peak_memory_bytes", result.peak_memory_bytes}, {"rows", nlohmann::json::array()}};
+    for (const BenchRow& row : result.rows) json["rows"].push_back(to_json(row));
+    fmt::print("{}\n", json.dump(1));
+    return;
+  }
+  for (const BenchRow& row : result.rows) {
+    fmt::print("{}: median {:.1f} us (p10 {:.1f}, p90 {:.1f}), {} rounds, {:.1f} GFLOP/s, loaded in {:.1f} ms\n", row.path,
+               row.median_us, row.p10_us, row.p90_us, row.rounds, row.flops / row.median_us / 1e3, row.load_ms);
+    if (&row != &result.rows.front())
+      fmt::print("  time over {}: {:.3f} [{:.3f}, {:.3f}]\n", result.rows.front().path, row.ratio, row.ratio_low, row.ratio_high);
+  }
+  fmt::print("peak memory of this process {:.1f} MB\n", result.peak_memory_bytes / 1e6);
+  if (arguments.profile) print_profile(arguments);
+}
+
+}  // namespace
+
+void add_bench_verb(CLI::App& app) {
+  auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* verb = app.add_subcommand("bench", "time executables, interleaved");
+  verb->add_option("executables", arguments->executables, "one or more; the first is what the others are compared with")->required();
+  verb->add_option("--rounds", arguments->options.rounds, "runs of each")->check(CLI::Range(5, 1000000))->capture_default_str();
+  verb->add_option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds")->capture_default_str();
+  verb->add_option("--threads", arguments->options.threads, "workers; 0: as compiled")->capture_default_str();
+  verb->add_option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
+  verb->add_flag("--profile", arguments->profile, "a table per kernel of the first executable");
+  verb->add_flag("--json", arguments->json, "print the result as JSON");
+  verb->callback([arguments] { run_bench(*arguments); });
+}
+
+}  // namespace korch

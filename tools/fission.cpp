@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli.h"
+#include "korch/base/error.h"
+#include "korch/fission/fission.h"
+#include "korch/onnx/export.h"
+#include "korch/onnx/import.h"
+#include "verbs.h"
+
+namespace korch {
+namespace {
+
+struct FissionArguments {
+  std::string model, output;
+  std::vector<std::string> shapes;
+};
+
+void run_fission(const FissionArguments& arguments) {
+  ImportOptions options;
+  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes)) options.shapes[name] = parse_shape(shape);
+  const Graph imported = import_onnx(arguments.model, options);
+  const Graph primitive = fission(imported);
+  export_onnx(primitive, arguments.output);
+  fmt::print("{} operators -> {} primitives and constants; wrote {}\n", imported.live_node_count(), primitive.live_node_count(),
+             arguments.output);
+}
+
+}  // namespace
+
+void add_fission_verb(CLI::App& app) {
+  auto arguments = std::make_shared<FissionArguments>();
+  CLI::App* verb = app.add_subcommand("fission", "write the primitive graph as an ONNX model");
+  verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
+  verb->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
+  verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb->callback([arguments] { run_fission(*arguments); });
+}
+
+}  // namespace korch
