@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""korch against ONNX Runtime: same process, same inputs, interleaved rounds, medians and paired ratios.
+
+    bench/setup && build/bench-venv/bin/python bench/compare_ort.py [--models a,b] [--threads 1,2] [--accuracy standard,strict]
+
+Also checks the outputs against the reference files of models/ (tolerance max(20 x noise, 1e-5 x std)).
+The last line is the geometric mean of ORT time / korch time.
+"""
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import time
+
+import numpy as np
+import onnxruntime
+
+from korch_so import Executable
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GFLOP = {"candy_224": 15.43, "efficientvit_2048": 60.10, "efficientvit_512": 3.76, "yolox_nano_416": 1.05,
+         "yolox_nano_416_b16": 16.72, "yolov4_416": 66.79, "segformer_b0_512": 16.78, "resnet50_224": 8.18,
+         "mobilenet_v2_224": 0.60, "vit_b_16_224": 35.13, "bert_base_128": 22.35, "llama_like_4l_128": 7.16,
+         "unet_like_32": 3.04}  # models/README.md
+
+
+def inputs_of(folder):
+    return {f[:-4]: np.load(os.path.join(folder, f)) for f in sorted(os.listdir(folder)) if f.endswith(".npy")}
+
+
+def reference_error(model, names, results):
+    """Largest error over its tolerance, of all outputs, against models/<model>.ref.npz."""
+    ref = np.load(os.path.join(ROOT, "models", model + ".ref.npz"))
+    worst = 0.0
+    for name, result in zip(names, results):
+        sample = result.ravel()[::int(ref["stride/" + name])]
+        tolerance = max(20 * ref["noise/" + name][0], 1e-5 * ref["stats/" + name][1])
+        worst = max(worst, float(np.max(np.abs(sample - ref["sample/" + name]))) / tolerance)
+    return worst
+
+
+def interval(ratios):
+    s, n = sorted(ratios), len(ratios)
+    half = 0.98 * math.sqrt(n)
+    at = lambda r: s[int(min(max(r, 0), n - 1))]
+    return statistics.median(s), at(math.floor(n / 2 - half)), at(math.ceil(n / 2 + half))
+
+
+def compare(model, threads, accuracy, args):
+    work = args.work
+    onnx, folder = os.path.join(work, model + ".onnx"), os.path.join(work, model + ".inputs")
+    if not os.path.exists(onnx):
+        subprocess.run([args.korch, "model", model, "-o", onnx, "--inputs", folder], check=True, stdout=subprocess.DEVNULL)
+    so = os.path.join(work, "%s.%d.%s.so" % (model, threads, accuracy))
+    if args.recompile or not os.path.exists(so):
+        subprocess.run([args.korch, "compile", onnx, "-o", so, "--threads", str(threads), "--accuracy", accuracy,
+                        "--no-verify"], check=True, stdout=subprocess.DEVNULL)
+    arrays = inputs_of(folder)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(onnx, options, providers=["CPUExecutionProvider"])
+    executable = Executable(so)
+    by_io_name = {n: arrays[n.replace("/", "_")] for n, _, _ in executable.inputs}
+    executable.bind(by_io_name)
+    times = {"korch": [], "ort": []}
+    start = time.time()
+    for i in range(args.rounds + 3):
+        for who, run in (("ort", lambda: session.run(None, by_io_name)), ("korch", executable.run)):
+            time.sleep(args.pause)  # the other one's workers stop spinning
+            run()               # wakes the workers and warms the caches, as back-to-back requests would
+            t = time.perf_counter()
+            run()
+            if i >= 3:
+                times[who].append(time.perf_counter() - t)
+        if i >= 8 and time.time() - start > args.max_seconds:
+            break
+    error = reference_error(model, [n for n, _, _ in executable.outputs], executable.results)
+    executable.close()
+    ratio, low, high = interval([o / k for o, k in zip(times["ort"], times["korch"])])
+    k, o = statistics.median(times["korch"]), statistics.median(times["ort"])
+    return dict(model=model, threads=threads, accuracy=accuracy, korch_ms=k * 1e3, ort_ms=o * 1e3, speedup=ratio, low=low,
+                high=high, korch_gflops=GFLOP[model] / k, ort_gflops=GFLOP[model] / o, error_over_tolerance=error)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
+    p.add_argument("--work", default=os.path.join(ROOT, "build/bench"))
+    p.add_argument("--models", default=",".join(GFLOP))
+    p.add_argument("--threads", default="1,2")
+    p.add_argument("--accuracy", default="standard,strict")
+    p.add_argument("--rounds", type=int, default=30)
+    p.add_argument("--max-seconds", type=float, default=60)
+    p.add_argument("--pause", type=float, default=0.03)
+    p.add_argument("--recompile", action="store_true")
+    p.add_argument("--json")
+    args = p.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    peaks = {t: json.loads(subprocess.run([args.korch, "doctor", "--json", "--threads", t], check=True, capture_output=True,
+                                          text=True).stdout)["peak_gflops"] for t in args.threads.split(",")}
+    rows = []
+    print("model                threads accuracy  korch ms    ORT ms  ORT/korch [95 %]        GFLOP/s  %peak  (ORT)  error/tol")
+    for accuracy in args.accuracy.split(","):
+        for threads in args.threads.split(","):
+            group = []
+            for model in args.models.split(","):
+                r = compare(model, int(threads), accuracy, args)
+                group.append(r)
+                print("%-20s %7s %-8s %9.2f %9.2f  %5.2f [%5.2f, %5.2f] %14.1f %6.1f %6.1f %10.2f" % (
+                    model, threads, accuracy, r["korch_ms"], r["ort_ms"], r["speedup"], r["low"], r["high"],
+                    r["korch_gflops"], 100 * r["korch_gflops"] / peaks[threads], 100 * r["ort_gflops"] / peaks[threads],
+                    r["error_over_tolerance"]), flush=True)
+            rows += group
+            print("geometric mean of ORT/korch, %s threads, %s: %.3f" % (
+                threads, accuracy, math.exp(statistics.mean(math.log(r["speedup"]) for r in group))), flush=True)
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump(rows, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""An executable of korch through its C interface (korch.h), by ctypes."""
+import ctypes
+
+import numpy as np
+
+DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "i16": np.int16, "i32": np.int32,
+          "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_char_p), ("rank", ctypes.c_uint32),
+                ("dims", ctypes.POINTER(ctypes.c_int64)), ("size_bytes", ctypes.c_uint64)]
+
+
+class ModelInfo(ctypes.Structure):
+    _fields_ = [("api_version", ctypes.c_uint32), ("isa", ctypes.c_char_p), ("threads", ctypes.c_uint32),
+                ("input_count", ctypes.c_uint32), ("output_count", ctypes.c_uint32),
+                ("inputs", ctypes.POINTER(TensorInfo)), ("outputs", ctypes.POINTER(TensorInfo)),
+                ("step_count", ctypes.c_uint32), ("step_names", ctypes.POINTER(ctypes.c_char_p)),
+                ("arena_bytes", ctypes.c_uint64), ("weights_bytes", ctypes.c_uint64)]
+
+
+def aligned_empty(shape, dtype):
+    count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    raw = np.empty(count + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start:start + count].view(dtype).reshape(shape)
+
+
+class Executable:
+    def __init__(self, path, threads=0):
+        self.lib = ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
+        self.lib.korch_describe.restype = ctypes.POINTER(ModelInfo)
+        self.lib.korch_last_error.restype = ctypes.c_char_p
+        self.instance = ctypes.c_void_p()
+        status = self.lib.korch_create(threads, ctypes.byref(self.instance))
+        if status != 0:
+            raise RuntimeError("korch_create: status %d" % status)
+        info = self.lib.korch_describe().contents
+        self.inputs = [self._io(info.inputs[i]) for i in range(info.input_count)]
+        self.outputs = [self._io(info.outputs[i]) for i in range(info.output_count)]
+
+    @staticmethod
+    def _io(t):
+        return t.name.decode(), DTYPES[t.dtype.decode()], tuple(t.dims[i] for i in range(t.rank))
+
+    def bind(self, arrays):
+        """Copies the inputs (name -> array) into aligned buffers; outputs are self.results."""
+        self.buffers = []
+        for name, dtype, shape in self.inputs:
+            buffer = aligned_empty(shape, dtype)
+            buffer[...] = arrays[name]
+            self.buffers.append(buffer)
+        self.results = [aligned_empty(shape, dtype) for _, dtype, shape in self.outputs]
+        self.in_pointers = (ctypes.c_void_p * len(self.buffers))(*[b.ctypes.data for b in self.buffers])
+        self.out_pointers = (ctypes.c_void_p * len(self.results))(*[b.ctypes.data for b in self.results])
+
+    def run(self):
+        status = self.lib.korch_run(self.instance, self.in_pointers, self.out_pointers)
+        if status != 0:
+            raise RuntimeError("korch_run: " + self.lib.korch_last_error(self.instance).decode())
+
+    def close(self):
+        self.lib.korch_free(self.instance)
