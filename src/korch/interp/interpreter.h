@@ -1,7 +1,8 @@
 // The interpreter: the slow, plain oracle, and what folds constants. Covers every operator of the table.
 //
-// Precision::float64 computes float types in double from the first to the last node (values are stored as f64);
-// Precision::native computes in the Graph's own types. Where a Value has several producers the first is used.
+// Precision::float64 computes float types in double from the first to the last node (values are stored as
+// f64); Precision::native computes in the Graph's own types. Where a Value has several producers the first is
+// used.
 #pragma once
 
 #include <functional>
@@ -17,9 +18,9 @@ enum class Precision { float64, native };
 std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTensor>& inputs,
                                       const std::vector<TensorType>& output_types, Precision precision);
 
-// The whole graph. `inputs` in the order of graph.inputs(). Values are freed when dead, except those `keep` asks
-// for; `observe`, if set, sees every Value as it is computed. Throws Error{invalid} on inputs of wrong type,
-// and on gather indices out of range, naming the node.
+// The whole graph. `inputs` in the order of graph.inputs(). Values are freed when dead, except those `keep`
+// asks for; `observe`, if set, sees every Value as it is computed. Throws Error{invalid} on inputs of wrong
+// type, and on gather indices out of range, naming the node.
 struct InterpretOptions {
   Precision precision = Precision::float64;
   std::function<void(ValueId, const HostTensor&)> observe;
@@ -27,8 +28,8 @@ struct InterpretOptions {
 std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
                                   const InterpretOptions& options = {});
 
-// Replaces nodes whose inputs are all constants by constants (native precision), unless the result would be larger
-// than `max_growth_bytes` more than what it replaces. Returns the number of folded nodes.
+// Replaces nodes whose inputs are all constants by constants (native precision), unless the result would be
+// larger than `max_growth_bytes` more than what it replaces. Returns the number of folded nodes.
 int fold_constants(Graph& graph, int64_t max_growth_bytes);
 
 }  // namespace korch

@@ -9,7 +9,7 @@ namespace korch {
 // Base functions. Arithmetic is IEEE in the type at hand, and the type at hand is that of the operands (arg1's for
 // `select`, whose first operand is a condition). min/max propagate NaN; `lt`... yield 1 or 0 as a condition for
 // `select` and the logical functions. `round` rounds half to even. On integers `div` truncates toward zero (a
-// quotient by zero is 0), `mod` has the sign of the divisor (Python), `fmod` that of the dividend (C).
+// quotient or remainder by zero is 0), `mod` has the sign of the divisor (Python), `fmod` that of the dividend (C).
 enum class ScalarFn {
   arg0, arg1, arg2,          // operands of the primitive
   alpha, beta,               // ScalarAttrs of the node

@@ -1,0 +1,175 @@
+// Convolution as im2col and a double-precision matrix product per image and group, in blocks of output rows;
+// one input channel per group (depthwise) tap by tap. Transposed convolution is the same walk backwards.
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "korch/interp/evaluate.h"
+#include "korch/interp/window.h"
+
+namespace korch {
+namespace {
+
+constexpr int64_t kColumnBufferElements = 1 << 21;  // 16 MiB of doubles: small beside the activations
+
+Shape spatial(const Shape& shape) {
+  return Shape(shape.begin() + 2, shape.end());
+}
+
+struct ConvShape {
+  WindowGeometry geometry;
+  int64_t images, groups, in_channels, out_channels;  // channels per group
+  int64_t in_plane() const { return geometry.input_elements(); }
+  int64_t out_plane() const { return geometry.output_elements(); }
+  int64_t depth() const { return in_channels * geometry.taps(); }  // products per output element
+  int64_t rows_per_block() const {
+    const int64_t row_elements = std::max<int64_t>(1, depth() * geometry.output.back());
+    return std::max<int64_t>(1, kColumnBufferElements / row_elements);
+  }
+  // The input is its own column matrix.
+  bool is_pointwise() const {
+    const auto& g = geometry;
+    const auto all = [](const std::vector<int64_t>& values, int64_t value) {
+      return std::all_of(values.begin(), values.end(), [value](int64_t v) { return v == value; });
+    };
+    return g.taps() == 1 && all(g.strides, 1) && all(g.pads_before, 0) && g.input == g.output;
+  }
+};
+
+// c[m, n] (row stride c_stride) += a * b, with a[m, k] or its transpose, b[k, n] with row stride b_stride.
+void multiply_add(bool transpose_a, int64_t m, int64_t n, int64_t k, const double* a, const double* b,
+                  int64_t b_stride, double beta, double* c, int64_t c_stride) {
+  cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, CblasNoTrans, static_cast<int>(m),
+              static_cast<int>(n), static_cast<int>(k), 1.0, a, static_cast<int>(transpose_a ? m : k), b,
+              static_cast<int>(b_stride), beta, c, static_cast<int>(c_stride));
+}
+
+// columns[channel * taps + tap][position]: the input element each tap reads, zero where it reads padding.
+void gather_columns(const ConvShape& s, const double* x, int64_t row_begin, int64_t row_end,
+                    std::vector<double>& columns) {
+  const int64_t positions = (row_end - row_begin) * s.geometry.output.back();
+  const int64_t first = row_begin * s.geometry.output.back();
+  const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back();
+  columns.assign(s.depth() * positions, 0);
+  for (int64_t channel = 0; channel < s.in_channels; ++channel) {
+    const double* plane = x + channel * s.in_plane();
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      double* row = columns.data() + (channel * taps + tap) * positions;
+      s.geometry.for_each_run(tap, row_begin, row_end, [&](int64_t to, int64_t from, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) row[to - first + i] = plane[from + i * step];
+      });
+    }
+  }
+}
+
+void conv_by_columns(const ConvShape& s, const double* x, const double* w, double* y) {
+  if (s.is_pointwise()) {
+    multiply_add(false, s.out_channels, s.out_plane(), s.in_channels, w, x, s.in_plane(), 1, y,
+                 s.out_plane());
+    return;
+  }
+  std::vector<double> columns;
+  const int64_t rows = s.geometry.output_rows(), block = s.rows_per_block(), width = s.geometry.output.back();
+  for (int64_t row = 0; row < rows; row += block) {
+    const int64_t end = std::min(rows, row + block);
+    gather_columns(s, x, row, end, columns);
+    const int64_t positions = (end - row) * width;
+    multiply_add(false, s.out_channels, positions, s.depth(), w, columns.data(), positions, 1,
+                 y + row * width, s.out_plane());
+  }
+}
+
+void conv_by_taps(const ConvShape& s, const double* x, const double* w, double* y) {
+  const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back();
+  for (int64_t channel = 0; channel < s.out_channels; ++channel) {
+    double* plane = y + channel * s.out_plane();
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const double weight = w[channel * taps + tap];
+      s.geometry.for_each_run(tap, 0, s.geometry.output_rows(), [&](int64_t to, int64_t from, int64_t count) {
+        if (step == 1) {
+          for (int64_t i = 0; i < count; ++i) plane[to + i] += weight * x[from + i];
+        } else {
+          for (int64_t i = 0; i < count; ++i) plane[to + i] += weight * x[from + i * step];
+        }
+      });
+    }
+  }
+}
+
+HostTensor start_from_bias(const Evaluation& e) {
+  HostTensor out = doubles(e.output_shape());
+  if (e.inputs.size() < 3) return out;
+  const int64_t channels = out.shape()[1];
+  const int64_t plane = element_count(spatial(out.shape()));
+  const HostTensor bias = converted(e.inputs[2], DType::f64);
+  for (int64_t i = 0; i < out.shape()[0] * channels; ++i)
+    std::fill_n(out.mutable_data<double>() + i * plane, plane, bias.data<double>()[i % channels]);
+  return out;
+}
+
+// Adds the transposed convolution of one image and group to y; the geometry is that of the convolution whose
+// gradient this is: its output is our input.
+void transposed_conv(const ConvShape& s, const double* x, const double* w, double* y) {
+  const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back(), width = s.geometry.output.back();
+  const int64_t rows = s.geometry.output_rows(), block = s.rows_per_block();
+  for (int64_t row = 0; row < rows; row += block) {
+    const int64_t end = std::min(rows, row + block);
+    const int64_t positions = (end - row) * width, first = row * width;
+    std::vector<double> columns(s.depth() * positions);
+    multiply_add(true, s.depth(), positions, s.out_channels, w, x + first, s.out_plane(), 0, columns.data(),
+                 positions);
+    for (int64_t line = 0; line < s.depth(); ++line) {
+      double* plane = y + line / taps * s.in_plane();
+      const double* from_line = columns.data() + line * positions;
+      s.geometry.for_each_run(line % taps, row, end, [&](int64_t from, int64_t to, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) plane[to + i * step] += from_line[from - first + i];
+      });
+    }
+  }
+}
+
+}  // namespace
+
+Results evaluate_conv(const Evaluation& e) {
+  const auto& attrs = e.attrs<ConvAttrs>();
+  const HostTensor x = converted(e.inputs[0], DType::f64), w = converted(e.inputs[1], DType::f64);
+  HostTensor out = start_from_bias(e);
+  if (out.elements() == 0) return {out};
+  const ConvShape s{{spatial(x.shape()), spatial(out.shape()), spatial(w.shape()), attrs.strides,
+                     attrs.dilations, attrs.pads_before},
+                    x.shape()[0],
+                    attrs.group,
+                    w.shape()[1],
+                    w.shape()[0] / attrs.group};
+  if (s.depth() == 0) return {out};
+  const auto convolve = s.in_channels == 1 ? conv_by_taps : conv_by_columns;
+  for (int64_t i = 0; i < s.images * s.groups; ++i) {
+    const int64_t group = i % s.groups;
+    convolve(s, x.data<double>() + i * s.in_channels * s.in_plane(),
+             w.data<double>() + group * s.out_channels * s.depth(),
+             out.mutable_data<double>() + i * s.out_channels * s.out_plane());
+  }
+  return {out};
+}
+
+Results evaluate_conv_transpose(const Evaluation& e) {
+  const auto& attrs = e.attrs<ConvAttrs>();
+  const HostTensor x = converted(e.inputs[0], DType::f64), w = converted(e.inputs[1], DType::f64);
+  HostTensor out = start_from_bias(e);
+  if (out.elements() == 0 || x.elements() == 0) return {out};
+  const ConvShape s{{spatial(out.shape()), spatial(x.shape()), spatial(w.shape()), attrs.strides,
+                     attrs.dilations, attrs.pads_before},
+                    x.shape()[0],
+                    attrs.group,
+                    w.shape()[1],
+                    w.shape()[0] / attrs.group};
+  for (int64_t i = 0; i < s.images * s.groups; ++i) {
+    const int64_t group = i % s.groups;
+    transposed_conv(s, x.data<double>() + i * s.out_channels * s.out_plane(),
+                    w.data<double>() + group * s.out_channels * s.depth(),
+                    out.mutable_data<double>() + i * s.in_channels * s.in_plane());
+  }
+  return {out};
+}
+
+}  // namespace korch

@@ -1,0 +1,92 @@
+#include <cblas.h>
+
+#include "korch/interp/evaluate.h"
+#include "korch/interp/scalar_functions.h"
+#include "korch/interp/strided.h"
+
+namespace korch {
+namespace {
+
+struct MatMulShape {
+  int64_t m, n, k;
+  bool transpose_a, transpose_b;
+};
+
+// c = a * b for one matrix; row-major, integers modulo 2^64.
+template <typename W>
+void multiply(const MatMulShape& s, const W* a, const W* b, W* c) {
+  using M = ScalarMath<W>;
+  for (int64_t i = 0; i < s.m; ++i) {
+    for (int64_t j = 0; j < s.n; ++j) {
+      W sum = 0;
+      for (int64_t k = 0; k < s.k; ++k) {
+        const W x = a[s.transpose_a ? k * s.m + i : i * s.k + k];
+        const W y = b[s.transpose_b ? j * s.k + k : k * s.n + j];
+        sum = M::add(sum, M::mul(x, y));
+      }
+      c[i * s.n + j] = sum;
+    }
+  }
+}
+
+template <>
+void multiply<double>(const MatMulShape& s, const double* a, const double* b, double* c) {
+  if (s.m == 0 || s.n == 0 || s.k == 0) return;  // c is zero-filled
+  cblas_dgemm(CblasRowMajor, s.transpose_a ? CblasTrans : CblasNoTrans,
+              s.transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(s.m), static_cast<int>(s.n),
+              static_cast<int>(s.k), 1.0, a, static_cast<int>(s.transpose_a ? s.m : s.k), b,
+              static_cast<int>(s.transpose_b ? s.k : s.n), 0.0, c, static_cast<int>(s.n));
+}
+
+Shape batch_axes(const Shape& shape) {
+  return Shape(shape.begin(), shape.end() - 2);
+}
+
+template <typename W>
+HostTensor batched(const MatMulShape& s, const HostTensor& a, const HostTensor& b, const Shape& shape) {
+  HostTensor out(TensorType{a.dtype(), shape});
+  const Shape batch = batch_axes(shape);
+  const StridedSpace space_a(batch, broadcast_strides(batch_axes(a.shape()), batch));
+  const StridedSpace space_b(batch, broadcast_strides(batch_axes(b.shape()), batch));
+  for (int64_t i = 0; i < element_count(batch); ++i) {
+    int64_t at_a = 0, at_b = 0;
+    space_a.for_each_run(i, 1, [&](int64_t offset, int64_t, int64_t, int64_t) { at_a = offset; });
+    space_b.for_each_run(i, 1, [&](int64_t offset, int64_t, int64_t, int64_t) { at_b = offset; });
+    multiply<W>(s, a.data<W>() + at_a * s.m * s.k, b.data<W>() + at_b * s.k * s.n,
+                out.mutable_data<W>() + i * s.m * s.n);
+  }
+  return out;
+}
+
+HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, bool transpose_b,
+                   const Shape& shape) {
+  const Shape& x = a.shape();
+  const MatMulShape s{shape[shape.size() - 2], shape.back(), x[x.size() - (transpose_a ? 2 : 1)], transpose_a,
+                      transpose_b};
+  const HostTensor wide_a = widened(a), wide_b = widened(b);
+  if (wide_a.dtype() == DType::f64) return batched<double>(s, wide_a, wide_b, shape);
+  if (wide_a.dtype() == DType::u64) return batched<uint64_t>(s, wide_a, wide_b, shape);
+  return batched<int64_t>(s, wide_a, wide_b, shape);
+}
+
+}  // namespace
+
+Results evaluate_matmul(const Evaluation& e) {
+  const auto& attrs = e.attrs<MatMulAttrs>();
+  return {product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.output_shape())};
+}
+
+Results evaluate_gemm(const Evaluation& e) {
+  const auto& attrs = e.attrs<GemmAttrs>();
+  const HostTensor ab = converted(
+      product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.output_shape()), DType::f64);
+  HostTensor out = doubles(e.output_shape());
+  double* y = out.mutable_data<double>();
+  for (int64_t i = 0; i < out.elements(); ++i) y[i] = attrs.alpha * ab.data<double>()[i];
+  if (e.inputs.size() < 3) return {out};
+  const HostTensor c = broadcast_to(converted(e.inputs[2], DType::f64), e.output_shape());
+  for (int64_t i = 0; i < out.elements(); ++i) y[i] += attrs.beta * c.data<double>()[i];
+  return {out};
+}
+
+}  // namespace korch

@@ -1,0 +1,99 @@
+#include "korch/interp/index_tables.h"
+
+#include <cstring>
+
+namespace korch {
+namespace {
+
+// Copies elements as unsigned words of their size.
+template <typename Word>
+class Reader {
+ public:
+  Reader(const Word* source, const IndexTables& tables, Word fill, Word* out)
+      : source_(source), tables_(tables), fill_(fill), out_(out) {
+    inner_is_dense_ = !tables.empty() && !tables.back().empty();
+    if (!inner_is_dense_) return;
+    const std::vector<int64_t>& inner = tables.back();
+    for (size_t i = 0; i < inner.size(); ++i)
+      inner_is_dense_ = inner_is_dense_ && inner[i] == inner[0] + static_cast<int64_t>(i);
+    inner_is_dense_ = inner_is_dense_ && inner[0] != kOutside;
+  }
+
+  void copy(size_t axis, int64_t offset) {
+    if (axis == tables_.size()) {
+      *out_++ = source_[offset];
+    } else if (axis + 1 == tables_.size()) {
+      copy_inner(offset);
+    } else {
+      for (int64_t step : tables_[axis]) {
+        if (step == kOutside)
+          fill(axis + 1);
+        else
+          copy(axis + 1, offset + step);
+      }
+    }
+  }
+
+ private:
+  void copy_inner(int64_t offset) {
+    const std::vector<int64_t>& inner = tables_.back();
+    if (inner_is_dense_) {
+      std::memcpy(out_, source_ + offset + inner[0], inner.size() * sizeof(Word));
+      out_ += inner.size();
+      return;
+    }
+    for (int64_t step : inner) *out_++ = step == kOutside ? fill_ : source_[offset + step];
+  }
+
+  void fill(size_t axis) {
+    int64_t count = 1;
+    for (; axis < tables_.size(); ++axis) count *= static_cast<int64_t>(tables_[axis].size());
+    for (int64_t i = 0; i < count; ++i) *out_++ = fill_;
+  }
+
+  const Word* source_;
+  const IndexTables& tables_;
+  Word fill_;
+  Word* out_;
+  bool inner_is_dense_;
+};
+
+template <typename Word>
+void read_words(const HostTensor& source, const IndexTables& tables, const HostTensor& fill,
+                HostTensor& out) {
+  Reader<Word>(source.data<Word>(), tables, *fill.data<Word>(), out.mutable_data<Word>()).copy(0, 0);
+}
+
+}  // namespace
+
+std::vector<int64_t> index_table(int64_t count, int64_t start, int64_t step, int64_t stride) {
+  std::vector<int64_t> table(count);
+  for (int64_t i = 0; i < count; ++i) table[i] = (start + i * step) * stride;
+  return table;
+}
+
+HostTensor read_through(const HostTensor& source, const IndexTables& tables, const HostTensor& fill) {
+  Shape shape;
+  for (const std::vector<int64_t>& table : tables) shape.push_back(static_cast<int64_t>(table.size()));
+  HostTensor out(TensorType{source.dtype(), shape});
+  if (out.elements() == 0) return out;
+  const size_t bytes = size_bytes(source.dtype());
+  if (bytes == 1) read_words<uint8_t>(source, tables, fill, out);
+  if (bytes == 2) read_words<uint16_t>(source, tables, fill, out);
+  if (bytes == 4) read_words<uint32_t>(source, tables, fill, out);
+  if (bytes == 8) read_words<uint64_t>(source, tables, fill, out);
+  return out;
+}
+
+HostTensor read_through(const HostTensor& source, const IndexTables& tables) {
+  return read_through(source, tables, HostTensor(TensorType{source.dtype(), {}}));
+}
+
+HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm) {
+  const Shape strides = row_major_strides(view);
+  IndexTables tables;
+  for (int64_t axis : perm) tables.push_back(index_table(view[axis], 0, 1, strides[axis]));
+  return read_through(source, tables);
+}
+
+}  // namespace korch

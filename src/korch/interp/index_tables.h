@@ -1,0 +1,28 @@
+// Separable index maps: the source of an output element is found by adding, over the axes, what a table of
+// that axis says. Slices, pads, tiles, broadcasts, transposes, gathers and nearest resizes are all of this
+// form.
+#pragma once
+
+#include <vector>
+
+#include "korch/tensor/host_tensor.h"
+
+namespace korch {
+
+constexpr int64_t kOutside = -1;  // no source along this axis: the element is the fill value
+
+// tables[axis][index]: elements to add to the source's offset, or kOutside.
+using IndexTables = std::vector<std::vector<int64_t>>;
+
+// The table of one axis whose source indices are start, start + step, ... (count of them), each times stride.
+std::vector<int64_t> index_table(int64_t count, int64_t start, int64_t step, int64_t stride);
+
+// The tensor of the tables' extents. `fill` is one element of the source's type; used where a table says
+// kOutside.
+HostTensor read_through(const HostTensor& source, const IndexTables& tables, const HostTensor& fill);
+HostTensor read_through(const HostTensor& source, const IndexTables& tables);  // no table says kOutside
+
+// The source, viewed as `view`, with output axis i being axis perm[i] of the view.
+HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm);
+
+}  // namespace korch

@@ -1,0 +1,164 @@
+#include "korch/interp/interpreter.h"
+
+#include <fmt/format.h>
+
+#include "korch/interp/evaluate.h"
+
+namespace korch {
+namespace {
+
+TensorType stored_type(TensorType type, Precision precision) {
+  if (precision == Precision::float64 && is_float(type.dtype)) type.dtype = DType::f64;
+  return type;
+}
+
+// The nodes that compute the graph's outputs, each Value by its first producer; producers before users.
+std::vector<NodeId> needed_nodes(const Graph& graph) {
+  enum class State : uint8_t { unseen, open, done };
+  std::vector<State> state(graph.node_count(), State::unseen);
+  std::vector<NodeId> order, stack;
+  const auto visit = [&](ValueId value) {
+    if (graph.is_input(value)) return;
+    const NodeId producer = graph.value(value).producers[0];
+    if (state[producer] == State::unseen) stack.push_back(producer);
+    KORCH_ASSERT(state[producer] != State::open, "the graph has a cycle");
+  };
+  for (ValueId output : graph.outputs()) {
+    visit(output);
+    while (!stack.empty()) {
+      const NodeId node = stack.back();
+      if (state[node] == State::unseen) {
+        state[node] = State::open;
+        for (size_t i = graph.node(node).inputs.size(); i-- > 0;) visit(graph.node(node).inputs[i]);
+        continue;
+      }
+      stack.pop_back();
+      if (state[node] == State::open) order.push_back(node);
+      state[node] = State::done;
+    }
+  }
+  return order;
+}
+
+std::string label(const Graph& graph, const Node& node) {
+  if (!node.origins.empty()) return node.origins[0];
+  return node.outputs.empty() ? "" : graph.value(node.outputs[0]).name;
+}
+
+std::vector<HostTensor> evaluate_labelled(const Node& node, const std::string& label,
+                                          const std::vector<HostTensor>& inputs,
+                                          const std::vector<TensorType>& output_types, Precision precision) {
+  std::vector<TensorType> types;
+  for (const TensorType& type : output_types) types.push_back(stored_type(type, precision));
+  std::vector<HostTensor> results;
+  try {
+    results = evaluator(node.op)(Evaluation{node, inputs, types});
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal) throw;
+    throw Error(error.kind(), fmt::format("node '{}' ({}): {}", label, name(node.op), error.what()));
+  }
+  KORCH_ASSERT(results.size() == types.size(), "one result per output");
+  for (size_t i = 0; i < results.size(); ++i) {
+    KORCH_ASSERT(results[i].shape() == types[i].shape,
+                 fmt::format("node '{}' ({}) computed [{}] where the shape rule says [{}]", label,
+                             name(node.op), to_string(results[i].shape()), to_string(types[i].shape)));
+    results[i] = converted(results[i], types[i].dtype);
+  }
+  return results;
+}
+
+// One run of a graph: the Values alive, and how many reads each still has before it.
+class Run {
+ public:
+  Run(const Graph& graph, const InterpretOptions& options)
+      : graph_(graph),
+        options_(options),
+        order_(needed_nodes(graph)),
+        values_(graph.value_count()),
+        reads_left_(graph.value_count(), 0) {
+    for (NodeId id : order_)
+      for (ValueId input : graph.node(id).inputs) ++reads_left_[input];
+    for (ValueId output : graph.outputs()) ++reads_left_[output];
+  }
+
+  void set_input(ValueId id, const HostTensor& tensor) {
+    values_[id] = converted(tensor, stored_type(graph_.value(id).type, options_.precision).dtype);
+    if (options_.observe) options_.observe(id, values_[id]);
+    if (reads_left_[id] == 0) values_[id] = {};
+  }
+
+  void compute() {
+    for (NodeId id : order_) {
+      const Node& node = graph_.node(id);
+      // Constants are read where they are used: widening all of them at once would double the memory of a
+      // model.
+      if (node.op == Op::Constant && !options_.observe) continue;
+      std::vector<HostTensor> inputs;
+      for (ValueId input : node.inputs) inputs.push_back(read(input));
+      store(node, evaluate(node, inputs));
+    }
+  }
+
+  HostTensor read(ValueId id) {
+    const HostTensor* constant = graph_.constant(id);
+    if (constant != nullptr)
+      return converted(*constant, stored_type(constant->type(), options_.precision).dtype);
+    const HostTensor value = values_[id];
+    if (--reads_left_[id] == 0) values_[id] = {};
+    return value;
+  }
+
+ private:
+  std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs) const {
+    std::vector<TensorType> types;
+    for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
+    return evaluate_labelled(node, label(graph_, node), inputs, types, options_.precision);
+  }
+
+  void store(const Node& node, const std::vector<HostTensor>& results) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (options_.observe) options_.observe(node.outputs[i], results[i]);
+      if (reads_left_[node.outputs[i]] > 0 && node.op != Op::Constant) values_[node.outputs[i]] = results[i];
+    }
+  }
+
+  const Graph& graph_;
+  const InterpretOptions& options_;
+  std::vector<NodeId> order_;
+  std::vector<HostTensor> values_;
+  std::vector<int> reads_left_;
+};
+
+void check_input(const Graph& graph, ValueId id, const HostTensor& tensor, Precision precision) {
+  const TensorType& wanted = graph.value(id).type;
+  const bool widened =
+      precision == Precision::float64 && is_float(wanted.dtype) && tensor.dtype() == DType::f64;
+  if (tensor.shape() == wanted.shape && (tensor.dtype() == wanted.dtype || widened)) return;
+  throw Error(ErrorKind::invalid, fmt::format("input '{}' must be {}, not {}", graph.value(id).name,
+                                              to_string(wanted), to_string(tensor.type())));
+}
+
+}  // namespace
+
+std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTensor>& inputs,
+                                      const std::vector<TensorType>& output_types, Precision precision) {
+  return evaluate_labelled(node, node.origins.empty() ? "" : node.origins[0], inputs, output_types,
+                           precision);
+}
+
+std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
+                                  const InterpretOptions& options) {
+  if (inputs.size() != graph.inputs().size())
+    throw Error(ErrorKind::invalid,
+                fmt::format("the graph has {} inputs, {} were given", graph.inputs().size(), inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    check_input(graph, graph.inputs()[i], inputs[i], options.precision);
+  Run run(graph, options);
+  for (size_t i = 0; i < inputs.size(); ++i) run.set_input(graph.inputs()[i], inputs[i]);
+  run.compute();
+  std::vector<HostTensor> outputs;
+  for (ValueId output : graph.outputs()) outputs.push_back(run.read(output));
+  return outputs;
+}
+
+}  // namespace korch
