@@ -207,11 +207,12 @@ ValueId einsum(Emitter& e, const Node& node, const Inputs& in) {
   for (size_t i = 1; i < terms.size(); ++i) {
     std::string kept = equation.output;
     for (size_t j = i + 1; j < terms.size(); ++j) kept += without(terms[j].labels, kept);
-    const Term left = drop_broadcast_labels(e, result, terms[i]);
-    const Term right = drop_broadcast_labels(e, terms[i], result);
+    Term left = drop_broadcast_labels(e, result, terms[i]);
+    Term right = drop_broadcast_labels(e, terms[i], result);
+    // A dropped label that is to be summed is now the other operand's own.
+    left = sum_away(e, left, without(left.labels, kept + right.labels));
+    right = sum_away(e, right, without(right.labels, kept + left.labels));
     result = contract(e, left, right, kept);
-    // A label that broadcasting left to one operand alone.
-    result = sum_away(e, result, without(result.labels, kept));
   }
   return e.transpose(result.value, positions(result.labels, equation.output));
 }

@@ -1,5 +1,7 @@
 #include "korch/fission/emitter.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 namespace korch {
@@ -70,11 +72,11 @@ ValueId Emitter::along_axis(ValueId vector, int64_t axis, int64_t rank) {
 }
 
 void Emitter::refuse(const std::string& what, const std::vector<ValueId>& inputs) const {
-  std::string message = std::string(name(source_.op)) + " node '" +
-                        (source_.origins.empty() ? std::string("?") : source_.origins.front()) +
-                        "' with inputs";
-  for (ValueId input : inputs) message += " " + to_string(type(input));
-  throw Error(ErrorKind::unsupported, message + ": " + what);
+  const std::string node = source_.origins.empty() ? "?" : source_.origins.front();
+  std::string types;
+  for (ValueId input : inputs) types += fmt::format(" {}", to_string(type(input)));
+  throw Error(ErrorKind::unsupported,
+              fmt::format("{} node '{}' with inputs{}: {}", name(source_.op), node, types, what));
 }
 
 int64_t extent_along(const Shape& shape, const std::vector<int64_t>& axes) {

@@ -80,7 +80,7 @@ std::string common_key(const Node& node) {
     return key + to_string(value.type()) + hash_bytes(value.raw(), static_cast<size_t>(value.bytes())).hex();
   }
   key += print_attrs(node.attrs);
-  for (ValueId input : node.inputs) key += "," + std::to_string(input);
+  for (ValueId input : node.inputs) key.append(",").append(std::to_string(input));
   return key;
 }
 

@@ -1,0 +1,197 @@
+// Each simplification: what it makes of a small graph, that results stay, and what it must leave alone.
+#include "korch/fission/simplify.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "check.h"
+#include "korch/interp/interpreter.h"
+#include "korch/ir/text.h"
+
+namespace korch::test {
+namespace {
+
+// Simplifies, checks that the outputs stay, and returns the live operators in order, joined by spaces.
+std::string simplified_operators(const std::string& body) {
+  Graph graph = parse_graph("graph {\n" + body + "}\n");
+  const std::vector<HostTensor> inputs = random_inputs(graph, 1);
+  const std::vector<HostTensor> expected = interpret(graph, inputs);
+  simplify(graph);
+  verify(graph, Stage::primitive);
+  expect_close(expected, interpret(graph, inputs), 1e-12);
+  std::vector<std::string> operators;
+  for (NodeId id : graph.topological_order()) {
+    if (graph.node(id).op != Op::Constant) operators.push_back(name(graph.node(id).op));
+  }
+  return fmt::format("{}", fmt::join(operators, " "));
+}
+
+std::string chain(const std::string& type, const std::vector<std::string>& nodes) {
+  std::string text = fmt::format("input %v0 : {} \"x\"\n", type);
+  for (size_t i = 0; i < nodes.size(); ++i) text += fmt::format("%v{} = {}\n", i + 1, nodes[i]);
+  return text + fmt::format("output %v{} \"y\"\n", nodes.size());
+}
+
+TEST(Simplify, RemovesIdentities) {
+  EXPECT_EQ(simplified_operators(chain(
+                "f64[2x3]", {"Reshape(%v0) {shape=[2,3]} : f64[2x3]",
+                             "Transpose(%v1) {perm=[0,1]} : f64[2x3]", "Expand(%v2) {shape=[2,3]} : f64[2x3]",
+                             "Slice(%v3) {starts=[0,0], sizes=[2,3], steps=[1,1]} : f64[2x3]",
+                             "Pad(%v4) {before=[0,0], after=[0,0]} : f64[2x3]",
+                             "Cast(%v5) {to=f64} : f64[2x3]", "Concat(%v6) {axis=1} : f64[2x3]",
+                             "ReduceSum(%v7) {axes=[]} : f64[2x3]", "Neg(%v8) : f64[2x3]"})),
+            "Neg");
+}
+
+TEST(Simplify, RemovesNeutralOperands) {
+  const std::string constants =
+      "%one = Constant() {value=[1,1,1]} : f64[3]\n%zero = Constant() {value=[0]} : f64[]\n";
+  EXPECT_EQ(simplified_operators(
+                "input %x : f64[2x3] \"x\"\n" + constants +
+                "%a = Mul(%one, %x) : f64[2x3]\n%b = Add(%a, %zero) : f64[2x3]\n"
+                "%c = Div(%b, %one) : f64[2x3]\n%d = Sub(%c, %zero) : f64[2x3]\n%e = Exp(%d) : f64[2x3]\n"
+                "output %e \"y\"\n"),
+            "Exp");
+  // 0 - x and 1 / x are not x, and a neutral operand that broadcasts is needed for its shape.
+  EXPECT_EQ(simplified_operators(
+                "input %x : f64[3] \"x\"\n" + constants +
+                "%two = Constant() {splat=1} : f64[7x3]\n"
+                "%a = Sub(%zero, %x) : f64[3]\n%b = Div(%one, %a) : f64[3]\n%c = Mul(%b, %two) : f64[7x3]\n"
+                "output %c \"y\"\n"),
+            "Sub Div Mul");
+}
+
+TEST(Simplify, KeepsReversedAndStridedSlices) {
+  EXPECT_EQ(
+      simplified_operators(chain("f64[3]", {"Slice(%v0) {starts=[2], sizes=[3], steps=[-1]} : f64[3]"})),
+      "Slice");
+}
+
+TEST(Simplify, MergesViews) {
+  EXPECT_EQ(simplified_operators(chain("f64[2x3x4]", {"Reshape(%v0) {shape=[6,4]} : f64[6x4]",
+                                                      "Reshape(%v1) {shape=[3,8]} : f64[3x8]",
+                                                      "Transpose(%v2) {perm=[1,0]} : f64[8x3]"})),
+            "Reshape Transpose");
+  EXPECT_EQ(simplified_operators(chain("f64[2x3x4]", {"Transpose(%v0) {perm=[1,2,0]} : f64[3x4x2]",
+                                                      "Transpose(%v1) {perm=[1,0,2]} : f64[4x3x2]"})),
+            "Transpose");
+  EXPECT_EQ(simplified_operators(
+                chain("f64[2x3x4]", {"Transpose(%v0) {perm=[1,2,0]} : f64[3x4x2]",
+                                     "Transpose(%v1) {perm=[2,0,1]} : f64[2x3x4]", "Exp(%v2) : f64[2x3x4]"})),
+            "Exp");
+  EXPECT_EQ(
+      simplified_operators(chain("f64[20]", {"Slice(%v0) {starts=[17], sizes=[8], steps=[-2]} : f64[8]",
+                                             "Slice(%v1) {starts=[1], sizes=[3], steps=[3]} : f64[3]"})),
+      "Slice");
+  EXPECT_EQ(simplified_operators(chain("f64[1x1x4]", {"Expand(%v0) {shape=[1,3,4]} : f64[1x3x4]",
+                                                      "Expand(%v1) {shape=[2,3,4]} : f64[2x3x4]"})),
+            "Expand");
+}
+
+TEST(Simplify, WhatMovesOnlyUnitAxesIsAReshape) {
+  EXPECT_EQ(simplified_operators(
+                chain("f64[1x3x1x4]", {"Transpose(%v0) {perm=[1,2,0,3]} : f64[3x1x1x4]",
+                                       "Expand(%v1) {shape=[1,3,1,1,4]} : f64[1x3x1x1x4]",
+                                       "ReduceMax(%v2) {axes=[0,2], keepdims=false} : f64[3x1x4]"})),
+            "Reshape");
+}
+
+TEST(Simplify, GatherOfEvenlySpacedConstantsIsASlice) {
+  const auto gather = [](const std::string& indices, const std::string& result) {
+    return simplified_operators("input %x : f64[3x5x2] \"x\"\n%i = Constant() {value=" + indices +
+                                "\n%y = Gather(%x, %i) {axis=1} : " + result + "\noutput %y \"y\"\n");
+  };
+  EXPECT_EQ(gather("[2]} : i64[]", "f64[3x2]"), "Slice Reshape");
+  EXPECT_EQ(gather("[-1]} : i64[1]", "f64[3x1x2]"), "Slice");
+  EXPECT_EQ(gather("[4,2,0]} : i64[3]", "f64[3x3x2]"), "Slice");
+  EXPECT_EQ(gather("[1,2,3,4]} : i64[2x2]", "f64[3x2x2x2]"), "Slice Reshape");
+  EXPECT_EQ(gather("[0,0]} : i64[2]", "f64[3x2x2]"), "Gather");
+  EXPECT_EQ(gather("[0,1,3]} : i64[3]", "f64[3x3x2]"), "Gather");
+}
+
+TEST(Simplify, DropsExpandsWhereTheUserBroadcasts) {
+  EXPECT_EQ(
+      simplified_operators("input %x : f64[3x1] \"x\"\ninput %z : f64[2x3x4] \"z\"\n"
+                           "%a = Expand(%x) {shape=[2,3,4]} : f64[2x3x4]\n%y = Add(%a, %z) : f64[2x3x4]\n"
+                           "output %y \"y\"\n"),
+      "Add");
+  EXPECT_EQ(
+      simplified_operators("input %x : f64[1x4x5] \"x\"\ninput %z : f64[2x3x4] \"z\"\n"
+                           "%a = Expand(%x) {shape=[2,4,5]} : f64[2x4x5]\n%y = MatMul(%z, %a) : f64[2x3x5]\n"
+                           "output %y \"y\"\n"),
+      "MatMul");
+  // Both are needed: the sum is larger than what it would read.
+  EXPECT_EQ(simplified_operators("input %x : f64[3x1] \"x\"\n%a = Expand(%x) {shape=[3,4]} : f64[3x4]\n"
+                                 "%y = Mul(%a, %a) : f64[3x4]\noutput %y \"y\"\n"),
+            "Expand Mul");
+}
+
+TEST(Simplify, ShrinksConstantsReadElementwise) {
+  Graph graph = parse_graph(R"(graph {
+    input %x : f64[4x5x6] "x"
+    %big = Constant() {splat=0.5} : f64[4x5x6]
+    %y = Mul(%x, %big) : f64[4x5x6]
+    output %y "y"
+  })");
+  simplify(graph);
+  EXPECT_EQ(graph.constant(graph.node(graph.value(graph.outputs()[0]).producers[0]).inputs[1])->shape(),
+            Shape{});
+}
+
+TEST(Simplify, ReducesStrength) {
+  const auto power = [](const std::string& before, const std::string& exponent) {
+    return simplified_operators("input %x : f64[3] \"x\"\n%e = Constant() {value=[" + exponent +
+                                "]} : f64[]\n%p = " + before +
+                                " : f64[3]\n%y = Pow(%p, %e) : f64[3]\noutput %y \"y\"\n");
+  };
+  EXPECT_EQ(power("Neg(%x)", "2"), "Neg Mul");
+  EXPECT_EQ(power("Neg(%x)", "3"), "Neg Mul Mul");
+  EXPECT_EQ(power("Neg(%x)", "-1"), "Neg Reciprocal");
+  EXPECT_EQ(power("Neg(%x)", "1"), "Neg");
+  EXPECT_EQ(power("Abs(%x)", "0.5"), "Abs Sqrt");
+  EXPECT_EQ(power("Neg(%x)", "0.5"), "Neg Pow");  // sqrt differs at -infinity
+  EXPECT_EQ(power("Neg(%x)", "1.5"), "Neg Pow");
+  const auto division = [](const std::string& divisor) {
+    return simplified_operators("input %x : f64[2] \"x\"\n%c = Constant() {value=[" + divisor +
+                                "]} : f64[2]\n%y = Div(%x, %c) : f64[2]\noutput %y \"y\"\n");
+  };
+  EXPECT_EQ(division("8,-0.5"), "Mul");
+  EXPECT_EQ(division("8,3"), "Div");
+  EXPECT_EQ(division("8,0"), "Div");
+}
+
+TEST(Simplify, MergesCommonNodesAndTheirOrigins) {
+  Graph graph = parse_graph(R"(graph {
+    input %x : f64[3] "x"
+    %c = Constant() {value=[2]} : f64[]
+    %d = Constant() {value=[2]} : f64[]
+    %a = Mul(%x, %c) : f64[3] @ "first"
+    %b = Mul(%x, %d) : f64[3] @ "second"
+    %e = LeakyRelu(%a) {alpha=0.5} : f64[3]
+    %f = LeakyRelu(%b) {alpha=0.25} : f64[3]
+    %y = Add(%e, %f) : f64[3]
+    output %y "y"
+  })");
+  simplify(graph);
+  EXPECT_EQ(count(graph, Op::Mul), 1);
+  EXPECT_EQ(count(graph, Op::Constant), 1);
+  EXPECT_EQ(count(graph, Op::LeakyRelu), 2);
+  const NodeId mul = graph.value(graph.inputs()[0]).users[0];
+  EXPECT_EQ(graph.node(mul).op, Op::Mul);
+  EXPECT_EQ(graph.node(mul).origins, (std::vector<std::string>{"first", "second"}));
+}
+
+TEST(Simplify, FoldsConstantsButWritesNoLargeOnes) {
+  EXPECT_EQ(simplified_operators(
+                "input %x : f64[3] \"x\"\n%c = Constant() {value=[1,2,3]} : f64[3]\n%e = Exp(%c) : f64[3]\n"
+                "%y = Add(%x, %e) : f64[3]\noutput %y \"y\"\n"),
+            "Add");
+  EXPECT_EQ(simplified_operators("input %x : f64[1024x1024] \"x\"\n%c = Constant() {value=[1]} : f64[]\n"
+                                 "%e = Expand(%c) {shape=[1024,1024]} : f64[1024x1024]\n"
+                                 "%y = Concat(%x, %e) {axis=0} : f64[2048x1024]\noutput %y \"y\"\n"),
+            "Expand Concat");
+}
+
+}  // namespace
+}  // namespace korch::test
