@@ -155,10 +155,11 @@ struct MatrixOperand {
   bool swapped;  // the last two axes are the other way round
 };
 
-// The term as [batch..., rows, columns], or as [batch..., columns, rows] when that saves a transpose.
+// The term as [batch..., rows, columns], or as [batch..., columns, rows] when its last axis is a row: what is
+// innermost stays innermost, and often no transpose is left.
 MatrixOperand as_matrices(Emitter& e, const Term& term, const std::string& batch, const std::string& rows,
                           const std::string& columns) {
-  const bool swapped = term.labels == batch + columns + rows && term.labels != batch + rows + columns;
+  const bool swapped = !columns.empty() && contains(rows, term.labels.back());
   const std::string& first = swapped ? columns : rows;
   const std::string& second = swapped ? rows : columns;
   Shape shape = extents(e, term, batch);

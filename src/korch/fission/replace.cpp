@@ -19,7 +19,7 @@ void replace_by_value(Graph& graph, NodeId node, ValueId value) {
 
 void replace_by_node(Graph& graph, NodeId node, Op op, Attrs attrs, std::vector<ValueId> inputs,
                      const std::vector<std::string>& also) {
-  std::vector<std::string> origins = merged_origins(graph.node(node).origins, also);
+  std::vector<std::string> origins = merged_origins(also, graph.node(node).origins);
   std::vector<ValueId> outputs = graph.node(node).outputs;
   graph.kill_node(node);
   graph.add_alternative(op, std::move(attrs), std::move(inputs), std::move(outputs), std::move(origins));

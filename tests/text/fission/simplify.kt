@@ -1,0 +1,66 @@
+// The simplifications after the rules.
+
+// RUN: fission views
+graph {
+  input %x : f32[2x3x4] "x"
+  %a = Reshape(%x) {shape=[6,4]} @ "first"
+  %b = Reshape(%a) {shape=[1,6,4]} @ "second"
+  %c = Transpose(%b) {perm=[1,0,2]} @ "third"
+  %y = Exp(%c) @ "fourth"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f32[2x3x4] "x"
+  %c = Reshape(%x) {shape=[6,1,4]} : f32[6x1x4] @ "third", "second", "first"
+  %y = Exp(%c) : f32[6x1x4] @ "fourth"
+  output %y "y"
+}
+
+// RUN: fission select_one_of_qkv
+graph {
+  input %x : f32[3x4x5] "x"
+  %i = Constant() {value=[1]} : i64[]
+  %y = Gather(%x, %i) {axis=0} @ "node"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f32[3x4x5] "x"
+  %y.slice = Slice(%x) {starts=[1,0,0], sizes=[1,4,5], steps=[1,1,1]} : f32[1x4x5] @ "node"
+  %y = Reshape(%y.slice) {shape=[4,5]} : f32[4x5] @ "node"
+  output %y "y"
+}
+
+// RUN: fission common_subexpressions
+graph {
+  input %x : f32[3] "x"
+  %two = Constant() {value=[2]} : f32[]
+  %also_two = Constant() {value=[2]} : f32[]
+  %a = Pow(%x, %two) @ "first"
+  %b = Pow(%x, %also_two) @ "second"
+  %y = Add(%a, %b) @ "third"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f32[3] "x"
+  %a = Mul(%x, %x) : f32[3] @ "first", "second"
+  %y = Add(%a, %a) : f32[3] @ "third"
+  output %y "y"
+}
+
+// RUN: fission attention_scale
+graph {
+  input %x : f32[4x4] "x"
+  %c = Constant() {value=[8]} : f32[]
+  %y = Div(%x, %c) @ "node"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f32[4x4] "x"
+  %c.reciprocal = Constant() {value=[0.125]} : f32[] @ "node"
+  %y = Mul(%x, %c.reciprocal) : f32[4x4] @ "node"
+  output %y "y"
+}
