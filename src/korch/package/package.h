@@ -1,8 +1,9 @@
-// Plan -> executable: a shared library with a C interface, its memory planned, its weights inside, page-aligned.
+// Plan -> executable: a shared library with a C interface, its memory planned, its weights inside,
+// page-aligned.
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "korch/plan/plan.h"
@@ -12,14 +13,20 @@ namespace korch {
 
 struct PackageInput {
   const Plan* plan;
-  std::vector<std::string> objects;            // one per plan.kernels; empty for library calls
-  std::vector<std::string> constant_bytes;     // one per plan.constants
-  std::string plan_json;                       // stored in a section that is not loaded (korch explain)
+  std::vector<std::string> objects;         // one per plan.kernels; empty for library calls
+  std::vector<std::string> constant_bytes;  // one per plan.constants
+  std::string plan_json;                    // stored in a section that is not loaded (korch explain)
   Target target;
 };
 
-// Byte-identical for equal input. Writes beside `path` and renames.
-void write_executable(const PackageInput& input, const std::string& path);
+struct PackageReport {
+  int64_t arena_bytes = 0;
+  int64_t weights_bytes = 0;  // equal constants once
+};
+
+// Byte-identical for equal input. Writes beside `path` and renames. Error{io} and Error{resource} as files
+// give them.
+PackageReport write_executable(const PackageInput& input, const std::string& path);
 
 // The generated header (docs/design/package.md).
 std::string c_header();

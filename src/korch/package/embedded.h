@@ -1,0 +1,14 @@
+// Files of the runtime that travel inside the program, so that writing an executable needs no file of ours.
+#pragma once
+
+#include <string_view>
+
+namespace korch {
+
+std::string_view runtime_archive();  // static library, linked into executables
+std::string_view korch_h();          // the C interface
+std::string_view abi_h();
+std::string_view step_h();
+std::string_view model_h();
+
+}  // namespace korch

@@ -1,0 +1,26 @@
+// What an executable of ours tells without running any of its code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/target/target.h"
+
+namespace korch {
+
+constexpr const char* kPlanSection = ".korch.plan";
+constexpr const char* kTargetSection = ".korch.target";
+
+struct ExecutableInfo {
+  std::string plan_json;
+  Isa isa = Isa::portable;
+  std::vector<std::string> needed;  // sonames of the shared libraries it loads
+};
+
+// Throws Error{io} when the file cannot be read or is not (or not wholly) an executable written by korch. The
+// file is untrusted: nothing in it is followed without a check.
+ExecutableInfo read_executable(const std::string& path);
+
+std::string read_plan_json(const std::string& path);
+
+}  // namespace korch

@@ -1,0 +1,172 @@
+#include "korch/package/loaded.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <exception>
+#include <memory>
+
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+struct CloseLibrary {
+  void operator()(void* handle) const { ::dlclose(handle); }
+};
+using Library = std::unique_ptr<void, CloseLibrary>;
+
+std::string absolute(const std::string& path) {
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), ::free);
+  return real ? std::string(real.get()) : path;
+}
+
+template <typename Function>
+void look_up(const Library& library, const char* symbol, const std::string& path, Function* function) {
+  *function = reinterpret_cast<Function>(::dlsym(library.get(), symbol));
+  if (*function == nullptr)
+    throw Error(ErrorKind::io,
+                fmt::format("'{}' is not an executable written by korch: no {}", path, symbol));
+}
+
+std::vector<PlanIo> describe(const korch_tensor_info* tensors, uint32_t count) {
+  std::vector<PlanIo> result;
+  for (uint32_t i = 0; i < count; ++i) {
+    PlanIo io;
+    io.name = tensors[i].name;
+    KORCH_ASSERT(parse_dtype(tensors[i].dtype, &io.type.dtype), "dtype of an executable's tensor");
+    io.type.shape.assign(tensors[i].dims, tensors[i].dims + tensors[i].rank);
+    result.push_back(std::move(io));
+  }
+  return result;
+}
+
+ErrorKind kind_of(korch_status status) {
+  switch (status) {
+    case KORCH_UNSUPPORTED_CPU:
+    case KORCH_LIBRARY_REFUSED:
+      return ErrorKind::io;
+    case KORCH_OUT_OF_MEMORY:
+      return ErrorKind::resource;
+    case KORCH_INDEX_OUT_OF_RANGE:
+      return ErrorKind::invalid;
+    case KORCH_OK:
+    case KORCH_INVALID_ARGUMENT:
+    case KORCH_LIBRARY_FAILED:
+    case KORCH_INTERNAL:
+      return ErrorKind::internal;
+  }
+  return ErrorKind::internal;
+}
+
+}  // namespace
+
+LoadedExecutable::LoadedExecutable(const std::string& path, int threads)
+    : path_(path), info_(read_executable(path)) {
+  if (!runs_here(info_.isa))
+    throw Error(ErrorKind::io, fmt::format("'{}' was compiled for {}, which this CPU does not offer", path,
+                                           name(info_.isa)));
+  Library library(::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (library == nullptr) throw Error(ErrorKind::io, fmt::format("cannot load '{}': {}", path, ::dlerror()));
+  decltype(&korch_describe) describe_model = nullptr;
+  decltype(&korch_create) create = nullptr;
+  look_up(library, "korch_describe", path, &describe_model);
+  look_up(library, "korch_create", path, &create);
+  look_up(library, "korch_profile", path, &profile_);
+  look_up(library, "korch_last_error", path, &last_error_);
+  look_up(library, "korch_status_text", path, &status_text_);
+  look_up(library, "korch_free", path, &free_);
+  model_ = describe_model();
+  if (model_->api_version != KORCH_API_VERSION)
+    throw Error(ErrorKind::io,
+                fmt::format("'{}' was written by another version of korch (interface {}, this is {})", path,
+                            model_->api_version, KORCH_API_VERSION));
+  inputs_ = describe(model_->inputs, model_->input_count);
+  outputs_ = describe(model_->outputs, model_->output_count);
+  const korch_status status = create(threads, &instance_);
+  if (status != KORCH_OK)
+    throw Error(kind_of(status), fmt::format("cannot prepare '{}': {}", path, status_text_(status)));
+  handle_ = library.release();
+}
+
+LoadedExecutable::~LoadedExecutable() {
+  free_(instance_);
+  ::dlclose(handle_);
+}
+
+std::vector<HostTensor> LoadedExecutable::allocate_outputs() const {
+  std::vector<HostTensor> outputs;
+  for (const PlanIo& io : outputs_) outputs.emplace_back(io.type);
+  return outputs;
+}
+
+std::vector<HostTensor> LoadedExecutable::run(const std::vector<HostTensor>& inputs) {
+  std::vector<HostTensor> outputs = allocate_outputs();
+  run_into(inputs, outputs);
+  return outputs;
+}
+
+void LoadedExecutable::run_into(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs) {
+  run_checked(inputs, outputs, nullptr, nullptr, nullptr);
+}
+
+std::vector<double> LoadedExecutable::profile(const std::vector<HostTensor>& inputs,
+                                              std::vector<HostTensor>& outputs) {
+  std::vector<double> step_us(model_->step_count);
+  run_checked(inputs, outputs, step_us.data(), nullptr, nullptr);
+  return step_us;
+}
+
+void LoadedExecutable::run_observed(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
+                                    const Observer& observe) {
+  struct Watch {
+    const Observer& observe;
+    std::exception_ptr thrown;
+  } watch{observe, nullptr};
+  run_checked(
+      inputs, outputs, nullptr,
+      [](void* user, uint32_t step, void* const* args) {
+        Watch* watch = static_cast<Watch*>(user);
+        if (watch->thrown) return;
+        try {  // the runtime in between knows no exceptions
+          watch->observe(static_cast<int>(step), args);
+        } catch (...) {
+          watch->thrown = std::current_exception();
+        }
+      },
+      &watch);
+  if (watch.thrown) std::rethrow_exception(watch.thrown);
+}
+
+void LoadedExecutable::check(const std::vector<HostTensor>& inputs,
+                             const std::vector<HostTensor>& outputs) const {
+  if (inputs.size() != inputs_.size())
+    throw Error(ErrorKind::invalid,
+                fmt::format("'{}' has {} inputs, {} are given", path_, inputs_.size(), inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].type() != inputs_[i].type)
+      throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, {} is given", inputs_[i].name,
+                                                  to_string(inputs_[i].type), to_string(inputs[i].type())));
+  KORCH_ASSERT(outputs.size() == outputs_.size(), "number of outputs");
+  for (size_t o = 0; o < outputs.size(); ++o)
+    KORCH_ASSERT(outputs[o].type() == outputs_[o].type, "type of output '" + outputs_[o].name + "'");
+}
+
+void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
+                                   double* step_us, korch_observer observe, void* user) {
+  check(inputs, outputs);
+  std::vector<const void*> input_bytes;
+  std::vector<void*> output_bytes;
+  for (const HostTensor& input : inputs) input_bytes.push_back(input.raw());
+  for (HostTensor& output : outputs) output_bytes.push_back(output.mutable_raw());
+  const korch_status status =
+      profile_(instance_, input_bytes.data(), output_bytes.data(), step_us, observe, user);
+  if (status != KORCH_OK) {
+    const std::string detail = last_error_(instance_);
+    throw Error(kind_of(status), fmt::format("running '{}' failed: {}", path_,
+                                             detail.empty() ? status_text_(status) : detail));
+  }
+}
+
+}  // namespace korch

@@ -1,0 +1,243 @@
+#include "korch/package/memory.h"
+
+#include <algorithm>
+#include <climits>
+#include <numeric>
+
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+int64_t align_up(int64_t value) {
+  return (value + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
+// Where in the plan's bytes a tensor lies: a root tensor, and an offset in it.
+struct View {
+  int root = -1;
+  int64_t offset_bytes = 0;
+};
+
+// Tensors that share bytes, and what decides where they live. Indexed by root; in-place pairs join roots.
+struct Group {
+  int64_t size_bytes = 0;
+  int first_step = INT_MAX;
+  int last_step = -1;
+  bool external = false;   // a graph input or a constant: its bytes are not ours to place
+  int output_tensor = -1;  // made in this graph output's buffer
+  int joined_to = -1;      // the group whose bytes these are
+};
+
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets)
+      : plan_(plan), constant_offsets_(constant_offsets), end_(static_cast<int>(plan.steps.size())) {}
+
+  MemoryPlan run() {
+    find_views();
+    find_lifetimes();
+    find_outputs();
+    join_in_place();
+    place();
+    return std::move(result_);
+  }
+
+ private:
+  const PlanTensor& tensor(int id) const { return plan_.tensors[static_cast<size_t>(id)]; }
+  Group& group_of_root(int root) {
+    while (groups_[static_cast<size_t>(root)].joined_to >= 0)
+      root = groups_[static_cast<size_t>(root)].joined_to;
+    return groups_[static_cast<size_t>(root)];
+  }
+  Group& group_of(int id) { return group_of_root(views_[static_cast<size_t>(id)].root); }
+  bool is_whole(int id) {
+    return views_[static_cast<size_t>(id)].offset_bytes == 0 &&
+           tensor(id).size_bytes == group_of(id).size_bytes;
+  }
+
+  void find_views();
+  void find_lifetimes();
+  void find_outputs();
+  void join_in_place();
+  bool may_join(int step, int input, int output);
+  void place();
+  rt::BufferRef home(int root);
+
+  const Plan& plan_;
+  const std::vector<int64_t>& constant_offsets_;
+  const int end_;  // the step after the last: outputs live until then
+  std::vector<View> views_;
+  std::vector<Group> groups_;
+  std::vector<int> copied_outputs_;
+  std::vector<int64_t> arena_offsets_;  // of each root that lives in the arena
+  MemoryPlan result_;
+};
+
+void MemoryPlanner::find_views() {
+  groups_.resize(plan_.tensors.size());
+  for (int id = 0; id < static_cast<int>(plan_.tensors.size()); ++id) {
+    const PlanTensor& t = tensor(id);
+    View view{id, 0};
+    if (t.alias_of >= 0) {
+      KORCH_ASSERT(t.alias_of < id, "tensor '" + t.name + "' is a view of a later tensor");
+      KORCH_ASSERT(t.role == TensorRole::intermediate || t.role == TensorRole::output,
+                   "input or constant '" + t.name + "' is a view");
+      view = views_[static_cast<size_t>(t.alias_of)];
+      view.offset_bytes += t.alias_offset_bytes;
+      KORCH_ASSERT(view.offset_bytes >= 0 && view.offset_bytes + t.size_bytes <= tensor(view.root).size_bytes,
+                   "view '" + t.name + "' leaves its tensor");
+    }
+    views_.push_back(view);
+    Group& group = groups_[static_cast<size_t>(id)];
+    group.size_bytes = t.size_bytes;
+    group.external = t.role == TensorRole::input || t.role == TensorRole::constant;
+  }
+}
+
+void MemoryPlanner::find_lifetimes() {
+  for (int s = 0; s < end_; ++s) {
+    const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
+    for (int id : step.outputs) {
+      Group& group = group_of(id);
+      KORCH_ASSERT(!group.external, "step '" + step.label + "' writes an input or a constant");
+      group.first_step = std::min(group.first_step, s);
+      group.last_step = std::max(group.last_step, s);
+    }
+    for (int id : step.inputs) {
+      Group& group = group_of(id);
+      KORCH_ASSERT(group.external || group.first_step < s,
+                   "step '" + step.label + "' reads '" + tensor(id).name + "' before it is made");
+      group.last_step = std::max(group.last_step, s);
+    }
+  }
+}
+
+// An output that covers its whole group is made where the caller wants it; all others are copied at the end.
+void MemoryPlanner::find_outputs() {
+  for (int id = 0; id < static_cast<int>(plan_.tensors.size()); ++id) {
+    if (tensor(id).role != TensorRole::output) continue;
+    Group& group = group_of(id);
+    KORCH_ASSERT(group.external || group.last_step >= 0, "output '" + tensor(id).name + "' is never made");
+    group.last_step = end_;
+    if (!group.external && group.output_tensor < 0 && is_whole(id))
+      group.output_tensor = id;
+    else
+      copied_outputs_.push_back(id);
+  }
+}
+
+bool MemoryPlanner::may_join(int s, int input, int output) {
+  Group& from = group_of(input);
+  Group& to = group_of(output);
+  if (&from == &to || from.external || from.output_tensor >= 0) return false;
+  if (from.last_step != s || to.first_step != s || from.size_bytes != to.size_bytes) return false;
+  if (!is_whole(input) || !is_whole(output)) return false;
+  // The kernel promises the pair alone: no other argument may see these bytes change.
+  const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
+  const auto in_from = [&](int id) { return &group_of(id) == &from; };
+  return std::count_if(step.inputs.begin(), step.inputs.end(), in_from) == 1 &&
+         std::none_of(step.outputs.begin(), step.outputs.end(), in_from);
+}
+
+void MemoryPlanner::join_in_place() {
+  for (int s = 0; s < end_; ++s) {
+    const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
+    for (const auto& [i, o] : plan_.kernels[static_cast<size_t>(step.kernel)].in_place) {
+      const int input = step.inputs[static_cast<size_t>(i)], output = step.outputs[static_cast<size_t>(o)];
+      if (!may_join(s, input, output)) continue;
+      Group& from = group_of(input);
+      Group& to = group_of(output);
+      to.first_step = from.first_step;
+      from.joined_to = static_cast<int>(&to - groups_.data());
+    }
+  }
+}
+
+rt::BufferRef MemoryPlanner::home(int root) {
+  const PlanTensor& t = tensor(root);
+  if (t.role == TensorRole::input) return {rt::kInput, static_cast<uint32_t>(t.index), 0};
+  if (t.role == TensorRole::constant)
+    return {rt::kWeights, 0, static_cast<uint64_t>(constant_offsets_[static_cast<size_t>(t.index)])};
+  const Group& group = group_of_root(root);
+  if (group.output_tensor >= 0)
+    return {rt::kOutput, static_cast<uint32_t>(tensor(group.output_tensor).index), 0};
+  const auto index = static_cast<size_t>(&group - groups_.data());
+  return {rt::kArena, 0, static_cast<uint64_t>(arena_offsets_[index])};
+}
+
+void MemoryPlanner::place() {
+  std::vector<Lifetime> lifetimes;
+  std::vector<size_t> roots;
+  for (size_t root = 0; root < groups_.size(); ++root) {
+    const Group& group = groups_[root];
+    if (group.external || group.output_tensor >= 0 || group.joined_to >= 0 || group.last_step < 0) continue;
+    lifetimes.push_back({group.size_bytes, group.first_step, group.last_step});
+    roots.push_back(root);
+  }
+  for (int s = 0; s < end_; ++s)
+    for (int64_t bytes :
+         plan_.kernels[static_cast<size_t>(plan_.steps[static_cast<size_t>(s)].kernel)].temporary_bytes)
+      lifetimes.push_back({bytes, s, s});
+
+  const Arena arena = plan_arena(lifetimes);
+  result_.arena_bytes = arena.size_bytes;
+  arena_offsets_.assign(groups_.size(), 0);
+  for (size_t i = 0; i < roots.size(); ++i) arena_offsets_[roots[i]] = arena.offsets[i];
+  size_t next = roots.size();
+  for (const PlanStep& step : plan_.steps) {
+    std::vector<rt::BufferRef> refs;
+    for (size_t t = 0; t < plan_.kernels[static_cast<size_t>(step.kernel)].temporary_bytes.size(); ++t)
+      refs.push_back({rt::kArena, 0, static_cast<uint64_t>(arena.offsets[next++])});
+    result_.temporaries.push_back(std::move(refs));
+  }
+  for (const View& view : views_) {
+    rt::BufferRef ref = home(view.root);
+    ref.offset += static_cast<uint64_t>(view.offset_bytes);
+    result_.tensors.push_back(ref);
+  }
+  for (int id : copied_outputs_) {
+    const rt::BufferRef destination{rt::kOutput, static_cast<uint32_t>(tensor(id).index), 0};
+    result_.copies.push_back({result_.tensors[static_cast<size_t>(id)], destination, tensor(id).size_bytes});
+  }
+}
+
+}  // namespace
+
+Arena plan_arena(const std::vector<Lifetime>& lifetimes) {
+  Arena arena;
+  arena.offsets.assign(lifetimes.size(), 0);
+  std::vector<size_t> order(lifetimes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].size_bytes > lifetimes[b].size_bytes; });
+  std::vector<size_t> placed;  // by offset
+  for (size_t mine : order) {
+    const Lifetime& life = lifetimes[mine];
+    const int64_t size = align_up(life.size_bytes);
+    int64_t gap_start = 0, best = -1, best_gap = INT64_MAX;
+    for (size_t other : placed) {
+      if (lifetimes[other].last_step < life.first_step || life.last_step < lifetimes[other].first_step)
+        continue;
+      const int64_t gap = arena.offsets[other] - gap_start;
+      if (gap >= size && gap < best_gap) {
+        best = gap_start;
+        best_gap = gap;
+      }
+      gap_start = std::max(gap_start, arena.offsets[other] + align_up(lifetimes[other].size_bytes));
+    }
+    arena.offsets[mine] = best >= 0 ? best : gap_start;
+    arena.size_bytes = std::max(arena.size_bytes, arena.offsets[mine] + size);
+    const auto place =
+        std::upper_bound(placed.begin(), placed.end(), arena.offsets[mine],
+                         [&](int64_t offset, size_t id) { return offset < arena.offsets[id]; });
+    placed.insert(place, mine);
+  }
+  return arena;
+}
+
+MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets) {
+  return MemoryPlanner(plan, constant_offsets).run();
+}
+
+}  // namespace korch

@@ -1,0 +1,47 @@
+// Memory planning: where every tensor of a Plan lives while it runs (docs/design/package.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "korch/plan/plan.h"
+#include "korch/runtime/step.h"
+
+namespace korch {
+
+constexpr int64_t kBufferAlignment = 64;  // bytes: a cache line, and the widest vector
+
+// A buffer needed from the start of its first step to the end of its last.
+struct Lifetime {
+  int64_t size_bytes = 0;
+  int first_step = 0;
+  int last_step = 0;
+};
+
+struct Arena {
+  std::vector<int64_t> offsets;  // one per lifetime, multiples of kBufferAlignment
+  int64_t size_bytes = 0;
+};
+
+// Buffers whose lifetimes meet share no byte. Greedy by size, each into the tightest gap that fits.
+Arena plan_arena(const std::vector<Lifetime>& lifetimes);
+
+// A graph output that is a view of something with another home: copied after the last step.
+struct OutputCopy {
+  rt::BufferRef source, destination;
+  int64_t size_bytes = 0;
+};
+
+struct MemoryPlan {
+  std::vector<rt::BufferRef> tensors;                   // one per Plan::tensors
+  std::vector<std::vector<rt::BufferRef>> temporaries;  // of each step
+  std::vector<OutputCopy> copies;
+  int64_t arena_bytes = 0;
+};
+
+// `constant_offsets`: of each Plan::constants within the weights. Tensors that are views share their root's
+// bytes; a kernel's in-place pair shares when nobody reads the input later; what becomes a graph output is
+// made in the caller's buffer.
+MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets);
+
+}  // namespace korch

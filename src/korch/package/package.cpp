@@ -1,0 +1,155 @@
+#include "korch/package/package.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <unordered_map>
+
+#include "korch/base/error.h"
+#include "korch/base/files.h"
+#include "korch/base/hash.h"
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/package/data_object.h"
+#include "korch/package/embedded.h"
+#include "korch/package/executable.h"
+#include "korch/package/link.h"
+#include "korch/package/memory.h"
+#include "korch/package/tables.h"
+#include "korch/runtime/library.h"
+
+namespace korch {
+namespace {
+
+// The constants behind each other, equal ones once.
+struct Weights {
+  std::vector<std::string_view> parts;  // with padding between
+  std::vector<int64_t> offsets;         // one per constant
+  int64_t size_bytes = 0;
+};
+
+Weights lay_out_weights(const std::vector<std::string>& constants) {
+  static constexpr char kPadding[kBufferAlignment] = {};
+  Weights weights;
+  std::unordered_map<Hash, size_t, HashHasher> known;
+  for (size_t c = 0; c < constants.size(); ++c) {
+    const std::string& bytes = constants[c];
+    const auto [found, is_new] = known.emplace(hash_text(bytes), c);
+    if (!is_new && constants[found->second] == bytes) {
+      weights.offsets.push_back(weights.offsets[found->second]);
+      continue;
+    }
+    weights.offsets.push_back(weights.size_bytes);
+    const size_t padding = (kBufferAlignment - bytes.size() % kBufferAlignment) % kBufferAlignment;
+    weights.parts.push_back(bytes);
+    weights.parts.push_back({kPadding, padding});
+    weights.size_bytes += static_cast<int64_t>(bytes.size() + padding);
+  }
+  return weights;
+}
+
+// A file beside the wanted one, removed unless it took its place.
+class FileBeside {
+ public:
+  explicit FileBeside(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+    const int fd = ::mkstemp(temporary_.data());
+    if (fd < 0) fail();
+    ::close(fd);
+  }
+  ~FileBeside() {
+    if (!moved_) ::unlink(temporary_.c_str());
+  }
+  FileBeside(const FileBeside&) = delete;
+  FileBeside& operator=(const FileBeside&) = delete;
+  const std::string& temporary() const { return temporary_; }
+  void move_into_place() {
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail();
+    moved_ = true;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    const int code = errno;
+    const ErrorKind kind = code == ENOSPC || code == EDQUOT ? ErrorKind::resource : ErrorKind::io;
+    throw Error(kind, fmt::format("cannot write '{}': {}", path_, std::strerror(code)));
+  }
+  std::string path_, temporary_;
+  bool moved_ = false;
+};
+
+std::string write_object(const TempDir& folder, const std::string& name, const std::string& bytes) {
+  const std::string path = folder.path() + "/" + name;
+  write_file(path, bytes);
+  return path;
+}
+
+void check(const PackageInput& input) {
+  const Plan& plan = *input.plan;
+  KORCH_ASSERT(input.objects.size() == plan.kernels.size(), "one object per kernel");
+  KORCH_ASSERT(input.constant_bytes.size() == plan.constants.size(), "one blob per constant");
+  for (const PlanStep& step : plan.steps)
+    KORCH_ASSERT(
+        plan.kernels[static_cast<size_t>(step.kernel)].constant_packing.size() == step.constants.size(),
+        "step '" + step.label + "': its kernel wants another number of constants");
+}
+
+std::vector<std::string> needed_sonames(const Plan& plan) {
+  std::vector<std::string> sonames;
+  for (const Kernel& kernel : plan.kernels) {
+    if (kernel.call.library.empty()) continue;
+    const auto* function =
+        rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
+    KORCH_ASSERT(function != nullptr,
+                 "no library function " + kernel.call.library + "." + kernel.call.function);
+    if (function->needed != nullptr) sonames.push_back(function->needed);
+  }
+  std::sort(sonames.begin(), sonames.end());
+  sonames.erase(std::unique(sonames.begin(), sonames.end()), sonames.end());
+  sonames.insert(sonames.end(), {"libm.so.6", "libc.so.6"});
+  return sonames;
+}
+
+}  // namespace
+
+PackageReport write_executable(const PackageInput& input, const std::string& path) {
+  check(input);
+  const Plan& plan = *input.plan;
+  const Weights weights = lay_out_weights(input.constant_bytes);
+  const MemoryPlan memory = plan_memory(plan, weights.offsets);
+  const Result<std::string> tables =
+      compile_object(table_source(plan, memory, weights.size_bytes, input.target.isa), Isa::portable);
+  KORCH_ASSERT(tables.ok(), "tables do not compile: " + tables.refusal().detail);
+
+  FileBeside output(path);
+  const TempDir folder;
+  LinkRequest request;
+  request.objects.push_back(write_object(folder, "tables.o", tables.value()));
+  for (size_t k = 0; k < input.objects.size(); ++k) {
+    if (input.objects[k].empty()) continue;
+    const std::string object = with_symbol_prefix(input.objects[k], linked_symbol(static_cast<int>(k), ""));
+    request.objects.push_back(write_object(folder, fmt::format("kernel{}.o", k), object));
+  }
+  request.objects.push_back(folder.path() + "/data.o");
+  write_data_object(request.objects.back(), {{".korch.weights", weights.parts, kWeightsSymbol},
+                                             {kPlanSection, {input.plan_json}, ""},
+                                             {kTargetSection, {name(input.target.isa)}, ""}});
+  request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
+  request.sonames = needed_sonames(plan);
+  request.exported = {"korch_describe",   "korch_create",      "korch_run", "korch_profile",
+                      "korch_last_error", "korch_status_text", "korch_free"};
+  request.version_script = folder.path() + "/exported.map";
+  request.output = output.temporary();
+  link_shared(request);
+  output.move_into_place();
+  return {memory.arena_bytes, weights.size_bytes};
+}
+
+std::string c_header() {
+  return std::string(korch_h());
+}
+
+}  // namespace korch

@@ -1,0 +1,201 @@
+#include "korch/package/tables.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "korch/base/error.h"
+#include "korch/package/embedded.h"
+#include "korch/runtime/library.h"
+
+namespace korch {
+namespace {
+
+// A header's text without what needs other files: types come from the compiler, the rest stands above it.
+std::string declarations(std::string_view header) {
+  std::string text;
+  while (!header.empty()) {
+    const size_t end = std::min(header.find('\n'), header.size() - 1);
+    const std::string_view line = header.substr(0, end + 1);
+    header.remove_prefix(end + 1);
+    if (line.rfind("#include", 0) != 0 && line.rfind("#pragma once", 0) != 0) text += line;
+  }
+  return text;
+}
+
+std::string all_declarations() {
+  std::string text =
+      "typedef __INT32_TYPE__ int32_t;\ntypedef __UINT32_TYPE__ uint32_t;\n"
+      "typedef __INT64_TYPE__ int64_t;\ntypedef __UINT64_TYPE__ uint64_t;\n";
+  for (std::string_view header : {abi_h(), korch_h(), step_h(), model_h()}) text += declarations(header);
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\')
+      result += fmt::format("\\{:03o}", byte);
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+std::string literal(float value) {
+  if (std::isnan(value)) return "__builtin_nanf(\"\")";
+  if (std::isinf(value)) return value > 0 ? "__builtin_inff()" : "-__builtin_inff()";
+  return fmt::format("{:a}f", value);
+}
+
+std::string literal(int64_t value) {
+  return value == INT64_MIN ? "(-9223372036854775807L - 1)" : fmt::format("{}L", value);
+}
+
+// `name` and a count for a table that may be empty: C++ has no arrays of length zero.
+std::string reference(const std::string& name, size_t count) {
+  return fmt::format("{}, {}", count == 0 ? "nullptr" : name, count);
+}
+
+class TableWriter {
+ public:
+  TableWriter(const Plan& plan, const MemoryPlan& memory) : plan_(plan), memory_(memory) {}
+
+  std::string write(int64_t weights_bytes, Isa isa) {
+    text_ = all_declarations();
+    text_ += fmt::format("extern \"C\" const char {}[];\nnamespace korch::rt {{\n", kWeightsSymbol);
+    for (size_t k = 0; k < plan_.kernels.size(); ++k) write_kernel(k);
+    for (size_t s = 0; s < plan_.steps.size(); ++s) write_step(s);
+    for (const OutputCopy& copy : memory_.copies) write_copy(copy);
+    text_ += fmt::format(
+        "static const Step steps[] = {{\n{}}};\nstatic const char* const step_names[] = {{\n{}}};\n",
+        step_rows_.empty() ? "{}" : step_rows_, step_names_.empty() ? "\"\"" : step_names_);
+    write_io("inputs", plan_.inputs);
+    write_io("outputs", plan_.outputs);
+    text_ += "}  // namespace korch::rt\nusing namespace korch::rt;\n";
+    int64_t scratch_bytes = 0;
+    for (const Kernel& kernel : plan_.kernels) scratch_bytes = std::max(scratch_bytes, kernel.scratch_bytes);
+    text_ += fmt::format(
+        "extern \"C\" const Model korch_model = {{\n"
+        "  {{steps, {0}, {1}, {2}, {3}}}, {4}, {5},\n"
+        "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9}}}}};\n",
+        step_count_, plan_.threads, memory_.arena_bytes, scratch_bytes,
+        weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa), quoted(name(isa)),
+        plan_.inputs.size(), plan_.outputs.size(), weights_bytes);
+    return std::move(text_);
+  }
+
+ private:
+  void write_kernel(size_t k) {
+    const Kernel& kernel = plan_.kernels[k];
+    std::string phases;
+    for (const KernelPhase& phase : kernel.phases) {
+      KORCH_ASSERT(phase.grid >= 0 && phase.grain >= 1,
+                   "phase '" + phase.symbol + "' has no slices to hand out");
+      const std::string symbol =
+          kernel.call.library.empty() ? linked_symbol(static_cast<int>(k), phase.symbol) : phase.symbol;
+      declare_function(symbol);
+      phases += fmt::format("{{{}, {}, {}}}, ", symbol, phase.grid, phase.grain);
+    }
+    text_ += fmt::format("static const Phase phases{}[] = {{{}}};\n", k, phases);
+    if (!kernel.call.library.empty()) write_call(fmt::format("{}", k), kernel.call);
+  }
+
+  void declare_function(const std::string& symbol) {
+    text_ += fmt::format("extern \"C\" int32_t {}(const korch_kernel_context*, int64_t, int64_t);\n", symbol);
+  }
+
+  void write_call(const std::string& id, const LibraryCall& call) {
+    const rt::LibraryFunction* function =
+        rt::find_library_function(call.library.c_str(), call.function.c_str());
+    KORCH_ASSERT(function != nullptr, "no library function " + call.library + "." + call.function);
+    std::string params, floats;
+    for (int64_t value : call.params) params += literal(value) + ", ";
+    for (float value : call.floats) floats += literal(value) + ", ";
+    text_ += fmt::format("extern \"C\" const LibraryOps {};\n", function->ops_symbol);
+    if (!call.params.empty()) text_ += fmt::format("static const int64_t params{}[] = {{{}}};\n", id, params);
+    if (!call.floats.empty()) text_ += fmt::format("static const float floats{}[] = {{{}}};\n", id, floats);
+  }
+
+  // The fields of Step that describe a library call.
+  std::string call_fields(const std::string& id, const LibraryCall& call) {
+    if (call.library.empty()) return "nullptr, nullptr, 0, nullptr, 0";
+    const rt::LibraryFunction* function =
+        rt::find_library_function(call.library.c_str(), call.function.c_str());
+    return fmt::format("&{}, {}, {}", function->ops_symbol, reference("params" + id, call.params.size()),
+                       reference("floats" + id, call.floats.size()));
+  }
+
+  void write_args(const std::string& id, const std::vector<rt::BufferRef>& args) {
+    std::string rows;
+    for (const rt::BufferRef& ref : args)
+      rows += fmt::format("{{{}, {}, {}}}, ", ref.region, ref.index, ref.offset);
+    if (!args.empty()) text_ += fmt::format("static const BufferRef args{}[] = {{{}}};\n", id, rows);
+  }
+
+  void write_step(size_t s) {
+    const PlanStep& step = plan_.steps[s];
+    const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
+    std::vector<rt::BufferRef> args;
+    for (const std::vector<int>* operands : {&step.inputs, &step.constants, &step.outputs})
+      for (int id : *operands) args.push_back(memory_.tensors[static_cast<size_t>(id)]);
+    args.insert(args.end(), memory_.temporaries[s].begin(), memory_.temporaries[s].end());
+    write_args(std::to_string(s), args);
+    add_step_row(reference(fmt::format("phases{}", step.kernel), kernel.phases.size()),
+                 reference(fmt::format("args{}", s), args.size()),
+                 call_fields(std::to_string(step.kernel), kernel.call), step.label);
+  }
+
+  void write_copy(const OutputCopy& copy) {
+    const std::string id = fmt::format("_copy{}", step_count_);
+    const LibraryCall call{"korch", "copy", {copy.size_bytes}, {}};
+    const rt::LibraryFunction* function = rt::find_library_function("korch", "copy");
+    declare_function(function->run_symbol);
+    text_ += fmt::format("static const Phase phases{}[] = {{{{{}, 1, 1}}}};\n", id, function->run_symbol);
+    write_call(id, call);
+    write_args(id, {copy.source, copy.destination});
+    add_step_row(reference("phases" + id, 1), reference("args" + id, 2), call_fields(id, call),
+                 "copy output");
+  }
+
+  void add_step_row(const std::string& phases, const std::string& args, const std::string& call,
+                    const std::string& label) {
+    step_rows_ += fmt::format("  {{{}, {}, {}, {}}},\n", phases, args, call, quoted(label));
+    step_names_ += fmt::format("  {},\n", quoted(label));
+    ++step_count_;
+  }
+
+  void write_io(const char* table, const std::vector<PlanIo>& values) {
+    std::string rows;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Shape& shape = values[i].type.shape;
+      if (!shape.empty())
+        text_ +=
+            fmt::format("static const int64_t {}_dims{}[] = {{{}}};\n", table, i, fmt::join(shape, ", "));
+      rows += fmt::format(
+          "  {{{}, \"{}\", {}, {}, {}}},\n", quoted(values[i].name), name(values[i].type.dtype), shape.size(),
+          shape.empty() ? "nullptr" : fmt::format("{}_dims{}", table, i), values[i].type.bytes());
+    }
+    text_ +=
+        fmt::format("static const korch_tensor_info {}[] = {{\n{}}};\n", table, rows.empty() ? "{}" : rows);
+  }
+
+  const Plan& plan_;
+  const MemoryPlan& memory_;
+  std::string text_, step_rows_, step_names_;
+  int step_count_ = 0;
+};
+
+}  // namespace
+
+std::string linked_symbol(int kernel, const std::string& symbol) {
+  return fmt::format("k{}_{}", kernel, symbol);
+}
+
+std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa) {
+  return TableWriter(plan, memory).write(weights_bytes, isa);
+}
+
+}  // namespace korch

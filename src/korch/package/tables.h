@@ -1,0 +1,21 @@
+// The tables of an executable (runtime/model.h) as C++ source.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/package/memory.h"
+#include "korch/plan/plan.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+constexpr const char* kWeightsSymbol = "korch_weights";
+
+// Objects of different kernels may use equal names; in an executable each gets its kernel's number in front.
+std::string linked_symbol(int kernel, const std::string& symbol);
+
+// Self-contained: holds the runtime's own declarations. Defines korch_model.
+std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa);
+
+}  // namespace korch

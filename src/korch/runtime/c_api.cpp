@@ -1,0 +1,129 @@
+// The C interface (korch.h) over this executable's tables. Lives in the archive that `package` links into
+// executables.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "korch/runtime/cpu/pool.h"
+#include "korch/runtime/executor.h"
+#include "korch/runtime/model.h"
+
+using korch::rt::Executor;
+using korch::rt::Pool;
+using korch::rt::RunError;
+using korch::rt::RunOptions;
+using korch::rt::RunStatus;
+
+struct korch_instance {
+  Pool* pool;
+  Executor* executor;
+  char message[512];
+};
+
+namespace {
+
+korch_status status_of(RunError error) {
+  switch (error) {
+    case RunError::none:
+      return KORCH_OK;
+    case RunError::out_of_memory:
+      return KORCH_OUT_OF_MEMORY;
+    case RunError::library_refused:
+      return KORCH_LIBRARY_REFUSED;
+    case RunError::index_out_of_range:
+      return KORCH_INDEX_OUT_OF_RANGE;
+    case RunError::library_failed:
+      return KORCH_LIBRARY_FAILED;
+    case RunError::unknown_code:
+      return KORCH_INTERNAL;
+  }
+  return KORCH_INTERNAL;
+}
+
+korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
+                 const RunOptions& options) {
+  if (instance == nullptr || inputs == nullptr || outputs == nullptr) return KORCH_INVALID_ARGUMENT;
+  instance->message[0] = '\0';
+  for (uint32_t i = 0; i < korch_model.info.input_count; ++i)
+    if (inputs[i] == nullptr) return KORCH_INVALID_ARGUMENT;
+  for (uint32_t o = 0; o < korch_model.info.output_count; ++o)
+    if (outputs[o] == nullptr) return KORCH_INVALID_ARGUMENT;
+  const RunStatus status = instance->executor->run(inputs, outputs, options);
+  const korch_status result = status_of(status.error);
+  if (result != KORCH_OK) {
+    const char* step = status.step >= 0 ? korch_model.program.steps[status.step].name : "";
+    snprintf(instance->message, sizeof instance->message, "%s (step %d, %s)", korch_status_text(result),
+             status.step, step);
+  }
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+const korch_model_info* korch_describe(void) {
+  return &korch_model.info;
+}
+
+korch_status korch_create(int threads, korch_instance** instance) {
+  if (instance == nullptr) return KORCH_INVALID_ARGUMENT;
+  *instance = nullptr;
+  if (threads < 0) return KORCH_INVALID_ARGUMENT;
+  if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(korch_model.isa))) return KORCH_UNSUPPORTED_CPU;
+  auto* made = static_cast<korch_instance*>(calloc(1, sizeof(korch_instance)));
+  if (made == nullptr) return KORCH_OUT_OF_MEMORY;
+  made->pool = Pool::create(threads > 0 ? threads : static_cast<int>(korch_model.program.threads));
+  RunStatus status{RunError::out_of_memory, -1};
+  if (made->pool != nullptr)
+    made->executor = Executor::create(&korch_model.program, korch_model.weights, made->pool, &status);
+  if (made->executor == nullptr) {
+    korch_free(made);
+    return status_of(status.error);
+  }
+  *instance = made;
+  return KORCH_OK;
+}
+
+korch_status korch_run(korch_instance* instance, const void* const* inputs, void* const* outputs) {
+  return run(instance, inputs, outputs, {});
+}
+
+korch_status korch_profile(korch_instance* instance, const void* const* inputs, void* const* outputs,
+                           double* step_us, korch_observer observe, void* user) {
+  return run(instance, inputs, outputs, {step_us, observe, user});
+}
+
+const char* korch_last_error(const korch_instance* instance) {
+  return instance == nullptr ? "" : instance->message;
+}
+
+const char* korch_status_text(korch_status status) {
+  switch (status) {
+    case KORCH_OK:
+      return "no error";
+    case KORCH_INVALID_ARGUMENT:
+      return "invalid argument";
+    case KORCH_UNSUPPORTED_CPU:
+      return "this executable was compiled for instructions that this CPU lacks";
+    case KORCH_OUT_OF_MEMORY:
+      return "the system has no memory or no threads left";
+    case KORCH_LIBRARY_REFUSED:
+      return "a shared library refuses a call; its version differs from compile time";
+    case KORCH_INDEX_OUT_OF_RANGE:
+      return "a gather met an index outside its axis";
+    case KORCH_LIBRARY_FAILED:
+      return "a call of a shared library failed";
+    case KORCH_INTERNAL:
+      return "a kernel returned an unknown code; this is a bug in korch";
+  }
+  return "unknown status";
+}
+
+void korch_free(korch_instance* instance) {
+  if (instance == nullptr) return;
+  Executor::destroy(instance->executor);
+  Pool::destroy(instance->pool);
+  free(instance);
+}
+
+}  // extern "C"
