@@ -120,8 +120,8 @@ graph {
   input %a : f32[1x128x6x64] "a"
   input %b : f32[1x77x6x64] "b"
   %y.1 = Transpose(%a) {perm=[0,2,1,3]} : f32[1x6x128x64] @ "node"
-  %y.2 = Transpose(%b) {perm=[0,2,3,1]} : f32[1x6x64x77] @ "node"
-  %y = MatMul(%y.1, %y.2) : f32[1x6x128x77] @ "node"
+  %y.2 = Transpose(%b) {perm=[0,2,1,3]} : f32[1x6x77x64] @ "node"
+  %y = MatMul(%y.1, %y.2) {transpose_b=true} : f32[1x6x128x77] @ "node"
   output %y "y"
 }
 

@@ -12,7 +12,7 @@ graph {
 // EXPECT:
 graph {
   input %x : f32[2x3x4] "x"
-  %c = Reshape(%x) {shape=[6,1,4]} : f32[6x1x4] @ "third", "second", "first"
+  %c = Reshape(%x) {shape=[6,1,4]} : f32[6x1x4] @ "first", "second", "third"
   %y = Exp(%c) : f32[6x1x4] @ "fourth"
   output %y "y"
 }
