@@ -127,6 +127,31 @@ TEST(Simplify, DropsExpandsWhereTheUserBroadcasts) {
             "Expand Mul");
 }
 
+TEST(Simplify, TransposesOfMatricesBecomeFlags) {
+  const auto product = [](const std::string& x, const std::string& perm, const std::string& transposed) {
+    return simplified_operators(fmt::format(
+        "input %x : f64[{}] \"x\"\ninput %z : f64[2x3x4x5] \"z\"\n"
+        "%t = Transpose(%x) {{perm=[{}]}} : f64[{}]\n%y = MatMul(%z, %t) : f64[2x3x4x6]\n"
+        "%u = Transpose(%y) {{perm=[0,1,3,2]}} : f64[2x3x6x4]\n%v = MatMul(%u, %z) : f64[2x3x6x5]\n"
+        "output %v \"y\"\n",
+        x, perm, transposed));
+  };
+  EXPECT_EQ(product("2x3x6x5", "0,1,3,2", "2x3x5x6"), "MatMul MatMul");
+  EXPECT_EQ(product("2x6x3x5", "0,2,3,1", "2x3x5x6"), "Transpose MatMul MatMul");
+  EXPECT_EQ(product("2x5x3x6", "0,2,1,3", "2x3x5x6"), "Transpose MatMul MatMul");
+
+  Graph graph = parse_graph(R"(graph {
+    input %x : f64[2x6x3x5] "x"
+    input %z : f64[2x3x4x5] "z"
+    %t = Transpose(%x) {perm=[0,2,3,1]} : f64[2x3x5x6]
+    %y = MatMul(%z, %t) : f64[2x3x4x6]
+    output %y "y"
+  })");
+  simplify(graph);
+  EXPECT_NE(print(graph).find("perm=[0,2,1,3]"), std::string::npos) << print(graph);
+  EXPECT_NE(print(graph).find("transpose_b=true"), std::string::npos) << print(graph);
+}
+
 TEST(Simplify, ShrinksConstantsReadElementwise) {
   Graph graph = parse_graph(R"(graph {
     input %x : f64[4x5x6] "x"

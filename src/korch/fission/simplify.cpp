@@ -26,6 +26,7 @@ const std::vector<SimplifyPass>& simplify_passes() {
       {"remove_identities", passes::remove_identities},
       {"merge_views", passes::merge_views},
       {"normalize_views", passes::normalize_views},
+      {"absorb_transposes", passes::absorb_transposes},
       // Before folding, which would write out what these keep small.
       {"drop_expands", passes::drop_expands},
       {"shrink_constants", passes::shrink_constants},

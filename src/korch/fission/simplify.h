@@ -31,6 +31,9 @@ int normalize_views(Graph& graph);
 int merge_views(Graph& graph);
 // Expands whose user broadcasts by itself.
 int drop_expands(Graph& graph);
+// A transpose of the last two axes before a MatMul becomes a flag of it; one that moves the innermost axis
+// away and can leave it in place by such a flag does.
+int absorb_transposes(Graph& graph);
 // Constants that repeat themselves along an axis and are read only elementwise lose that axis.
 int shrink_constants(Graph& graph);
 // Powers with small constant exponents become products; division by powers of two becomes multiplication.

@@ -1,4 +1,4 @@
-// normalize_views, merge_views, drop_expands: layout primitives.
+// normalize_views, merge_views, drop_expands, absorb_transposes: layout primitives.
 #include <algorithm>
 
 #include "korch/fission/replace.h"
@@ -104,6 +104,30 @@ bool broadcasts_by_itself(const Graph& graph, const Node& user, size_t operand, 
   return infer_types(user.op, user.attrs, types)[0] == graph.value(user.outputs[0]).type;
 }
 
+// Reads a MatMul's operand with its last two axes exchanged.
+bool exchange_last_axes(Graph& graph, NodeId id, size_t operand) {
+  const Node matmul = graph.node(id);
+  const Node* producer = producer_of(graph, matmul.inputs[operand], Op::Transpose);
+  if (producer == nullptr) return false;
+  const Node transpose = *producer;
+  PermAttrs exchanged = std::get<PermAttrs>(transpose.attrs);
+  const int64_t innermost = static_cast<int64_t>(exchanged.perm.size()) - 1;
+  std::swap(exchanged.perm[exchanged.perm.size() - 1], exchanged.perm[exchanged.perm.size() - 2]);
+  if (exchanged.perm.back() != innermost) return false;
+
+  std::vector<ValueId> inputs = matmul.inputs;
+  inputs[operand] = transpose.inputs[0];
+  if (!std::is_sorted(exchanged.perm.begin(), exchanged.perm.end())) {
+    const std::string name = graph.value(transpose.outputs[0]).name + ".rows";
+    inputs[operand] = graph.add(Op::Transpose, exchanged, {transpose.inputs[0]}, transpose.origins, name);
+  }
+  MatMulAttrs flags = std::get<MatMulAttrs>(matmul.attrs);
+  bool& flag = operand == 0 ? flags.transpose_a : flags.transpose_b;
+  flag = !flag;
+  replace_by_node(graph, id, Op::MatMul, flags, inputs, transpose.origins);
+  return true;
+}
+
 }  // namespace
 
 int normalize_views(Graph& graph) {
@@ -152,6 +176,16 @@ int drop_expands(Graph& graph) {
       ++changes;
       break;  // the node is dead now; its successor is seen in the next round
     }
+  }
+  return changes;
+}
+
+int absorb_transposes(Graph& graph) {
+  int changes = 0;
+  for (NodeId id : graph.topological_order()) {
+    // After the first operand the node is dead; its successor is seen in the next round.
+    if (graph.node(id).op != Op::MatMul) continue;
+    changes += exchange_last_axes(graph, id, 0) || exchange_last_axes(graph, id, 1);
   }
   return changes;
 }

@@ -64,3 +64,20 @@ graph {
   %y = Mul(%x, %c.reciprocal) : f32[4x4] @ "node"
   output %y "y"
 }
+
+// RUN: fission keys_of_attention
+graph {
+  input %q : f32[1x12x128x64] "q"
+  input %k : f32[1x128x12x64] "k"
+  %t = Transpose(%k) {perm=[0,2,3,1]} @ "keys"
+  %y = MatMul(%q, %t) @ "scores"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %q : f32[1x12x128x64] "q"
+  input %k : f32[1x128x12x64] "k"
+  %t.rows = Transpose(%k) {perm=[0,2,1,3]} : f32[1x12x128x64] @ "keys"
+  %y = MatMul(%q, %t.rows) {transpose_b=true} : f32[1x12x128x128] @ "keys", "scores"
+  output %y "y"
+}
