@@ -1,4 +1,5 @@
-// Candidate: a connected convex set of primitives that could be one kernel (Korch, section 4; docs/design/candidate.md).
+// Candidate: a connected convex set of primitives that could be one kernel (Korch, section 4;
+// docs/design/candidate.md).
 #pragma once
 
 #include <map>
@@ -11,26 +12,46 @@
 namespace korch {
 
 struct Candidate {
-  std::vector<NodeId> nodes;       // topological; constants are not among them
+  std::vector<NodeId> nodes;       // topological, canonical_order; constants are not among them
   std::vector<ValueId> inputs;     // read from outside, not constant, in order of first use
   std::vector<ValueId> constants;  // constant Values read, in order of first use
   std::vector<ValueId> outputs;    // made available to others, in order of production
 };
 
-// Equal for candidates that one kernel serves: same operators, attributes, types and wiring, same values of one-element
-// constants (generated code holds them as literals); larger constants by type alone.
+// Equal for candidates that one kernel serves: same operators, attributes, types and wiring, same values of
+// one-element constants (generated code holds them as literals); larger constants by type alone.
 Hash canonical_hash(const Graph& graph, const Candidate& candidate);
 
+// The nodes of a candidate in a topological order that depends on their structure rather than their ids, so
+// that isomorphic candidates list nodes, inputs and outputs alike and get equal hashes.
+std::vector<NodeId> canonical_order(const Graph& graph, const std::vector<NodeId>& nodes);
+
+// The candidate of these nodes: `outputs` are made available, inputs and constants follow. Nodes and outputs
+// in any order.
+Candidate make_candidate(const Graph& graph, const std::vector<NodeId>& nodes,
+                         const std::vector<ValueId>& outputs);
+
+// Which sets are enumerated. The bounds define a candidate; the rules prune further, each for the reason
+// given in docs/design/candidate.md, and each can be switched off.
 struct EnumerateOptions {
-  int max_primitives = 24;        // per candidate
+  int max_primitives = 24;  // per candidate
   int max_outputs = 3;
   int max_linear = 1;
-  int64_t max_candidates = 40000; // reported when it bites
+  int64_t max_candidates = 40000;   // reported when it bites
+  bool rule_unary_chain = true;     // an elementwise node of one operand stays with its only producer
+  bool rule_linear_context = true;  // around a linear primitive: one sink, what kernels can fuse
+  int max_prologue = 8;             // primitives of a linear candidate that do not depend on the linear one
+  bool rule_sharing = true;         // siblings joined by a shared input alone iterate over one domain
+  bool rule_sinks = true;           // several sinks iterate over one domain
+  int64_t max_sets_per_sink = 300;  // sets grown whose last primitive is the same; 0: no limit
+
+  // The definition alone.
+  static EnumerateOptions unpruned();
 };
 
 struct Enumeration {
-  std::vector<Candidate> candidates;      // every live primitive alone is among them
-  std::map<std::string, int> pruned;      // by rule, for the report
+  std::vector<Candidate> candidates;  // every live primitive alone is among them
+  std::map<std::string, int> pruned;  // growth steps or candidates refused, by rule, for the report
 };
 
 Enumeration enumerate_candidates(const Graph& graph, const EnumerateOptions& options = {});

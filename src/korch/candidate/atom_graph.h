@@ -1,0 +1,65 @@
+// The live, non-constant primitives of a Graph as the enumerator sees them: grouped into atoms (one
+// primitive, or a chain that is never cut), with their neighbours and reachability.
+#pragma once
+
+#include <vector>
+
+#include "korch/candidate/bitset.h"
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+using AtomId = int;
+using AtomSet =
+    std::vector<AtomId>;  // ascending; ids are topological (where alternatives do not close circles)
+
+struct Atom {
+  std::vector<NodeId> nodes;      // topological
+  std::vector<ValueId> reads;     // non-constant Values from outside the atom, distinct
+  std::vector<ValueId> makes;     // of its last node; what the others make stays inside
+  std::vector<AtomId> producers;  // of what it reads, ascending
+  std::vector<AtomId> consumers;  // of what it makes, ascending
+  bool linear = false, opaque = false, reduces = false;
+  Shape domain;  // of the loop nest: a reduction's input, else the output
+};
+
+class AtomGraph {
+ public:
+  // With `chains`, an elementwise node whose only non-constant operand has no other use joins its producer's
+  // atom, unless that is linear or opaque.
+  AtomGraph(const Graph& graph, bool chains);
+
+  const Graph& graph() const { return graph_; }
+  int size() const { return static_cast<int>(atoms_.size()); }
+  const Atom& atom(AtomId id) const { return atoms_[id]; }
+  AtomId atom_of(NodeId node) const { return atom_of_[node]; }  // -1: constant or not live
+  const std::vector<AtomId>& readers(ValueId value) const { return readers_[value]; }
+  int chained_nodes() const { return chained_nodes_; }  // that joined another's atom
+  // Users outside the set, or a graph output.
+  bool needed_outside(ValueId value, const AtomSet& set) const;
+
+  // Whether every input of the set can be derived without anything the set makes, no class has two producers
+  // in the set, and the set is acyclic. Without alternatives: whether the set is convex.
+  bool is_convex(const AtomSet& set) const;
+
+ private:
+  void make_atoms(bool chains);
+  void link_atoms();
+  void close_reachability();
+  bool joins_producer(NodeId node, AtomId* producer) const;
+  bool is_derivable(const AtomSet& set) const;
+  bool is_acyclic(const AtomSet& set) const;
+  bool repeats_class(const AtomSet& set) const;
+
+  const Graph& graph_;
+  std::vector<NodeId> order_;  // live, non-constant
+  std::vector<Atom> atoms_;
+  std::vector<AtomId> atom_of_;
+  std::vector<std::vector<AtomId>> readers_;
+  std::vector<bool> graph_output_;
+  std::vector<Bitset> ancestors_, descendants_;  // through any producer of a class
+  bool alternatives_ = false;
+  int chained_nodes_ = 0;
+};
+
+}  // namespace korch

@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "korch/candidate/atom_graph.h"
+#include "korch/candidate/rules.h"
+
+namespace korch {
+namespace {
+
+class Enumerator {
+ public:
+  Enumerator(const Graph& graph, const EnumerateOptions& options)
+      : graph_(graph), options_(options), atoms_(graph, options.rule_unary_chain) {}
+
+  Enumeration run() {
+    if (atoms_.chained_nodes() > 0) result_.pruned["unary_chain"] = atoms_.chained_nodes();
+    make_singles();
+    for (AtomId id = 0; id < atoms_.size(); ++id) enqueue({id});
+    // Sets leave the queue by ascending size, so every limit drops the largest.
+    while (!queue_.empty()) {
+      const AtomSet set = std::move(queue_.front());
+      queue_.pop_front();
+      make_candidates(set);
+      for (AtomId more : neighbours(set)) grow(set, more);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void prune(Rule rule) { ++result_.pruned[name(rule)]; }
+
+  void make_singles() {
+    for (AtomId id = 0; id < atoms_.size(); ++id) {
+      for (NodeId node : atoms_.atom(id).nodes) add({node}, graph_.node(node).outputs);
+    }
+  }
+
+  // Producers, consumers and siblings that read the same Value; ascending.
+  std::vector<AtomId> neighbours(const AtomSet& set) {
+    std::vector<AtomId> result;
+    for (AtomId id : set) {
+      const Atom& atom = atoms_.atom(id);
+      result.insert(result.end(), atom.producers.begin(), atom.producers.end());
+      result.insert(result.end(), atom.consumers.begin(), atom.consumers.end());
+      for (ValueId read : atom.reads) {
+        for (AtomId sibling : atoms_.readers(read)) {
+          if (sibling == id) continue;
+          if (may_share(atom, atoms_.atom(sibling), options_))
+            result.push_back(sibling);
+          else
+            prune(Rule::sharing);
+        }
+      }
+    }
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    std::erase_if(result, [&](AtomId id) { return std::binary_search(set.begin(), set.end(), id); });
+    return result;
+  }
+
+  void grow(const AtomSet& set, AtomId more) {
+    AtomSet grown = set;
+    grown.insert(std::lower_bound(grown.begin(), grown.end(), more), more);
+    if (!seen_.insert(hash_bytes(grown.data(), grown.size() * sizeof(AtomId))).second) return;
+    if (const auto rule = broken_rule(atoms_, grown, options_)) return prune(*rule);
+    if (atoms_.is_convex(grown)) enqueue(std::move(grown));
+  }
+
+  void enqueue(AtomSet set) {
+    int64_t& count = sets_of_sink_[set.back()];
+    if (options_.max_sets_per_sink > 0 && set.size() > 1 && count >= options_.max_sets_per_sink)
+      return prune(Rule::sets_per_sink);
+    ++count;
+    queue_.push_back(std::move(set));
+  }
+
+  // The candidates of a set: with every Value that is needed outside made available, and without those that
+  // others may as well compute again for themselves.
+  void make_candidates(const AtomSet& set) {
+    std::vector<NodeId> nodes;
+    std::vector<ValueId> needed, of_sinks;
+    const AtomSet sinks = sinks_of(atoms_, set);
+    for (AtomId id : set) {
+      const Atom& atom = atoms_.atom(id);
+      nodes.insert(nodes.end(), atom.nodes.begin(), atom.nodes.end());
+      const bool is_sink = std::binary_search(sinks.begin(), sinks.end(), id);
+      for (ValueId value : atom.makes) {
+        if (!is_sink && !atoms_.needed_outside(value, set)) continue;
+        needed.push_back(value);
+        if (is_sink) of_sinks.push_back(value);
+      }
+    }
+    if (has_linear(atoms_, set) && options_.rule_linear_context)
+      return make_linear_candidate(set, nodes, needed);
+    offer(nodes, needed);
+    if (sinks.size() == 1) offer(nodes, of_sinks);
+    offer(nodes, without_large(needed, of_sinks));
+  }
+
+  // What depends on the linear primitive is made available; the prologue is computed again by whoever needs
+  // it.
+  void make_linear_candidate(const AtomSet& set, const std::vector<NodeId>& nodes,
+                             const std::vector<ValueId>& needed) {
+    std::vector<ValueId> outputs;
+    for (AtomId id : linear_part(atoms_, set)) {
+      for (ValueId value : atoms_.atom(id).makes) {
+        if (std::find(needed.begin(), needed.end(), value) != needed.end()) outputs.push_back(value);
+      }
+    }
+    offer(nodes, outputs);
+  }
+
+  // Without inner Values that are larger than every sink's: writing them costs more than the sinks, computing
+  // them again from the same inputs may not (statistics of a normalization: x - mean is left to the next
+  // kernel).
+  std::vector<ValueId> without_large(const std::vector<ValueId>& needed,
+                                     const std::vector<ValueId>& of_sinks) const {
+    int64_t largest = 0;
+    for (ValueId value : of_sinks) largest = std::max(largest, graph_.value(value).type.bytes());
+    std::vector<ValueId> result = needed;
+    std::erase_if(result, [&](ValueId value) { return graph_.value(value).type.bytes() > largest; });
+    return result;
+  }
+
+  void offer(const std::vector<NodeId>& nodes, const std::vector<ValueId>& outputs) {
+    if (static_cast<int>(outputs.size()) > options_.max_outputs) return prune(Rule::outputs);
+    if (static_cast<int64_t>(result_.candidates.size()) >= options_.max_candidates)
+      return prune(Rule::max_candidates);
+    add(nodes, outputs);
+  }
+
+  void add(std::vector<NodeId> nodes, std::vector<ValueId> outputs) {
+    std::sort(nodes.begin(), nodes.end());
+    std::sort(outputs.begin(), outputs.end());
+    std::vector<uint32_t> key = nodes;
+    key.push_back(kNoId);
+    key.insert(key.end(), outputs.begin(), outputs.end());
+    if (!made_.insert(hash_bytes(key.data(), key.size() * sizeof(uint32_t))).second) return;
+    result_.candidates.push_back(make_candidate(graph_, nodes, outputs));
+  }
+
+  const Graph& graph_;
+  const EnumerateOptions& options_;
+  const AtomGraph atoms_;
+  std::deque<AtomSet> queue_;
+  std::unordered_set<Hash, HashHasher> seen_, made_;
+  std::unordered_map<AtomId, int64_t> sets_of_sink_;
+  Enumeration result_;
+};
+
+}  // namespace
+
+EnumerateOptions EnumerateOptions::unpruned() {
+  constexpr int kNone = 1 << 20;
+  EnumerateOptions options;
+  options.max_primitives = kNone;
+  options.max_outputs = kNone;
+  options.max_candidates = kNone;
+  options.rule_unary_chain = false;
+  options.rule_linear_context = false;
+  options.rule_sharing = false;
+  options.rule_sinks = false;
+  options.max_sets_per_sink = 0;
+  return options;
+}
+
+Enumeration enumerate_candidates(const Graph& graph, const EnumerateOptions& options) {
+  return Enumerator(graph, options).run();
+}
+
+}  // namespace korch

@@ -1,0 +1,148 @@
+#include "korch/candidate/rules.h"
+
+#include <algorithm>
+
+namespace korch {
+namespace {
+
+bool contains(const std::vector<AtomId>& ids, AtomId id) {
+  return std::binary_search(ids.begin(), ids.end(), id);
+}
+
+int64_t primitives(const AtomGraph& graph, const AtomSet& set) {
+  int64_t count = 0;
+  for (AtomId id : set) count += static_cast<int64_t>(graph.atom(id).nodes.size());
+  return count;
+}
+
+// Every primitive of the atom satisfies the predicate.
+template <typename P>
+bool all_nodes(const AtomGraph& graph, AtomId id, P&& predicate) {
+  const auto& nodes = graph.atom(id).nodes;
+  return std::all_of(nodes.begin(), nodes.end(),
+                     [&](NodeId node) { return predicate(graph.graph().node(node)); });
+}
+
+int64_t elements_made(const AtomGraph& graph, AtomId id) {
+  return graph.graph().value(graph.atom(id).makes[0]).type.elements();
+}
+
+std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& set,
+                                         const EnumerateOptions& options) {
+  if (sinks_of(graph, set).size() > 1) return Rule::linear_sinks;
+  const AtomSet after = linear_part(graph, set);
+  int64_t elements = 0;
+  AtomSet before;
+  for (AtomId id : set) {
+    if (graph.atom(id).linear) elements = elements_made(graph, id);
+    if (!contains(after, id)) before.push_back(id);
+  }
+  for (AtomId id : after) {
+    if (graph.atom(id).linear) continue;
+    const bool over_result = all_nodes(graph, id, [&](const Node& node) {
+      return (info(node.op).category == Category::elementwise || node.op == Op::Transpose ||
+              node.op == Op::Reshape) &&
+             graph.graph().value(node.outputs[0]).type.elements() == elements;
+    });
+    if (!over_result) return Rule::linear_epilogue;
+  }
+  for (AtomId id : before) {
+    const bool inlined = all_nodes(graph, id, [](const Node& node) {
+      return info(node.op).category == Category::elementwise || info(node.op).category == Category::layout;
+    });
+    if (!inlined) return Rule::linear_prologue;
+  }
+  if (primitives(graph, before) > options.max_prologue) return Rule::linear_prologue;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const char* name(Rule rule) {
+  switch (rule) {
+    case Rule::size:
+      return "size";
+    case Rule::linear:
+      return "linear";
+    case Rule::opaque:
+      return "opaque";
+    case Rule::sinks:
+      return "sinks";
+    case Rule::outputs:
+      return "outputs";
+    case Rule::linear_sinks:
+      return "linear_sinks";
+    case Rule::linear_epilogue:
+      return "linear_epilogue";
+    case Rule::linear_prologue:
+      return "linear_prologue";
+    case Rule::sharing:
+      return "sharing";
+    case Rule::sink_domains:
+      return "sink_domains";
+    case Rule::sets_per_sink:
+      return "sets_per_sink";
+    case Rule::max_candidates:
+      return "max_candidates";
+  }
+  return "";
+}
+
+std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options) {
+  if (set.size() == 1) return std::nullopt;
+  if (primitives(graph, set) > options.max_primitives) return Rule::size;
+  int linear = 0;
+  for (AtomId id : set) {
+    if (graph.atom(id).opaque) return Rule::opaque;
+    linear += graph.atom(id).linear ? 1 : 0;
+  }
+  if (linear > options.max_linear) return Rule::linear;
+  const AtomSet sinks = sinks_of(graph, set);
+  if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
+  if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, options);
+  if (options.rule_sinks) {
+    for (AtomId sink : sinks) {
+      if (graph.atom(sink).domain != graph.atom(sinks[0]).domain) return Rule::sink_domains;
+    }
+  }
+  return std::nullopt;
+}
+
+bool may_share(const Atom& a, const Atom& b, const EnumerateOptions& options) {
+  if (!options.rule_sharing) return true;
+  return !a.linear && !b.linear && !a.opaque && !b.opaque && a.domain == b.domain;
+}
+
+AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set) {
+  AtomSet sinks;
+  for (AtomId id : set) {
+    const auto& consumers = graph.atom(id).consumers;
+    if (std::none_of(consumers.begin(), consumers.end(),
+                     [&](AtomId consumer) { return contains(set, consumer); }))
+      sinks.push_back(id);
+  }
+  return sinks;
+}
+
+AtomSet linear_part(const AtomGraph& graph, const AtomSet& set) {
+  AtomSet part;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (AtomId id : set) {
+      if (contains(part, id)) continue;
+      const auto& producers = graph.atom(id).producers;
+      const bool depends =
+          std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(part, p); });
+      if (!graph.atom(id).linear && !depends) continue;
+      part.insert(std::lower_bound(part.begin(), part.end(), id), id);
+      grew = true;
+    }
+  }
+  return part;
+}
+
+bool has_linear(const AtomGraph& graph, const AtomSet& set) {
+  return std::any_of(set.begin(), set.end(), [&](AtomId id) { return graph.atom(id).linear; });
+}
+
+}  // namespace korch

@@ -1,0 +1,41 @@
+// The structural rules that a growing set must keep. Each has a name in the report; docs/design/candidate.md
+// gives the reasons.
+#pragma once
+
+#include <optional>
+
+#include "korch/candidate/atom_graph.h"
+#include "korch/candidate/candidate.h"
+
+namespace korch {
+
+enum class Rule {
+  size,             // more than max_primitives
+  linear,           // more than max_linear linear primitives
+  opaque,           // an opaque primitive is alone
+  sinks,            // more sinks than outputs allowed
+  outputs,          // more outputs than allowed (when a candidate is made of a set)
+  linear_sinks,     // a linear candidate with several sinks
+  linear_epilogue,  // after the linear primitive: elementwise, transpose and reshape over its own result
+  linear_prologue,  // before or beside it: elementwise and layout primitives, at most max_prologue
+  sharing,          // siblings joined by a shared input over different domains
+  sink_domains,     // sinks over different domains
+  sets_per_sink,
+  max_candidates
+};
+
+const char* name(Rule rule);
+
+// The first rule that the set breaks.
+std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options);
+
+// Whether two atoms that read one Value, and are not producer and consumer, may be joined by that alone.
+bool may_share(const Atom& a, const Atom& b, const EnumerateOptions& options);
+
+// Atoms of the set that nothing in the set consumes.
+AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set);
+// Atoms of the set that depend on its linear primitives, these included; within the set.
+AtomSet linear_part(const AtomGraph& graph, const AtomSet& set);
+bool has_linear(const AtomGraph& graph, const AtomSet& set);
+
+}  // namespace korch
