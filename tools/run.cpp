@@ -36,25 +36,24 @@ void print_summary(const std::string& name, const HostTensor& tensor) {
 
 void run_run(const RunArguments& arguments) {
   LoadedExecutable executable(arguments.executable, arguments.threads);
-  const Plan& plan = executable.plan();
   Graph graph;
-  for (const PlanIo& io : plan.inputs) graph.add_input(io.type, io.name);
+  for (const PlanIo& io : executable.inputs()) graph.add_input(io.type, io.name);
   std::vector<HostTensor> inputs = random_inputs(graph, arguments.seed);
   for (const auto& [name, path] : parse_assignments("--input", arguments.inputs)) {
-    const auto found = std::find_if(plan.inputs.begin(), plan.inputs.end(), [&](const PlanIo& io) { return io.name == name; });
-    if (found == plan.inputs.end()) throw Error(ErrorKind::usage, fmt::format("there is no input named '{}'", name));
+    const auto found = std::find_if(executable.inputs().begin(), executable.inputs().end(), [&](const PlanIo& io) { return io.name == name; });
+    if (found == executable.inputs().end()) throw Error(ErrorKind::usage, fmt::format("there is no input named '{}'", name));
     HostTensor tensor = read_npy(path);
     if (tensor.type() != found->type)
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name, to_string(found->type), path,
                                                   to_string(tensor.type())));
-    inputs[found - plan.inputs.begin()] = std::move(tensor);
+    inputs[found - executable.inputs().begin()] = std::move(tensor);
   }
   const std::vector<HostTensor> outputs = executable.run(inputs);
   if (!arguments.output_dir.empty()) make_directories(arguments.output_dir);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    print_summary(plan.outputs[i].name, outputs[i]);
+    print_summary(executable.outputs()[i].name, outputs[i]);
     if (arguments.output_dir.empty()) continue;
-    std::string file = plan.outputs[i].name;
+    std::string file = executable.outputs()[i].name;
     std::replace(file.begin(), file.end(), '/', '_');
     write_npy(arguments.output_dir + "/" + file + ".npy", outputs[i]);
   }

@@ -10,6 +10,7 @@
 #include "korch/base/interrupt.h"
 #include "korch/driver/verify.h"
 #include "korch/package/loaded.h"
+#include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
@@ -30,7 +31,7 @@ double quantile(std::vector<double> samples, double q) {
 // Inputs that fit the executable alone: the network is not at hand, so integers are 0 or 1.
 std::vector<HostTensor> inputs_for(const LoadedExecutable& executable, uint64_t seed) {
   Graph graph;
-  for (const PlanIo& io : executable.plan().inputs) graph.add_input(io.type, io.name);
+  for (const PlanIo& io : executable.inputs()) graph.add_input(io.type, io.name);
   return random_inputs(graph, seed);
 }
 
@@ -53,7 +54,7 @@ MedianInterval median_interval(std::vector<double> samples) {
 
 BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& options) {
   std::vector<std::unique_ptr<LoadedExecutable>> executables;
-  std::vector<std::vector<HostTensor>> inputs;
+  std::vector<std::vector<HostTensor>> inputs, outputs;
   BenchResult result;
   for (const std::string& path : paths) {
     const auto start = Clock::now();
@@ -61,17 +62,22 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
     BenchRow row;
     row.path = path;
     row.load_ms = us_since(start) / 1000;
-    row.flops = plan_flops(executables.back()->plan());
+    row.flops = plan_flops(plan_from_json(executables.back()->info().plan_json));
     result.rows.push_back(row);
     inputs.push_back(inputs_for(*executables.back(), options.seed));
-    for (int i = 0; i < kWarmUpRuns; ++i) executables.back()->run(inputs.back());
+    outputs.push_back(executables.back()->allocate_outputs());
+    for (int i = 0; i < kWarmUpRuns; ++i) executables.back()->run_into(inputs.back(), outputs.back());
   }
   std::vector<std::vector<double>> times(paths.size()), ratios(paths.size());
   const auto start = Clock::now();
   for (int round = 0; round < options.rounds; ++round) {
     throw_if_interrupted();
     if (round >= kMinRounds && us_since(start) > options.max_seconds * 1e6) break;
-    for (size_t i = 0; i < executables.size(); ++i) times[i].push_back(executables[i]->timed_run_us(inputs[i]));
+    for (size_t i = 0; i < executables.size(); ++i) {
+      const auto run_start = Clock::now();
+      executables[i]->run_into(inputs[i], outputs[i]);
+      times[i].push_back(us_since(run_start));
+    }
     for (size_t i = 0; i < executables.size(); ++i) ratios[i].push_back(times[i].back() / times[0].back());
   }
   for (size_t i = 0; i < paths.size(); ++i) {
@@ -93,15 +99,16 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
 
 std::vector<StepProfile> profile_steps(const std::string& path, const BenchOptions& options) {
   LoadedExecutable executable(path, options.threads);
-  const Plan& plan = executable.plan();
+  const Plan plan = plan_from_json(executable.info().plan_json);
   const std::vector<HostTensor> inputs = inputs_for(executable, options.seed);
+  std::vector<HostTensor> outputs = executable.allocate_outputs();
   std::vector<std::vector<double>> times(plan.steps.size());
-  for (int i = 0; i < kWarmUpRuns; ++i) executable.run(inputs);
+  for (int i = 0; i < kWarmUpRuns; ++i) executable.run_into(inputs, outputs);
   const auto start = Clock::now();
   for (int round = 0; round < options.rounds; ++round) {
     throw_if_interrupted();
     if (round >= kMinRounds && us_since(start) > options.max_seconds * 1e6) break;
-    const std::vector<double> step_us = executable.profile(inputs);
+    const std::vector<double> step_us = executable.profile(inputs, outputs);
     for (size_t i = 0; i < times.size(); ++i) times[i].push_back(step_us[i]);
   }
   std::vector<StepProfile> profiles;

@@ -8,6 +8,7 @@
 
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
+#include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
@@ -58,7 +59,7 @@ double max_difference(const HostTensor& exact, const PlanTensor& tensor, const v
 
 std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs) {
   const Graph primitive = fission(imported);
-  const Plan& plan = executable.plan();
+  const Plan plan = plan_from_json(executable.info().plan_json);
   std::map<int64_t, Reference> references;
   for (const PlanStep& step : plan.steps)
     for (int output : step.outputs) references[plan.tensors[output].value];
@@ -74,7 +75,9 @@ std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executab
   interpret(primitive, inputs, {Precision::float64, keep});
   interpret(primitive, inputs, {Precision::native, keep});
   std::string found;
-  executable.run_observed(inputs, [&](uint32_t number, void* const* args) {
+  std::vector<HostTensor> outputs = executable.allocate_outputs();
+  executable.run_observed(inputs, outputs, [&](int number, void* const* args) {
+    if (number >= static_cast<int>(plan.steps.size())) return;  // a copy to a graph output
     const PlanStep& step = plan.steps[number];
     for (size_t i = 0; i < step.outputs.size() && found.empty(); ++i) {
       const PlanTensor& tensor = plan.tensors[step.outputs[i]];

@@ -10,6 +10,8 @@
 
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/driver/bench.h"
 #include "korch/driver/columns.h"
 #include "korch/driver/plan_builder.h"
 #include "korch/driver/verify.h"
@@ -230,7 +232,6 @@ class Compilation {
     if (solution.status == SolveStatus::unknown)
       throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
     BuiltPlan built = build_plan(graph, columns, solution.chosen, bank, target_);
-    for (PlanStep& step : built.plan.steps) (void)step;
     PlanReport& report = built.plan.report;
     report_.recomputed = report.recomputed;
     report = report_;
@@ -270,15 +271,53 @@ class Compilation {
     return text.empty() ? "the program is infeasible" : text;
   }
 
+  // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers of
+  // this very plan, weights included, is not done again.
   void package(BuiltPlan& built, const std::string& output, const Graph& imported) {
-    TempDir folder;
-    const std::string draft = folder.path() + "/draft.so";
     PackageInput input{&built.plan, built.objects, built.constant_bytes, plan_to_json(built.plan), target_};
-    if (options_.verify && runs_here(target_.isa)) {
-      write_executable(input, draft);
-      verify_executable(imported, draft, VerifyOptions{.samples = 1});
+    if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
+      const Hash key = plan_key(built.plan, input.plan_json);
+      TempDir folder;
+      const std::string draft = folder.path() + "/draft.so";
+      bool drafted = false;
+      const auto draft_path = [&]() -> const std::string& {
+        if (!drafted) write_executable(input, draft);
+        drafted = true;
+        return draft;
+      };
+      if (options_.verify && !remembered(key, "verified")) {
+        stage("verify", [&] { return verify_executable(imported, draft_path(), {.samples = 1}), 0; });
+        remember(key, "verified");
+      }
+      if (options_.measure) built.plan.report.measured_us = whole_latency_us(key, draft_path);
+      input.plan_json = plan_to_json(built.plan);
     }
     write_executable(input, output);
+  }
+
+  Hash plan_key(const Plan& plan, const std::string& json) const {
+    std::string text = json + compiler_version() + target_.cpu_name;
+    for (const PlanConstant& constant : plan.constants) text += constant.content.hex();
+    return hash_text(text);
+  }
+
+  bool remembered(const Hash& key, const char* what) const {
+    return database_ != nullptr && database_->get_text(hash_text(key.hex() + what)).has_value();
+  }
+
+  void remember(const Hash& key, const char* what) const {
+    if (database_ != nullptr) database_->put_text(hash_text(key.hex() + what), "yes");
+  }
+
+  template <typename DraftPath>
+  double whole_latency_us(const Hash& key, const DraftPath& draft_path) {
+    if (database_ != nullptr)
+      if (const std::optional<Cost> cost = database_->get_cost(key)) return cost->median_us;
+    const BenchRow row = stage("measure plan", [&] {
+      return bench({draft_path()}, {.rounds = 30, .max_seconds = 3, .threads = 0, .seed = 1}).rows[0];
+    });
+    if (database_ != nullptr) database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds});
+    return row.median_us;
   }
 
   static std::string describe(const Graph& graph, const Candidate& candidate) {

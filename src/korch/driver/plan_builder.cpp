@@ -44,14 +44,10 @@ class PlanMaker {
       plan().outputs.push_back({graph_.output_names()[i], graph_.value(value).type});
       const int tensor = graph_.constant(value) != nullptr ? constant_tensor(value, Packing{})
                                                            : tensor_of_.at({value, Layout{}});
-      PlanTensor& root = plan().tensors[root_of(tensor)];
-      if (root.role == TensorRole::intermediate && offset_of(tensor) == 0 &&
-          root.size_bytes == plan().tensors[tensor].size_bytes) {
-        root.role = TensorRole::output;
-        root.index = static_cast<int>(i);
-      } else {
-        add_copy(value, tensor, static_cast<int>(i));
-      }
+      const int output = new_tensor({value, Layout{}});
+      plan().tensors[output].role = TensorRole::output;
+      plan().tensors[output].index = static_cast<int>(i);
+      plan().tensors[output].alias_of = tensor;
     }
   }
 
@@ -77,18 +73,6 @@ class PlanMaker {
     const int tensor = new_tensor(key);
     if (!tensor_of_.emplace(key, tensor).second) plan().report.recomputed.push_back(graph_.value(key.value).name);
     return tensor;
-  }
-
-  int root_of(int tensor) {
-    while (plan().tensors[tensor].alias_of >= 0) tensor = plan().tensors[tensor].alias_of;
-    return tensor;
-  }
-
-  int64_t offset_of(int tensor) {
-    int64_t offset = 0;
-    for (; plan().tensors[tensor].alias_of >= 0; tensor = plan().tensors[tensor].alias_of)
-      offset += plan().tensors[tensor].alias_offset_bytes;
-    return offset;
   }
 
   void add_view(int column) {
@@ -184,26 +168,6 @@ class PlanMaker {
               [](const auto& a, const auto& b) { return std::tie(a.second, a.first) < std::tie(b.second, b.first); });
     if (found.size() > kRejectedShown) found.resize(kRejectedShown);
     return found;
-  }
-
-  void add_copy(ValueId value, int from, int output_index) {
-    Kernel copy;
-    const int64_t bytes = plan().tensors[from].size_bytes;
-    copy.call = {"korch", "copy", {bytes}, {}};
-    copy.phases = {{"korch_copy_run", 1, 1}};
-    copy.bytes = 2.0 * static_cast<double>(bytes);
-    PlanStep step;
-    step.kernel = static_cast<int>(plan().kernels.size());
-    plan().kernels.push_back(std::move(copy));
-    result.objects.emplace_back();
-    step.inputs = {from};
-    step.outputs = {new_tensor({value, Layout{}})};
-    step.label = "copy";
-    step.implementation = "copy to a graph output";
-    PlanTensor& tensor = plan().tensors[step.outputs[0]];
-    tensor.role = TensorRole::output;
-    tensor.index = output_index;
-    plan().steps.push_back(std::move(step));
   }
 
   const Graph& graph_;
