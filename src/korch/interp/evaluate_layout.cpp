@@ -6,14 +6,6 @@
 namespace korch {
 namespace {
 
-// The source index that reflect padding shows at `index`; the edge itself is not repeated.
-int64_t reflected(int64_t index, int64_t extent) {
-  if (extent == 1) return 0;
-  const int64_t period = 2 * (extent - 1);
-  const int64_t phase = (index % period + period) % period;
-  return phase < extent ? phase : period - phase;
-}
-
 int64_t padded_source(int64_t index, int64_t extent, PadMode mode) {
   if (index >= 0 && index < extent) return index;
   switch (mode) {
@@ -21,8 +13,8 @@ int64_t padded_source(int64_t index, int64_t extent, PadMode mode) {
       return kOutside;
     case PadMode::edge:
       return index < 0 ? 0 : extent - 1;
-    case PadMode::reflect:
-      return reflected(index, extent);
+    case PadMode::reflect:  // the edge itself is not repeated; pads are smaller than the axis
+      return index < 0 ? -index : 2 * (extent - 1) - index;
   }
   return kOutside;
 }

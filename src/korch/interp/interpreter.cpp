@@ -55,12 +55,12 @@ std::vector<HostTensor> evaluate_labelled(const Node& node, const std::string& l
     results = evaluator(node.op)(Evaluation{node, inputs, types});
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
-    throw Error(error.kind(), fmt::format("node '{}' ({}): {}", label, name(node.op), error.what()));
+    throw Error(error.kind(), fmt::format("node \"{}\": {}: {}", label, name(node.op), error.what()));
   }
   KORCH_ASSERT(results.size() == types.size(), "one result per output");
   for (size_t i = 0; i < results.size(); ++i) {
     KORCH_ASSERT(results[i].shape() == types[i].shape,
-                 fmt::format("node '{}' ({}) computed [{}] where the shape rule says [{}]", label,
+                 fmt::format("node \"{}\": {} computed [{}] where the shape rule says [{}]", label,
                              name(node.op), to_string(results[i].shape()), to_string(types[i].shape)));
     results[i] = converted(results[i], types[i].dtype);
   }

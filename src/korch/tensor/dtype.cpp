@@ -57,6 +57,7 @@ uint16_t float_to_half(float value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   const float magnitude = std::fabs(value);
   if (std::isnan(value)) return sign | 0x7e00;
+  if (magnitude == 0) return sign;
   if (magnitude >= 65520.0f) return sign | 0x7c00;
   int exponent;
   std::frexp(magnitude, &exponent);

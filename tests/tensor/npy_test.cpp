@@ -1,0 +1,161 @@
+#include "korch/tensor/npy.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstring>
+
+#include "korch/base/files.h"
+
+namespace korch {
+namespace {
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return std::to_string(error.exit_code()) + " " + error.what();
+  }
+  return "no error";
+}
+
+std::string little_endian(uint64_t value, size_t bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  return text;
+}
+
+std::string npy(const std::string& dictionary, const std::string& data) {
+  return std::string("\x93NUMPY\x01\x00", 8) + little_endian(dictionary.size(), 2) + dictionary + data;
+}
+
+std::string deflated(const std::string& content) {
+  z_stream stream{};
+  deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(content.size() + 100, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// A zip archive with one member.
+std::string zip(const std::string& name, const std::string& content, bool deflate) {
+  const std::string packed = deflate ? deflated(content) : content;
+  const uLong crc =
+      crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+  const std::string fields = little_endian(20, 2) + little_endian(0, 2) + little_endian(deflate ? 8 : 0, 2) +
+                             little_endian(0, 4) + little_endian(crc, 4) + little_endian(packed.size(), 4) +
+                             little_endian(content.size(), 4) + little_endian(name.size(), 2);
+  const std::string local = "PK\x03\x04" + fields + little_endian(0, 2) + name + packed;
+  const std::string central = "PK\x01\x02" + little_endian(20, 2) + fields + little_endian(0, 16) + name;
+  const std::string end = "PK\x05\x06" + little_endian(0, 4) + little_endian(1, 2) + little_endian(1, 2) +
+                          little_endian(central.size(), 4) + little_endian(local.size(), 4) +
+                          little_endian(0, 2);
+  return local + central + end;
+}
+
+const std::string kThreeFloats =
+    npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n",
+        little_endian(0x3f800000, 4) + little_endian(0x40000000, 4) + little_endian(0xc0400000, 4));
+
+class Npy : public testing::Test {
+ protected:
+  std::string file(const std::string& content) {
+    write_file(path(), content);
+    return path();
+  }
+  std::string path() const { return folder_.path() + "/t"; }
+  TempDir folder_;
+};
+
+TEST_F(Npy, EveryTypeAndRankRoundTrips) {
+  for (int d = 0; d < kDTypeCount; ++d) {
+    for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 0, 4}, Shape{2, 1, 3}}) {
+      HostTensor tensor(TensorType{static_cast<DType>(d), shape});
+      for (int64_t i = 0; i < tensor.bytes(); ++i)
+        tensor.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(i % 2);
+      write_npy(path(), tensor);
+      const HostTensor back = read_npy(path());
+      EXPECT_EQ(to_string(back.type()), to_string(tensor.type()));
+      EXPECT_EQ(std::memcmp(back.raw(), tensor.raw(), static_cast<size_t>(tensor.bytes())), 0);
+    }
+  }
+}
+
+TEST_F(Npy, HeaderIsWhatNumpyWrites) {
+  write_npy(path(), HostTensor::of<float>(DType::f32, {1, 2}, {1, 2}));
+  const std::string content = read_file(path());
+  EXPECT_EQ(content.substr(10, 58), "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), ");
+  EXPECT_EQ(content.size(), 128u + 8);  // the data starts at a multiple of 64
+  EXPECT_EQ(content[127], '\n');
+}
+
+TEST_F(Npy, ReadsValues) {
+  const HostTensor tensor = read_npy(file(kThreeFloats));
+  EXPECT_EQ(tensor.shape(), Shape{3});
+  EXPECT_EQ(tensor.data<float>()[2], -3.0f);
+}
+
+TEST_F(Npy, RefusesMalformedFiles) {
+  const auto error = [&](const std::string& content) {
+    const std::string text = error_of([&] { read_npy(file(content)); });
+    return text.substr(0, 2) + text.substr(text.find("':") + 2);
+  };
+  EXPECT_EQ(error("hello"), "3  not an npy file");
+  EXPECT_EQ(error(""), "3  not an npy file");
+  EXPECT_EQ(error(kThreeFloats.substr(0, 40)), "3  npy header is truncated");
+  EXPECT_EQ(error(kThreeFloats.substr(0, kThreeFloats.size() - 1)),
+            "3  f32[3] needs 12 bytes of data, the file has 11");
+  EXPECT_EQ(error(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (), }", "1234")),
+            "3  npy element type '>f4' is not supported");
+  EXPECT_EQ(error(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }", "12345678")),
+            "3  npy in Fortran order is not supported");
+  EXPECT_EQ(error(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "")),
+            "3  npy header has a malformed 'shape'");
+  EXPECT_EQ(error(npy("{'descr': '<f4', 'shape': (), }", "1234")), "3  npy header has no 'fortran_order'");
+  EXPECT_NE(error(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", ""))
+                .find("too many"),
+            std::string::npos);
+  EXPECT_EQ(error_of([&] { read_npy(folder_.path() + "/missing"); }).substr(0, 1), "7");
+}
+
+TEST_F(Npy, ReadsStoredAndDeflatedMembers) {
+  for (const bool deflate : {false, true}) {
+    const auto tensors = read_npz(file(zip("a/b.npy", kThreeFloats, deflate)));
+    ASSERT_EQ(tensors.size(), 1u);
+    EXPECT_EQ(tensors.at("a/b").data<float>()[1], 2.0f);
+  }
+}
+
+TEST_F(Npy, RefusesDamagedArchives) {
+  const std::string good = zip("a.npy", kThreeFloats, true);
+  for (size_t length = 0; length < good.size(); ++length)
+    EXPECT_EQ(error_of([&] { read_npz(file(good.substr(0, length))); })[0], '3') << length;
+  // A damaged byte is either refused or without effect (time stamps, versions, attributes).
+  for (size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0xff);
+    try {
+      for (const auto& [name, tensor] : read_npz(file(bad))) EXPECT_EQ(tensor.data<float>()[2], -3.0f) << at;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::invalid) << at;
+    }
+  }
+  std::string stored = zip("a.npy", kThreeFloats, false);
+  stored[stored.find("(3,)") + 30] ^= 1;
+  EXPECT_NE(error_of([&] { read_npz(file(stored)); }).find("checksum differs"), std::string::npos);
+}
+
+TEST_F(Npy, ReadsWhatNumpyWrote) {
+  const auto tensors = read_npz(KORCH_SOURCE_DIR "/models/candy_224.ref.npz");
+  EXPECT_FALSE(tensors.empty());
+  for (const auto& [name, tensor] : tensors) EXPECT_GT(tensor.elements(), 0) << name;
+}
+
+}  // namespace
+}  // namespace korch
