@@ -16,8 +16,11 @@ class Enumerator {
 
   Enumeration run() {
     if (atoms_.chained_nodes() > 0) result_.pruned["unary_chain"] = atoms_.chained_nodes();
-    make_singles();
-    for (AtomId id = 0; id < atoms_.size(); ++id) enqueue({id});
+    for (AtomId id = 0; id < atoms_.size(); ++id) {
+      if (!atoms_.is_convex({id})) continue;  // one of several producers, which needs its own result
+      for (NodeId node : atoms_.atom(id).nodes) add({node}, graph_.node(node).outputs);
+      enqueue({id});
+    }
     // Sets leave the queue by ascending size, so every limit drops the largest.
     while (!queue_.empty()) {
       const AtomSet set = std::move(queue_.front());
@@ -30,12 +33,6 @@ class Enumerator {
 
  private:
   void prune(Rule rule) { ++result_.pruned[name(rule)]; }
-
-  void make_singles() {
-    for (AtomId id = 0; id < atoms_.size(); ++id) {
-      for (NodeId node : atoms_.atom(id).nodes) add({node}, graph_.node(node).outputs);
-    }
-  }
 
   // Producers, consumers and siblings that read the same Value; ascending.
   std::vector<AtomId> neighbours(const AtomSet& set) {
