@@ -65,6 +65,7 @@ void link_shared(const LinkRequest& request) {
                                         "--version-script=" + request.version_script,
                                         "-o",
                                         request.output};
+  for (const std::string& symbol : request.exported) arguments.push_back("--undefined=" + symbol);
   for (const std::string& object : request.objects) arguments.push_back(object);
   for (const std::string& archive : request.archives) arguments.push_back(archive);
   for (const std::string& soname : request.sonames) arguments.push_back(system_library_path(soname));

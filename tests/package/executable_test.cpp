@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "korch/base/error.h"
+#include "korch/base/files.h"
+#include "korch/package/loaded.h"
+#include "korch/package/package.h"
+#include "test_plan.h"
+
+namespace korch {
+namespace {
+
+HostTensor input_of(float seed) {
+  HostTensor x(TensorType{DType::f32, {kElements}});
+  for (int64_t i = 0; i < kElements; ++i)
+    x.mutable_data<float>()[i] = static_cast<float>((i * 7) % 11) - seed;
+  return x;
+}
+
+// Small integers: exact in any order of summation.
+void expect_outputs(const HostTensor& x, const std::vector<HostTensor>& outputs) {
+  const std::vector<float> scale = test_scale();
+  float total = 0;
+  for (int64_t i = 0; i < kElements; ++i) total += x.data<float>()[i] * scale[static_cast<size_t>(i)];
+  for (int64_t i = 0; i < kElements; ++i) {
+    const float scaled = x.data<float>()[i] * scale[static_cast<size_t>(i)];
+    ASSERT_EQ(outputs[0].data<float>()[i], std::max(scaled, 0.0f) - total) << i;
+    if (i >= 40 && i < 50) {
+      ASSERT_EQ(outputs[1].data<float>()[i - 40], scaled) << i;
+    }
+  }
+}
+
+ErrorKind kind_of_failure(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorKind::internal;
+}
+
+class ExecutableTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TempDir;
+    plan_ = new Plan(test_plan());
+    report_ = write_executable(test_package(*plan_, Isa::portable), path());
+  }
+  static void TearDownTestSuite() {
+    delete folder_;
+    delete plan_;
+  }
+  static std::string path() { return folder_->path() + "/model.so"; }
+  static inline TempDir* folder_;
+  static inline Plan* plan_;
+  static inline PackageReport report_;
+};
+
+TEST_F(ExecutableTest, RunsWithAnyNumberOfThreads) {
+  for (int threads : {0, 1, 2, 3}) {
+    LoadedExecutable model(path(), threads);
+    const HostTensor x = input_of(3);
+    expect_outputs(x, model.run({x}));
+    expect_outputs(x, model.run({x}));
+  }
+}
+
+TEST_F(ExecutableTest, DescribesItself) {
+  const LoadedExecutable model(path());
+  EXPECT_EQ(model.inputs()[0].name, "x");
+  EXPECT_EQ(model.outputs()[1].name, "middle");
+  EXPECT_EQ(model.outputs()[1].type, (TensorType{DType::f32, {2, 5}}));
+  EXPECT_EQ(model.model().threads, 2u);
+  EXPECT_STREQ(model.model().step_names[0], "Mul \"scale\"");
+  EXPECT_EQ(model.model().step_count, 3u);  // two steps and a copy of `middle`
+  EXPECT_EQ(model.model().arena_bytes, static_cast<uint64_t>(report_.arena_bytes));
+  EXPECT_EQ(report_.arena_bytes, 448 + 64);  // `scaled` and a temporary; outputs live with the caller
+  EXPECT_EQ(report_.weights_bytes, 448);
+  EXPECT_EQ(read_plan_json(path()), "{\"test\": true}");
+  EXPECT_EQ(read_executable(path()).needed, (std::vector<std::string>{"libm.so.6", "libc.so.6"}));
+}
+
+TEST_F(ExecutableTest, ProfilesAndObservesSteps) {
+  LoadedExecutable model(path());
+  std::vector<HostTensor> outputs = model.allocate_outputs();
+  EXPECT_EQ(model.profile({input_of(1)}, outputs).size(), 3u);
+  std::vector<float> scaled;
+  model.run_observed({input_of(1)}, outputs, [&](int step, void* const* args) {
+    if (step == 0) scaled.assign(static_cast<float*>(args[2]), static_cast<float*>(args[2]) + 3);
+  });
+  EXPECT_EQ(scaled, (std::vector<float>{2, -6, 0}));
+  EXPECT_THROW(model.run_observed({input_of(1)}, outputs, [](int, void* const*) { throw 7; }), int);
+}
+
+TEST_F(ExecutableTest, TwoInstancesInTwoThreads) {
+  auto work = [&](float seed) {
+    LoadedExecutable model(path());
+    const HostTensor x = input_of(seed);
+    for (int round = 0; round < 200; ++round) expect_outputs(x, model.run({x}));
+  };
+  std::thread other(work, 1.0f);
+  work(5.0f);
+  other.join();
+}
+
+TEST_F(ExecutableTest, SameInputSameBytes) {
+  const std::string second = folder_->path() + "/second.so";
+  write_executable(test_package(*plan_, Isa::portable), second);
+  EXPECT_TRUE(read_file(path()) == read_file(second));
+}
+
+TEST_F(ExecutableTest, UsableFromCWithoutKorch) {
+  const std::string program = folder_->path() + "/run_model";
+  write_file(folder_->path() + "/korch.h", c_header());
+  const std::string compile = std::string(KORCH_C_COMPILER) + " -Wall -Wextra -Werror -I" + folder_->path() +
+                              " " + KORCH_SOURCE_DIR + "/examples/run_model.c " + path() + " -o " + program;
+  ASSERT_EQ(std::system(compile.c_str()), 0) << compile;
+  ASSERT_EQ(std::system((program + " > " + program + ".txt").c_str()), 0);
+  EXPECT_EQ(read_file(program + ".txt"), "y f32: 0 0 0 0\nmiddle f32: -0 -0 0 0\n");
+}
+
+TEST_F(ExecutableTest, RefusesWrongInputs) {
+  LoadedExecutable model(path());
+  EXPECT_EQ(kind_of_failure([&] { model.run({}); }), ErrorKind::invalid);
+  EXPECT_EQ(kind_of_failure([&] { model.run({HostTensor({DType::f32, {7}})}); }), ErrorKind::invalid);
+  EXPECT_EQ(kind_of_failure([&] { model.run({HostTensor({DType::i32, {kElements}})}); }), ErrorKind::invalid);
+}
+
+TEST_F(ExecutableTest, KernelFailureIsAnErrorThatNamesTheStep) {
+  LoadedExecutable model(path());
+  try {
+    model.run({input_of(-2000)});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::invalid);
+    EXPECT_NE(std::string(error.what()).find("Mul \"scale\""), std::string::npos) << error.what();
+  }
+  expect_outputs(input_of(2), model.run({input_of(2)}));
+}
+
+TEST_F(ExecutableTest, RefusesWhatIsNotAnExecutable) {
+  const std::string file = folder_->path() + "/other";
+  auto refused = [&] { return kind_of_failure([&] { LoadedExecutable model(file); }); };
+  EXPECT_EQ(refused(), ErrorKind::io);  // missing
+  for (const std::string content : {"", "text",
+                                    "\x7f"
+                                    "ELF"}) {
+    write_file(file, content);
+    EXPECT_EQ(refused(), ErrorKind::io);
+  }
+  write_file(file, read_file("/proc/self/exe").substr(0, 100000));
+  EXPECT_EQ(refused(), ErrorKind::io);
+  const std::string whole = read_file(path());
+  for (size_t size = 0; size < whole.size(); size += 997) {
+    write_file(file, whole.substr(0, size));
+    ASSERT_EQ(refused(), ErrorKind::io) << size;
+  }
+  // Another CPU: the machine of the ELF header, then our own target section.
+  std::string other = whole;
+  other[18] = 40;
+  write_file(file, other);
+  EXPECT_EQ(refused(), ErrorKind::io);
+  other = whole;
+  const size_t target = other.find("{\"test\": true}x86-64");
+  ASSERT_NE(target, std::string::npos);
+  other.replace(target + 14, 6, "arm64!");
+  write_file(file, other);
+  EXPECT_EQ(refused(), ErrorKind::io);
+}
+
+// Damaged headers are refused or harmless to read; never a crash.
+TEST_F(ExecutableTest, ReadingSurvivesDamage) {
+  const std::string file = folder_->path() + "/damaged";
+  const std::string whole = read_file(path());
+  uint64_t state = 1;
+  for (int round = 0; round < 300; ++round) {
+    std::string damaged = whole;
+    for (int change = 0; change < 8; ++change) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      const size_t header = (state >> 40) % 64, tail = whole.size() - 1 - (state >> 33) % 2000;
+      damaged[change % 2 == 0 ? header : tail] = static_cast<char>(state >> 56);
+    }
+    write_file(file, damaged);
+    try {
+      read_executable(file);
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::io);
+    }
+  }
+}
+
+TEST_F(ExecutableTest, RefusesAnotherCpu) {
+  if (runs_here(Isa::x86_64_v4)) GTEST_SKIP() << "this CPU offers every instruction set korch knows";
+  const std::string file = folder_->path() + "/v4.so";
+  write_executable(test_package(*plan_, Isa::x86_64_v4), file);
+  EXPECT_EQ(kind_of_failure([&] { LoadedExecutable model(file); }), ErrorKind::io);
+}
+
+TEST_F(ExecutableTest, UnwritablePlaceIsAnErrorAndLeavesNothing) {
+  EXPECT_EQ(kind_of_failure([&] {
+              write_executable(test_package(*plan_, Isa::portable), folder_->path() + "/no/such/folder/m.so");
+            }),
+            ErrorKind::io);
+}
+
+}  // namespace
+}  // namespace korch

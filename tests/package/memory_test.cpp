@@ -1,0 +1,174 @@
+#include "korch/package/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace korch {
+namespace {
+
+bool meet(const Lifetime& a, const Lifetime& b) {
+  return a.first_step <= b.last_step && b.first_step <= a.last_step;
+}
+
+TEST(Arena, BuffersAliveTogetherShareNoByte) {
+  std::mt19937 random(1);
+  auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Lifetime> lives;
+    const int steps = pick(1, 40);
+    for (int i = pick(0, 60); i > 0; --i) {
+      const int first = pick(0, steps - 1);
+      lives.push_back({pick(0, 3) == 0 ? pick(0, 100) : 64 * pick(1, 500), first, pick(first, steps - 1)});
+    }
+    const Arena arena = plan_arena(lives);
+    int64_t most_alive = 0, total = 0;
+    for (int step = 0; step < steps; ++step) {
+      int64_t alive = 0;
+      for (const Lifetime& life : lives)
+        if (life.first_step <= step && step <= life.last_step) alive += life.size_bytes;
+      most_alive = std::max(most_alive, alive);
+    }
+    for (size_t a = 0; a < lives.size(); ++a) {
+      total += lives[a].size_bytes + kBufferAlignment;
+      ASSERT_EQ(arena.offsets[a] % kBufferAlignment, 0);
+      ASSERT_LE(arena.offsets[a] + lives[a].size_bytes, arena.size_bytes);
+      for (size_t b = 0; b < a; ++b) {
+        if (!meet(lives[a], lives[b]) || lives[a].size_bytes == 0 || lives[b].size_bytes == 0) continue;
+        ASSERT_TRUE(arena.offsets[a] + lives[a].size_bytes <= arena.offsets[b] ||
+                    arena.offsets[b] + lives[b].size_bytes <= arena.offsets[a])
+            << "round " << round;
+      }
+    }
+    ASSERT_GE(arena.size_bytes, most_alive);
+    ASSERT_LE(arena.size_bytes, total);
+  }
+}
+
+TEST(Arena, ReusesWhatIsDead) {
+  const Arena arena = plan_arena({{640, 0, 1}, {640, 1, 2}, {640, 2, 3}, {640, 3, 4}});
+  EXPECT_EQ(arena.size_bytes, 1280);
+}
+
+// Chain x -> a -> b -> y of equal sizes, every kernel able to work in place.
+struct Chain {
+  Plan plan;
+  Chain() {
+    Kernel kernel;
+    kernel.in_place = {{0, 0}};
+    plan.kernels = {kernel};
+    add("x", TensorRole::input, 0);
+    add("a", TensorRole::intermediate, -1);
+    add("b", TensorRole::intermediate, -1);
+    add("y", TensorRole::output, 0);
+    for (int s = 0; s < 3; ++s) step({s}, {s + 1});
+  }
+  int add(const char* name, TensorRole role, int index, int64_t bytes = 256) {
+    PlanTensor tensor;
+    tensor.name = name;
+    tensor.size_bytes = bytes;
+    tensor.role = role;
+    tensor.index = index;
+    plan.tensors.push_back(tensor);
+    return static_cast<int>(plan.tensors.size()) - 1;
+  }
+  void step(std::vector<int> inputs, std::vector<int> outputs) {
+    PlanStep made;
+    made.kernel = 0;
+    made.inputs = std::move(inputs);
+    made.outputs = std::move(outputs);
+    plan.steps.push_back(made);
+  }
+  MemoryPlan memory() const { return plan_memory(plan, {128}); }
+};
+
+TEST(MemoryPlan, InPlaceChainsLiveInTheOutput) {
+  const Chain chain;
+  const MemoryPlan memory = chain.memory();
+  EXPECT_EQ(memory.arena_bytes, 0);
+  EXPECT_EQ(memory.tensors[0].region, rt::kInput);  // never overwritten
+  for (int t : {1, 2, 3}) EXPECT_EQ(memory.tensors[static_cast<size_t>(t)].region, rt::kOutput);
+}
+
+TEST(MemoryPlan, NotInPlaceWhenReadLater) {
+  Chain chain;
+  chain.plan.steps[2].inputs = {2, 1};  // y = f(b, a)
+  const MemoryPlan memory = chain.memory();
+  EXPECT_EQ(memory.tensors[1].region, rt::kArena);
+  EXPECT_EQ(memory.tensors[2].region, rt::kOutput);
+  EXPECT_EQ(memory.arena_bytes, 256);
+}
+
+TEST(MemoryPlan, NotInPlaceWhenAnotherArgumentSeesTheBytes) {
+  Chain chain;
+  const int view = chain.add("view of b", TensorRole::intermediate, -1, 64);
+  chain.plan.tensors[static_cast<size_t>(view)].alias_of = 2;
+  chain.plan.tensors[static_cast<size_t>(view)].alias_offset_bytes = 64;
+  chain.plan.steps[2].inputs = {2, view};
+  const MemoryPlan memory = chain.memory();
+  EXPECT_EQ(memory.tensors[2].region, rt::kArena);
+  EXPECT_EQ(memory.tensors[static_cast<size_t>(view)].offset, memory.tensors[2].offset + 64);
+}
+
+TEST(MemoryPlan, PartsOfAConcatLiveInTheWhole) {
+  Chain chain;
+  chain.plan.kernels[0].in_place.clear();
+  const int whole = chain.add("whole", TensorRole::intermediate, -1, 512);
+  const int left = chain.add("left", TensorRole::intermediate, -1);
+  const int right = chain.add("right", TensorRole::intermediate, -1);
+  chain.plan.tensors[static_cast<size_t>(left)].alias_of = whole;
+  chain.plan.tensors[static_cast<size_t>(right)].alias_of = whole;
+  chain.plan.tensors[static_cast<size_t>(right)].alias_offset_bytes = 256;
+  chain.plan.steps.clear();
+  chain.step({0}, {left});
+  chain.step({0}, {1});  // alive together with `left`, before `right` is made
+  chain.step({1}, {right});
+  chain.step({whole}, {3});
+  const MemoryPlan memory = chain.memory();
+  EXPECT_EQ(memory.tensors[static_cast<size_t>(right)].offset,
+            memory.tensors[static_cast<size_t>(left)].offset + 256);
+  const uint64_t a = memory.tensors[1].offset, w = memory.tensors[static_cast<size_t>(whole)].offset;
+  EXPECT_TRUE(a + 256 <= w || w + 512 <= a);
+}
+
+TEST(MemoryPlan, OutputsThatAreViewsOfOthersAreCopied) {
+  Chain chain;
+  auto output = [&](int index, int alias_of, int64_t offset, int64_t bytes) {
+    const int id = chain.add("o", TensorRole::output, index, bytes);
+    chain.plan.tensors[static_cast<size_t>(id)].alias_of = alias_of;
+    chain.plan.tensors[static_cast<size_t>(id)].alias_offset_bytes = offset;
+    return id;
+  };
+  const int constant = chain.add("c", TensorRole::constant, 0);
+  output(1, 0, 0, 256);         // an input
+  output(2, constant, 32, 64);  // part of a constant
+  output(3, 3, 0, 256);         // the same as another output
+  output(4, 1, 64, 64);         // part of an intermediate: keeps it alive
+  const MemoryPlan memory = chain.memory();
+  ASSERT_EQ(memory.copies.size(), 4u);
+  for (uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(memory.copies[i].destination.region, rt::kOutput);
+    EXPECT_EQ(memory.copies[i].destination.index, i + 1);
+  }
+  EXPECT_EQ(memory.copies[0].source.region, rt::kInput);
+  EXPECT_EQ(memory.copies[1].source.region, rt::kWeights);
+  EXPECT_EQ(memory.copies[1].source.offset, 128u + 32u);
+  EXPECT_EQ(memory.copies[2].source.region, rt::kOutput);
+  EXPECT_EQ(memory.copies[2].source.index, 0u);
+  EXPECT_EQ(memory.tensors[1].region, rt::kArena);
+  EXPECT_EQ(memory.copies[3].source.offset, memory.tensors[1].offset + 64);
+  EXPECT_NE(memory.tensors[2].region == rt::kArena && memory.tensors[2].offset == memory.tensors[1].offset,
+            true);
+}
+
+TEST(MemoryPlan, TemporariesShareNothingWithTheStepsTensors) {
+  Chain chain;
+  chain.plan.kernels[0].in_place.clear();
+  chain.plan.kernels[0].temporary_bytes = {100, 300};
+  const MemoryPlan memory = chain.memory();
+  ASSERT_EQ(memory.temporaries.size(), 3u);
+  EXPECT_EQ(memory.arena_bytes, 256 + 256 + 128 + 320);  // step 1: a, b and both
+}
+
+}  // namespace
+}  // namespace korch
