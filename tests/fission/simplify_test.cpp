@@ -121,6 +121,11 @@ TEST(Simplify, DropsExpandsWhereTheUserBroadcasts) {
                            "%a = Expand(%x) {shape=[2,4,5]} : f64[2x4x5]\n%y = MatMul(%z, %a) : f64[2x3x5]\n"
                            "output %y \"y\"\n"),
       "MatMul");
+  // A matmul does not broadcast the axis it sums over.
+  EXPECT_EQ(simplified_operators("input %x : f64[3x1] \"x\"\ninput %z : f64[4x5] \"z\"\n"
+                                 "%a = Expand(%x) {shape=[3,4]} : f64[3x4]\n%y = MatMul(%a, %z) : f64[3x5]\n"
+                                 "output %y \"y\"\n"),
+            "Expand MatMul");
   // Both are needed: the sum is larger than what it would read.
   EXPECT_EQ(simplified_operators("input %x : f64[3x1] \"x\"\n%a = Expand(%x) {shape=[3,4]} : f64[3x4]\n"
                                  "%y = Mul(%a, %a) : f64[3x4]\noutput %y \"y\"\n"),
@@ -140,6 +145,11 @@ TEST(Simplify, TransposesOfMatricesBecomeFlags) {
   EXPECT_EQ(product("2x6x3x5", "0,2,3,1", "2x3x5x6"), "Transpose MatMul MatMul");
   EXPECT_EQ(product("2x5x3x6", "0,2,1,3", "2x3x5x6"), "Transpose MatMul MatMul");
 
+  // A flag that is set already is cleared.
+  EXPECT_EQ(simplified_operators("input %x : f64[3x4] \"x\"\n%t = Transpose(%x) {perm=[1,0]} : f64[4x3]\n"
+                                 "%y = MatMul(%t, %x) {transpose_a=true, transpose_b=true} : f64[3x3]\n"
+                                 "output %y \"y\"\n"),
+            "MatMul");
   Graph graph = parse_graph(R"(graph {
     input %x : f64[2x6x3x5] "x"
     input %z : f64[2x3x4x5] "z"
