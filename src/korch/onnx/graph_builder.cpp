@@ -1,0 +1,91 @@
+#include "korch/onnx/graph_builder.h"
+
+#include <algorithm>
+
+#include "korch/interp/interpreter.h"
+#include "korch/onnx/tensor_data.h"
+
+namespace korch::onnx {
+namespace {
+
+// Shape arithmetic is always folded; larger results while their sum stays below what a model file may well
+// hold.
+constexpr int64_t kAlwaysFoldedBytes = 64 << 10;
+constexpr int64_t kMaxGrowthBytes = 256 << 20;
+
+}  // namespace
+
+Operand GraphBuilder::input(TensorType type, const std::string& name) {
+  auto operand = std::make_shared<OperandState>();
+  operand->id = graph_.add_input(type, name);
+  operand->type = std::move(type);
+  operand->name = name;
+  return operand;
+}
+
+Operand GraphBuilder::constant(HostTensor value, std::vector<std::string> origins) {
+  auto operand = std::make_shared<OperandState>();
+  operand->type = value.type();
+  operand->constant = std::move(value);
+  operand->origins = std::move(origins);
+  return operand;
+}
+
+bool GraphBuilder::may_grow(const std::vector<TensorType>& results, const std::vector<Operand>& inputs) {
+  int64_t growth = 0;
+  for (const TensorType& type : results) growth += type.bytes();
+  if (growth <= kAlwaysFoldedBytes) return true;
+  for (const Operand& input : inputs) growth -= input->type.bytes();
+  growth = std::max<int64_t>(growth, 0);
+  if (growth > kMaxGrowthBytes - growth_bytes_) return false;
+  growth_bytes_ += growth;
+  return true;
+}
+
+std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Operand>& inputs,
+                                        const std::string& origin) {
+  std::vector<TensorType> input_types;
+  std::vector<const HostTensor*> constants;
+  for (const Operand& input : inputs) {
+    input_types.push_back(input->type);
+    constants.push_back(input->constant ? &*input->constant : nullptr);
+  }
+  const std::vector<TensorType> types = infer_types(op, attrs, input_types, constants);
+  for (const TensorType& type : types) require_fits_memory(type);
+
+  std::vector<Operand> outputs;
+  if (std::count(constants.begin(), constants.end(), nullptr) == 0 && may_grow(types, inputs)) {
+    std::vector<HostTensor> values;
+    for (const HostTensor* constant : constants) values.push_back(*constant);
+    Node node;
+    node.op = op;
+    node.attrs = std::move(attrs);
+    for (HostTensor& result : evaluate_node(node, values, types, Precision::native))
+      outputs.push_back(constant(std::move(result), {origin}));
+    return outputs;
+  }
+  std::vector<ValueId> ids;
+  for (const Operand& input : inputs) ids.push_back(value(input));
+  const NodeId node = graph_.add_node(op, std::move(attrs), std::move(ids), {origin});
+  for (ValueId id : graph_.node(node).outputs) {
+    auto operand = std::make_shared<OperandState>();
+    operand->type = graph_.value(id).type;
+    operand->id = id;
+    outputs.push_back(std::move(operand));
+  }
+  return outputs;
+}
+
+ValueId GraphBuilder::value(const Operand& operand) {
+  if (operand->id == kNoId)
+    operand->id = graph_.add_constant(*operand->constant, operand->name, operand->origins);
+  return operand->id;
+}
+
+void GraphBuilder::name(const Operand& operand, const std::string& name) {
+  if (!operand->name.empty()) return;
+  operand->name = name;
+  if (operand->id != kNoId) graph_.rename(operand->id, name);
+}
+
+}  // namespace korch::onnx

@@ -1,0 +1,35 @@
+// ONNX model file -> operator Graph.
+//
+// Reads opsets 7 to 21 of the ai.onnx domain, float and integer tensors, inline and external weights.
+// Operators whose parameters are static become simpler ones (Squeeze -> Reshape, Split -> Slices, Shape ->
+// Constant, Dropout -> nothing), and nodes that depend on constants alone are folded, so that shape
+// arithmetic vanishes. Only nodes that a graph output depends on are imported. Values carry their ONNX names,
+// Nodes the name of the ONNX node they stem from
+// ("<operator>_<index>" where it has none). The result passes verify(graph, Stage::imported).
+//
+// The file is untrusted. Errors name the node, the operator and what to do:
+//   invalid      no ONNX model, a cycle, duplicate or unknown names, data of the wrong size, shapes that do
+//   not agree,
+//                a dynamic dimension without a shape in the options
+//   unsupported  operators, element types and data-dependent shapes that korch does not know, all of them at
+//   once resource     tensors larger than the machine's memory io           the file or its external data
+//   cannot be read
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+struct ImportOptions {
+  std::map<std::string, Shape> shapes;  // of graph inputs, where the file leaves dimensions open
+};
+
+Graph import_onnx(const std::string& path, const ImportOptions& options = {});
+// A model in memory, which cannot have external data.
+Graph import_onnx_bytes(std::string_view bytes, const ImportOptions& options = {});
+
+}  // namespace korch

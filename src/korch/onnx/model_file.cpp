@@ -1,0 +1,63 @@
+#include "korch/onnx/model_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <limits>
+#include <system_error>
+
+#include "korch/base/error.h"
+#include "korch/base/files.h"
+
+namespace korch::onnx {
+namespace {
+
+constexpr size_t kMaxProtobufBytes = std::numeric_limits<int32_t>::max();
+constexpr size_t kMaxQuotedChars = 200;  // longer names would drown the message
+
+}  // namespace
+
+proto::ModelProto parse_model(std::string_view bytes, const std::string& what) {
+  if (bytes.size() > kMaxProtobufBytes)
+    throw Error(
+        ErrorKind::invalid,
+        fmt::format(
+            "{} has {} bytes, but a protobuf file holds at most 2 GiB: save the model with its weights "
+            "as external data",
+            what, bytes.size()));
+  proto::ModelProto model;
+  if (bytes.empty() || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Error(ErrorKind::invalid, what + " is not an ONNX model, or is truncated");
+  if (!model.has_graph()) throw Error(ErrorKind::invalid, what + " is not an ONNX model: it has no graph");
+  return model;
+}
+
+proto::ModelProto load_model_file(const std::string& path) {
+  std::error_code error;
+  // Opening a pipe or a device could wait for ever.
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    throw Error(ErrorKind::io, fmt::format("'{}' is not a regular file", path));
+  const MappedFile file(path);
+  return parse_model(file.view(), fmt::format("'{}'", path));
+}
+
+std::string serialize(const proto::ModelProto& model) {
+  if (model.ByteSizeLong() > kMaxProtobufBytes)
+    throw Error(ErrorKind::invalid, "the model needs more than the 2 GiB that one ONNX file can hold");
+  return model.SerializeAsString();
+}
+
+std::string quoted_name(std::string_view name) {
+  std::string result = "\"";
+  for (const char c : name.substr(0, kMaxQuotedChars)) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+  }
+  return result + (name.size() > kMaxQuotedChars ? "...\"" : "\"");
+}
+
+}  // namespace korch::onnx

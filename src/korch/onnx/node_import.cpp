@@ -1,0 +1,190 @@
+#include "korch/onnx/node_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/onnx/model_file.h"
+
+namespace korch::onnx {
+
+NodeImport::NodeImport(const proto::NodeProto& node, std::string origin, int64_t opset,
+                       std::vector<Operand> inputs, std::vector<bool> used_outputs, GraphBuilder& builder,
+                       ExternalData& external)
+    : node_(node),
+      origin_(std::move(origin)),
+      opset_(opset),
+      inputs_(std::move(inputs)),
+      used_outputs_(std::move(used_outputs)),
+      builder_(builder),
+      external_(external) {}
+
+const Operand& NodeImport::input(size_t i) const {
+  if (!has_input(i)) invalid(fmt::format("input {} is missing", i));
+  return inputs_[i];
+}
+
+std::vector<Operand> NodeImport::all_inputs() const {
+  std::vector<Operand> result;
+  for (size_t i = 0; i < inputs_.size(); ++i) result.push_back(input(i));
+  if (result.empty()) invalid("it has no inputs");
+  return result;
+}
+
+const HostTensor& NodeImport::constant_input(size_t i, const char* what) const {
+  const Operand& operand = input(i);
+  if (!operand->constant)
+    unsupported(fmt::format(
+        "its {} ({}) depend on the data; they must be constant: export the model with static shapes, "
+        "or fix its dynamic dimensions with --shape",
+        what, quoted_name(node_.input(static_cast<int>(i)))));
+  return *operand->constant;
+}
+
+std::vector<int64_t> NodeImport::ints_input(size_t i, const char* what) const {
+  const HostTensor& tensor = constant_input(i, what);
+  if (!is_integer(tensor.dtype())) invalid(fmt::format("its {} must be integers", what));
+  if (tensor.shape().size() > 1) invalid(fmt::format("its {} must have rank 1", what));
+  return as_int_vector(tensor);
+}
+
+int64_t NodeImport::int_input(size_t i, const char* what) const {
+  const HostTensor& tensor = constant_input(i, what);
+  if (!is_integer(tensor.dtype()) || tensor.elements() != 1)
+    invalid(fmt::format("its {} must be one integer", what));
+  return element_as_int(tensor, 0);
+}
+
+const proto::AttributeProto* NodeImport::find(const char* name) {
+  read_.insert(name);
+  for (const auto& attribute : node_.attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+const proto::AttributeProto* NodeImport::find(const char* name, proto::AttributeProto::Type type) {
+  const proto::AttributeProto* attribute = find(name);
+  if (attribute == nullptr) return nullptr;
+  if (attribute->has_ref_attr_name())
+    invalid(fmt::format("attribute {} refers to a function's attribute", name));
+  if (attribute->type() != type) invalid(fmt::format("attribute {} has the wrong type", name));
+  return attribute;
+}
+
+bool NodeImport::has(const char* name) const {
+  return std::any_of(node_.attribute().begin(), node_.attribute().end(),
+                     [&](const proto::AttributeProto& a) { return a.name() == name; });
+}
+
+int64_t NodeImport::int_attr(const char* name, int64_t fallback) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::INT);
+  return attribute != nullptr ? attribute->i() : fallback;
+}
+
+int64_t NodeImport::int_attr(const char* name) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::INT);
+  if (attribute == nullptr) invalid(fmt::format("attribute {} is missing", name));
+  return attribute->i();
+}
+
+double NodeImport::float_attr(const char* name, double fallback) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::FLOAT);
+  return attribute != nullptr ? attribute->f() : fallback;
+}
+
+std::string NodeImport::string_attr(const char* name, const std::string& fallback) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::STRING);
+  return attribute != nullptr ? attribute->s() : fallback;
+}
+
+std::vector<int64_t> NodeImport::ints_attr(const char* name, std::vector<int64_t> fallback) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::INTS);
+  if (attribute == nullptr) return fallback;
+  return {attribute->ints().begin(), attribute->ints().end()};
+}
+
+std::vector<double> NodeImport::floats_attr(const char* name) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::FLOATS);
+  if (attribute == nullptr) return {};
+  return {attribute->floats().begin(), attribute->floats().end()};
+}
+
+HostTensor NodeImport::tensor_attr(const char* name) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::TENSOR);
+  if (attribute == nullptr) invalid(fmt::format("attribute {} is missing", name));
+  return read_tensor(attribute->t(), external_, fmt::format("attribute {}", name));
+}
+
+DType NodeImport::dtype_attr(const char* name, DType fallback) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::INT);
+  if (attribute == nullptr) return fallback;
+  const auto data_type = static_cast<int32_t>(std::clamp<int64_t>(attribute->i(), -1, 1 << 20));
+  const std::optional<DType> dtype = dtype_of(data_type);
+  if (!dtype) unsupported("element type " + data_type_name(data_type));
+  return *dtype;
+}
+
+void NodeImport::require_all_attributes_read() const {
+  for (const auto& attribute : node_.attribute()) {
+    if (!read_.contains(attribute.name()))
+      invalid(fmt::format("attribute {} is unknown in opset {}", quoted_name(attribute.name()), opset_));
+  }
+}
+
+int64_t NodeImport::axis(int64_t value, int64_t rank) const {
+  if (value < -rank || value >= rank)
+    invalid(fmt::format("axis {} is outside of [-{}, {})", value, rank, rank));
+  return value < 0 ? value + rank : value;
+}
+
+std::vector<int64_t> NodeImport::axes(const std::vector<int64_t>& values, int64_t rank) const {
+  std::vector<int64_t> result;
+  for (int64_t value : values) result.push_back(axis(value, rank));
+  std::sort(result.begin(), result.end());
+  if (std::adjacent_find(result.begin(), result.end()) != result.end()) invalid("an axis is named twice");
+  return result;
+}
+
+const std::vector<int64_t>& NodeImport::bounded(const char* what, const std::vector<int64_t>& values,
+                                                int64_t low, int64_t high) const {
+  for (int64_t value : values) {
+    if (value < low || value > high)
+      invalid(fmt::format("{} {} is outside of [{}, {}]", what, value, low, high));
+  }
+  return values;
+}
+
+Operand NodeImport::emit(Op op, Attrs attrs, const std::vector<Operand>& inputs) {
+  return emit_all(op, std::move(attrs), inputs).front();
+}
+
+std::vector<Operand> NodeImport::emit_all(Op op, Attrs attrs, const std::vector<Operand>& inputs) {
+  return builder_.emit(op, std::move(attrs), inputs, origin_);
+}
+
+Operand NodeImport::scalar(DType dtype, double value) {
+  return constant(converted(HostTensor::of<double>(DType::f64, {}, {value}), dtype));
+}
+
+Operand NodeImport::ints(const std::vector<int64_t>& values) {
+  return constant(HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values));
+}
+
+Operand NodeImport::reshape(const Operand& operand, const Shape& shape) {
+  return operand->shape() == shape ? operand : emit(Op::Reshape, ShapeAttrs{shape}, {operand});
+}
+
+Operand NodeImport::cast(const Operand& operand, DType dtype) {
+  return operand->dtype() == dtype ? operand : emit(Op::Cast, CastAttrs{dtype}, {operand});
+}
+
+void NodeImport::invalid(const std::string& message) const {
+  throw Error(ErrorKind::invalid, message);
+}
+
+void NodeImport::unsupported(const std::string& message) const {
+  throw Error(ErrorKind::unsupported, message);
+}
+
+}  // namespace korch::onnx

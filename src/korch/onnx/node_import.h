@@ -1,0 +1,93 @@
+// NodeImport: one ONNX node as an import rule sees it: typed attributes with defaults, inputs, and emission.
+//
+// Every error that a rule throws gains the node's name and operator in import.cpp. A rule must ask for every
+// attribute it knows; an attribute that nobody asked for is an error, since ignoring it could change the
+// result.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "korch/onnx/graph_builder.h"
+#include "korch/onnx/tensor_data.h"
+#include "onnx.pb.h"
+
+namespace korch::onnx {
+
+// Strides, dilations, window extents and the like: far above any use, and products with extents stay inside
+// int64.
+constexpr int64_t kMaxStep = int64_t{1} << 20;
+constexpr int64_t kMaxOffset = int64_t{1} << 40;  // pads and extents
+
+class NodeImport {
+ public:
+  // `inputs` has one operand per input of the node, null where it is left out.
+  NodeImport(const proto::NodeProto& node, std::string origin, int64_t opset, std::vector<Operand> inputs,
+             std::vector<bool> used_outputs, GraphBuilder& builder, ExternalData& external);
+
+  const std::string& op_type() const { return node_.op_type(); }
+  int64_t opset() const { return opset_; }
+
+  // Inputs. `input` throws Error{invalid} where there is none.
+  size_t input_count() const { return inputs_.size(); }
+  bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  const Operand& input(size_t i) const;
+  std::vector<Operand> all_inputs() const;
+  // Inputs that parameterize the operator must be constants: Error{unsupported} otherwise, naming `what` they
+  // are.
+  const HostTensor& constant_input(size_t i, const char* what) const;
+  std::vector<int64_t> ints_input(size_t i, const char* what) const;  // rank 0 or 1
+  int64_t int_input(size_t i, const char* what) const;                // exactly one element
+  size_t output_count() const { return used_outputs_.size(); }
+  bool output_used(size_t i) const { return i < used_outputs_.size() && used_outputs_[i]; }
+
+  // Attributes; of a wrong type: Error{invalid}.
+  bool has(const char* name) const;
+  int64_t int_attr(const char* name, int64_t fallback);
+  int64_t int_attr(const char* name);  // required
+  bool flag(const char* name, bool fallback) { return int_attr(name, fallback ? 1 : 0) != 0; }
+  double float_attr(const char* name, double fallback);
+  std::string string_attr(const char* name, const std::string& fallback);
+  std::vector<int64_t> ints_attr(const char* name, std::vector<int64_t> fallback);
+  std::vector<double> floats_attr(const char* name);
+  HostTensor tensor_attr(const char* name);
+  DType dtype_attr(const char* name, DType fallback);
+  void ignore(const char* name) { (void)find(name); }  // without influence on inference
+  void require_all_attributes_read() const;
+
+  // An axis in [-rank, rank) to [0, rank).
+  int64_t axis(int64_t value, int64_t rank) const;
+  std::vector<int64_t> axes(const std::vector<int64_t>& values, int64_t rank) const;  // ascending, each once
+  // Error{invalid} unless every value is in [low, high].
+  const std::vector<int64_t>& bounded(const char* what, const std::vector<int64_t>& values, int64_t low,
+                                      int64_t high) const;
+
+  // Emission; folds where all inputs are constant.
+  Operand emit(Op op, Attrs attrs, const std::vector<Operand>& inputs);
+  Operand emit(Op op, const std::vector<Operand>& inputs) { return emit(op, NoAttrs{}, inputs); }
+  std::vector<Operand> emit_all(Op op, Attrs attrs, const std::vector<Operand>& inputs);
+  Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
+  Operand scalar(DType dtype, double value);
+  Operand ints(const std::vector<int64_t>& values);             // i64, rank 1
+  Operand reshape(const Operand& operand, const Shape& shape);  // the operand itself when nothing changes
+  Operand cast(const Operand& operand, DType dtype);            // likewise
+
+  [[noreturn]] void invalid(const std::string& message) const;
+  [[noreturn]] void unsupported(const std::string& message) const;
+
+ private:
+  const proto::AttributeProto* find(const char* name);
+  const proto::AttributeProto* find(const char* name, proto::AttributeProto::Type type);
+
+  const proto::NodeProto& node_;
+  const std::string origin_;
+  const int64_t opset_;
+  const std::vector<Operand> inputs_;
+  const std::vector<bool> used_outputs_;
+  GraphBuilder& builder_;
+  ExternalData& external_;
+  std::set<std::string> read_;
+};
+
+}  // namespace korch::onnx

@@ -1,0 +1,238 @@
+// Operators that work element by element.
+#include <fmt/format.h>
+
+#include "korch/onnx/rules.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+Op op_named(const std::string& op_type) {
+  const std::optional<Op> op = parse_op(op_type);
+  KORCH_ASSERT(op.has_value(), "no operator " + op_type);
+  return *op;
+}
+
+// Operators that the table knows under ONNX's name, without attributes.
+Results unary(NodeImport& n) {
+  return {n.emit(op_named(n.op_type()), {n.input(0)})};
+}
+Results binary(NodeImport& n) {
+  return {n.emit(op_named(n.op_type()), {n.input(0), n.input(1)})};
+}
+Results where(NodeImport& n) {
+  return {n.emit(Op::Where, {n.input(0), n.input(1), n.input(2)})};
+}
+
+// Float operators with up to two float attributes, in the table's order alpha, beta.
+struct Scalars {
+  const char* op_type;
+  const char* alpha;
+  double default_alpha;
+  const char* beta;
+  double default_beta;
+};
+constexpr Scalars kScalars[] = {
+    {"LeakyRelu", "alpha", 0.01f, nullptr, 0},
+    {"Elu", "alpha", 1, nullptr, 0},
+    {"Celu", "alpha", 1, nullptr, 0},
+    {"Selu", "alpha", 1.67326319217681884765625, "gamma", 1.05070102214813232421875},
+    {"HardSigmoid", "alpha", 0.2f, "beta", 0.5},
+    {"ThresholdedRelu", "alpha", 1, nullptr, 0},
+    {"Shrink", "lambd", 0.5, "bias", 0},
+};
+
+Results with_scalars(NodeImport& n) {
+  for (const Scalars& row : kScalars) {
+    if (n.op_type() != row.op_type) continue;
+    ScalarAttrs attrs;
+    attrs.alpha = n.float_attr(row.alpha, row.default_alpha);
+    if (row.beta != nullptr) attrs.beta = n.float_attr(row.beta, row.default_beta);
+    return {n.emit(op_named(n.op_type()), attrs, {n.input(0)})};
+  }
+  KORCH_ASSERT(false, "no row for " + n.op_type());
+  return {};
+}
+
+Results is_inf(NodeImport& n) {
+  ScalarAttrs attrs;
+  attrs.alpha = n.flag("detect_negative", true) ? 1 : 0;
+  attrs.beta = n.flag("detect_positive", true) ? 1 : 0;
+  return {n.emit(Op::IsInf, attrs, {n.input(0)})};
+}
+
+Results cast(NodeImport& n) {
+  n.ignore("saturate");  // for float8 only
+  if (!n.has("to")) n.invalid("attribute to is missing");
+  return {n.cast(n.input(0), n.dtype_attr("to", DType::f32))};
+}
+
+Results cast_like(NodeImport& n) {
+  n.ignore("saturate");
+  return {n.cast(n.input(0), n.input(1)->dtype())};
+}
+
+// The exponent may have another type than the base; the result has the base's.
+Results pow(NodeImport& n) {
+  const Operand& base = n.input(0);
+  const Operand& exponent = n.input(1);
+  if (base->dtype() == exponent->dtype() || !is_float(exponent->dtype()) || is_float(base->dtype()))
+    return {n.emit(Op::Pow, {base, n.cast(exponent, base->dtype())})};
+  const Operand real = n.emit(Op::Pow, {n.cast(base, DType::f64), n.cast(exponent, DType::f64)});
+  return {n.cast(real, base->dtype())};
+}
+
+Results mod(NodeImport& n) {
+  const bool fmod = n.flag("fmod", false);
+  if (!fmod && is_float(n.input(0)->dtype())) n.invalid("float operands need fmod = 1");
+  return {n.emit(fmod ? Op::Fmod : Op::Mod, {n.input(0), n.input(1)})};
+}
+
+Results prelu(NodeImport& n) {
+  const Operand& x = n.input(0);
+  if (broadcast(x->shape(), n.input(1)->shape()) != x->shape())
+    n.invalid(fmt::format("the slope {} does not broadcast to the data {}", to_string(n.input(1)->type),
+                          to_string(x->type)));
+  return {n.emit(Op::PRelu, {x, n.input(1)})};
+}
+
+// One operand is itself, two are the elementwise operator, more the variadic one.
+Results variadic(NodeImport& n, Op two, Op more) {
+  const std::vector<Operand> operands = n.all_inputs();
+  if (operands.size() == 1) return {operands[0]};
+  return {n.emit(operands.size() == 2 ? two : more, operands)};
+}
+Results max(NodeImport& n) {
+  return variadic(n, Op::Max, Op::VariadicMax);
+}
+Results min(NodeImport& n) {
+  return variadic(n, Op::Min, Op::VariadicMin);
+}
+Results sum(NodeImport& n) {
+  return variadic(n, Op::Add, Op::Sum);
+}
+Results mean(NodeImport& n) {
+  return variadic(n, Op::Mean, Op::Mean);
+}
+
+// max(x, low), then min(., high): the upper bound wins, and NaN passes through both.
+Results clip(NodeImport& n) {
+  Operand x = n.input(0);
+  std::optional<Operand> low, high;
+  if (n.opset() < 11) {
+    if (n.has("min")) low = n.scalar(x->dtype(), n.float_attr("min", 0));
+    if (n.has("max")) high = n.scalar(x->dtype(), n.float_attr("max", 0));
+  } else {
+    if (n.has_input(1)) low = n.reshape(n.input(1), {});
+    if (n.has_input(2)) high = n.reshape(n.input(2), {});
+  }
+  if (low) x = n.emit(Op::Max, {x, *low});
+  if (high) x = n.emit(Op::Min, {x, *high});
+  return {x};
+}
+
+Results identity(NodeImport& n) {
+  return {n.input(0)};
+}
+
+// Inference: the data unchanged, and a mask of ones.
+Results dropout(NodeImport& n) {
+  n.ignore("ratio");
+  n.ignore("seed");
+  if (n.has_input(2) && element_as_int(n.constant_input(2, "training_mode"), 0) != 0)
+    n.unsupported("training mode");
+  std::vector<Operand> outputs = {n.input(0)};
+  if (n.output_used(1)) {
+    const DType dtype = n.opset() < 10 ? n.input(0)->dtype() : DType::bool_;
+    outputs.push_back(n.emit(Op::Expand, ShapeAttrs{n.input(0)->shape()}, {n.scalar(dtype, 1)}));
+  }
+  return outputs;
+}
+
+Results gelu(NodeImport& n) {
+  if (n.string_attr("approximate", "none") != "none") n.unsupported("only approximate = \"none\" is known");
+  return {n.emit(Op::Gelu, {n.input(0)})};
+}
+
+}  // namespace
+
+Operand power(NodeImport& n, const Operand& x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return n.emit(Op::Mul, {x, x});
+  if (exponent == 0.5) return n.emit(Op::Sqrt, {x});
+  return n.emit(Op::Pow, {x, n.scalar(x->dtype(), exponent)});
+}
+
+const std::vector<RuleRow>& elementwise_rules() {
+  static const std::vector<RuleRow> rows = {
+      {"Neg", unary},
+      {"Abs", unary},
+      {"Exp", unary},
+      {"Log", unary},
+      {"Sqrt", unary},
+      {"Reciprocal", unary},
+      {"Tanh", unary},
+      {"Sigmoid", unary},
+      {"Erf", unary},
+      {"Relu", unary},
+      {"Softplus", unary},
+      {"Softsign", unary},
+      {"Sin", unary},
+      {"Cos", unary},
+      {"Tan", unary},
+      {"Asin", unary},
+      {"Acos", unary},
+      {"Atan", unary},
+      {"Sinh", unary},
+      {"Cosh", unary},
+      {"Asinh", unary},
+      {"Acosh", unary},
+      {"Atanh", unary},
+      {"Floor", unary},
+      {"Ceil", unary},
+      {"Round", unary},
+      {"Sign", unary},
+      {"Not", unary},
+      {"IsNaN", unary},
+      {"HardSwish", unary},
+      {"Mish", unary},
+      {"IsInf", is_inf},
+      {"LeakyRelu", with_scalars},
+      {"Elu", with_scalars},
+      {"Celu", with_scalars},
+      {"Selu", with_scalars},
+      {"HardSigmoid", with_scalars},
+      {"ThresholdedRelu", with_scalars},
+      {"Shrink", with_scalars},
+      {"Cast", cast},
+      {"CastLike", cast_like},
+      {"Add", binary},
+      {"Sub", binary},
+      {"Mul", binary},
+      {"Div", binary},
+      {"Pow", pow},
+      {"Mod", mod},
+      {"PRelu", prelu},
+      {"And", binary},
+      {"Or", binary},
+      {"Xor", binary},
+      {"Equal", binary},
+      {"Less", binary},
+      {"LessOrEqual", binary},
+      {"Greater", binary},
+      {"GreaterOrEqual", binary},
+      {"Where", where},
+      {"Max", max},
+      {"Min", min},
+      {"Sum", sum},
+      {"Mean", mean},
+      {"Clip", clip},
+      {"Identity", identity},
+      {"Dropout", dropout},
+      {"Gelu", gelu},
+  };
+  return rows;
+}
+
+}  // namespace korch::onnx

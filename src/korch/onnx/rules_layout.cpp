@@ -1,0 +1,300 @@
+// Operators that move elements: reshapes, transposes, slices, pads, concatenation, repetition.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "korch/onnx/model_file.h"
+#include "korch/onnx/rules.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+int64_t product(Shape::const_iterator begin, Shape::const_iterator end) {
+  return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
+}
+
+// Operators whose axes were an attribute and became the second input with opset 13.
+std::optional<std::vector<int64_t>> squeeze_axes(NodeImport& n) {
+  if (n.opset() >= 13) return n.has_input(1) ? std::optional(n.ints_input(1, "axes")) : std::nullopt;
+  return n.has("axes") ? std::optional(n.ints_attr("axes", {})) : std::nullopt;
+}
+
+Results squeeze(NodeImport& n) {
+  const Shape& in = n.input(0)->shape();
+  std::vector<int64_t> axes;
+  if (const auto given = squeeze_axes(n)) {
+    axes = n.axes(*given, n.input(0)->rank());
+  } else {
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (in[i] == 1) axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  Shape out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const bool squeezed = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
+    if (squeezed && in[i] != 1) n.invalid(fmt::format("axis {} has extent {}, not 1", i, in[i]));
+    if (!squeezed) out.push_back(in[i]);
+  }
+  return {n.reshape(n.input(0), out)};
+}
+
+Results unsqueeze(NodeImport& n) {
+  const auto given = squeeze_axes(n);
+  if (!given) n.invalid("axes are missing");
+  Shape out = n.input(0)->shape();
+  for (int64_t axis : n.axes(*given, n.input(0)->rank() + static_cast<int64_t>(given->size())))
+    out.insert(out.begin() + axis, 1);
+  return {n.reshape(n.input(0), out)};
+}
+
+Results flatten(NodeImport& n) {
+  const Shape& in = n.input(0)->shape();
+  const int64_t rank = n.input(0)->rank();
+  int64_t axis = n.int_attr("axis", 1);
+  if (axis != rank) axis = n.axis(axis, rank);
+  return {
+      n.reshape(n.input(0), {product(in.begin(), in.begin() + axis), product(in.begin() + axis, in.end())})};
+}
+
+Results reshape(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const bool zero_is_zero = n.flag("allowzero", false);
+  Shape target = n.ints_input(1, "target extents");
+  n.bounded("target extent", target, -1, kMaxOffset);
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (target[i] != 0 || zero_is_zero) continue;
+    if (i >= x->shape().size())
+      n.invalid(fmt::format("target extent 0 at axis {}, but the data have rank {}", i, x->rank()));
+    target[i] = x->shape()[i];
+  }
+  const auto unknown = std::find(target.begin(), target.end(), -1);
+  if (unknown != target.end()) {
+    if (std::find(unknown + 1, target.end(), -1) != target.end()) n.invalid("two target extents are -1");
+    *unknown = 1;
+    const int64_t rest = element_count(target), all = x->type.elements();
+    if (rest == 0 || all % rest != 0) n.invalid(fmt::format("{} elements do not divide into {}", all, rest));
+    *unknown = all / rest;
+  }
+  return {n.reshape(x, target)};
+}
+
+Results transpose(NodeImport& n) {
+  std::vector<int64_t> identity(n.input(0)->shape().size());
+  std::iota(identity.begin(), identity.end(), 0);
+  const std::vector<int64_t> perm = n.ints_attr("perm", {identity.rbegin(), identity.rend()});
+  if (perm == identity) return {n.input(0)};
+  return {n.emit(Op::Transpose, PermAttrs{perm}, {n.input(0)})};
+}
+
+Results concat(NodeImport& n) {
+  const std::vector<Operand> operands = n.all_inputs();
+  const int64_t axis = n.axis(n.int_attr("axis"), operands[0]->rank());
+  return {operands.size() == 1 ? operands[0] : n.emit(Op::Concat, AxisAttrs{axis}, operands)};
+}
+
+Results split(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const int64_t axis = n.axis(n.int_attr("axis", 0), x->rank());
+  const int64_t extent = x->shape()[axis];
+  const auto parts = static_cast<int64_t>(n.output_count());
+  const int64_t named = n.int_attr("num_outputs", parts);
+  if (named != parts) n.invalid(fmt::format("num_outputs is {}, but it has {} outputs", named, parts));
+  std::vector<int64_t> sizes = n.opset() < 13 ? n.ints_attr("split", {}) : std::vector<int64_t>{};
+  if (n.opset() >= 13 && n.has_input(1)) sizes = n.ints_input(1, "sizes");
+  if (sizes.empty()) {
+    const int64_t each = (extent + parts - 1) / parts;
+    if (extent % parts != 0 && n.opset() < 18)
+      n.invalid(fmt::format("{} elements do not split into {} equal parts", extent, parts));
+    for (int64_t i = 0; i < parts; ++i) sizes.push_back(std::clamp<int64_t>(extent - i * each, 0, each));
+  }
+  n.bounded("size", sizes, 0, extent);
+  if (static_cast<int64_t>(sizes.size()) != parts ||
+      std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != extent)
+    n.invalid(fmt::format("its sizes must be {} numbers with the sum {}", parts, extent));
+  SliceAttrs slice{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
+  Results outputs;
+  for (int64_t size : sizes) {
+    slice.sizes[axis] = size;
+    outputs.push_back(sliced(n, x, slice));
+    slice.starts[axis] += size;
+  }
+  return outputs;
+}
+
+// One axis of ONNX's (and numpy's) slice as first element, count and step.
+struct Range {
+  int64_t start, size, step;
+};
+Range normalized(int64_t extent, int64_t start, int64_t end, int64_t step) {
+  const auto from_front = [&](int64_t position) { return position < 0 ? position + extent : position; };
+  // Down to -1, the position before the first element, when walking backwards.
+  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+  start = std::clamp(from_front(start), std::min(low + (step < 0), high), high);
+  end = std::clamp(from_front(end), low, std::max(high, low));
+  const int64_t distance = step > 0 ? end - start : start - end;
+  // A step below -2^63 + 1 has no magnitude in int64; any step beyond the extent takes one element.
+  const int64_t magnitude =
+      step == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : std::abs(step);
+  const int64_t size = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
+  return {size == 0 ? 0 : start, size, size <= 1 ? 1 : step};
+}
+
+Results slice(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const bool by_attributes = n.opset() < 10;
+  const std::vector<int64_t> starts = by_attributes ? n.ints_attr("starts", {}) : n.ints_input(1, "starts");
+  const std::vector<int64_t> ends = by_attributes ? n.ints_attr("ends", {}) : n.ints_input(2, "ends");
+  std::vector<int64_t> axes(starts.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (by_attributes) axes = n.ints_attr("axes", axes);
+  if (!by_attributes && n.has_input(3)) axes = n.ints_input(3, "axes");
+  std::vector<int64_t> steps(starts.size(), 1);
+  if (!by_attributes && n.has_input(4)) steps = n.ints_input(4, "steps");
+  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
+    n.invalid("starts, ends, axes and steps differ in length");
+  n.axes(axes, x->rank());  // each once
+  SliceAttrs attrs{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const int64_t axis = n.axis(axes[i], x->rank());
+    if (steps[i] == 0) n.invalid("a step is 0");
+    const Range range = normalized(x->shape()[axis], starts[i], ends[i], steps[i]);
+    attrs.starts[axis] = range.start;
+    attrs.sizes[axis] = range.size;
+    attrs.steps[axis] = range.step;
+  }
+  return {sliced(n, x, attrs)};
+}
+
+// Pads per axis, from the attribute or the input; begins first, then ends.
+struct Pads {
+  Shape before, after;
+};
+Pads read_pads(NodeImport& n) {
+  const auto rank = n.input(0)->shape().size();
+  Pads pads{Shape(rank, 0), Shape(rank, 0)};
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  const std::vector<int64_t> values = n.opset() < 11 ? n.ints_attr("pads", {}) : n.ints_input(1, "pads");
+  if (n.opset() >= 18 && n.has_input(3)) axes = n.ints_input(3, "axes");
+  n.axes(axes, n.input(0)->rank());  // each once
+  n.bounded("pad", values, -kMaxOffset, kMaxOffset);
+  if (values.size() != 2 * axes.size())
+    n.invalid(fmt::format("{} pads, expected {}", values.size(), 2 * axes.size()));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = n.axis(axes[i], n.input(0)->rank());
+    pads.before[axis] = values[i];
+    pads.after[axis] = values[i + axes.size()];
+  }
+  return pads;
+}
+
+PadMode pad_mode(NodeImport& n) {
+  const std::string mode = n.string_attr("mode", "constant");
+  if (mode == "constant") return PadMode::constant;
+  if (mode == "reflect") return PadMode::reflect;
+  if (mode == "edge") return PadMode::edge;
+  n.unsupported("mode " + quoted_name(mode));
+}
+
+Results pad(NodeImport& n) {
+  Pads pads = read_pads(n);
+  PadAttrs attrs;
+  attrs.mode = pad_mode(n);
+  if (n.opset() < 11) attrs.value = n.float_attr("value", 0);
+  if (n.opset() >= 11 && n.has_input(2)) {
+    const HostTensor& value = n.constant_input(2, "padding value");
+    if (value.elements() != 1) n.invalid("the padding value must be a scalar");
+    attrs.value = element_as_double(value, 0);
+  }
+  // A negative pad cuts.
+  Operand x = n.input(0);
+  SliceAttrs cut{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
+  bool pads_any = false;
+  for (size_t i = 0; i < pads.before.size(); ++i) {
+    cut.starts[i] = std::max<int64_t>(-pads.before[i], 0);
+    cut.sizes[i] -= cut.starts[i] + std::max<int64_t>(-pads.after[i], 0);
+    if (cut.sizes[i] < 0) n.invalid(fmt::format("the negative pads of axis {} exceed its extent", i));
+    if (cut.sizes[i] == 0) cut.starts[i] = 0;
+    attrs.before.push_back(std::max<int64_t>(pads.before[i], 0));
+    attrs.after.push_back(std::max<int64_t>(pads.after[i], 0));
+    pads_any = pads_any || attrs.before[i] > 0 || attrs.after[i] > 0;
+  }
+  x = sliced(n, x, cut);
+  return {pads_any ? n.emit(Op::Pad, attrs, {x}) : x};
+}
+
+Results expand(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const Shape given = n.ints_input(1, "target extents");
+  n.bounded("target extent", given, 0, kMaxOffset);
+  const Shape target = broadcast(x->shape(), given);
+  return {target == x->shape() ? x : n.emit(Op::Expand, ShapeAttrs{target}, {x})};
+}
+
+Results tile(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const Shape repeats = n.ints_input(1, "repeats");
+  n.bounded("repeat", repeats, 0, kMaxStep);
+  if (repeats.size() != x->shape().size()) n.invalid("repeats need one entry per axis");
+  const bool once = std::all_of(repeats.begin(), repeats.end(), [](int64_t count) { return count == 1; });
+  return {once ? x : n.emit(Op::Tile, ShapeAttrs{repeats}, {x})};
+}
+
+int64_t block_size(NodeImport& n) {
+  const int64_t block = n.int_attr("blocksize");
+  n.bounded("blocksize", {block}, 1, 1024);  // its square times an extent stays inside int64
+  return block;
+}
+
+Results depth_to_space(NodeImport& n) {
+  const std::string mode = n.string_attr("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") n.invalid("mode " + quoted_name(mode));
+  return {
+      n.emit(mode == "DCR" ? Op::DepthToSpace : Op::DepthToSpaceCRD, AxisAttrs{block_size(n)}, {n.input(0)})};
+}
+
+Results space_to_depth(NodeImport& n) {
+  return {n.emit(Op::SpaceToDepth, AxisAttrs{block_size(n)}, {n.input(0)})};
+}
+
+Results trilu(NodeImport& n) {
+  ScanAttrs attrs;
+  attrs.reverse = n.flag("upper", true);
+  attrs.axis = n.has_input(1) ? n.int_input(1, "diagonal") : 0;
+  n.bounded("diagonal", {attrs.axis}, -kMaxOffset, kMaxOffset);
+  return {n.emit(Op::Trilu, attrs, {n.input(0)})};
+}
+
+}  // namespace
+
+Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice) {
+  const bool forward =
+      std::all_of(slice.steps.begin(), slice.steps.end(), [](int64_t step) { return step == 1; });
+  return forward && slice.sizes == x->shape() ? x : n.emit(Op::Slice, slice, {x});
+}
+
+const std::vector<RuleRow>& layout_rules() {
+  static const std::vector<RuleRow> rows = {
+      {"Squeeze", squeeze},
+      {"Unsqueeze", unsqueeze},
+      {"Flatten", flatten},
+      {"Reshape", reshape},
+      {"Transpose", transpose},
+      {"Concat", concat},
+      {"Split", split},
+      {"Slice", slice},
+      {"Pad", pad},
+      {"Expand", expand},
+      {"Tile", tile},
+      {"Trilu", trilu},
+      {"DepthToSpace", depth_to_space},
+      {"SpaceToDepth", space_to_depth},
+  };
+  return rows;
+}
+
+}  // namespace korch::onnx

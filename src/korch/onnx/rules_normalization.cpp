@@ -1,0 +1,105 @@
+// Normalizations at inference.
+#include "korch/onnx/rules.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+void require_one_output(NodeImport& n) {
+  for (size_t i = 1; i < n.output_count(); ++i) {
+    if (n.output_used(i)) n.unsupported("only its first output is known (the others serve training)");
+  }
+}
+
+Results batch_normalization(NodeImport& n) {
+  n.ignore("momentum");
+  if (n.flag("training_mode", false)) n.unsupported("training mode");
+  if (n.opset() < 9 && !n.flag("spatial", true)) n.unsupported("spatial = 0");
+  require_one_output(n);
+  NormAttrs attrs;
+  attrs.epsilon = n.float_attr("epsilon", 1e-5f);
+  // Parameters may have another float type than the data.
+  std::vector<Operand> operands = {n.input(0)};
+  for (size_t i = 1; i < 5; ++i) operands.push_back(n.cast(n.input(i), n.input(0)->dtype()));
+  return {n.emit(Op::BatchNormalization, attrs, operands)};
+}
+
+Results instance_normalization(NodeImport& n) {
+  NormAttrs attrs;
+  attrs.epsilon = n.float_attr("epsilon", 1e-5f);
+  return {n.emit(Op::InstanceNormalization, attrs, {n.input(0), n.input(1), n.input(2)})};
+}
+
+Results layer_normalization(NodeImport& n) {
+  require_one_output(n);
+  n.ignore("stash_type");  // the precision of the statistics: ours is at least float32
+  NormAttrs attrs;
+  attrs.axis = n.axis(n.int_attr("axis", -1), n.input(0)->rank());
+  attrs.epsilon = n.float_attr("epsilon", 1e-5f);
+  std::vector<Operand> operands = {n.input(0), n.input(1)};
+  if (n.has_input(2)) operands.push_back(n.input(2));
+  return {n.emit(Op::LayerNormalization, attrs, operands)};
+}
+
+// Scale and bias come per group until opset 20, per channel from 21.
+Results group_normalization(NodeImport& n) {
+  n.ignore("stash_type");
+  const Operand& x = n.input(0);
+  NormAttrs attrs;
+  attrs.epsilon = n.float_attr("epsilon", 1e-5f);
+  attrs.groups = n.int_attr("num_groups");
+  if (x->rank() < 2 || attrs.groups < 1 || x->shape()[1] % attrs.groups != 0)
+    n.invalid("num_groups does not divide the channels of " + to_string(x->type));
+  const int64_t channels = x->shape()[1];
+  std::vector<Operand> operands = {x};
+  for (size_t i = 1; i < 3; ++i) {
+    Operand parameter = n.input(i);
+    if (n.opset() < 21)
+      parameter = n.emit(Op::Expand, ShapeAttrs{{attrs.groups, channels / attrs.groups}},
+                         {n.reshape(parameter, {attrs.groups, 1})});
+    operands.push_back(n.reshape(parameter, {channels}));
+  }
+  return {n.emit(Op::GroupNormalization, attrs, operands)};
+}
+
+Results mean_variance_normalization(NodeImport& n) {
+  const std::vector<int64_t> axes = n.axes(n.ints_attr("axes", {0, 2, 3}), n.input(0)->rank());
+  return {n.emit(Op::MeanVarianceNormalization, ReduceAttrs{axes, true}, {n.input(0)})};
+}
+
+Results lp_normalization(NodeImport& n) {
+  NormAttrs attrs;
+  attrs.axis = n.axis(n.int_attr("axis", -1), n.input(0)->rank());
+  attrs.groups = n.int_attr("p", 2);
+  if (attrs.groups != 1 && attrs.groups != 2) n.invalid("p must be 1 or 2");
+  return {n.emit(Op::LpNormalization, attrs, {n.input(0)})};
+}
+
+Results lrn(NodeImport& n) {
+  LrnAttrs attrs;
+  attrs.alpha = n.float_attr("alpha", 1e-4f);
+  attrs.beta = n.float_attr("beta", 0.75);
+  attrs.bias = n.float_attr("bias", 1);
+  attrs.size = n.int_attr("size");
+  n.bounded("size", {attrs.size}, 1, kMaxStep);
+  if (n.input(0)->rank() < 2) n.invalid("data have no channel axis");
+  return {n.emit(Op::LRN, attrs, {n.input(0)})};
+}
+
+}  // namespace
+
+const std::vector<RuleRow>& normalization_rules() {
+  static const std::vector<RuleRow> rows = {
+      {"BatchNormalization", batch_normalization},
+      {"InstanceNormalization", instance_normalization},
+      {"LayerNormalization", layer_normalization},
+      {"GroupNormalization", group_normalization},
+      {"MeanVarianceNormalization", mean_variance_normalization},
+      {"LpNormalization", lp_normalization},
+      {"LRN", lrn},
+  };
+  return rows;
+}
+
+}  // namespace korch::onnx

@@ -1,0 +1,171 @@
+// Pooling over windows of the spatial axes, and over all of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "korch/onnx/model_file.h"
+#include "korch/onnx/rules.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+// With ceil_mode a last, partial window counts as long as it begins inside the data or the padding before
+// them. The elements it lacks are extra padding behind.
+std::vector<int64_t> ceil_extra(const Shape& in, const Shape& kernel, const Windows& windows) {
+  std::vector<int64_t> extra(in.size(), 0);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const int64_t stride = windows.strides[i], before = windows.pads_before[i];
+    const int64_t span = (kernel[i] - 1) * windows.dilations[i] + 1;
+    const int64_t padded = in[i] + before + windows.pads_after[i];
+    if (padded < span) continue;  // refused by the shape rule
+    int64_t count = (padded - span + stride - 1) / stride + 1;
+    if ((count - 1) * stride >= in[i] + before) --count;
+    extra[i] = std::max<int64_t>((count - 1) * stride + span - padded, 0);
+  }
+  return extra;
+}
+
+struct Pooling {
+  PoolAttrs attrs;                  // pads as the node states them
+  std::vector<int64_t> ceil_extra;  // padding behind, added by ceil_mode
+  bool has_extra() const {
+    return std::any_of(ceil_extra.begin(), ceil_extra.end(), [](int64_t pad) { return pad > 0; });
+  }
+  PoolAttrs with_extra() const {
+    PoolAttrs result = attrs;
+    for (size_t i = 0; i < ceil_extra.size(); ++i) result.pads_after[i] += ceil_extra[i];
+    return result;
+  }
+};
+
+Pooling read_pooling(NodeImport& n) {
+  const Operand& x = n.input(0);
+  if (x->rank() < 3) n.invalid(fmt::format("data {} have no spatial axes", to_string(x->type)));
+  const Shape in(x->shape().begin() + 2, x->shape().end());
+  Pooling result;
+  result.attrs.kernel = n.ints_attr("kernel_shape", {});
+  if (result.attrs.kernel.size() != in.size()) n.invalid("kernel_shape needs one entry per spatial axis");
+  n.bounded("kernel extent", result.attrs.kernel, 1, kMaxStep);
+  const Windows windows = read_windows(n, in, result.attrs.kernel);
+  result.attrs.strides = windows.strides;
+  result.attrs.dilations = windows.dilations;
+  result.attrs.pads_before = windows.pads_before;
+  result.attrs.pads_after = windows.pads_after;
+  result.ceil_extra.assign(in.size(), 0);
+  if (n.flag("ceil_mode", false)) result.ceil_extra = ceil_extra(in, result.attrs.kernel, windows);
+  return result;
+}
+
+Results max_pool(NodeImport& n) {
+  const PoolAttrs attrs = read_pooling(n).with_extra();
+  Results outputs = {n.emit(Op::WindowMax, attrs, {n.input(0)})};
+  if (n.int_attr("storage_order", 0) != 0 && n.output_used(1))
+    n.unsupported("indices with storage_order = 1");
+  if (n.output_used(1)) outputs.push_back(n.emit(Op::MaxPoolIndices, attrs, {n.input(0)}));
+  return outputs;
+}
+
+// Counted padding becomes real zeros when ceil_mode adds padding that is not to be counted.
+Results average_pool(NodeImport& n) {
+  Pooling pooling = read_pooling(n);
+  pooling.attrs.count_include_pad = n.flag("count_include_pad", false);
+  Operand x = n.input(0);
+  if (pooling.attrs.count_include_pad && pooling.has_extra()) {
+    PadAttrs pad;
+    pad.before = {0, 0};
+    pad.after = {0, 0};
+    pad.before.insert(pad.before.end(), pooling.attrs.pads_before.begin(), pooling.attrs.pads_before.end());
+    pad.after.insert(pad.after.end(), pooling.attrs.pads_after.begin(), pooling.attrs.pads_after.end());
+    x = n.emit(Op::Pad, pad, {x});
+    pooling.attrs.count_include_pad = false;
+    std::fill(pooling.attrs.pads_before.begin(), pooling.attrs.pads_before.end(), 0);
+    std::fill(pooling.attrs.pads_after.begin(), pooling.attrs.pads_after.end(), 0);
+  }
+  return {n.emit(Op::AveragePool, pooling.with_extra(), {x})};
+}
+
+int64_t lp_exponent(NodeImport& n) {
+  const int64_t p = n.int_attr("p", 2);
+  n.bounded("p", {p}, 1, 64);
+  return p;
+}
+
+// (sum |x|^p)^(1/p) over each window.
+Results lp_pool(NodeImport& n) {
+  const auto p = static_cast<double>(lp_exponent(n));
+  const Operand powers = power(n, p == 2 ? n.input(0) : n.emit(Op::Abs, {n.input(0)}), p);
+  const PoolAttrs attrs = read_pooling(n).with_extra();
+  return {power(n, n.emit(Op::WindowSum, attrs, {powers}), 1 / p)};
+}
+
+Operand reduce_spatial(NodeImport& n, Op op, const Operand& x) {
+  if (x->rank() < 3) n.invalid(fmt::format("data {} have no spatial axes", to_string(x->type)));
+  return n.emit(op, ReduceAttrs{spatial_axes(x), true}, {x});
+}
+
+Results global_average_pool(NodeImport& n) {
+  return {reduce_spatial(n, Op::ReduceMean, n.input(0))};
+}
+Results global_max_pool(NodeImport& n) {
+  return {reduce_spatial(n, Op::ReduceMax, n.input(0))};
+}
+
+Results global_lp_pool(NodeImport& n) {
+  const auto p = static_cast<double>(lp_exponent(n));
+  if (p == 2) return {reduce_spatial(n, Op::ReduceL2, n.input(0))};
+  const Operand powers = power(n, n.emit(Op::Abs, {n.input(0)}), p);
+  return {power(n, reduce_spatial(n, Op::ReduceSum, powers), 1 / p)};
+}
+
+}  // namespace
+
+std::vector<int64_t> spatial_axes(const Operand& x) {
+  std::vector<int64_t> axes(static_cast<size_t>(std::max<int64_t>(x->rank() - 2, 0)));
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+Windows read_windows(NodeImport& n, const Shape& in, const Shape& kernel) {
+  const size_t spatial = in.size();
+  const std::vector<int64_t> ones(spatial, 1);
+  Windows windows;
+  windows.strides = n.ints_attr("strides", ones);
+  windows.dilations = n.ints_attr("dilations", ones);
+  const std::vector<int64_t> pads = n.ints_attr("pads", std::vector<int64_t>(2 * spatial, 0));
+  const std::string auto_pad = n.string_attr("auto_pad", "NOTSET");
+  if (windows.strides.size() != spatial || windows.dilations.size() != spatial || pads.size() != 2 * spatial)
+    n.invalid("strides and dilations need one entry per spatial axis, pads two");
+  n.bounded("stride", windows.strides, 1, kMaxStep);
+  n.bounded("dilation", windows.dilations, 1, kMaxStep);
+  n.bounded("pad", pads, 0, kMaxStep);
+  windows.pads_before.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
+  windows.pads_after.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
+  if (auto_pad == "NOTSET" || auto_pad.empty()) return windows;
+  if (auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
+    n.invalid("auto_pad " + quoted_name(auto_pad));
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t stride = windows.strides[i], count = (in[i] + stride - 1) / stride;
+    const int64_t span = (kernel[i] - 1) * windows.dilations[i] + 1;
+    const int64_t total = auto_pad == "VALID" ? 0 : std::max<int64_t>((count - 1) * stride + span - in[i], 0);
+    windows.pads_before[i] = auto_pad == "SAME_LOWER" ? total - total / 2 : total / 2;
+    windows.pads_after[i] = total - windows.pads_before[i];
+  }
+  return windows;
+}
+
+const std::vector<RuleRow>& pooling_rules() {
+  static const std::vector<RuleRow> rows = {
+      {"MaxPool", max_pool},
+      {"AveragePool", average_pool},
+      {"LpPool", lp_pool},
+      {"GlobalAveragePool", global_average_pool},
+      {"GlobalMaxPool", global_max_pool},
+      {"GlobalLpPool", global_lp_pool},
+  };
+  return rows;
+}
+
+}  // namespace korch::onnx

@@ -1,0 +1,71 @@
+// Reductions over axes.
+#include <algorithm>
+#include <numeric>
+
+#include "korch/onnx/rules.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+// Axes are an attribute, and became an input with opset 13 (ReduceSum) and 18 (all others).
+std::vector<int64_t> read_axes(NodeImport& n) {
+  const int input_since = n.op_type() == "ReduceSum" ? 13 : 18;
+  if (n.opset() < input_since) return n.ints_attr("axes", {});
+  return n.has_input(1) ? n.ints_input(1, "axes") : std::vector<int64_t>{};
+}
+
+Results reduce(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const Op op = parse_op(n.op_type()).value();
+  const bool identity = op == Op::ReduceSum || op == Op::ReduceMax || op == Op::ReduceMin ||
+                        op == Op::ReduceProd || op == Op::ReduceMean;
+  ReduceAttrs attrs;
+  attrs.keepdims = n.flag("keepdims", true);
+  const bool nothing_if_empty = n.flag("noop_with_empty_axes", false);
+  attrs.axes = n.axes(read_axes(n), x->rank());
+  if (attrs.axes.empty() && nothing_if_empty && !identity) n.unsupported("noop_with_empty_axes without axes");
+  if (attrs.axes.empty() && !nothing_if_empty) {
+    attrs.axes.resize(x->shape().size());
+    std::iota(attrs.axes.begin(), attrs.axes.end(), 0);
+  }
+  if (attrs.axes.empty() && identity) return {x};
+  return {n.emit(op, attrs, {x})};
+}
+
+Results arg_reduce(NodeImport& n) {
+  ArgReduceAttrs attrs;
+  attrs.axis = n.axis(n.int_attr("axis", 0), n.input(0)->rank());
+  attrs.keepdims = n.flag("keepdims", true);
+  attrs.select_last = n.flag("select_last_index", false);
+  return {n.emit(n.op_type() == "ArgMax" ? Op::ArgMax : Op::ArgMin, attrs, {n.input(0)})};
+}
+
+// Until opset 12 the axis splits the shape in two: everything from it on is one row.
+Results over_axis(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const Op op = parse_op(n.op_type()).value();
+  if (n.opset() >= 13) return {n.emit(op, AxisAttrs{n.axis(n.int_attr("axis", -1), x->rank())}, {x})};
+  const int64_t axis = n.axis(n.int_attr("axis", 1), x->rank());
+  if (axis == x->rank() - 1) return {n.emit(op, AxisAttrs{axis}, {x})};
+  Shape rows(x->shape().begin(), x->shape().begin() + axis);
+  rows.push_back(
+      std::accumulate(x->shape().begin() + axis, x->shape().end(), int64_t{1}, std::multiplies<>()));
+  return {n.reshape(n.emit(op, AxisAttrs{axis}, {n.reshape(x, rows)}), x->shape())};
+}
+
+}  // namespace
+
+const std::vector<RuleRow>& reduction_rules() {
+  static const std::vector<RuleRow> rows = {
+      {"ReduceSum", reduce},       {"ReduceMax", reduce},     {"ReduceMin", reduce},
+      {"ReduceProd", reduce},      {"ReduceMean", reduce},    {"ReduceL1", reduce},
+      {"ReduceL2", reduce},        {"ReduceLogSum", reduce},  {"ReduceLogSumExp", reduce},
+      {"ReduceSumSquare", reduce}, {"ArgMax", arg_reduce},    {"ArgMin", arg_reduce},
+      {"Softmax", over_axis},      {"LogSoftmax", over_axis}, {"Hardmax", over_axis},
+  };
+  return rows;
+}
+
+}  // namespace korch::onnx

@@ -1,0 +1,121 @@
+// Constants, and operators whose result depends on shapes and constants alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "korch/onnx/rules.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
+  return converted(HostTensor::of<double>(DType::f64, shape, values), DType::f32);
+}
+
+Results constant(NodeImport& n) {
+  if (n.has("value")) return {n.constant(n.tensor_attr("value"))};
+  if (n.has("value_float")) return {n.constant(float_tensor({}, {n.float_attr("value_float", 0)}))};
+  if (n.has("value_int"))
+    return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {n.int_attr("value_int")}))};
+  if (n.has("value_ints")) return {n.ints(n.ints_attr("value_ints", {}))};
+  if (n.has("value_floats")) {
+    const std::vector<double> values = n.floats_attr("value_floats");
+    return {n.constant(float_tensor({static_cast<int64_t>(values.size())}, values))};
+  }
+  n.unsupported("a string or sparse constant");
+}
+
+Results constant_of_shape(NodeImport& n) {
+  const Shape shape = n.ints_input(0, "extents");
+  n.bounded("extent", shape, 0, kMaxOffset);
+  HostTensor value = n.has("value") ? n.tensor_attr("value") : HostTensor(TensorType{DType::f32, {}});
+  if (value.elements() != 1) n.invalid("attribute value must have one element");
+  const Operand scalar = n.constant(value.reshaped({}));
+  return {shape.empty() ? scalar : n.emit(Op::Expand, ShapeAttrs{shape}, {scalar})};
+}
+
+Results shape(NodeImport& n) {
+  const Shape& in = n.input(0)->shape();
+  const auto rank = static_cast<int64_t>(in.size());
+  const auto position = [&](int64_t value) {
+    return std::clamp<int64_t>(value < 0 ? value + rank : value, 0, rank);
+  };
+  const int64_t start = position(n.int_attr("start", 0));
+  const int64_t end = std::max(start, position(n.int_attr("end", rank)));
+  return {n.ints(Shape(in.begin() + start, in.begin() + end))};
+}
+
+Results size(NodeImport& n) {
+  return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {n.input(0)->type.elements()}))};
+}
+
+// start + i * delta for i in [0, max(0, ceil((limit - start) / delta))).
+Results range(NodeImport& n) {
+  const char* const what = "bounds";
+  const HostTensor& start = n.constant_input(0, what);
+  const HostTensor& limit = n.constant_input(1, what);
+  const HostTensor& delta = n.constant_input(2, what);
+  for (const HostTensor* bound : {&start, &limit, &delta}) {
+    if (bound->elements() != 1 || bound->dtype() != start.dtype())
+      n.invalid("start, limit and delta must be scalars of one type");
+  }
+  const double first = element_as_double(start, 0), step = element_as_double(delta, 0);
+  const double count = std::ceil((element_as_double(limit, 0) - first) / step);
+  if (step == 0 || std::isnan(count)) n.invalid("delta must not be zero, nor any bound NaN");
+  if (count > static_cast<double>(kMaxOffset))
+    throw Error(ErrorKind::resource, "the range is larger than any memory");
+  const TensorType type{DType::f64, {std::max<int64_t>(static_cast<int64_t>(count), 0)}};
+  require_fits_memory(type);
+  HostTensor values(type);
+  for (int64_t i = 0; i < values.elements(); ++i)
+    values.mutable_data<double>()[i] = first + static_cast<double>(i) * step;
+  return {n.constant(converted(values, start.dtype()))};
+}
+
+Results eye_like(NodeImport& n) {
+  const Operand& x = n.input(0);
+  if (x->rank() != 2) n.invalid("the input must have rank 2");
+  const DType dtype = n.dtype_attr("dtype", x->dtype());
+  const int64_t k = n.int_attr("k", 0);
+  n.bounded("k", {k}, -kMaxOffset, kMaxOffset);
+  HostTensor eye(TensorType{DType::bool_, x->shape()});
+  for (int64_t row = 0; row < x->shape()[0]; ++row) {
+    if (row + k >= 0 && row + k < x->shape()[1])
+      eye.mutable_data<uint8_t>()[row * x->shape()[1] + row + k] = 1;
+  }
+  return {n.constant(converted(eye, dtype))};
+}
+
+// Indices of the nonzero elements, [rank, count]; its shape depends on the data, so the data must be
+// constant.
+Results non_zero(NodeImport& n) {
+  const HostTensor& x = n.constant_input(0, "data");
+  const Shape strides = row_major_strides(x.shape());
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    if (element_as_double(x, i) != 0) found.push_back(i);
+  }
+  std::vector<int64_t> indices;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    for (int64_t i : found) indices.push_back(i / strides[axis] % x.shape()[axis]);
+  }
+  const Shape shape = {static_cast<int64_t>(strides.size()), static_cast<int64_t>(found.size())};
+  return {n.constant(HostTensor::of<int64_t>(DType::i64, shape, indices))};
+}
+
+}  // namespace
+
+const std::vector<RuleRow>& shape_rules() {
+  static const std::vector<RuleRow> rows = {
+      {"Constant", constant}, {"ConstantOfShape", constant_of_shape},
+      {"Shape", shape},       {"Size", size},
+      {"Range", range},       {"EyeLike", eye_like},
+      {"NonZero", non_zero},
+  };
+  return rows;
+}
+
+}  // namespace korch::onnx

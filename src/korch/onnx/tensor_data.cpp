@@ -1,0 +1,258 @@
+#include "korch/onnx/tensor_data.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+
+#include "korch/onnx/model_file.h"
+#include "korch/tensor/element.h"
+
+namespace korch::onnx {
+namespace {
+
+struct TypeRow {
+  int32_t data_type;  // TensorProto.DataType
+  const char* name;
+  std::optional<DType> dtype;
+};
+
+constexpr TypeRow kTypes[] = {
+    {1, "FLOAT", DType::f32},     {2, "UINT8", DType::u8},         {3, "INT8", DType::i8},
+    {4, "UINT16", DType::u16},    {5, "INT16", DType::i16},        {6, "INT32", DType::i32},
+    {7, "INT64", DType::i64},     {8, "STRING", std::nullopt},     {9, "BOOL", DType::bool_},
+    {10, "FLOAT16", DType::f16},  {11, "DOUBLE", DType::f64},      {12, "UINT32", DType::u32},
+    {13, "UINT64", DType::u64},   {14, "COMPLEX64", std::nullopt}, {15, "COMPLEX128", std::nullopt},
+    {16, "BFLOAT16", DType::bf16}};
+
+// Products of extents and attribute values below these limits stay inside int64 (see also
+// NodeImport::bounded).
+constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+int64_t physical_memory_bytes() {
+  return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+}
+
+[[noreturn]] void fail(const std::string& what, const std::string& message) {
+  throw Error(ErrorKind::invalid, fmt::format("{}: {}", what, message));
+}
+
+std::string external_entry(const proto::TensorProto& tensor, const char* key) {
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == key) return entry.value();
+  }
+  return {};
+}
+
+size_t external_number(const proto::TensorProto& tensor, const char* key, size_t fallback) {
+  const std::string text = external_entry(tensor, key);
+  if (text.empty()) return fallback;
+  size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Error(ErrorKind::invalid,
+                fmt::format("external data: {} is {}, not a byte count", key, quoted_name(text)));
+  return value;
+}
+
+// Elements from a typed field. A field that holds wider numbers than the tensor must hold values that fit.
+template <typename To, typename Field>
+void copy_field(const Field& field, HostTensor& result, const std::string& what) {
+  using From = typename Field::value_type;
+  if (field.size() != result.elements())
+    fail(what, fmt::format("{} has {} elements, but the data {}", to_string(result.type()), result.elements(),
+                           field.size()));
+  To* to = result.mutable_data<To>();
+  for (int i = 0; i < field.size(); ++i) {
+    const From value = field[i];
+    if constexpr (std::is_same_v<To, Bool>) {
+      to[i] = Bool{static_cast<uint8_t>(value != 0)};
+    } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+      if (value < 0 || value > 0xffff) fail(what, fmt::format("{} is not the bits of a 16-bit float", value));
+      to[i] = To{static_cast<uint16_t>(value)};
+    } else {
+      if constexpr (std::is_integral_v<To>) {
+        if (!std::in_range<To>(value))
+          fail(what, fmt::format("{} does not fit {}", value, name(result.dtype())));
+      }
+      to[i] = static_cast<To>(value);
+    }
+  }
+}
+
+void copy_typed_fields(const proto::TensorProto& tensor, HostTensor& result, const std::string& what) {
+  switch (result.dtype()) {
+    case DType::f32:
+      return copy_field<float>(tensor.float_data(), result, what);
+    case DType::f64:
+      return copy_field<double>(tensor.double_data(), result, what);
+    case DType::f16:
+      return copy_field<Half>(tensor.int32_data(), result, what);
+    case DType::bf16:
+      return copy_field<BFloat16>(tensor.int32_data(), result, what);
+    case DType::i8:
+      return copy_field<int8_t>(tensor.int32_data(), result, what);
+    case DType::i16:
+      return copy_field<int16_t>(tensor.int32_data(), result, what);
+    case DType::i32:
+      return copy_field<int32_t>(tensor.int32_data(), result, what);
+    case DType::i64:
+      return copy_field<int64_t>(tensor.int64_data(), result, what);
+    case DType::u8:
+      return copy_field<uint8_t>(tensor.int32_data(), result, what);
+    case DType::u16:
+      return copy_field<uint16_t>(tensor.int32_data(), result, what);
+    case DType::u32:
+      return copy_field<uint32_t>(tensor.uint64_data(), result, what);
+    case DType::u64:
+      return copy_field<uint64_t>(tensor.uint64_data(), result, what);
+    case DType::bool_:
+      return copy_field<Bool>(tensor.int32_data(), result, what);
+  }
+}
+
+int64_t typed_field_elements(const proto::TensorProto& tensor) {
+  return int64_t{tensor.float_data_size()} + tensor.int32_data_size() + tensor.int64_data_size() +
+         tensor.double_data_size() + tensor.uint64_data_size();
+}
+
+void copy_bytes(std::string_view bytes, HostTensor& result) {
+  if (!bytes.empty()) std::memcpy(result.mutable_raw(), bytes.data(), bytes.size());
+  if (result.dtype() != DType::bool_) return;
+  uint8_t* bits = result.mutable_data<uint8_t>();
+  for (int64_t i = 0; i < result.elements(); ++i) bits[i] = bits[i] != 0;
+}
+
+}  // namespace
+
+std::optional<DType> dtype_of(int32_t data_type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.data_type == data_type) return row.dtype;
+  }
+  return std::nullopt;
+}
+
+int32_t data_type_of(DType dtype) {
+  for (const TypeRow& row : kTypes) {
+    if (row.dtype == dtype) return row.data_type;
+  }
+  KORCH_ASSERT(false, "dtype without an ONNX type");
+  return 0;
+}
+
+std::string data_type_name(int32_t data_type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.data_type == data_type) return row.name;
+  }
+  return fmt::format("type {}", data_type);
+}
+
+void require_fits_memory(const TensorType& type) {
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  for (int64_t extent : type.shape) {
+    if (extent < 0) throw Error(ErrorKind::invalid, to_string(type) + " has a negative extent");
+    if (extent > kMaxExtent)
+      throw Error(ErrorKind::resource, to_string(type) + " is too large for any memory");
+  }
+  // In floating point, since the product may overflow.
+  double bytes = static_cast<double>(size_bytes(type.dtype));
+  for (int64_t extent : type.shape) bytes *= static_cast<double>(extent);
+  const auto memory = static_cast<double>(physical_memory_bytes());
+  if (bytes > memory)
+    throw Error(ErrorKind::resource,
+                fmt::format("{} needs {:.1f} GiB, but this machine has {:.1f} GiB of memory", to_string(type),
+                            bytes / kGiB, memory / kGiB));
+}
+
+const MappedFile& ExternalData::file(const std::string& location) {
+  namespace fs = std::filesystem;
+  const auto refuse = [&](const char* why) {
+    throw Error(ErrorKind::invalid,
+                fmt::format("external data location {} {}; it must be a file inside the model's folder",
+                            quoted_name(location), why));
+  };
+  const auto known = files_.find(location);
+  if (known != files_.end()) return *known->second;
+  const fs::path relative(location);
+  if (folder_.empty()) refuse("cannot be read: the model has no folder");
+  if (location.empty() || location.find('\0') != std::string::npos) refuse("is no file name");
+  if (relative.is_absolute()) refuse("is an absolute path");
+  for (const fs::path& part : relative) {
+    if (part == "..") refuse("leaves the model's folder");
+  }
+  std::error_code error;
+  const fs::path folder = fs::canonical(folder_, error);
+  const fs::path path = error ? fs::path() : fs::canonical(folder / relative, error);
+  if (error)
+    throw Error(ErrorKind::io, fmt::format("cannot read the external data file {}: {}", quoted_name(location),
+                                           error.message()));
+  if (std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first != folder.end())
+    refuse("is a link that leaves the model's folder");
+  if (!fs::is_regular_file(path, error)) refuse("is not a regular file");
+  return *files_.emplace(location, std::make_unique<MappedFile>(path.string())).first->second;
+}
+
+std::string_view ExternalData::bytes(const proto::TensorProto& tensor, size_t size_bytes) {
+  const std::string location = external_entry(tensor, "location");
+  const size_t offset = external_number(tensor, "offset", 0);
+  const size_t length = external_number(tensor, "length", size_bytes);
+  const std::string_view whole = file(location).view();
+  if (length != size_bytes)
+    throw Error(ErrorKind::invalid,
+                fmt::format("external data of {} bytes, expected {}", length, size_bytes));
+  if (offset > whole.size() || length > whole.size() - offset)
+    throw Error(ErrorKind::invalid,
+                fmt::format("external data file {} has {} bytes, but {} from offset {} are needed",
+                            quoted_name(location), whole.size(), length, offset));
+  return whole.substr(offset, length);
+}
+
+HostTensor read_tensor(const proto::TensorProto& tensor, ExternalData& external, const std::string& what) {
+  const std::optional<DType> dtype = dtype_of(tensor.data_type());
+  if (!dtype)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{}: element type {}", what, data_type_name(tensor.data_type())));
+  const TensorType type{*dtype, Shape(tensor.dims().begin(), tensor.dims().end())};
+  try {
+    require_fits_memory(type);
+    const auto size = static_cast<size_t>(type.bytes());
+    if (tensor.data_location() == proto::TensorProto::EXTERNAL) {
+      const std::string_view bytes = external.bytes(tensor, size);
+      HostTensor result(type);
+      copy_bytes(bytes, result);
+      return result;
+    }
+    if (tensor.has_raw_data()) {
+      if (tensor.raw_data().size() != size)
+        fail(to_string(type),
+             fmt::format("{} bytes are needed, but the file has {}", size, tensor.raw_data().size()));
+      HostTensor result(type);
+      copy_bytes(tensor.raw_data(), result);
+      return result;
+    }
+    // Before the allocation: the file must hold as many elements as the extents claim.
+    if (typed_field_elements(tensor) != type.elements())
+      fail(to_string(type), fmt::format("{} elements are needed, but the file has {}", type.elements(),
+                                        typed_field_elements(tensor)));
+    HostTensor result(type);
+    copy_typed_fields(tensor, result, to_string(type));
+    return result;
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", what, error.what()));
+  }
+}
+
+proto::TensorProto write_tensor(const HostTensor& tensor, const std::string& name) {
+  proto::TensorProto result;
+  result.set_name(name);
+  result.set_data_type(data_type_of(tensor.dtype()));
+  for (int64_t extent : tensor.shape()) result.add_dims(extent);
+  result.set_raw_data(tensor.raw(), static_cast<size_t>(tensor.bytes()));
+  return result;
+}
+
+}  // namespace korch::onnx
