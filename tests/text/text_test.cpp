@@ -1,7 +1,7 @@
 // Text tests: every *.kt file here holds cases of the form
 //
 //   // RUN: <stage> [case name]
-//   graph { ... }          the input
+//   graph { ... }          the input, comments included
 //   // EXPECT:
 //   ...                    what the stage prints; "error: <message>" when it throws
 //

@@ -93,7 +93,7 @@ class Enumerator {
       return make_linear_candidate(set, nodes, needed);
     offer(nodes, needed);
     if (sinks.size() == 1) offer(nodes, of_sinks);
-    offer(nodes, without_large(needed, of_sinks));
+    offer(nodes, statistics(set, needed, of_sinks));
   }
 
   // What depends on the linear primitive is made available; the prologue is computed again by whoever needs
@@ -109,16 +109,37 @@ class Enumerator {
     offer(nodes, outputs);
   }
 
-  // Without inner Values that are larger than every sink's: writing them costs more than the sinks, computing
-  // them again from the same inputs may not (statistics of a normalization: x - mean is left to the next
-  // kernel).
-  std::vector<ValueId> without_large(const std::vector<ValueId>& needed,
-                                     const std::vector<ValueId>& of_sinks) const {
+  // With inner Values that follow from a reduction of the set and are larger than every sink's replaced by
+  // what they are computed from: of a normalization's statistics, mean and variance are made available rather
+  // than x - mean, which whoever reads it computes again.
+  std::vector<ValueId> statistics(const AtomSet& set, const std::vector<ValueId>& needed,
+                                  const std::vector<ValueId>& of_sinks) const {
     int64_t largest = 0;
     for (ValueId value : of_sinks) largest = std::max(largest, graph_.value(value).type.bytes());
-    std::vector<ValueId> result = needed;
-    std::erase_if(result, [&](ValueId value) { return graph_.value(value).type.bytes() > largest; });
+    const AtomSet reduced = reduced_part(atoms_, set);
+    std::vector<ValueId> result, open = needed;
+    while (!open.empty()) {
+      const ValueId value = open.back();
+      open.pop_back();
+      const AtomId maker = maker_in(set, value);
+      if (maker < 0 || std::find(result.begin(), result.end(), value) != result.end()) continue;
+      if (graph_.value(value).type.bytes() > largest &&
+          std::binary_search(reduced.begin(), reduced.end(), maker)) {
+        const auto& reads = atoms_.atom(maker).reads;
+        open.insert(open.end(), reads.begin(), reads.end());
+      } else {
+        result.push_back(value);
+      }
+    }
     return result;
+  }
+
+  AtomId maker_in(const AtomSet& set, ValueId value) const {
+    for (AtomId id : set) {
+      const auto& makes = atoms_.atom(id).makes;
+      if (std::find(makes.begin(), makes.end(), value) != makes.end()) return id;
+    }
+    return -1;
   }
 
   void offer(const std::vector<NodeId>& nodes, const std::vector<ValueId>& outputs) {

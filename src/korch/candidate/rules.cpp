@@ -27,6 +27,25 @@ int64_t elements_made(const AtomGraph& graph, AtomId id) {
   return graph.graph().value(graph.atom(id).makes[0]).type.elements();
 }
 
+// Atoms of the set that satisfy the predicate or depend, within the set, on one that does.
+template <typename P>
+AtomSet depending_on(const AtomGraph& graph, const AtomSet& set, P&& predicate) {
+  AtomSet part;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (AtomId id : set) {
+      if (contains(part, id)) continue;
+      const auto& producers = graph.atom(id).producers;
+      const bool depends =
+          std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(part, p); });
+      if (!predicate(graph.atom(id)) && !depends) continue;
+      part.insert(std::lower_bound(part.begin(), part.end(), id), id);
+      grew = true;
+    }
+  }
+  return part;
+}
+
 std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& set,
                                          const EnumerateOptions& options) {
   if (sinks_of(graph, set).size() > 1) return Rule::linear_sinks;
@@ -125,20 +144,11 @@ AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set) {
 }
 
 AtomSet linear_part(const AtomGraph& graph, const AtomSet& set) {
-  AtomSet part;
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (AtomId id : set) {
-      if (contains(part, id)) continue;
-      const auto& producers = graph.atom(id).producers;
-      const bool depends =
-          std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(part, p); });
-      if (!graph.atom(id).linear && !depends) continue;
-      part.insert(std::lower_bound(part.begin(), part.end(), id), id);
-      grew = true;
-    }
-  }
-  return part;
+  return depending_on(graph, set, [](const Atom& atom) { return atom.linear; });
+}
+
+AtomSet reduced_part(const AtomGraph& graph, const AtomSet& set) {
+  return depending_on(graph, set, [](const Atom& atom) { return atom.reduces; });
 }
 
 bool has_linear(const AtomGraph& graph, const AtomSet& set) {

@@ -34,8 +34,9 @@ bool may_share(const Atom& a, const Atom& b, const EnumerateOptions& options);
 
 // Atoms of the set that nothing in the set consumes.
 AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set);
-// Atoms of the set that depend on its linear primitives, these included; within the set.
+// Atoms of the set that depend on its linear (reducing) primitives, these included; within the set.
 AtomSet linear_part(const AtomGraph& graph, const AtomSet& set);
+AtomSet reduced_part(const AtomGraph& graph, const AtomSet& set);
 bool has_linear(const AtomGraph& graph, const AtomSet& set);
 
 }  // namespace korch

@@ -306,6 +306,8 @@ class Parser {
   }
 
   void node() {
+    skip_space();
+    statement_at_ = at_;
     std::vector<std::string> names;
     do names.push_back(value_name());
     while (accept(","));
@@ -353,6 +355,7 @@ class Parser {
     try {
       id = graph_.add_alternative(op, std::move(attrs), std::move(inputs), outputs, std::move(origins));
     } catch (const Error& error) {
+      at_ = statement_at_;
       fail(error.what());
     }
     for (size_t i = 0; i < names.size(); ++i) {
@@ -368,6 +371,7 @@ class Parser {
   std::string_view text_;
   const std::map<std::string, HostTensor>& constants_;
   size_t at_ = 0;
+  size_t statement_at_ = 0;
   Graph graph_;
   std::unordered_map<std::string, ValueId> by_name_;
   std::vector<ValueId> outputs_;
