@@ -1,0 +1,80 @@
+#include "korch/codegen/cpu/compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace korch {
+namespace {
+
+using Function = float (*)(float);
+
+std::string source(const std::string& body) {
+  return "extern \"C\" float sinf(float);\nextern \"C\" float run(float x) { return " + body + "; }\n";
+}
+
+Function load(LoadedKernels& kernels, const std::string& text) {
+  const Result<std::string> object = compile_object(text, Isa::portable);
+  return reinterpret_cast<Function>(kernels.load(object.value(), {"run"}).value()[0]);
+}
+
+TEST(Compiler, CompiledCodeRuns) {
+  LoadedKernels kernels;
+  const Function twice = load(kernels, source("x * 2"));
+  const Function sine = load(kernels, source("sinf(x)"));  // same symbol; libm from this process
+  EXPECT_EQ(twice(21), 42);
+  EXPECT_EQ(sine(0.5f), __builtin_sinf(0.5f));
+}
+
+TEST(Compiler, SameSourceSameBytesInEveryThread) {
+  const std::string text = source("x * x + 1");
+  const std::string expected = compile_object(text, Isa::x86_64_v3).value();
+  std::vector<std::string> objects(4);
+  std::vector<std::thread> threads;
+  for (std::string& object : objects)
+    threads.emplace_back([&] { object = compile_object(text, Isa::x86_64_v3).value(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& object : objects) EXPECT_TRUE(object == expected);
+}
+
+// Sixteen multiply-adds: two roundings on the portable target, two instructions on v3, one on v4.
+TEST(Compiler, TargetsDiffer) {
+  const std::string text =
+      "typedef float v16 __attribute__((vector_size(64)));\n"
+      "extern \"C\" void run(v16* x) { *x = *x * *x + *x; }\n";
+  const std::string portable = compile_object(text, Isa::portable).value();
+  const std::string v3 = compile_object(text, Isa::x86_64_v3).value();
+  const std::string v4 = compile_object(text, Isa::x86_64_v4).value();
+  EXPECT_FALSE(portable == v3);
+  EXPECT_FALSE(v3 == v4);
+}
+
+TEST(Compiler, RefusesWithTheCompilersWords) {
+  const Result<std::string> object = compile_object("int run() { return y; }", Isa::portable);
+  ASSERT_FALSE(object.ok());
+  EXPECT_EQ(object.refusal().reason, RefusalReason::compile_failed);
+  EXPECT_NE(object.refusal().detail.find("undeclared identifier 'y'"), std::string::npos)
+      << object.refusal().detail;
+}
+
+TEST(Compiler, ReadsNoFiles) {
+  EXPECT_FALSE(compile_object("#include \"/etc/hostname\"\n", Isa::portable).ok());
+  EXPECT_FALSE(compile_object("#include <math.h>\n", Isa::portable).ok());
+}
+
+TEST(LoadedKernels, RefusesMissingSymbols) {
+  LoadedKernels kernels;
+  const std::string object = compile_object(source("x"), Isa::portable).value();
+  EXPECT_FALSE(kernels.load(object, {"walk"}).ok());
+  const std::string unresolved =
+      compile_object(
+          "extern \"C\" float nowhere(float);\nextern \"C\" float run(float x) { return nowhere(x); }",
+          Isa::portable)
+          .value();
+  EXPECT_FALSE(kernels.load(unresolved, {"run"}).ok());
+  EXPECT_FALSE(kernels.load("not an object", {"run"}).ok());
+  EXPECT_EQ(load(kernels, source("x + 1"))(1), 2);  // still usable
+}
+
+}  // namespace
+}  // namespace korch
