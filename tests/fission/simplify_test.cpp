@@ -162,6 +162,31 @@ TEST(Simplify, TransposesOfMatricesBecomeFlags) {
   EXPECT_NE(print(graph).find("transpose_b=true"), std::string::npos) << print(graph);
 }
 
+TEST(Simplify, TransposesMoveTheFinestAxes) {
+  const auto simplified = [](const std::vector<std::string>& nodes) {
+    Graph graph = parse_graph("graph {\n" + chain("f64[2x3x4x5]", nodes) + "}\n");
+    simplify(graph);
+    return print(graph);
+  };
+  // An image flattened and turned to rows of channels is NHWC, flattened.
+  const std::vector<std::string> rows = {"Reshape(%v0) {shape=[2,3,20]} : f64[2x3x20]",
+                                         "Transpose(%v1) {perm=[0,2,1]} : f64[2x20x3]",
+                                         "Exp(%v2) : f64[2x20x3]"};
+  EXPECT_EQ(simplified_operators(chain("f64[2x3x4x5]", rows)), "Transpose Reshape Exp");
+  EXPECT_NE(simplified(rows).find("perm=[0,2,3,1]"), std::string::npos) << simplified(rows);
+  // And back.
+  const std::vector<std::string> image = {
+      "Reshape(%v0) {shape=[2,12,5]} : f64[2x12x5]", "Exp(%v1) : f64[2x12x5]",
+      "Transpose(%v2) {perm=[0,2,1]} : f64[2x5x12]", "Reshape(%v3) {shape=[2,5,4,1,3]} : f64[2x5x4x1x3]"};
+  EXPECT_EQ(simplified_operators(chain("f64[2x3x4x5]", image)), "Reshape Exp Reshape Transpose");
+  EXPECT_NE(simplified(image).find("perm=[0,4,1,2,3]"), std::string::npos) << simplified(image);
+  // A reshape that merges and splits stays where it is.
+  EXPECT_EQ(simplified_operators(chain(
+                "f64[2x3x4x5]", {"Reshape(%v0) {shape=[6,2,10]} : f64[6x2x10]",
+                                 "Transpose(%v1) {perm=[1,0,2]} : f64[2x6x10]", "Exp(%v2) : f64[2x6x10]"})),
+            "Reshape Transpose Exp");
+}
+
 TEST(Simplify, ShrinksConstantsReadElementwise) {
   Graph graph = parse_graph(R"(graph {
     input %x : f64[4x5x6] "x"

@@ -27,6 +27,8 @@ const std::vector<SimplifyPass>& simplify_passes() {
       {"merge_views", passes::merge_views},
       {"normalize_views", passes::normalize_views},
       {"absorb_transposes", passes::absorb_transposes},
+      // After absorb_transposes, which looks for transposes next to their matmul.
+      {"separate_axes", passes::separate_axes},
       // Before folding, which would write out what these keep small.
       {"drop_expands", passes::drop_expands},
       {"shrink_constants", passes::shrink_constants},

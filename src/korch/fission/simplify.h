@@ -34,6 +34,10 @@ int drop_expands(Graph& graph);
 // A transpose of the last two axes before a MatMul becomes a flag of it; one that moves the innermost axis
 // away and can leave it in place by such a flag does.
 int absorb_transposes(Graph& graph);
+// transpose(merging reshape) becomes reshape(transpose), splitting reshape(transpose) becomes
+// transpose(reshape): a transpose of the axes of an image next to its convolution is a change of layout,
+// which may cost nothing.
+int separate_axes(Graph& graph);
 // Constants that repeat themselves along an axis and are read only elementwise lose that axis.
 int shrink_constants(Graph& graph);
 // Powers with small constant exponents become products; division by powers of two becomes multiplication.

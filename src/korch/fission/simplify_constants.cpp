@@ -109,7 +109,8 @@ int merge_common(Graph& graph) {
     if (is_new) continue;
     const NodeId first = place->second;
     Node& kept = graph.mutable_node(first);
-    kept.origins = merged_origins(kept.origins, graph.node(id).origins);
+    // A constant is data that many nodes share; only computation is attributed.
+    if (kept.op != Op::Constant) kept.origins = merged_origins(kept.origins, graph.node(id).origins);
     for (size_t i = 0; i < kept.outputs.size(); ++i) {
       graph.replace_uses(graph.node(id).outputs[i], kept.outputs[i]);
     }

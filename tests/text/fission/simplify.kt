@@ -81,3 +81,24 @@ graph {
   %y = MatMul(%q, %t.rows) {transpose_b=true} : f32[1x12x128x128] @ "keys", "scores"
   output %y "y"
 }
+
+// RUN: fission image_to_rows_and_back
+graph {
+  input %x : f32[1x32x16x16] "x"
+  %a = Reshape(%x) {shape=[1,32,256]} @ "flatten"
+  %b = Transpose(%a) {perm=[0,2,1]} @ "to_rows"
+  %c = Exp(%b) @ "exp"
+  %d = Transpose(%c) {perm=[0,2,1]} @ "from_rows"
+  %y = Reshape(%d) {shape=[1,32,16,16]} @ "unflatten"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f32[1x32x16x16] "x"
+  %b.axes = Transpose(%x) {perm=[0,2,3,1]} : f32[1x16x16x32] @ "to_rows"
+  %b = Reshape(%b.axes) {shape=[1,256,32]} : f32[1x256x32] @ "flatten", "to_rows"
+  %c = Exp(%b) : f32[1x256x32] @ "exp"
+  %y.axes = Reshape(%c) {shape=[1,16,16,32]} : f32[1x16x16x32] @ "unflatten"
+  %y = Transpose(%y.axes) {perm=[0,3,1,2]} : f32[1x32x16x16] @ "from_rows", "unflatten"
+  output %y "y"
+}
