@@ -19,6 +19,14 @@ struct ResizedAxis {
   double scale;
 };
 
+// ONNX's cases align the corners of the unrounded length where the scale leaves a fraction; a scale that was computed from
+// an extent gives back that extent.
+double resized_length(const ResizedAxis& a) {
+  constexpr double kScaleRounding = 1e-6;  // scales are float32 or quotients
+  const double length = a.scale * static_cast<double>(a.in);
+  return std::abs(length - static_cast<double>(a.out)) < kScaleRounding ? static_cast<double>(a.out) : length;
+}
+
 std::vector<double> source_coordinates(const std::string& mode, const ResizedAxis& a) {
   const double in = static_cast<double>(a.in), out = static_cast<double>(a.out);
   std::vector<double> result;
@@ -27,7 +35,7 @@ std::vector<double> source_coordinates(const std::string& mode, const ResizedAxi
     if (mode == "asymmetric") {
       x = o / a.scale;
     } else if (mode == "align_corners") {
-      x = a.out == 1 ? 0 : o * (in - 1) / (out - 1);
+      x = a.out == 1 ? 0 : o * (in - 1) / (resized_length(a) - 1);
     } else if (mode == "pytorch_half_pixel" && a.out == 1) {
       x = 0;
     } else if (mode == "half_pixel_symmetric") {

@@ -10,13 +10,24 @@
 namespace korch {
 namespace {
 
+// The length that an axis is resized to. ONNX's own cases have it fractional where the scale leaves a
+// fraction, although the tensor's extent is then rounded down; a scale that was computed from an extent must
+// give back that extent.
+double resized_length(double scale, int64_t input, int64_t output) {
+  constexpr double kScaleRounding = 1e-6;  // scales are float32 or quotients
+  const double length = scale * static_cast<double>(input);
+  return std::fabs(length - static_cast<double>(output)) < kScaleRounding ? static_cast<double>(output)
+                                                                          : length;
+}
+
 // Where output position i of an axis lies in the input, in input positions (ONNX Resize-13 and -18).
 double source_coordinate(const ResizeAttrs& attrs, double i, double scale, int64_t input, int64_t output) {
   const std::string& mode = attrs.coordinate_mode;
   const auto in = static_cast<double>(input), out = static_cast<double>(output);
   if (mode == "half_pixel") return (i + 0.5) / scale - 0.5;
   if (mode == "pytorch_half_pixel") return output > 1 ? (i + 0.5) / scale - 0.5 : 0;
-  if (mode == "align_corners") return output > 1 ? i * (in - 1) / (out - 1) : 0;
+  if (mode == "align_corners")
+    return output > 1 ? i * (in - 1) / (resized_length(scale, input, output) - 1) : 0;
   if (mode == "asymmetric") return i / scale;
   if (mode == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
   if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / (scale * in)) + (i + 0.5) / scale - 0.5;

@@ -1,0 +1,93 @@
+// Runs ONNX's test cases through every engine and prints the scoreboard. Fails when a case fails or fewer
+// pass than the engine's minimum. Exit code 77 (skipped) when the cases are not installed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "cases.h"
+#include "engines.h"
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+struct Options {
+  std::string folder = KORCH_ONNX_TESTDATA;
+  std::string only;  // substring of a case's name
+};
+
+struct Score {
+  int passed = 0;
+  int folded = 0;  // of those passed: with all inputs constant
+  std::vector<std::string> failed;
+  std::map<std::string, std::vector<std::string>> unsupported;  // reason -> cases
+};
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+void run_case(const Engine& engine, const OnnxCase& c, Score& score) {
+  try {
+    bool folded = true;
+    for (const OnnxProblem& problem : load_problems(c)) {
+      const std::string what = difference(engine.run(problem.graph, problem.inputs), problem.expected);
+      if (!what.empty()) throw Error(ErrorKind::accuracy, problem.data_set + ": " + what);
+      folded = folded && problem.all_inputs_bound;
+    }
+    ++score.passed;
+    score.folded += folded;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::unsupported)
+      score.unsupported[one_line(error.what())].push_back(c.name);
+    else
+      score.failed.push_back(fmt::format("{}: {}", c.name, one_line(error.what())));
+  }
+}
+
+void print_scoreboard(const Engine& engine, const Score& score, const Options& options) {
+  size_t unsupported = 0;
+  for (const auto& [reason, cases] : score.unsupported) unsupported += cases.size();
+  for (const auto& [reason, cases] : score.unsupported) {
+    fmt::print("unsupported {:4}  {}\n", cases.size(), reason);
+    for (const std::string& name : cases) fmt::print("                    {}\n", name);
+  }
+  for (const std::string& failure : score.failed) fmt::print("FAILED {}\n", failure);
+  fmt::print("{}: passed {} ({} of them by constant folding alone), failed {}, unsupported {}\n", engine.name,
+             score.passed, score.folded, score.failed.size(), unsupported);
+  if (!score.failed.empty())
+    fmt::print("rerun one: test_onnx_node --folder {} --case NAME\n", options.folder);
+}
+
+bool run_engine(const Engine& engine, const std::vector<OnnxCase>& cases, const Options& options) {
+  Score score;
+  for (const OnnxCase& c : cases)
+    if (c.name.find(options.only) != std::string::npos) run_case(engine, c, score);
+  print_scoreboard(engine, score, options);
+  const bool regressed = options.only.empty() && score.passed < engine.min_passed;
+  if (regressed) fmt::print("{}: at least {} cases must pass\n", engine.name, engine.min_passed);
+  return score.failed.empty() && !regressed;
+}
+
+}  // namespace
+}  // namespace korch
+
+int main(int argc, char** argv) {
+  korch::Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--folder") == 0) options.folder = argv[i + 1];
+    if (std::strcmp(argv[i], "--case") == 0) options.only = argv[i + 1];
+  }
+  const std::vector<korch::OnnxCase> cases = korch::find_cases(options.folder);
+  if (cases.empty()) {
+    fmt::print("skipped: no ONNX test cases below {} (Debian package libonnx-testdata)\n", options.folder);
+    return 77;
+  }
+  bool good = true;
+  for (const korch::Engine& engine : korch::engines())
+    good = korch::run_engine(engine, cases, options) && good;
+  return good ? 0 : 1;
+}
