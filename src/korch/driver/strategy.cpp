@@ -10,6 +10,23 @@ namespace {
 
 bool is_constant_node(const Graph& graph, NodeId id) { return info(graph.node(id).op).category == Category::constant; }
 
+// The candidate made of these nodes with every output that is needed outside.
+Candidate closed_candidate(const Graph& graph, const std::vector<NodeId>& nodes) {
+  const std::set<NodeId> inside(nodes.begin(), nodes.end());
+  std::vector<ValueId> outputs;
+  for (NodeId id : nodes) {
+    for (ValueId output : graph.node(id).outputs) {
+      const auto& users = graph.value(output).users;
+      const bool outside =
+          std::count(graph.outputs().begin(), graph.outputs().end(), output) != 0 ||
+          std::any_of(users.begin(), users.end(),
+                      [&](NodeId user) { return !graph.node(user).dead && inside.count(user) == 0; });
+      if (outside) outputs.push_back(output);
+    }
+  }
+  return make_candidate(graph, nodes, outputs);
+}
+
 // Groups of nodes by union, with the checks that a merged group is one legal kernel.
 class Grouping {
  public:
@@ -27,7 +44,7 @@ class Grouping {
     if (a == b || linear_count(a) + linear_count(b) > 1 || has_opaque(a) || has_opaque(b)) return false;
     std::vector<NodeId> nodes = members_[a];
     nodes.insert(nodes.end(), members_[b].begin(), members_[b].end());
-    if (!is_convex(nodes) || !has_kernel(make_candidate(graph_, nodes))) return false;
+    if (!is_convex(nodes) || !has_kernel(closed_candidate(graph_, nodes))) return false;
     for (NodeId node : members_[a]) group_of_[node] = b;
     members_.erase(a);
     members_[b] = std::move(nodes);
@@ -36,7 +53,7 @@ class Grouping {
 
   std::vector<Candidate> candidates() const {
     std::vector<Candidate> result;
-    for (const auto& [group, nodes] : members_) result.push_back(make_candidate(graph_, nodes));
+    for (const auto& [group, nodes] : members_) result.push_back(closed_candidate(graph_, nodes));
     return result;
   }
 
@@ -99,37 +116,10 @@ NodeId only_consumer(const Graph& graph, const Grouping& groups, NodeId id) {
 
 }  // namespace
 
-Candidate make_candidate(const Graph& graph, std::vector<NodeId> nodes) {
-  std::vector<uint32_t> position(graph.node_count());
-  const std::vector<NodeId> order = graph.topological_order();
-  for (size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<uint32_t>(i);
-  std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) { return position[a] < position[b]; });
-  const std::set<NodeId> inside(nodes.begin(), nodes.end());
-  std::set<ValueId> made, seen;
-  Candidate candidate;
-  candidate.nodes = nodes;
-  for (NodeId id : nodes) {
-    for (ValueId input : graph.node(id).inputs) {
-      if (made.count(input) != 0 || !seen.insert(input).second) continue;
-      (graph.constant(input) != nullptr ? candidate.constants : candidate.inputs).push_back(input);
-    }
-    for (ValueId output : graph.node(id).outputs) {
-      made.insert(output);
-      const auto& users = graph.value(output).users;
-      const bool outside =
-          std::count(graph.outputs().begin(), graph.outputs().end(), output) != 0 ||
-          std::any_of(users.begin(), users.end(),
-                      [&](NodeId user) { return !graph.node(user).dead && inside.count(user) == 0; });
-      if (outside) candidate.outputs.push_back(output);
-    }
-  }
-  return candidate;
-}
-
 std::vector<Candidate> unfused_candidates(const Graph& graph) {
   std::vector<Candidate> result;
   for (NodeId id : graph.topological_order())
-    if (!is_constant_node(graph, id)) result.push_back(make_candidate(graph, {id}));
+    if (!is_constant_node(graph, id)) result.push_back(closed_candidate(graph, {id}));
   return result;
 }
 

@@ -17,7 +17,4 @@ std::vector<Candidate> unfused_candidates(const Graph& graph);
 // `has_kernel` says that a kernel exists for the group. The groups partition the primitives.
 std::vector<Candidate> greedy_candidates(const Graph& graph, const std::function<bool(const Candidate&)>& has_kernel);
 
-// The candidate made of these nodes with every output that is needed outside.
-Candidate make_candidate(const Graph& graph, std::vector<NodeId> nodes);
-
 }  // namespace korch
