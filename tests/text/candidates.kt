@@ -18,19 +18,19 @@ graph {
 // EXPECT:
 {pre} -> pre
 {pad} -> pad
+{pre pad} -> pad
 {c} -> c
+{pad c} -> c
+{pre pad c} -> c
 {cb} -> cb
 {act} -> act
-{sum} -> sum
 {cb act} -> act
-{pre pad} -> pad
-{pad c} -> c
 {c cb act} -> act
-{cb act sum} -> sum
-{pre pad c} -> c
 {pad c cb act} -> act
-{c cb act sum} -> sum
 {pre pad c cb act} -> act
+{sum} -> sum
+{cb act sum} -> sum
+{c cb act sum} -> sum
 {pad c cb act sum} -> sum
 {pre pad c cb act sum} -> sum
 pruned unary_chain: 1
@@ -61,40 +61,40 @@ graph {
 {r} -> r
 {s} -> s
 {mean} -> mean
+{s mean} -> mean
+{r s mean} -> r mean
+{r s mean} -> mean
 {d} -> d
+{s mean d} -> d
+{r s mean d} -> r d
+{r s mean d} -> d
 {sq} -> sq
+{d sq} -> d sq
+{d sq} -> sq
+{s mean d sq} -> d sq
+{s mean d sq} -> sq
+{r s mean d sq} -> r d sq
+{r s mean d sq} -> sq
 {s2} -> s2
 {var} -> var
 {ve} -> ve
 {std} -> std
-{nd} -> nd
-{y} -> y
-{s mean} -> mean
 {s2 var ve std} -> std
-{nd y} -> y
-{r s mean} -> r mean
-{r s mean} -> mean
-{s mean d} -> d
-{d sq} -> d sq
-{d sq} -> sq
 {sq s2 var ve std} -> std
-{s2 var ve std nd y} -> y
-{r s mean d} -> r d
-{r s mean d} -> d
-{s mean d sq} -> d sq
-{s mean d sq} -> sq
 {d sq s2 var ve std} -> d std
 {d sq s2 var ve std} -> std
-{sq s2 var ve std nd y} -> y
-{r s mean d sq} -> r d sq
-{r s mean d sq} -> sq
 {s mean d sq s2 var ve std} -> d std
 {s mean d sq s2 var ve std} -> std
 {s mean d sq s2 var ve std} -> mean std
-{d sq s2 var ve std nd y} -> y
 {r s mean d sq s2 var ve std} -> r d std
 {r s mean d sq s2 var ve std} -> std
 {r s mean d sq s2 var ve std} -> r mean std
+{nd} -> nd
+{y} -> y
+{nd y} -> y
+{s2 var ve std nd y} -> y
+{sq s2 var ve std nd y} -> y
+{d sq s2 var ve std nd y} -> y
 {s mean d sq s2 var ve std nd y} -> y
 {r s mean d sq s2 var ve std nd y} -> r y
 {r s mean d sq s2 var ve std nd y} -> y
@@ -116,10 +116,10 @@ graph {
 // EXPECT:
 {h} -> h
 {q} -> q
-{k} -> k
-{e} -> e
 {h q} -> q
+{k} -> k
 {h k} -> k
+{e} -> e
 {h e} -> h e
 pruned linear: 1
 pruned linear_sinks: 2
@@ -136,16 +136,14 @@ graph {
   output %y "y"
 }
 // EXPECT:
-{a} -> a
 {b} -> b
 {g} -> g
-{y} -> y
 {b g} -> g
-{a b g} -> a g
+{a} -> a
+{y} -> y
 {a y} -> y
-{b g y} -> y
 {a b g y} -> y
-pruned unary_chain: 1
+pruned unary_chain: 3
 
 // RUN: candidates alternatives
 // Several producers: a candidate holds one of them.
@@ -161,12 +159,12 @@ graph {
 // EXPECT:
 {a} -> a
 {b} -> b
+{a b} -> a b
+{a b} -> b
 {b} -> b
+{a b} -> a b
+{a b} -> b
 {c} -> c
-{a b} -> a b
-{a b} -> b
-{a b} -> a b
-{a b} -> b
 {b c} -> c
 {b c} -> c
 {a b c} -> a c

@@ -1,6 +1,8 @@
 #include "korch/candidate/atom_graph.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 namespace korch {
 namespace {
@@ -43,46 +45,79 @@ AtomGraph::AtomGraph(const Graph& graph, bool chains)
   close_reachability();
 }
 
-bool AtomGraph::joins_producer(NodeId node, AtomId* producer) const {
+bool AtomGraph::is_memory_bound(NodeId node) const {
+  const Category category = info(graph_.node(node).op).category;
+  return category != Category::linear && category != Category::opaque && category != Category::constant;
+}
+
+NodeId AtomGraph::only_reader(ValueId value) const {
+  const Value& v = graph_.value(value);
+  return !graph_output_[value] && v.users.size() == 1 && v.producers.size() == 1 ? v.users[0] : kNoId;
+}
+
+NodeId AtomGraph::joins_producer(NodeId node) const {
   const Node& n = graph_.node(node);
-  if (info(n.op).category != Category::elementwise && n.op != Op::Reshape) return false;
+  if (info(n.op).category != Category::elementwise && n.op != Op::Reshape) return kNoId;
   ValueId operand = kNoId;
   for (ValueId input : n.inputs) {
     if (graph_.constant(input) != nullptr || input == operand) continue;
-    if (operand != kNoId) return false;
+    if (operand != kNoId) return kNoId;
     operand = input;
   }
-  if (operand == kNoId || graph_output_[operand]) return false;
-  const Value& value = graph_.value(operand);
-  if (value.users.size() != 1 || value.producers.size() != 1) return false;
-  // Where it has alternatives itself, each of them may be wanted without the operand's producer.
-  if (graph_.value(n.outputs[0]).producers.size() != 1) return false;
-  *producer = atom_of_[value.producers[0]];
-  return *producer >= 0 && !atoms_[*producer].linear && !atoms_[*producer].opaque;
+  if (operand == kNoId || only_reader(operand) == kNoId) return kNoId;
+  // Where the result has other producers, each of them may be wanted without the operand's producer.
+  if (graph_.value(n.outputs[0]).producers.size() != 1) return kNoId;
+  const NodeId producer = graph_.value(operand).producers[0];
+  return is_memory_bound(producer) ? producer : kNoId;
+}
+
+NodeId AtomGraph::joins_consumer(NodeId node) const {
+  const Node& n = graph_.node(node);
+  if (n.op != Op::Slice && n.op != Op::Reshape) return kNoId;
+  const NodeId reader = only_reader(n.outputs[0]);
+  if (reader == kNoId || !is_memory_bound(reader)) return kNoId;
+  for (ValueId output : graph_.node(reader).outputs) {
+    if (graph_.value(output).producers.size() != 1) return kNoId;
+  }
+  return reader;
 }
 
 void AtomGraph::make_atoms(bool chains) {
+  std::vector<NodeId> leader(graph_.node_count());
+  std::iota(leader.begin(), leader.end(), 0);
+  const auto find = [&](NodeId id) {
+    while (leader[id] != id) id = leader[id] = leader[leader[id]];
+    return id;
+  };
+  // The head of what joins is always the only reader of the rest, so that no atom waits for itself.
+  std::map<NodeId, std::vector<NodeId>> groups;
   for (NodeId id : order_) {
-    const Node& node = graph_.node(id);
-    for (ValueId output : node.outputs)
+    for (ValueId output : graph_.node(id).outputs)
       alternatives_ = alternatives_ || graph_.value(output).producers.size() > 1;
-    AtomId producer = -1;
-    if (chains && joins_producer(id, &producer)) {
-      atom_of_[id] = producer;
-      atoms_[producer].nodes.push_back(id);
-      atoms_[producer].makes = node.outputs;
-      ++chained_nodes_;
-      continue;
-    }
-    atom_of_[id] = size();
-    const Category category = info(node.op).category;
+    const NodeId producer = chains ? joins_producer(id) : kNoId;
+    const NodeId other = producer != kNoId ? producer : chains ? joins_consumer(id) : kNoId;
+    if (other == kNoId) continue;
+    leader[find(id)] = find(other);
+    ++chained_nodes_;
+  }
+  for (NodeId id : order_) groups[find(id)].push_back(id);
+  for (NodeId id : order_) {
+    const std::vector<NodeId>& nodes = groups[find(id)];
+    if (nodes.back() != id) continue;  // an atom stands where its last primitive stands
+    const Node& last = graph_.node(id);
     Atom atom;
-    atom.nodes = {id};
-    atom.makes = node.outputs;
-    atom.linear = category == Category::linear;
-    atom.opaque = category == Category::opaque;
-    atom.reduces = category == Category::reduce;
-    atom.domain = graph_.value(atom.reduces ? node.inputs[0] : node.outputs[0]).type.shape;
+    atom.nodes = nodes;
+    atom.makes = last.outputs;
+    atom.domain = graph_.value(last.outputs[0]).type.shape;
+    for (NodeId node : nodes) {
+      atom_of_[node] = size();
+      const Category category = info(graph_.node(node).op).category;
+      atom.linear = atom.linear || category == Category::linear;
+      atom.opaque = atom.opaque || category == Category::opaque;
+      if (category != Category::reduce) continue;
+      atom.reduces = true;
+      atom.domain = graph_.value(graph_.node(node).inputs[0]).type.shape;
+    }
     atoms_.push_back(std::move(atom));
   }
 }
@@ -92,11 +127,9 @@ void AtomGraph::link_atoms() {
     Atom& atom = atoms_[id];
     for (NodeId node : atom.nodes) {
       for (ValueId input : graph_.node(node).inputs) {
-        if (graph_.constant(input) != nullptr) continue;
         const auto& producers = graph_.value(input).producers;
-        const bool inside = std::any_of(producers.begin(), producers.end(),
-                                        [&](NodeId producer) { return atom_of_[producer] == id; });
-        if (inside && atom.nodes.size() > 1 && node != atom.nodes[0]) continue;
+        if (graph_.constant(input) != nullptr) continue;
+        if (producers.size() == 1 && producers[0] != node && atom_of_[producers[0]] == id) continue;
         if (std::find(atom.reads.begin(), atom.reads.end(), input) == atom.reads.end())
           atom.reads.push_back(input);
         add_sorted(readers_[input], id);

@@ -25,8 +25,10 @@ struct Atom {
 
 class AtomGraph {
  public:
-  // With `chains`, an elementwise node whose only non-constant operand has no other use joins its producer's
-  // atom, unless that is linear or opaque.
+  // With `chains`, memory-bound primitives that no cut between could help become one atom:
+  //  - an elementwise primitive or reshape whose only non-constant operand has no other use joins its
+  //  producer;
+  //  - a slice or reshape that did not, and has one consumer, joins that.
   AtomGraph(const Graph& graph, bool chains);
 
   const Graph& graph() const { return graph_; }
@@ -46,7 +48,12 @@ class AtomGraph {
   void make_atoms(bool chains);
   void link_atoms();
   void close_reachability();
-  bool joins_producer(NodeId node, AtomId* producer) const;
+  // The node whose atom `node` joins; kNoId when it starts its own.
+  NodeId joins_producer(NodeId node) const;
+  NodeId joins_consumer(NodeId node) const;
+  bool is_memory_bound(NodeId node) const;
+  // The only node that reads the Value, where it is made by one node and no graph output; else kNoId.
+  NodeId only_reader(ValueId value) const;
   bool is_derivable(const AtomSet& set) const;
   bool is_acyclic(const AtomSet& set) const;
   bool repeats_class(const AtomSet& set) const;

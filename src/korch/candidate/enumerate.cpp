@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <deque>
-#include <unordered_map>
+#include <queue>
 #include <unordered_set>
 
 #include "korch/candidate/atom_graph.h"
@@ -16,17 +15,11 @@ class Enumerator {
 
   Enumeration run() {
     if (atoms_.chained_nodes() > 0) result_.pruned["unary_chain"] = atoms_.chained_nodes();
-    for (AtomId id = 0; id < atoms_.size(); ++id) {
-      if (!atoms_.is_convex({id})) continue;  // one of several producers, which needs its own result
-      for (NodeId node : atoms_.atom(id).nodes) add({node}, graph_.node(node).outputs);
-      enqueue({id});
-    }
-    // Sets leave the queue by ascending size, so every limit drops the largest.
-    while (!queue_.empty()) {
-      const AtomSet set = std::move(queue_.front());
-      queue_.pop_front();
-      make_candidates(set);
-      for (AtomId more : neighbours(set)) grow(set, more);
+    for (AtomId sink = 0; sink < atoms_.size(); ++sink) {
+      if (!atoms_.is_convex({sink})) continue;  // one of several producers, which needs its own result
+      const Atom& atom = atoms_.atom(sink);
+      for (NodeId node : atom.nodes) add({node}, graph_.node(node).outputs);
+      grow_from(sink);
     }
     return std::move(result_);
   }
@@ -34,8 +27,53 @@ class Enumerator {
  private:
   void prune(Rule rule) { ++result_.pruned[name(rule)]; }
 
-  // Producers, consumers and siblings that read the same Value; ascending.
-  std::vector<AtomId> neighbours(const AtomSet& set) {
+  // All sets whose last atom is `sink`, as far as the limit allows: taken in turn from the smallest and from
+  // those that save the most memory traffic, so that neither small nor large sets are lost where there are
+  // too many.
+  void grow_from(AtomId sink) {
+    std::vector<AtomSet> sets;
+    std::vector<bool> taken;
+    using Entry = std::pair<int64_t, size_t>;  // lowest first, then in order of discovery
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> by_size, by_saving;
+    std::unordered_set<Hash, HashHasher> seen;
+    const auto push = [&](AtomSet set) {
+      by_size.emplace(static_cast<int64_t>(set.size()), sets.size());
+      by_saving.emplace(traffic_bytes(atoms_, set) - separate_traffic_bytes(set), sets.size());
+      sets.push_back(std::move(set));
+      taken.push_back(false);
+    };
+    push({sink});
+    int64_t explored = 0;
+    for (; explored < static_cast<int64_t>(sets.size()); ++explored) {
+      if (options_.max_sets_per_sink > 0 && explored >= options_.max_sets_per_sink) break;
+      auto& queue = explored % 2 == 0 ? by_size : by_saving;
+      while (taken[queue.top().second]) queue.pop();
+      const size_t at = queue.top().second;
+      taken[at] = true;
+      const AtomSet set = sets[at];
+      make_candidates(set);
+      for (AtomId more : neighbours(set, sink)) {
+        AtomSet grown = set;
+        grown.insert(std::lower_bound(grown.begin(), grown.end(), more), more);
+        if (!seen.insert(hash_bytes(grown.data(), grown.size() * sizeof(AtomId))).second) continue;
+        if (const auto rule = broken_rule(atoms_, grown, options_))
+          prune(*rule);
+        else if (atoms_.is_convex(grown))
+          push(std::move(grown));
+      }
+    }
+    const int64_t left = static_cast<int64_t>(sets.size()) - explored;
+    if (left > 0) result_.pruned[name(Rule::sets_per_sink)] += static_cast<int>(left);
+  }
+
+  int64_t separate_traffic_bytes(const AtomSet& set) const {
+    int64_t bytes = 0;
+    for (AtomId id : set) bytes += traffic_bytes(atoms_, {id});
+    return bytes;
+  }
+
+  // Producers, consumers and siblings that read the same Value, before `sink`; ascending.
+  std::vector<AtomId> neighbours(const AtomSet& set, AtomId sink) {
     std::vector<AtomId> result;
     for (AtomId id : set) {
       const Atom& atom = atoms_.atom(id);
@@ -53,24 +91,9 @@ class Enumerator {
     }
     std::sort(result.begin(), result.end());
     result.erase(std::unique(result.begin(), result.end()), result.end());
-    std::erase_if(result, [&](AtomId id) { return std::binary_search(set.begin(), set.end(), id); });
+    std::erase_if(result,
+                  [&](AtomId id) { return id > sink || std::binary_search(set.begin(), set.end(), id); });
     return result;
-  }
-
-  void grow(const AtomSet& set, AtomId more) {
-    AtomSet grown = set;
-    grown.insert(std::lower_bound(grown.begin(), grown.end(), more), more);
-    if (!seen_.insert(hash_bytes(grown.data(), grown.size() * sizeof(AtomId))).second) return;
-    if (const auto rule = broken_rule(atoms_, grown, options_)) return prune(*rule);
-    if (atoms_.is_convex(grown)) enqueue(std::move(grown));
-  }
-
-  void enqueue(AtomSet set) {
-    int64_t& count = sets_of_sink_[set.back()];
-    if (options_.max_sets_per_sink > 0 && set.size() > 1 && count >= options_.max_sets_per_sink)
-      return prune(Rule::sets_per_sink);
-    ++count;
-    queue_.push_back(std::move(set));
   }
 
   // The candidates of a set: with every Value that is needed outside made available, and without those that
@@ -162,9 +185,7 @@ class Enumerator {
   const Graph& graph_;
   const EnumerateOptions& options_;
   const AtomGraph atoms_;
-  std::deque<AtomSet> queue_;
-  std::unordered_set<Hash, HashHasher> seen_, made_;
-  std::unordered_map<AtomId, int64_t> sets_of_sink_;
+  std::unordered_set<Hash, HashHasher> made_;
   Enumeration result_;
 };
 

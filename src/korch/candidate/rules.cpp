@@ -151,6 +151,26 @@ AtomSet reduced_part(const AtomGraph& graph, const AtomSet& set) {
   return depending_on(graph, set, [](const Atom& atom) { return atom.reduces; });
 }
 
+int64_t traffic_bytes(const AtomGraph& graph, const AtomSet& set) {
+  std::vector<ValueId> made, read;
+  int64_t bytes = 0;
+  for (AtomId id : set) {
+    const Atom& atom = graph.atom(id);
+    read.insert(read.end(), atom.reads.begin(), atom.reads.end());
+    for (ValueId value : atom.makes) {
+      made.push_back(value);
+      if (graph.needed_outside(value, set)) bytes += graph.graph().value(value).type.bytes();
+    }
+  }
+  std::sort(read.begin(), read.end());
+  read.erase(std::unique(read.begin(), read.end()), read.end());
+  for (ValueId value : read) {
+    if (std::find(made.begin(), made.end(), value) == made.end())
+      bytes += graph.graph().value(value).type.bytes();
+  }
+  return bytes;
+}
+
 bool has_linear(const AtomGraph& graph, const AtomSet& set) {
   return std::any_of(set.begin(), set.end(), [&](AtomId id) { return graph.atom(id).linear; });
 }

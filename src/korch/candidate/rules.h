@@ -37,6 +37,8 @@ AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set);
 // Atoms of the set that depend on its linear (reducing) primitives, these included; within the set.
 AtomSet linear_part(const AtomGraph& graph, const AtomSet& set);
 AtomSet reduced_part(const AtomGraph& graph, const AtomSet& set);
+// What a kernel for the set moves at least: Values read from outside and Values needed outside, each once.
+int64_t traffic_bytes(const AtomGraph& graph, const AtomSet& set);
 bool has_linear(const AtomGraph& graph, const AtomSet& set);
 
 }  // namespace korch
