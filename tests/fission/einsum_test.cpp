@@ -39,6 +39,12 @@ const std::vector<Case>& cases() {
       {"three_shared", {"f64[3x4]", "f64[3x4]", "f64[3x4]"}, "ij,ij,ij->i", "f64[3]"},
       {"ellipsis", {"f64[2x6x3x4]", "f64[6x4x5]"}, "...ij,...jk->...ik", "f64[2x6x3x5]"},
       {"ellipsis_implicit", {"f64[2x3x4]", "f64[4x5]"}, "...ij,jk", "f64[2x3x5]"},
+      {"diagonal", {"f64[4x4]"}, "ii->i", "f64[4]"},
+      {"trace", {"f64[4x4]"}, "ii->", "f64[]"},
+      {"batch_diagonal", {"f64[3x5x5]"}, "...ii->...i", "f64[3x5]"},
+      {"diagonal_around", {"f64[4x3x4]", "f64[4x2]"}, "iji,ik->jk", "f64[3x2]"},
+      {"diagonal_of_three", {"f64[3x3x3]"}, "iii->i", "f64[3]"},
+      {"two_diagonals", {"f64[2x3x2x3]"}, "ijij->ji", "f64[3x2]"},
       {"broadcast_batch", {"f64[2x3x4]", "f64[1x4x5]"}, "bij,bjk->bik", "f64[2x3x5]"},
       {"broadcast_summed", {"f64[3x4]", "f64[1x5]"}, "ij,jk->ik", "f64[3x5]"},
   };
@@ -71,17 +77,6 @@ TEST(Einsum, UsualEquationsAreOneMatMul) {
     const Graph result = fission(einsum(c));
     EXPECT_EQ(result.live_node_count(), 1u) << name << "\n" << print(result);
     EXPECT_EQ(count(result, Op::MatMul), 1) << name;
-  }
-}
-
-TEST(Einsum, RefusesDiagonalsByName) {
-  const Graph graph = one_node({"f64[3x3]"}, "Einsum(%a) {equation=\"ii->i\"}", "f64[3]");
-  try {
-    fission(graph);
-    FAIL() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    EXPECT_NE(std::string(error.what()).find("diagonal"), std::string::npos) << error.what();
   }
 }
 

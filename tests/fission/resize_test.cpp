@@ -50,6 +50,7 @@ TEST(Resize, Nearest) {
     ResizeAttrs attrs;
     attrs.nearest_mode = rounding;
     expect_equal(attrs, kCoordinateModes);
+    expect_equal(attrs, {"tf_half_pixel_for_nn"});
   }
 }
 
@@ -74,7 +75,7 @@ TEST(Resize, ScalesThatDoNotDivide) {
   attrs.scales = {1, 1, 1.7, 0.6};
   attrs.sizes = {1, 2, 6, 3};
   for (const char* mode : {"nearest", "linear", "cubic"}) {
-    for (const char* coordinates : {"half_pixel", "asymmetric"}) {
+    for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners"}) {
       attrs.mode = mode;
       attrs.coordinate_mode = coordinates;
       SCOPED_TRACE(print_attrs(attrs));

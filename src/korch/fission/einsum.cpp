@@ -86,10 +86,6 @@ Equation parse_equation(Emitter& e, std::string text, const Inputs& in) {
     if (static_cast<int64_t>(term.size()) != e.rank(in[i])) {
       e.refuse("equation '" + text + "' does not fit the rank of input " + std::to_string(i), in);
     }
-    for (char label : term) {
-      if (std::count(term.begin(), term.end(), label) > 1)
-        e.refuse("diagonal in equation '" + text + "'", in);
-    }
   }
   equation.output = arrow == std::string::npos ? implicit_output(equation.inputs, most)
                                                : expand_ellipsis(text.substr(arrow + 2), most, most);
@@ -100,6 +96,35 @@ std::vector<int64_t> positions(const std::string& labels, const std::string& of)
   std::vector<int64_t> result;
   for (char label : of) result.push_back(static_cast<int64_t>(labels.find(label)));
   return result;
+}
+
+// A label that occurs twice means the diagonal: its two axes become one, of which every (extent + 1)-th
+// element is read.
+Term take_diagonals(Emitter& e, Term term) {
+  for (size_t first = 0; first < term.labels.size(); ++first) {
+    const size_t second = term.labels.find(term.labels[first], first + 1);
+    if (second == std::string::npos) continue;
+    const Shape shape = e.shape(term.value);
+    const int64_t extent = shape[first];
+    if (shape[second] != extent) e.refuse("diagonal of a matrix that is not square", {term.value});
+    std::vector<int64_t> perm = axis_range(0, static_cast<int64_t>(shape.size()));
+    perm.erase(perm.begin() + static_cast<int64_t>(second));
+    perm.erase(perm.begin() + static_cast<int64_t>(first));
+    perm.insert(perm.end(), {static_cast<int64_t>(first), static_cast<int64_t>(second)});
+
+    const char label = term.labels[first];
+    term.labels.erase(second, 1).erase(first, 1).push_back(label);
+    const ValueId square = e.transpose(term.value, perm);
+    Shape flat = e.shape(square);
+    flat.resize(flat.size() - 2);
+    SliceAttrs slice{Shape(flat.size() + 1, 0), flat, Shape(flat.size() + 1, 1)};
+    flat.push_back(extent * extent);
+    slice.sizes.push_back(extent);
+    slice.steps.back() = extent + 1;
+    term.value = e.emit(Op::Slice, slice, {e.reshape(square, flat)});
+    return take_diagonals(e, term);
+  }
+  return term;
 }
 
 // Sums (or, for extents of 1, drops) the given labels.
@@ -202,7 +227,8 @@ ValueId einsum(Emitter& e, const Node& node, const Inputs& in) {
   for (size_t i = 0; i < in.size(); ++i) {
     std::string elsewhere = equation.output;
     for (size_t j = 0; j < in.size(); ++j) elsewhere += j == i ? "" : equation.inputs[j];
-    terms.push_back(sum_away(e, {in[i], equation.inputs[i]}, without(equation.inputs[i], elsewhere)));
+    const Term term = take_diagonals(e, {in[i], equation.inputs[i]});
+    terms.push_back(sum_away(e, term, without(term.labels, elsewhere)));
   }
   Term result = terms[0];
   for (size_t i = 1; i < terms.size(); ++i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "korch/fission/rules.h"
 
@@ -19,8 +21,8 @@ struct ResizedAxis {
   double scale;
 };
 
-// ONNX's cases align the corners of the unrounded length where the scale leaves a fraction; a scale that was computed from
-// an extent gives back that extent.
+// ONNX's cases align the corners of the unrounded length where the scale leaves a fraction; a scale that was
+// computed from an extent gives back that extent.
 double resized_length(const ResizedAxis& a) {
   constexpr double kScaleRounding = 1e-6;  // scales are float32 or quotients
   const double length = a.scale * static_cast<double>(a.in);
@@ -34,6 +36,8 @@ std::vector<double> source_coordinates(const std::string& mode, const ResizedAxi
     double x = (o + 0.5) / a.scale - 0.5;  // half_pixel
     if (mode == "asymmetric") {
       x = o / a.scale;
+    } else if (mode == "tf_half_pixel_for_nn") {
+      x = (o + 0.5) / a.scale;
     } else if (mode == "align_corners") {
       x = a.out == 1 ? 0 : o * (in - 1) / (resized_length(a) - 1);
     } else if (mode == "pytorch_half_pixel" && a.out == 1) {
@@ -47,8 +51,10 @@ std::vector<double> source_coordinates(const std::string& mode, const ResizedAxi
 }
 
 bool knows_coordinates(const std::string& mode) {
-  return mode == "half_pixel" || mode == "pytorch_half_pixel" || mode == "asymmetric" ||
-         mode == "align_corners" || mode == "half_pixel_symmetric";
+  static const std::set<std::string> known = {"half_pixel",           "pytorch_half_pixel",
+                                              "asymmetric",           "align_corners",
+                                              "half_pixel_symmetric", "tf_half_pixel_for_nn"};
+  return known.contains(mode);
 }
 
 double rounded(const std::string& nearest_mode, double x) {
