@@ -1,5 +1,6 @@
 #include "korch/package/package.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <unordered_map>
 
 #include "korch/base/error.h"
@@ -66,6 +68,17 @@ class FileBeside {
   FileBeside(const FileBeside&) = delete;
   FileBeside& operator=(const FileBeside&) = delete;
   const std::string& temporary() const { return temporary_; }
+  // Fails when the disk cannot take `size_bytes` now: the linker maps its output, and a map without a disk
+  // behind it ends in a signal.
+  void check_room(int64_t size_bytes) const {
+    const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) fail();
+    const int code = ::posix_fallocate(fd, 0, size_bytes);
+    const bool released = ::ftruncate(fd, 0) == 0;
+    ::close(fd);
+    errno = code;
+    if (code == ENOSPC || code == EDQUOT || code == EFBIG || !released) fail();
+  }
   void move_into_place() {
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail();
     moved_ = true;
@@ -74,12 +87,24 @@ class FileBeside {
  private:
   [[noreturn]] void fail() const {
     const int code = errno;
-    const ErrorKind kind = code == ENOSPC || code == EDQUOT ? ErrorKind::resource : ErrorKind::io;
+    const ErrorKind kind =
+        code == ENOSPC || code == EDQUOT || code == EFBIG ? ErrorKind::resource : ErrorKind::io;
     throw Error(kind, fmt::format("cannot write '{}': {}", path_, std::strerror(code)));
   }
   std::string path_, temporary_;
   bool moved_ = false;
 };
+
+// At least what the linker will write: it drops parts of its input, and adds little.
+int64_t bytes_on_disk(const LinkRequest& request) {
+  constexpr int64_t kTablesOfTheLinker = 64 << 10;
+  int64_t total = kTablesOfTheLinker;
+  for (const std::string& object : request.objects)
+    total += static_cast<int64_t>(std::filesystem::file_size(object));
+  for (const std::string& file : request.archives)
+    total += static_cast<int64_t>(std::filesystem::file_size(file));
+  return total;
+}
 
 std::string write_object(const TempDir& folder, const std::string& name, const std::string& bytes) {
   const std::string path = folder.path() + "/" + name;
@@ -143,6 +168,7 @@ PackageReport write_executable(const PackageInput& input, const std::string& pat
                       "korch_last_error", "korch_status_text", "korch_free"};
   request.version_script = folder.path() + "/exported.map";
   request.output = output.temporary();
+  output.check_room(bytes_on_disk(request));
   link_shared(request);
   output.move_into_place();
   return {memory.arena_bytes, weights.size_bytes};
