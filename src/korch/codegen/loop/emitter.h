@@ -39,8 +39,9 @@ class ValueEmitter {
                const Target& target);
   ~ValueEmitter();
 
-  // A Value that needs no computing: returns a C++ expression (variable name) of the block's vector type for f32 x
-  // lanes, or a float when lanes is 1. Called with the coordinates at which the fused expression reads it.
+  // A Value that needs no computing: returns the name of a C++ variable, a vector of the block's lanes when the
+  // coordinates mention the vector variable, else a single element. Called with the coordinates at which the fused
+  // expression reads it.
   using Provider = std::function<std::string(const std::vector<Index>& coords)>;
   void provide(ValueId value, Provider provider);
 

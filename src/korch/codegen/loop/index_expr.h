@@ -60,6 +60,7 @@ class Index {
   mutable std::string key_;
 };
 
+Index term_index(const Index::Term& term);  // one summand alone
 Index operator+(const Index& a, const Index& b);
 Index operator-(const Index& a, const Index& b);
 Index operator*(const Index& a, int64_t b);
@@ -77,8 +78,8 @@ struct Split {
   std::string variable;
   int64_t inner_extent;
 };
-// The first useful one, or inner_extent 0.
-Split find_split(const Index& index);
+// The first useful one among the variables that `allowed` names, or inner_extent 0.
+Split find_split(const Index& index, const std::function<bool(const std::string&)>& allowed);
 
 // Values of `variable` (when it is the only variable of a clamp or absolute value) at which the expression changes its
 // affine piece: x such that pieces are [.., x) and [x, ..).

@@ -1,0 +1,278 @@
+#include "korch/codegen/loop/compose.h"
+
+#include <algorithm>
+#include <set>
+
+#include "korch/codegen/loop/index_map.h"
+
+namespace korch::loop {
+namespace {
+
+constexpr int64_t kUnrolledWindow = 32;  // larger windows loop over their rows; the text would grow too long
+
+bool is_comparison(ScalarFn fn) {
+  switch (fn) {
+    case ScalarFn::eq:
+    case ScalarFn::lt:
+    case ScalarFn::le:
+    case ScalarFn::is_nan:
+    case ScalarFn::is_inf:
+    case ScalarFn::logical_and:
+    case ScalarFn::logical_or:
+    case ScalarFn::logical_xor:
+    case ScalarFn::logical_not: return true;
+    default: return false;
+  }
+}
+
+// Evaluates a ScalarExpr over already composed operands. A literal takes the type of its sibling operand.
+class Terms {
+ public:
+  Terms(const ScalarExpr& expr, const Node& node, std::vector<int> operands, DType result, ExprPool& pool)
+      : expr_(expr), node_(node), operands_(std::move(operands)), result_(result), pool_(pool) {}
+
+  int evaluate() {
+    return term(static_cast<int>(expr_.terms.size()) - 1, pool_[operands_[0]].type);
+  }
+
+ private:
+  std::optional<DType> type_of(int index) const {
+    const ScalarExpr::Term& t = expr_.terms[index];
+    switch (t.fn) {
+      case ScalarFn::arg0: return pool_[operands_[0]].type;
+      case ScalarFn::arg1: return pool_[operands_[1]].type;
+      case ScalarFn::arg2: return pool_[operands_[2]].type;
+      case ScalarFn::alpha:
+      case ScalarFn::beta:
+      case ScalarFn::constant: return std::nullopt;
+      case ScalarFn::cast: return result_;
+      default: break;
+    }
+    if (is_comparison(t.fn)) return DType::bool_;
+    for (int operand : {t.fn == ScalarFn::select ? -1 : t.a, t.b, t.c}) {
+      if (operand < 0) continue;
+      if (const std::optional<DType> type = type_of(operand)) return type;
+    }
+    return std::nullopt;
+  }
+
+  DType sibling_type(int a, int b) const {
+    if (const std::optional<DType> type = type_of(a)) return *type;
+    if (b >= 0)
+      if (const std::optional<DType> type = type_of(b)) return *type;
+    return pool_[operands_[0]].type;
+  }
+
+  int term(int index, DType wanted) {
+    const ScalarExpr::Term& t = expr_.terms[index];
+    switch (t.fn) {
+      case ScalarFn::arg0: return operands_[0];
+      case ScalarFn::arg1: return operands_[1];
+      case ScalarFn::arg2: return operands_[2];
+      case ScalarFn::alpha: return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).alpha);
+      case ScalarFn::beta: return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).beta);
+      case ScalarFn::constant: return pool_.constant(wanted, t.value);
+      case ScalarFn::cast: return pool_.call(t.fn, result_, {term(t.a, wanted)});
+      default: break;
+    }
+    if (t.fn == ScalarFn::select) {
+      const DType type = type_of(t.b) || type_of(t.c) ? sibling_type(t.b, t.c) : wanted;
+      return pool_.call(t.fn, type, {term(t.a, DType::bool_), term(t.b, type), term(t.c, type)});
+    }
+    const DType type = sibling_type(t.a, t.b);
+    std::vector<int> args = {term(t.a, type)};
+    if (t.b >= 0) args.push_back(term(t.b, type));
+    return pool_.call(t.fn, is_comparison(t.fn) ? DType::bool_ : type, std::move(args));
+  }
+
+  const ScalarExpr& expr_;
+  const Node& node_;
+  std::vector<int> operands_;
+  DType result_;
+  ExprPool& pool_;
+};
+
+std::string coords_key(const std::vector<Index>& coords) {
+  std::string key;
+  for (const Index& coord : coords) key += coord.key() + ";";
+  return key;
+}
+
+}  // namespace
+
+std::optional<ScalarFn> combine_function(Op op) {
+  switch (op) {
+    case Op::ReduceSum:
+    case Op::WindowSum: return ScalarFn::add;
+    case Op::ReduceProd: return ScalarFn::mul;
+    case Op::ReduceMax:
+    case Op::ArgMax:
+    case Op::WindowMax: return ScalarFn::max;
+    case Op::ReduceMin:
+    case Op::ArgMin: return ScalarFn::min;
+    default: return std::nullopt;
+  }
+}
+
+int64_t window_size(const PoolAttrs& pool) {
+  int64_t size = 1;
+  for (int64_t extent : pool.kernel) size *= extent;
+  return size;
+}
+
+Composer::Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory, ExprPool& pool)
+    : graph_(graph), memory_(std::move(memory)), pool_(pool) {
+  for (NodeId node : candidate.nodes)
+    for (ValueId output : graph.node(node).outputs) producers_[output] = node;
+}
+
+void Composer::set_stage(ValueId value, bool on) {
+  if (on) stages_[value] = 1;
+  else stages_.erase(value);
+  memo_.clear();
+}
+
+void Composer::clear_counts() {
+  evaluations_.clear();
+  memo_.clear();
+}
+
+const Node* Composer::producer(ValueId value) const {
+  const auto found = producers_.find(value);
+  return found == producers_.end() ? nullptr : &graph_.node(found->second);
+}
+
+int Composer::read(ValueId value, const std::vector<Index>& coords) {
+  const TensorType& type = graph_.value(value).type;
+  if (const HostTensor* constant = graph_.constant(value); constant != nullptr && constant->elements() == 1) {
+    if (is_float(type.dtype)) return pool_.constant(type.dtype, element_as_double(*constant, 0));
+    Expr e;
+    e.type = type.dtype;
+    e.integer = element_as_int(*constant, 0);
+    return pool_.add(std::move(e));
+  }
+  const auto found = memory_.find(value);
+  KORCH_ASSERT(found != memory_.end(), "value '" + graph_.value(value).name + "' lies nowhere");
+  Expr e;
+  e.kind = ExprKind::load;
+  e.type = type.dtype;
+  e.buffer = found->second.number;
+  e.coords = {memory_offset(coords, type.shape, found->second.layout)};
+  return pool_.add(std::move(e));
+}
+
+int Composer::compose(ValueId value, const std::vector<Index>& coords) {
+  if (is_stage(value)) {
+    Expr e;
+    e.kind = ExprKind::stage;
+    e.type = graph_.value(value).type.dtype;
+    e.value = value;
+    e.coords = coords;
+    return pool_.add(std::move(e));
+  }
+  return define(value, coords);
+}
+
+int Composer::define(ValueId value, const std::vector<Index>& coords) {
+  const Node* node = producer(value);
+  if (node == nullptr) return read(value, coords);
+  const std::pair<ValueId, std::string> key{value, coords_key(coords)};
+  const auto found = memo_.find(key);
+  if (found != memo_.end()) return found->second;
+  ++evaluations_[value];
+  int result = -1;
+  const Category category = info(node->op).category;
+  if (category == Category::elementwise) result = elementwise(*node, coords);
+  else if (node->op == Op::Gather) result = gather(*node, coords);
+  else if (category == Category::layout) result = layout(*node, coords);
+  else if (category == Category::window) result = window(*node, coords);
+  else KORCH_ASSERT(false, std::string("a loop nest cannot compute ") + name(node->op));
+  memo_[key] = result;
+  return result;
+}
+
+int Composer::elementwise(const Node& node, const std::vector<Index>& coords) {
+  std::vector<int> operands;
+  for (ValueId input : node.inputs)
+    operands.push_back(compose(input, broadcast_coords(coords, graph_.value(input).type.shape)));
+  const DType result = graph_.value(node.outputs[0]).type.dtype;
+  return Terms(scalar_semantics(node.op), node, std::move(operands), result, pool_).evaluate();
+}
+
+int Composer::layout(const Node& node, const std::vector<Index>& coords) {
+  const std::vector<MappedRead> reads = map_layout(graph_, node, coords);
+  const DType type = graph_.value(node.outputs[0]).type.dtype;
+  int result = -1;
+  // The last piece of a concat needs no condition: some piece always holds. Padding has a value instead.
+  if (node.op == Op::Pad) result = pool_.constant(type, std::get<PadAttrs>(node.attrs).value);
+  for (size_t i = reads.size(); i-- > 0;) {
+    const int piece = compose(node.inputs[reads[i].operand], reads[i].coords);
+    result = result < 0 ? piece : pool_.guard(reads[i].when, piece, result);
+  }
+  KORCH_ASSERT(result >= 0, "an empty layout primitive");
+  return result;
+}
+
+int Composer::gather(const Node& node, const std::vector<Index>& coords) {
+  const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
+  const Shape& data = graph_.value(node.inputs[0]).type.shape;
+  const size_t index_rank = graph_.value(node.inputs[1]).type.shape.size();
+  const std::vector<Index> index_coords(coords.begin() + axis, coords.begin() + axis + index_rank);
+  Expr checked;
+  checked.kind = ExprKind::checked;
+  checked.type = DType::i64;
+  checked.integer = data[axis];
+  checked.args = {pool_.call(ScalarFn::cast, DType::i64, {compose(node.inputs[1], index_coords)})};
+  const int index = pool_.add(std::move(checked));
+  std::vector<Index> at(coords.begin(), coords.begin() + axis);
+  at.push_back(Index::dynamic(index, data[axis]));
+  at.insert(at.end(), coords.begin() + axis + index_rank, coords.end());
+  return compose(node.inputs[0], at);
+}
+
+int Composer::window(const Node& node, const std::vector<Index>& coords) {
+  const auto& pool = std::get<PoolAttrs>(node.attrs);
+  const Shape& in = graph_.value(node.inputs[0]).type.shape;
+  const DType type = graph_.value(node.outputs[0]).type.dtype;
+  const ScalarFn combine = *combine_function(node.op);
+  const int identity = identity_of(pool_, combine, type);
+  const size_t spatial = pool.kernel.size();
+  const bool looped = window_size(pool) > kUnrolledWindow;
+  // The variable of a looped window is named after the Value, so that equal windows share one loop.
+  const std::string row = "w" + std::to_string(node.outputs[0]);
+  std::vector<std::vector<Index>> taps = {{}};
+  for (size_t s = 0; s < spatial; ++s) {
+    std::vector<std::vector<Index>> next;
+    for (const std::vector<Index>& tap : taps) {
+      const bool variable = looped && s == 0;
+      for (int64_t k = 0; k < (variable ? 1 : pool.kernel[s]); ++k) {
+        next.push_back(tap);
+        next.back().push_back(variable ? Index::variable(row, pool.kernel[s]) : Index(k));
+      }
+    }
+    taps = std::move(next);
+  }
+  int result = -1;
+  for (const std::vector<Index>& tap : taps) {
+    std::vector<Index> at(coords.begin(), coords.begin() + 2);
+    Condition inside;
+    for (size_t s = 0; s < spatial; ++s) {
+      at.push_back(coords[2 + s] * pool.strides[s] + tap[s] * pool.dilations[s] - Index(pool.pads_before[s]));
+      inside.require(at.back(), 0, in[2 + s] - 1);
+    }
+    if (inside.always_false()) continue;
+    const int element = pool_.guard(inside, compose(node.inputs[0], at), identity);
+    result = result < 0 ? element : pool_.call(combine, type, {result, element});
+  }
+  if (result < 0) return identity;
+  if (!looped) return result;
+  Expr fold;
+  fold.kind = ExprKind::fold;
+  fold.type = type;
+  fold.fn = combine;
+  fold.args = {result};
+  fold.over = {row, pool.kernel[0]};
+  return pool_.add(std::move(fold));
+}
+
+}  // namespace korch::loop

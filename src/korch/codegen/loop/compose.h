@@ -1,0 +1,67 @@
+// A Value of a candidate at symbolic coordinates as one scalar expression: elementwise primitives by their scalar
+// semantics, layout primitives by their index maps, pooling windows unrolled.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/candidate/candidate.h"
+#include "korch/codegen/loop/expr.h"
+#include "korch/tensor/layout.h"
+
+namespace korch::loop {
+
+// An argument of the kernel: numbers follow the ABI (inputs, constants, outputs, temporaries).
+struct Argument {
+  int number = -1;
+  Layout layout;
+};
+
+class Composer {
+ public:
+  // `memory` tells where the candidate's inputs and constants lie (one-element constants become literals).
+  Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory, ExprPool& pool);
+
+  // Values that are not composed further but become ExprKind::stage.
+  void set_stage(ValueId value, bool on);
+  bool is_stage(ValueId value) const { return stages_.count(value) != 0; }
+
+  // The expression's root in the pool. Throws Error{internal} when `value` needs a primitive that `obstacle` names.
+  int compose(ValueId value, const std::vector<Index>& coords);
+
+  // A stage's own definition, one step below `value` (which may be a stage itself): for elementwise and layout
+  // primitives the value at coords; a reduction's operand is composed by the caller.
+  int define(ValueId value, const std::vector<Index>& coords);
+
+  // How often each Value of the candidate was composed at distinct coordinates since `clear_counts`.
+  const std::map<ValueId, int>& evaluations() const { return evaluations_; }
+  void clear_counts();
+
+  // The producing node inside the candidate, or null.
+  const Node* producer(ValueId value) const;
+
+ private:
+  int read(ValueId value, const std::vector<Index>& coords);
+  int elementwise(const Node& node, const std::vector<Index>& coords);
+  int layout(const Node& node, const std::vector<Index>& coords);
+  int gather(const Node& node, const std::vector<Index>& coords);
+  int window(const Node& node, const std::vector<Index>& coords);
+
+  const Graph& graph_;
+  std::map<ValueId, Argument> memory_;
+  std::map<ValueId, NodeId> producers_;
+  ExprPool& pool_;
+  std::map<ValueId, int> stages_;
+  std::map<std::pair<ValueId, std::string>, int> memo_;
+  std::map<ValueId, int> evaluations_;
+};
+
+// The combining function of a reduction or window primitive.
+std::optional<ScalarFn> combine_function(Op op);
+// Elements under one window.
+int64_t window_size(const PoolAttrs& pool);
+
+}  // namespace korch::loop

@@ -1,0 +1,103 @@
+#include "korch/codegen/loop/cost.h"
+
+#include <algorithm>
+#include <map>
+
+namespace korch::loop {
+namespace {
+
+// Elements of `input` that must be read when `needed` elements of the node's output are needed.
+double needed_of(const Graph& graph, const Node& node, size_t operand, double needed) {
+  const TensorType& in = graph.value(node.inputs[operand]).type;
+  const TensorType& out = graph.value(node.outputs[0]).type;
+  const auto all = static_cast<double>(in.elements());
+  const bool whole = needed >= static_cast<double>(out.elements());
+  switch (node.op) {
+    case Op::Transpose:
+    case Op::Reshape:
+    case Op::Slice: return std::min(all, needed);
+    case Op::Gather: return operand == 1 && whole ? all : 0;
+    case Op::WindowSum:
+    case Op::WindowMax: {
+      if (!whole) return 0;
+      const auto& pool = std::get<PoolAttrs>(node.attrs);
+      double count = static_cast<double>(in.shape[0]) * static_cast<double>(in.shape[1]);
+      for (size_t s = 0; s < pool.kernel.size(); ++s) {
+        const int64_t covered = out.shape[2 + s] * std::min(pool.strides[s], pool.kernel[s]) - pool.pads_before[s] -
+                                pool.pads_after[s];
+        count *= static_cast<double>(std::clamp<int64_t>(covered, 0, in.shape[2 + s]));
+      }
+      return count;
+    }
+    default: return whole ? all : (in.shape == out.shape ? needed : 0);
+  }
+}
+
+std::map<ValueId, double> needed_elements(const Graph& graph, const Candidate& candidate) {
+  std::map<ValueId, double> needed;
+  for (ValueId output : candidate.outputs) needed[output] = static_cast<double>(graph.value(output).type.elements());
+  for (size_t i = candidate.nodes.size(); i-- > 0;) {
+    const Node& node = graph.node(candidate.nodes[i]);
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      double& need = needed[node.inputs[k]];
+      need = std::max(need, needed_of(graph, node, k, needed[node.outputs[0]]));
+    }
+  }
+  return needed;
+}
+
+double flops_of(ScalarFn fn) {
+  switch (fn) {
+    case ScalarFn::exp:
+    case ScalarFn::expm1:
+    case ScalarFn::log:
+    case ScalarFn::log1p: return 16;
+    case ScalarFn::tanh: return 24;
+    case ScalarFn::erf: return 32;
+    case ScalarFn::div:
+    case ScalarFn::reciprocal:
+    case ScalarFn::sqrt: return 4;
+    case ScalarFn::arg0:
+    case ScalarFn::arg1:
+    case ScalarFn::arg2:
+    case ScalarFn::alpha:
+    case ScalarFn::beta:
+    case ScalarFn::constant:
+    case ScalarFn::cast: return 0;
+    default: return 1;
+  }
+}
+
+}  // namespace
+
+double least_bytes(const Graph& graph, const Candidate& candidate) {
+  const std::map<ValueId, double> needed = needed_elements(graph, candidate);
+  double bytes = 0;
+  auto add = [&](ValueId value) {
+    const auto found = needed.find(value);
+    if (found != needed.end())
+      bytes += found->second * static_cast<double>(size_bytes(graph.value(value).type.dtype));
+  };
+  for (ValueId value : candidate.inputs) add(value);
+  for (ValueId value : candidate.constants)
+    if (graph.value(value).type.elements() > 1) add(value);
+  for (ValueId value : candidate.outputs) add(value);
+  return bytes;
+}
+
+double least_flops(const Graph& graph, const Candidate& candidate) {
+  const std::map<ValueId, double> needed = needed_elements(graph, candidate);
+  double flops = 0;
+  for (NodeId id : candidate.nodes) {
+    const Node& node = graph.node(id);
+    const Category category = info(node.op).category;
+    if (category == Category::reduce) flops += needed.at(node.inputs[0]);
+    if (category != Category::elementwise) continue;
+    double each = 0;
+    for (const ScalarExpr::Term& term : scalar_semantics(node.op).terms) each += flops_of(term.fn);
+    flops += each * needed.at(node.outputs[0]);
+  }
+  return flops;
+}
+
+}  // namespace korch::loop

@@ -1,0 +1,16 @@
+// Lower bounds on what any loop-nest kernel of a candidate must do.
+#pragma once
+
+#include "korch/candidate/candidate.h"
+
+namespace korch::loop {
+
+// Distinct bytes of inputs, constants and outputs. What a slice, a strided window or a gather leaves unread is not
+// counted; a data-dependent gather counts nothing of its data.
+double least_bytes(const Graph& graph, const Candidate& candidate);
+
+// Arithmetic in units of one addition at the peak rate of multiply-adds (which count 2); transcendental functions count
+// less than their shortest known instruction sequence.
+double least_flops(const Graph& graph, const Candidate& candidate);
+
+}  // namespace korch::loop

@@ -1,0 +1,111 @@
+#include "korch/codegen/loop/expr.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace korch::loop {
+namespace {
+
+std::string key_of(const Expr& e) {
+  std::string key = fmt::format("{}:{}:{:x}:{}:{}:{}:{}:{}:{}:{}", static_cast<int>(e.kind), static_cast<int>(e.type),
+                                std::bit_cast<uint64_t>(e.number), e.integer, e.buffer, e.value,
+                                static_cast<int>(e.fn), fmt::join(e.args, ","), e.condition.key(), e.over.name);
+  for (const Index& coord : e.coords) key += "|" + coord.key();
+  return key;
+}
+
+}  // namespace
+
+std::vector<int> ExprPool::operands(int id) const {
+  const Expr& e = nodes_[id];
+  std::vector<int> result = e.args;
+  for (const Index& coord : e.coords)
+    for (int dynamic : coord.dynamics()) result.push_back(dynamic);
+  for (const Bound& bound : e.condition.bounds())
+    for (int dynamic : bound.index.dynamics()) result.push_back(dynamic);
+  return result;
+}
+
+int ExprPool::add(Expr expr) {
+  const auto [place, inserted] = ids_.emplace(key_of(expr), size());
+  if (!inserted) return place->second;
+  nodes_.push_back(std::move(expr));
+  const int id = size() - 1;
+  const Expr& e = nodes_.back();
+  std::set<std::string> names = e.condition.variables();
+  for (const Index& coord : e.coords) names.merge(coord.variables());
+  for (int operand : operands(id)) names.insert(variables_[operand].begin(), variables_[operand].end());
+  if (e.kind == ExprKind::fold) names.erase(e.over.name);
+  variables_.push_back(std::move(names));
+  return id;
+}
+
+int ExprPool::constant(DType type, double number) {
+  Expr e;
+  e.type = type;
+  if (is_float(type)) e.number = number;
+  else e.integer = static_cast<int64_t>(number);
+  return add(std::move(e));
+}
+
+int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
+  if (fn == ScalarFn::pow && is_float(type) && nodes_[args[1]].kind == ExprKind::constant) {
+    const double power = nodes_[args[1]].number;
+    const int x = args[0];
+    if (power == 1) return x;
+    if (power == 2) return call(ScalarFn::mul, type, {x, x});
+    if (power == 3) return call(ScalarFn::mul, type, {call(ScalarFn::mul, type, {x, x}), x});
+    if (power == -1) return call(ScalarFn::reciprocal, type, {x});
+  }
+  if (fn == ScalarFn::cast && nodes_[args[0]].type == type) return args[0];
+  Expr e;
+  e.kind = ExprKind::call;
+  e.type = type;
+  e.fn = fn;
+  e.args = std::move(args);
+  return add(std::move(e));
+}
+
+int ExprPool::guard(const Condition& condition, int a, int b) {
+  if (condition.always_true() || a == b) return a;
+  if (condition.always_false()) return b;
+  Expr e;
+  e.kind = ExprKind::guard;
+  e.type = nodes_[a].type;
+  e.args = {a, b};
+  e.condition = condition;
+  return add(std::move(e));
+}
+
+std::vector<int> ExprPool::reachable(const std::vector<int>& roots) const {
+  std::vector<int> order;
+  std::vector<char> seen(nodes_.size(), 0);
+  auto visit = [&](auto&& self, int id) -> void {
+    if (seen[id]) return;
+    seen[id] = 1;
+    for (int operand : operands(id)) self(self, operand);
+    order.push_back(id);
+  };
+  for (int root : roots) visit(visit, root);
+  return order;
+}
+
+int identity_of(ExprPool& pool, ScalarFn combine, DType type) {
+  const bool sum = combine == ScalarFn::add, product = combine == ScalarFn::mul, max = combine == ScalarFn::max;
+  if (sum || product) return pool.constant(type, product ? 1 : 0);
+  if (is_float(type)) return pool.constant(type, max ? -INFINITY : INFINITY);
+  Expr e;
+  e.type = type;
+  const int bits = static_cast<int>(size_bytes(type)) * 8;
+  if (type == DType::bool_) e.integer = max ? 0 : 1;
+  else if (is_signed(type)) e.integer = max ? std::numeric_limits<int64_t>::min() >> (64 - bits)
+                                            : std::numeric_limits<int64_t>::max() >> (64 - bits);
+  else e.integer = max ? 0 : static_cast<int64_t>(std::numeric_limits<uint64_t>::max() >> (64 - bits));
+  return pool.add(std::move(e));
+}
+
+}  // namespace korch::loop

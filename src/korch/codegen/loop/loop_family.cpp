@@ -1,0 +1,100 @@
+#include "korch/codegen/loop/loop_family.h"
+
+#include <algorithm>
+
+#include "korch/codegen/loop/cost.h"
+#include "korch/codegen/loop/lower.h"
+#include "korch/codegen/loop/print_cpp.h"
+
+namespace korch {
+namespace {
+
+constexpr int kImageRank = 4;  // the rank whose tensors also live channels-last
+
+Layout layout_for(const Graph& graph, ValueId value, bool channels_last) {
+  const Shape& shape = graph.value(value).type.shape;
+  if (!channels_last || shape.size() < kImageRank) return {};
+  return canonical(Layout::channels_last(static_cast<int>(shape.size())), shape);
+}
+
+Implementation with_layouts(const Graph& graph, const Candidate& candidate, bool inputs_last, bool outputs_last) {
+  Implementation way;
+  way.family = "loop";
+  for (ValueId value : candidate.inputs) way.input_layouts.push_back(layout_for(graph, value, inputs_last));
+  for (ValueId value : candidate.outputs) way.output_layouts.push_back(layout_for(graph, value, outputs_last));
+  return way;
+}
+
+bool same_layouts(const Implementation& a, const Implementation& b) {
+  return a.input_layouts == b.input_layouts && a.output_layouts == b.output_layouts;
+}
+
+Kernel kernel_of(const loop::Program& program, size_t constants, const Target& target) {
+  // Shares handed out at a time: long enough to hide the hand-out, short enough to balance.
+  constexpr double kGrainWork = 16384;  // elements
+  constexpr int64_t kSharesPerWorker = 4;
+  Kernel kernel;
+  double work = 1;
+  for (const loop::Nest& nest : program.nests) work += nest.work();
+  for (const loop::GridVariable& variable : program.grid)  // chunked variables count whole in a nest's work
+    if (variable.chunk > 1) work = work * static_cast<double>(variable.chunk) / static_cast<double>(variable.variable.extent);
+  KernelPhase phase;
+  phase.symbol = "k0";
+  phase.grid = program.grid_size();
+  phase.grain = std::clamp<int64_t>(static_cast<int64_t>(kGrainWork / std::max(1.0, work)), 1,
+                                    std::max<int64_t>(1, phase.grid / (kSharesPerWorker * target.threads)));
+  kernel.source = loop::print_cpp(program, target, phase.symbol);
+  kernel.phases = {phase};
+  kernel.constant_packing.resize(constants);
+  kernel.scratch_bytes = program.scratch_bytes;
+  return kernel;
+}
+
+}  // namespace
+
+void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
+               std::vector<Implementation>& found, std::vector<Refusal>& refused) {
+  if (const std::optional<Refusal> refusal = loop::unsupported(graph, candidate)) {
+    refused.push_back(*refusal);
+    return;
+  }
+  std::vector<Implementation> ways;
+  for (const auto& [inputs_last, outputs_last] :
+       {std::pair(false, false), std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
+    Implementation way = with_layouts(graph, candidate, inputs_last, outputs_last);
+    way.flops = loop::least_flops(graph, candidate);
+    way.bytes = loop::least_bytes(graph, candidate);
+    if (std::none_of(ways.begin(), ways.end(), [&](const Implementation& w) { return same_layouts(w, way); }))
+      ways.push_back(std::move(way));
+  }
+  found.insert(found.end(), ways.begin(), ways.end());
+}
+
+Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                             const Target& target) {
+  Result<loop::Program> program = loop::lower(graph, candidate, implementation, target);
+  if (!program) return program.refusal();
+  Kernel kernel = kernel_of(program.value(), candidate.constants.size(), target);
+  kernel.flops = implementation.flops;
+  kernel.bytes = implementation.bytes;
+  return kernel;
+}
+
+Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to, const Target& target) {
+  // A reshape to the same shape is the identity; its operand and result lie in the two layouts.
+  Graph graph;
+  const ValueId input = graph.add_input(type, "x");
+  const NodeId copy = graph.add_node(Op::Reshape, ShapeAttrs{type.shape}, {input});
+  Candidate candidate;
+  candidate.nodes = {copy};
+  candidate.inputs = {input};
+  candidate.outputs = graph.node(copy).outputs;
+  Implementation way;
+  way.family = "loop";
+  way.input_layouts = {from};
+  way.output_layouts = {to};
+  way.bytes = 2.0 * static_cast<double>(type.bytes());
+  return generate_loop(graph, candidate, way, target);
+}
+
+}  // namespace korch

@@ -1,0 +1,44 @@
+#include "korch/codegen/loop/loop_program.h"
+
+namespace korch::loop {
+
+Index StageBuffer::offset(const std::vector<Index>& coords) const {
+  Index result(0);
+  for (size_t axis = 0; axis < coords.size(); ++axis)
+    if (extents[axis] != 1) result = result + (coords[axis] - base[axis]) * strides[axis];
+  return result;
+}
+
+double Nest::work() const {
+  double count = 1;
+  for (const LoopVariable& loop : loops) count *= static_cast<double>(loop.extent);
+  for (const LoopVariable& loop : reduced) count *= static_cast<double>(loop.extent);
+  return count;
+}
+
+const StageBuffer& Program::buffer_of(ValueId value) const {
+  for (const StageBuffer& buffer : buffers)
+    if (buffer.value == value) return buffer;
+  KORCH_ASSERT(false, "value " + std::to_string(value) + " has no stage buffer");
+  return buffers.front();
+}
+
+int64_t Program::grid_size() const {
+  int64_t size = 1;
+  for (const GridVariable& variable : grid) size *= variable.count();
+  return size;
+}
+
+std::vector<int> Program::roots(const Nest& nest, const std::map<std::string, Index>& ranges) const {
+  composer->clear_counts();
+  std::vector<int> result;
+  for (const NestTarget& target : nest.targets) {
+    std::vector<Index> coords;
+    for (const Index& coord : target.coords) coords.push_back(substitute(coord, ranges));
+    result.push_back(target.define ? composer->define(target.source, coords)
+                                   : composer->compose(target.source, coords));
+  }
+  return result;
+}
+
+}  // namespace korch::loop

@@ -1,0 +1,527 @@
+#include "korch/codegen/loop/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "korch/codegen/loop/domain.h"
+#include "korch/codegen/loop/index_map.h"
+#include "korch/codegen/loop/slicing.h"
+
+namespace korch::loop {
+namespace {
+
+constexpr int kMaxAttempts = 200;        // each attempt splits a variable, adds a stage or shrinks the grid
+constexpr int kMaxExpressions = 20000;   // a body beyond this is recomputation gone wild (windows over windows)
+constexpr double kAllowedExtraWork = 0.3;  // share of the useful work that slices may repeat
+constexpr double kExpensive = 8;         // weight of a transcendental function against an addition
+
+bool is_reduction(const Node& node) { return info(node.op).category == Category::reduce; }
+
+bool is_expensive(Op op) {
+  for (const ScalarExpr::Term& term : scalar_semantics(op).terms) {
+    switch (term.fn) {
+      case ScalarFn::arg0:
+      case ScalarFn::arg1:
+      case ScalarFn::arg2:
+      case ScalarFn::alpha:
+      case ScalarFn::beta:
+      case ScalarFn::constant:
+      case ScalarFn::add:
+      case ScalarFn::sub:
+      case ScalarFn::mul:
+      case ScalarFn::min:
+      case ScalarFn::max:
+      case ScalarFn::neg:
+      case ScalarFn::abs:
+      case ScalarFn::eq:
+      case ScalarFn::lt:
+      case ScalarFn::le:
+      case ScalarFn::select:
+      case ScalarFn::logical_and:
+      case ScalarFn::logical_or:
+      case ScalarFn::logical_xor:
+      case ScalarFn::logical_not:
+      case ScalarFn::cast: break;
+      default: return true;
+    }
+  }
+  return false;
+}
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const Candidate& candidate, const Implementation& implementation, const Target& target)
+      : graph_(graph), candidate_(candidate), implementation_(implementation), target_(target) {}
+
+  Result<Program> run() {
+    if (const std::optional<Refusal> refusal = unsupported(graph_, candidate_)) return *refusal;
+    set_up();
+    for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+      if (!lower_once()) continue;
+      if (refusal_) return *refusal_;
+      return finish();
+    }
+    return Refusal{RefusalReason::redundant_work, "no grid settles"};
+  }
+
+ private:
+  void set_up() {
+    int number = 0;
+    for (size_t i = 0; i < candidate_.inputs.size(); ++i, ++number) {
+      program_.arguments[candidate_.inputs[i]] = {number, implementation_.input_layouts[i]};
+      program_.argument_types.push_back(type_of(candidate_.inputs[i]).dtype);
+    }
+    for (ValueId constant : candidate_.constants) {
+      program_.arguments[constant] = {number++, Layout{}};
+      program_.argument_types.push_back(type_of(constant).dtype);
+    }
+    first_output_ = number;
+    size_t largest = 0;
+    for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
+      program_.argument_types.push_back(type_of(candidate_.outputs[i]).dtype);
+      if (type_of(candidate_.outputs[i]).elements() > type_of(candidate_.outputs[largest]).elements()) largest = i;
+    }
+    primary_ = largest;
+    for (NodeId id : candidate_.nodes)
+      if (is_reduction(graph_.node(id))) stages_.insert(graph_.node(id).outputs[0]);
+    primary_domain_ = Domain(fresh("i"), type_of(candidate_.outputs[primary_]).elements());
+  }
+
+  const TensorType& type_of(ValueId value) const { return graph_.value(value).type; }
+  std::string fresh(const std::string& prefix) { return prefix + std::to_string(names_++); }
+
+  std::set<std::string> grid_names() const {
+    std::set<std::string> names;
+    for (const LoopVariable& variable : primary_domain_.variables)
+      if (removed_.count(variable.name) == 0) names.insert(variable.name);
+    return names;
+  }
+
+  // False: something changed that every nest depends on; try again.
+  bool lower_once() {
+    program_.nests.clear();
+    program_.buffers.clear();
+    reads_.clear();
+    program_.pool = std::make_unique<ExprPool>();
+    program_.composer = std::make_unique<Composer>(graph_, candidate_, program_.arguments, *program_.pool);
+    for (ValueId stage : stages_) program_.composer->set_stage(stage, true);
+    if (!lower_outputs() || !lower_stages()) return false;
+    std::reverse(program_.nests.begin(), program_.nests.end());  // made from the outputs backwards
+    if (add_shared_stage()) return false;
+    if (shrink_grid()) return false;
+    Slicing slicing(program_, primary_domain_, grid_names(), target_);
+    const Slicing::Change change = slicing.decide();
+    if (change.none()) {
+      program_.grid = slicing.grid();
+      check_size();
+      return true;
+    }
+    if (change.split.inner_extent > 0) {
+      const std::string inner = split_primary(change.split);
+      if (change.inner_leaves_grid) removed_.insert(inner);
+    } else {
+      removed_.insert(change.remove);
+    }
+    return false;
+  }
+
+  // Splits a variable of the primary domain; the new names inherit whether it is in the grid. Returns the inner name.
+  std::string split_primary(const Split& split) {
+    const std::string outer = fresh("i"), inner = fresh("i");
+    const bool removed = removed_.erase(split.variable) != 0;
+    KORCH_ASSERT(primary_domain_.split(split, outer, inner), "a split of an unknown variable");
+    if (removed) removed_.insert({outer, inner});
+    return inner;
+  }
+
+  // Builds the nest until no division is left that a split resolves. False when the primary domain was split.
+  bool settle(std::vector<Domain*> locals, const std::function<Nest()>& build) {
+    auto allowed = [&](const std::string& name) {
+      for (const Domain* domain : locals)
+        if (domain->has(name)) return true;
+      return primary_domain_.has(name);
+    };
+    for (;;) {
+      Nest nest = build();
+      const std::vector<int> roots = program_.roots(nest);
+      if (program_.pool->size() > kMaxExpressions) {
+        refusal_ = Refusal{RefusalReason::redundant_work, "the fused expression recomputes too much"};
+        program_.nests.push_back(std::move(nest));
+        return true;
+      }
+      const Split split = first_split(*program_.pool, roots, nest, allowed);
+      if (split.inner_extent == 0) {
+        note_reads(roots);
+        program_.nests.push_back(std::move(nest));
+        return true;
+      }
+      bool local = false;
+      for (Domain* domain : locals)
+        local = local || domain->split(split, fresh("j"), fresh("j"));
+      if (local) continue;
+      split_primary(split);
+      return false;
+    }
+  }
+
+  static Split first_split(const ExprPool& pool, const std::vector<int>& roots, const Nest& nest,
+                           const std::function<bool(const std::string&)>& allowed) {
+    Split found{{}, 0};
+    auto look = [&](const Index& index) {
+      if (found.inner_extent == 0) found = find_split(index, allowed);
+    };
+    for (int id : pool.reachable(roots)) {
+      for (const Index& coord : pool[id].coords) look(coord);
+      for (const Bound& bound : pool[id].condition.bounds()) look(bound.index);
+    }
+    for (const NestTarget& target : nest.targets) look(target.offset);
+    return found;
+  }
+
+  void note_reads(const std::vector<int>& roots) {
+    for (int id : program_.pool->reachable(roots)) {
+      const Expr& e = (*program_.pool)[id];
+      if (e.kind == ExprKind::stage) reads_[e.value].push_back(e.coords);
+    }
+  }
+
+  std::vector<LoopVariable> in_slice(const Domain& domain) const {
+    std::vector<LoopVariable> loops;
+    const std::set<std::string> grid = grid_names();
+    for (const LoopVariable& variable : domain.variables)
+      if (grid.count(variable.name) == 0 && variable.extent > 1) loops.push_back(variable);
+    return loops;
+  }
+
+  NestTarget output_target(size_t output, const std::vector<Index>& coords) const {
+    NestTarget target;
+    target.source = candidate_.outputs[output];
+    target.coords = coords;
+    target.argument = first_output_ + static_cast<int>(output);
+    target.offset = memory_offset(coords, type_of(target.source).shape, implementation_.output_layouts[output]);
+    return target;
+  }
+
+  // The largest output and all of its size in one nest; each other output in a nest whose domain is dealt out evenly
+  // over the grid.
+  bool lower_outputs() {
+    const TensorType& primary = type_of(candidate_.outputs[primary_]);
+    std::vector<size_t> others;
+    const auto build = [&] {
+      Nest nest;
+      nest.loops = in_slice(primary_domain_);
+      const std::vector<Index> coords =
+          coords_in_memory_order(primary_domain_.flat, primary.shape, implementation_.output_layouts[primary_]);
+      nest.targets.push_back(output_target(primary_, coords));
+      others.clear();
+      for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
+        if (i == primary_) continue;
+        const Shape& shape = type_of(candidate_.outputs[i]).shape;
+        if (shape == primary.shape) nest.targets.push_back(output_target(i, coords));
+        else if (element_count(shape) == primary.elements())
+          nest.targets.push_back(output_target(i, unflatten(flatten(coords, primary.shape), shape)));
+        else others.push_back(i);
+      }
+      return nest;
+    };
+    if (!settle({}, build)) return false;
+    for (size_t output : others)
+      if (!lower_other_output(output)) return false;
+    return true;
+  }
+
+  bool lower_other_output(size_t output) {
+    const TensorType& type = type_of(candidate_.outputs[output]);
+    Index slice(0);
+    int64_t slices = 1;
+    std::string innermost;
+    const std::set<std::string> grid = grid_names();
+    for (const LoopVariable& variable : primary_domain_.variables) {
+      if (grid.count(variable.name) == 0) continue;
+      slice = slice * variable.extent + Index::variable(variable.name, variable.extent);
+      slices *= variable.extent;
+      if (variable.extent > 1) innermost = variable.name;
+    }
+    if (type.elements() % slices != 0) {
+      removed_.insert(innermost);
+      return false;
+    }
+    const int64_t share = type.elements() / slices;
+    Domain local(fresh("o"), share);
+    return settle({&local}, [&] {
+      Nest nest;
+      nest.loops = in_slice(local);
+      nest.targets.push_back(output_target(
+          output, coords_in_memory_order(slice * share + local.flat, type.shape, implementation_.output_layouts[output])));
+      return nest;
+    });
+  }
+
+  bool lower_stages() {
+    for (size_t i = candidate_.nodes.size(); i-- > 0;) {
+      const Node& node = graph_.node(candidate_.nodes[i]);
+      const ValueId value = node.outputs[0];
+      if (stages_.count(value) == 0 || reads_.count(value) == 0) continue;
+      program_.buffers.push_back(region_of(value));
+      if (!lower_stage(node, value, program_.buffers.back())) return false;
+    }
+    return true;
+  }
+
+  std::vector<int> memory_order(size_t rank) const {
+    const Layout& layout = implementation_.output_layouts[primary_];
+    if (layout.order.size() == rank && layout.block_axis < 0) return layout.order;
+    std::vector<int> order(rank);
+    for (size_t axis = 0; axis < rank; ++axis) order[axis] = static_cast<int>(axis);
+    return order;
+  }
+
+  // The box of the Value that one slice reads.
+  StageBuffer region_of(ValueId value) {
+    const Shape& shape = type_of(value).shape;
+    const std::set<std::string> grid = grid_names();
+    StageBuffer buffer;
+    buffer.value = value;
+    buffer.type = type_of(value).dtype;
+    buffer.base.resize(shape.size());
+    buffer.extents.resize(shape.size());
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      std::vector<Index> reads;
+      for (const std::vector<Index>& read : reads_[value]) reads.push_back(read[axis]);
+      interval_of(reads, grid, shape[axis], buffer.base[axis], buffer.extents[axis]);
+    }
+    buffer.strides.resize(shape.size());
+    int64_t stride = 1;
+    const std::vector<int> order = memory_order(shape.size());
+    for (size_t i = order.size(); i-- > 0;) {
+      buffer.strides[order[i]] = stride;
+      stride *= buffer.extents[order[i]];
+    }
+    return buffer;
+  }
+
+  bool lower_stage(const Node& node, ValueId value, const StageBuffer& buffer) {
+    Domain kept(fresh("j"), element_count(buffer.extents));
+    Domain reduced(fresh("r"), is_reduction(node) ? reduced_elements(node) : 1);
+    return settle({&kept, &reduced}, [&] {
+      Nest nest;
+      nest.loops = in_slice(kept);
+      std::vector<Index> coords = coords_in_order(kept.flat, buffer.extents, memory_order(buffer.extents.size()));
+      for (size_t axis = 0; axis < coords.size(); ++axis) coords[axis] = coords[axis] + buffer.base[axis];
+      NestTarget target;
+      target.stage = value;
+      target.offset = buffer.offset(coords);
+      if (is_reduction(node)) {
+        describe_reduction(node, coords, reduced, nest, target);
+      } else {
+        target.source = value;
+        target.define = true;
+        target.coords = coords;
+      }
+      nest.targets.push_back(std::move(target));
+      return nest;
+    });
+  }
+
+  struct ReducedAxes {
+    std::vector<int64_t> axes;
+    bool keepdims;
+  };
+
+  static ReducedAxes reduced_axes(const Node& node) {
+    if (const auto* arg = std::get_if<ArgReduceAttrs>(&node.attrs)) return {{arg->axis}, arg->keepdims};
+    const auto& reduce = std::get<ReduceAttrs>(node.attrs);
+    return {reduce.axes, reduce.keepdims};
+  }
+
+  int64_t reduced_elements(const Node& node) const {
+    int64_t count = 1;
+    for (int64_t axis : reduced_axes(node).axes) count *= type_of(node.inputs[0]).shape[axis];
+    return count;
+  }
+
+  void describe_reduction(const Node& node, const std::vector<Index>& coords, const Domain& reduced, Nest& nest,
+                          NestTarget& target) const {
+    const Shape& in = type_of(node.inputs[0]).shape;
+    const ReducedAxes axes = reduced_axes(node);
+    const std::set<int64_t> set(axes.axes.begin(), axes.axes.end());
+    // The reduced axes in the order in which they lie in memory.
+    Shape extents;
+    std::vector<int> order;
+    for (int axis : memory_order(in.size())) {
+      if (set.count(axis) == 0) continue;
+      order.push_back(axis);
+      extents.push_back(in[axis]);
+    }
+    const std::vector<Index> inner = unflatten(reduced.flat, extents);
+    target.source = node.inputs[0];
+    target.coords.resize(in.size());
+    for (size_t axis = 0, out = 0; axis < in.size(); ++axis) {
+      const bool is_reduced = set.count(static_cast<int64_t>(axis)) != 0;
+      if (is_reduced) {
+        const size_t at = std::find(order.begin(), order.end(), static_cast<int>(axis)) - order.begin();
+        target.coords[axis] = inner[at];
+      } else {
+        target.coords[axis] = coords[out];
+      }
+      if (!is_reduced || axes.keepdims) ++out;
+    }
+    nest.kind = NestKind::reduce;
+    nest.combine = *combine_function(node.op);
+    for (const LoopVariable& variable : reduced.variables)
+      if (variable.extent > 1) nest.reduced.push_back(variable);
+    if (const auto* arg = std::get_if<ArgReduceAttrs>(&node.attrs)) {
+      nest.kind = NestKind::arg_reduce;
+      nest.position = target.coords[arg->axis];
+      nest.select_last = arg->select_last;
+    }
+  }
+
+  // An expensive Value that several nests, or one nest at several places, would compute again becomes a stage. The
+  // last such Value in the order of production covers the most.
+  bool add_shared_stage() {
+    std::map<ValueId, int> counts;
+    for (const Nest& nest : program_.nests) {
+      program_.roots(nest);
+      for (const auto& [value, count] : program_.composer->evaluations()) counts[value] += count;
+    }
+    std::set<ValueId> costly;  // expensive, or made of something expensive that is not a stage
+    ValueId best = kNoId;
+    for (NodeId id : candidate_.nodes) {
+      const Node& node = graph_.node(id);
+      const ValueId value = node.outputs[0];
+      if (stages_.count(value) != 0) continue;
+      bool here = info(node.op).category == Category::elementwise && is_expensive(node.op) &&
+                  type_of(value).elements() > 1;
+      for (ValueId input : node.inputs) here = here || costly.count(input) != 0;
+      if (here && counts[value] > 1 && !is_small(value)) best = value;
+      if (here) costly.insert(value);
+    }
+    if (best == kNoId) return false;
+    stages_.insert(best);
+    return true;
+  }
+
+  // One element per row or so of the largest Value: repeating it costs nothing that counts.
+  bool is_small(ValueId value) const {
+    const double elements = static_cast<double>(type_of(value).elements());
+    double largest = 0;
+    for (ValueId output : candidate_.outputs) largest = std::max(largest, static_cast<double>(type_of(output).elements()));
+    for (NodeId id : candidate_.nodes)
+      for (ValueId input : graph_.node(id).inputs)
+        if (graph_.constant(input) == nullptr)
+          largest = std::max(largest, static_cast<double>(type_of(input).elements()));
+    return elements * kExpensive * 4 < largest;
+  }
+
+  // Takes a variable out of the grid along which stages would be computed again and again. False when none is.
+  bool shrink_grid() {
+    const std::set<std::string> grid = grid_names();
+    double slices = 1;
+    std::string innermost;
+    for (const LoopVariable& variable : primary_domain_.variables) {
+      if (grid.count(variable.name) == 0) continue;
+      slices *= static_cast<double>(variable.extent);
+      if (variable.extent > 1) innermost = variable.name;
+    }
+    double useful = static_cast<double>(type_of(candidate_.outputs[primary_]).elements()), extra = 0, worst = 0;
+    const StageBuffer* worst_stage = nullptr;
+    for (const Nest& nest : program_.nests) {
+      if (nest.targets[0].argument >= 0) continue;
+      const StageBuffer& buffer = program_.buffer_of(nest.targets[0].stage);
+      const double weight = nest.kind == NestKind::map ? kExpensive : 1;
+      const double per_element = nest.work() / static_cast<double>(element_count(buffer.extents)) * weight;
+      const double need = per_element * static_cast<double>(type_of(buffer.value).elements());
+      const double here = nest.work() * weight * slices - need;
+      useful += need;
+      extra += std::max(0.0, here);
+      if (here > worst) {
+        worst = here;
+        worst_stage = &buffer;
+      }
+    }
+    if (worst_stage == nullptr || extra <= kAllowedExtraWork * useful) return false;
+    std::set<std::string> used;
+    for (const Index& base : worst_stage->base) used.merge(base.variables());
+    std::string victim = innermost;
+    for (const LoopVariable& variable : primary_domain_.variables)
+      if (grid.count(variable.name) != 0 && variable.extent > 1 && used.count(variable.name) == 0) victim = variable.name;
+    if (victim.empty()) return false;
+    removed_.insert(victim);
+    return true;
+  }
+
+  void check_size() {
+    constexpr int64_t kAlignment = 64;
+    int64_t bytes = 0;
+    for (StageBuffer& buffer : program_.buffers) {
+      buffer.offset_bytes = bytes;
+      const int64_t size = element_count(buffer.extents) * static_cast<int64_t>(korch::size_bytes(buffer.type));
+      bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    program_.scratch_bytes = bytes;
+    const bool fused = candidate_.nodes.size() > 1;
+    if (fused && bytes > target_.l2_bytes)
+      refusal_ = Refusal{RefusalReason::scratch_too_large, fmt::format("{} bytes of stages per worker", bytes)};
+    double work = 0;
+    for (const Nest& nest : program_.nests) work += nest.work();
+    constexpr double kSerialWork = 1 << 16;  // below this one worker is as fast as several
+    if (fused && program_.grid_size() == 1 && work > kSerialWork && target_.threads > 1)
+      refusal_ = Refusal{RefusalReason::redundant_work, "only one slice computes each element once"};
+  }
+
+  Result<Program> finish() { return std::move(program_); }
+
+  const Graph& graph_;
+  const Candidate& candidate_;
+  const Implementation& implementation_;
+  const Target& target_;
+  Program program_;
+  size_t primary_ = 0;
+  int first_output_ = 0;
+  int names_ = 0;
+  Domain primary_domain_;
+  std::set<std::string> removed_;  // variables of the primary domain that are not in the grid
+  std::set<ValueId> stages_;
+  std::map<ValueId, std::vector<std::vector<Index>>> reads_;
+  std::optional<Refusal> refusal_;
+};
+
+}  // namespace
+
+std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate) {
+  auto known_type = [](DType type) { return type != DType::f16 && type != DType::bf16; };
+  for (NodeId id : candidate.nodes) {
+    const Node& node = graph.node(id);
+    switch (info(node.op).category) {
+      case Category::elementwise:
+      case Category::reduce:
+      case Category::window:
+      case Category::layout: break;
+      case Category::constant:
+      case Category::linear:
+      case Category::opaque:
+      case Category::composite:
+        return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
+    }
+    for (ValueId value : node.inputs)
+      if (!known_type(graph.value(value).type.dtype))
+        return Refusal{RefusalReason::unsupported_type, korch::to_string(graph.value(value).type)};
+    for (ValueId value : node.outputs) {
+      const TensorType& type = graph.value(value).type;
+      if (!known_type(type.dtype)) return Refusal{RefusalReason::unsupported_type, korch::to_string(type)};
+      if (type.elements() == 0) return Refusal{RefusalReason::no_kernel_family, "no elements: " + korch::to_string(type)};
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Program> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                      const Target& target) {
+  return Lowering(graph, candidate, implementation, target).run();
+}
+
+}  // namespace korch::loop

@@ -1,0 +1,18 @@
+// Lowering: which Values of a candidate become stages, what the parallel grid is, and the loop nests of a slice.
+#pragma once
+
+#include "korch/base/result.h"
+#include "korch/codegen/implementation.h"
+#include "korch/codegen/loop/loop_program.h"
+
+namespace korch::loop {
+
+// Refuses linear and opaque primitives, types without arithmetic, work that no grid avoids repeating (redundant_work)
+// and stages beyond the scratch (scratch_too_large).
+Result<Program> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                      const Target& target);
+
+// The structural part of that, without lowering.
+std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate);
+
+}  // namespace korch::loop

@@ -1,0 +1,17 @@
+// Rows of the vector math library: C++ text with $F, $I and $M for the float, int32 and mask types of a width.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace korch::loop {
+
+struct MathFunction {
+  const char* name;
+  std::vector<const char*> needs;  // other functions it calls
+  const char* text;
+};
+
+const std::vector<MathFunction>& math_functions();
+
+}  // namespace korch::loop

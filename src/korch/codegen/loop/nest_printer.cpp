@@ -1,0 +1,425 @@
+#include "korch/codegen/loop/nest_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace korch::loop {
+namespace {
+
+constexpr size_t kMaxSegments = 9;  // more pieces of one loop cost more text than going lane by lane
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+NestPrinter::NestPrinter(const Program& program, const Nest& nest, const Target& target, BodyEmitter& emitter,
+                         SourceText& source)
+    : program_(program), nest_(nest), emitter_(emitter), source_(source), lanes_(target.vector_lanes()) {}
+
+void NestPrinter::print() {
+  const std::vector<int> roots = program_.roots(nest_);
+  schedule_ = schedule_nest(program_, nest_, roots, lanes_);
+  for (const GridVariable& variable : program_.grid) bound_.insert(variable.variable.name);
+  for (const LoopVariable& variable : nest_.loops) bound_.erase(variable.name);  // chunked ones loop here
+  emitter_.set_lanes("", 1, "");
+  emitter_.open("");
+  open_ = 1;
+  if (nest_.kind != NestKind::map) print_reduce();
+  else if (!schedule_.tile_variable.empty()) print_tiled();
+  else print_map();
+  close_all();
+}
+
+const LoopVariable& NestPrinter::loop(const std::string& name) const {
+  for (const LoopVariable& variable : nest_.loops)
+    if (variable.name == name) return variable;
+  for (const LoopVariable& variable : nest_.reduced)
+    if (variable.name == name) return variable;
+  KORCH_ASSERT(false, "no loop " + name);
+  return nest_.loops.front();
+}
+
+// A chunked variable runs from NAME_begin to NAME_end inside the slice.
+NestPrinter::Limits NestPrinter::limits(const LoopVariable& variable, int64_t low, int64_t high) const {
+  for (const GridVariable& grid : program_.grid) {
+    if (grid.variable.name != variable.name) continue;
+    const std::string begin = variable.name + "_begin", end = variable.name + "_end";
+    return {low == 0 ? begin : fmt::format("index_max({}, {})", begin, low),
+            high == variable.extent ? end : fmt::format("index_min({}, {})", end, high), false, low, high};
+  }
+  return {std::to_string(low), std::to_string(high), true, low, high};
+}
+
+void NestPrinter::open_loop(const LoopVariable& variable) {
+  const Limits range = limits(variable, 0, variable.extent);
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", variable.name, range.begin, range.end));
+  ++open_;
+  bound_.insert(variable.name);
+}
+
+void NestPrinter::close_all() {
+  for (; open_ > 0; --open_) emitter_.close();
+}
+
+std::string NestPrinter::pointer_of(const NestTarget& target) const {
+  return target.argument >= 0 ? fmt::format("arg{}", target.argument) : fmt::format("stage{}", target.stage);
+}
+
+void NestPrinter::store_target(const NestTarget& target, int root, const std::string& value, bool vector) {
+  const Index offset = substitute(target.offset, ranges_);
+  const DType type = target.argument >= 0 ? program_.argument_types[target.argument]
+                                          : program_.buffer_of(target.stage).type;
+  (void)root;
+  emitter_.store(pointer_of(target), offset, type, value, vector);
+}
+
+void NestPrinter::collect_segments(const std::string& variable, int64_t low, int64_t high,
+                                   std::vector<Segment>& found) {
+  const std::vector<int> roots = program_.roots(nest_, {{variable, Index::variable(variable, low, high - 1)}});
+  std::set<int64_t> points;
+  for (int node : program_.pool->reachable(roots)) {
+    const Expr& e = (*program_.pool)[node];
+    for (const Index& coord : e.coords) collect_breakpoints(coord, variable, points);
+    collect_breakpoints(e.condition, variable, points);
+  }
+  for (auto it = points.begin(); it != points.end();) it = *it > low && *it < high ? std::next(it) : points.erase(it);
+  if (points.empty() || found.size() + points.size() > 4 * kMaxSegments) {
+    found.push_back({low, high, roots});
+    return;
+  }
+  int64_t start = low;
+  points.insert(high);
+  for (int64_t point : points) {
+    collect_segments(variable, start, point, found);
+    start = point;
+  }
+}
+
+std::vector<NestPrinter::Segment> NestPrinter::segments(const std::string& variable) {
+  const int64_t extent = loop(variable).extent;
+  std::vector<Segment> found;
+  collect_segments(variable, 0, extent, found);
+  if (found.size() <= kMaxSegments) return found;
+  return {{0, extent, program_.roots(nest_)}};
+}
+
+void NestPrinter::map_body(const std::vector<int>& roots) {
+  for (size_t i = 0; i < roots.size(); ++i) {
+    const BodyEmitter::Operand value = emitter_.emit(roots[i]);
+    const NestTarget& target = nest_.targets[i];
+    const bool vector = !schedule_.vector_variable.empty() &&
+                        substitute(target.offset, ranges_).depends_on(schedule_.vector_variable);
+    const bool wide = vector && emitter_.lanes() > 1;
+    const DType type = (*program_.pool)[roots[i]].type;
+    store_target(target, roots[i], wide ? emitter_.as_vector(value, type) : value.text, wide);
+  }
+}
+
+void NestPrinter::print_map() {
+  const std::string v = schedule_.vector_variable;
+  const std::vector<int> roots = program_.roots(nest_);
+  emitter_.hoist(roots, bound_);
+  for (const LoopVariable& variable : nest_.loops) {
+    if (variable.name == v) continue;
+    open_loop(variable);
+    emitter_.hoist(roots, bound_);
+  }
+  if (v.empty()) {
+    map_body(roots);
+    return;
+  }
+  for (const Segment& segment : segments(v)) {
+    ranges_ = {{v, Index::variable(v, segment.low, segment.high - 1)}};
+    emitter_.open("");
+    emitter_.hoist(segment.roots, bound_);
+    const Limits range = limits(loop(v), segment.low, segment.high);
+    const int64_t length = segment.high - segment.low;
+    if (length == 1) {  // the variable is a constant in the expressions
+      if (range.fixed) emitter_.open("");
+      else emitter_.open(fmt::format("if ({} <= {} && {} < {})", range.begin, segment.low, segment.low, range.end));
+      map_body(segment.roots);
+      emitter_.close();
+    } else {
+      emitter_.line(fmt::format("int64_t {} = {};", v, range.begin));
+      if (length >= lanes_) {
+        emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v, lanes_, range.end));
+        emitter_.set_lanes(v, lanes_, "");
+        map_body(segment.roots);
+        emitter_.set_lanes("", 1, "");
+        emitter_.close();
+      }
+      const int64_t rest = length % lanes_;
+      if (!range.fixed || rest != 0) {
+        emitter_.open(range.fixed ? "" : fmt::format("if ({} < {})", v, range.end));
+        std::string count = std::to_string(rest);
+        if (!range.fixed) {
+          count = emitter_.fresh("n");
+          emitter_.line(fmt::format("const int {} = (int)({} - {});", count, range.end, v));
+        }
+        emitter_.set_lanes(v, lanes_, count);
+        map_body(segment.roots);
+        emitter_.set_lanes("", 1, "");
+        emitter_.close();
+      }
+    }
+    emitter_.close();
+  }
+  ranges_.clear();
+}
+
+// Blocks of lanes x lanes: loads run along the tile variable and are transposed in registers, stores run along the
+// vector variable.
+void NestPrinter::print_tiled() {
+  const LoopVariable& v = loop(schedule_.vector_variable);
+  const LoopVariable& u = loop(schedule_.tile_variable);
+  const std::vector<int> roots = program_.roots(nest_);
+  emitter_.hoist(roots, bound_);
+  for (const LoopVariable& variable : nest_.loops) {
+    if (variable.name == v.name || variable.name == u.name) continue;
+    open_loop(variable);
+    emitter_.hoist(roots, bound_);
+  }
+  const Limits rows = limits(u, 0, u.extent), columns = limits(v, 0, v.extent);
+  source_.use_function("load_transposed", lanes_);
+  const std::string u0 = u.name + "_tile", v0 = v.name + "_tile";
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", u0, rows.begin, rows.end, lanes_));
+  emitter_.line(fmt::format("const int rows = (int)index_min({}, {} - {});", lanes_, rows.end, u0));
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", v0, columns.begin, columns.end, lanes_));
+  emitter_.line(fmt::format("const int columns = (int)index_min({}, {} - {});", lanes_, columns.end, v0));
+  const bool whole = rows.fixed && columns.fixed && u.extent % lanes_ == 0 && v.extent % lanes_ == 0;
+  const std::string full = std::to_string(lanes_);
+  emitter_.open(whole ? "" : fmt::format("if (rows == {0} && columns == {0})", lanes_));
+  print_tile_body(full, full);
+  emitter_.close();
+  if (!whole) {
+    emitter_.open("else");
+    print_tile_body("rows", "columns");
+    emitter_.close();
+  }
+  emitter_.close();
+  emitter_.close();
+}
+
+void NestPrinter::print_tile_body(const std::string& rows, const std::string& columns) {
+  const std::string& v = schedule_.vector_variable;
+  const std::string& u = schedule_.tile_variable;
+  const std::string vector = type_name(DType::f32, lanes_);
+  const std::vector<int> roots = program_.roots(nest_);
+  emitter_.line(fmt::format("const int64_t {0} = {0}_tile;", v));
+  std::vector<std::string> tiles;
+  for (int node : schedule_.tile_loads) {
+    const Expr& e = (*program_.pool)[node];
+    const Index offset = access_offset(program_, node);
+    const std::string pointer = e.kind == ExprKind::stage ? fmt::format("stage{}", e.value) : fmt::format("arg{}", e.buffer);
+    tiles.push_back(emitter_.fresh("tile"));
+    emitter_.line(fmt::format("{} {}[{}];", vector, tiles.back(), lanes_));
+    emitter_.open("");
+    emitter_.line(fmt::format("const int64_t {0} = {0}_tile;", u));
+    const std::string at = emitter_.index(offset);
+    emitter_.line(fmt::format("load_transposed({}, {} + ({}), {}, {}, {});", tiles.back(), pointer, at,
+                              offset.stride(v), rows, columns));
+    emitter_.close();
+  }
+  emitter_.open(fmt::format("for (int64_t {0} = {0}_tile; {0} < {0}_tile + {1}; ++{0})", u, rows));
+  emitter_.set_lanes(v, lanes_, is_number(columns) ? "" : columns);
+  for (size_t i = 0; i < tiles.size(); ++i)
+    emitter_.preset(schedule_.tile_loads[i], fmt::format("{}[{}]", tiles[i], fmt::format("{0} - {0}_tile", u)));
+  map_body(roots);
+  emitter_.set_lanes("", 1, "");
+  emitter_.close();
+}
+
+int NestPrinter::unrolling(const std::vector<int>& roots, int64_t vectors) const {
+  constexpr int kManyNodes = 40;  // a body this long fills the pipelines by itself
+  if (static_cast<int>(program_.pool->reachable(roots).size()) > kManyNodes) return 1;
+  for (int unroll : {8, 6, 4, 3, 2})
+    if (vectors % unroll == 0 && (unroll <= 4 || vectors == unroll)) return unroll;
+  return vectors > 4 ? 4 : 1;
+}
+
+void NestPrinter::print_reduce() {
+  const std::vector<int> roots = program_.roots(nest_);
+  emitter_.hoist(roots, bound_);
+  for (const LoopVariable& variable : nest_.loops) {
+    if (variable.name == schedule_.vector_variable) continue;
+    open_loop(variable);
+    emitter_.hoist(roots, bound_);
+  }
+  if (schedule_.vector_variable.empty()) print_scalar_reduce(roots);
+  else if (schedule_.horizontal) print_horizontal(roots);
+  else print_vertical(roots);
+}
+
+// accumulator = accumulator (combine) element; for arg_reduce also its position.
+void NestPrinter::accumulate(int root, const std::string& accumulator, const std::string& valid_lanes) {
+  const DType type = (*program_.pool)[root].type;
+  const int lanes = emitter_.lanes();
+  const std::string element = lanes > 1 ? emitter_.emit_full(root) : emitter_.emit(root).text;
+  if (nest_.kind == NestKind::arg_reduce) {
+    emitter_.take_extreme(nest_.combine, type, accumulator, accumulator + "_at", element,
+                          emitter_.index(substitute(nest_.position, ranges_)), nest_.select_last);
+    return;
+  }
+  const std::string combined = emitter_.combine(nest_.combine, type, accumulator, element, lanes);
+  if (valid_lanes.empty()) emitter_.line(fmt::format("{} = {};", accumulator, combined));
+  else
+    emitter_.line(fmt::format("{0} = fn_select(lanes_below_{1}({2}), {3}, {0});", accumulator,
+                              type_name(DType::bool_, lanes), valid_lanes, combined));
+}
+
+void NestPrinter::print_scalar_reduce(const std::vector<int>& roots) {
+  const DType type = (*program_.pool)[roots[0]].type;
+  const std::string accumulator = emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
+  emitter_.open("");
+  const std::set<std::string> outer = bound_;
+  int opened = 1;
+  for (const LoopVariable& variable : nest_.reduced) {
+    open_loop(variable);
+    --open_;
+    ++opened;
+    emitter_.hoist(roots, bound_);
+  }
+  accumulate(roots[0], accumulator, "");
+  for (; opened > 0; --opened) emitter_.close();
+  bound_ = outer;
+  store_target(nest_.targets[0], roots[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
+}
+
+// Lanes along a reduced variable; combined across at the end.
+void NestPrinter::print_horizontal(const std::vector<int>& roots) {
+  const LoopVariable& v = loop(schedule_.vector_variable);
+  const DType type = (*program_.pool)[roots[0]].type;
+  const int unroll = std::min(4, unrolling(roots, v.extent / lanes_));
+  std::vector<std::string> accumulators;
+  for (int u = 0; u < unroll; ++u) accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes_, false));
+  emitter_.open("");
+  const std::set<std::string> outer = bound_;
+  int opened = 1;
+  for (const LoopVariable& variable : nest_.reduced) {
+    if (variable.name == v.name) continue;
+    open_loop(variable);
+    --open_;
+    ++opened;
+    emitter_.hoist(roots, bound_);
+  }
+  for (const Segment& segment : segments(v.name)) {
+    ranges_ = {{v.name, Index::variable(v.name, segment.low, segment.high - 1)}};
+    emitter_.open("");
+    emitter_.hoist(segment.roots, bound_);
+    const int64_t length = segment.high - segment.low;
+    emitter_.line(fmt::format("int64_t {} = {};", v.name, segment.low));
+    for (int step : {unroll, 1}) {
+      if (length < step * lanes_ || (step == 1 && unroll > 1 && length % (unroll * lanes_) < lanes_)) continue;
+      emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v.name, step * lanes_, segment.high));
+      emitter_.line(fmt::format("const int64_t {0}_step = {0};", v.name));
+      for (int u = 0; u < step; ++u) {
+        emitter_.open("");
+        emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v.name, u * lanes_));
+        emitter_.set_lanes(v.name, lanes_, "");
+        accumulate(segment.roots[0], accumulators[u], "");
+        emitter_.set_lanes("", 1, "");
+        emitter_.close();
+      }
+      emitter_.close();
+      if (unroll == 1) break;
+    }
+    if (length % lanes_ != 0) {
+      const std::string count = std::to_string(length % lanes_);
+      emitter_.open("");
+      if (length == 1) {
+        emitter_.line(fmt::format("const float single = {};", emitter_.emit(segment.roots[0]).text));
+        emitter_.line(fmt::format("{0}[0] = {1};", accumulators[0],
+                                  emitter_.combine(nest_.combine, type, accumulators[0] + "[0]", "single", 1)));
+      } else {
+        emitter_.set_lanes(v.name, lanes_, count);
+        accumulate(segment.roots[0], accumulators[0], count);
+        emitter_.set_lanes("", 1, "");
+      }
+      emitter_.close();
+    }
+    emitter_.close();
+  }
+  ranges_.clear();
+  for (; opened > 0; --opened) emitter_.close();
+  bound_ = outer;
+  for (int u = 1; u < unroll; ++u)
+    emitter_.line(fmt::format("{0} = {1};", accumulators[0],
+                              emitter_.combine(nest_.combine, type, accumulators[0], accumulators[u], lanes_)));
+  const std::string across = std::string("across_") + korch::name(nest_.combine);
+  source_.use_function(across, lanes_);
+  store_target(nest_.targets[0], roots[0], fmt::format("{}({})", across, accumulators[0]), false);
+}
+
+// Lanes along a kept variable: `unroll` vectors beside each other go through the reduced loops together.
+void NestPrinter::print_vertical(const std::vector<int>& roots) {
+  (void)roots;
+  const LoopVariable& v = loop(schedule_.vector_variable);
+  for (const Segment& segment : segments(v.name)) {
+    ranges_ = {{v.name, Index::variable(v.name, segment.low, segment.high - 1)}};
+    emitter_.open("");
+    const int64_t length = segment.high - segment.low, vectors = length / lanes_;
+    const int unroll = vectors == 0 ? 1 : unrolling(segment.roots, vectors);
+    if (length > 1) emitter_.line(fmt::format("int64_t {} = {};", v.name, segment.low));
+    for (int step : {unroll, 1}) {
+      if (length < step * lanes_ || (step == 1 && unroll > 1 && vectors % unroll == 0)) continue;
+      emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v.name, step * lanes_, segment.high));
+      print_accumulation(segment, "", step);
+      emitter_.close();
+      if (unroll == 1) break;
+    }
+    if (length % lanes_ != 0) {
+      emitter_.open("");
+      print_accumulation(segment, std::to_string(length % lanes_), 1);
+      emitter_.close();
+    }
+    emitter_.close();
+  }
+  ranges_.clear();
+}
+
+void NestPrinter::print_accumulation(const Segment& segment, const std::string& count, int unroll) {
+  const std::string& v = schedule_.vector_variable;
+  const bool single = segment.high - segment.low == 1;
+  const int lanes = single ? 1 : lanes_;
+  const bool arg = nest_.kind == NestKind::arg_reduce;
+  const DType type = (*program_.pool)[segment.roots[0]].type;
+  std::vector<std::string> accumulators;
+  for (int u = 0; u < unroll; ++u) accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
+  if (!single) emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
+  emitter_.open("");
+  const std::set<std::string> outer = bound_;
+  int opened = 1;
+  for (const LoopVariable& variable : nest_.reduced) {
+    open_loop(variable);
+    --open_;
+    ++opened;
+    emitter_.hoist(segment.roots, bound_);
+  }
+  for (int u = 0; u < unroll; ++u) {
+    emitter_.open("");
+    if (!single) {
+      emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v, u * lanes_));
+      emitter_.set_lanes(v, lanes, count);
+    }
+    accumulate(segment.roots[0], accumulators[u], "");
+    emitter_.set_lanes("", 1, "");
+    emitter_.close();
+  }
+  for (; opened > 0; --opened) emitter_.close();
+  bound_ = outer;
+  for (int u = 0; u < unroll; ++u) {
+    emitter_.open("");
+    if (!single) {
+      emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v, u * lanes_));
+      emitter_.set_lanes(v, lanes, count);
+    }
+    store_target(nest_.targets[0], segment.roots[0], accumulators[u] + (arg ? "_at" : ""), !single);
+    emitter_.set_lanes("", 1, "");
+    emitter_.close();
+  }
+}
+
+}  // namespace korch::loop

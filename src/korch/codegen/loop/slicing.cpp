@@ -1,0 +1,132 @@
+#include "korch/codegen/loop/slicing.h"
+
+#include <algorithm>
+
+#include "korch/codegen/loop/schedule.h"
+
+namespace korch::loop {
+namespace {
+
+constexpr int64_t kSlicesPerWorker = 4;
+constexpr double kSliceWork = 8192;      // elements: a few microseconds, far above the cost of starting a slice
+constexpr double kLargestSlice = 65536;  // elements: stays in the second-level cache
+
+}  // namespace
+
+Slicing::Slicing(const Program& program, const Domain& primary, std::set<std::string> grid, const Target& target)
+    : program_(program), grid_(std::move(grid)), lanes_(target.vector_lanes()),
+      wanted_(target.threads == 1 ? 1 : kSlicesPerWorker * target.threads),
+      staged_(!program.buffers.empty() || program.nests.size() > 1) {
+  for (const LoopVariable& variable : primary.variables)
+    if (variable.extent > 1) variables_.push_back(variable);
+}
+
+int64_t Slicing::slices() const {
+  int64_t count = 1;
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) != 0) count *= variable.extent;
+  return count;
+}
+
+double Slicing::slice_work() const {
+  double work = 0;
+  for (const Nest& nest : program_.nests) work += nest.work();
+  return work;
+}
+
+Slicing::Change Slicing::decide() {
+  result_.clear();
+  if (variables_.empty()) return {};
+  const LoopVariable inner = variables_.back();
+  if (grid_.count(inner.name) != 0) return keep_inside(inner);
+  const Nest& last = program_.nests.back();
+  const std::vector<int> roots = program_.roots(last);
+  const std::string tile = find_tile(program_, last, roots, variables_, inner.name, lanes_, nullptr);
+  for (const LoopVariable& variable : variables_)
+    if (variable.name == tile && grid_.count(tile) != 0) return keep_inside(variable);
+  return staged_ ? grow_staged() : chunk();
+}
+
+// The whole variable when the other ones make slices enough, else blocks of whole vectors.
+Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
+  Change change;
+  const int64_t others = slices() / variable.extent;
+  if (staged_ && others < wanted_) {
+    int64_t best = 0;
+    constexpr int64_t kLargestBlock = 128;
+    for (int64_t block = lanes_; block < variable.extent && block <= kLargestBlock; block += lanes_) {
+      if (variable.extent % block != 0) continue;
+      if (best == 0 || others * (variable.extent / block) >= wanted_) best = block;
+    }
+    if (best != 0) {
+      change.split = {variable.name, best};
+      change.inner_leaves_grid = true;
+      return change;
+    }
+  }
+  change.remove = variable.name;
+  return change;
+}
+
+// Several steps of the innermost grid variable in one slice, when a slice is short.
+Slicing::Change Slicing::grow_staged() {
+  Change change;
+  const LoopVariable* innermost = nullptr;
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) != 0) innermost = &variable;
+  if (innermost != nullptr) {
+    int64_t best = 1;
+    for (int64_t steps = 2; steps <= innermost->extent; ++steps) {
+      if (slice_work() * static_cast<double>(steps) > kSliceWork) break;
+      if (innermost->extent % steps == 0 && slices() / steps >= wanted_) best = steps;
+    }
+    if (best == innermost->extent) {
+      change.remove = innermost->name;
+      return change;
+    }
+    if (best > 1) {
+      change.split = {innermost->name, best};
+      change.inner_leaves_grid = true;
+      return change;
+    }
+  }
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) != 0) result_.push_back({variable, 1});
+  return {};
+}
+
+// Without stages a variable may be dealt out in chunks of any length.
+Slicing::Change Slicing::chunk() {
+  const int64_t count = slices();
+  const double work = slice_work();
+  const LoopVariable* innermost = nullptr;
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) != 0) innermost = &variable;
+  int64_t steps = 1;
+  if (innermost != nullptr && work < kSliceWork) {
+    const auto enough = static_cast<int64_t>(kSliceWork / work);
+    steps = std::max<int64_t>(1, std::min({enough, innermost->extent, count / wanted_}));
+    if (steps == innermost->extent) {
+      Change change;
+      change.remove = innermost->name;
+      return change;
+    }
+  }
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) != 0) result_.push_back({variable, &variable == innermost ? steps : 1});
+  // Too few or too long slices: deal out a variable that is inside.
+  auto pieces = static_cast<int64_t>(std::max(static_cast<double>((wanted_ + count - 1) / count), work / kLargestSlice));
+  pieces = std::min(pieces, static_cast<int64_t>(work / (kSliceWork / 4)));
+  if (pieces <= 1) return {};
+  const LoopVariable* longest = nullptr;
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) == 0 && (longest == nullptr || variable.extent > longest->extent)) longest = &variable;
+  if (longest == nullptr) return {};
+  int64_t length = (longest->extent + pieces - 1) / pieces;
+  const int64_t round = longest->extent >= lanes_ * 16 ? lanes_ * 4 : longest->extent >= lanes_ * 2 ? lanes_ : 1;
+  length = (length + round - 1) / round * round;
+  if (length < longest->extent) result_.push_back({*longest, length});
+  return {};
+}
+
+}  // namespace korch::loop

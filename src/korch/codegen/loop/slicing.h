@@ -1,0 +1,47 @@
+// The parallel grid of a program: which variables of the primary output number the slices, so that a slice is long
+// enough to be worth handing out, holds the variables that vector code runs along, and there are slices for all workers.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "korch/codegen/loop/domain.h"
+#include "korch/codegen/loop/loop_program.h"
+#include "korch/target/target.h"
+
+namespace korch::loop {
+
+class Slicing {
+ public:
+  Slicing(const Program& program, const Domain& primary, std::set<std::string> grid, const Target& target);
+
+  // One change of the grid after which the program must be lowered again: a variable that leaves it, or one that is
+  // split (and whose inner part leaves).
+  struct Change {
+    std::string remove;
+    Split split{{}, 0};
+    bool inner_leaves_grid = false;
+    bool none() const { return remove.empty() && split.inner_extent == 0; }
+  };
+  Change decide();
+  // Valid once decide() returned none.
+  const std::vector<GridVariable>& grid() const { return result_; }
+
+ private:
+  Change keep_inside(const LoopVariable& variable);
+  Change grow_staged();
+  Change chunk();
+  double slice_work() const;
+  int64_t slices() const;
+
+  const Program& program_;
+  std::vector<LoopVariable> variables_;  // of the primary output, extents over 1, outermost first
+  std::set<std::string> grid_;
+  int lanes_;
+  int64_t wanted_;                       // slices, so that no worker waits long for the last one
+  bool staged_;                          // several nests share the slice
+  std::vector<GridVariable> result_;
+};
+
+}  // namespace korch::loop
