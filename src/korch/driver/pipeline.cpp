@@ -79,7 +79,7 @@ class Compilation {
 
  private:
   template <typename F>
-  auto stage(const std::string& name, F&& f) {
+  auto stage(const std::string& name, F&& f) -> decltype(f()) {
     throw_if_interrupted();
     progress(name, 0, 0);
     const auto start = Clock::now();
