@@ -33,7 +33,7 @@ graph {
 {c cb act sum} -> sum
 {pad c cb act sum} -> sum
 {pre pad c cb act sum} -> sum
-pruned unary_chain: 1
+pruned chain: 1
 
 // RUN: candidates residual_layer_norm
 // Statistics alone make mean and std available, not x - mean.
@@ -98,7 +98,7 @@ graph {
 {s mean d sq s2 var ve std nd y} -> y
 {r s mean d sq s2 var ve std nd y} -> r y
 {r s mean d sq s2 var ve std nd y} -> y
-pruned unary_chain: 5
+pruned chain: 5
 
 // RUN: candidates shared_input
 // Q and K read one Value: at most one linear primitive in a kernel.
@@ -120,7 +120,7 @@ graph {
 {k} -> k
 {h k} -> k
 {e} -> e
-{h e} -> h e
+{e h} -> e h
 pruned linear: 1
 pruned linear_sinks: 2
 pruned sharing: 4
@@ -142,8 +142,8 @@ graph {
 {a} -> a
 {y} -> y
 {a y} -> y
-{a b g y} -> y
-pruned unary_chain: 3
+{b a g y} -> y
+pruned chain: 2
 
 // RUN: candidates alternatives
 // Several producers: a candidate holds one of them.

@@ -5,7 +5,7 @@
 //   // EXPECT:
 //   ...                    what the stage prints; "error: <message>" when it throws
 //
-// `test_text --update` rewrites the expectations; read the diff.
+// `test_text --update [file]` rewrites the expectations, of all files or of the one named; read the diff.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kRun = "// RUN: ", kExpect = "// EXPECT:\n";
 const char* program = "test_text";
-bool update = false;
 
 struct Case {
   std::string stage, name, input, expected;
@@ -85,7 +84,8 @@ class TextTest : public testing::Test {
   void TestBody() override {
     EXPECT_EQ(run_case(case_), case_.expected)
         << "rerun:  " << program << " --gtest_filter='Text." << test_name(path_, case_) << "'\n"
-        << "accept: " << program << " --update   (file " << path_.string() << ")";
+        << "accept: " << program << " --update " << path_.filename().string() << "   (in "
+        << path_.parent_path().string() << ")";
   }
 
  private:
@@ -96,14 +96,15 @@ class TextTest : public testing::Test {
 int run(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   program = argv[0];
-  update = argc > 1 && std::string_view(argv[1]) == "--update";
+  const bool update = argc > 1 && std::string_view(argv[1]) == "--update";
+  const std::string only = argc > 2 ? argv[2] : "";
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(KORCH_SOURCE_DIR) / "tests/text")) {
     if (entry.path().extension() == ".kt") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   for (const fs::path& path : files) {
-    if (update) update_file(path);
+    if (update && (only.empty() || path.filename() == only)) update_file(path);
     std::string head;
     for (const Case& c : split_cases(read_file(path), &head))
       testing::RegisterTest("Text", test_name(path, c).c_str(), nullptr, nullptr, __FILE__, __LINE__,

@@ -34,14 +34,17 @@ AtomGraph::AtomGraph(const Graph& graph, bool chains)
     : graph_(graph),
       atom_of_(graph.node_count(), -1),
       readers_(graph.value_count()),
-      graph_output_(graph.value_count(), false) {
+      graph_output_(graph.value_count(), false),
+      epilogue_(graph.node_count(), false) {
   for (ValueId output : graph.outputs()) graph_output_[output] = true;
   const std::vector<bool> live = live_nodes(graph);
   for (NodeId id : graph.topological_order()) {
     if (live[id] && info(graph.node(id).op).category != Category::constant) order_.push_back(id);
   }
+  mark_epilogues();
   make_atoms(chains);
   link_atoms();
+  find_operands();
   close_reachability();
 }
 
@@ -68,18 +71,43 @@ NodeId AtomGraph::joins_producer(NodeId node) const {
   // Where the result has other producers, each of them may be wanted without the operand's producer.
   if (graph_.value(n.outputs[0]).producers.size() != 1) return kNoId;
   const NodeId producer = graph_.value(operand).producers[0];
+  // A reshape would keep a linear primitive's epilogue from layouts that the reshaped Value does not have.
+  if (n.op == Op::Reshape && epilogue_[producer]) return kNoId;
   return is_memory_bound(producer) ? producer : kNoId;
+}
+
+void AtomGraph::mark_epilogues() {
+  const auto elements = [&](NodeId node) {
+    return graph_.value(graph_.node(node).outputs[0]).type.elements();
+  };
+  for (NodeId id : order_) {
+    const Node& node = graph_.node(id);
+    const bool follows =
+        info(node.op).category == Category::elementwise || node.op == Op::Transpose || node.op == Op::Reshape;
+    for (ValueId input : node.inputs) {
+      for (NodeId producer : graph_.value(input).producers) {
+        const bool from = epilogue_[producer] || info(graph_.node(producer).op).category == Category::linear;
+        if (follows && from && elements(producer) == elements(id)) epilogue_[id] = true;
+      }
+    }
+  }
 }
 
 NodeId AtomGraph::joins_consumer(NodeId node) const {
   const Node& n = graph_.node(node);
-  if (n.op != Op::Slice && n.op != Op::Reshape) return kNoId;
+  const Category category = info(n.op).category;
+  if (category != Category::elementwise && category != Category::layout) return kNoId;
   const NodeId reader = only_reader(n.outputs[0]);
   if (reader == kNoId || !is_memory_bound(reader)) return kNoId;
   for (ValueId output : graph_.node(reader).outputs) {
     if (graph_.value(output).producers.size() != 1) return kNoId;
   }
-  return reader;
+  if (n.op == Op::Slice || n.op == Op::Reshape) return reader;
+  const bool amplified = graph_.value(n.outputs[0]).type.elements() !=
+                         graph_.value(graph_.node(reader).outputs[0]).type.elements();
+  return info(graph_.node(reader).op).category == Category::elementwise && !amplified && !epilogue_[node]
+             ? reader
+             : kNoId;
 }
 
 void AtomGraph::make_atoms(bool chains) {
@@ -96,7 +124,7 @@ void AtomGraph::make_atoms(bool chains) {
       alternatives_ = alternatives_ || graph_.value(output).producers.size() > 1;
     const NodeId producer = chains ? joins_producer(id) : kNoId;
     const NodeId other = producer != kNoId ? producer : chains ? joins_consumer(id) : kNoId;
-    if (other == kNoId) continue;
+    if (other == kNoId || find(id) == find(other)) continue;
     leader[find(id)] = find(other);
     ++chained_nodes_;
   }
@@ -114,8 +142,8 @@ void AtomGraph::make_atoms(bool chains) {
       const Category category = info(graph_.node(node).op).category;
       atom.linear = atom.linear || category == Category::linear;
       atom.opaque = atom.opaque || category == Category::opaque;
+      atom.reduces = atom.reduces || category == Category::reduce || category == Category::window;
       if (category != Category::reduce) continue;
-      atom.reduces = true;
       atom.domain = graph_.value(graph_.node(node).inputs[0]).type.shape;
     }
     atoms_.push_back(std::move(atom));
@@ -141,6 +169,37 @@ void AtomGraph::link_atoms() {
       }
     }
   }
+}
+
+void AtomGraph::find_operands() {
+  for (AtomId id = 0; id < size(); ++id) {
+    Atom& atom = atoms_[id];
+    if (atom.linear || atom.opaque) continue;
+    for (AtomId producer : atom.producers) {
+      const Atom& p = atoms_[producer];
+      const bool is_private = p.makes.size() == 1 && only_reader(p.makes[0]) != kNoId;
+      if (!is_private || p.linear || p.opaque || p.reduces) continue;
+      const bool epilogue =
+          std::any_of(p.nodes.begin(), p.nodes.end(), [&](NodeId node) { return epilogue_[node]; });
+      if (!epilogue) atom.operands.push_back(producer);
+    }
+    if (atom.operands.size() < 2) atom.operands.clear();
+  }
+}
+
+void AtomGraph::complete_operands(AtomSet& set) const {
+  AtomSet missing;
+  do {
+    missing.clear();
+    for (AtomId id : set) {
+      const AtomSet& operands = atoms_[id].operands;
+      AtomSet absent;
+      std::set_difference(operands.begin(), operands.end(), set.begin(), set.end(),
+                          std::back_inserter(absent));
+      if (absent.size() < operands.size()) missing.insert(missing.end(), absent.begin(), absent.end());
+    }
+    for (AtomId id : missing) add_sorted(set, id);
+  } while (!missing.empty());
 }
 
 void AtomGraph::close_reachability() {

@@ -19,15 +19,20 @@ struct Atom {
   std::vector<ValueId> makes;     // of its last node; what the others make stays inside
   std::vector<AtomId> producers;  // of what it reads, ascending
   std::vector<AtomId> consumers;  // of what it makes, ascending
-  bool linear = false, opaque = false, reduces = false;
-  Shape domain;  // of the loop nest: a reduction's input, else the output
+  bool linear = false, opaque = false;
+  bool reduces = false;  // over whole axes or windows
+  AtomSet operands;      // see AtomGraph: its private operands, where there are two or more; ascending
+  Shape domain;          // of the loop nest: a reduction's input, else the output
 };
 
 class AtomGraph {
  public:
-  // With `chains`, memory-bound primitives that no cut between could help become one atom:
+  // With `chains`, memory-bound primitives between which no cut could help become one atom:
   //  - an elementwise primitive or reshape whose only non-constant operand has no other use joins its
   //  producer;
+  //  - an elementwise or layout primitive that did not, whose result has one use, by an elementwise primitive
+  //  over
+  //    as many elements, joins that, unless it could be the epilogue of a linear primitive;
   //  - a slice or reshape that did not, and has one consumer, joins that.
   AtomGraph(const Graph& graph, bool chains);
 
@@ -37,6 +42,10 @@ class AtomGraph {
   AtomId atom_of(NodeId node) const { return atom_of_[node]; }  // -1: constant or not live
   const std::vector<AtomId>& readers(ValueId value) const { return readers_[value]; }
   int chained_nodes() const { return chained_nodes_; }  // that joined another's atom
+  // Adds to the set the private operands of every member that has some of them inside. A private operand is a
+  // producer without other consumers that is elementwise or layout and could not be fused after a linear
+  // primitive.
+  void complete_operands(AtomSet& set) const;
   // Users outside the set, or a graph output.
   bool needed_outside(ValueId value, const AtomSet& set) const;
 
@@ -47,11 +56,14 @@ class AtomGraph {
  private:
   void make_atoms(bool chains);
   void link_atoms();
+  void find_operands();
   void close_reachability();
   // The node whose atom `node` joins; kNoId when it starts its own.
   NodeId joins_producer(NodeId node) const;
   NodeId joins_consumer(NodeId node) const;
   bool is_memory_bound(NodeId node) const;
+  // Marks what could be fused after a linear primitive.
+  void mark_epilogues();
   // The only node that reads the Value, where it is made by one node and no graph output; else kNoId.
   NodeId only_reader(ValueId value) const;
   bool is_derivable(const AtomSet& set) const;
@@ -64,6 +76,7 @@ class AtomGraph {
   std::vector<AtomId> atom_of_;
   std::vector<std::vector<AtomId>> readers_;
   std::vector<bool> graph_output_;
+  std::vector<bool> epilogue_;                   // per node
   std::vector<Bitset> ancestors_, descendants_;  // through any producer of a class
   bool alternatives_ = false;
   int chained_nodes_ = 0;

@@ -34,11 +34,12 @@ Candidate make_candidate(const Graph& graph, const std::vector<NodeId>& nodes,
 // Which sets are enumerated. The bounds define a candidate; the rules prune further, each for the reason
 // given in docs/design/candidate.md, and each can be switched off.
 struct EnumerateOptions {
-  int max_primitives = 24;  // per candidate
+  int max_primitives = 48;  // per candidate
   int max_outputs = 3;
   int max_linear = 1;
   int64_t max_candidates = 40000;   // reported when it bites
-  bool rule_unary_chain = true;     // an elementwise node of one operand stays with its only producer
+  bool rule_chain = true;           // some primitives are never cut from their only producer or consumer
+  bool rule_join = true;            // of the private operands of a primitive, all or none
   bool rule_linear_context = true;  // around a linear primitive: one sink, what kernels can fuse
   int max_prologue = 8;             // primitives of a linear candidate that do not depend on the linear one
   bool rule_sharing = true;         // siblings joined by a shared input alone iterate over one domain

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <queue>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -84,78 +83,114 @@ std::vector<NodeId> plain_order(const Graph& graph, std::vector<NodeId> nodes) {
   return order;
 }
 
-// Per node: what it computes from the inputs of the set, and how its result is used inside the set.
-std::vector<Hash> structural_colors(const Graph& graph, const std::vector<NodeId>& order,
-                                    const Places& places) {
-  std::vector<Hash> up(order.size()), color(order.size());
-  std::vector<std::vector<Hash>> uses(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Node& node = graph.node(order[i]);
-    Words words;
-    words.add(own_hash(graph, node));
-    for (ValueId input : node.inputs) {
-      const auto inside = places.find(input);
-      const HostTensor* constant = graph.constant(input);
-      words.add(int64_t{inside != places.end() ? 1 : constant != nullptr ? 2 : 3});
-      if (inside != places.end())
-        words.add(up[inside->second]);
-      else if (constant != nullptr)
-        words.add(*constant);
-      else
-        words.add(graph.value(input).type);
-    }
-    up[i] = words.hash();
-  }
-  for (size_t i = order.size(); i-- > 0;) {
-    std::sort(uses[i].begin(), uses[i].end());
-    Words words;
-    words.add(up[i]);
-    for (const Hash& use : uses[i]) words.add(use);
-    color[i] = words.hash();
-    const Node& node = graph.node(order[i]);
-    for (size_t operand = 0; operand < node.inputs.size(); ++operand) {
-      const auto inside = places.find(node.inputs[operand]);
-      if (inside == places.end()) continue;
-      Words use;
-      use.add(color[i]);
-      use.add(operand);
-      uses[inside->second].push_back(use.hash());
+// Color refinement: nodes (and the Values read from outside) get equal hashes when they look alike from
+// everywhere in the set. Two rounds tell apart what differs by which reads share an input.
+class Colors {
+ public:
+  Colors(const Graph& graph, const std::vector<NodeId>& order, const Places& places)
+      : graph_(graph), order_(order), places_(places) {
+    for (NodeId id : order_) node_colors_.push_back(own_hash(graph_, graph_.node(id)));
+    for (int round = 0; round < 2; ++round) {
+      refine_by_uses();
+      refine_by_operands();
     }
   }
-  return color;
-}
+  const Hash& operator[](size_t place) const { return node_colors_[place]; }
+
+ private:
+  Hash value_color(ValueId value) const {
+    Words words;
+    const auto inside = places_.find(value);
+    const auto outside = outside_colors_.find(value);
+    if (inside != places_.end())
+      words.add(node_colors_[inside->second]);
+    else if (outside != outside_colors_.end())
+      words.add(outside->second);
+    words.add(graph_.value(value).type);
+    const HostTensor* constant = graph_.constant(value);
+    if (inside == places_.end() && constant != nullptr) words.add(*constant);
+    return words.hash();
+  }
+
+  // From the last node to the first.
+  void refine_by_uses() {
+    std::unordered_map<ValueId, std::vector<Hash>> uses;
+    const auto color_of = [&](ValueId value, const Hash& before) {
+      std::vector<Hash>& seen = uses[value];
+      std::sort(seen.begin(), seen.end());
+      Words words;
+      words.add(before);
+      for (const Hash& use : seen) words.add(use);
+      return words.hash();
+    };
+    for (size_t i = order_.size(); i-- > 0;) {
+      const Node& node = graph_.node(order_[i]);
+      for (ValueId output : node.outputs) node_colors_[i] = color_of(output, node_colors_[i]);
+      for (size_t operand = 0; operand < node.inputs.size(); ++operand) {
+        Words use;
+        use.add(node_colors_[i]);
+        use.add(static_cast<uint64_t>(operand));
+        uses[node.inputs[operand]].push_back(use.hash());
+      }
+    }
+    for (const auto& [value, seen] : uses) {
+      if (!places_.contains(value) && graph_.constant(value) == nullptr) outside_colors_[value] = Hash{};
+    }
+    for (auto& [value, color] : outside_colors_) color = color_of(value, Hash{});
+  }
+
+  void refine_by_operands() {
+    for (size_t i = 0; i < order_.size(); ++i) {
+      Words words;
+      words.add(node_colors_[i]);
+      for (ValueId input : graph_.node(order_[i]).inputs) words.add(value_color(input));
+      node_colors_[i] = words.hash();
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<NodeId>& order_;
+  const Places& places_;
+  std::vector<Hash> node_colors_;
+  std::unordered_map<ValueId, Hash> outside_colors_;
+};
 
 }  // namespace
 
 std::vector<NodeId> canonical_order(const Graph& graph, const std::vector<NodeId>& nodes) {
   const std::vector<NodeId> order = plain_order(graph, nodes);
+  if (order.size() == 1) return order;
   const Places places = places_of(graph, order);
-  const std::vector<Hash> color = structural_colors(graph, order, places);
-  std::vector<int> missing(order.size(), 0);
-  std::vector<std::vector<size_t>> users(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
+  const Colors colors(graph, order, places);
+  // Among the nodes whose operands are there: by color, then by the numbers their operands have got so far,
+  // so that choices between symmetric parts agree with each other.
+  std::unordered_map<ValueId, uint64_t> number;
+  const auto key = [&](size_t i) {
+    std::vector<uint64_t> operands;
     for (ValueId input : graph.node(order[i]).inputs) {
-      const auto inside = places.find(input);
-      if (inside == places.end()) continue;
-      ++missing[i];
-      users[inside->second].push_back(i);
+      const auto found = number.find(input);
+      operands.push_back(found == number.end() ? UINT64_MAX : found->second);
     }
-  }
-  using Entry = std::pair<Hash, size_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (missing[i] == 0) ready.emplace(color[i], i);
-  }
+    return std::pair(colors[i], operands);
+  };
+  const auto is_ready = [&](size_t i) {
+    const auto& inputs = graph.node(order[i]).inputs;
+    return std::all_of(inputs.begin(), inputs.end(),
+                       [&](ValueId v) { return !places.contains(v) || number.contains(v); });
+  };
   std::vector<NodeId> result;
-  while (!ready.empty()) {
-    const size_t i = ready.top().second;
-    ready.pop();
-    result.push_back(order[i]);
-    for (size_t user : users[i]) {
-      if (--missing[user] == 0) ready.emplace(color[user], user);
+  std::vector<bool> done(order.size(), false);
+  while (result.size() < order.size()) {
+    size_t best = order.size();
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (!done[i] && is_ready(i) && (best == order.size() || key(i) < key(best))) best = i;
     }
+    KORCH_ASSERT(best < order.size(), "a candidate must be acyclic");
+    done[best] = true;
+    result.push_back(order[best]);
+    for (ValueId input : graph.node(order[best]).inputs) number.emplace(input, number.size());
+    for (ValueId output : graph.node(order[best]).outputs) number.emplace(output, number.size());
   }
-  KORCH_ASSERT(result.size() == nodes.size(), "a candidate must be acyclic");
   return result;
 }
 

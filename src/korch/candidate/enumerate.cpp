@@ -11,10 +11,10 @@ namespace {
 class Enumerator {
  public:
   Enumerator(const Graph& graph, const EnumerateOptions& options)
-      : graph_(graph), options_(options), atoms_(graph, options.rule_unary_chain) {}
+      : graph_(graph), options_(options), atoms_(graph, options.rule_chain) {}
 
   Enumeration run() {
-    if (atoms_.chained_nodes() > 0) result_.pruned["unary_chain"] = atoms_.chained_nodes();
+    if (atoms_.chained_nodes() > 0) result_.pruned["chain"] = atoms_.chained_nodes();
     for (AtomId sink = 0; sink < atoms_.size(); ++sink) {
       if (!atoms_.is_convex({sink})) continue;  // one of several producers, which needs its own result
       const Atom& atom = atoms_.atom(sink);
@@ -55,6 +55,7 @@ class Enumerator {
       for (AtomId more : neighbours(set, sink)) {
         AtomSet grown = set;
         grown.insert(std::lower_bound(grown.begin(), grown.end(), more), more);
+        if (options_.rule_join) atoms_.complete_operands(grown);
         if (!seen.insert(hash_bytes(grown.data(), grown.size() * sizeof(AtomId))).second) continue;
         if (const auto rule = broken_rule(atoms_, grown, options_))
           prune(*rule);
@@ -197,7 +198,8 @@ EnumerateOptions EnumerateOptions::unpruned() {
   options.max_primitives = kNone;
   options.max_outputs = kNone;
   options.max_candidates = kNone;
-  options.rule_unary_chain = false;
+  options.rule_chain = false;
+  options.rule_join = false;
   options.rule_linear_context = false;
   options.rule_sharing = false;
   options.rule_sinks = false;
