@@ -47,11 +47,13 @@ TEST(Interpret, UsesTheFirstOfSeveralProducers) {
 }
 
 TEST(Interpret, FreesDeadValues) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer keeps freed memory from being used again";
+#endif
   Graph graph;
   ValueId value = graph.add_input({DType::f32, {1024}}, "x");
   for (int i = 0; i < 8; ++i) value = graph.add(Op::Neg, NoAttrs{}, {value});
   graph.set_outputs({value}, {"y"});
-  std::vector<HostTensor> seen;
   InterpretOptions options;
   options.precision = Precision::native;
   const void* recycled = nullptr;

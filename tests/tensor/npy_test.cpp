@@ -52,7 +52,7 @@ std::string zip(const std::string& name, const std::string& content, bool deflat
                              little_endian(0, 4) + little_endian(crc, 4) + little_endian(packed.size(), 4) +
                              little_endian(content.size(), 4) + little_endian(name.size(), 2);
   const std::string local = "PK\x03\x04" + fields + little_endian(0, 2) + name + packed;
-  const std::string central = "PK\x01\x02" + little_endian(20, 2) + fields + little_endian(0, 16) + name;
+  const std::string central = "PK\x01\x02" + little_endian(20, 2) + fields + std::string(16, '\0') + name;
   const std::string end = "PK\x05\x06" + little_endian(0, 4) + little_endian(1, 2) + little_endian(1, 2) +
                           little_endian(central.size(), 4) + little_endian(local.size(), 4) +
                           little_endian(0, 2);

@@ -78,24 +78,29 @@ constexpr size_t kOpCount = 0
 #undef X
     ;
 
-constexpr std::array<Evaluator, kOpCount> make_table() {
-  std::array<Evaluator, kOpCount> table{
-#define X(name, category, ...) Category::category == Category::elementwise ? evaluate_elementwise : nullptr,
-      KORCH_OPS(X)
+constexpr Category kCategories[kOpCount] = {
+#define X(name, category, ...) Category::category,
+    KORCH_OPS(X)
 #undef X
-  };
+};
+
+constexpr bool is_complete() {
+  std::array<bool, kOpCount> has_row{};
+  for (const Row& row : kRows) has_row[static_cast<size_t>(row.op)] = true;
+  for (size_t op = 0; op < kOpCount; ++op)
+    if (has_row[op] == (kCategories[op] == Category::elementwise)) return false;
+  return true;
+}
+static_assert(is_complete(), "every operator that is not elementwise needs a row");
+
+constexpr std::array<Evaluator, kOpCount> make_table() {
+  std::array<Evaluator, kOpCount> table{};
+  for (Evaluator& evaluate : table) evaluate = evaluate_elementwise;
   for (const Row& row : kRows) table[static_cast<size_t>(row.op)] = row.evaluate;
   return table;
 }
 
 constexpr std::array<Evaluator, kOpCount> kTable = make_table();
-
-constexpr bool is_complete() {
-  for (Evaluator evaluate : kTable)
-    if (evaluate == nullptr) return false;
-  return true;
-}
-static_assert(is_complete(), "an operator of the table has no evaluator");
 
 }  // namespace
 
