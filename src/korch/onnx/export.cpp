@@ -1,0 +1,408 @@
+#include "korch/onnx/export.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "korch/base/files.h"
+#include "korch/onnx/model_file.h"
+#include "korch/onnx/tensor_data.h"
+
+namespace korch {
+namespace onnx {
+namespace {
+
+constexpr int64_t kOpset = 14;     // HardSwish, small integers in arithmetic, Reshape to zero extents
+constexpr int64_t kIrVersion = 7;  // of the same release
+
+class Exporter {
+ public:
+  explicit Exporter(const Graph& graph) : graph_(graph) {
+    model_.set_ir_version(kIrVersion);
+    model_.set_producer_name("korch");
+    model_.add_opset_import()->set_version(kOpset);
+    out_ = model_.mutable_graph();
+    out_->set_name("korch");
+  }
+
+  proto::ModelProto run() {
+    name_values();
+    for (ValueId input : graph_.inputs()) describe_value(out_->add_input(), names_[input], input);
+    const std::vector<NodeId> order = graph_.topological_order();
+    std::unordered_set<ValueId> made;
+    for (NodeId id : order) {
+      const Node& node = graph_.node(id);
+      bool fresh = false;
+      for (ValueId output : node.outputs) fresh |= made.insert(output).second;
+      if (fresh) add_primitive(node);
+    }
+    add_outputs();
+    return std::move(model_);
+  }
+
+ private:
+  void name_values();
+  std::string unique(const std::string& wish);
+  void describe_value(proto::ValueInfoProto* info, const std::string& name, ValueId value) const;
+  void add_outputs();
+
+  void add_primitive(const Node& node);
+  void add_plain(const Node& node, const char* op_type);
+  void add_with_scalars(const Node& node);
+  void add_reduce(const Node& node);
+  void add_window_sum(const Node& node);
+  void add_slice(const Node& node);
+  void add_pad(const Node& node);
+  void add_matmul(const Node& node);
+  void add_conv(const Node& node);
+  void add_opaque(const Node& node);
+
+  // Nodes. Outputs default to those of the Node.
+  proto::NodeProto* add(const char* op_type, std::vector<std::string> inputs,
+                        std::vector<std::string> outputs);
+  proto::NodeProto* add(const Node& node, const char* op_type, std::vector<std::string> inputs);
+  std::string tensor(const HostTensor& value, const std::string& wish);
+  std::string ints(const std::vector<int64_t>& values, const std::string& wish);
+  std::string input(const Node& node, size_t i) const { return names_[node.inputs[i]]; }
+  const TensorType& input_type(const Node& node, size_t i) const { return graph_.value(node.inputs[i]).type; }
+
+  const Graph& graph_;
+  proto::ModelProto model_;
+  proto::GraphProto* out_;
+  std::vector<std::string> names_;  // by ValueId
+  std::unordered_set<std::string> taken_;
+  const std::vector<std::string>* origins_ = nullptr;  // of the primitive that is being exported
+};
+
+void set_attribute(proto::NodeProto* node, const char* name, int64_t value) {
+  proto::AttributeProto* attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(proto::AttributeProto::INT);
+  attribute->set_i(value);
+}
+
+void set_attribute(proto::NodeProto* node, const char* name, double value) {
+  proto::AttributeProto* attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(proto::AttributeProto::FLOAT);
+  attribute->set_f(static_cast<float>(value));
+}
+
+void set_attribute(proto::NodeProto* node, const char* name, const char* value) {
+  proto::AttributeProto* attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(proto::AttributeProto::STRING);
+  attribute->set_s(value);
+}
+
+void set_attribute(proto::NodeProto* node, const char* name, const std::vector<int64_t>& values) {
+  proto::AttributeProto* attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(proto::AttributeProto::INTS);
+  for (int64_t value : values) attribute->add_ints(value);
+}
+
+std::vector<int64_t> joined(std::vector<int64_t> a, const std::vector<int64_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string Exporter::unique(const std::string& wish) {
+  std::string name = wish.empty() ? "v" : wish;
+  for (int i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}.{}", wish, i);
+  return name;
+}
+
+// Inputs and outputs first: their names are the model's interface.
+void Exporter::name_values() {
+  names_.resize(graph_.value_count());
+  for (ValueId input : graph_.inputs()) names_[input] = unique(graph_.value(input).name);
+  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+    const ValueId output = graph_.outputs()[i];
+    const std::string& name = graph_.output_names()[i];
+    const bool first = names_[output].empty();
+    if (taken_.insert(name).second && first) names_[output] = name;
+  }
+  for (ValueId value = 0; value < graph_.value_count(); ++value) {
+    if (names_[value].empty()) names_[value] = unique(graph_.value(value).name);
+  }
+}
+
+void Exporter::describe_value(proto::ValueInfoProto* info, const std::string& name, ValueId value) const {
+  const TensorType& type = graph_.value(value).type;
+  info->set_name(name);
+  auto* tensor_type = info->mutable_type()->mutable_tensor_type();
+  tensor_type->set_elem_type(data_type_of(type.dtype));
+  auto* shape = tensor_type->mutable_shape();
+  for (int64_t extent : type.shape) shape->add_dim()->set_dim_value(extent);
+}
+
+// A Value that is a graph input, or an output under another name too, is copied to its output name.
+void Exporter::add_outputs() {
+  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+    const ValueId output = graph_.outputs()[i];
+    const std::string& name = graph_.output_names()[i];
+    if (names_[output] != name) add("Identity", {names_[output]}, {name});
+    describe_value(out_->add_output(), name, output);
+  }
+}
+
+proto::NodeProto* Exporter::add(const char* op_type, std::vector<std::string> inputs,
+                                std::vector<std::string> outputs) {
+  proto::NodeProto* node = out_->add_node();
+  node->set_op_type(op_type);
+  for (std::string& name : inputs) node->add_input(std::move(name));
+  for (std::string& name : outputs) node->add_output(std::move(name));
+  const bool known = origins_ != nullptr && !origins_->empty();
+  node->set_name(
+      fmt::format("{}{}_{}", known ? origins_->front() + "/" : "", op_type, out_->node_size() - 1));
+  return node;
+}
+
+proto::NodeProto* Exporter::add(const Node& node, const char* op_type, std::vector<std::string> inputs) {
+  std::vector<std::string> outputs;
+  for (ValueId output : node.outputs) outputs.push_back(names_[output]);
+  return add(op_type, std::move(inputs), std::move(outputs));
+}
+
+std::string Exporter::tensor(const HostTensor& value, const std::string& wish) {
+  std::string name = unique(wish);
+  *out_->add_initializer() = write_tensor(value, name);
+  return name;
+}
+
+std::string Exporter::ints(const std::vector<int64_t>& values, const std::string& wish) {
+  return tensor(HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values), wish);
+}
+
+void Exporter::add_plain(const Node& node, const char* op_type) {
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(input(node, i));
+  add(node, op_type, std::move(inputs));
+}
+
+void Exporter::add_with_scalars(const Node& node) {
+  const ScalarAttrs& scalars = std::get<ScalarAttrs>(node.attrs);
+  proto::NodeProto* out = add(node, name(node.op), {input(node, 0)});
+  if (node.op == Op::IsInf) {
+    set_attribute(out, "detect_negative", int64_t{scalars.alpha > 0});
+    set_attribute(out, "detect_positive", int64_t{scalars.beta > 0});
+    return;
+  }
+  set_attribute(out, node.op == Op::Shrink ? "lambd" : "alpha", scalars.alpha);
+  if (node.op == Op::Selu) set_attribute(out, "gamma", scalars.beta);
+  if (node.op == Op::HardSigmoid) set_attribute(out, "beta", scalars.beta);
+  if (node.op == Op::Shrink) set_attribute(out, "bias", scalars.beta);
+}
+
+void Exporter::add_reduce(const Node& node) {
+  if (const auto* arg = std::get_if<ArgReduceAttrs>(&node.attrs)) {
+    proto::NodeProto* out = add(node, name(node.op), {input(node, 0)});
+    set_attribute(out, "axis", arg->axis);
+    set_attribute(out, "keepdims", int64_t{arg->keepdims});
+    set_attribute(out, "select_last_index", int64_t{arg->select_last});
+    return;
+  }
+  const ReduceAttrs& reduce = std::get<ReduceAttrs>(node.attrs);
+  if (reduce.axes.empty()) {  // without axes ONNX would reduce over all
+    add(node, "Identity", {input(node, 0)});
+    return;
+  }
+  const bool axes_are_input = node.op == Op::ReduceSum;
+  std::vector<std::string> inputs = {input(node, 0)};
+  if (axes_are_input) inputs.push_back(ints(reduce.axes, "axes"));
+  proto::NodeProto* out = add(node, name(node.op), std::move(inputs));
+  if (!axes_are_input) set_attribute(out, "axes", reduce.axes);
+  set_attribute(out, "keepdims", int64_t{reduce.keepdims});
+}
+
+void set_windows(proto::NodeProto* out, const std::vector<int64_t>& strides,
+                 const std::vector<int64_t>& dilations, const std::vector<int64_t>& before,
+                 const std::vector<int64_t>& after) {
+  set_attribute(out, "strides", strides);
+  set_attribute(out, "dilations", dilations);
+  set_attribute(out, "pads", joined(before, after));
+}
+
+void Exporter::add_window_sum(const Node& node) {
+  const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
+  const TensorType& type = input_type(node, 0);
+  if (!is_float(type.dtype))
+    throw Error(ErrorKind::unsupported,
+                fmt::format("ONNX has no operator for WindowSum of {}", to_string(type)));
+  const int64_t channels = type.shape[1];
+  const HostTensor one = HostTensor::of<double>(
+      DType::f64, joined({channels, 1}, pool.kernel),
+      std::vector<double>(static_cast<size_t>(channels * element_count(pool.kernel)), 1.0));
+  proto::NodeProto* out = add(node, "Conv", {input(node, 0), tensor(converted(one, type.dtype), "ones")});
+  set_attribute(out, "group", channels);
+  set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
+}
+
+void Exporter::add_slice(const Node& node) {
+  const SliceAttrs& slice = std::get<SliceAttrs>(node.attrs);
+  std::vector<int64_t> ends, axes(slice.starts.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t end = slice.starts[i] + slice.sizes[i] * slice.steps[i];
+    // A negative end would count from the back; this one means before the first element.
+    ends.push_back(end < 0 ? std::numeric_limits<int64_t>::min() : end);
+  }
+  add(node, "Slice",
+      {input(node, 0), ints(slice.starts, "starts"), ints(ends, "ends"), ints(axes, "axes"),
+       ints(slice.steps, "steps")});
+}
+
+void Exporter::add_pad(const Node& node) {
+  const PadAttrs& pad = std::get<PadAttrs>(node.attrs);
+  const HostTensor value =
+      converted(HostTensor::of<double>(DType::f64, {}, {pad.value}), input_type(node, 0).dtype);
+  std::vector<std::string> inputs = {input(node, 0), ints(joined(pad.before, pad.after), "pads")};
+  if (pad.mode == PadMode::constant) inputs.push_back(tensor(value, "pad_value"));
+  proto::NodeProto* out = add(node, "Pad", std::move(inputs));
+  switch (pad.mode) {
+    case PadMode::constant:
+      return set_attribute(out, "mode", "constant");
+    case PadMode::reflect:
+      return set_attribute(out, "mode", "reflect");
+    case PadMode::edge:
+      return set_attribute(out, "mode", "edge");
+  }
+}
+
+void Exporter::add_matmul(const Node& node) {
+  const MatMulAttrs& attrs = std::get<MatMulAttrs>(node.attrs);
+  const auto operand = [&](size_t i, bool transposed) {
+    if (!transposed) return input(node, i);
+    std::vector<int64_t> perm(input_type(node, i).shape.size());
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    const std::string name = unique(input(node, i) + ".transposed");
+    set_attribute(add("Transpose", {input(node, i)}, {name}), "perm", perm);
+    return name;
+  };
+  const std::string a = operand(0, attrs.transpose_a), b = operand(1, attrs.transpose_b);
+  add(node, "MatMul", {a, b});
+}
+
+void Exporter::add_conv(const Node& node) {
+  const ConvAttrs& conv = std::get<ConvAttrs>(node.attrs);
+  std::vector<std::string> inputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(input(node, i));
+  proto::NodeProto* out = add(node, name(node.op), std::move(inputs));
+  set_attribute(out, "group", conv.group);
+  set_windows(out, conv.strides, conv.dilations, conv.pads_before, conv.pads_after);
+  if (node.op == Op::ConvTranspose) set_attribute(out, "output_padding", conv.output_padding);
+}
+
+void Exporter::add_opaque(const Node& node) {
+  switch (node.op) {
+    case Op::CumSum: {
+      const ScanAttrs& scan = std::get<ScanAttrs>(node.attrs);
+      const HostTensor axis = HostTensor::of<int64_t>(DType::i64, {}, {scan.axis});
+      proto::NodeProto* out = add(node, "CumSum", {input(node, 0), tensor(axis, "axis")});
+      set_attribute(out, "exclusive", int64_t{scan.exclusive});
+      return set_attribute(out, "reverse", int64_t{scan.reverse});
+    }
+    case Op::TopK: {
+      const TopKAttrs& top = std::get<TopKAttrs>(node.attrs);
+      proto::NodeProto* out = add(node, "TopK", {input(node, 0), ints({top.k}, "k")});
+      set_attribute(out, "axis", top.axis);
+      set_attribute(out, "largest", int64_t{top.largest});
+      return set_attribute(out, "sorted", int64_t{top.sorted});
+    }
+    case Op::MaxPoolIndices: {
+      const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
+      const std::string maxima = unique(names_[node.outputs[0]] + ".maxima");
+      proto::NodeProto* out = add("MaxPool", {input(node, 0)}, {maxima, names_[node.outputs[0]]});
+      set_attribute(out, "kernel_shape", pool.kernel);
+      return set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
+    }
+    case Op::GatherND:
+      return set_attribute(add(node, "GatherND", {input(node, 0), input(node, 1)}), "batch_dims",
+                           std::get<AxisAttrs>(node.attrs).axis);
+    default:  // gathers and scatters along an axis, or without attributes
+      add_plain(node, name(node.op));
+      if (const auto* axis = std::get_if<AxisAttrs>(&node.attrs))
+        set_attribute(out_->mutable_node(out_->node_size() - 1), "axis", axis->axis);
+  }
+}
+
+void Exporter::add_primitive(const Node& node) {
+  origins_ = &node.origins;
+  const std::string& output = names_[node.outputs[0]];
+  switch (node.op) {
+    case Op::Constant:
+      *out_->add_initializer() = write_tensor(std::get<ConstantAttrs>(node.attrs).value, output);
+      return;
+    case Op::Cast: {
+      const int64_t to = data_type_of(std::get<CastAttrs>(node.attrs).to);
+      return set_attribute(add(node, "Cast", {input(node, 0)}), "to", to);
+    }
+    case Op::Mod:
+      return add_plain(node, "Mod");
+    case Op::Fmod:
+      return set_attribute(add(node, "Mod", {input(node, 0), input(node, 1)}), "fmod", int64_t{1});
+    case Op::WindowSum:
+      return add_window_sum(node);
+    case Op::WindowMax: {
+      const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
+      proto::NodeProto* out = add(node, "MaxPool", {input(node, 0)});
+      set_attribute(out, "kernel_shape", pool.kernel);
+      return set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
+    }
+    case Op::Transpose:
+      return set_attribute(add(node, "Transpose", {input(node, 0)}), "perm",
+                           std::get<PermAttrs>(node.attrs).perm);
+    case Op::Reshape: {
+      const std::string shape = ints(std::get<ShapeAttrs>(node.attrs).shape, "shape");
+      return set_attribute(add(node, "Reshape", {input(node, 0), shape}), "allowzero", int64_t{1});
+    }
+    case Op::Expand:
+      add(node, "Expand", {input(node, 0), ints(std::get<ShapeAttrs>(node.attrs).shape, "shape")});
+      return;
+    case Op::Slice:
+      return add_slice(node);
+    case Op::Pad:
+      return add_pad(node);
+    case Op::MatMul:
+      return add_matmul(node);
+    case Op::Conv:
+    case Op::ConvTranspose:
+      return add_conv(node);
+    default:
+      break;
+  }
+  switch (info(node.op).category) {
+    case Category::elementwise:
+      return std::holds_alternative<ScalarAttrs>(node.attrs) ? add_with_scalars(node)
+                                                             : add_plain(node, name(node.op));
+    case Category::reduce:
+      return add_reduce(node);
+    case Category::layout:  // Concat and Gather
+    case Category::opaque:
+      return add_opaque(node);
+    case Category::constant:
+    case Category::window:
+    case Category::linear:
+    case Category::composite:
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("only primitive graphs are exported, but %{} is a {}", output, name(node.op)));
+  }
+}
+
+}  // namespace
+}  // namespace onnx
+
+std::string export_onnx_bytes(const Graph& graph) {
+  return onnx::serialize(onnx::Exporter(graph).run());
+}
+
+void export_onnx(const Graph& graph, const std::string& path) {
+  write_file(path, export_onnx_bytes(graph));
+}
+
+}  // namespace korch
