@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
 
 namespace korch {
@@ -21,6 +22,11 @@ struct Family {
 const std::vector<Family>& families() {
   static const std::vector<Family> table = {
       {{"loop"}, list_loop, generate_loop},
+      {{"conv_direct"}, list_conv_direct, generate_conv_direct},
+      {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
+      {{"depthwise"}, list_depthwise, generate_depthwise},
+      {{"matmul"}, list_matmul, generate_matmul},
+      {{"linear_generic"}, list_linear_generic, generate_linear_generic},
   };
   return table;
 }

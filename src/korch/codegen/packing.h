@@ -1,4 +1,15 @@
-// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds are rows of one table.
+// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds are rows of one table in
+// packing.cpp.
+//
+//   row_major                              as the model has it
+//   layout     order..., block_axis, block the constant in that Layout
+//   columns    source, group, block, tail  float32 matrix of K terms by N columns, the columns in blocks of `block` lanes and a
+//                                          last block of `tail` lanes (0: none), zero padded: [group][block][K][lanes].
+//                                          source 0: convolution weights [N, C, k...], K runs over k..., C;
+//                                          source 1: [..., K, N], source 2: [..., N, K], one matrix per batch index
+//   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
+//   winograd   m, block, tail              3x3 weights [N, C, 3, 3] transformed for F(m,3): [(m+2)^2][block][C][lanes]
+
 #pragma once
 
 #include <string>
@@ -8,7 +19,7 @@
 
 namespace korch {
 
-// The packed bytes. The table stands in packing.cpp; kernel families add rows there.
+// The packed bytes. Throws Error{internal} on a packing that does not fit the constant.
 std::string pack(const HostTensor& constant, const Packing& packing);
 
 }  // namespace korch

@@ -1,0 +1,151 @@
+// Convolution as register tiles over pixels: conv_direct.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/codegen/linear/layout_choice.h"
+#include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/row_kernel.h"
+
+namespace korch {
+
+using namespace linear;
+
+namespace {
+
+constexpr double kL2BytesPerCycle = 16;  // what a tile can count on for the column operand from L2
+constexpr double kL3BytesPerCycle = 5;   // and from L3, both cores reading
+constexpr int64_t kConflictBytes = 2048; // panel.cpp: strides at which rows of a tile evict each other
+
+Coords conv_coords(const Problem& problem, const Index& image, const Index& channel, const Index& y, const Index& x) {
+  if (type_of(problem, problem.value).shape.size() == 3) return {image, channel, x};
+  return {image, channel, y, x};
+}
+
+std::vector<int> pixel_axes(const Problem& problem) {
+  return type_of(problem, problem.value).shape.size() == 3 ? std::vector<int>{2} : std::vector<int>{2, 3};
+}
+
+Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
+  Result<Problem> problem = analyze(graph, candidate);
+  if (!problem.ok()) return problem;
+  const Problem& p = problem.value();
+  if (!p.conv || graph.node(p.node).op != Op::Conv) return Refusal{RefusalReason::no_kernel_family, "not a convolution of one or two axes"};
+  if (!p.weight_constant) return Refusal{RefusalReason::no_kernel_family, "convolution weights are not constant"};
+  if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
+  return problem;
+}
+
+// Rows of a pointwise convolution are pixels of all images (1), of one image (2), or of one image row (3).
+int row_span(const Problem& p, const Implementation& implementation) {
+  const ConvShape& s = *p.conv;
+  if (!s.pointwise() || s.stride_h != 1 || s.stride_w != 1) return 3;
+  auto merges = [&](const std::vector<int>& axes) {
+    return epilogue_merges(p, implementation, axes) && operand_merges(p, implementation, p.data, axes);
+  };
+  std::vector<int> axes = pixel_axes(p);
+  std::vector<int> all = axes;
+  all.insert(all.begin(), 0);
+  return merges(all) ? 1 : merges(axes) ? 2 : 3;
+}
+
+DataPath data_path(const Problem& p, const Implementation& implementation) {
+  const ConvShape& s = *p.conv;
+  const bool along_channels = contiguous_axis(p, implementation, p.data) == 1;
+  if (p.data_fused || s.padded()) return along_channels ? DataPath::panel_channels : DataPath::panel_pixels;
+  if (along_channels && s.stride_w * s.in_channels * 4 % kConflictBytes == 0) return DataPath::panel_channels;
+  return DataPath::direct;
+}
+
+RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+  const ConvShape& s = *p.conv;
+  RowKernel k;
+  k.problem = &p;
+  k.implementation = &implementation;
+  k.target = &target;
+  k.groups = s.group;
+  k.columns = s.out_channels / s.group;
+  k.depth = s.in_channels / s.group;
+  k.taps_h = s.kernel_h;
+  k.taps_w = s.kernel_w;
+  k.path = data_path(p, implementation);
+  const int span = row_span(p, implementation);
+  k.images = span == 1 ? 1 : s.images;
+  k.height = span == 3 ? s.out_height : 1;
+  k.width = span == 3 ? s.out_width : s.out_height * s.out_width * (span == 1 ? s.images : 1);
+  k.in_height = span == 3 ? s.in_height : 1;
+  k.in_width = span == 3 ? s.in_width : k.width;
+  if (span == 3) {
+    k.stride_h = s.stride_h;
+    k.stride_w = s.stride_w;
+    k.dilation_h = s.dilation_h;
+    k.dilation_w = s.dilation_w;
+    k.pad_top = s.pad_top;
+    k.pad_left = s.pad_left;
+  }
+  k.result_coords = [&p](const Index& image, const Index& y, const Index& x, const Index& column) {
+    return conv_coords(p, image, column, y, x);
+  };
+  k.data_coords = k.result_coords;
+  k.transposed_store = stores_rows(p, implementation);
+  const int vectors = static_cast<int>(implementation.params[0]);
+  k.blocks = split_columns(k.columns, vectors, target.vector_lanes());
+  k.weight_packing = {"columns", {0, s.group, vectors * target.vector_lanes(), k.blocks.tail_lanes()}};
+  const int rows = static_cast<int>(implementation.params[1]);
+  k.tiling = split_rows(k.width, rows);
+  SlicingRequest request;
+  request.images = k.images * k.groups;
+  request.height = k.height;
+  request.tiles = k.tiling.tiles();
+  request.column_blocks = k.blocks.total();
+  request.flops = p.flops;
+  request.panel_row_bytes = 4.0 * k.stride_h * k.width * k.stride_w * k.depth;
+  request.panel_halo_rows = static_cast<double>((k.taps_h - 1) * k.dilation_h + 1 - k.stride_h) / k.stride_h;
+  request.weight_bytes = 4.0 * k.taps_h * k.taps_w * k.depth * k.columns;
+  k.slicing = choose_slicing(request, target);
+  return k;
+}
+
+void add_variants(const Problem& p, const Target& target, Order data, Order result, size_t most,
+                  std::vector<Implementation>& found) {
+  const ConvShape& s = *p.conv;
+  Implementation implementation = with_layouts(p, "conv_direct", data, result);
+  const int span = row_span(p, implementation);
+  const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
+  const double weight_bytes = 4.0 * s.kernel_h * s.kernel_w * s.in_channels / s.group * s.out_channels / s.group;
+  const double speed = weight_bytes > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
+  const auto shapes = rank_tiles(width, s.out_channels / s.group, speed, target.isa);
+  for (size_t i = 0; i < std::min(most, shapes.size()); ++i) {
+    implementation.params = {shapes[i].vectors, shapes[i].rows};
+    add_once(implementation, found);
+  }
+}
+
+}  // namespace
+
+void list_conv_direct(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+                      std::vector<Implementation>& found, std::vector<Refusal>& refused) {
+  const Result<Problem> problem = conv_problem(graph, candidate);
+  if (!problem.ok()) {
+    refused.push_back(problem.refusal());
+    return;
+  }
+  const Problem& p = problem.value();
+  if (p.conv->in_channels / p.conv->group < 2 && p.conv->group > 1) {
+    refused.push_back({RefusalReason::no_kernel_family, "depthwise convolution in conv_direct"});
+    return;
+  }
+  add_variants(p, target, Order::channels_last, Order::channels_last, 2, found);
+  add_variants(p, target, Order::row_major, Order::channels_last, 1, found);
+  add_variants(p, target, Order::channels_last, Order::row_major, 1, found);
+  add_variants(p, target, Order::row_major, Order::row_major, 1, found);
+}
+
+Result<Kernel> generate_conv_direct(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                                    const Target& target) {
+  const Result<Problem> problem = conv_problem(graph, candidate);
+  if (!problem.ok()) return problem.refusal();
+  return generate_row_kernel(describe(problem.value(), implementation, target));
+}
+
+}  // namespace korch

@@ -1,0 +1,36 @@
+// The function that turns a finished register tile into stored outputs of the candidate:
+//
+//   static int32_t NAME(const korch_kernel_context* context, const float* tile, int64_t image, int64_t group, int64_t y,
+//                       int64_t x0, int64_t block)
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "korch/codegen/linear/output_map.h"
+#include "korch/codegen/loop/emitter.h"
+
+namespace korch::linear {
+
+struct EpilogueTile {
+  int rows = 1;                // valid rows of the tile
+  std::vector<int> lanes;      // vectors of a row
+  int64_t valid_columns = 0;   // of this tile: fewer than its lanes in a tail
+  int64_t tile_pitch = 0;      // elements between rows
+  int64_t column_base = 0;     // of block 0
+  int64_t block_columns = 0;   // columns from one block to the next
+  int64_t block_count = 1;
+};
+
+struct EpilogueRows {
+  int64_t images = 1, groups = 1, height = 1, width = 1;
+  int64_t columns = 1;         // per group
+  std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& column)> result_coords;
+  bool transposed = false;     // vectors along rows
+};
+
+std::string emit_epilogue(const std::string& name, const Problem& problem, loop::ValueEmitter& emitter,
+                          const EpilogueTile& tile, const EpilogueRows& rows, int widest);
+
+}  // namespace korch::linear

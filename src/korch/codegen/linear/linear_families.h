@@ -1,0 +1,25 @@
+// The families of kernels for candidates with one linear primitive (docs/design/codegen-linear.md). Each appends what it
+// can offer, or why it declines.
+#pragma once
+
+#include <vector>
+
+#include "korch/codegen/implementation.h"
+
+namespace korch {
+
+#define KORCH_LINEAR_FAMILY(name)                                                                                      \
+  void list_##name(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,            \
+                   std::vector<Implementation>& found, std::vector<Refusal>& refused);                                 \
+  Result<Kernel> generate_##name(const Graph& graph, const Candidate& candidate, const Implementation& implementation, \
+                                 const Target& target);
+
+KORCH_LINEAR_FAMILY(conv_direct)     // Conv of one or two spatial axes, any group count, as register tiles over pixels
+KORCH_LINEAR_FAMILY(matmul)          // MatMul, batched or not, either operand constant
+KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
+KORCH_LINEAR_FAMILY(conv_winograd)   // 3x3 Conv with stride 1 as F(2,3) or F(4,3)
+KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly
+
+#undef KORCH_LINEAR_FAMILY
+
+}  // namespace korch

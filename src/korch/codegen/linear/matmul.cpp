@@ -1,0 +1,209 @@
+// Matrix products as register tiles over rows: matmul.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/codegen/linear/layout_choice.h"
+#include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/row_kernel.h"
+
+namespace korch {
+
+using namespace linear;
+
+namespace {
+
+constexpr double kL2BytesPerCycle = 16;  // what a tile can count on for the column operand from L2
+constexpr double kL3BytesPerCycle = 5;   // and from L3, both cores reading
+constexpr int64_t kConflictBytes = 2048; // strides at which rows of a tile evict each other from L1
+
+Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate) {
+  Result<Problem> problem = analyze(graph, candidate);
+  if (!problem.ok()) return problem;
+  if (!problem.value().matmul) return Refusal{RefusalReason::no_kernel_family, "not a matmul"};
+  if (!is_float32(problem.value())) return Refusal{RefusalReason::unsupported_type, "matmul of a type other than float32"};
+  return problem;
+}
+
+// Elements before the two matrix axes.
+int64_t matrices_of(const Shape& shape) {
+  return element_count(Shape(shape.begin(), shape.end() - 2));
+}
+
+// An operand's own batch coordinates for a batch number of the result.
+Coords operand_batch(const Problem& p, const Shape& shape, const Index& batch) {
+  const std::vector<int64_t>& extents = p.matmul->batch;
+  const size_t rank = shape.size() - 2;
+  Coords coords(rank);
+  int64_t stride = 1;
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    const size_t skipped = extents.size() - rank;
+    if (axis >= skipped && shape[axis - skipped] != 1) {
+      const Index quotient = loop::floor_div(batch, stride);
+      coords[axis - skipped] = axis == 0 ? quotient : loop::floor_mod(quotient, extents[axis]);
+    }
+    stride *= extents[axis];
+  }
+  return coords;
+}
+
+// A flat number of an operand's matrix for its batch coordinates.
+Index flatten(const Shape& shape, const Coords& batch) {
+  Index flat = 0;
+  for (size_t i = 0; i < batch.size(); ++i) flat = flat * shape[i] + batch[i];
+  return flat;
+}
+
+Coords unflatten(const Shape& shape, const Index& flat) {
+  const size_t rank = shape.size() - 2;
+  Coords coords(rank);
+  int64_t stride = 1;
+  for (size_t axis = rank; axis-- > 0;) {
+    const Index quotient = loop::floor_div(flat, stride);
+    coords[axis] = axis == 0 ? quotient : loop::floor_mod(quotient, shape[axis]);
+    stride *= shape[axis];
+  }
+  return coords;
+}
+
+Coords with_matrix(Coords batch, const Index& row, const Index& column) {
+  batch.push_back(row);
+  batch.push_back(column);
+  return batch;
+}
+
+// Whether the rows of all batches form one matrix: one column operand for all, and the first operand not broadcast.
+bool one_matrix(const Problem& p) {
+  return matrices_of(type_of(p, p.weight).shape) == 1 &&
+         matrices_of(type_of(p, p.data).shape) == p.matmul->batches && p.matmul->batches > 1;
+}
+
+std::vector<int> row_axes(const Problem& p) {
+  std::vector<int> axes;
+  for (size_t i = 0; i + 1 < type_of(p, p.value).shape.size(); ++i) axes.push_back(static_cast<int>(i));
+  return axes;
+}
+
+bool walks_flat(const Problem& p, const Implementation& implementation, ValueId operand) {
+  if (p.matmul->transpose_a) return false;
+  return operand_merges(p, implementation, operand, row_axes(p));
+}
+
+DataPath data_path(const Problem& p, const Implementation& implementation, bool flat) {
+  const int rank = static_cast<int>(type_of(p, p.data).shape.size());
+  const int k_axis = p.matmul->transpose_a ? rank - 2 : rank - 1;
+  const int contiguous = contiguous_axis(p, implementation, p.data);
+  const bool along_k = contiguous == k_axis;
+  if (p.data_fused || (flat && !walks_flat(p, implementation, p.data)))
+    return along_k || contiguous != (k_axis == rank - 1 ? rank - 2 : rank - 1) ? DataPath::panel_channels : DataPath::panel_pixels;
+  if (along_k && p.matmul->k * 4 % kConflictBytes == 0) return DataPath::panel_channels;
+  return DataPath::direct;
+}
+
+void set_rows(RowKernel& k, const Problem& p, const Implementation& implementation) {
+  const MatMulShape& s = *p.matmul;
+  const bool flat = one_matrix(p);
+  k.images = flat ? 1 : s.batches;
+  k.width = flat ? s.batches * s.m : s.m;
+  k.in_width = k.width;
+  const Shape result = type_of(p, p.value).shape, data = type_of(p, p.data).shape;
+  auto batch_and_row = [&p, flat](const Index& image, const Index& x) {
+    return flat ? std::pair<Index, Index>{loop::floor_div(x, p.matmul->m), loop::floor_mod(x, p.matmul->m)}
+                : std::pair<Index, Index>{image, x};
+  };
+  const bool result_walks = flat && epilogue_merges(p, implementation, row_axes(p));
+  k.result_coords = [=](const Index& image, const Index&, const Index& x, const Index& column) {
+    if (result_walks) return with_matrix(Coords(result.size() - 2, Index(0)), x, column);
+    const auto [batch, row] = batch_and_row(image, x);
+    return with_matrix(unflatten(result, batch), row, column);
+  };
+  const bool data_walks = flat && walks_flat(p, implementation, p.data);
+  k.data_coords = [=, &p](const Index& image, const Index&, const Index& x, const Index& term) {
+    if (data_walks) return with_matrix(Coords(data.size() - 2, Index(0)), x, term);
+    const auto [batch, row] = batch_and_row(image, x);
+    const Coords own = operand_batch(p, data, batch);
+    return p.matmul->transpose_a ? with_matrix(own, term, row) : with_matrix(own, row, term);
+  };
+  k.path = data_path(p, implementation, flat);
+}
+
+void set_columns(RowKernel& k, const Problem& p, const Implementation& implementation) {
+  const MatMulShape& s = *p.matmul;
+  const Shape weight = type_of(p, p.weight).shape;
+  const int vectors = static_cast<int>(implementation.params[0]);
+  k.columns = s.n;
+  k.depth = s.k;
+  k.blocks = split_columns(s.n, vectors, k.target->vector_lanes());
+  k.weight_matrices = matrices_of(weight);
+  if (k.weight_matrices > 1)
+    k.weight_matrix = [=, &p](const Index& image) { return flatten(weight, operand_batch(p, weight, image)); };
+  if (p.weight_constant) {
+    k.weight_packing = {"columns", {s.transpose_b ? 2 : 1, 1, vectors * k.target->vector_lanes(), k.blocks.tail_lanes()}};
+    return;
+  }
+  k.weight_coords = [=, &p](const Index& matrix, const Index& term, const Index& column) {
+    const Coords batch = unflatten(weight, matrix);
+    return p.matmul->transpose_b ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
+  };
+  const int rank = static_cast<int>(weight.size());
+  const int contiguous = contiguous_axis(p, implementation, p.weight);
+  const int k_axis = s.transpose_b ? rank - 1 : rank - 2;
+  k.weight_contiguous = contiguous == k_axis ? 0 : 1;
+}
+
+RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+  RowKernel k;
+  k.problem = &p;
+  k.implementation = &implementation;
+  k.target = &target;
+  set_rows(k, p, implementation);
+  set_columns(k, p, implementation);
+  k.tiling = split_rows(k.width, static_cast<int>(implementation.params[1]));
+  k.transposed_store = stores_rows(p, implementation);
+  SlicingRequest request;
+  request.images = k.images;
+  request.height = 1;
+  request.tiles = k.tiling.tiles();
+  request.column_blocks = k.blocks.total();
+  request.flops = p.flops;
+  request.panel_row_bytes = 4.0 * k.width * k.depth;
+  request.weight_bytes = 4.0 * k.depth * k.columns;
+  k.slicing = choose_slicing(request, target);
+  return k;
+}
+
+}  // namespace
+
+void list_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+                 std::vector<Implementation>& found, std::vector<Refusal>& refused) {
+  const Result<Problem> problem = matmul_problem(graph, candidate);
+  if (!problem.ok()) {
+    refused.push_back(problem.refusal());
+    return;
+  }
+  const Problem& p = problem.value();
+  const MatMulShape& s = *p.matmul;
+  const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
+  const double weight_bytes = 4.0 * s.k * s.n;
+  const double speed = weight_bytes > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
+  const auto shapes = rank_tiles(width, s.n, speed, target.isa);
+  for (const auto& [data, result] : {std::pair{Order::row_major, Order::row_major},
+                                     std::pair{Order::row_major, Order::channels_last},
+                                     std::pair{Order::channels_last, Order::row_major}}) {
+    Implementation implementation = with_layouts(p, "matmul", data, result);
+    const size_t most = data == result ? 2 : 1;
+    for (size_t i = 0; i < std::min(most, shapes.size()); ++i) {
+      implementation.params = {shapes[i].vectors, shapes[i].rows};
+      add_once(implementation, found);
+    }
+  }
+}
+
+Result<Kernel> generate_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                               const Target& target) {
+  const Result<Problem> problem = matmul_problem(graph, candidate);
+  if (!problem.ok()) return problem.refusal();
+  return generate_row_kernel(describe(problem.value(), implementation, target));
+}
+
+}  // namespace korch

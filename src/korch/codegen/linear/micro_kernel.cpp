@@ -1,0 +1,120 @@
+#include "korch/codegen/linear/micro_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/base/error.h"
+
+namespace korch::linear {
+
+namespace {
+
+constexpr int kUnroll = 4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
+
+int64_t b_offset(const MicroKernel& kernel, size_t vector) {
+  if (!kernel.b_offsets.empty()) return kernel.b_offsets[vector];
+  int64_t offset = 0;
+  for (size_t i = 0; i < vector; ++i) offset += kernel.lanes[i];
+  return offset;
+}
+
+// One term of the reduction: every accumulator once.
+void emit_term(std::string& text, const MicroKernel& kernel, int64_t a_at, int64_t b_at) {
+  text += "{";
+  for (size_t v = 0; v < kernel.lanes.size(); ++v)
+    text += fmt::format("v{0} w{1}=*(const v{0}u*)(pb+{2});", kernel.lanes[v], v, b_at + b_offset(kernel, v));
+  text += "\n";
+  for (int r = 0; r < kernel.rows; ++r) {
+    text += fmt::format("{{float x=pa[{}];", a_at + r * kernel.row_stride);
+    for (size_t v = 0; v < kernel.lanes.size(); ++v) text += fmt::format("c{0}_{1}+=w{1}*x;", r, v);
+    text += "}\n";
+  }
+  text += "}\n";
+}
+
+void emit_innermost(std::string& text, const MicroKernel& kernel, const ReductionLoop& loop) {
+  const int64_t iterations = loop.count / kUnroll;
+  if (iterations > 0) {
+    text += fmt::format("for(long k=0;k<{};++k){{\n", iterations);
+    for (int u = 0; u < kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
+    text += fmt::format("pa+={};pb+={};}}\n", kUnroll * loop.a_step, kUnroll * loop.b_step);
+  }
+  for (int64_t u = 0; u < loop.count % kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
+}
+
+void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
+  const ReductionLoop& loop = kernel.loops[depth];
+  if (depth + 1 == kernel.loops.size()) {
+    text += fmt::format("{{const float*pa=a{0};const float*pb=b{0};\n", depth);
+    emit_innermost(text, kernel, loop);
+    text += "}\n";
+    return;
+  }
+  text += fmt::format("{{const float*a{1}=a{0};const float*b{1}=b{0};for(long k{0}=0;k{0}<{2};++k{0}){{\n", depth, depth + 1,
+                      loop.count);
+  emit_loops(text, kernel, depth + 1);
+  text += fmt::format("a{0}+={1};b{0}+={2};}}}}\n", depth + 1, loop.a_step, loop.b_step);
+}
+
+}  // namespace
+
+std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel) {
+  KORCH_ASSERT(!kernel.loops.empty() && kernel.rows > 0 && !kernel.lanes.empty(), name);
+  std::string text =
+      fmt::format("static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile){{\n", name);
+  for (int r = 0; r < kernel.rows; ++r) {
+    int64_t column = 0;
+    for (size_t v = 0; v < kernel.lanes.size(); ++v) {
+      text += kernel.accumulate ? fmt::format("v{0} c{1}_{2}=*(const v{0}u*)(tile+{3});", kernel.lanes[v], r, v,
+                                              r * kernel.tile_pitch + column)
+                                : fmt::format("v{0} c{1}_{2}={{}};", kernel.lanes[v], r, v);
+      column += kernel.lanes[v];
+    }
+    text += "\n";
+  }
+  emit_loops(text, kernel, 0);
+  for (int r = 0; r < kernel.rows; ++r) {
+    int64_t column = 0;
+    for (size_t v = 0; v < kernel.lanes.size(); ++v) {
+      text += fmt::format("*(v{0}u*)(tile+{1})=c{2}_{3};", kernel.lanes[v], r * kernel.tile_pitch + column, r, v);
+      column += kernel.lanes[v];
+    }
+    text += "\n";
+  }
+  return text + "}\n";
+}
+
+std::vector<int> split_lanes(int64_t count, int widest) {
+  std::vector<int> lanes;
+  for (; count >= widest; count -= widest) lanes.push_back(widest);
+  if (count > 0) {
+    int width = 4;
+    while (width < count) width *= 2;
+    lanes.push_back(width);
+  }
+  return lanes;
+}
+
+int64_t total_lanes(const std::vector<int>& lanes) {
+  int64_t total = 0;
+  for (int width : lanes) total += width;
+  return total;
+}
+
+int max_rows(int vectors, Isa isa) {
+  const int registers = isa == Isa::x86_64_v4 ? 32 : 16;
+  return std::max(1, (registers - vectors - 1) / vectors);
+}
+
+std::string source_prelude() {
+  std::string text;
+  for (int width : {4, 8, 16})
+    text += fmt::format(
+        "typedef float v{0} __attribute__((vector_size({1})));"
+        "typedef float v{0}u __attribute__((vector_size({1}),aligned(4),may_alias));\n",
+        width, width * 4);
+  return text;
+}
+
+}  // namespace korch::linear

@@ -1,0 +1,47 @@
+// The register tile under every generated linear kernel: C++ text of a function
+//
+//   static void NAME(const float* a, const float* b, float* tile)
+//
+// that computes tile[r][j] = sum over the reduction of a[r * row_stride + ka] * b[j + kb], where (ka, kb) run over a nest of
+// loops with constant strides. `a` elements are broadcast, `b` elements are read as vectors; all accumulators
+// stay in registers from the first to the last term.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "korch/target/target.h"
+
+namespace korch::linear {
+
+struct ReductionLoop {
+  int64_t count = 1;
+  int64_t a_step = 0;  // elements
+  int64_t b_step = 0;
+};
+
+struct MicroKernel {
+  int rows = 1;
+  std::vector<int> lanes;            // width of each vector of a row: 16, 8 or 4 floats
+  std::vector<int64_t> b_offsets;    // where each vector stands relative to b; empty: one after the other
+  int64_t row_stride = 0;            // elements of a
+  int64_t tile_pitch = 0;            // elements between rows of the tile
+  std::vector<ReductionLoop> loops;  // outermost first
+  bool accumulate = false;           // adds to the tile instead of overwriting it
+};
+
+std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel);
+
+// `count` columns as vectors: full ones of the widest width, then one that is just wide enough (its lanes beyond
+// `count` are padding). At most 4-lane granularity.
+std::vector<int> split_lanes(int64_t count, int widest);
+int64_t total_lanes(const std::vector<int>& lanes);
+
+// The most rows that leave registers for the vectors of `b` and one broadcast.
+int max_rows(int vectors, Isa isa);
+
+// Vector types v4, v8, v16 (aligned and `u` = unaligned) and the kernel context: the head of every generated source.
+std::string source_prelude();
+
+}  // namespace korch::linear

@@ -1,0 +1,176 @@
+#include "korch/codegen/linear/output_map.h"
+
+#include <algorithm>
+#include <set>
+
+namespace korch::linear {
+
+namespace {
+
+// Splits the axes of two shapes of equal element count into the smallest groups of equal products.
+struct AxisGroup {
+  size_t from_begin, from_end, to_begin, to_end;
+};
+
+std::vector<AxisGroup> matching_groups(const Shape& from, const Shape& to) {
+  std::vector<AxisGroup> groups;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    AxisGroup group{i, i, j, j};
+    int64_t a = 1, b = 1;
+    do {
+      if (a <= b && i < from.size())
+        a *= from[i++];
+      else if (j < to.size())
+        b *= to[j++];
+      else
+        a *= from[i++];
+    } while (a != b);
+    group.from_end = i;
+    group.to_end = j;
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+Coords reshape_coords(const Shape& from, const Shape& to, const Coords& coords) {
+  Coords result(to.size());
+  for (const AxisGroup& group : matching_groups(from, to)) {
+    Index flat = 0;
+    for (size_t i = group.from_begin; i < group.from_end; ++i) flat = flat * from[i] + coords[i];
+    int64_t stride = 1;
+    for (size_t j = group.to_end; j-- > group.to_begin;) {
+      const Index quotient = loop::floor_div(flat, stride);
+      result[j] = j == group.to_begin ? quotient : loop::floor_mod(quotient, to[j]);
+      stride *= to[j];
+    }
+  }
+  return result;
+}
+
+Coords step(const Graph& graph, const Node& node, ValueId from, const Coords& coords) {
+  if (node.op == Op::Transpose) {
+    Coords result;
+    for (int64_t axis : std::get<PermAttrs>(node.attrs).perm) result.push_back(coords[axis]);
+    return result;
+  }
+  if (node.op == Op::Reshape)
+    return reshape_coords(graph.value(from).type.shape, graph.value(node.outputs[0]).type.shape, coords);
+  return coords;
+}
+
+// Whether the axes lie contiguously, in order, in the layout of this shape.
+bool contiguous(const Shape& shape, const Layout& layout, const std::vector<int>& axes) {
+  if (layout.block_axis >= 0) return false;
+  const Shape element_strides = strides(shape, layout);
+  for (size_t i = 0; i + 1 < axes.size(); ++i)
+    if (shape[axes[i]] != 1 && element_strides[axes[i]] != element_strides[axes[i + 1]] * shape[axes[i + 1]]) return false;
+  return true;
+}
+
+// Reading `value` elementwise for a result of `shape`: `axes` of the result may be merged.
+bool read_merges(const Problem& problem, const Implementation& implementation, ValueId value, const Shape& shape,
+                 const std::vector<int>& axes) {
+  const Shape& own = type_of(problem, value).shape;
+  const int shift = static_cast<int>(shape.size()) - static_cast<int>(own.size());
+  bool full = true, broadcast = true;
+  std::vector<int> own_axes;
+  for (int axis : axes) {
+    const int64_t extent = axis < shift ? 1 : own[axis - shift];
+    full = full && extent == shape[axis] && axis >= shift;
+    broadcast = broadcast && extent == 1;
+    own_axes.push_back(axis - shift);
+  }
+  if (full) return contiguous(own, layout_of(problem, implementation, value), own_axes);
+  return broadcast;
+}
+
+std::map<ValueId, NodeId> producers(const Problem& problem) {
+  std::map<ValueId, NodeId> made;
+  for (NodeId id : problem.candidate->nodes)
+    for (ValueId output : problem.graph->node(id).outputs) made[output] = id;
+  return made;
+}
+
+// Whether the expression tree above `value`, down to what is read, is elementwise and merges.
+bool tree_merges(const Problem& problem, const Implementation& implementation, ValueId value, const Shape& shape,
+                 const std::vector<int>& axes, const std::map<ValueId, NodeId>& made) {
+  if (value == problem.value) return true;
+  const auto producer = made.find(value);
+  if (producer == made.end()) return read_merges(problem, implementation, value, shape, axes);
+  const Node& node = problem.graph->node(producer->second);
+  if (info(node.op).category != Category::elementwise) return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+    return tree_merges(problem, implementation, input, shape, axes, made);
+  });
+}
+
+}  // namespace
+
+std::string argument_name(const Problem& problem, ValueId value) {
+  const auto& inputs = problem.candidate->inputs;
+  const auto& constants = problem.candidate->constants;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] == value) return "in" + std::to_string(i);
+  for (size_t i = 0; i < constants.size(); ++i)
+    if (constants[i] == value) return "const" + std::to_string(i);
+  KORCH_ASSERT(false, "operand is not an argument");
+  return {};
+}
+
+Layout layout_of(const Problem& problem, const Implementation& implementation, ValueId value) {
+  const auto& inputs = problem.candidate->inputs;
+  const auto& outputs = problem.candidate->outputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] == value) return implementation.input_layouts[i];
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i] == value) return implementation.output_layouts[i];
+  return Layout::row_major();
+}
+
+int reshaped_axis(const Shape& from, const Shape& to, int axis) {
+  for (const AxisGroup& group : matching_groups(from, to)) {
+    if (axis < static_cast<int>(group.from_begin) || axis >= static_cast<int>(group.from_end)) continue;
+    for (size_t inner = axis + 1; inner < group.from_end; ++inner)
+      if (from[inner] != 1) return -1;
+    int last = static_cast<int>(group.to_end) - 1;
+    while (last > static_cast<int>(group.to_begin) && to[last] == 1) --last;
+    return last >= static_cast<int>(group.to_begin) ? last : -1;
+  }
+  return -1;
+}
+
+std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& coords) {
+  const Graph& graph = *problem.graph;
+  std::map<ValueId, Coords> known = {{problem.value, coords}};
+  for (NodeId id : problem.candidate->nodes) {
+    if (id == problem.node) continue;
+    const Node& node = graph.node(id);
+    for (ValueId input : node.inputs) {
+      const auto found = known.find(input);
+      if (found == known.end()) continue;
+      Coords next = step(graph, node, input, found->second);
+      const auto [at, inserted] = known.emplace(node.outputs[0], next);
+      if (!inserted && !(at->second == next)) return {};
+    }
+  }
+  std::map<ValueId, Coords> result;
+  for (ValueId output : problem.candidate->outputs) result[output] = known.at(output);
+  return result;
+}
+
+bool epilogue_merges(const Problem& problem, const Implementation& implementation, const std::vector<int>& axes) {
+  const Shape& shape = type_of(problem, problem.value).shape;
+  const auto made = producers(problem);
+  return std::all_of(problem.candidate->outputs.begin(), problem.candidate->outputs.end(), [&](ValueId output) {
+    return tree_merges(problem, implementation, output, shape, axes, made) &&
+           contiguous(shape, layout_of(problem, implementation, output), axes);
+  });
+}
+
+bool operand_merges(const Problem& problem, const Implementation& implementation, ValueId value,
+                    const std::vector<int>& axes) {
+  return tree_merges(problem, implementation, value, type_of(problem, value).shape, axes, producers(problem));
+}
+
+}  // namespace korch::linear

@@ -1,0 +1,195 @@
+#include "korch/codegen/linear/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/codegen/linear/micro_kernel.h"
+
+namespace korch::linear {
+
+namespace {
+
+constexpr int64_t kConflictBytes = 2048;  // rows this far apart share few sets of a 32 KiB L1, so a tile's rows evict each other
+constexpr int64_t kSpread = 16;           // elements added to a stride to avoid that
+
+// `count` elements from `first` of the value, in vectors of `widest` and a partial one: text that stores to `target`.
+std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::function<Coords(const Index&)>& coords,
+                      int64_t first, int64_t count, int widest, const std::string& target) {
+  std::string text;
+  int64_t done = 0;
+  for (int width : split_lanes(count, widest)) {
+    const int64_t valid = std::min<int64_t>(width, count - done);
+    const int64_t run = valid == width ? (count - done) / width : 1;
+    if (done + valid > count || valid <= 0) break;
+    loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
+                      .indent = "  "};
+    const Index at = Index::variable("j", run) * width + Index::variable("l", valid) + first + done;
+    text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
+    const std::string vector = emitter.emit(value, coords(at), block);
+    text += block.code;
+    if (valid == width)
+      text += fmt::format("*(v{0}u*)({1}+{2}+j*{0})={3};}}\n", width, target, done, vector);
+    else
+      text += fmt::format("for(int64_t i=0;i<{};++i)({})[{}+i]={}[i];}}\n", valid, target, done, vector);
+    done += run * valid;
+    if (done >= count) break;
+  }
+  return text;
+}
+
+std::string zero_text(const std::string& from, const std::string& count) {
+  return fmt::format("for(int64_t i=0;i<{1};++i)({0})[i]=0.f;\n", from, count);
+}
+
+std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter, int widest) {
+  const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
+  const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
+  std::string text = fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n", shape.rows,
+                                 shape.row_step);
+  text += fmt::format("if(iy<0||iy>={}){{{}continue;}}\n", k.in_height, zero_text("row", std::to_string(shape.row_step)));
+  text += zero_text("row", fmt::format("lo*{}", shape.pixel_step));
+  text += zero_text(fmt::format("row+hi*{}", shape.pixel_step), fmt::format("({}-hi)*{}", shape.pixels, shape.pixel_step));
+  text += fmt::format("for(int64_t px=lo;px<hi;++px){{const int64_t ix=ix0+px;(void)ix;float*to=row+px*{};\n", shape.pixel_step);
+  text += emit_copy(emitter, k.problem->data,
+                    [&](const Index& channel) { return k.data_coords(image, iy, ix, group * k.depth + channel); }, 0, k.depth,
+                    widest, "to");
+  return text + "}}\n";
+}
+
+std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter, int widest) {
+  const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
+  const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
+  const Index channel = Index::variable("channel", k.depth);
+  std::string text = fmt::format(
+      "for(int64_t channel=0;channel<{};++channel)for(int64_t pr=0;pr<{};++pr){{"
+      "float*row=panel+channel*{}+pr*{};const int64_t iy=iy0+pr;\n",
+      k.depth, shape.rows, shape.channel_step, shape.row_step);
+  text += fmt::format("if(iy<0||iy>={}){{{}continue;}}\n", k.in_height, zero_text("row", std::to_string(shape.row_step)));
+  text += zero_text("row", "lo") + zero_text("row+hi", fmt::format("{}-hi", shape.pixels));
+  auto part = [&](int width, const std::string& count) {
+    loop::Block block{.vector_variable = width > 1 ? "ix" : "", .lanes = width, .count = count, .code = "", .indent = "  "};
+    const std::string vector =
+        emitter.emit(k.problem->data, k.data_coords(image, iy, ix, group * k.depth + channel), block);
+    return std::pair<std::string, std::string>{block.code, vector};
+  };
+  text += "int64_t ix=ix0+lo;const int64_t end=ix0+hi;float*to=row+lo;\n";
+  const auto [full, vector] = part(widest, "");
+  text += fmt::format("for(;ix+{0}<=end;ix+={0},to+={0}){{\n{1}*(v{0}u*)to={2};}}\n", widest, full, vector);
+  const auto [single, element] = part(1, "");
+  return text + fmt::format("for(;ix<end;++ix,++to){{\n{}*to={};}}\n}}\n", single, element);
+}
+
+int64_t block_size(const RowKernel& k) { return k.taps_h * k.taps_w * k.depth * k.blocks.block_lanes(); }
+int64_t tail_size(const RowKernel& k) { return k.taps_h * k.taps_w * k.depth * k.blocks.tail_lanes(); }
+
+// Columns contiguous: vectors of columns, one term after the other.
+std::string emit_pack_columns(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0, int64_t columns,
+                              int64_t lanes, int widest) {
+  const Index matrix = Index::variable("matrix", k.weight_matrices), term = Index::variable("k", k.depth);
+  std::string text = fmt::format("for(int64_t k=0;k<{};++k){{float*to=out+k*{};\n", k.depth, lanes);
+  text += emit_copy(emitter, k.problem->weight,
+                    [&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); }, 0, columns, widest, "to");
+  if (columns < lanes) text += zero_text(fmt::format("to+{}", columns), std::to_string(lanes - columns));
+  return text + "}\n";
+}
+
+// Terms contiguous: 4 x 4 blocks turned in registers, the rest element by element.
+std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0, int64_t columns,
+                            int64_t lanes) {
+  const Index matrix = Index::variable("matrix", k.weight_matrices);
+  std::string text;
+  const int64_t quads = k.depth / 4, column_quads = columns / 4;
+  if (quads > 0 && column_quads > 0) {
+    const Index term = Index::variable("q", quads) * 4 + Index::variable("l", 4);
+    loop::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
+    std::vector<std::string> names;
+    for (int i = 0; i < 4; ++i)
+      names.push_back(emitter.emit(k.problem->weight,
+                                   k.weight_coords(matrix, term, column0 + Index::variable("c", column_quads) * 4 + i), block));
+    text += fmt::format(
+        "for(int64_t c=0;c<{};++c)for(int64_t q=0;q<{};++q){{const int64_t l=0;(void)l;\n{}"
+        "const v4 a={},b={},d={},e={};\n"
+        "const v4 p=__builtin_shufflevector(a,b,0,4,1,5),s=__builtin_shufflevector(a,b,2,6,3,7),"
+        "t=__builtin_shufflevector(d,e,0,4,1,5),u=__builtin_shufflevector(d,e,2,6,3,7);float*to=out+q*{}+c*4;\n",
+        column_quads, quads, block.code, names[0], names[1], names[2], names[3], 4 * lanes);
+    text += fmt::format(
+        "*(v4u*)to=__builtin_shufflevector(p,t,0,1,4,5);*(v4u*)(to+{})=__builtin_shufflevector(p,t,2,3,6,7);"
+        "*(v4u*)(to+{})=__builtin_shufflevector(s,u,0,1,4,5);*(v4u*)(to+{})=__builtin_shufflevector(s,u,2,3,6,7);}}\n",
+        lanes, 2 * lanes, 3 * lanes);
+  }
+  auto singles = [&](int64_t c_begin, int64_t c_count, int64_t k_begin, int64_t k_count) {
+    if (c_count <= 0 || k_count <= 0) return;
+    loop::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
+    const std::string element = emitter.emit(
+        k.problem->weight,
+        k.weight_coords(matrix, Index::variable("k", k_count) + k_begin, column0 + Index::variable("c", c_count) + c_begin), block);
+    text += fmt::format("for(int64_t c=0;c<{};++c)for(int64_t k=0;k<{};++k){{\n{}out[(k+{})*{}+c+{}]={};}}\n", c_count, k_count,
+                        block.code, k_begin, lanes, c_begin, element);
+  };
+  singles(column_quads * 4, columns - column_quads * 4, 0, k.depth);
+  singles(0, column_quads * 4, quads * 4, k.depth - quads * 4);
+  if (columns < lanes)
+    text += fmt::format("for(int64_t k=0;k<{};++k)for(int64_t c={};c<{};++c)out[k*{}+c]=0.f;\n", k.depth, columns, lanes, lanes);
+  return text;
+}
+
+}  // namespace
+
+PanelShape panel_shape(const RowKernel& k) {
+  PanelShape s;
+  const int64_t span = std::min<int64_t>(k.width, k.slicing.tiles_per_block * k.tiling.rows);
+  s.rows = (k.slicing.heights_per_block - 1) * k.stride_h + (k.taps_h - 1) * k.dilation_h + 1;
+  s.pixels = (span - 1) * k.stride_w + (k.taps_w - 1) * k.dilation_w + 1;
+  if (k.path == DataPath::panel_channels) {
+    s.channel_step = 1;
+    s.pixel_step = k.depth;
+    if (s.pixel_step * k.stride_w * 4 % kConflictBytes == 0) s.pixel_step += kSpread;
+    s.row_step = s.pixels * s.pixel_step;
+    s.elements = s.rows * s.row_step;
+  } else {
+    s.pixel_step = 1;
+    s.row_step = s.pixels;
+    s.channel_step = s.rows * s.row_step;
+    s.elements = k.depth * s.channel_step;
+  }
+  return s;
+}
+
+std::string emit_load_panel(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter) {
+  std::string text =
+      "static __attribute__((noinline)) int32_t load_panel(const korch_kernel_context*context,float*panel,int64_t image,"
+      "int64_t group,int64_t y0,int64_t x0){\n(void)image;(void)group;\n" +
+      emitter.argument_declarations();
+  text += fmt::format("const int64_t iy0=y0*{}-{},ix0=x0*{}-{};\n", k.stride_h, k.pad_top, k.stride_w, k.pad_left);
+  text += fmt::format(
+      "int64_t lo=-ix0>0?-ix0:0;if(lo>{0})lo={0};int64_t hi={1}-ix0<{0}?{1}-ix0:{0};if(hi<lo)hi=lo;\n", shape.pixels,
+      k.in_width);
+  const int widest = k.target->vector_lanes();
+  text += k.path == DataPath::panel_channels ? emit_channels(k, shape, emitter, widest) : emit_pixels(k, shape, emitter, widest);
+  return text + "return 0;}\n";
+}
+
+std::string emit_pack_weights(const RowKernel& k, const std::string& symbol, loop::ValueEmitter& emitter) {
+  const int widest = k.target->vector_lanes();
+  std::string text = fmt::format(
+      "extern \"C\" int32_t {}(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
+      "for(int64_t s=begin;s<end;++s){{const int64_t matrix=s/{},block=s%{};(void)matrix;\n"
+      "float*out=temp0+matrix*{}+block*{};\n",
+      symbol, emitter.argument_declarations(1), k.blocks.total(), k.blocks.total(),
+      k.blocks.blocks * block_size(k) + tail_size(k), block_size(k));
+  auto part = [&](const Index& column0, int64_t columns, int64_t lanes) {
+    return k.weight_contiguous == 1 ? emit_pack_columns(k, emitter, column0, columns, lanes, widest)
+                                    : emit_pack_terms(k, emitter, column0, columns, lanes);
+  };
+  const int64_t lanes = k.blocks.block_lanes();
+  if (k.blocks.blocks > 0)
+    text += fmt::format("if(block<{}){{\n{}}}", k.blocks.blocks,
+                        part(Index::variable("block", k.blocks.blocks) * lanes, lanes, lanes));
+  if (!k.blocks.tail.empty())
+    text += fmt::format("if(block=={}){{\n{}}}", k.blocks.blocks,
+                        part(Index(k.blocks.blocks * lanes), k.blocks.tail_columns, k.blocks.tail_lanes()));
+  return text + "}\nreturn 0;}\n";
+}
+
+}  // namespace korch::linear

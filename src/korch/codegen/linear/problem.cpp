@@ -1,0 +1,169 @@
+#include "korch/codegen/linear/problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace korch::linear {
+
+namespace {
+
+Refusal refuse(const std::string& detail) { return {RefusalReason::no_kernel_family, detail}; }
+
+ConvShape conv_shape(const Node& node, const Shape& x, const Shape& w, const Shape& y) {
+  const auto& attrs = std::get<ConvAttrs>(node.attrs);
+  const bool flat = x.size() == 3;
+  const size_t last = flat ? 0 : 1;  // entry of the spatial vectors that is the width
+  ConvShape s;
+  s.images = x[0];
+  s.in_channels = x[1];
+  s.in_height = flat ? 1 : x[2];
+  s.in_width = x.back();
+  s.out_channels = y[1];
+  s.out_height = flat ? 1 : y[2];
+  s.out_width = y.back();
+  s.kernel_h = flat ? 1 : w[2];
+  s.kernel_w = w.back();
+  s.stride_w = attrs.strides[last];
+  s.dilation_w = attrs.dilations[last];
+  s.pad_left = attrs.pads_before[last];
+  s.pad_right = attrs.pads_after[last];
+  if (!flat) {
+    s.stride_h = attrs.strides[0];
+    s.dilation_h = attrs.dilations[0];
+    s.pad_top = attrs.pads_before[0];
+    s.pad_bottom = attrs.pads_after[0];
+  }
+  s.group = attrs.group;
+  return s;
+}
+
+// The share of (result, tap) pairs that meet an element rather than padding; a transposed convolution's that land inside.
+double inner_share(const Node& node, const Shape& x, const Shape& w, const Shape& y) {
+  const auto& attrs = std::get<ConvAttrs>(node.attrs);
+  const bool transposed = node.op == Op::ConvTranspose;
+  double share = 1;
+  for (size_t i = 0; i < attrs.strides.size(); ++i) {
+    const int64_t extent = transposed ? x[i + 2] : y[i + 2], limit = transposed ? y[i + 2] : x[i + 2];
+    int64_t inside = 0;
+    for (int64_t o = 0; o < extent; ++o)
+      for (int64_t k = 0; k < w[i + 2]; ++k) {
+        const int64_t at = o * attrs.strides[i] - attrs.pads_before[i] + k * attrs.dilations[i];
+        inside += at >= 0 && at < limit;
+      }
+    share *= static_cast<double>(inside) / (extent * w[i + 2]);
+  }
+  return share;
+}
+
+MatMulShape matmul_shape(const Node& node, const Shape& a, const Shape& y) {
+  const auto& attrs = std::get<MatMulAttrs>(node.attrs);
+  MatMulShape s;
+  s.transpose_a = attrs.transpose_a;
+  s.transpose_b = attrs.transpose_b;
+  s.batch.assign(y.begin(), y.end() - 2);
+  s.batches = element_count(s.batch);
+  s.m = y[y.size() - 2];
+  s.n = y[y.size() - 1];
+  s.k = attrs.transpose_a ? a[a.size() - 2] : a[a.size() - 1];
+  return s;
+}
+
+// Whether one reshape or transposition or elementwise step keeps a one-to-one relation to the linear result.
+bool follows_elementwise(const Graph& graph, const Node& node, ValueId from) {
+  if (node.op == Op::Transpose || node.op == Op::Reshape) return true;
+  if (info(node.op).category != Category::elementwise) return false;
+  return graph.value(from).type.shape == graph.value(node.outputs[0]).type.shape;
+}
+
+// Values of the candidate that follow from the linear result; empty with `detail` set when a node does not fit.
+std::set<ValueId> epilogue_values(const Graph& graph, const Candidate& candidate, const Problem& problem,
+                                  std::string& detail) {
+  std::set<ValueId> following = {problem.value};
+  for (NodeId id : candidate.nodes) {
+    const Node& node = graph.node(id);
+    if (id == problem.node) continue;
+    bool depends = false;
+    for (ValueId input : node.inputs) {
+      if (!following.count(input)) continue;
+      depends = true;
+      if (!follows_elementwise(graph, node, input)) {
+        detail = fmt::format("{} on the result of {}", name(node.op), name(graph.node(problem.node).op));
+        return {};
+      }
+    }
+    if (depends) following.insert(node.outputs[0]);
+  }
+  return following;
+}
+
+bool generated_category(Category category) {
+  return category == Category::elementwise || category == Category::layout;
+}
+
+}  // namespace
+
+const TensorType& type_of(const Problem& problem, ValueId value) { return problem.graph->value(value).type; }
+
+Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
+  Problem problem;
+  problem.graph = &graph;
+  problem.candidate = &candidate;
+  std::set<ValueId> made;
+  for (NodeId id : candidate.nodes) {
+    const Node& node = graph.node(id);
+    made.insert(node.outputs.begin(), node.outputs.end());
+    if (info(node.op).category == Category::linear) {
+      if (problem.node != kNoId) return refuse("two linear primitives");
+      problem.node = id;
+    } else if (!generated_category(info(node.op).category)) {
+      return refuse(fmt::format("{} beside a linear primitive", name(node.op)));
+    }
+  }
+  if (problem.node == kNoId) return refuse("no linear primitive");
+  const Node& node = graph.node(problem.node);
+  if (node.inputs.size() != 2) return refuse("linear primitive with a bias operand");
+  problem.value = node.outputs[0];
+  problem.data = node.inputs[0];
+  problem.weight = node.inputs[1];
+  problem.data_fused = made.count(problem.data) > 0;
+  problem.weight_fused = made.count(problem.weight) > 0;
+  problem.weight_constant = graph.constant(problem.weight) != nullptr;
+
+  const Shape& x = graph.value(problem.data).type.shape;
+  const Shape& w = graph.value(problem.weight).type.shape;
+  const Shape& y = graph.value(problem.value).type.shape;
+  if (element_count(y) == 0 || element_count(x) == 0) return refuse("empty tensor");
+  if (node.op == Op::MatMul) {
+    problem.matmul = matmul_shape(node, x, y);
+    problem.flops = problem.inner_flops = 2.0 * element_count(y) * problem.matmul->k;
+  } else {
+    if (x.size() == 3 || x.size() == 4) problem.conv = conv_shape(node, x, w, y);
+    const double taps = static_cast<double>(element_count(w)) / w[0];
+    problem.flops = 2.0 * taps * element_count(node.op == Op::Conv ? y : x);
+    problem.inner_flops = problem.flops * inner_share(node, x, w, y);
+  }
+
+  std::string detail;
+  const std::set<ValueId> following = epilogue_values(graph, candidate, problem, detail);
+  if (following.empty()) return refuse(detail);
+  for (ValueId output : candidate.outputs)
+    if (!following.count(output)) return refuse("an output that does not follow from the linear result");
+  return problem;
+}
+
+double touched_bytes(const Graph& graph, const Candidate& candidate) {
+  double bytes = 0;
+  for (const auto* values : {&candidate.inputs, &candidate.constants, &candidate.outputs})
+    for (ValueId value : *values) bytes += static_cast<double>(graph.value(value).type.bytes());
+  return bytes;
+}
+
+bool is_float32(const Problem& problem) {
+  for (ValueId value : {problem.data, problem.weight, problem.value})
+    if (type_of(problem, value).dtype != DType::f32) return false;
+  return true;
+}
+
+}  // namespace korch::linear

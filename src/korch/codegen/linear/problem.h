@@ -1,0 +1,57 @@
+// What a candidate with one linear primitive asks for, in the words of the kernel families: the primitive's extents,
+// where its operands come from, and how the candidate's outputs follow from its result.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/base/result.h"
+#include "korch/candidate/candidate.h"
+#include "korch/target/target.h"
+
+namespace korch::linear {
+
+// Convolution over two spatial axes; one spatial axis is height 1.
+struct ConvShape {
+  int64_t images = 1, in_channels = 1, in_height = 1, in_width = 1;
+  int64_t out_channels = 1, out_height = 1, out_width = 1;
+  int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  int64_t group = 1;
+  bool padded() const { return pad_top > 0 || pad_left > 0 || pad_bottom > 0 || pad_right > 0; }
+  bool pointwise() const { return kernel_h == 1 && kernel_w == 1 && !padded(); }
+};
+
+struct MatMulShape {
+  std::vector<int64_t> batch;  // broadcast extents of the batch axes
+  int64_t batches = 1, m = 1, n = 1, k = 1;
+  bool transpose_a = false, transpose_b = false;
+};
+
+struct Problem {
+  const Graph* graph = nullptr;
+  const Candidate* candidate = nullptr;
+  NodeId node = kNoId;      // the linear primitive
+  ValueId value = kNoId;    // its result
+  ValueId data = kNoId;     // first operand
+  ValueId weight = kNoId;   // second operand
+  bool data_fused = false;    // computed by a prologue inside the candidate
+  bool weight_fused = false;
+  bool weight_constant = false;
+  std::optional<ConvShape> conv;      // Conv of one or two spatial axes
+  std::optional<MatMulShape> matmul;
+  double flops = 0;         // of the linear primitive, directly computed, padding included
+  double inner_flops = 0;   // without the products with padding
+};
+
+// Refuses candidates that are not one linear primitive with a prologue of operands and an epilogue in which
+// every output follows from the result element by element (elementwise primitives, Transpose, Reshape).
+Result<Problem> analyze(const Graph& graph, const Candidate& candidate);
+
+// Distinct bytes of inputs, constants and outputs: no kernel touches fewer.
+double touched_bytes(const Graph& graph, const Candidate& candidate);
+const TensorType& type_of(const Problem& problem, ValueId value);
+bool is_float32(const Problem& problem);
+
+}  // namespace korch::linear

@@ -1,0 +1,59 @@
+// The generated kernel behind convolution and matmul: rows (pixels or matrix rows) by columns (output channels or matrix
+// columns), every register tile holding its whole reduction, then the fused epilogue on the tile while it is in L1.
+//
+// Data comes either straight from the input (no padding, no prologue) or through a panel: the rows that a
+// slice needs, computed by the prologue and zero padded, in the worker's scratch. Columns come packed ([block][K][lanes]):
+// constants at build time, others by a first phase into a temporary.
+#pragma once
+
+#include <functional>
+
+#include "korch/codegen/linear/output_map.h"
+#include "korch/codegen/linear/tiling.h"
+#include "korch/codegen/loop/emitter.h"
+
+namespace korch::linear {
+
+enum class DataPath {
+  direct,          // elements of the candidate's input, by strides
+  panel_channels,  // panel[row][pixel][k]: vectors along k while it is filled
+  panel_pixels     // panel[k][row][pixel]: vectors along pixels
+};
+
+struct RowKernel {
+  const Problem* problem = nullptr;
+  const Implementation* implementation = nullptr;
+  const Target* target = nullptr;
+
+  // The result: images x height x width rows, `groups` x `columns` columns (a group reads its own `depth` channels).
+  int64_t images = 1, height = 1, width = 1, groups = 1, columns = 1;
+  // Coordinates of the result's Value at a row and column.
+  std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& column)> result_coords;
+
+  // The reduction: taps_h x taps_w x depth.
+  int64_t taps_h = 1, taps_w = 1, depth = 1;
+  int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0, pad_left = 0;
+  int64_t in_height = 1, in_width = 1;
+  DataPath path = DataPath::direct;
+  // Coordinates of the data operand at an input pixel and channel (of all groups).
+  std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& channel)> data_coords;
+
+  // Column operand: constant, or `weight_matrices` matrices packed by a first phase.
+  int64_t weight_matrices = 1;
+  Packing weight_packing;                                   // when constant
+  std::function<Index(const Index& image)> weight_matrix;   // which matrix an image reads; null: the group's number
+  std::function<Coords(const Index& matrix, const Index& k, const Index& column)> weight_coords;  // when not constant
+  int weight_contiguous = 1;                                // 1: columns are contiguous in memory, 0: k is
+
+  ColumnBlocks blocks;
+  RowTiling tiling;
+  Slicing slicing;
+  bool transposed_store = false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
+};
+
+Result<Kernel> generate_row_kernel(const RowKernel& kernel);
+
+// Which axis of an operand is contiguous where the candidate reads it (-1: unknown).
+int contiguous_axis(const Problem& problem, const Implementation& implementation, ValueId value);
+
+}  // namespace korch::linear

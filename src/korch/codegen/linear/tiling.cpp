@@ -1,0 +1,131 @@
+#include "korch/codegen/linear/tiling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "korch/codegen/linear/micro_kernel.h"
+
+namespace korch::linear {
+
+namespace {
+
+constexpr double kSliceFlops = 2e6;   // about 20 us of one core: long against a hand-off (35 ns) and a cache-cold start
+constexpr int64_t kSlicesPerWorker = 8;  // so that a disturbed worker delays the end by an eighth of its share
+constexpr double kFmaLatency = 4;     // cycles on Zen 4 and Intel cores of the last ten years
+constexpr int kMostVectors = 6;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Cycles of one reduction term over a tile, in full vectors per cycle.
+double term_cycles(double rows, double vectors, double weight_bytes_per_cycle, int widest) {
+  const double weight_bytes = vectors * widest * 4;
+  return std::max({rows * vectors, kFmaLatency, vectors + rows / 2, weight_bytes / weight_bytes_per_cycle});
+}
+
+double vector_cost(const std::vector<int>& lanes, int widest) {
+  // Half-width vectors issue twice per cycle where the full width is 512 bits.
+  double cost = 0;
+  for (int width : lanes) cost += widest == 16 && width < 16 ? 0.5 : 1.0;
+  return cost;
+}
+
+}  // namespace
+
+RowTiling split_rows(int64_t extent, int most_rows) {
+  const int64_t tiles = ceil_div(extent, most_rows);
+  const int64_t rows = ceil_div(extent, tiles);
+  const int64_t short_tiles = tiles * rows - extent;
+  return {static_cast<int>(rows), tiles - short_tiles, short_tiles};
+}
+
+int64_t ColumnBlocks::block_lanes() const { return total_lanes(lanes); }
+int64_t ColumnBlocks::tail_lanes() const { return total_lanes(tail); }
+
+ColumnBlocks split_columns(int64_t columns, int vectors, int widest) {
+  ColumnBlocks result;
+  const int64_t width = static_cast<int64_t>(vectors) * widest;
+  result.blocks = columns / width;
+  if (result.blocks > 0) result.lanes.assign(vectors, widest);
+  result.tail_columns = columns % width;
+  if (result.tail_columns > 0) result.tail = split_lanes(result.tail_columns, widest);
+  return result;
+}
+
+std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, double weight_bytes_per_cycle, Isa isa) {
+  const int widest = isa == Isa::x86_64_v4 ? 16 : isa == Isa::x86_64_v3 ? 8 : 4;
+  std::vector<std::pair<double, TileShape>> ranked;
+  for (int vectors = 1; vectors <= kMostVectors; ++vectors) {
+    if (vectors > 1 && (vectors - 1) * widest >= columns) break;
+    const int most = max_rows(vectors, isa);
+    const RowTiling tiling = split_rows(rows, most);
+    const ColumnBlocks blocks = split_columns(columns, vectors, widest);
+    const double full = vector_cost(blocks.lanes, widest), tail = vector_cost(blocks.tail, widest);
+    double cycles = 0;
+    for (const auto& [height, count] : {std::pair<int, int64_t>{tiling.rows, tiling.long_tiles},
+                                        std::pair<int, int64_t>{tiling.rows - 1, tiling.short_tiles}}) {
+      if (count == 0) continue;
+      if (full > 0) cycles += count * blocks.blocks * term_cycles(height, full, weight_bytes_per_cycle, widest);
+      if (tail > 0) cycles += count * term_cycles(height, tail, weight_bytes_per_cycle, widest);
+    }
+    ranked.push_back({cycles, {tiling.rows, vectors}});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<TileShape> result;
+  for (const auto& [cycles, shape] : ranked) result.push_back(shape);
+  return result;
+}
+
+Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
+  Slicing s;
+  const int64_t most = target.threads * kSlicesPerWorker;
+  int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(r.flops / kSliceFlops), 1, most);
+  if (wanted > 1) wanted = ceil_div(wanted, target.threads) * target.threads;
+
+  // Rows first: the largest block whose data stays in half of L2 beside the columns that stream past.
+  const double budget = target.l2_bytes / 2.0;
+  s.tiles_per_block = r.tiles;
+  s.heights_per_block = r.height;
+  if (r.panel_row_bytes > 0) {
+    const double most_rows = budget / r.panel_row_bytes - r.panel_halo_rows;
+    s.heights_per_block = std::clamp<int64_t>(static_cast<int64_t>(most_rows), 1, r.height);
+    const double block_bytes = (s.heights_per_block + r.panel_halo_rows) * r.panel_row_bytes;
+    if (block_bytes > budget) {
+      const int64_t parts = static_cast<int64_t>(std::ceil(block_bytes / budget));
+      s.tiles_per_block = std::max<int64_t>(1, ceil_div(r.tiles, parts));
+    }
+  }
+  const bool heavy_columns = r.weight_bytes > target.l2_bytes;
+  s.columns_outer = heavy_columns;
+  s.blocks_per_group = r.column_blocks;
+  if (heavy_columns) {
+    const double group_bytes = budget;
+    s.blocks_per_group = std::clamp<int64_t>(
+        static_cast<int64_t>(group_bytes / (r.weight_bytes / r.column_blocks)), 1, r.column_blocks);
+  }
+  auto row_blocks = [&] {
+    return r.images * ceil_div(r.height, s.heights_per_block) * ceil_div(r.tiles, s.tiles_per_block);
+  };
+  auto groups = [&] { return ceil_div(r.column_blocks, s.blocks_per_group); };
+  // Fewer rows per block as long as a block keeps enough of them to pay for streaming the columns.
+  constexpr int64_t kTilesPerBlock = 4;
+  while (row_blocks() * groups() < wanted) {
+    if (s.heights_per_block > 1 && (s.heights_per_block + 1) / 2 * s.tiles_per_block >= kTilesPerBlock)
+      s.heights_per_block = (s.heights_per_block + 1) / 2;
+    else if (s.heights_per_block == 1 && s.tiles_per_block >= 2 * kTilesPerBlock)
+      s.tiles_per_block = (s.tiles_per_block + 1) / 2;
+    else
+      break;
+  }
+  while (row_blocks() * groups() < wanted && s.blocks_per_group > 1) --s.blocks_per_group;
+  while (row_blocks() * groups() < std::min<int64_t>(wanted, target.threads) && s.heights_per_block > 1)
+    s.heights_per_block = (s.heights_per_block + 1) / 2;
+  while (row_blocks() * groups() < std::min<int64_t>(wanted, target.threads) && s.tiles_per_block > 1)
+    s.tiles_per_block = (s.tiles_per_block + 1) / 2;
+  // Even shares.
+  s.heights_per_block = ceil_div(r.height, ceil_div(r.height, s.heights_per_block));
+  s.tiles_per_block = ceil_div(r.tiles, ceil_div(r.tiles, s.tiles_per_block));
+  s.blocks_per_group = ceil_div(r.column_blocks, groups());
+  return s;
+}
+
+}  // namespace korch::linear

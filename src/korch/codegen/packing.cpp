@@ -1,0 +1,159 @@
+#include "korch/codegen/packing.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "korch/base/error.h"
+#include "korch/codegen/linear/winograd_transform.h"
+
+namespace korch {
+
+namespace {
+
+using Params = std::vector<int64_t>;
+
+std::string bytes_of(const std::vector<float>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+}
+
+std::string pack_row_major(const HostTensor& constant, const Params&) {
+  return std::string(static_cast<const char*>(constant.raw()), static_cast<size_t>(constant.bytes()));
+}
+
+Layout layout_of(const Params& params) {
+  KORCH_ASSERT(params.size() >= 2, "layout packing");
+  Layout layout;
+  layout.order.assign(params.begin(), params.end() - 2);
+  layout.block_axis = static_cast<int>(params[params.size() - 2]);
+  layout.block = static_cast<int>(params.back());
+  return layout;
+}
+
+std::string pack_layout(const HostTensor& constant, const Params& params) {
+  const Layout layout = layout_of(params);
+  const size_t element = size_bytes(constant.dtype());
+  std::string bytes(static_cast<size_t>(physical_bytes(constant.type(), layout)), '\0');
+  std::vector<int64_t> index(constant.shape().size(), 0);
+  for (int64_t i = 0; i < constant.elements(); ++i) {
+    const int64_t at = element_offset(constant.shape(), layout, index);
+    std::memcpy(bytes.data() + at * element, static_cast<const char*>(constant.raw()) + i * element, element);
+    for (size_t axis = index.size(); axis-- > 0;) {
+      if (++index[axis] < constant.shape()[axis]) break;
+      index[axis] = 0;
+    }
+  }
+  return bytes;
+}
+
+// A K x N matrix inside a constant, by element strides; K may be two nested runs (taps, channels).
+struct MatrixView {
+  const float* data;
+  int64_t outer_k, outer_stride, inner_k, inner_stride, columns, column_stride;
+};
+
+void pack_matrix(const MatrixView& m, int64_t block, int64_t tail, float*& out) {
+  for (int64_t first = 0; first < m.columns;) {
+    const bool full = m.columns - first >= block;
+    const int64_t lanes = full ? block : tail;
+    const int64_t valid = std::min(lanes, m.columns - first);
+    KORCH_ASSERT(valid > 0 && first + valid <= m.columns && (full || first + valid == m.columns), "column packing");
+    for (int64_t o = 0; o < m.outer_k; ++o)
+      for (int64_t i = 0; i < m.inner_k; ++i, out += lanes)
+        for (int64_t l = 0; l < valid; ++l)
+          out[l] = m.data[o * m.outer_stride + i * m.inner_stride + (first + l) * m.column_stride];
+    first += valid;
+  }
+}
+
+// The matrices of a `columns` packing, in order.
+std::vector<MatrixView> matrices(const Shape& shape, const float* data, int64_t source, int64_t group) {
+  std::vector<MatrixView> views;
+  if (source == 0) {
+    int64_t taps = 1;
+    for (size_t i = 2; i < shape.size(); ++i) taps *= shape[i];
+    const int64_t columns = shape[0] / group;
+    for (int64_t g = 0; g < group; ++g)
+      views.push_back({data + g * columns * shape[1] * taps, taps, 1, shape[1], taps, columns, shape[1] * taps});
+    return views;
+  }
+  const int64_t rows = shape[shape.size() - 2], cols = shape[shape.size() - 1];
+  const int64_t batches = rows * cols == 0 ? 0 : element_count(shape) / (rows * cols);
+  for (int64_t b = 0; b < batches; ++b) {
+    const float* matrix = data + b * rows * cols;
+    views.push_back(source == 1 ? MatrixView{matrix, 1, 0, rows, cols, cols, 1}
+                                : MatrixView{matrix, 1, 0, cols, 1, rows, cols});
+  }
+  return views;
+}
+
+int64_t padded_columns(int64_t columns, int64_t block, int64_t tail) {
+  return columns / block * block + (columns % block ? tail : 0);
+}
+
+int64_t columns_elements(const Shape& shape, const Params& p) {
+  int64_t total = 0;
+  for (const MatrixView& m : matrices(shape, nullptr, p[0], p[1]))
+    total += m.outer_k * m.inner_k * padded_columns(m.columns, p[2], p[3]);
+  return total;
+}
+
+std::string pack_columns(const HostTensor& constant, const Params& p) {
+  KORCH_ASSERT(p.size() == 4 && constant.dtype() == DType::f32, "columns packing");
+  std::vector<float> values(static_cast<size_t>(columns_elements(constant.shape(), p)));
+  float* out = values.data();
+  for (const MatrixView& m : matrices(constant.shape(), constant.data<float>(), p[0], p[1])) pack_matrix(m, p[2], p[3], out);
+  KORCH_ASSERT(out == values.data() + values.size(), "columns packing size");
+  return bytes_of(values);
+}
+
+std::string pack_depthwise(const HostTensor& constant, const Params& p) {
+  KORCH_ASSERT(p.size() == 1 && constant.dtype() == DType::f32, "depthwise packing");
+  const int64_t channels = constant.shape()[0], taps = constant.elements() / channels;
+  std::vector<float> values(static_cast<size_t>(taps * p[0]));
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t t = 0; t < taps; ++t) values[t * p[0] + c] = constant.data<float>()[c * taps + t];
+  return bytes_of(values);
+}
+
+std::string pack_winograd(const HostTensor& constant, const Params& p) {
+  KORCH_ASSERT(p.size() == 3 && constant.dtype() == DType::f32, "winograd packing");
+  const int64_t columns = constant.shape()[0], channels = constant.shape()[1], alpha = p[0] + 2;
+  // U[t][n][c], then each of the alpha^2 matrices as columns.
+  std::vector<float> transformed(static_cast<size_t>(alpha * alpha * columns * channels));
+  for (int64_t nc = 0; nc < columns * channels; ++nc) {
+    std::array<double, 36> u;
+    linear::winograd_weights(static_cast<int>(p[0]), constant.data<float>() + nc * 9, u.data());
+    for (int64_t t = 0; t < alpha * alpha; ++t)
+      transformed[t * columns * channels + nc] = static_cast<float>(u[t]);
+  }
+  std::vector<float> values(static_cast<size_t>(alpha * alpha * channels * padded_columns(columns, p[1], p[2])));
+  float* out = values.data();
+  for (int64_t t = 0; t < alpha * alpha; ++t)
+    pack_matrix({transformed.data() + t * columns * channels, 1, 0, channels, 1, columns, channels}, p[1], p[2], out);
+  return bytes_of(values);
+}
+
+struct PackingKind {
+  const char* kind;
+  std::string (*pack)(const HostTensor&, const Params&);
+};
+
+constexpr PackingKind kKinds[] = {
+    {"row_major", pack_row_major}, {"layout", pack_layout},     {"columns", pack_columns},
+    {"depthwise", pack_depthwise}, {"winograd", pack_winograd},
+};
+
+}  // namespace
+
+std::string pack(const HostTensor& constant, const Packing& packing) {
+  for (const PackingKind& row : kKinds)
+    if (packing.kind == row.kind) return row.pack(constant, packing.params);
+  KORCH_ASSERT(false, "unknown packing " + packing.kind);
+  return {};
+}
+
+}  // namespace korch

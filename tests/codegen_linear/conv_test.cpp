@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness.h"
+
+namespace korch::testing {
+namespace {
+
+struct ConvCase {
+  const char* name;
+  Shape x, w;
+  std::vector<int64_t> strides, dilations, before, after;
+  int64_t group;
+};
+
+ConvAttrs attrs_of(const ConvCase& c) {
+  ConvAttrs attrs;
+  attrs.strides = c.strides;
+  attrs.dilations = c.dilations;
+  attrs.pads_before = c.before;
+  attrs.pads_after = c.after;
+  attrs.output_padding.assign(c.strides.size(), 0);
+  attrs.group = c.group;
+  return attrs;
+}
+
+HostTensor weights(const Shape& shape, int64_t seed, bool transposed = false) {
+  double taps = static_cast<double>(element_count(shape)) / shape[0];
+  if (transposed) taps = static_cast<double>(element_count(shape)) / shape[1];
+  return random_tensor({DType::f32, shape}, seed, 1 / std::sqrt(taps));
+}
+
+Shape channel_shape(int64_t channels, size_t rank) {
+  Shape shape(rank - 1, 1);
+  shape[0] = channels;
+  return shape;
+}
+
+enum class Epilogue { none, bias_swish_residual };
+
+Graph conv_graph(const ConvCase& c, Epilogue epilogue, Op op = Op::Conv) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, c.x}, "x");
+  const ValueId w = graph.add_constant(weights(c.w, 11, op == Op::ConvTranspose), "w");
+  ValueId y = graph.add(op, attrs_of(c), {x, w});
+  if (epilogue == Epilogue::bias_swish_residual) {
+    const Shape shape = graph.value(y).type.shape;
+    const ValueId bias = graph.add_constant(random_tensor({DType::f32, channel_shape(shape[1], shape.size())}, 12), "bias");
+    const ValueId residual = graph.add_input({DType::f32, shape}, "residual");
+    y = graph.add(Op::Add, NoAttrs{}, {y, bias});
+    y = graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Sigmoid, NoAttrs{}, {y})});
+    y = graph.add(Op::Add, NoAttrs{}, {y, residual});
+  }
+  graph.set_outputs({y}, {"y"});
+  return graph;
+}
+
+const ConvCase kDense[] = {
+    {"pointwise", {1, 24, 9, 7}, {40, 24, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_images", {3, 16, 5, 6}, {32, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_strided", {1, 17, 9, 7}, {3, 17, 1, 1}, {2, 2}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_conflicting_stride", {1, 512, 5, 5}, {21, 512, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"padded", {1, 20, 13, 15}, {37, 20, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"asymmetric", {2, 5, 11, 10}, {19, 5, 3, 2}, {2, 1}, {1, 1}, {0, 1}, {2, 0}, 1},
+    {"dilated", {1, 8, 14, 13}, {16, 8, 3, 3}, {1, 1}, {2, 3}, {2, 3}, {2, 3}, 1},
+    {"first_layer", {1, 3, 20, 21}, {32, 3, 5, 5}, {2, 2}, {1, 1}, {2, 2}, {2, 2}, 1},
+    {"last_layer", {1, 32, 12, 17}, {3, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"patches", {1, 12, 16, 24}, {33, 12, 4, 4}, {4, 4}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"grouped", {1, 24, 8, 9}, {36, 6, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 4},
+    {"one_axis", {2, 10, 31}, {18, 10, 5}, {2}, {1}, {2}, {1}, 1},
+    {"large", {1, 64, 30, 31}, {96, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"many_columns", {1, 128, 6, 6}, {600, 128, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"padding_beyond_input", {1, 4, 2, 2}, {4, 4, 5, 5}, {1, 1}, {1, 1}, {4, 4}, {4, 4}, 1},
+};
+
+class ConvDirect : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
+
+TEST_P(ConvDirect, MatchesInterpreter) {
+  const auto& [c, isa] = GetParam();
+  EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_direct", {.isa = isa}), 1);
+}
+
+std::string case_name(const ::testing::TestParamInfo<std::tuple<ConvCase, Isa>>& info) {
+  return std::string(std::get<0>(info.param).name) + "_" + std::to_string(static_cast<int>(std::get<1>(info.param)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvDirect, ::testing::Combine(::testing::ValuesIn(kDense), ::testing::ValuesIn(isas_that_run_here())), case_name);
+
+const ConvCase kDepthwise[] = {
+    {"three", {1, 40, 13, 17}, {40, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 40},
+    {"three_strided", {2, 24, 14, 15}, {24, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, 24},
+    {"five", {1, 19, 12, 29}, {19, 1, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, 19},
+    {"five_strided", {1, 64, 17, 33}, {64, 1, 5, 5}, {2, 2}, {1, 1}, {2, 2}, {2, 2}, 64},
+    {"dilated", {1, 16, 15, 15}, {16, 1, 3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}, 16},
+    {"narrow", {1, 32, 7, 2}, {32, 1, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, 32},
+    {"one_axis", {1, 18, 21}, {18, 1, 3}, {1}, {1}, {1}, {1}, 18},
+    {"unpadded", {1, 8, 9, 9}, {8, 1, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 8},
+};
+
+class Depthwise : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
+
+TEST_P(Depthwise, MatchesInterpreter) {
+  const auto& [c, isa] = GetParam();
+  EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "depthwise", {.isa = isa}), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise, ::testing::Combine(::testing::ValuesIn(kDepthwise), ::testing::ValuesIn(isas_that_run_here())), case_name);
+
+const ConvCase kWinograd[] = {
+    {"even", {1, 32, 16, 16}, {32, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"odd", {1, 21, 13, 15}, {37, 21, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"unpadded_images", {2, 16, 11, 9}, {5, 16, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"many_tiles", {1, 64, 50, 51}, {48, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"many_channels", {1, 256, 13, 13}, {64, 256, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+};
+
+class Winograd : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
+
+TEST_P(Winograd, MatchesInterpreter) {
+  const auto& [c, isa] = GetParam();
+  const Graph graph = conv_graph(c, Epilogue::bias_swish_residual);
+  EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa, .tolerance = 1e-5}), 2);
+  EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa, .accuracy = Accuracy::strict}), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, Winograd, ::testing::Combine(::testing::ValuesIn(kWinograd), ::testing::ValuesIn(isas_that_run_here())), case_name);
+
+const ConvCase kGeneric[] = {
+    {"grouped", {2, 12, 7, 9}, {18, 4, 3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 2}, 3},
+    {"one_axis", {1, 3, 40}, {5, 3, 7}, {3}, {2}, {3}, {4}, 1},
+    {"three_axes", {1, 4, 5, 6, 7}, {6, 4, 3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, 1},
+};
+
+TEST(LinearGeneric, Convolutions) {
+  for (const ConvCase& c : kGeneric)
+    for (Isa isa : isas_that_run_here())
+      EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "linear_generic", {.isa = isa}), 1) << c.name;
+}
+
+TEST(LinearGeneric, TransposedConvolutions) {
+  const ConvCase cases[] = {
+      {"plain", {1, 6, 5, 7}, {6, 4, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, 1},
+      {"grouped", {2, 6, 5, 4}, {6, 2, 2, 3}, {1, 3}, {2, 1}, {0, 1}, {1, 0}, 3},
+      {"one_axis", {1, 4, 9}, {4, 3, 4}, {2}, {1}, {1}, {1}, 1},
+  };
+  for (const ConvCase& c : cases)
+    EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual, Op::ConvTranspose), "linear_generic"), 1) << c.name;
+}
+
+// Reflect padding and a normalization are computed while the panel is filled.
+TEST(ConvDirect, PrologueOnTheData) {
+  for (Isa isa : isas_that_run_here()) {
+    Graph graph;
+    const ValueId x = graph.add_input({DType::f32, {1, 20, 9, 11}}, "x");
+    const ValueId scale = graph.add_input({DType::f32, {1, 20, 1, 1}}, "scale");
+    ValueId y = graph.add(Op::Relu, NoAttrs{}, {graph.add(Op::Mul, NoAttrs{}, {x, scale})});
+    y = graph.add(Op::Pad, PadAttrs{{0, 0, 2, 2}, {0, 0, 2, 2}, PadMode::reflect, 0}, {y});
+    const ConvCase c{"", {}, {24, 20, 5, 5}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
+    y = graph.add(Op::Conv, attrs_of(c), {y, graph.add_constant(weights(c.w, 3), "w")});
+    y = graph.add(Op::Tanh, NoAttrs{}, {y});
+    graph.set_outputs({y}, {"y"});
+    EXPECT_GE(check_family(graph, "conv_direct", {.isa = isa}), 1);
+  }
+}
+
+// Heads split off the result of a pointwise convolution; two outputs.
+TEST(ConvDirect, LayoutEpilogue) {
+  for (Isa isa : isas_that_run_here()) {
+    Graph graph;
+    const ValueId x = graph.add_input({DType::f32, {1, 24, 6, 7}}, "x");
+    const ConvCase c{"", {}, {48, 24, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
+    const ValueId y = graph.add(Op::Conv, attrs_of(c), {x, graph.add_constant(weights(c.w, 3), "w")});
+    const ValueId relu = graph.add(Op::Relu, NoAttrs{}, {y});
+    const ValueId heads = graph.add(Op::Reshape, ShapeAttrs{{1, 3, 16, 42}}, {relu});
+    const ValueId turned = graph.add(Op::Transpose, PermAttrs{{0, 1, 3, 2}}, {heads});
+    graph.set_outputs({relu, turned}, {"relu", "turned"});
+    EXPECT_GE(check_family(graph, "conv_direct", {.isa = isa}), 1);
+  }
+}
+
+}  // namespace
+}  // namespace korch::testing

@@ -1,0 +1,210 @@
+#include "harness.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/packing.h"
+#include "korch/interp/interpreter.h"
+#include "korch/runtime/abi.h"
+
+namespace korch::testing {
+
+namespace {
+
+constexpr size_t kPage = 4096;
+
+// Memory whose end coincides with an unmapped page: reading or writing beyond it kills the test.
+class GuardedBuffer {
+ public:
+  explicit GuardedBuffer(size_t bytes) : size_(bytes), mapped_((bytes + kPage - 1) / kPage * kPage + kPage) {
+    base_ = static_cast<char*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_ + mapped_ - kPage, kPage, PROT_NONE);
+    std::memset(base_, 0x7f, mapped_ - kPage);  // large finite floats: what is read uninitialized shows
+  }
+  ~GuardedBuffer() { munmap(base_, mapped_); }
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  char* data() { return base_ + mapped_ - kPage - size_; }
+  size_t size() const { return size_; }
+
+ private:
+  size_t size_, mapped_;
+  char* base_;
+};
+
+using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
+
+Packing layout_packing(const Layout& layout, size_t rank) {
+  Packing packing{"layout", {}};
+  for (size_t i = 0; i < rank; ++i) packing.params.push_back(layout.order.empty() ? static_cast<int64_t>(i) : layout.order[i]);
+  packing.params.push_back(layout.block_axis);
+  packing.params.push_back(layout.block);
+  return packing;
+}
+
+void add_buffer(Buffers& buffers, const std::string& bytes) {
+  buffers.push_back(std::make_unique<GuardedBuffer>(bytes.size()));
+  std::memcpy(buffers.back()->data(), bytes.data(), bytes.size());
+}
+
+HostTensor read_output(const TensorType& type, const Layout& layout, const char* bytes) {
+  HostTensor result(type);
+  const size_t element = size_bytes(type.dtype);
+  std::vector<int64_t> index(type.shape.size(), 0);
+  for (int64_t i = 0; i < type.elements(); ++i) {
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * element,
+                bytes + element_offset(type.shape, layout, index) * element, element);
+    for (size_t axis = index.size(); axis-- > 0;) {
+      if (++index[axis] < type.shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+  return result;
+}
+
+// Runs all phases, slices in a scrambled order over several workers' scratch.
+int32_t run_phases(const Kernel& kernel, const std::vector<void*>& functions, std::vector<void*>& args) {
+  constexpr int kWorkers = 2;
+  Buffers scratch;
+  for (int i = 0; i < kWorkers; ++i)
+    scratch.push_back(std::make_unique<GuardedBuffer>((kernel.scratch_bytes + 63) / 64 * 64));
+  for (size_t phase = 0; phase < kernel.phases.size(); ++phase) {
+    const int64_t grid = kernel.phases[phase].grid;
+    std::vector<std::pair<int64_t, int64_t>> ranges;
+    for (int64_t begin = 0; begin < grid;) {
+      const int64_t end = std::min(grid, begin + 1 + begin % 3);
+      ranges.push_back({begin, end});
+      begin = end;
+    }
+    std::reverse(ranges.begin(), ranges.end());
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const korch_kernel_context context{args.data(), scratch[i % kWorkers]->data(), nullptr, static_cast<int32_t>(i % kWorkers)};
+      const auto function = reinterpret_cast<korch_kernel_fn>(functions[phase]);
+      if (const int32_t status = function(&context, ranges[i].first, ranges[i].second)) return status;
+    }
+  }
+  return 0;
+}
+
+struct Reference {
+  std::vector<HostTensor> inputs, outputs;
+  std::vector<double> scales;  // per output: what rounding errors are measured against
+};
+
+// The scale of an output is its root mean square or 1, whichever is larger: inputs are of unit size and weights are
+// scaled so that sums stay so.
+Reference reference_for(const Graph& graph, int64_t seed) {
+  Reference reference;
+  for (ValueId input : graph.inputs()) reference.inputs.push_back(random_tensor(graph.value(input).type, seed++));
+  reference.outputs = interpret(graph, reference.inputs, {.precision = Precision::float64, .observe = {}});
+  for (const HostTensor& output : reference.outputs) {
+    double squares = 0;
+    for (int64_t i = 0; i < output.elements(); ++i) squares += std::pow(element_as_double(output, i), 2);
+    reference.scales.push_back(std::max(1.0, std::sqrt(squares / std::max<int64_t>(1, output.elements()))));
+  }
+  return reference;
+}
+
+void compare(const HostTensor& actual, const HostTensor& expected, double tolerance, const std::string& what) {
+  double worst = 0;
+  int64_t at = -1;
+  for (int64_t i = 0; i < expected.elements(); ++i) {
+    const double error = std::fabs(element_as_double(actual, i) - element_as_double(expected, i));
+    if (!(error <= worst)) worst = error, at = i;
+  }
+  EXPECT_LE(worst, tolerance) << what << ": element " << at << " is " << element_as_double(actual, std::max<int64_t>(at, 0))
+                              << ", not " << element_as_double(expected, std::max<int64_t>(at, 0));
+}
+
+void check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation, const Target& target,
+               const Reference& reference, const CheckOptions& options) {
+  const std::string what = to_string(implementation) + " for " + name(target.isa);
+  SCOPED_TRACE(what);
+  Result<Kernel> generated = generate(graph, candidate, implementation, target);
+  ASSERT_TRUE(generated.ok()) << generated.refusal().detail;
+  const Kernel& kernel = generated.value();
+  Result<std::string> object = compile_object(kernel.source, target.isa);
+  ASSERT_TRUE(object.ok()) << object.refusal().detail << "\n" << kernel.source;
+  LoadedKernels loaded;
+  std::vector<std::string> symbols;
+  for (const KernelPhase& phase : kernel.phases) symbols.push_back(phase.symbol);
+  Result<std::vector<void*>> functions = loaded.load(object.value(), symbols);
+  ASSERT_TRUE(functions.ok()) << functions.refusal().detail;
+
+  Buffers buffers;
+  for (size_t i = 0; i < candidate.inputs.size(); ++i)
+    add_buffer(buffers, pack(reference.inputs[i],
+                             layout_packing(implementation.input_layouts[i], reference.inputs[i].shape().size())));
+  for (size_t i = 0; i < candidate.constants.size(); ++i)
+    add_buffer(buffers, pack(*graph.constant(candidate.constants[i]), kernel.constant_packing[i]));
+  const size_t first_output = buffers.size();
+  for (size_t i = 0; i < candidate.outputs.size(); ++i)
+    buffers.push_back(std::make_unique<GuardedBuffer>(
+        physical_bytes(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i])));
+  for (int64_t bytes : kernel.temporary_bytes) buffers.push_back(std::make_unique<GuardedBuffer>(bytes));
+  std::vector<void*> args;
+  for (const auto& buffer : buffers) args.push_back(buffer->data());
+  ASSERT_EQ(run_phases(kernel, functions.value(), args), 0);
+  for (size_t i = 0; i < candidate.outputs.size(); ++i)
+    compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i], buffers[first_output + i]->data()),
+            reference.outputs[i], options.tolerance * reference.scales[i], what);
+}
+
+}  // namespace
+
+Candidate whole_graph(const Graph& graph) {
+  Candidate candidate;
+  for (NodeId id : graph.topological_order()) {
+    if (graph.node(id).op == Op::Constant) continue;
+    candidate.nodes.push_back(id);
+    for (ValueId input : graph.node(id).inputs)
+      if (graph.constant(input) != nullptr &&
+          std::find(candidate.constants.begin(), candidate.constants.end(), input) == candidate.constants.end())
+        candidate.constants.push_back(input);
+  }
+  candidate.inputs = graph.inputs();
+  candidate.outputs = graph.outputs();
+  return candidate;
+}
+
+int check_family(const Graph& graph, const std::string& family, const CheckOptions& options) {
+  Target target;
+  target.isa = options.isa;
+  target.threads = options.threads;
+  target.library_calls = family.rfind("onednn", 0) == 0;
+  const Candidate candidate = whole_graph(graph);
+  std::vector<Refusal> refused;
+  const Reference reference = reference_for(graph, options.seed);
+  int ran = 0;
+  for (const Implementation& implementation : implementations(graph, candidate, target, options.accuracy, &refused)) {
+    if (implementation.family != family) continue;
+    check_one(graph, candidate, implementation, target, reference, options);
+    ++ran;
+  }
+  return ran;
+}
+
+HostTensor random_tensor(const TensorType& type, int64_t seed, double scale) {
+  std::mt19937_64 generator(static_cast<uint64_t>(seed));
+  HostTensor real(TensorType{DType::f64, type.shape});
+  for (int64_t i = 0; i < real.elements(); ++i) {
+    const double uniform = static_cast<double>(generator() >> 11) / 9007199254740992.0 * 2 - 1;
+    real.mutable_data<double>()[i] = is_integer(type.dtype) ? std::floor(uniform * 8) : uniform * 1.7 * scale;
+  }
+  return converted(real, type.dtype);
+}
+
+std::vector<Isa> isas_that_run_here() {
+  std::vector<Isa> isas;
+  for (Isa isa : {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4})
+    if (runs_here(isa)) isas.push_back(isa);
+  return isas;
+}
+
+}  // namespace korch::testing

@@ -1,0 +1,30 @@
+// Runs a candidate's kernels and compares them with the interpreter in float64.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/codegen/implementation.h"
+
+namespace korch::testing {
+
+// All live nodes of the graph but constants, as one candidate: reads the graph's inputs, makes its outputs.
+Candidate whole_graph(const Graph& graph);
+
+struct CheckOptions {
+  Isa isa = Isa::portable;
+  int threads = 2;                 // what the kernels are sliced for; slices run one after the other, in odd order
+  Accuracy accuracy = Accuracy::standard;
+  double tolerance = 2e-6;         // of the error over the root of the sum of squares that the reduction sees
+  int64_t seed = 1;
+};
+
+// Generates, compiles and runs every implementation of `family` that lists for the candidate, on random inputs, with the
+// buffers ending at unmapped pages. Returns how many ran; failures are reported through GoogleTest.
+int check_family(const Graph& graph, const std::string& family, const CheckOptions& options = {});
+
+HostTensor random_tensor(const TensorType& type, int64_t seed, double scale = 1.0);
+
+std::vector<Isa> isas_that_run_here();
+
+}  // namespace korch::testing

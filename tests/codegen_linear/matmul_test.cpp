@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness.h"
+
+namespace korch::testing {
+namespace {
+
+struct MatMulCase {
+  const char* name;
+  Shape a, b;
+  bool transpose_a, transpose_b, constant_b;
+};
+
+const MatMulCase kCases[] = {
+    {"plain", {33, 48}, {48, 65}, false, false, true},
+    {"row", {1, 200}, {200, 1000}, false, false, true},
+    {"flat_batches", {2, 19, 40}, {40, 56}, false, false, true},
+    {"conflicting_stride", {30, 512}, {512, 40}, false, false, true},
+    {"transposed_b", {29, 24}, {50, 24}, false, true, true},
+    {"transposed_a", {24, 29}, {24, 50}, true, false, true},
+    {"dynamic", {3, 2, 17, 21}, {3, 2, 21, 37}, false, false, false},
+    {"scores", {1, 4, 33, 24}, {1, 4, 47, 24}, false, true, false},
+    {"broadcast_b", {4, 9, 16}, {1, 16, 20}, false, false, false},
+    {"broadcast_a", {9, 16}, {4, 16, 20}, false, false, false},
+    {"broadcast_both", {3, 1, 9, 16}, {1, 2, 16, 20}, false, false, false},
+    {"constant_batches", {3, 9, 16}, {3, 16, 20}, false, false, true},
+    {"both_transposed", {2, 18, 30}, {2, 31, 18}, true, true, false},
+    {"long_reduction", {16, 5000}, {5000, 17}, false, false, false},
+    {"many", {150, 96}, {96, 300}, false, false, true},
+};
+
+Graph matmul_graph(const MatMulCase& c, DType type, bool epilogue) {
+  Graph graph;
+  const int64_t k = c.transpose_a ? c.a[c.a.size() - 2] : c.a.back();
+  const double scale = is_integer(type) ? 1 : 1 / std::sqrt(static_cast<double>(k));
+  const ValueId a = graph.add_input({type, c.a}, "a");
+  const ValueId b = c.constant_b ? graph.add_constant(random_tensor({type, c.b}, 7, scale), "b") : graph.add_input({type, c.b}, "b");
+  ValueId y = graph.add(Op::MatMul, MatMulAttrs{c.transpose_a, c.transpose_b}, {a, b});
+  if (epilogue) {
+    const Shape shape = graph.value(y).type.shape;
+    y = graph.add(Op::Add, NoAttrs{}, {y, graph.add_constant(random_tensor({type, {shape.back()}}, 8), "bias")});
+    y = graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Erf, NoAttrs{}, {y})});
+    y = graph.add(Op::Add, NoAttrs{}, {y, graph.add_input({type, shape}, "residual")});
+  }
+  graph.set_outputs({y}, {"y"});
+  return graph;
+}
+
+class MatMul : public ::testing::TestWithParam<std::tuple<MatMulCase, Isa>> {};
+
+// Dynamic operands are of unit size, so sums grow with the root of K.
+double tolerance(const MatMulCase& c) { return c.constant_b ? 2e-6 : 5e-6; }
+
+TEST_P(MatMul, MatchesInterpreter) {
+  const auto& [c, isa] = GetParam();
+  EXPECT_GE(check_family(matmul_graph(c, DType::f32, true), "matmul", {.isa = isa, .tolerance = tolerance(c)}), 1);
+}
+
+TEST_P(MatMul, GenericMatchesInterpreter) {
+  const auto& [c, isa] = GetParam();
+  EXPECT_EQ(check_family(matmul_graph(c, DType::f32, true), "linear_generic", {.isa = isa, .tolerance = tolerance(c)}), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, MatMul, ::testing::Combine(::testing::ValuesIn(kCases), ::testing::ValuesIn(isas_that_run_here())),
+    [](const auto& info) {
+      return std::string(std::get<0>(info.param).name) + "_" + std::to_string(static_cast<int>(std::get<1>(info.param)));
+    });
+
+TEST(LinearGeneric, OtherTypes) {
+  for (DType type : {DType::f64, DType::i32, DType::i64, DType::u32, DType::u64})
+    for (const MatMulCase& c : kCases)
+      EXPECT_EQ(check_family(matmul_graph(c, type, false), "linear_generic"), 1) << c.name;
+}
+
+// Attention's operands as the models have them: heads split by Reshape and Transpose before, joined after.
+TEST(MatMul, LayoutPrologueAndEpilogue) {
+  for (Isa isa : isas_that_run_here()) {
+    Graph graph;
+    const ValueId q = graph.add_input({DType::f32, {1, 21, 32}}, "q");
+    const ValueId k = graph.add_input({DType::f32, {1, 19, 32}}, "k");
+    auto heads = [&](ValueId value, int64_t rows, std::vector<int64_t> perm) {
+      const ValueId split = graph.add(Op::Reshape, ShapeAttrs{{1, rows, 2, 16}}, {value});
+      return graph.add(Op::Transpose, PermAttrs{std::move(perm)}, {split});
+    };
+    ValueId y = graph.add(Op::MatMul, MatMulAttrs{}, {heads(q, 21, {0, 2, 1, 3}), heads(k, 19, {0, 2, 3, 1})});
+    const ValueId scale = graph.add_constant(HostTensor::of<float>(DType::f32, {}, {0.25f}), "scale");
+    y = graph.add(Op::Mul, NoAttrs{}, {y, scale});
+    graph.set_outputs({y}, {"scores"});
+    EXPECT_GE(check_family(graph, "matmul", {.isa = isa, .tolerance = 5e-6}), 1);
+  }
+}
+
+TEST(MatMul, JoinedHeads) {
+  for (Isa isa : isas_that_run_here()) {
+    Graph graph;
+    const ValueId p = graph.add_input({DType::f32, {1, 3, 20, 18}}, "p");
+    const ValueId v = graph.add_input({DType::f32, {1, 3, 18, 16}}, "v");
+    ValueId y = graph.add(Op::MatMul, MatMulAttrs{}, {p, v});
+    y = graph.add(Op::Transpose, PermAttrs{{0, 2, 1, 3}}, {y});
+    y = graph.add(Op::Reshape, ShapeAttrs{{1, 20, 48}}, {y});
+    graph.set_outputs({y}, {"y"});
+    EXPECT_GE(check_family(graph, "matmul", {.isa = isa, .tolerance = 5e-6}), 1);
+  }
+}
+
+}  // namespace
+}  // namespace korch::testing
