@@ -16,7 +16,7 @@ namespace korch {
 namespace onnx {
 namespace {
 
-constexpr int64_t kMinOpset = 7;   // numpy broadcasting begins here
+constexpr int64_t kMinOpset = 6;   // what came before had other attributes throughout
 constexpr int64_t kMaxOpset = 21;  // the last whose changes the rules know
 
 class Importer {

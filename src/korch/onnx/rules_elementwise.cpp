@@ -18,9 +18,24 @@ Op op_named(const std::string& op_type) {
 Results unary(NodeImport& n) {
   return {n.emit(op_named(n.op_type()), {n.input(0)})};
 }
-Results binary(NodeImport& n) {
-  return {n.emit(op_named(n.op_type()), {n.input(0), n.input(1)})};
+// Until opset 6, the second operand is laid along the first one's axes from `axis` on (by default the last
+// ones).
+Operand legacy_broadcast(NodeImport& n, const Operand& a, const Operand& b) {
+  if (n.opset() >= 7) return b;
+  const int64_t axis = n.int_attr("axis", a->rank() - b->rank());
+  if (!n.flag("broadcast", false)) return b;
+  if (axis < 0 || axis + b->rank() > a->rank())
+    n.invalid(fmt::format("axis {} does not align the operands", axis));
+  Shape shape = b->shape();
+  shape.resize(static_cast<size_t>(a->rank() - axis), 1);
+  return n.reshape(b, shape);
 }
+
+Results binary(NodeImport& n) {
+  const Operand& a = n.input(0);
+  return {n.emit(op_named(n.op_type()), {a, legacy_broadcast(n, a, n.input(1))})};
+}
+
 Results where(NodeImport& n) {
   return {n.emit(Op::Where, {n.input(0), n.input(1), n.input(2)})};
 }
@@ -76,7 +91,7 @@ Results cast_like(NodeImport& n) {
 // The exponent may have another type than the base; the result has the base's.
 Results pow(NodeImport& n) {
   const Operand& base = n.input(0);
-  const Operand& exponent = n.input(1);
+  const Operand exponent = legacy_broadcast(n, base, n.input(1));
   if (base->dtype() == exponent->dtype() || !is_float(exponent->dtype()) || is_float(base->dtype()))
     return {n.emit(Op::Pow, {base, n.cast(exponent, base->dtype())})};
   const Operand real = n.emit(Op::Pow, {n.cast(base, DType::f64), n.cast(exponent, DType::f64)});
@@ -89,12 +104,19 @@ Results mod(NodeImport& n) {
   return {n.emit(fmod ? Op::Fmod : Op::Mod, {n.input(0), n.input(1)})};
 }
 
+// The slope broadcasts to the data; until opset 6 it is one number, or one per channel.
 Results prelu(NodeImport& n) {
   const Operand& x = n.input(0);
-  if (broadcast(x->shape(), n.input(1)->shape()) != x->shape())
-    n.invalid(fmt::format("the slope {} does not broadcast to the data {}", to_string(n.input(1)->type),
+  Operand slope = n.input(1);
+  if (n.opset() < 7 && slope->rank() == 1 && slope->shape()[0] != 1 && x->rank() > 2) {
+    Shape per_channel(static_cast<size_t>(x->rank() - 1), 1);
+    per_channel[0] = slope->shape()[0];
+    slope = n.reshape(slope, per_channel);
+  }
+  if (broadcast(x->shape(), slope->shape()) != x->shape())
+    n.invalid(fmt::format("the slope {} does not broadcast to the data {}", to_string(slope->type),
                           to_string(x->type)));
-  return {n.emit(Op::PRelu, {x, n.input(1)})};
+  return {n.emit(Op::PRelu, {x, slope})};
 }
 
 // One operand is itself, two are the elementwise operator, more the variadic one.
@@ -140,6 +162,7 @@ Results identity(NodeImport& n) {
 Results dropout(NodeImport& n) {
   n.ignore("ratio");
   n.ignore("seed");
+  if (n.opset() < 7) n.ignore("is_test");
   if (n.has_input(2) && element_as_int(n.constant_input(2, "training_mode"), 0) != 0)
     n.unsupported("training mode");
   std::vector<Operand> outputs = {n.input(0)};

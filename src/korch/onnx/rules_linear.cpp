@@ -25,6 +25,7 @@ Results matmul(NodeImport& n) {
 }
 
 Results gemm(NodeImport& n) {
+  if (n.opset() < 7) n.ignore("broadcast");
   GemmAttrs attrs;
   attrs.alpha = n.float_attr("alpha", 1);
   attrs.beta = n.float_attr("beta", 1);

@@ -6,17 +6,14 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-void require_one_output(NodeImport& n) {
-  for (size_t i = 1; i < n.output_count(); ++i) {
-    if (n.output_used(i)) n.unsupported("only its first output is known (the others serve training)");
-  }
-}
-
 Results batch_normalization(NodeImport& n) {
   n.ignore("momentum");
   if (n.flag("training_mode", false)) n.unsupported("training mode");
   if (n.opset() < 9 && !n.flag("spatial", true)) n.unsupported("spatial = 0");
-  require_one_output(n);
+  if (n.opset() < 7 && !n.flag("is_test", false)) n.unsupported("training mode");
+  for (size_t i = 1; i < n.output_count(); ++i) {
+    if (n.output_used(i)) n.unsupported("only its first output is known (the others serve training)");
+  }
   NormAttrs attrs;
   attrs.epsilon = n.float_attr("epsilon", 1e-5f);
   // Parameters may have another float type than the data.
@@ -31,15 +28,31 @@ Results instance_normalization(NodeImport& n) {
   return {n.emit(Op::InstanceNormalization, attrs, {n.input(0), n.input(1), n.input(2)})};
 }
 
+// Mean and 1 / standard deviation over the normalized axes.
+Results layer_statistics(NodeImport& n, const NormAttrs& attrs) {
+  const Operand& x = n.input(0);
+  ReduceAttrs reduce;
+  for (int64_t axis = attrs.axis; axis < x->rank(); ++axis) reduce.axes.push_back(axis);
+  const Operand mean = n.emit(Op::ReduceMean, reduce, {x});
+  const Operand difference = n.emit(Op::Sub, {x, mean});
+  const Operand variance = n.emit(Op::ReduceMean, reduce, {n.emit(Op::Mul, {difference, difference})});
+  const Operand shifted = n.emit(Op::Add, {variance, n.scalar(x->dtype(), attrs.epsilon)});
+  return {mean, n.emit(Op::Reciprocal, {n.emit(Op::Sqrt, {shifted})})};
+}
+
 Results layer_normalization(NodeImport& n) {
-  require_one_output(n);
-  n.ignore("stash_type");  // the precision of the statistics: ours is at least float32
+  // The precision of the statistics: ours is at least float32, but their type is what it says.
+  const DType stash = n.dtype_attr("stash_type", DType::f32);
   NormAttrs attrs;
   attrs.axis = n.axis(n.int_attr("axis", -1), n.input(0)->rank());
   attrs.epsilon = n.float_attr("epsilon", 1e-5f);
   std::vector<Operand> operands = {n.input(0), n.input(1)};
   if (n.has_input(2)) operands.push_back(n.input(2));
-  return {n.emit(Op::LayerNormalization, attrs, operands)};
+  Results outputs = {n.emit(Op::LayerNormalization, attrs, operands)};
+  if (n.output_used(1) || n.output_used(2)) {
+    for (const Operand& statistic : layer_statistics(n, attrs)) outputs.push_back(n.cast(statistic, stash));
+  }
+  return outputs;
 }
 
 // Scale and bias come per group until opset 20, per channel from 21.
