@@ -1,0 +1,421 @@
+// Every malformed, hostile or unsupported model ends in one Error of the right kind that says where and what.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "korch/base/files.h"
+#include "korch/onnx/import.h"
+#include "model_builder.h"
+
+namespace korch {
+namespace {
+
+// Imports and expects an Error of this kind whose message contains all of `words`.
+void expect_error(const std::function<void()>& action, ErrorKind kind,
+                  const std::vector<std::string>& words) {
+  try {
+    action();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << message;
+    for (const std::string& word : words) EXPECT_NE(message.find(word), std::string::npos) << message;
+  }
+}
+
+void expect_refused(const ModelBuilder& b, ErrorKind kind, const std::vector<std::string>& words,
+                    const ImportOptions& options = {}) {
+  expect_error([&] { import_onnx_bytes(b.bytes(), options); }, kind, words);
+}
+
+ModelBuilder relu_model() {
+  ModelBuilder b;
+  b.input("x", {2, 3}).output("y");
+  b.node("Relu", {"x"}, {"y"});
+  return b;
+}
+
+TEST(BadFile, MissingEmptyOrNoFile) {
+  const TempDir dir;
+  expect_error([&] { import_onnx(dir.path() + "/none.onnx"); }, ErrorKind::io, {"none.onnx"});
+  expect_error([&] { import_onnx(dir.path()); }, ErrorKind::io, {"not a regular file"});
+  write_file(dir.path() + "/empty.onnx", "");
+  expect_error([&] { import_onnx(dir.path() + "/empty.onnx"); }, ErrorKind::invalid, {"not an ONNX model"});
+  ASSERT_EQ(mkfifo((dir.path() + "/pipe.onnx").c_str(), 0600), 0);
+  expect_error([&] { import_onnx(dir.path() + "/pipe.onnx"); }, ErrorKind::io, {"not a regular file"});
+}
+
+TEST(BadFile, RandomBytes) {
+  std::string bytes;
+  uint32_t state = 1;
+  for (int i = 0; i < 4096; ++i) bytes += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  expect_error([&] { import_onnx_bytes(bytes); }, ErrorKind::invalid, {"ONNX model"});
+}
+
+// A prefix may happen to be a valid message; then something must be missing from the model.
+TEST(BadFile, EveryTruncation) {
+  ModelBuilder b = relu_model();
+  b.floats("w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  b.node("Add", {"y", "w"}, {"z"});
+  b.output("z");
+  const std::string whole = b.bytes();
+  EXPECT_NO_THROW(import_onnx_bytes(whole));
+  for (size_t size = 0; size < whole.size(); ++size) {
+    try {
+      import_onnx_bytes(whole.substr(0, size));
+      ADD_FAILURE() << "imported the first " << size << " bytes";
+    } catch (const Error& error) {
+      EXPECT_NE(error.kind(), ErrorKind::internal) << error.what();
+    }
+  }
+}
+
+TEST(BadFile, LargerThanProtobufHolds) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/large.onnx";
+  write_file(path, "x");
+  std::filesystem::resize_file(path, size_t{3} << 30);  // sparse
+  expect_error([&] { import_onnx(path); }, ErrorKind::invalid, {"2 GiB", "external data"});
+}
+
+TEST(BadGraph, CycleNamesItsNodes) {
+  ModelBuilder b;
+  b.input("x", {2}).output("c");
+  b.node("Add", {"x", "c"}, {"a"}, "first");
+  b.node("Relu", {"a"}, {"c"}, "second");
+  expect_refused(b, ErrorKind::invalid, {"cycle", "\"first\" (Add)", "\"second\" (Relu)"});
+}
+
+TEST(BadGraph, UnsortedNodesAreFine) {
+  ModelBuilder b;
+  b.input("x", {2}).output("c");
+  b.node("Relu", {"a"}, {"c"});
+  b.node("Neg", {"x"}, {"a"});
+  EXPECT_EQ(import_onnx_bytes(b.bytes()).live_node_count(), 2u);
+}
+
+TEST(BadGraph, DuplicateNames) {
+  ModelBuilder twice = relu_model();
+  twice.node("Neg", {"x"}, {"y"}, "again");
+  expect_refused(twice, ErrorKind::invalid, {"\"y\" is made twice", "\"Relu_0\"", "\"again\""});
+  ModelBuilder shadow = relu_model();
+  shadow.node("Neg", {"y"}, {"x"});
+  expect_refused(shadow, ErrorKind::invalid, {"\"x\" is made twice", "graph input"});
+  ModelBuilder inputs = relu_model();
+  inputs.input("x", {2, 3});
+  expect_refused(inputs, ErrorKind::invalid, {"two graph inputs", "\"x\""});
+  ModelBuilder outputs = relu_model();
+  outputs.output("y");
+  expect_refused(outputs, ErrorKind::invalid, {"two graph outputs", "\"y\""});
+  ModelBuilder weights = relu_model();
+  weights.floats("w", {1}, {1});
+  weights.floats("w", {1}, {2});
+  expect_refused(weights, ErrorKind::invalid, {"\"w\""});
+}
+
+TEST(BadGraph, UnknownNames) {
+  ModelBuilder b = relu_model();
+  b.node("Add", {"y", "nowhere"}, {"z"}, "sum");
+  expect_refused(b, ErrorKind::invalid, {"\"sum\" (Add)", "\"nowhere\""});
+  ModelBuilder output = relu_model();
+  output.output("z");
+  expect_refused(output, ErrorKind::invalid, {"output", "\"z\""});
+  ModelBuilder none;
+  none.input("x", {1});
+  expect_refused(none, ErrorKind::invalid, {"no outputs"});
+}
+
+TEST(BadGraph, ControlCharactersOfNamesAreEscaped) {
+  ModelBuilder b = relu_model();
+  b.node("Neg", {"bad\x1b[31m\n"}, {"z"});
+  expect_refused(b, ErrorKind::invalid, {"\"bad\\x1b[31m\\x0a\""});
+}
+
+TEST(BadGraph, Opset) {
+  ModelBuilder none;
+  none.model.clear_opset_import();
+  expect_refused(none, ErrorKind::invalid, {"opset"});
+  expect_refused(ModelBuilder(5), ErrorKind::unsupported, {"opset 5"});
+  expect_refused(ModelBuilder(99), ErrorKind::unsupported, {"opset 99", "export"});
+}
+
+TEST(Unsupported, AllOperatorsAndTypesAreNamedAtOnce) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).input("s", {2}, 8).output("d").output("u").output("r");
+  b.node("LSTM", {"x"}, {"a"}, "recurrent");
+  b.node("Relu", {"a"}, {"b"});
+  b.node("Softplus", {"b"}, {"d"});
+  b.node("StringNormalizer", {"s"}, {"u"}, "strings");
+  b.node("FancyOp", {"x"}, {"r"}, "fancy").set_domain("com.example");
+  b.node("Bernoulli", {"x"}, {"dead"}, "dead");
+  try {
+    import_onnx_bytes(b.bytes());
+    FAIL();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    for (const char* word : {"\"recurrent\" (LSTM)", "\"strings\" (StringNormalizer)",
+                             "\"fancy\" (com.example::FancyOp)", "graph input \"s\": element type STRING"})
+      EXPECT_NE(message.find(word), std::string::npos) << message;
+    EXPECT_EQ(message.find("dead"), std::string::npos) << message;
+    EXPECT_EQ(message.find("Softplus"), std::string::npos) << message;
+  }
+}
+
+TEST(Unsupported, DataDependentShapesSayWhatToDo) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).input("shape", {2}, 7).output("y").output("z");
+  b.node("Reshape", {"x", "shape"}, {"y"}, "to_data");
+  b.node("NonZero", {"x"}, {"z"}, "count");
+  expect_refused(b, ErrorKind::unsupported,
+                 {"\"to_data\" (Reshape)", "\"shape\"", "--shape", "\"count\" (NonZero)"});
+}
+
+TEST(BadInput, DynamicDimensionsNeedAShape) {
+  ModelBuilder b;
+  b.input("x", {-1, 3, -1}, 1, {"batch", "", ""}).output("y");
+  b.node("Relu", {"x"}, {"y"});
+  expect_refused(b, ErrorKind::invalid, {"\"x\"", "\"batch\" (axis 0)", "(axis 2)", "--shape x=1x3x1"});
+  EXPECT_EQ(import_onnx_bytes(b.bytes(), {{{"x", {4, 3, 5}}}}).value(0).type.shape, (Shape{4, 3, 5}));
+  expect_refused(b, ErrorKind::invalid, {"extent 3 on axis 1"}, {{{"x", {4, 2, 5}}}});
+  expect_refused(b, ErrorKind::invalid, {"rank 3", "rank 2"}, {{{"x", {4, 3}}}});
+  expect_refused(b, ErrorKind::invalid, {"negative"}, {{{"x", {-4, 3, 1}}}});
+  expect_refused(b, ErrorKind::usage, {"\"typo\""}, {{{"x", {4, 3, 5}}, {"typo", {1}}}});
+}
+
+TEST(BadInput, NoShapeAtAll) {
+  ModelBuilder b = relu_model();
+  b.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  expect_refused(b, ErrorKind::invalid, {"\"x\"", "no shape", "--shape x="});
+  EXPECT_EQ(import_onnx_bytes(b.bytes(), {{{"x", {7}}}}).value(0).type.shape, (Shape{7}));
+  b.model.mutable_graph()->mutable_input(0)->mutable_type()->clear_tensor_type();
+  expect_refused(b, ErrorKind::unsupported, {"\"x\"", "not a tensor"});
+}
+
+TEST(ShapeBomb, IsRefusedBeforeAnythingIsAllocated) {
+  const int64_t large = std::numeric_limits<int64_t>::max();
+  for (const Shape& shape :
+       {Shape{large}, Shape{1 << 30, 1 << 30, 1 << 30}, Shape{0, large}, Shape{1 << 20, 1 << 20}}) {
+    ModelBuilder input;
+    input.input("x", shape).output("y");
+    input.node("Relu", {"x"}, {"y"});
+    expect_refused(input, ErrorKind::resource, {"graph input \"x\""});
+
+    ModelBuilder made;
+    made.input("x", {1}).output("y");
+    made.ints("shape", shape);
+    made.node("ConstantOfShape", {"shape"}, {"c"}, "bomb");
+    made.node("Add", {"x", "c"}, {"y"});
+    try {
+      import_onnx_bytes(made.bytes());
+      ADD_FAILURE() << to_string(shape);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("\"bomb\""), std::string::npos) << error.what();
+      EXPECT_TRUE(error.kind() == ErrorKind::resource || error.kind() == ErrorKind::invalid) << error.what();
+    }
+
+    ModelBuilder weights = relu_model();
+    auto& tensor = weights.initializer("w", HostTensor::of<float>(DType::f32, {1}, {1}));
+    tensor.clear_dims();
+    for (int64_t extent : shape) tensor.add_dims(extent);
+    weights.node("Add", {"y", "w"}, {"z"});
+    expect_refused(weights, ErrorKind::resource, {"initializer \"w\""});
+  }
+}
+
+TEST(ShapeBomb, ByRepetitionAndRanges) {
+  ModelBuilder tile;
+  tile.input("x", {1 << 20}).output("y");
+  tile.ints("repeats", {1 << 20});
+  tile.node("Tile", {"x", "repeats"}, {"y"}, "tile");
+  expect_refused(tile, ErrorKind::resource, {"\"tile\" (Tile)", "memory"});
+
+  ModelBuilder range;
+  range.output("y");
+  range.floats("zero", {}, {0});
+  range.floats("limit", {}, {1e30f});
+  range.floats("one", {}, {1});
+  range.node("Range", {"zero", "limit", "one"}, {"y"}, "range");
+  expect_refused(range, ErrorKind::resource, {"\"range\" (Range)"});
+}
+
+TEST(BadWeights, DataThatDoNotFitTheExtents) {
+  ModelBuilder raw = relu_model();
+  raw.initializer("w", HostTensor::of<float>(DType::f32, {2}, {1, 2})).set_raw_data("12345");
+  expect_refused(raw, ErrorKind::invalid, {"\"w\"", "8 bytes", "has 5"});
+
+  ModelBuilder typed = relu_model();
+  auto& tensor = typed.initializer("w", HostTensor::of<float>(DType::f32, {2}, {1, 2}));
+  tensor.clear_raw_data();
+  expect_refused(typed, ErrorKind::invalid, {"\"w\"", "2 elements", "has 0"});
+  tensor.add_int32_data(1);
+  tensor.add_int32_data(2);
+  expect_refused(typed, ErrorKind::invalid, {"\"w\""});  // of the wrong field
+
+  ModelBuilder narrow = relu_model();
+  auto& bytes = narrow.initializer("w", HostTensor::of<int8_t>(DType::i8, {1}, {1}));
+  bytes.clear_raw_data();
+  bytes.add_int32_data(200);
+  expect_refused(narrow, ErrorKind::invalid, {"\"w\"", "200 does not fit i8"});
+
+  ModelBuilder negative = relu_model();
+  negative.initializer("w", HostTensor::of<float>(DType::f32, {1}, {1})).set_dims(0, -1);
+  expect_refused(negative, ErrorKind::invalid, {"\"w\"", "negative"});
+
+  ModelBuilder strings = relu_model();
+  strings.initializer("w", HostTensor::of<float>(DType::f32, {1}, {1})).set_data_type(8);
+  expect_refused(strings, ErrorKind::unsupported, {"\"w\"", "STRING"});
+}
+
+class ExternalWeights : public testing::Test {
+ protected:
+  // A model in <dir>/model whose weight w (4 floats) lies at `location`.
+  std::string write_model(const std::string& location, const std::string& offset = {},
+                          const std::string& length = {}) {
+    ModelBuilder b;
+    b.input("x", {4}).output("y");
+    auto& tensor = b.initializer("w", HostTensor::of<float>(DType::f32, {4}, {1, 2, 3, 4}));
+    tensor.clear_raw_data();
+    tensor.set_data_location(onnx::proto::TensorProto::EXTERNAL);
+    const auto entry = [&](const char* key, const std::string& value) {
+      auto* place = tensor.add_external_data();
+      place->set_key(key);
+      place->set_value(value);
+    };
+    entry("location", location);
+    if (!offset.empty()) entry("offset", offset);
+    if (!length.empty()) entry("length", length);
+    b.node("Add", {"x", "w"}, {"y"}, "add");
+    const std::string folder = dir_.path() + "/model";
+    make_directories(folder + "/sub");
+    const std::string path = folder + "/m.onnx";
+    write_file(path, b.bytes());
+    return path;
+  }
+  void write_floats(const std::string& path, const std::vector<float>& values) {
+    write_file(dir_.path() + "/" + path,
+               std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
+  }
+  void expect_refused(const std::string& model, ErrorKind kind, const std::vector<std::string>& words) {
+    expect_error([&] { import_onnx(model); }, kind, words);
+  }
+  TempDir dir_;
+};
+
+TEST_F(ExternalWeights, AreReadAtTheirOffset) {
+  const std::string model = write_model("sub/w.bin", "8", "16");
+  write_floats("model/sub/w.bin", {0, 0, 5, 6, 7, 8});
+  const Graph graph = import_onnx(model);
+  const HostTensor* w = nullptr;
+  for (ValueId id = 0; id < graph.value_count(); ++id) w = w != nullptr ? w : graph.constant(id);
+  ASSERT_NE(w, nullptr);
+  EXPECT_EQ(w->data<float>()[0], 5);
+  EXPECT_EQ(w->data<float>()[3], 8);
+}
+
+TEST_F(ExternalWeights, MissingOrShortFiles) {
+  expect_refused(write_model("w.bin"), ErrorKind::io, {"\"w\"", "w.bin"});
+  write_floats("model/w.bin", {1, 2, 3});
+  expect_refused(write_model("w.bin"), ErrorKind::invalid, {"\"w\"", "12 bytes", "16 from offset 0"});
+  write_floats("model/w.bin", {1, 2, 3, 4});
+  expect_refused(write_model("w.bin", "4"), ErrorKind::invalid, {"\"w\"", "offset 4"});
+  expect_refused(write_model("w.bin", "18446744073709551615"), ErrorKind::invalid, {"\"w\"", "offset"});
+  expect_refused(write_model("w.bin", "-4"), ErrorKind::invalid, {"\"w\"", "offset"});
+  expect_refused(write_model("w.bin", "0", "12"), ErrorKind::invalid, {"\"w\"", "12 bytes"});
+  expect_refused(write_model("sub"), ErrorKind::invalid, {"\"w\"", "regular file"});
+}
+
+TEST_F(ExternalWeights, MustStayInsideTheModelsFolder) {
+  write_floats("secret.bin", {1, 2, 3, 4});
+  write_model("w.bin");
+  const std::string folder = dir_.path() + "/model";
+  std::filesystem::create_symlink(dir_.path() + "/secret.bin", folder + "/link.bin");
+  std::filesystem::create_directory_symlink(dir_.path(), folder + "/out");
+  for (const std::string& location :
+       {dir_.path() + "/secret.bin", std::string("../secret.bin"), std::string("sub/../../secret.bin"),
+        std::string("link.bin"), std::string("out/secret.bin"), std::string(), std::string("a\0b", 3)})
+    expect_refused(write_model(location), ErrorKind::invalid, {"\"w\"", "inside the model's folder"});
+}
+
+TEST_F(ExternalWeights, NeedAModelOnDisk) {
+  const std::string bytes = read_file(write_model("w.bin"));
+  expect_error([&] { import_onnx_bytes(bytes); }, ErrorKind::invalid, {"\"w\"", "no folder"});
+}
+
+TEST(BadAttribute, WrongTypeUnknownOrMissing) {
+  ModelBuilder wrong;
+  wrong.input("x", {2, 3}).output("y");
+  set_attribute(wrong.node("Transpose", {"x"}, {"y"}, "t"), "perm", int64_t{1});
+  expect_refused(wrong, ErrorKind::invalid, {"\"t\" (Transpose)", "perm", "type"});
+  ModelBuilder unknown;
+  unknown.input("x", {2, 3}).output("y");
+  set_attribute(unknown.node("Relu", {"x"}, {"y"}, "r"), "slope", int64_t{1});
+  expect_refused(unknown, ErrorKind::invalid, {"\"r\" (Relu)", "\"slope\""});
+  ModelBuilder missing;
+  missing.input("x", {2, 3}).output("y");
+  missing.node("Concat", {"x", "x"}, {"y"}, "c");
+  expect_refused(missing, ErrorKind::invalid, {"\"c\" (Concat)", "axis", "missing"});
+}
+
+TEST(BadAttribute, ExtremeValues) {
+  const int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
+  for (int64_t value : {low, low + 1, int64_t{-7}, int64_t{0}, high}) {
+    for (const char* attribute : {"strides", "dilations", "kernel_shape", "pads"}) {
+      ModelBuilder b;
+      b.input("x", {1, 2, 5, 5}).output("y");
+      auto& node = b.node("AveragePool", {"x"}, {"y"}, "pool");
+      if (std::string(attribute) != "kernel_shape")
+        set_attribute(node, "kernel_shape", std::vector<int64_t>{2, 2});
+      const size_t count = std::string(attribute) == "pads" ? 4 : 2;
+      if (value == 0 && count == 4) continue;
+      set_attribute(node, attribute, std::vector<int64_t>(count, value));
+      expect_refused(b, ErrorKind::invalid, {"\"pool\" (AveragePool)"});
+    }
+    ModelBuilder axis;
+    axis.input("x", {2, 3}).output("y");
+    set_attribute(axis.node("Concat", {"x", "x"}, {"y"}, "c"), "axis", value == 0 ? 2 : value);
+    expect_refused(axis, ErrorKind::invalid, {"\"c\" (Concat)", "axis"});
+  }
+}
+
+TEST(BadShapes, NameTheNodeAndTheTypes) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).input("z", {4, 5}).output("y");
+  b.node("MatMul", {"x", "z"}, {"y"}, "product");
+  expect_refused(b, ErrorKind::invalid, {"\"product\" (MatMul)", "f32[2x3]", "f32[4x5]"});
+  ModelBuilder reshape;
+  reshape.input("x", {2, 3}).output("y");
+  reshape.ints("shape", {4, -1});
+  reshape.node("Reshape", {"x", "shape"}, {"y"}, "r");
+  expect_refused(reshape, ErrorKind::invalid, {"\"r\" (Reshape)", "6 elements"});
+  ModelBuilder type;
+  type.input("x", {2, 3}).output("y");
+  type.model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(7);
+  type.node("Relu", {"x"}, {"y"});
+  expect_refused(type, ErrorKind::invalid, {"\"y\"", "INT64", "f32[2x3]"});
+}
+
+TEST(BadShapes, MissingInputs) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).output("y");
+  b.node("Add", {"x"}, {"y"}, "half");
+  expect_refused(b, ErrorKind::invalid, {"\"half\" (Add)", "input 1 is missing"});
+  ModelBuilder second = relu_model();
+  second.model.mutable_graph()->mutable_node(0)->add_output("extra");
+  second.output("extra");
+  expect_refused(second, ErrorKind::invalid, {"(Relu)", "no output 1"});
+}
+
+TEST(ConstantFolding, OutOfRangeIndicesNameTheNode) {
+  ModelBuilder b;
+  b.output("y");
+  b.floats("data", {3}, {1, 2, 3});
+  b.ints("at", {5});
+  set_attribute(b.node("GatherElements", {"data", "at"}, {"y"}, "pick"), "axis", int64_t{0});
+  expect_refused(b, ErrorKind::invalid, {"\"pick\" (GatherElements)"});
+}
+
+}  // namespace
+}  // namespace korch
