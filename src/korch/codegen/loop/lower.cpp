@@ -116,6 +116,7 @@ class Lowering {
     const Slicing::Change change = slicing.decide();
     if (change.none()) {
       program_.grid = slicing.grid();
+      loop_over_chunks();
       check_size();
       return true;
     }
@@ -126,6 +127,14 @@ class Lowering {
       removed_.insert(change.remove);
     }
     return false;
+  }
+
+  // A grid variable dealt out in chunks loops inside the slice, in its place among the others.
+  void loop_over_chunks() {
+    for (const GridVariable& grid : program_.grid)
+      if (grid.chunk > 1) removed_.insert(grid.variable.name);
+    for (Nest& nest : program_.nests)
+      if (nest.targets[0].argument == first_output_ + static_cast<int>(primary_)) nest.loops = in_slice(primary_domain_);
   }
 
   // Splits a variable of the primary domain; the new names inherit whether it is in the grid. Returns the inner name.

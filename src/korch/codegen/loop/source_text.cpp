@@ -110,15 +110,8 @@ constexpr DType kStoredTypes[] = {DType::f32, DType::f64, DType::i8,  DType::i16
                                   DType::u8,  DType::u16, DType::u32, DType::u64};
 constexpr DType kVectorTypes[] = {DType::f32, DType::f64, DType::i32, DType::i64};  // with vector arithmetic
 
-// Types and what every width has. $N lanes, $M mask.
-std::string types_of_width(int lanes) {
-  std::string text;
-  for (DType type : kStoredTypes)
-    text += fmt::format("typedef {} {} __attribute__((vector_size({})));\n", element_type(type),
-                        type_name(type, lanes), lanes * static_cast<int>(size_bytes(type)));
-  text += fmt::format("typedef int32_t {} __attribute__((vector_size({})));\n", type_name(DType::bool_, lanes),
-                      lanes * 4);
-  text += replace_all(R"(template <class V, class T> static inline V load(const T* p) { V r; __builtin_memcpy(&r, p, sizeof r); return r; }
+// Access to memory for vectors of any width.
+constexpr char kMemoryAccess[] = R"(template <class V, class T> static inline V load(const T* p) { V r; __builtin_memcpy(&r, p, sizeof r); return r; }
 template <class V, class T> static inline V load_first(const T* p, int n) {
   V r = {};
   for (int l = 0; l < n; ++l) r[l] = p[l];
@@ -132,7 +125,16 @@ template <class V, class T> static inline V load_strided(const T* p, int64_t str
 template <class V, class T> static inline void store(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
 template <class V, class T> static inline void store_first(T* p, V v, int n) { for (int l = 0; l < n; ++l) p[l] = v[l]; }
 template <class V, class T> static inline void store_strided(T* p, int64_t stride, V v, int n) { for (int l = 0; l < n; ++l) p[l * stride] = v[l]; }
-)", "$$", "");
+)";
+
+// Types of one width.
+std::string types_of_width(int lanes) {
+  std::string text;
+  for (DType type : kStoredTypes)
+    text += fmt::format("typedef {} {} __attribute__((vector_size({})));\n", element_type(type),
+                        type_name(type, lanes), lanes * static_cast<int>(size_bytes(type)));
+  text += fmt::format("typedef int32_t {} __attribute__((vector_size({})));\n", type_name(DType::bool_, lanes),
+                      lanes * 4);
   return text;
 }
 
@@ -169,7 +171,6 @@ static inline $V fn_max($V a, $V b) { return a > b ? a : b; }
     text += replace_all(part, "$M", mask);
   }
   const std::string common = R"(static inline $M splat_$M(bool x) { return ($M){} - (int32_t)x; }
-static inline $M fn_select($M m, $M a, $M b) { return (m & a) | (~m & b); }
 static inline $M mask_of_bytes($B b) { return __builtin_convertvector(b, $M) != 0; }
 static inline $B bytes_of_mask($M m) { return __builtin_convertvector(m & 1, $B); }
 static inline $F to_float($I a) { return __builtin_convertvector(a, $F); }
@@ -351,6 +352,7 @@ void SourceText::use_function(const std::string& name, int lanes) {
 std::string SourceText::preamble() const {
   std::string text = kHead;
   for (int lanes : lanes_) text += types_of_width(lanes);
+  if (!lanes_.empty()) text += kMemoryAccess;
   for (int lanes : lanes_) text += functions_of_width(lanes) + masked_access(isa_, lanes);
   // In the order of the tables, so that what a function needs stands before it.
   auto emit = [&](const std::string& name, int lanes) {

@@ -1,0 +1,216 @@
+#include "kernel_runner.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <random>
+
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/codegen/packing.h"
+#include "korch/interp/interpreter.h"
+#include "korch/ir/text.h"
+#include "korch/runtime/abi.h"
+
+namespace korch::testing {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+class GuardedBuffer {
+ public:
+  explicit GuardedBuffer(size_t bytes) : size_(bytes), mapped_((bytes + kPage - 1) / kPage * kPage + kPage) {
+    base_ = static_cast<char*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_ + mapped_ - kPage, kPage, PROT_NONE);
+    std::memset(base_, 0x7f, mapped_ - kPage);
+  }
+  ~GuardedBuffer() { munmap(base_, mapped_); }
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+  char* data() { return base_ + mapped_ - kPage - size_; }
+
+ private:
+  size_t size_, mapped_;
+  char* base_;
+};
+
+template <typename Visit>
+void for_each_offset(const TensorType& type, const Layout& layout, Visit visit) {
+  std::vector<int64_t> index(type.shape.size(), 0);
+  for (int64_t i = 0; i < type.elements(); ++i) {
+    visit(i, element_offset(type.shape, layout, index));
+    for (size_t axis = index.size(); axis-- > 0;) {
+      if (++index[axis] < type.shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+// Sums grow: what a kernel is measured against is the float64 result, so the tolerance is relative to it and to 1.
+bool close(double actual, double expected, double tolerance) {
+  if (std::isnan(expected)) return std::isnan(actual);
+  if (std::isinf(expected)) return actual == expected;
+  return std::abs(actual - expected) <= tolerance * (1 + std::abs(expected));
+}
+
+}  // namespace
+
+Candidate whole_graph(const Graph& graph) {
+  Candidate candidate;
+  for (NodeId id : graph.topological_order()) {
+    if (graph.node(id).op == Op::Constant) continue;
+    candidate.nodes.push_back(id);
+    for (ValueId input : graph.node(id).inputs) {
+      auto& list = graph.constant(input) != nullptr ? candidate.constants : candidate.inputs;
+      const bool outside = graph.constant(input) != nullptr || graph.is_input(input);
+      if (outside && std::find(list.begin(), list.end(), input) == list.end()) list.push_back(input);
+    }
+  }
+  candidate.outputs = graph.outputs();
+  return candidate;
+}
+
+Target test_target(Isa isa, int threads) {
+  Target target;
+  target.isa = isa;
+  target.threads = threads;
+  return target;
+}
+
+std::vector<Isa> runnable_isas() {
+  std::vector<Isa> isas;
+  for (Isa isa : {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4}) {
+    if (runs_here(isa)) isas.push_back(isa);
+    else std::cout << "not run: " << name(isa) << ", which this machine does not have\n";
+  }
+  return isas;
+}
+
+HostTensor random_tensor(const TensorType& type, uint64_t seed, double scale) {
+  std::mt19937_64 random(seed);
+  HostTensor wide(TensorType{DType::f64, type.shape});
+  for (int64_t i = 0; i < wide.elements(); ++i) {
+    const double unit = static_cast<double>(random() >> 11) / 9007199254740992.0;
+    double value = (2 * unit - 1) * scale;
+    if (is_integer(type.dtype)) value = std::floor(unit * scale);
+    if (type.dtype == DType::bool_) value = unit < 0.5 ? 0 : 1;
+    wide.mutable_data<double>()[i] = value;
+  }
+  return converted(wide, type.dtype);
+}
+
+void expect_close(const HostTensor& actual, const HostTensor& expected, double tolerance, const std::string& what) {
+  ASSERT_EQ(actual.shape(), expected.shape()) << what;
+  int shown = 0;
+  for (int64_t i = 0; i < actual.elements() && shown < 4; ++i) {
+    const double a = element_as_double(actual, i), e = element_as_double(expected, i);
+    if (close(a, e, tolerance)) continue;
+    ADD_FAILURE() << what << ": element " << i << " is " << a << ", expected " << e;
+    ++shown;
+  }
+}
+
+RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kernel& kernel,
+                     const Implementation& implementation, const Target& target,
+                     const std::vector<HostTensor>& inputs) {
+  RunResult result;
+  const Result<std::string> object = compile_object(kernel.source, target.isa);
+  if (!object.ok()) {
+    ADD_FAILURE() << object.refusal().detail << "\n" << kernel.source;
+    return result;
+  }
+  LoadedKernels loaded;
+  std::vector<std::string> symbols;
+  for (const KernelPhase& phase : kernel.phases) symbols.push_back(phase.symbol);
+  const std::vector<void*> functions = loaded.load(object.value(), symbols).value();
+
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers;
+  auto lay_out = [&](const HostTensor& tensor, const Layout& layout) {
+    buffers.push_back(std::make_unique<GuardedBuffer>(physical_bytes(tensor.type(), layout)));
+    const size_t size = size_bytes(tensor.dtype());
+    for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
+      std::memcpy(buffers.back()->data() + at * size, static_cast<const char*>(tensor.raw()) + i * size, size);
+    });
+  };
+  for (size_t i = 0; i < candidate.inputs.size(); ++i) lay_out(inputs[i], implementation.input_layouts[i]);
+  for (size_t i = 0; i < candidate.constants.size(); ++i) {
+    const std::string bytes = pack(*graph.constant(candidate.constants[i]), kernel.constant_packing[i]);
+    buffers.push_back(std::make_unique<GuardedBuffer>(bytes.size()));
+    std::memcpy(buffers.back()->data(), bytes.data(), bytes.size());
+  }
+  const size_t first_output = buffers.size();
+  for (size_t i = 0; i < candidate.outputs.size(); ++i)
+    buffers.push_back(std::make_unique<GuardedBuffer>(
+        physical_bytes(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i])));
+  for (int64_t bytes : kernel.temporary_bytes) buffers.push_back(std::make_unique<GuardedBuffer>(bytes));
+  std::vector<void*> args;
+  for (const auto& buffer : buffers) args.push_back(buffer->data());
+  GuardedBuffer scratch((kernel.scratch_bytes + 63) / 64 * 64);
+  const korch_kernel_context context{args.data(), scratch.data(), nullptr, 0};
+  for (size_t phase = 0; phase < kernel.phases.size(); ++phase) {
+    // Backwards and in odd pieces: slices must not depend on their order.
+    for (int64_t end = kernel.phases[phase].grid; end > 0;) {
+      const int64_t begin = std::max<int64_t>(0, end - 1 - end % 3);
+      const auto function = reinterpret_cast<korch_kernel_fn>(functions[phase]);
+      if ((result.status = function(&context, begin, end)) != 0) return result;
+      end = begin;
+    }
+  }
+  for (size_t i = 0; i < candidate.outputs.size(); ++i) {
+    HostTensor output(graph.value(candidate.outputs[i]).type);
+    const size_t size = size_bytes(output.dtype());
+    for_each_offset(output.type(), implementation.output_layouts[i], [&](int64_t k, int64_t at) {
+      std::memcpy(static_cast<char*>(output.mutable_raw()) + k * size, buffers[first_output + i]->data() + at * size, size);
+    });
+    result.outputs.push_back(std::move(output));
+  }
+  return result;
+}
+
+int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, const CheckOptions& options) {
+  const Candidate candidate = whole_graph(graph);
+  std::vector<HostTensor> inputs;
+  for (ValueId input : candidate.inputs) {
+    const auto at = std::find(graph.inputs().begin(), graph.inputs().end(), input) - graph.inputs().begin();
+    inputs.push_back(graph_inputs[at]);
+  }
+  const std::vector<HostTensor> expected = interpret(graph, graph_inputs);
+  int ran = 0;
+  for (Isa isa : runnable_isas()) {
+    const Target target = test_target(isa);
+    for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
+      if (way.family != "loop") continue;
+      const std::string what = std::string(name(isa)) + " " + to_string(way);
+      const Result<Kernel> kernel = generate(graph, candidate, way, target);
+      if (!kernel.ok()) {
+        if (options.must_run) ADD_FAILURE() << what << ": " << kernel.refusal().detail << "\n" << print(graph);
+        continue;
+      }
+      const RunResult result = run_kernel(graph, candidate, kernel.value(), way, target, inputs);
+      EXPECT_EQ(result.status, 0) << what;
+      for (size_t i = 0; i < result.outputs.size(); ++i)
+        expect_close(result.outputs[i], expected[i], options.tolerance, what + " output " + std::to_string(i));
+      if (::testing::Test::HasFailure()) {
+        std::cout << print(graph) << "\n" << kernel.value().source.substr(kernel.value().source.find("extern \"C\"")) << "\n";
+        return ran;
+      }
+      ++ran;
+    }
+  }
+  return ran;
+}
+
+int check(const Graph& graph, const CheckOptions& options) {
+  std::vector<HostTensor> inputs;
+  for (ValueId input : graph.inputs())
+    inputs.push_back(random_tensor(graph.value(input).type, 1 + inputs.size(), options.scale));
+  return check_with(graph, inputs, options);
+}
+
+int check_text(const std::string& text, const CheckOptions& options) { return check(parse_graph(text), options); }
+
+}  // namespace korch::testing
