@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <set>
 
@@ -137,15 +138,17 @@ std::set<NodeSet> enumerated(const Graph& graph, const EnumerateOptions& options
 
 Graph random_graph(std::mt19937& random, int nodes, int alternatives) {
   Graph graph;
-  const TensorType type{DType::f32, {4, 4}};
+  const TensorType type{DType::f32, {1, 1, 4, 4}};
   std::vector<ValueId> values = {graph.add_input(type, "x"), graph.add_input(type, "y")};
   const auto pick = [&] { return values[random() % values.size()]; };
   const auto attrs_inputs = [&](Op* op, Attrs* attrs, std::vector<ValueId>* inputs) {
-    const Op ops[] = {Op::Relu, Op::Add, Op::Mul, Op::MatMul, Op::Exp, Op::Transpose};
-    *op = ops[random() % 6];
+    const Op ops[] = {Op::Relu, Op::Add,       Op::Mul,       Op::MatMul,
+                      Op::Exp,  Op::Transpose, Op::WindowMax, Op::WindowMax};
+    *op = ops[random() % 8];
     *attrs = NoAttrs{};
+    if (*op == Op::WindowMax) *attrs = PoolAttrs{{1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, false};
     if (*op == Op::MatMul) *attrs = MatMulAttrs{};
-    if (*op == Op::Transpose) *attrs = PermAttrs{{1, 0}};
+    if (*op == Op::Transpose) *attrs = PermAttrs{{0, 1, 3, 2}};
     inputs->clear();
     for (int i = 0; i < info(*op).min_inputs; ++i) inputs->push_back(pick());
   };
@@ -240,13 +243,116 @@ TEST(Enumerate, PrunedIsASubsetAndWellFormed) {
   std::mt19937 random(3);
   for (int round = 0; round < 100; ++round) {
     const Graph graph = random_graph(random, 3 + round % 6, round % 3);
-    const EnumerateOptions options;
+    EnumerateOptions options;
+    options.recompute = false;
     const Enumeration enumeration = enumerate_candidates(graph, options);
     expect_well_formed(graph, enumeration, options);
     const std::set<NodeSet> all = enumerated(graph, EnumerateOptions::unpruned());
     for (const Candidate& c : enumeration.candidates)
       EXPECT_TRUE(all.contains(NodeSet(c.nodes.begin(), c.nodes.end())));
   }
+}
+
+struct RuleCase {
+  const char* rule;
+  std::function<void(EnumerateOptions&)> switch_off;
+  const char* body;
+};
+
+TEST(Enumerate, EveryRuleBitesAndCanBeSwitchedOff) {
+  const std::string fan =
+      "%a = Exp(%x)\n%b = Exp(%x)\n%c = Relu(%x)\n%d = Neg(%x)\noutput %a \"a\"\noutput %b \"b\"\n"
+      "output %c \"c\"\noutput %d \"d\"\n";
+  const std::vector<RuleCase> cases = {
+      {"size", [](auto& o) { o.max_primitives = 9; },
+       "%a = Exp(%x)\n%b = Add(%a, %a)\n%y = Add(%a, %b)\noutput %y \"z\""},
+      {"sinks", [](auto& o) { o.max_outputs = 9; }, fan.c_str()},
+      {"outputs", [](auto& o) { o.max_outputs = 9; },
+       "%a = Exp(%x)\n%b = Add(%a, %z)\noutput %a \"a\"\noutput %b \"b\""},
+      {"linear", [](auto& o) { o.max_linear = 9; },
+       "%a = MatMul(%x, %x)\n%b = MatMul(%a, %x)\noutput %b \"b\""},
+      {"chain", [](auto& o) { o.rule_chain = false; },
+       "%a = Exp(%x)\n%b = Relu(%a)\n%c = Relu(%b)\noutput %c \"c\""},
+      {"linear_epilogue", [](auto& o) { o.rule_linear_context = false; },
+       "%a = MatMul(%x, %x)\n%b = ReduceSum(%a) {axes=[1]}\noutput %b \"b\""},
+      {"linear_prologue", [](auto& o) { o.rule_linear_context = false; },
+       "%a = ReduceMax(%x) {axes=[1]}\n%b = MatMul(%x, %a)\noutput %b \"b\""},
+      {"linear_sinks", [](auto& o) { o.rule_linear_context = false; },
+       "%a = MatMul(%x, %x)\n%b = Exp(%a)\n%c = Relu(%a)\noutput %b \"b\"\noutput %c \"c\""},
+      {"sharing", [](auto& o) { o.rule_sharing = o.rule_sinks = false; },
+       "%a = Transpose(%r) {perm=[1,0]}\n%b = Exp(%r)\noutput %a \"a\"\noutput %b \"b\""},
+      {"sink_domains", [](auto& o) { o.rule_sinks = false; },
+       "%a = Exp(%r)\n%b = Transpose(%a) {perm=[1,0]}\n%c = Neg(%a)\noutput %b \"b\"\noutput %c \"c\""},
+      {"sets_per_sink", [](auto& o) { o.max_sets_per_sink = 0; },
+       "%a = Exp(%x)\n%b = Add(%a, %a)\n%c = Add(%a, %b)\n%d = Add(%b, %c)\noutput %d \"d\""},
+      {"max_candidates", [](auto& o) { o.max_candidates = 99; },
+       "%a = Exp(%x)\n%b = Add(%a, %a)\n%c = Add(%a, %b)\noutput %c \"c\""},
+  };
+  for (const RuleCase& c : cases) {
+    const Graph graph = parse_graph(
+        "graph {\ninput %x : f32[4x4] \"x\"\ninput %z : f32[4x4] \"z\"\ninput %r : f32[2x4] \"r\"\n" +
+        std::string(c.body) + "}");
+    EnumerateOptions options;  // tight where the defaults are generous
+    options.max_outputs = c.rule == std::string("outputs") ? 1 : 3;
+    options.max_primitives = 2;
+    if (c.rule != std::string("size")) options.max_primitives = 48;
+    options.max_sets_per_sink = c.rule == std::string("sets_per_sink") ? 2 : 300;
+    options.max_candidates = c.rule == std::string("max_candidates") ? 1 : 40000;
+    EnumerateOptions off = options;
+    c.switch_off(off);
+    Enumeration with = enumerate_candidates(graph, options), without = enumerate_candidates(graph, off);
+    EXPECT_GT(with.pruned[c.rule], 0) << c.rule;
+    EXPECT_EQ(without.pruned[c.rule], 0) << c.rule;
+    EXPECT_GT(without.candidates.size(), with.candidates.size()) << c.rule;
+  }
+}
+
+// Every input of a candidate must be derivable without its outputs, by primitives alone.
+bool is_schedulable(const Graph& graph, const Candidate& candidate) {
+  std::set<ValueId> available(graph.inputs().begin(), graph.inputs().end());
+  const std::set<ValueId> outputs(candidate.outputs.begin(), candidate.outputs.end());
+  for (size_t before = SIZE_MAX; before != available.size();) {
+    before = available.size();
+    for (NodeId id : primitives(graph)) {
+      const auto& inputs = graph.node(id).inputs;
+      const bool ready =
+          std::all_of(inputs.begin(), inputs.end(), [&](ValueId v) { return available.contains(v); });
+      for (ValueId output : graph.node(id).outputs) {
+        if (ready && !outputs.contains(output)) available.insert(output);
+      }
+    }
+  }
+  return std::all_of(candidate.inputs.begin(), candidate.inputs.end(),
+                     [&](ValueId v) { return available.contains(v); });
+}
+
+TEST(Enumerate, RecomputingCandidatesCanBeScheduled) {
+  std::mt19937 random(4);
+  int not_convex = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Graph graph = random_graph(random, 4 + round % 6, round % 3);
+    const std::set<NodeSet> convex = enumerated(graph, EnumerateOptions::unpruned());
+    for (const Candidate& c : enumerate_candidates(graph).candidates) {
+      EXPECT_TRUE(is_schedulable(graph, c)) << print(graph);
+      not_convex += convex.contains(NodeSet(c.nodes.begin(), c.nodes.end())) ? 0 : 1;
+    }
+  }
+  EXPECT_GT(not_convex, 20);
+}
+
+TEST(Enumerate, PrivateOperandsOfAJoinGoTogether) {
+  const Graph graph = parse_graph(R"(graph {
+    input %x : f32[4x4] "x"
+    input %y : f32[4x4] "y"
+    %a = Exp(%x)
+    %b = Exp(%y)
+    %c = Concat(%a, %b) {axis=0}
+    output %c "c"
+  })");
+  EnumerateOptions options;
+  EXPECT_EQ(enumerated(graph, options), (std::set<NodeSet>{{0}, {1}, {2}, {0, 1, 2}}));
+  options.rule_join = false;
+  EXPECT_EQ(enumerated(graph, options), (std::set<NodeSet>{{0}, {1}, {2}, {0, 2}, {1, 2}, {0, 1, 2}}));
 }
 
 }  // namespace

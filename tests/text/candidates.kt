@@ -66,15 +66,18 @@ graph {
 {r s mean} -> mean
 {d} -> d
 {s mean d} -> d
+{r d} -> d
 {r s mean d} -> r d
 {r s mean d} -> d
 {sq} -> sq
 {d sq} -> d sq
 {d sq} -> sq
-{s mean d sq} -> d sq
-{s mean d sq} -> sq
+{r d sq} -> d sq
+{r d sq} -> sq
 {r s mean d sq} -> r d sq
 {r s mean d sq} -> sq
+{s mean d sq} -> d sq
+{s mean d sq} -> sq
 {s2} -> s2
 {var} -> var
 {ve} -> ve
@@ -92,8 +95,10 @@ graph {
 {nd} -> nd
 {y} -> y
 {nd y} -> y
+{d nd y} -> y
 {s2 var ve std nd y} -> y
 {sq s2 var ve std nd y} -> y
+{r d nd y} -> y
 {d sq s2 var ve std nd y} -> y
 {s mean d sq s2 var ve std nd y} -> y
 {r s mean d sq s2 var ve std nd y} -> r y
@@ -126,24 +131,101 @@ pruned linear_sinks: 2
 pruned sharing: 4
 
 // RUN: candidates slices
-// Siblings that iterate over one domain are joined by their shared input.
+// Siblings that iterate over one domain are joined by their shared input. A slice goes with its reader.
 graph {
   input %x : f32[16x64] "x"
   %a = Slice(%x) {starts=[0,0], sizes=[16,32], steps=[1,1]}
   %b = Slice(%x) {starts=[0,32], sizes=[16,32], steps=[1,1]}
-  %g = Sigmoid(%b)
-  %y = Mul(%a, %g)
+  %ea = Exp(%a)
+  %eb = Exp(%b)
+  %s = ReduceSum(%x) {axes=[1]}
+  output %ea "ea"
+  output %eb "eb"
+  output %s "s"
+}
+// EXPECT:
+{a} -> a
+{ea} -> ea
+{a ea} -> ea
+{b} -> b
+{eb} -> eb
+{b eb} -> eb
+{b a ea eb} -> ea eb
+{s} -> s
+pruned chain: 2
+pruned sharing: 6
+
+// RUN: candidates gelu
+// The bias is an epilogue, is read twice, and may be made available beside the result.
+graph {
+  input %x : f32[16x64] "x"
+  %w = Constant() {splat=0.5} : f32[64x64]
+  %bias = Constant() {splat=0.5} : f32[64]
+  %one = Constant() {value=[1]} : f32[]
+  %half = Constant() {value=[0.5]} : f32[]
+  %m = MatMul(%x, %w)
+  %h = Add(%m, %bias)
+  %s = Mul(%h, %half)
+  %e = Erf(%s)
+  %e1 = Add(%e, %one)
+  %g = Mul(%h, %e1)
+  %y = Mul(%g, %half)
   output %y "y"
 }
 // EXPECT:
-{b} -> b
+{m} -> m
+{h} -> h
+{m h} -> h
+{s} -> s
+{e} -> e
+{e1} -> e1
+{s e e1} -> e1
+{h s e e1} -> h e1
+{h s e e1} -> e1
+{m h s e e1} -> h e1
 {g} -> g
-{b g} -> g
-{a} -> a
 {y} -> y
-{a y} -> y
-{b a g y} -> y
-pruned chain: 2
+{g y} -> y
+{s e e1 g y} -> y
+{h s e e1 g y} -> y
+{m h s e e1 g y} -> y
+pruned chain: 3
+
+// RUN: candidates softmax_prologue
+// Softmax before a matmul: max and sum are made available by one kernel, the quotient computed by the next.
+graph {
+  input %q : f32[16x64] "q"
+  input %v : f32[64x32] "v"
+  %max = ReduceMax(%q) {axes=[1]}
+  %d = Sub(%q, %max)
+  %e = Exp(%d)
+  %sum = ReduceSum(%e) {axes=[1]}
+  %p = Div(%e, %sum)
+  %y = MatMul(%p, %v)
+  output %y "y"
+}
+// EXPECT:
+{max} -> max
+{d} -> d
+{e} -> e
+{d e} -> e
+{max d e} -> e
+{sum} -> sum
+{d e sum} -> e sum
+{d e sum} -> sum
+{max d e sum} -> e sum
+{max d e sum} -> sum
+{max d e sum} -> max sum
+{p} -> p
+{sum p} -> p
+{d e p} -> p
+{d e sum p} -> p
+{max d e sum p} -> p
+{y} -> y
+{p y} -> y
+{d e p y} -> y
+pruned chain: 1
+pruned linear_prologue: 3
 
 // RUN: candidates alternatives
 // Several producers: a candidate holds one of them.

@@ -234,15 +234,37 @@ bool AtomGraph::needed_outside(ValueId value, const AtomSet& set) const {
 }
 
 bool AtomGraph::is_convex(const AtomSet& set) const {
+  const bool path_returns = !detour(set).empty();
+  if (!alternatives_) return !path_returns;
+  std::vector<ValueId> made;
+  for (AtomId id : set) made.insert(made.end(), atoms_[id].makes.begin(), atoms_[id].makes.end());
+  return !repeats_class(set) && is_acyclic(set) && (!path_returns || is_derivable(set, made));
+}
+
+bool AtomGraph::is_legal(const AtomSet& set, const std::vector<ValueId>& outputs) const {
+  if (alternatives_) return !repeats_class(set) && is_acyclic(set) && is_derivable(set, outputs);
+  for (AtomId maker : set) {
+    const auto& makes = atoms_[maker].makes;
+    if (std::find_first_of(makes.begin(), makes.end(), outputs.begin(), outputs.end()) == makes.end())
+      continue;
+    for (AtomId id : set) {
+      for (AtomId producer : atoms_[id].producers) {
+        const bool inside = std::binary_search(set.begin(), set.end(), producer);
+        if (!inside && descendants_[maker].test(producer)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+AtomSet AtomGraph::detour(const AtomSet& set) const {
   Bitset inside(atoms_.size()), above(atoms_.size()), below(atoms_.size());
   for (AtomId id : set) {
     inside.set(id);
     above.unite(ancestors_[id]);
     below.unite(descendants_[id]);
   }
-  const bool path_returns = Bitset::meet(above, above, below, below, inside);
-  if (!alternatives_) return !path_returns;
-  return !repeats_class(set) && is_acyclic(set) && (!path_returns || is_derivable(set));
+  return Bitset::members_of_both(above, below, inside);
 }
 
 bool AtomGraph::repeats_class(const AtomSet& set) const {
@@ -273,11 +295,9 @@ bool AtomGraph::is_acyclic(const AtomSet& set) const {
   return rest.empty();
 }
 
-bool AtomGraph::is_derivable(const AtomSet& set) const {
+bool AtomGraph::is_derivable(const AtomSet& set, const std::vector<ValueId>& without) const {
   std::vector<bool> banned(graph_.value_count(), false), derived(graph_.value_count(), false);
-  for (AtomId id : set) {
-    for (ValueId value : atoms_[id].makes) banned[value] = true;
-  }
+  for (ValueId value : without) banned[value] = true;
   std::vector<size_t> waiting(atoms_.size());
   std::vector<AtomId> ready;
   for (AtomId id = 0; id < size(); ++id) {
@@ -296,9 +316,13 @@ bool AtomGraph::is_derivable(const AtomSet& set) const {
       }
     }
   }
+  std::vector<bool> made(graph_.value_count(), false);
+  for (AtomId id : set) {
+    for (ValueId value : atoms_[id].makes) made[value] = true;
+  }
   for (AtomId id : set) {
     for (ValueId read : atoms_[id].reads) {
-      if (!banned[read] && !graph_.is_input(read) && !derived[read]) return false;
+      if (!made[read] && !graph_.is_input(read) && !derived[read]) return false;
     }
   }
   return true;

@@ -49,9 +49,14 @@ class AtomGraph {
   // Users outside the set, or a graph output.
   bool needed_outside(ValueId value, const AtomSet& set) const;
 
-  // Whether every input of the set can be derived without anything the set makes, no class has two producers
-  // in the set, and the set is acyclic. Without alternatives: whether the set is convex.
+  // Whether no class has two producers in the set, the set is acyclic, and every input of it can be derived
+  // without what it makes. Without alternatives: whether no path leaves the set and comes back.
   bool is_convex(const AtomSet& set) const;
+  // The same with inputs that can be derived without `outputs`, as a kernel that makes only these available
+  // needs it.
+  bool is_legal(const AtomSet& set, const std::vector<ValueId>& outputs) const;
+  // Atoms on the paths that leave the set and come back.
+  AtomSet detour(const AtomSet& set) const;
 
  private:
   void make_atoms(bool chains);
@@ -66,7 +71,7 @@ class AtomGraph {
   void mark_epilogues();
   // The only node that reads the Value, where it is made by one node and no graph output; else kNoId.
   NodeId only_reader(ValueId value) const;
-  bool is_derivable(const AtomSet& set) const;
+  bool is_derivable(const AtomSet& set, const std::vector<ValueId>& without) const;
   bool is_acyclic(const AtomSet& set) const;
   bool repeats_class(const AtomSet& set) const;
 

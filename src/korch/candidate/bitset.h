@@ -1,6 +1,7 @@
 // A set of small integers, as wide as the graph at hand.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,14 +23,14 @@ class Bitset {
     }
     return added != 0;
   }
-  // Whether (a1 or a2) and (b1 or b2) and not `except` holds for any member.
-  static bool meet(const Bitset& a1, const Bitset& a2, const Bitset& b1, const Bitset& b2,
-                   const Bitset& except) {
-    for (size_t w = 0; w < except.words_.size(); ++w) {
-      if (((a1.words_[w] | a2.words_[w]) & (b1.words_[w] | b2.words_[w]) & ~except.words_[w]) != 0)
-        return true;
+  // Members of `a` and `b` that are not in `except`, ascending.
+  static std::vector<int> members_of_both(const Bitset& a, const Bitset& b, const Bitset& except) {
+    std::vector<int> members;
+    for (size_t w = 0; w < a.words_.size(); ++w) {
+      for (uint64_t rest = a.words_[w] & b.words_[w] & ~except.words_[w]; rest != 0; rest &= rest - 1)
+        members.push_back(static_cast<int>(w * 64) + std::countr_zero(rest));
     }
-    return false;
+    return members;
   }
 
  private:

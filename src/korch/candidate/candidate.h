@@ -37,6 +37,7 @@ struct EnumerateOptions {
   int max_primitives = 48;  // per candidate
   int max_outputs = 3;
   int max_linear = 1;
+  bool recompute = true;            // also sets that are not convex where this is legal and pays
   int64_t max_candidates = 40000;   // reported when it bites
   bool rule_chain = true;           // some primitives are never cut from their only producer or consumer
   bool rule_join = true;            // of the private operands of a primitive, all or none

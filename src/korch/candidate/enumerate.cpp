@@ -59,7 +59,7 @@ class Enumerator {
         if (!seen.insert(hash_bytes(grown.data(), grown.size() * sizeof(AtomId))).second) continue;
         if (const auto rule = broken_rule(atoms_, grown, options_))
           prune(*rule);
-        else if (atoms_.is_convex(grown))
+        else if (atoms_.is_convex(grown) || may_recompute(atoms_, grown, options_))
           push(std::move(grown));
       }
     }
@@ -108,16 +108,16 @@ class Enumerator {
       nodes.insert(nodes.end(), atom.nodes.begin(), atom.nodes.end());
       const bool is_sink = std::binary_search(sinks.begin(), sinks.end(), id);
       for (ValueId value : atom.makes) {
-        if (!is_sink && !atoms_.needed_outside(value, set)) continue;
+        if (!is_sink && (!atoms_.needed_outside(value, set) || !atoms_.is_legal(set, {value}))) continue;
         needed.push_back(value);
         if (is_sink) of_sinks.push_back(value);
       }
     }
     if (has_linear(atoms_, set) && options_.rule_linear_context)
       return make_linear_candidate(set, nodes, needed);
-    offer(nodes, needed);
-    if (sinks.size() == 1) offer(nodes, of_sinks);
-    offer(nodes, statistics(set, needed, of_sinks));
+    offer(set, nodes, needed);
+    if (sinks.size() == 1) offer(set, nodes, of_sinks);
+    offer(set, nodes, statistics(set, needed, of_sinks));
   }
 
   // What depends on the linear primitive is made available; the prologue is computed again by whoever needs
@@ -130,7 +130,7 @@ class Enumerator {
         if (std::find(needed.begin(), needed.end(), value) != needed.end()) outputs.push_back(value);
       }
     }
-    offer(nodes, outputs);
+    offer(set, nodes, outputs);
   }
 
   // With inner Values that follow from a reduction of the set and are larger than every sink's replaced by
@@ -166,8 +166,9 @@ class Enumerator {
     return -1;
   }
 
-  void offer(const std::vector<NodeId>& nodes, const std::vector<ValueId>& outputs) {
+  void offer(const AtomSet& set, const std::vector<NodeId>& nodes, const std::vector<ValueId>& outputs) {
     if (static_cast<int>(outputs.size()) > options_.max_outputs) return prune(Rule::outputs);
+    if (!atoms_.is_legal(set, outputs)) return;
     if (static_cast<int64_t>(result_.candidates.size()) >= options_.max_candidates)
       return prune(Rule::max_candidates);
     add(nodes, outputs);
@@ -198,6 +199,7 @@ EnumerateOptions EnumerateOptions::unpruned() {
   options.max_primitives = kNone;
   options.max_outputs = kNone;
   options.max_candidates = kNone;
+  options.recompute = false;
   options.rule_chain = false;
   options.rule_join = false;
   options.rule_linear_context = false;

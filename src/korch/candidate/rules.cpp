@@ -127,6 +127,17 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   return std::nullopt;
 }
 
+bool may_recompute(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options) {
+  if (!options.recompute || sinks_of(graph, set).size() > 1) return false;
+  if (std::any_of(set.begin(), set.end(), [&](AtomId id) { return graph.atom(id).reduces; })) return false;
+  bool reduces = false;
+  for (AtomId id : graph.detour(set)) {
+    if (graph.atom(id).linear || graph.atom(id).opaque) return false;
+    reduces = reduces || graph.atom(id).reduces;
+  }
+  return reduces && graph.is_legal(set, graph.atom(sinks_of(graph, set)[0]).makes);
+}
+
 bool may_share(const Atom& a, const Atom& b, const EnumerateOptions& options) {
   if (!options.rule_sharing) return true;
   return !a.linear && !b.linear && !a.opaque && !b.opaque && a.domain == b.domain;
