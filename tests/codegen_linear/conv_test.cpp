@@ -120,7 +120,7 @@ class Winograd : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
 TEST_P(Winograd, MatchesInterpreter) {
   const auto& [c, isa] = GetParam();
   const Graph graph = conv_graph(c, Epilogue::bias_swish_residual);
-  EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa, .tolerance = 1e-5}), 2);
+  EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa}), 2);
   EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa, .accuracy = Accuracy::strict}), 0);
 }
 

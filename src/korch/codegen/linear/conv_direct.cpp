@@ -114,7 +114,7 @@ void add_variants(const Problem& p, const Target& target, Order data, Order resu
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
   const double weight_bytes = 4.0 * s.kernel_h * s.kernel_w * s.in_channels / s.group * s.out_channels / s.group;
   const double speed = weight_bytes > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
-  const auto shapes = rank_tiles(width, s.out_channels / s.group, speed, target.isa);
+  const auto shapes = rank_tiles(width, s.out_channels / s.group, s.kernel_h * s.kernel_w * s.in_channels / s.group, speed, target.isa);
   for (size_t i = 0; i < std::min(most, shapes.size()); ++i) {
     implementation.params = {shapes[i].vectors, shapes[i].rows};
     add_once(implementation, found);

@@ -175,7 +175,7 @@ std::string Writer::pixel_function(int rows, bool border) {
     text += fmt::format("for(int64_t block=0;block<{};++block){{\n{}}}\n", vectors_,
                         body(Index::variable("block", vectors_) * lanes_ + Index::variable("l", lanes_), lanes, lanes, "block"));
   if (tail_ > 0)
-    text += fmt::format("{{{}}}\n", body(Index::variable("l", tail_) + vectors_ * lanes_, tail_width_, tail_, std::to_string(vectors_)));
+    text += fmt::format("{{{}}}\n", body(Index::variable("l", tail_width_) + vectors_ * lanes_, tail_width_, tail_, std::to_string(vectors_)));
   return text + "return 0;}\n";
 }
 

@@ -52,7 +52,7 @@ void emit_by_columns(std::string& text, const Problem& problem, loop::ValueEmitt
     if (valid <= 0) break;
     loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
                       .indent = "  "};
-    const Index lane = Index::variable("l", valid);
+    const Index lane = Index::variable("l", width);
     const Index step = Index::variable("j", run);
     const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + offset + step * width + lane;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);

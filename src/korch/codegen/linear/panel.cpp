@@ -24,7 +24,7 @@ std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::fun
     if (done + valid > count || valid <= 0) break;
     loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
                       .indent = "  "};
-    const Index at = Index::variable("j", run) * width + Index::variable("l", valid) + first + done;
+    const Index at = Index::variable("j", run) * width + Index::variable("l", width) + first + done;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
     const std::string vector = emitter.emit(value, coords(at), block);
     text += block.code;

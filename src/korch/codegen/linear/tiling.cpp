@@ -12,6 +12,7 @@ namespace {
 constexpr double kSliceFlops = 2e6;   // about 20 us of one core: long against a hand-off (35 ns) and a cache-cold start
 constexpr int64_t kSlicesPerWorker = 8;  // so that a disturbed worker delays the end by an eighth of its share
 constexpr double kFmaLatency = 4;     // cycles on Zen 4 and Intel cores of the last ten years
+constexpr double kTileCycles = 60;    // calls, and the latencies at the ends of a tile
 constexpr int kMostVectors = 6;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -51,7 +52,7 @@ ColumnBlocks split_columns(int64_t columns, int vectors, int widest) {
   return result;
 }
 
-std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, double weight_bytes_per_cycle, Isa isa) {
+std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, double weight_bytes_per_cycle, Isa isa) {
   const int widest = isa == Isa::x86_64_v4 ? 16 : isa == Isa::x86_64_v3 ? 8 : 4;
   std::vector<std::pair<double, TileShape>> ranked;
   for (int vectors = 1; vectors <= kMostVectors; ++vectors) {
@@ -64,8 +65,11 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, double weight_b
     for (const auto& [height, count] : {std::pair<int, int64_t>{tiling.rows, tiling.long_tiles},
                                         std::pair<int, int64_t>{tiling.rows - 1, tiling.short_tiles}}) {
       if (count == 0) continue;
-      if (full > 0) cycles += count * blocks.blocks * term_cycles(height, full, weight_bytes_per_cycle, widest);
-      if (tail > 0) cycles += count * term_cycles(height, tail, weight_bytes_per_cycle, widest);
+      auto tile = [&](double width) {
+        return terms * term_cycles(height, width, weight_bytes_per_cycle, widest) + kTileCycles;
+      };
+      if (full > 0) cycles += count * blocks.blocks * tile(full);
+      if (tail > 0) cycles += count * tile(tail);
     }
     ranked.push_back({cycles, {tiling.rows, vectors}});
   }

@@ -32,9 +32,10 @@ ColumnBlocks split_columns(int64_t columns, int vectors, int widest);
 struct TileShape {
   int rows = 1, vectors = 1;
 };
-// Register tiles for `rows` x `columns` results, best first by a model of the core: one multiply-add of a full vector per
-// cycle, latency 4, `weight_bytes_per_cycle` for the column operand, which every tile streams.
-std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, double weight_bytes_per_cycle, Isa isa);
+// Register tiles for `rows` x `columns` results of `terms` products each, best first by a model of the core: one
+// multiply-add of a full vector per cycle, latency 4, `weight_bytes_per_cycle` for the column operand, which every tile
+// streams, and a fixed cost per tile.
+std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, double weight_bytes_per_cycle, Isa isa);
 
 struct Slicing {
   int64_t heights_per_block = 1, tiles_per_block = 1, blocks_per_group = 1;

@@ -163,7 +163,7 @@ std::string Writer::data_function() {
                                      Index::variable("cv", vectors) * lanes + Index::variable("l", lanes)));
   if (rest > 0)
     text += fmt::format("{{\n{}}}\n", data_vectors(split_lanes(rest, lanes).back(), rest, std::to_string(vectors * lanes),
-                                                   Index::variable("l", rest) + vectors * lanes));
+                                                   Index::variable("l", split_lanes(rest, lanes).back()) + vectors * lanes));
   return text + "}\nreturn 0;}\n";
 }
 
@@ -223,7 +223,7 @@ std::string Writer::result_function(bool tail) {
   for (int width : w_.blocks.tail) {
     const int64_t valid = std::min<int64_t>(width, w_.blocks.tail_columns - done);
     text += fmt::format("{{\n{}}}\n",
-                        result_vectors(Index::variable("l", valid) + base + done, width, valid, std::to_string(done)));
+                        result_vectors(Index::variable("l", width) + base + done, width, valid, std::to_string(done)));
     done += width;
   }
   return text + "}\nreturn 0;}\n";
@@ -330,7 +330,7 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
     implementation.flops = 2.0 * elements * tiles * s.in_channels * s.out_channels;
     // The transformed weights are what is read.
     implementation.bytes += 4.0 * (elements - 9) * s.in_channels * s.out_channels;
-    const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, kL3BytesPerCycle, target.isa);
+    const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, kL3BytesPerCycle, target.isa);
     implementation.params = {m, shapes[0].vectors, shapes[0].rows};
     add_once(implementation, found);
   }
