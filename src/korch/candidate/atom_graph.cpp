@@ -73,7 +73,7 @@ NodeId AtomGraph::joins_producer(NodeId node) const {
   const NodeId producer = graph_.value(operand).producers[0];
   // A reshape would keep a linear primitive's epilogue from layouts that the reshaped Value does not have.
   if (n.op == Op::Reshape && epilogue_[producer]) return kNoId;
-  return is_memory_bound(producer) ? producer : kNoId;
+  return is_memory_bound(producer) && graph_.node(producer).op != Op::Transpose ? producer : kNoId;
 }
 
 void AtomGraph::mark_epilogues() {
@@ -97,6 +97,7 @@ NodeId AtomGraph::joins_consumer(NodeId node) const {
   const Node& n = graph_.node(node);
   const Category category = info(n.op).category;
   if (category != Category::elementwise && category != Category::layout) return kNoId;
+  if (n.op == Op::Transpose) return kNoId;
   const NodeId reader = only_reader(n.outputs[0]);
   if (reader == kNoId || !is_memory_bound(reader)) return kNoId;
   for (ValueId output : graph_.node(reader).outputs) {

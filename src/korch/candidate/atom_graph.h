@@ -34,6 +34,7 @@ class AtomGraph {
   //  over
   //    as many elements, joins that, unless it could be the epilogue of a linear primitive;
   //  - a slice or reshape that did not, and has one consumer, joins that.
+  // A transpose stays alone: it may be a mere change of layout, which costs nothing.
   AtomGraph(const Graph& graph, bool chains);
 
   const Graph& graph() const { return graph_; }
