@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -60,6 +61,13 @@ int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
     if (power == 2) return call(ScalarFn::mul, type, {x, x});
     if (power == 3) return call(ScalarFn::mul, type, {call(ScalarFn::mul, type, {x, x}), x});
     if (power == -1) return call(ScalarFn::reciprocal, type, {x});
+  }
+  // What does not change while the dividend does is inverted once; costs at most one more rounding.
+  if (fn == ScalarFn::div && type == DType::f32 && nodes_[args[1]].kind != ExprKind::constant) {
+    const std::set<std::string>& above = variables_[args[0]];
+    const std::set<std::string>& below = variables_[args[1]];
+    if (below.size() < above.size() && std::includes(above.begin(), above.end(), below.begin(), below.end()))
+      return call(ScalarFn::mul, type, {args[0], call(ScalarFn::reciprocal, type, {args[1]})});
   }
   if (fn == ScalarFn::cast && nodes_[args[0]].type == type) return args[0];
   Expr e;

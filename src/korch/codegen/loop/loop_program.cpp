@@ -31,6 +31,7 @@ int64_t Program::grid_size() const {
 
 std::vector<int> Program::roots(const Nest& nest, const std::map<std::string, Index>& ranges) const {
   composer->clear_counts();
+  for (ValueId value : nest.inlined) composer->set_stage(value, false);
   std::vector<int> result;
   for (const NestTarget& target : nest.targets) {
     std::vector<Index> coords;
@@ -38,6 +39,7 @@ std::vector<int> Program::roots(const Nest& nest, const std::map<std::string, In
     result.push_back(target.define ? composer->define(target.source, coords)
                                    : composer->compose(target.source, coords));
   }
+  for (ValueId value : nest.inlined) composer->set_stage(value, true);
   return result;
 }
 

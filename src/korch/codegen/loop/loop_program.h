@@ -42,7 +42,9 @@ struct Nest {
   ScalarFn combine = ScalarFn::add;
   Index position;                     // arg_reduce: the index along the axis, in terms of `reduced`
   bool select_last = false;
-  std::vector<NestTarget> targets;    // one for reductions
+  // A reduction's first target is its result; what follows are stages that it stores as it reads them.
+  std::vector<NestTarget> targets;
+  std::vector<ValueId> inlined;       // those stages: computed here, read from memory by later nests
   double work() const;                // elements visited
 };
 

@@ -482,7 +482,62 @@ class Lowering {
       refusal_ = Refusal{RefusalReason::redundant_work, "only one slice computes each element once"};
   }
 
-  Result<Program> finish() { return std::move(program_); }
+  // A stage whose first reader is a reduction over all of it is computed by that reduction, which stores it on the way.
+  void merge_stages_into_reductions() {
+    for (size_t m = 0; m < program_.nests.size(); ++m) {
+      const Nest& stage_nest = program_.nests[m];
+      if (stage_nest.kind != NestKind::map || stage_nest.targets[0].argument >= 0) continue;
+      const ValueId value = stage_nest.targets[0].stage;
+      size_t reader = m + 1;
+      std::vector<std::vector<Index>> reads;
+      for (; reader < program_.nests.size() && reads.empty(); ++reader)
+        reads = reads_in(program_.nests[reader], value);
+      Nest& reduction = program_.nests[--reader];
+      if (reads.size() != 1 || reduction.kind != NestKind::reduce) continue;
+      NestTarget target;
+      target.source = value;
+      target.define = true;
+      target.coords = reads[0];
+      target.stage = value;
+      target.offset = program_.buffer_of(value).offset(reads[0]);
+      if (!visits_once(target.offset, reduction, element_count(program_.buffer_of(value).extents))) continue;
+      reduction.targets.push_back(std::move(target));
+      reduction.inlined.push_back(value);
+      program_.nests.erase(program_.nests.begin() + static_cast<int64_t>(m));
+      --m;
+    }
+  }
+
+  std::vector<std::vector<Index>> reads_in(const Nest& nest, ValueId value) const {
+    std::vector<std::vector<Index>> reads;
+    for (int id : program_.pool->reachable(program_.roots(nest))) {
+      const Expr& e = (*program_.pool)[id];
+      if (e.kind == ExprKind::stage && e.value == value) reads.push_back(e.coords);
+    }
+    return reads;
+  }
+
+  // The nest's loops make the offset take every value 0 .. elements - 1 exactly once.
+  static bool visits_once(const Index& offset, const Nest& nest, int64_t elements) {
+    std::vector<std::pair<int64_t, int64_t>> steps;  // stride, extent
+    for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
+      for (const LoopVariable& loop : *loops) {
+        if (!offset.affine_in(loop.name)) return false;
+        steps.push_back({offset.stride(loop.name), loop.extent});
+      }
+    std::sort(steps.begin(), steps.end());
+    int64_t expected = 1;
+    for (const auto& [stride, extent] : steps) {
+      if (stride != expected) return false;
+      expected *= extent;
+    }
+    return expected == elements;
+  }
+
+  Result<Program> finish() {
+    merge_stages_into_reductions();
+    return std::move(program_);
+  }
 
   const Graph& graph_;
   const Candidate& candidate_;

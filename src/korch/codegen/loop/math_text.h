@@ -13,5 +13,7 @@ struct MathFunction {
 };
 
 const std::vector<MathFunction>& math_functions();
+// Replacements for 16 lanes of AVX-512, spelled for f32x16.
+const std::vector<MathFunction>& avx512_math_functions();
 
 }  // namespace korch::loop

@@ -68,11 +68,10 @@ std::string NestPrinter::pointer_of(const NestTarget& target) const {
   return target.argument >= 0 ? fmt::format("arg{}", target.argument) : fmt::format("stage{}", target.stage);
 }
 
-void NestPrinter::store_target(const NestTarget& target, int root, const std::string& value, bool vector) {
+void NestPrinter::store_target(const NestTarget& target, const std::string& value, bool vector) {
   const Index offset = substitute(target.offset, ranges_);
   const DType type = target.argument >= 0 ? program_.argument_types[target.argument]
                                           : program_.buffer_of(target.stage).type;
-  (void)root;
   emitter_.store(pointer_of(target), offset, type, value, vector);
 }
 
@@ -114,7 +113,7 @@ void NestPrinter::map_body(const std::vector<int>& roots) {
                         substitute(target.offset, ranges_).depends_on(schedule_.vector_variable);
     const bool wide = vector && emitter_.lanes() > 1;
     const DType type = (*program_.pool)[roots[i]].type;
-    store_target(target, roots[i], wide ? emitter_.as_vector(value, type) : value.text, wide);
+    store_target(target, wide ? emitter_.as_vector(value, type) : value.text, wide);
   }
 }
 
@@ -184,11 +183,17 @@ void NestPrinter::print_tiled() {
   }
   const Limits rows = limits(u, 0, u.extent), columns = limits(v, 0, v.extent);
   source_.use_function("load_transposed", lanes_);
-  const std::string u0 = u.name + "_tile", v0 = v.name + "_tile";
-  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", u0, rows.begin, rows.end, lanes_));
-  emitter_.line(fmt::format("const int rows = (int)index_min({}, {} - {});", lanes_, rows.end, u0));
+  // Several blocks along the tile variable before the next along the vector variable: each stream of loads stays long
+  // enough for the prefetcher, and the lines written to stay in the first-level cache.
+  constexpr int kBlocksPerRun = 4;
+  const std::string u0 = u.name + "_tile", v0 = v.name + "_tile", run = u.name + "_run", run_end = u.name + "_run_end";
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", run, rows.begin, rows.end,
+                            lanes_ * kBlocksPerRun));
+  emitter_.line(fmt::format("const int64_t {} = index_min({} + {}, {});", run_end, run, lanes_ * kBlocksPerRun, rows.end));
   emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", v0, columns.begin, columns.end, lanes_));
   emitter_.line(fmt::format("const int columns = (int)index_min({}, {} - {});", lanes_, columns.end, v0));
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", u0, run, run_end, lanes_));
+  emitter_.line(fmt::format("const int rows = (int)index_min({}, {} - {});", lanes_, run_end, u0));
   const bool whole = rows.fixed && columns.fixed && u.extent % lanes_ == 0 && v.extent % lanes_ == 0;
   const std::string full = std::to_string(lanes_);
   emitter_.open(whole ? "" : fmt::format("if (rows == {0} && columns == {0})", lanes_));
@@ -199,6 +204,7 @@ void NestPrinter::print_tiled() {
     print_tile_body("rows", "columns");
     emitter_.close();
   }
+  emitter_.close();
   emitter_.close();
   emitter_.close();
 }
@@ -253,11 +259,15 @@ void NestPrinter::print_reduce() {
   else print_vertical(roots);
 }
 
-// accumulator = accumulator (combine) element; for arg_reduce also its position.
-void NestPrinter::accumulate(int root, const std::string& accumulator, const std::string& valid_lanes) {
-  const DType type = (*program_.pool)[root].type;
+// accumulator = accumulator (combine) element; for arg_reduce also its position. Stages computed on the way are stored.
+void NestPrinter::accumulate(const std::vector<int>& roots, const std::string& accumulator, const std::string& valid_lanes) {
+  const DType type = (*program_.pool)[roots[0]].type;
   const int lanes = emitter_.lanes();
-  const std::string element = lanes > 1 ? emitter_.emit_full(root) : emitter_.emit(root).text;
+  for (size_t i = 1; i < roots.size(); ++i) {
+    const std::string value = lanes > 1 ? emitter_.emit_full(roots[i]) : emitter_.emit(roots[i]).text;
+    store_target(nest_.targets[i], value, lanes > 1);
+  }
+  const std::string element = lanes > 1 ? emitter_.emit_full(roots[0]) : emitter_.emit(roots[0]).text;
   if (nest_.kind == NestKind::arg_reduce) {
     emitter_.take_extreme(nest_.combine, type, accumulator, accumulator + "_at", element,
                           emitter_.index(substitute(nest_.position, ranges_)), nest_.select_last);
@@ -282,10 +292,10 @@ void NestPrinter::print_scalar_reduce(const std::vector<int>& roots) {
     ++opened;
     emitter_.hoist(roots, bound_);
   }
-  accumulate(roots[0], accumulator, "");
+  accumulate(roots, accumulator, "");
   for (; opened > 0; --opened) emitter_.close();
   bound_ = outer;
-  store_target(nest_.targets[0], roots[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
+  store_target(nest_.targets[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
 }
 
 // Lanes along a reduced variable; combined across at the end.
@@ -319,7 +329,7 @@ void NestPrinter::print_horizontal(const std::vector<int>& roots) {
         emitter_.open("");
         emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v.name, u * lanes_));
         emitter_.set_lanes(v.name, lanes_, "");
-        accumulate(segment.roots[0], accumulators[u], "");
+        accumulate(segment.roots, accumulators[u], "");
         emitter_.set_lanes("", 1, "");
         emitter_.close();
       }
@@ -330,12 +340,12 @@ void NestPrinter::print_horizontal(const std::vector<int>& roots) {
       const std::string count = std::to_string(length % lanes_);
       emitter_.open("");
       if (length == 1) {
-        emitter_.line(fmt::format("const float single = {};", emitter_.emit(segment.roots[0]).text));
-        emitter_.line(fmt::format("{0}[0] = {1};", accumulators[0],
-                                  emitter_.combine(nest_.combine, type, accumulators[0] + "[0]", "single", 1)));
+        emitter_.line(fmt::format("float single = {}[0];", accumulators[0]));
+        accumulate(segment.roots, "single", "");
+        emitter_.line(fmt::format("{}[0] = single;", accumulators[0]));
       } else {
         emitter_.set_lanes(v.name, lanes_, count);
-        accumulate(segment.roots[0], accumulators[0], count);
+        accumulate(segment.roots, accumulators[0], count);
         emitter_.set_lanes("", 1, "");
       }
       emitter_.close();
@@ -350,7 +360,7 @@ void NestPrinter::print_horizontal(const std::vector<int>& roots) {
                               emitter_.combine(nest_.combine, type, accumulators[0], accumulators[u], lanes_)));
   const std::string across = std::string("across_") + korch::name(nest_.combine);
   source_.use_function(across, lanes_);
-  store_target(nest_.targets[0], roots[0], fmt::format("{}({})", across, accumulators[0]), false);
+  store_target(nest_.targets[0], fmt::format("{}({})", across, accumulators[0]), false);
 }
 
 // Lanes along a kept variable: `unroll` vectors beside each other go through the reduced loops together.
@@ -404,7 +414,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
       emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v, u * lanes_));
       emitter_.set_lanes(v, lanes, count);
     }
-    accumulate(segment.roots[0], accumulators[u], "");
+    accumulate(segment.roots, accumulators[u], "");
     emitter_.set_lanes("", 1, "");
     emitter_.close();
   }
@@ -416,7 +426,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
       emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v, u * lanes_));
       emitter_.set_lanes(v, lanes, count);
     }
-    store_target(nest_.targets[0], segment.roots[0], accumulators[u] + (arg ? "_at" : ""), !single);
+    store_target(nest_.targets[0], accumulators[u] + (arg ? "_at" : ""), !single);
     emitter_.set_lanes("", 1, "");
     emitter_.close();
   }

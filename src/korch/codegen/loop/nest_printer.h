@@ -35,7 +35,7 @@ class NestPrinter {
   void print_horizontal(const std::vector<int>& roots);
   void print_vertical(const std::vector<int>& roots);
   void print_scalar_reduce(const std::vector<int>& roots);
-  void accumulate(int root, const std::string& accumulator, const std::string& valid_lanes);
+  void accumulate(const std::vector<int>& roots, const std::string& accumulator, const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);
 
   void open_loop(const LoopVariable& variable);
@@ -45,7 +45,7 @@ class NestPrinter {
   std::vector<Segment> segments(const std::string& variable);
   void collect_segments(const std::string& variable, int64_t low, int64_t high, std::vector<Segment>& found);
   void map_body(const std::vector<int>& roots);
-  void store_target(const NestTarget& target, int root, const std::string& value, bool vector);
+  void store_target(const NestTarget& target, const std::string& value, bool vector);
   std::string pointer_of(const NestTarget& target) const;
   int unrolling(const std::vector<int>& roots, int64_t vectors) const;
 

@@ -250,6 +250,9 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
   if (name == "scale_by_power" && isa == Isa::x86_64_v4 && lanes == 16)
     return "static inline f32x16 scale_by_power(f32x16 y, f32x16 n, i32x16) {\n"
            "  return (f32x16)__builtin_ia32_scalefps512_mask(y, n, y, (unsigned short)-1, 4);\n}\n";
+  if (isa == Isa::x86_64_v4 && lanes == 16)
+    for (const MathFunction& row : avx512_math_functions())
+      if (name == row.name) return row.text + 1;
   if (const MathFunction* math = find_math(name)) {
     const std::string text = replace_all(replace_all(math->text + 1, "$F", v), "$I", i);
     return replace_all(text, "$M", type_name(DType::bool_, lanes));
