@@ -87,6 +87,21 @@ std::string case_name(const ::testing::TestParamInfo<std::tuple<ConvCase, Isa>>&
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ConvDirect, ::testing::Combine(::testing::ValuesIn(kDense), ::testing::ValuesIn(isas_that_run_here())), case_name);
 
+const ConvCase kFewChannels[] = {
+    {"three", {1, 32, 12, 32}, {3, 32, 9, 9}, {1, 1}, {1, 1}, {4, 4}, {4, 4}, 1},
+    {"odd", {2, 7, 11, 37}, {5, 7, 3, 4}, {2, 1}, {1, 2}, {1, 0}, {0, 3}, 1},
+    {"one", {1, 6, 9, 150}, {1, 6, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+};
+
+class ConvPixels : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
+
+TEST_P(ConvPixels, MatchesInterpreter) {
+  const auto& [c, isa] = GetParam();
+  EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_pixels", {.isa = isa}), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvPixels, ::testing::Combine(::testing::ValuesIn(kFewChannels), ::testing::ValuesIn(isas_that_run_here())), case_name);
+
 const ConvCase kDepthwise[] = {
     {"three", {1, 40, 13, 17}, {40, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 40},
     {"three_strided", {2, 24, 14, 15}, {24, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, 24},

@@ -22,7 +22,7 @@ struct Family {
 const std::vector<Family>& families() {
   static const std::vector<Family> table = {
       {{"loop"}, list_loop, generate_loop},
-      {{"conv_direct"}, list_conv_direct, generate_conv_direct},
+      {{"conv_direct", "conv_pixels"}, list_conv_direct, generate_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
       {{"depthwise"}, list_depthwise, generate_depthwise},
       {{"matmul"}, list_matmul, generate_matmul},

@@ -1,10 +1,11 @@
-// Convolution as register tiles over pixels: conv_direct.
+// Convolution as register tiles over pixels: conv_direct, and conv_pixels where there are few output channels.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/pixel_kernel.h"
 #include "korch/codegen/linear/row_kernel.h"
 
 namespace korch {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kL2BytesPerCycle = 16;  // what a tile can count on for the column operand from L2
 constexpr double kL3BytesPerCycle = 5;   // and from L3, both cores reading
+constexpr const char* kPixels = "conv_pixels";
 constexpr int64_t kConflictBytes = 2048; // panel.cpp: strides at which rows of a tile evict each other
 
 Coords conv_coords(const Problem& problem, const Index& image, const Index& channel, const Index& y, const Index& x) {
@@ -39,6 +41,7 @@ Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
 // Rows of a pointwise convolution are pixels of all images (1), of one image (2), or of one image row (3).
 int row_span(const Problem& p, const Implementation& implementation) {
   const ConvShape& s = *p.conv;
+  if (implementation.family == kPixels) return 3;
   if (!s.pointwise() || s.stride_h != 1 || s.stride_w != 1) return 3;
   auto merges = [&](const std::vector<int>& axes) {
     return epilogue_merges(p, implementation, axes) && operand_merges(p, implementation, p.data, axes);
@@ -106,19 +109,16 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   return k;
 }
 
-void add_variants(const Problem& p, const Target& target, Order data, Order result, size_t most,
-                  std::vector<Implementation>& found) {
+void add_variant(const Problem& p, const Target& target, Order data, Order result, std::vector<Implementation>& found) {
   const ConvShape& s = *p.conv;
   Implementation implementation = with_layouts(p, "conv_direct", data, result);
   const int span = row_span(p, implementation);
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
-  const double weight_bytes = 4.0 * s.kernel_h * s.kernel_w * s.in_channels / s.group * s.out_channels / s.group;
-  const double speed = weight_bytes > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
-  const auto shapes = rank_tiles(width, s.out_channels / s.group, s.kernel_h * s.kernel_w * s.in_channels / s.group, speed, target.isa);
-  for (size_t i = 0; i < std::min(most, shapes.size()); ++i) {
-    implementation.params = {shapes[i].vectors, shapes[i].rows};
-    add_once(implementation, found);
-  }
+  const int64_t terms = s.kernel_h * s.kernel_w * s.in_channels / s.group, columns = s.out_channels / s.group;
+  const double speed = 4.0 * terms * columns > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
+  const TileShape shape = rank_tiles(width, columns, terms, speed, target.isa).front();
+  implementation.params = {shape.vectors, shape.rows};
+  add_once(implementation, found);
 }
 
 }  // namespace
@@ -135,17 +135,22 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
     refused.push_back({RefusalReason::no_kernel_family, "depthwise convolution in conv_direct"});
     return;
   }
-  add_variants(p, target, Order::channels_last, Order::channels_last, 2, found);
-  add_variants(p, target, Order::row_major, Order::channels_last, 1, found);
-  add_variants(p, target, Order::channels_last, Order::row_major, 1, found);
-  add_variants(p, target, Order::row_major, Order::row_major, 1, found);
+  for (Order data : {Order::channels_last, Order::row_major})
+    for (Order result : {Order::channels_last, Order::row_major}) add_variant(p, target, data, result, found);
+  if (p.conv->group != 1 || p.conv->stride_w != 1 || p.conv->out_channels > most_pixel_columns(target.isa)) return;
+  for (Order data : {Order::channels_last, Order::row_major}) {
+    Implementation implementation = with_layouts(p, kPixels, data, Order::row_major);
+    implementation.params = {1, 1};
+    add_once(implementation, found);
+  }
 }
 
 Result<Kernel> generate_conv_direct(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                                     const Target& target) {
   const Result<Problem> problem = conv_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
-  return generate_row_kernel(describe(problem.value(), implementation, target));
+  const RowKernel kernel = describe(problem.value(), implementation, target);
+  return implementation.family == kPixels ? generate_pixel_kernel(kernel) : generate_row_kernel(kernel);
 }
 
 }  // namespace korch

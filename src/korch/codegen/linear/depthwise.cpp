@@ -17,6 +17,7 @@ using namespace linear;
 
 namespace {
 
+constexpr int64_t kLineElements = 16;      // of a cache line
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
@@ -53,6 +54,7 @@ class Writer {
   std::string border_body(const Index& channel, int width, int64_t valid, const std::string& block);
   std::string load(const Index& channel, int width, int64_t valid, const Index& iy, const Index& ix, const std::string& pointer,
                    const std::string& name);
+  std::string prefetch(int rows) const;
   std::string pixel_function(int rows, bool border);
   std::string slices();
 
@@ -149,6 +151,18 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
   return text + finish(rows, channel, Index::variable("x", s_.out_width), width, valid);
 }
 
+// The rows that the next row of the result adds, under this tile: strided accesses to many rows at once are beyond
+// the hardware's prefetching. Only for inputs that come from beyond L2.
+std::string Writer::prefetch(int rows) const {
+  if (4 * image_step_ <= target_.l2_bytes) return "";
+  const int64_t first = (s_.kernel_h - 1) * s_.dilation_h + 1;
+  return fmt::format(
+      "for(int64_t r={};r<{};++r){{const int64_t iy=iy0+r;if(iy>=0&&iy<{}){{const float*next={}+image*{}+iy*{}+ix0*{};"
+      "for(int64_t i=0;i<{};i+={})__builtin_prefetch(next+i);}}}}\n",
+      first, first + s_.stride_h, s_.in_height, argument_name(p_, p_.data), image_step_, row_step_, pixel_step_,
+      rows * s_.stride_w * pixel_step_, kLineElements);
+}
+
 std::string Writer::border_body(const Index& channel, int width, int64_t valid, const std::string& block) {
   std::string text = fmt::format("const int64_t l=0;(void)l;v{} c0={{}};\n", width);
   text += fmt::format(
@@ -171,6 +185,7 @@ std::string Writer::pixel_function(int rows, bool border) {
     return border ? border_body(channel, width, valid, block) : tile_body(rows, channel, width, valid, block);
   };
   const int lanes = static_cast<int>(lanes_);
+  if (!border) text += prefetch(rows);
   if (vectors_ > 0)
     text += fmt::format("for(int64_t block=0;block<{};++block){{\n{}}}\n", vectors_,
                         body(Index::variable("block", vectors_) * lanes_ + Index::variable("l", lanes_), lanes, lanes, "block"));
@@ -242,11 +257,8 @@ void list_depthwise(const Graph& graph, const Candidate& candidate, const Target
   }
   Implementation implementation = with_layouts(problem.value(), "depthwise", Order::channels_last, Order::channels_last);
   implementation.flops = problem.value().inner_flops;
-  const bool wide = target.vector_registers() == 32;
-  for (int rows : {wide ? 8 : 4, wide ? 4 : 2}) {
-    implementation.params = {rows};
-    add_once(implementation, found);
-  }
+  implementation.params = {target.vector_registers() == 32 ? 8 : 4};
+  found.push_back(implementation);
 }
 
 Result<Kernel> generate_depthwise(const Graph& graph, const Candidate& candidate, const Implementation& implementation,

@@ -65,21 +65,21 @@ void emit_by_columns(std::string& text, const Problem& problem, loop::ValueEmitt
   text += "}\n";
 }
 
-// Vectors along rows, from a transposed copy of the tile: turned[column][row], pitch a multiple of 16.
-void emit_by_rows(std::string& text, const Problem& problem, loop::ValueEmitter& emitter, const EpilogueTile& tile,
-                  const EpilogueRows& rows, int widest) {
-  const Variables v = variables(tile, rows);
-  const int64_t pitch = (tile.rows + 15) / 16 * 16, lanes = total_lanes(tile.lanes);
+// A transposed copy of the tile: turned[column][row].
+void emit_turned_tile(std::string& text, const EpilogueTile& tile, int64_t pitch) {
+  const int64_t lanes = total_lanes(tile.lanes);
   text += fmt::format("float turned[{}] __attribute__((aligned(64)));\n", lanes * pitch);
-  text += fmt::format(
-      "for(int64_t r=0;r<{0};r+=4)for(int64_t c=0;c<{1};c+=4){{"
-      "const v4 a=*(const v4u*)(tile+r*{2}+c),b=*(const v4u*)(tile+(r+1)*{2}+c),d=*(const v4u*)(tile+(r+2)*{2}+c),"
-      "e=*(const v4u*)(tile+(r+3)*{2}+c);\n"
-      "const v4 p=__builtin_shufflevector(a,b,0,4,1,5),q=__builtin_shufflevector(a,b,2,6,3,7),"
-      "s=__builtin_shufflevector(d,e,0,4,1,5),t=__builtin_shufflevector(d,e,2,6,3,7);\n"
-      "*(v4u*)(turned+c*{3}+r)=__builtin_shufflevector(p,s,0,1,4,5);*(v4u*)(turned+(c+1)*{3}+r)=__builtin_shufflevector(p,s,2,3,6,7);"
-      "*(v4u*)(turned+(c+2)*{3}+r)=__builtin_shufflevector(q,t,0,1,4,5);*(v4u*)(turned+(c+3)*{3}+r)=__builtin_shufflevector(q,t,2,3,6,7);}}\n",
-      (tile.rows + 3) / 4 * 4, lanes, tile.tile_pitch, pitch);
+  auto tile_row = [&](int i) { return fmt::format("*(const v4u*)(tile+(r+{})*{}+c)", i, tile.tile_pitch); };
+  auto turned_row = [&](int i) { return fmt::format("turned+(c+{})*{}+r", i, pitch); };
+  text += fmt::format("for(int64_t r=0;r<{};r+=4)for(int64_t c=0;c<{};c+=4)\n{}", (tile.rows + 3) / 4 * 4, lanes,
+                      emit_turn({tile_row(0), tile_row(1), tile_row(2), tile_row(3)},
+                                {turned_row(0), turned_row(1), turned_row(2), turned_row(3)}));
+}
+
+// Vectors along rows, from turned[column][row].
+void emit_by_rows(std::string& text, const Problem& problem, loop::ValueEmitter& emitter, const EpilogueTile& tile,
+                  const EpilogueRows& rows, int64_t pitch, int widest) {
+  const Variables v = variables(tile, rows);
   text += fmt::format("for(int64_t c=0;c<{};++c){{\n", tile.valid_columns);
   const Index c = Index::variable("c", tile.valid_columns);
   const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + c;
@@ -105,10 +105,21 @@ std::string emit_epilogue(const std::string& name, const Problem& problem, loop:
       "int64_t group,int64_t y,int64_t x0,int64_t block){{\n(void)image;(void)group;(void)y;(void)block;\n",
       name);
   text += emitter.argument_declarations();
-  if (rows.transposed)
-    emit_by_rows(text, problem, emitter, tile, rows, widest);
-  else
-    emit_by_columns(text, problem, emitter, tile, rows);
+  switch (rows.store) {
+    case TileStore::columns:
+      emit_by_columns(text, problem, emitter, tile, rows);
+      break;
+    case TileStore::rows: {
+      const int64_t pitch = (tile.rows + 15) / 16 * 16;
+      emit_turned_tile(text, tile, pitch);
+      emit_by_rows(text, problem, emitter, tile, rows, pitch, widest);
+      break;
+    }
+    case TileStore::turned_rows:
+      text += "const float*turned=tile;\n";
+      emit_by_rows(text, problem, emitter, tile, rows, tile.tile_pitch, widest);
+      break;
+  }
   return text + "return 0;}\n";
 }
 

@@ -13,11 +13,17 @@
 
 namespace korch::linear {
 
+enum class TileStore {
+  columns,     // vectors along columns
+  rows,        // vectors along rows, of a transposed copy
+  turned_rows  // vectors along rows of a tile that is [column][row]
+};
+
 struct EpilogueTile {
   int rows = 1;                // valid rows of the tile
   std::vector<int> lanes;      // vectors of a row
   int64_t valid_columns = 0;   // of this tile: fewer than its lanes in a tail
-  int64_t tile_pitch = 0;      // elements between rows
+  int64_t tile_pitch = 0;      // elements between rows (turned: columns)
   int64_t column_base = 0;     // of block 0
   int64_t block_columns = 0;   // columns from one block to the next
   int64_t block_count = 1;
@@ -27,7 +33,7 @@ struct EpilogueRows {
   int64_t images = 1, groups = 1, height = 1, width = 1;
   int64_t columns = 1;         // per group
   std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& column)> result_coords;
-  bool transposed = false;     // vectors along rows
+  TileStore store = TileStore::columns;
 };
 
 std::string emit_epilogue(const std::string& name, const Problem& problem, loop::ValueEmitter& emitter,

@@ -14,7 +14,7 @@ namespace korch {
   Result<Kernel> generate_##name(const Graph& graph, const Candidate& candidate, const Implementation& implementation, \
                                  const Target& target);
 
-KORCH_LINEAR_FAMILY(conv_direct)     // Conv of one or two spatial axes, any group count, as register tiles over pixels
+KORCH_LINEAR_FAMILY(conv_direct)     // Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
 KORCH_LINEAR_FAMILY(matmul)          // MatMul, batched or not, either operand constant
 KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(conv_winograd)   // 3x3 Conv with stride 1 as F(2,3) or F(4,3)

@@ -186,16 +186,13 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
   const double weight_bytes = 4.0 * s.k * s.n;
   const double speed = weight_bytes > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
-  const auto shapes = rank_tiles(width, s.n, s.k, speed, target.isa);
+  const TileShape shape = rank_tiles(width, s.n, s.k, speed, target.isa).front();
   for (const auto& [data, result] : {std::pair{Order::row_major, Order::row_major},
                                      std::pair{Order::row_major, Order::channels_last},
                                      std::pair{Order::channels_last, Order::row_major}}) {
     Implementation implementation = with_layouts(p, "matmul", data, result);
-    const size_t most = data == result ? 2 : 1;
-    for (size_t i = 0; i < std::min(most, shapes.size()); ++i) {
-      implementation.params = {shapes[i].vectors, shapes[i].rows};
-      add_once(implementation, found);
-    }
+    implementation.params = {shape.vectors, shape.rows};
+    add_once(implementation, found);
   }
 }
 

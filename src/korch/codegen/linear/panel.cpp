@@ -57,27 +57,64 @@ std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::Val
   return text + "}}\n";
 }
 
+// Pixels contiguous: rows of pixels, one channel after the other.
 std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter, int widest) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
   const Index channel = Index::variable("channel", k.depth);
-  std::string text = fmt::format(
-      "for(int64_t channel=0;channel<{};++channel)for(int64_t pr=0;pr<{};++pr){{"
-      "float*row=panel+channel*{}+pr*{};const int64_t iy=iy0+pr;\n",
-      k.depth, shape.rows, shape.channel_step, shape.row_step);
-  text += fmt::format("if(iy<0||iy>={}){{{}continue;}}\n", k.in_height, zero_text("row", std::to_string(shape.row_step)));
-  text += zero_text("row", "lo") + zero_text("row+hi", fmt::format("{}-hi", shape.pixels));
-  auto part = [&](int width, const std::string& count) {
-    loop::Block block{.vector_variable = width > 1 ? "ix" : "", .lanes = width, .count = count, .code = "", .indent = "  "};
+  auto part = [&](int width) {
+    loop::Block block{.vector_variable = width > 1 ? "ix" : "", .lanes = width, .count = "", .code = "", .indent = "  "};
     const std::string vector =
         emitter.emit(k.problem->data, k.data_coords(image, iy, ix, group * k.depth + channel), block);
     return std::pair<std::string, std::string>{block.code, vector};
   };
-  text += "int64_t ix=ix0+lo;const int64_t end=ix0+hi;float*to=row+lo;\n";
-  const auto [full, vector] = part(widest, "");
-  text += fmt::format("for(;ix+{0}<=end;ix+={0},to+={0}){{\n{1}*(v{0}u*)to={2};}}\n", widest, full, vector);
-  const auto [single, element] = part(1, "");
-  return text + fmt::format("for(;ix<end;++ix,++to){{\n{}*to={};}}\n}}\n", single, element);
+  const auto [full, vector] = part(widest);
+  const auto [single, element] = part(1);
+  return fmt::format(
+      "for(int64_t channel=0;channel<{0};++channel){{int64_t ix=ix0+lo;const int64_t end=ix0+hi;float*to=row+channel*{1}+lo;\n"
+      "for(;ix+{2}<=end;ix+={2},to+={2}){{\n{3}*(v{2}u*)to={4};}}\nfor(;ix<end;++ix,++to){{\n{5}*to={6};}}\n}}\n",
+      k.depth, shape.channel_step, widest, full, vector, single, element);
+}
+
+// Channels contiguous in the input, pixels in the panel: 4 x 4 blocks turned in registers, the rest one by one.
+std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter) {
+  const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
+  const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
+  const int64_t quads = k.depth / 4;
+  std::string text;
+  if (quads > 0) {
+    const Index channel = group * k.depth + Index::variable("q", quads) * 4 + Index::variable("l", 4);
+    loop::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
+    std::vector<std::string> names;
+    for (int i = 0; i < 4; ++i)
+      names.push_back(emitter.emit(k.problem->data, k.data_coords(image, iy, ix + i, channel), block));
+    auto plane = [&](int i) { return fmt::format("to+{}", i * shape.channel_step); };
+    text += fmt::format(
+        "for(int64_t px=lo;px+4<=hi;px+=4)for(int64_t q=0;q<{};++q){{const int64_t l=0,ix=ix0+px;(void)l;(void)ix;"
+        "float*to=row+q*{}+px;\n{}{}}}\n",
+        quads, 4 * shape.channel_step, block.code,
+        emit_turn({names[0], names[1], names[2], names[3]}, {plane(0), plane(1), plane(2), plane(3)}));
+  }
+  loop::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
+  const std::string element = emitter.emit(
+      k.problem->data, k.data_coords(image, iy, ix, group * k.depth + Index::variable("channel", k.depth)), block);
+  return text + fmt::format(
+                    "for(int64_t px=lo;px<hi;++px)for(int64_t channel=px<lo+(hi-lo)/4*4?{}:0;channel<{};++channel){{"
+                    "const int64_t ix=ix0+px;(void)ix;\n{}row[channel*{}+px]={};}}\n",
+                    quads * 4, k.depth, block.code, shape.channel_step, element);
+}
+
+// All channels of one panel row of which only pixels lo .. hi - 1 are inside the input.
+std::string emit_planes(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter, int widest) {
+  const int channel_axis = k.problem->matmul ? -2 : 1;
+  const bool turned = contiguous_axis(*k.problem, *k.implementation, k.problem->data) == channel_axis;
+  std::string text = fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n", shape.rows,
+                                 shape.row_step);
+  const std::string channels = fmt::format("for(int64_t c=0;c<{};++c){{float*plane=row+c*{};", k.depth, shape.channel_step);
+  text += fmt::format("if(iy<0||iy>={}){{{}{}}}continue;}}\n", k.in_height, channels,
+                      zero_text("plane", std::to_string(shape.pixels)));
+  text += channels + zero_text("plane", "lo") + zero_text("plane+hi", fmt::format("{}-hi", shape.pixels)) + "}\n";
+  return text + (turned ? emit_turned_pixels(k, shape, emitter) : emit_pixels(k, shape, emitter, widest)) + "}\n";
 }
 
 int64_t block_size(const RowKernel& k) { return k.taps_h * k.taps_w * k.depth * k.blocks.block_lanes(); }
@@ -107,16 +144,10 @@ std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, con
     for (int i = 0; i < 4; ++i)
       names.push_back(emitter.emit(k.problem->weight,
                                    k.weight_coords(matrix, term, column0 + Index::variable("c", column_quads) * 4 + i), block));
-    text += fmt::format(
-        "for(int64_t c=0;c<{};++c)for(int64_t q=0;q<{};++q){{const int64_t l=0;(void)l;\n{}"
-        "const v4 a={},b={},d={},e={};\n"
-        "const v4 p=__builtin_shufflevector(a,b,0,4,1,5),s=__builtin_shufflevector(a,b,2,6,3,7),"
-        "t=__builtin_shufflevector(d,e,0,4,1,5),u=__builtin_shufflevector(d,e,2,6,3,7);float*to=out+q*{}+c*4;\n",
-        column_quads, quads, block.code, names[0], names[1], names[2], names[3], 4 * lanes);
-    text += fmt::format(
-        "*(v4u*)to=__builtin_shufflevector(p,t,0,1,4,5);*(v4u*)(to+{})=__builtin_shufflevector(p,t,2,3,6,7);"
-        "*(v4u*)(to+{})=__builtin_shufflevector(s,u,0,1,4,5);*(v4u*)(to+{})=__builtin_shufflevector(s,u,2,3,6,7);}}\n",
-        lanes, 2 * lanes, 3 * lanes);
+    auto row = [&](int i) { return fmt::format("to+{}", i * lanes); };
+    text += fmt::format("for(int64_t c=0;c<{};++c)for(int64_t q=0;q<{};++q){{const int64_t l=0;(void)l;\n{}float*to=out+q*{}+c*4;\n{}}}\n",
+                        column_quads, quads, block.code, 4 * lanes,
+                        emit_turn({names[0], names[1], names[2], names[3]}, {row(0), row(1), row(2), row(3)}));
   }
   auto singles = [&](int64_t c_begin, int64_t c_count, int64_t k_begin, int64_t k_count) {
     if (c_count <= 0 || k_count <= 0) return;
@@ -138,7 +169,7 @@ std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, con
 
 PanelShape panel_shape(const RowKernel& k) {
   PanelShape s;
-  const int64_t span = std::min<int64_t>(k.width, k.slicing.tiles_per_block * k.tiling.rows);
+  const int64_t span = k.panel_span > 0 ? k.panel_span : std::min<int64_t>(k.width, k.slicing.tiles_per_block * k.tiling.rows);
   s.rows = (k.slicing.heights_per_block - 1) * k.stride_h + (k.taps_h - 1) * k.dilation_h + 1;
   s.pixels = (span - 1) * k.stride_w + (k.taps_w - 1) * k.dilation_w + 1;
   if (k.path == DataPath::panel_channels) {
@@ -166,7 +197,7 @@ std::string emit_load_panel(const RowKernel& k, const PanelShape& shape, loop::V
       "int64_t lo=-ix0>0?-ix0:0;if(lo>{0})lo={0};int64_t hi={1}-ix0<{0}?{1}-ix0:{0};if(hi<lo)hi=lo;\n", shape.pixels,
       k.in_width);
   const int widest = k.target->vector_lanes();
-  text += k.path == DataPath::panel_channels ? emit_channels(k, shape, emitter, widest) : emit_pixels(k, shape, emitter, widest);
+  text += k.path == DataPath::panel_channels ? emit_channels(k, shape, emitter, widest) : emit_planes(k, shape, emitter, widest);
   return text + "return 0;}\n";
 }
 

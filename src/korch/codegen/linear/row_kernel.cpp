@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kMainSymbol = "korch_linear";
 constexpr const char* kPackSymbol = "korch_pack";
+constexpr double kCachedColumns = 0.25;  // share of L2 that the columns of a slice may take and still count as cached
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -69,7 +70,9 @@ class Writer {
   std::string micro_kernel(const Instance& instance) const;
   std::string epilogue(const Instance& instance);
   std::string slice_loop() const;
-  std::string tiles_text(bool tail) const;
+  std::string tile_loops(const std::function<std::string(int rows)>& body) const;
+  std::string tile_text(int rows, bool tail) const;
+  std::string slice_body() const;
   std::string data_pointer() const;
   std::string weight_pointer() const;
   int64_t grid() const;
@@ -116,7 +119,8 @@ std::string Writer::epilogue(const Instance& instance) {
   tile.column_base = instance.tail ? k_.blocks.blocks * k_.blocks.block_lanes() : 0;
   tile.block_columns = instance.tail ? 0 : k_.blocks.block_lanes();
   tile.block_count = instance.tail ? 1 : k_.blocks.blocks;
-  const EpilogueRows rows{k_.images, k_.groups, k_.height, k_.width, k_.columns, k_.result_coords, k_.transposed_store};
+  const EpilogueRows rows{k_.images, k_.groups, k_.height, k_.width, k_.columns, k_.result_coords,
+                          k_.transposed_store ? TileStore::rows : TileStore::columns};
   return emit_epilogue("finish" + suffix(instance.rows, instance.tail), *k_.problem, emitter_, tile, rows,
                        k_.target->vector_lanes());
 }
@@ -137,23 +141,44 @@ std::string Writer::weight_pointer() const {
   return fmt::format("{}+group*{}", argument_name(*k_.problem, k_.problem->weight), matrix_size());
 }
 
-// All tiles of a row against one column block.
-std::string Writer::tiles_text(bool tail) const {
-  const std::string block = tail ? std::to_string(k_.blocks.blocks) : "block";
-  auto run = [&](int rows, const std::string& from, const std::string& to, const std::string& x) {
-    const std::string name = suffix(rows, tail);
-    return fmt::format(
-        "for(int64_t t={};t<{};++t){{const int64_t x={};multiply{}({},weights+{}*{},tile);"
-        "const int32_t status=finish{}(context,tile,image,group,y,x,{});if(status)return status;}}\n",
-        from, to, x, name, data_pointer(), block, block_size(), name, tail ? "0" : "block");
-  };
+// The tiles of a row, each through `body`, which gets the number of rows of a tile.
+std::string Writer::tile_loops(const std::function<std::string(int rows)>& body) const {
   const int64_t full = k_.tiling.long_tiles, rows = k_.tiling.rows;
   std::string text;
   if (k_.tiling.long_tiles > 0)
-    text += run(k_.tiling.rows, "t0", fmt::format("(t1<{0}?t1:{0})", full), fmt::format("t*{}", rows));
+    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}}}\n", full, rows, body(k_.tiling.rows));
   if (k_.tiling.short_tiles > 0)
-    text += run(k_.tiling.rows - 1, fmt::format("(t0>{0}?t0:{0})", full), "t1",
-                fmt::format("t*{}+{}", rows - 1, full));
+    text += fmt::format("for(int64_t t=(t0>{0}?t0:{0});t<t1;++t){{const int64_t x=t*{1}+{0};\n{2}}}\n", full, rows - 1,
+                        body(k_.tiling.rows - 1));
+  return text;
+}
+
+// One tile against one column block.
+std::string Writer::tile_text(int rows, bool tail) const {
+  const std::string name = suffix(rows, tail);
+  return fmt::format(
+      "{{multiply{}({},weights+{}*{},tile);const int32_t status=finish{}(context,tile,image,group,y,x,{});if(status)return status;}}\n",
+      name, data_pointer(), tail ? std::to_string(k_.blocks.blocks) : "block", block_size(), name, tail ? "0" : "block");
+}
+
+// Rows before columns where the columns of a slice stay in cache anyway: data is read, and results are written, in
+// the order in which they lie. Else columns first, so that a block of them is used by all rows while it is in L2.
+std::string Writer::slice_body() const {
+  const double group_bytes = 4.0 * k_.slicing.blocks_per_group * block_size();
+  const std::string main_columns = fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", k_.blocks.blocks);
+  const std::string tail_columns = fmt::format("if(b0<={0}&&{0}<b1)", k_.blocks.blocks);
+  const std::string rows = "for(int64_t y=y0;y<y1;++y)";
+  const bool main = k_.blocks.blocks > 0, tail = !k_.blocks.tail.empty();
+  if (group_bytes <= k_.target->l2_bytes * kCachedColumns)
+    return rows + "{\n" + tile_loops([&](int height) {
+             return (main ? main_columns + tile_text(height, false) : "") + (tail ? tail_columns + tile_text(height, true) : "");
+           }) + "}\n";
+  std::string text;
+  for (bool part : {false, true}) {
+    if (part ? !tail : !main) continue;
+    text += (part ? tail_columns : main_columns) + rows + "{\n" +
+            tile_loops([&](int height) { return tile_text(height, part); }) + "}\n";
+  }
   return text;
 }
 
@@ -190,11 +215,7 @@ std::string Writer::slice_loop() const {
   }
   text += fmt::format("const float*weights={};\n", weight_pointer());
   text += fmt::format("const int64_t b0=cg*{0},b1=b0+{0};\n", s.blocks_per_group);
-  if (k_.blocks.blocks > 0)
-    text += fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)for(int64_t y=y0;y<y1;++y){{\n{1}}}\n",
-                        k_.blocks.blocks, tiles_text(false));
-  if (!k_.blocks.tail.empty())
-    text += fmt::format("if(b0<={0}&&{0}<b1)for(int64_t y=y0;y<y1;++y){{\n{1}}}\n", k_.blocks.blocks, tiles_text(true));
+  text += slice_body();
   return text + "}\nreturn 0;}\n";
 }
 

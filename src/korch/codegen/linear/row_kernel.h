@@ -48,6 +48,7 @@ struct RowKernel {
   ColumnBlocks blocks;
   RowTiling tiling;
   Slicing slicing;
+  int64_t panel_span = 0;         // result pixels that a panel serves; 0: those of the slice's tiles
   bool transposed_store = false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
 };
 

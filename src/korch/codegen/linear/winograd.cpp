@@ -25,6 +25,7 @@ constexpr int64_t kMostTilesPerBlock = 56;
 constexpr int64_t kFewestTilesPerBlock = 12;  // fewer do not pay for streaming the weights from L3
 constexpr int64_t kSlicesPerWorker = 8;
 constexpr double kL3BytesPerCycle = 5;
+constexpr double kHeavyWeights = 0.125;  // share of L3 above which weights are streamed once for as many tiles as possible
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -68,7 +69,9 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   w.channel_pitch = ceil_div(s.in_channels, lanes) * lanes;
   if (w.channel_pitch * 4 % kConflictBytes == 0) w.channel_pitch += lanes;
   const int64_t fitting = target.l2_bytes / 2 / (w.elements * w.channel_pitch * 4);
-  w.two_phases = fitting < kFewestTilesPerBlock || w.tiles < target.threads * 2 * kFewestTilesPerBlock;
+  const double weight_bytes = 4.0 * w.elements * s.in_channels * s.out_channels;
+  w.two_phases = fitting < kFewestTilesPerBlock || w.tiles < target.threads * 2 * kFewestTilesPerBlock ||
+                 weight_bytes > target.l3_bytes * kHeavyWeights;
   const int64_t most = w.two_phases ? kMostTilesPerBlock : std::min(fitting, kMostTilesPerBlock);
   w.tile_blocks = ceil_div(w.tiles, most);
   if (!w.two_phases) w.tile_blocks = ceil_div(w.tile_blocks, target.threads) * target.threads;
