@@ -208,7 +208,10 @@ class Compilation {
   }
 
   void record(Columns& columns, const Result<BuiltKernel>& built, const Hash& key) {
-    if (!built) ++columns.refused[name(built.refusal().reason)];
+    if (!built) {
+      ++columns.refused[name(built.refusal().reason)];
+      refusal_examples_.emplace(built.refusal().reason, built.refusal().detail);
+    }
     for (int id : by_key_.at(key)) {
       Column& column = columns.problem.columns[id];
       column.measured = true;
@@ -259,7 +262,7 @@ class Compilation {
   }
 
   // Which primitives no kernel computes.
-  static std::string missing_kernels(const Graph& graph, const Columns& columns) {
+  std::string missing_kernels(const Graph& graph, const Columns& columns) const {
     std::vector<bool> covered(graph.value_count(), false);
     for (const Column& column : columns.problem.columns)
       if (column.cost_us < std::numeric_limits<double>::infinity())
@@ -268,6 +271,7 @@ class Compilation {
     for (NodeId id : graph.topological_order())
       if (info(graph.node(id).op).category != Category::constant && !covered[graph.node(id).outputs[0]])
         text += "\n  no kernel computes " + print(graph, id);
+    for (const auto& [reason, detail] : refusal_examples_) text += fmt::format("\n  {}, for example: {}", name(reason), detail);
     return text.empty() ? "the program is infeasible" : text;
   }
 
@@ -357,6 +361,7 @@ class Compilation {
   std::unordered_map<int, double> bounds_;  // of measured columns, from before
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
+  std::map<RefusalReason, std::string> refusal_examples_;  // the first of each
 };
 
 }  // namespace
