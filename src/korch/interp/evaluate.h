@@ -23,13 +23,15 @@ struct Evaluation {
     return std::get<T>(node.attrs);
   }
   const Shape& output_shape() const { return types[0].shape; }
+  // Products of float32 tensors in the model's own precision sum in float32, as engines do.
+  bool sums_in_float32() const { return types[0].dtype == DType::f32; }
 };
 
 using Evaluator = std::vector<HostTensor> (*)(const Evaluation&);
 Evaluator evaluator(Op op);  // the table: evaluators.cpp
 
 // Arithmetic other than elementwise is done in f64 for floats (whatever the precision: more accurate than the
-// declared type, and rounded once), in u64 for u64, and in i64 for all other types, whose results wrap when
+// declared type, and rounded once; products of matrices excepted, see sums_in_float32), in u64 for u64, and in i64 for all other types, whose results wrap when
 // narrowed.
 DType wide_type(DType type);
 HostTensor widened(const HostTensor& tensor);

@@ -1,10 +1,9 @@
 // Convolution as im2col and a double-precision matrix product per image and group, in blocks of output rows;
 // one input channel per group (depthwise) tap by tap. Transposed convolution is the same walk backwards.
-#include <cblas.h>
-
 #include <algorithm>
 
 #include "korch/interp/evaluate.h"
+#include "korch/interp/gemm.h"
 #include "korch/interp/window.h"
 
 namespace korch {
@@ -19,6 +18,7 @@ Shape spatial(const Shape& shape) {
 struct ConvShape {
   WindowGeometry geometry;
   int64_t images, groups, in_channels, out_channels;  // channels per group
+  bool in_float32;
   int64_t in_plane() const { return geometry.input_elements(); }
   int64_t out_plane() const { return geometry.output_elements(); }
   int64_t depth() const { return in_channels * geometry.taps(); }  // products per output element
@@ -35,14 +35,6 @@ struct ConvShape {
     return g.taps() == 1 && all(g.strides, 1) && all(g.pads_before, 0) && g.input == g.output;
   }
 };
-
-// c[m, n] (row stride c_stride) += a * b, with a[m, k] or its transpose, b[k, n] with row stride b_stride.
-void multiply_add(bool transpose_a, int64_t m, int64_t n, int64_t k, const double* a, const double* b,
-                  int64_t b_stride, double beta, double* c, int64_t c_stride) {
-  cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, CblasNoTrans, static_cast<int>(m),
-              static_cast<int>(n), static_cast<int>(k), 1.0, a, static_cast<int>(transpose_a ? m : k), b,
-              static_cast<int>(b_stride), beta, c, static_cast<int>(c_stride));
-}
 
 // columns[channel * taps + tap][position]: the input element each tap reads, zero where it reads padding.
 void gather_columns(const ConvShape& s, const double* x, int64_t row_begin, int64_t row_end,
@@ -64,8 +56,7 @@ void gather_columns(const ConvShape& s, const double* x, int64_t row_begin, int6
 
 void conv_by_columns(const ConvShape& s, const double* x, const double* w, double* y) {
   if (s.is_pointwise()) {
-    multiply_add(false, s.out_channels, s.out_plane(), s.in_channels, w, x, s.in_plane(), 1, y,
-                 s.out_plane());
+    gemm({false, false, s.in_float32, s.out_channels, s.out_plane(), s.in_channels, s.in_plane(), s.out_plane(), 1}, w, x, y);
     return;
   }
   std::vector<double> columns;
@@ -74,8 +65,8 @@ void conv_by_columns(const ConvShape& s, const double* x, const double* w, doubl
     const int64_t end = std::min(rows, row + block);
     gather_columns(s, x, row, end, columns);
     const int64_t positions = (end - row) * width;
-    multiply_add(false, s.out_channels, positions, s.depth(), w, columns.data(), positions, 1,
-                 y + row * width, s.out_plane());
+    gemm({false, false, s.in_float32, s.out_channels, positions, s.depth(), positions, s.out_plane(), 1}, w, columns.data(),
+         y + row * width);
   }
 }
 
@@ -116,8 +107,8 @@ void transposed_conv(const ConvShape& s, const double* x, const double* w, doubl
     const int64_t end = std::min(rows, row + block);
     const int64_t positions = (end - row) * width, first = row * width;
     std::vector<double> columns(s.depth() * positions);
-    multiply_add(true, s.depth(), positions, s.out_channels, w, x + first, s.out_plane(), 0, columns.data(),
-                 positions);
+    gemm({true, false, s.in_float32, s.depth(), positions, s.out_channels, s.out_plane(), positions, 0}, w, x + first,
+         columns.data());
     for (int64_t line = 0; line < s.depth(); ++line) {
       double* plane = y + line / taps * s.in_plane();
       const double* from_line = columns.data() + line * positions;
@@ -140,7 +131,8 @@ Results evaluate_conv(const Evaluation& e) {
                     x.shape()[0],
                     attrs.group,
                     w.shape()[1],
-                    w.shape()[0] / attrs.group};
+                    w.shape()[0] / attrs.group,
+                    e.sums_in_float32()};
   if (s.depth() == 0) return {out};
   const auto convolve = s.in_channels == 1 ? conv_by_taps : conv_by_columns;
   for (int64_t i = 0; i < s.images * s.groups; ++i) {
@@ -162,7 +154,8 @@ Results evaluate_conv_transpose(const Evaluation& e) {
                     x.shape()[0],
                     attrs.group,
                     w.shape()[1],
-                    w.shape()[0] / attrs.group};
+                    w.shape()[0] / attrs.group,
+                    e.sums_in_float32()};
   for (int64_t i = 0; i < s.images * s.groups; ++i) {
     const int64_t group = i % s.groups;
     transposed_conv(s, x.data<double>() + i * s.out_channels * s.out_plane(),

@@ -1,6 +1,5 @@
-#include <cblas.h>
-
 #include "korch/interp/evaluate.h"
+#include "korch/interp/gemm.h"
 #include "korch/interp/scalar_functions.h"
 #include "korch/interp/strided.h"
 
@@ -9,7 +8,7 @@ namespace {
 
 struct MatMulShape {
   int64_t m, n, k;
-  bool transpose_a, transpose_b;
+  bool transpose_a, transpose_b, in_float32;
 };
 
 // c = a * b for one matrix; row-major, integers modulo 2^64.
@@ -32,10 +31,8 @@ void multiply(const MatMulShape& s, const W* a, const W* b, W* c) {
 template <>
 void multiply<double>(const MatMulShape& s, const double* a, const double* b, double* c) {
   if (s.m == 0 || s.n == 0 || s.k == 0) return;  // c is zero-filled
-  cblas_dgemm(CblasRowMajor, s.transpose_a ? CblasTrans : CblasNoTrans,
-              s.transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(s.m), static_cast<int>(s.n),
-              static_cast<int>(s.k), 1.0, a, static_cast<int>(s.transpose_a ? s.m : s.k), b,
-              static_cast<int>(s.transpose_b ? s.k : s.n), 0.0, c, static_cast<int>(s.n));
+  const Gemm g{s.transpose_a, s.transpose_b, s.in_float32, s.m, s.n, s.k, s.transpose_b ? s.k : s.n, s.n, 0.0};
+  gemm(g, a, b, c);
 }
 
 Shape batch_axes(const Shape& shape) {
@@ -59,10 +56,10 @@ HostTensor batched(const MatMulShape& s, const HostTensor& a, const HostTensor& 
 }
 
 HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, bool transpose_b,
-                   const Shape& shape) {
+                   bool in_float32, const Shape& shape) {
   const Shape& x = a.shape();
   const MatMulShape s{shape[shape.size() - 2], shape.back(), x[x.size() - (transpose_a ? 2 : 1)], transpose_a,
-                      transpose_b};
+                      transpose_b, in_float32};
   const HostTensor wide_a = widened(a), wide_b = widened(b);
   if (wide_a.dtype() == DType::f64) return batched<double>(s, wide_a, wide_b, shape);
   if (wide_a.dtype() == DType::u64) return batched<uint64_t>(s, wide_a, wide_b, shape);
@@ -73,13 +70,13 @@ HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, b
 
 Results evaluate_matmul(const Evaluation& e) {
   const auto& attrs = e.attrs<MatMulAttrs>();
-  return {product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.output_shape())};
+  return {product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.sums_in_float32(), e.output_shape())};
 }
 
 Results evaluate_gemm(const Evaluation& e) {
   const auto& attrs = e.attrs<GemmAttrs>();
   const HostTensor ab = converted(
-      product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.output_shape()), DType::f64);
+      product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.sums_in_float32(), e.output_shape()), DType::f64);
   HostTensor out = doubles(e.output_shape());
   double* y = out.mutable_data<double>();
   for (int64_t i = 0; i < out.elements(); ++i) y[i] = attrs.alpha * ab.data<double>()[i];

@@ -181,10 +181,13 @@ void Executor::work(Run* run, int worker) {
   korch_kernel_context context{args_, scratch_ + static_cast<uint64_t>(worker) * scratch_stride_, nullptr,
                                worker};
   uint64_t phase_number = 0;
-  double before = options.step_us != nullptr && worker == 0 ? now_us() : 0;
   for (uint32_t s = 0; s < program_->step_count; ++s) {
     const Step& step = program_->steps[s];
     context.state = states_[s];
+    // The clock is read before anyone may begin: a worker 0 that is descheduled between two steps must not find the
+    // next one done by the others, for nothing.
+    const double before = options.step_us != nullptr && worker == 0 ? now_us() : 0;
+    if (options.step_us != nullptr) pool_->barrier();
     for (uint32_t p = 0; p < step.phase_count; ++p, ++phase_number) {
       Counter* counters = counters_ + (phase_number % 2) * threads;
       const int32_t code = run_phase(step.phases[p], counters, context);
@@ -199,11 +202,7 @@ void Executor::work(Run* run, int worker) {
       pool_->barrier();
       if (run->failure.load(std::memory_order_relaxed) >> 32 <= phase_number) return;
     }
-    if (worker == 0 && options.step_us != nullptr) {
-      const double after = now_us();
-      options.step_us[s] = after - before;
-      before = after;
-    }
+    if (worker == 0 && options.step_us != nullptr) options.step_us[s] = now_us() - before;
     if (options.observe != nullptr) {
       if (worker == 0) options.observe(options.observe_user, s, context.args);
       pool_->barrier();
