@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "korch/codegen/linear/epilogue.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/linear/micro_kernel.h"
@@ -17,7 +18,6 @@ using namespace linear;
 
 namespace {
 
-constexpr int64_t kLineElements = 16;      // of a cache line
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
@@ -115,11 +115,8 @@ std::string Writer::finish(int rows, const Index& channel, const Index& x, int w
   for (int r = 0; r < rows; ++r) {
     loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
                       .indent = "  "};
-    const std::string accumulator = fmt::format("c{}", r);
-    emitter_.provide(p_.value, [&](const std::vector<Index>&) { return accumulator; });
     const Index image = Index::variable("image", s_.images), y = Index::variable("y", s_.out_height);
-    for (const auto& [output, at] : output_coords(p_, coords(image, channel, y, x + r)))
-      emitter_.emit_store(output, at, emitter_.emit(output, at, block), block);
+    emit_outputs(p_, implementation_, target_, emitter_, coords(image, channel, y, x + r), fmt::format("c{}", r), block);
     text += fmt::format("{{{}}}\n", block.code);
   }
   return text;
@@ -128,6 +125,7 @@ std::string Writer::finish(int rows, const Index& channel, const Index& x, int w
 std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t valid, const std::string& block) {
   std::string text = fmt::format("const int64_t l=0;(void)l;const float*px={}+image*{}+iy0*{}+ix0*{}+{}*{};const float*pw=weights+{}*{};\n",
                                  argument_name(p_, p_.data), image_step_, row_step_, pixel_step_, block, lanes_, block, lanes_);
+  text += prefetch(rows);
   for (int r = 0; r < rows; ++r) text += fmt::format("v{} c{}={{}};", width, r);
   text += fmt::format("\nfor(int64_t kh=kh0;kh<kh1;++kh){{const float*row=px+kh*{};const float*wk=pw+kh*{};\n",
                       s_.dilation_h * row_step_, s_.kernel_w * padded_);
@@ -151,16 +149,18 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
   return text + finish(rows, channel, Index::variable("x", s_.out_width), width, valid);
 }
 
-// The rows that the next row of the result adds, under this tile: strided accesses to many rows at once are beyond
-// the hardware's prefetching. Only for inputs that come from beyond L2.
+// Channels `block` of the rows that the next row of the result adds, under this tile: accesses strided over many rows
+// are beyond the hardware's prefetching. Only for inputs that come from beyond L2.
 std::string Writer::prefetch(int rows) const {
   if (4 * image_step_ <= target_.l2_bytes) return "";
   const int64_t first = (s_.kernel_h - 1) * s_.dilation_h + 1;
-  return fmt::format(
-      "for(int64_t r={};r<{};++r){{const int64_t iy=iy0+r;if(iy>=0&&iy<{}){{const float*next={}+image*{}+iy*{}+ix0*{};"
-      "for(int64_t i=0;i<{};i+={})__builtin_prefetch(next+i);}}}}\n",
-      first, first + s_.stride_h, s_.in_height, argument_name(p_, p_.data), image_step_, row_step_, pixel_step_,
-      rows * s_.stride_w * pixel_step_, kLineElements);
+  std::string text;
+  for (int64_t r = first; r < first + s_.stride_h; ++r) {
+    text += fmt::format("if(iy0+{0}>=0&&iy0+{0}<{1}){{const float*next=px+{2};\n", r, s_.in_height, r * row_step_);
+    for (int64_t j = 0; j < rows * s_.stride_w; ++j) text += fmt::format("__builtin_prefetch(next+{});", j * pixel_step_);
+    text += "}\n";
+  }
+  return text;
 }
 
 std::string Writer::border_body(const Index& channel, int width, int64_t valid, const std::string& block) {
@@ -185,7 +185,6 @@ std::string Writer::pixel_function(int rows, bool border) {
     return border ? border_body(channel, width, valid, block) : tile_body(rows, channel, width, valid, block);
   };
   const int lanes = static_cast<int>(lanes_);
-  if (!border) text += prefetch(rows);
   if (vectors_ > 0)
     text += fmt::format("for(int64_t block=0;block<{};++block){{\n{}}}\n", vectors_,
                         body(Index::variable("block", vectors_) * lanes_ + Index::variable("l", lanes_), lanes, lanes, "block"));
@@ -221,7 +220,7 @@ std::string Writer::slices() {
         "for(int64_t t=(t0>{0}?t0:{0});t<t1;++t)status|=pixels{1}(context,weights,image,y,{2}+t*{1}+{0},kh0,kh1);\n",
         tiling_.long_tiles, tiling_.rows - 1, first_inner_);
   border(inner_end_, s_.out_width, fmt::format("strip=={}", strips_ - 1));
-  return text + "}}\nreturn status;}\n";
+  return text + fmt::format("}}}}\n{}return status;}}\n", fence_text(p_, target_));
 }
 
 Result<Kernel> Writer::write() {

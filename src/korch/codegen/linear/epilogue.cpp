@@ -19,14 +19,31 @@ Variables variables(const EpilogueTile& tile, const EpilogueRows& rows) {
           Index::variable("x", rows.width), Index::variable("block", tile.block_count)};
 }
 
-// Computes and stores every output for the accumulators that `provider` names.
-void emit_outputs(const Problem& problem, loop::ValueEmitter& emitter, const Coords& result, const std::string& acc,
-                  loop::Block& block) {
-  emitter.provide(problem.value, [&](const std::vector<Index>&) { return acc; });
-  for (const auto& [output, coords] : output_coords(problem, result)) {
-    const std::string vector = emitter.emit(output, coords, block);
-    emitter.emit_store(output, coords, vector, block);
-  }
+// Everything that the functions below hand on.
+struct Context {
+  const Problem& problem;
+  const Implementation& implementation;
+  const Target& target;
+  loop::ValueEmitter& emitter;
+};
+
+bool bypasses_cache(const Problem& problem, const Target& target, ValueId output) {
+  const TensorType& type = type_of(problem, output);
+  return type.dtype == DType::f32 && type.bytes() > target.l3_bytes / 2;
+}
+
+// The element offset when vectors are whole cache lines that lie at multiples of a line; else empty.
+std::string line_offset(const Context& c, ValueId output, const Coords& coords, const loop::Block& block) {
+  constexpr int kLine = 16;
+  const Layout layout = layout_of(c.problem, c.implementation, output);
+  if (!block.count.empty() || block.lanes != kLine || layout.block_axis >= 0) return "";
+  const Shape steps = strides(type_of(c.problem, output).shape, layout);
+  Index offset = 0;
+  for (size_t i = 0; i < coords.size(); ++i) offset = offset + coords[i] * steps[i];
+  if (!offset.affine_in(block.vector_variable) || offset.stride(block.vector_variable) != 1) return "";
+  int odd = 0;  // the lanes' own term is the only one that may not be whole lines
+  for (const Index::Term& term : offset.terms()) odd += term.coefficient % kLine != 0;
+  return odd == 1 && offset.constant() % kLine == 0 ? loop::print(offset) : "";
 }
 
 // How many vectors from `first` on have its width and only valid columns (at least 1): they become one loop.
@@ -40,8 +57,7 @@ int64_t equal_full_vectors(const EpilogueTile& tile, size_t first, int64_t offse
 }
 
 // Vectors along columns: one row of the tile after the other.
-void emit_by_columns(std::string& text, const Problem& problem, loop::ValueEmitter& emitter, const EpilogueTile& tile,
-                     const EpilogueRows& rows) {
+void emit_by_columns(std::string& text, const Context& c, const EpilogueTile& tile, const EpilogueRows& rows) {
   const Variables v = variables(tile, rows);
   text += fmt::format("for(int64_t r=0;r<{};++r){{const int64_t x=x0+r;(void)x;\n", tile.rows);
   int64_t offset = 0;
@@ -57,7 +73,8 @@ void emit_by_columns(std::string& text, const Problem& problem, loop::ValueEmitt
     const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + offset + step * width + lane;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
     text += fmt::format("const v{0} acc=*(const v{0}u*)(tile+r*{1}+{2}+j*{0});\n", width, tile.tile_pitch, offset);
-    emit_outputs(problem, emitter, rows.result_coords(v.image, v.y, v.x, column), "acc", block);
+    emit_outputs(c.problem, c.implementation, c.target, c.emitter, rows.result_coords(v.image, v.y, v.x, column), "acc",
+                 block);
     text += block.code + "}\n";
     offset += run * width;
     i += run;
@@ -77,12 +94,12 @@ void emit_turned_tile(std::string& text, const EpilogueTile& tile, int64_t pitch
 }
 
 // Vectors along rows, from turned[column][row].
-void emit_by_rows(std::string& text, const Problem& problem, loop::ValueEmitter& emitter, const EpilogueTile& tile,
-                  const EpilogueRows& rows, int64_t pitch, int widest) {
+void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile, const EpilogueRows& rows, int64_t pitch) {
   const Variables v = variables(tile, rows);
+  const int widest = c.target.vector_lanes();
   text += fmt::format("for(int64_t c=0;c<{};++c){{\n", tile.valid_columns);
-  const Index c = Index::variable("c", tile.valid_columns);
-  const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + c;
+  const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns +
+                       Index::variable("c", tile.valid_columns);
   for (int64_t r = 0; r < tile.rows; r += widest) {
     const int64_t valid = std::min<int64_t>(widest, tile.rows - r);
     int width = widest;
@@ -90,7 +107,8 @@ void emit_by_rows(std::string& text, const Problem& problem, loop::ValueEmitter&
     loop::Block block{.vector_variable = "x", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
                       .indent = "  "};
     text += fmt::format("{{const int64_t x=x0+{};(void)x;const v{} acc=*(const v{}u*)(turned+c*{}+{});\n", r, width, width, pitch, r);
-    emit_outputs(problem, emitter, rows.result_coords(v.image, v.y, v.x, column), "acc", block);
+    emit_outputs(c.problem, c.implementation, c.target, c.emitter, rows.result_coords(v.image, v.y, v.x, column), "acc",
+                 block);
     text += block.code + "}\n";
   }
   text += "}\n";
@@ -98,8 +116,38 @@ void emit_by_rows(std::string& text, const Problem& problem, loop::ValueEmitter&
 
 }  // namespace
 
-std::string emit_epilogue(const std::string& name, const Problem& problem, loop::ValueEmitter& emitter,
-                          const EpilogueTile& tile, const EpilogueRows& rows, int widest) {
+void emit_outputs(const Problem& problem, const Implementation& implementation, const Target& target,
+                  loop::ValueEmitter& emitter, const Coords& coords, const std::string& acc, loop::Block& block) {
+  emitter.provide(problem.value, [acc](const std::vector<Index>&) { return acc; });
+  for (const auto& [output, place] : output_coords(problem, coords)) {
+    const std::string vector = emitter.emit(output, place, block);
+    const std::string offset = bypasses_cache(problem, target, output)
+                                   ? line_offset({problem, implementation, target, emitter}, output, place, block)
+                                   : "";
+    if (offset.empty()) {
+      emitter.emit_store(output, place, vector, block);
+      continue;
+    }
+    const auto& outputs = problem.candidate->outputs;
+    const std::string to = fmt::format("out{}+{}", std::find(outputs.begin(), outputs.end(), output) - outputs.begin(), offset);
+    // The caller's buffer of a graph output need not be aligned.
+    block.code += fmt::format("if(((unsigned long)({0})&{1})==0)__builtin_nontemporal_store({2},(v{3}*)({0}));else{{\n", to,
+                              block.lanes * 4 - 1, vector, block.lanes);
+    emitter.emit_store(output, place, vector, block);
+    block.code += "}\n";
+  }
+}
+
+std::string fence_text(const Problem& problem, const Target& target) {
+  for (ValueId output : problem.candidate->outputs)
+    if (bypasses_cache(problem, target, output)) return "__builtin_ia32_sfence();";
+  return "";
+}
+
+std::string emit_epilogue(const std::string& name, const Problem& problem, const Implementation& implementation,
+                          const Target& target, loop::ValueEmitter& emitter, const EpilogueTile& tile,
+                          const EpilogueRows& rows) {
+  const Context context{problem, implementation, target, emitter};
   std::string text = fmt::format(
       "static __attribute__((noinline)) int32_t {}(const korch_kernel_context*context,const float*tile,int64_t image,"
       "int64_t group,int64_t y,int64_t x0,int64_t block){{\n(void)image;(void)group;(void)y;(void)block;\n",
@@ -107,17 +155,17 @@ std::string emit_epilogue(const std::string& name, const Problem& problem, loop:
   text += emitter.argument_declarations();
   switch (rows.store) {
     case TileStore::columns:
-      emit_by_columns(text, problem, emitter, tile, rows);
+      emit_by_columns(text, context, tile, rows);
       break;
     case TileStore::rows: {
       const int64_t pitch = (tile.rows + 15) / 16 * 16;
       emit_turned_tile(text, tile, pitch);
-      emit_by_rows(text, problem, emitter, tile, rows, pitch, widest);
+      emit_by_rows(text, context, tile, rows, pitch);
       break;
     }
     case TileStore::turned_rows:
       text += "const float*turned=tile;\n";
-      emit_by_rows(text, problem, emitter, tile, rows, tile.tile_pitch, widest);
+      emit_by_rows(text, context, tile, rows, tile.tile_pitch);
       break;
   }
   return text + "return 0;}\n";

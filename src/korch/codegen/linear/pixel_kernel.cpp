@@ -58,7 +58,7 @@ std::string Writer::epilogue(const std::string& name, int64_t pixels) {
   tile.valid_columns = k_.columns;
   tile.tile_pitch = pitch();
   const EpilogueRows rows{k_.images, 1, k_.height, k_.width, k_.columns, k_.result_coords, TileStore::turned_rows};
-  return emit_epilogue(name, *k_.problem, emitter_, tile, rows, lanes_);
+  return emit_epilogue(name, *k_.problem, *k_.implementation, *k_.target, emitter_, tile, rows);
 }
 
 std::string Writer::main_function() const {
@@ -84,7 +84,7 @@ std::string Writer::main_function() const {
   tile(0, last_is_long ? full - 1 : full, k_.tiling.rows, 0, "finish");
   if (!last_is_long) tile(full, tiles - 1, k_.tiling.rows - 1, full, "finish_short");
   tile(tiles - 1, tiles, last_is_long ? k_.tiling.rows : k_.tiling.rows - 1, last_is_long ? 0 : full, "finish_last");
-  return text + "}\nif(status)return status;}\nreturn 0;}\n";
+  return text + fmt::format("}}\nif(status)return status;}}\n{}return 0;}}\n", fence_text(*k_.problem, *k_.target));
 }
 
 Result<Kernel> Writer::write() {

@@ -70,6 +70,7 @@ class Writer {
   std::string micro_kernel(const Instance& instance) const;
   std::string epilogue(const Instance& instance);
   std::string slice_loop() const;
+  std::string next_data_text(int rows) const;
   std::string tile_loops(const std::function<std::string(int rows)>& body) const;
   std::string tile_text(int rows, bool tail) const;
   std::string slice_body() const;
@@ -121,8 +122,8 @@ std::string Writer::epilogue(const Instance& instance) {
   tile.block_count = instance.tail ? 1 : k_.blocks.blocks;
   const EpilogueRows rows{k_.images, k_.groups, k_.height, k_.width, k_.columns, k_.result_coords,
                           k_.transposed_store ? TileStore::rows : TileStore::columns};
-  return emit_epilogue("finish" + suffix(instance.rows, instance.tail), *k_.problem, emitter_, tile, rows,
-                       k_.target->vector_lanes());
+  return emit_epilogue("finish" + suffix(instance.rows, instance.tail), *k_.problem, *k_.implementation, *k_.target, emitter_,
+                       tile, rows);
 }
 
 std::string Writer::data_pointer() const {
@@ -141,12 +142,25 @@ std::string Writer::weight_pointer() const {
   return fmt::format("{}+group*{}", argument_name(*k_.problem, k_.problem->weight), matrix_size());
 }
 
+// Asks for the data of the next tile where it is read in place from beyond L2 and is contiguous: a tile's rows are many
+// short streams, which the hardware's prefetching does not follow.
+std::string Writer::next_data_text(int rows) const {
+  constexpr int64_t kLineElements = 16, kMostLines = 256;  // a quarter of L1
+  const int64_t elements = rows * k_.depth;
+  if (paneled() || direct_.channel != 1 || direct_.pixel != k_.depth || k_.stride_w != 1 || k_.taps_h * k_.taps_w != 1 ||
+      type_of(*k_.problem, k_.problem->data).bytes() <= k_.target->l2_bytes || elements > kMostLines * kLineElements)
+    return "";
+  return fmt::format("{{const float*next={}+{};for(int64_t i=0;i<{};i+={})__builtin_prefetch(next+i);}}\n", data_pointer(), elements,
+                     elements, kLineElements);
+}
+
 // The tiles of a row, each through `body`, which gets the number of rows of a tile.
 std::string Writer::tile_loops(const std::function<std::string(int rows)>& body) const {
   const int64_t full = k_.tiling.long_tiles, rows = k_.tiling.rows;
   std::string text;
   if (k_.tiling.long_tiles > 0)
-    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}}}\n", full, rows, body(k_.tiling.rows));
+    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}{3}}}\n", full, rows,
+                        next_data_text(k_.tiling.rows), body(k_.tiling.rows));
   if (k_.tiling.short_tiles > 0)
     text += fmt::format("for(int64_t t=(t0>{0}?t0:{0});t<t1;++t){{const int64_t x=t*{1}+{0};\n{2}}}\n", full, rows - 1,
                         body(k_.tiling.rows - 1));
@@ -156,9 +170,10 @@ std::string Writer::tile_loops(const std::function<std::string(int rows)>& body)
 // One tile against one column block.
 std::string Writer::tile_text(int rows, bool tail) const {
   const std::string name = suffix(rows, tail);
+  const std::string block = tail ? "0" : "block";
   return fmt::format(
       "{{multiply{}({},weights+{}*{},tile);const int32_t status=finish{}(context,tile,image,group,y,x,{});if(status)return status;}}\n",
-      name, data_pointer(), tail ? std::to_string(k_.blocks.blocks) : "block", block_size(), name, tail ? "0" : "block");
+      name, data_pointer(), tail ? std::to_string(k_.blocks.blocks) : "block", block_size(), name, block);
 }
 
 // Rows before columns where the columns of a slice stay in cache anyway: data is read, and results are written, in
@@ -216,7 +231,7 @@ std::string Writer::slice_loop() const {
   text += fmt::format("const float*weights={};\n", weight_pointer());
   text += fmt::format("const int64_t b0=cg*{0},b1=b0+{0};\n", s.blocks_per_group);
   text += slice_body();
-  return text + "}\nreturn 0;}\n";
+  return text + fmt::format("}}\n{}return 0;}}\n", fence_text(*k_.problem, *k_.target));
 }
 
 Result<Kernel> Writer::write() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/codegen/linear/epilogue.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/linear/micro_kernel.h"
@@ -200,11 +201,9 @@ std::string Writer::result_vectors(const Index& column, int width, int64_t valid
                       s_.out_width, type);
   loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
                     .indent = "  "};
-  emitter_.provide(p_.value, [](const std::vector<Index>&) { return std::string("acc"); });
   const Coords coords = {Index::variable("image", s_.images), column, Index::variable("y", s_.out_height),
                          Index::variable("x", s_.out_width)};
-  for (const auto& [output, place] : output_coords(p_, coords))
-    emitter_.emit_store(output, place, emitter_.emit(output, place, block), block);
+  emit_outputs(p_, implementation_, target_, emitter_, coords, "acc", block);
   return text + block.code + "}}\n";
 }
 
@@ -275,7 +274,7 @@ std::string Writer::main_phase() const {
   if (w_.blocks.blocks > 0)
     text += fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block){{\n{1}}}\n", w_.blocks.blocks, products(false));
   if (!w_.blocks.tail.empty()) text += fmt::format("if(b0<={0}&&{0}<b1){{\n{1}}}\n", w_.blocks.blocks, products(true));
-  return text + "}\nreturn 0;}\n";
+  return text + fmt::format("}}\n{}return 0;}}\n", fence_text(p_, target_));
 }
 
 Result<Kernel> Writer::write() {
