@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cmath>
+
+#include "korch/solve/orchestrator.h"
+#include "korch/solve/problem.h"
+
+namespace korch {
+namespace {
+
+using Measure = std::function<void(const std::vector<int>&)>;
+
+constexpr double kLeastTime_s = 1;  // for a solve after the time is up, when no plan is measured yet
+
+class LazyLoop {
+ public:
+  LazyLoop(Problem& problem, const Measure& measure, const SolveOptions& options)
+      : problem_(problem), measure_(measure), left_s_(options.time_limit_s), orchestrator_(problem) {
+    for (const Column& column : problem.columns) {
+      bound_us_.push_back(column.cost_us);
+      was_measured_.push_back(column.measured);
+    }
+    if (!options.start.empty()) keep_if_measured(order_columns(problem, options.start));
+  }
+
+  LazyResult run() {
+    while (!measured_plan_found()) {
+    }
+    LazyResult result;
+    result.solution = last_;
+    result.solution.rounds = rounds_;
+    result.solution.cycle_cuts = cuts_;
+    result.solution.seconds = seconds_;
+    for (size_t i = 0; i < bound_us_.size(); ++i)
+      result.bound_violations += !was_measured_[i] && problem_.columns[i].measured && problem_.columns[i].cost_us < bound_us_[i];
+    result.certified = last_.status == SolveStatus::optimal && result.bound_violations == 0;
+    return result;
+  }
+
+ private:
+  // One solve and what it asks to be measured. True when last_ is the answer.
+  bool measured_plan_found() {
+    while (left_s_ > 0 && (measure(relaxed_columns(Orchestrator::kQuick)) || measure(relaxed_columns(Orchestrator::kThorough)))) {
+    }
+    last_ = orchestrator_.solve(std::max(left_s_, kLeastTime_s), plan_);
+    spend(last_.seconds);
+    rounds_ += last_.rounds;
+    cuts_ += last_.cycle_cuts;
+    if (last_.chosen.empty() || is_measured(last_.chosen)) return true;
+    const bool out_of_time = last_.status != SolveStatus::optimal && !plan_.empty();
+    if (!out_of_time && measure(last_.chosen)) {
+      keep_if_measured(last_.chosen);
+      return false;
+    }
+    // The best that is known to run: unproven.
+    last_.status = plan_.empty() ? SolveStatus::unknown : SolveStatus::feasible;
+    last_.chosen = plan_;
+    last_.objective_us = cost_of(plan_);
+    return true;
+  }
+
+  std::vector<int> relaxed_columns(const Orchestrator::Effort& effort) {
+    Orchestrator::Relaxed relaxed = orchestrator_.relax(left_s_, effort);
+    spend(relaxed.seconds);
+    ++rounds_;
+    return std::move(relaxed.columns);
+  }
+
+  // Asks for the costs that are missing among `columns`; false when none came.
+  bool measure(const std::vector<int>& columns) {
+    std::vector<int> wanted;
+    for (const int column : columns)
+      if (!problem_.columns[column].measured) wanted.push_back(column);
+    if (wanted.empty()) return false;
+    measure_(wanted);
+    return std::any_of(wanted.begin(), wanted.end(), [&](int column) { return problem_.columns[column].measured; });
+  }
+
+  void keep_if_measured(const std::vector<int>& plan) {
+    if (plan.empty() || !is_measured(plan)) return;
+    const double cost = cost_of(plan);
+    if (std::isfinite(cost) && (plan_.empty() || cost < cost_of(plan_))) plan_ = plan;
+  }
+
+  bool is_measured(const std::vector<int>& columns) const {
+    return std::all_of(columns.begin(), columns.end(), [&](int column) { return problem_.columns[column].measured; });
+  }
+
+  double cost_of(const std::vector<int>& columns) const {
+    double sum = 0;
+    for (const int column : columns) sum += problem_.columns[column].cost_us;
+    return sum;
+  }
+
+  void spend(double seconds) {
+    left_s_ -= seconds;
+    seconds_ += seconds;
+  }
+
+  Problem& problem_;
+  const Measure& measure_;
+  double left_s_;
+  Orchestrator orchestrator_;
+  std::vector<double> bound_us_;
+  std::vector<bool> was_measured_;
+  std::vector<int> plan_;  // the cheapest plan known that is measured throughout
+  Solution last_;
+  int rounds_ = 0, cuts_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+LazyResult solve_lazily(Problem& problem, const Measure& measure, const SolveOptions& options) {
+  return LazyLoop(problem, measure, options).run();
+}
+
+}  // namespace korch

@@ -1,0 +1,77 @@
+// One problem, solved again and again while costs become known.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "korch/solve/formulation.h"
+#include "korch/solve/network.h"
+#include "korch/solve/problem.h"
+
+namespace korch {
+
+// Keeps what does not depend on costs from one solve to the next: the reduction, the rows with their cycle cuts, the basis
+// of the relaxation. Invariant: the columns of the problem change in cost_us and measured only, and never from infinite
+// to finite.
+class Orchestrator {
+ public:
+  explicit Orchestrator(const Problem& problem);
+
+  // How long entry rows are added to the relaxation: until `patience` rounds in a row raise the bound by less than `gain`,
+  // relative to it.
+  struct Effort {
+    double gain;
+    int patience;
+  };
+  static constexpr Effort kQuick = {3e-4, 2}, kThorough = {1e-5, 5};
+
+  // The relaxation at the problem's present costs: the columns with a positive value are where measuring pays first.
+  struct Relaxed {
+    std::vector<int> columns;
+    double seconds = 0;
+  };
+  Relaxed relax(double time_limit_s, const Effort& effort);
+  // `plan`: columns that may serve as a start, or empty.
+  Solution solve(double time_limit_s, const std::vector<int>& plan);
+
+ private:
+  struct Incumbent {
+    double cost_us = 0;
+    std::vector<int> order;  // arcs
+  };
+
+  struct Search {
+    std::optional<Incumbent> best;
+    double bound_us = 0;
+    bool proven = false, infeasible = false;
+    int rounds = 0, cuts = 0;
+    bool meets_bound() const;
+  };
+
+  void read_costs();
+  RelaxationResult solve_relaxation(double time_limit_s, const Effort& effort);
+  void search(Search& search, double time_limit_s);
+  bool branch(Search& search, const Mip& mip, bool all, double time_limit_s);
+  double cost_of(const std::vector<int>& arcs) const;
+  // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_.
+  double prove_bound(const std::vector<double>& row_duals);
+  void offer(std::optional<Incumbent>& best, const std::vector<int>& arcs) const;
+  std::vector<int> round(const std::vector<double>& values) const;
+  Mip without_hopeless(double incumbent_us) const;
+  Mip liked(const std::vector<double>& values, const std::optional<Incumbent>& best) const;
+  std::vector<int> columns_of(const std::vector<int>& arcs) const;
+  std::vector<int> arcs_of(const std::vector<int>& columns) const;
+
+  const Problem& problem_;
+  Network network_;
+  Formulation formulation_;
+  std::unique_ptr<Relaxation> relaxation_;
+  std::vector<int> cheapest_;    // of each arc: its column at the present costs
+  std::vector<double> cost_us_;  // of each arc
+  double bound_us_ = 0;          // of the last relaxation, proven
+  std::vector<double> reduced_;  // of each variable: the reduced cost in that proof
+  std::vector<double> average_;  // of each variable: moving average over the relaxation's solutions
+};
+
+}  // namespace korch

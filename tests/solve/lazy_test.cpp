@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "instances.h"
+#include "korch/solve/problem.h"
+
+namespace korch {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Lazy {
+  Problem problem;
+  std::vector<double> costs;
+  int measured = 0, calls = 0;
+
+  LazyResult run(const SolveOptions& options = {}) {
+    return solve_lazily(
+        problem,
+        [&](const std::vector<int>& columns) {
+          ++calls;
+          for (const int k : columns) {
+            EXPECT_FALSE(problem.columns[k].measured);
+            problem.columns[k].measured = true;
+            problem.columns[k].cost_us = costs[k];
+            ++measured;
+          }
+        },
+        options);
+  }
+  Solution exhaustive() const {
+    Problem all = problem;
+    for (size_t k = 0; k < costs.size(); ++k) {
+      all.columns[k].cost_us = costs[k];
+      all.columns[k].measured = true;
+    }
+    return solve(all);
+  }
+};
+
+TEST(Lazy, AgreesWithExhaustiveOnRandomProblems) {
+  Random random(3);
+  int64_t measured = 0, columns = 0;
+  for (int i = 0; i < 1000 && !testing::Test::HasFailure(); ++i) {
+    Lazy lazy{i % 2 == 0 ? random_graph_problem(random) : random_problem(random), {}};
+    lazy.costs = true_costs(lazy.problem, i);
+    for (double& cost : lazy.costs)
+      if (cost > 0 && random() % 20 == 0) cost = kInfinity;  // a kernel that cannot be built
+    for (size_t k = 0; k < lazy.costs.size(); ++k)
+      if (lazy.problem.columns[k].measured) lazy.costs[k] = lazy.problem.columns[k].cost_us;
+    const Solution exhaustive = lazy.exhaustive();
+    const LazyResult result = lazy.run();
+    EXPECT_EQ(result.solution.status, exhaustive.status) << i;
+    EXPECT_EQ(result.bound_violations, 0);
+    EXPECT_EQ(result.certified, exhaustive.status == SolveStatus::optimal);
+    EXPECT_NEAR(result.solution.objective_us, exhaustive.objective_us, 1e-6) << i;
+    for (const int k : result.solution.chosen) EXPECT_TRUE(lazy.problem.columns[k].measured);
+    measured += lazy.measured;
+    columns += static_cast<int64_t>(lazy.costs.size());
+  }
+  EXPECT_LT(measured, columns / 2);
+}
+
+TEST(Lazy, MeasuresAFractionOfANetwork) {
+  NetworkOptions options;
+  options.blocks = 8;
+  options.layouts = 2;
+  options.alternatives = 30;
+  Lazy lazy{network_problem(options), {}};
+  lazy.costs = true_costs(lazy.problem, 7);
+  const Solution exhaustive = lazy.exhaustive();
+  const LazyResult result = lazy.run();
+  EXPECT_TRUE(result.certified);
+  EXPECT_NEAR(result.solution.objective_us, exhaustive.objective_us, 1e-6);
+  EXPECT_LT(lazy.measured, static_cast<int>(lazy.costs.size()) / 2);
+}
+
+Problem two_ways() {
+  Problem problem;
+  problem.class_count = 2;
+  problem.tensor_class = {0, 1};
+  problem.available = {0};
+  problem.required = {1};
+  problem.columns = {{2, false, {0}, {1}, {1}, false}, {3, false, {0}, {1}, {1}, false}};
+  return problem;
+}
+
+TEST(Lazy, MeasurementBelowItsBoundVoidsTheCertificate) {
+  Lazy lazy{two_ways(), {1.9, 9}};
+  const LazyResult result = lazy.run();
+  EXPECT_EQ(result.bound_violations, 1);
+  EXPECT_FALSE(result.certified);
+  EXPECT_EQ(result.solution.chosen, std::vector<int>{0});
+}
+
+TEST(Lazy, TurnsToTheNextWhenAKernelCannotBeBuilt) {
+  Lazy lazy{two_ways(), {kInfinity, 4}};
+  const LazyResult result = lazy.run();
+  EXPECT_TRUE(result.certified);
+  EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
+  EXPECT_EQ(result.solution.objective_us, 4);
+}
+
+TEST(Lazy, NothingCanBeBuilt) {
+  Lazy lazy{two_ways(), {kInfinity, kInfinity}};
+  const LazyResult result = lazy.run();
+  EXPECT_EQ(result.solution.status, SolveStatus::infeasible);
+  EXPECT_FALSE(result.certified);
+}
+
+TEST(Lazy, ColumnsMeasuredAlongCount) {
+  Problem problem = two_ways();
+  int calls = 0;
+  const LazyResult result = solve_lazily(problem, [&](const std::vector<int>&) {
+    ++calls;
+    for (Column& column : problem.columns) {
+      column.measured = true;
+      column.cost_us = 5;
+    }
+  });
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(result.certified);
+  EXPECT_EQ(result.solution.objective_us, 5);
+}
+
+TEST(Lazy, StopsWhenNothingMoreIsMeasured) {
+  Problem problem = two_ways();
+  problem.columns[1].measured = true;
+  SolveOptions options;
+  options.start = {1};
+  const LazyResult result = solve_lazily(problem, [](const std::vector<int>&) {}, options);
+  EXPECT_EQ(result.solution.status, SolveStatus::feasible);
+  EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
+  EXPECT_FALSE(result.certified);
+  EXPECT_EQ(result.solution.bound_us, 2);
+}
+
+}  // namespace
+}  // namespace korch

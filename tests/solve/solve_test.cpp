@@ -1,0 +1,226 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "instances.h"
+#include "korch/solve/problem.h"
+
+namespace korch {
+namespace {
+
+constexpr double kTolerance = 1e-6;  // relative; costs are sums of a few numbers
+
+double cost_of(const Problem& problem, const std::vector<int>& chosen) {
+  double sum = 0;
+  for (const int column : chosen) sum += problem.columns[column].cost_us;
+  return sum;
+}
+
+// The chosen columns run in the order given and leave every required tensor.
+testing::AssertionResult runs(const Problem& problem, const std::vector<int>& chosen) {
+  std::vector<bool> there(problem.tensor_class.size());
+  for (const int tensor : problem.available) there[tensor] = true;
+  for (const int column : chosen) {
+    for (const int tensor : problem.columns[column].inputs)
+      if (!there[tensor]) return testing::AssertionFailure() << "column " << column << " lacks tensor " << tensor;
+    for (const int tensor : problem.columns[column].outputs) there[tensor] = true;
+  }
+  for (const int tensor : problem.required)
+    if (!there[tensor]) return testing::AssertionFailure() << "tensor " << tensor << " is not made";
+  return testing::AssertionSuccess();
+}
+
+void expect_optimal(const Problem& problem, const Solution& solution, double optimum) {
+  EXPECT_EQ(solution.status, SolveStatus::optimal);
+  EXPECT_TRUE(runs(problem, solution.chosen));
+  EXPECT_NEAR(solution.objective_us, optimum, kTolerance * (1 + optimum));
+  EXPECT_NEAR(solution.objective_us, cost_of(problem, solution.chosen), 1e-9);
+  EXPECT_LE(solution.bound_us, solution.objective_us);
+  EXPECT_GE(solution.bound_us, solution.objective_us - kTolerance * (1 + optimum));
+}
+
+// Solves and compares with brute force; true when the problem had a plan.
+bool agrees_with_brute_force(const Problem& problem) {
+  const std::optional<double> optimum = brute_force(problem);
+  const Solution solution = solve(problem);
+  if (optimum) {
+    expect_optimal(problem, solution, *optimum);
+  } else {
+    EXPECT_EQ(solution.status, SolveStatus::infeasible);
+    EXPECT_TRUE(solution.chosen.empty());
+  }
+  return optimum.has_value();
+}
+
+constexpr int kInstances = 6000;  // of each kind
+
+TEST(Solve, RandomGraphsAgreeWithBruteForce) {
+  Random random(1);
+  int feasible = 0;
+  for (int i = 0; i < kInstances && !testing::Test::HasFailure(); ++i) {
+    const Problem problem = random_graph_problem(random);
+    feasible += agrees_with_brute_force(problem);
+    if (testing::Test::HasFailure()) std::printf("instance %d: %s\n", i, describe(problem).c_str());
+  }
+  EXPECT_GT(feasible, kInstances / 2);
+}
+
+TEST(Solve, RandomColumnsAgreeWithBruteForce) {
+  Random random(2);
+  int feasible = 0;
+  for (int i = 0; i < kInstances && !testing::Test::HasFailure(); ++i) {
+    const Problem problem = random_problem(random);
+    feasible += agrees_with_brute_force(problem);
+    if (testing::Test::HasFailure()) std::printf("instance %d: %s\n", i, describe(problem).c_str());
+  }
+  EXPECT_GT(feasible, kInstances / 3);
+}
+
+// One class per tensor.
+Problem plain_problem(int tensors, std::vector<int> available, std::vector<int> required) {
+  Problem problem;
+  problem.class_count = tensors;
+  for (int t = 0; t < tensors; ++t) problem.tensor_class.push_back(t);
+  problem.available = std::move(available);
+  problem.required = std::move(required);
+  return problem;
+}
+
+void add(Problem& problem, double cost, std::vector<int> inputs, std::vector<int> outputs, std::vector<int> covers) {
+  problem.columns.push_back({cost, true, std::move(inputs), std::move(outputs), std::move(covers), false});
+}
+
+// p1 -> p2, p3 -> p4; A = {p1, p4} and B = {p3, p2} wait for each other.
+TEST(Solve, CandidatesThatWaitForEachOther) {
+  Problem problem = plain_problem(4, {}, {1, 3});
+  add(problem, 1, {2}, {0, 3}, {0, 3});
+  add(problem, 1, {0}, {2, 1}, {2, 1});
+  add(problem, 0.9, {}, {0}, {0});
+  add(problem, 0.9, {0}, {1}, {1});
+  add(problem, 0.9, {}, {2}, {2});
+  add(problem, 0.9, {2}, {3}, {3});
+  const std::optional<double> optimum = brute_force(problem);
+  ASSERT_TRUE(optimum);
+  EXPECT_NEAR(*optimum, 2.8, 1e-12);
+  const Solution solution = solve(problem);
+  expect_optimal(problem, solution, 2.8);
+  EXPECT_TRUE(schedule(problem, {0, 1}).empty());
+}
+
+// The connected form: x -> a0, a0 -> a1 -> b1, x -> b0, b0 -> b2 -> a2, A = {a1, a2}, B = {b1, b2}.
+TEST(Solve, ConnectedCandidatesThatWaitForEachOther) {
+  enum { x, a0, a1, a2, b0, b1, b2 };
+  Problem problem = plain_problem(7, {x}, {a2, b1});
+  add(problem, 1, {a0, b2}, {a1, a2}, {a1, a2});
+  add(problem, 1, {a1, b0}, {b1, b2}, {b1, b2});
+  for (const auto& [from, to] : {std::pair(x, a0), {x, b0}, {a0, a1}, {a1, b1}, {b0, b2}, {b2, a2}})
+    add(problem, 0.9, {from}, {to}, {to});
+  const std::optional<double> optimum = brute_force(problem);
+  ASSERT_TRUE(optimum);
+  EXPECT_NEAR(*optimum, 0.9 * 4 + 1, 1e-12);
+  expect_optimal(problem, solve(problem), *optimum);
+}
+
+// C = f(X); D = g(C) or h(X): C is live and need not be computed.
+TEST(Solve, LiveClassThatIsNotMandatory) {
+  Problem problem = plain_problem(3, {0}, {2});
+  add(problem, 1, {0}, {1}, {1});
+  add(problem, 1, {1}, {2}, {2});
+  add(problem, 1, {0}, {2}, {2});
+  expect_optimal(problem, solve(problem), 1);
+}
+
+TEST(Solve, ReordersDoNotMakeTheirOwnInput) {
+  Problem problem;
+  problem.class_count = 2;
+  problem.tensor_class = {0, 1, 1, 1};
+  problem.available = {0};
+  problem.required = {3};
+  add(problem, 100, {0}, {1}, {1});
+  for (int from = 1; from <= 3; ++from)
+    for (int to = 1; to <= 3; ++to)
+      if (from != to) problem.columns.push_back({0.1, true, {from}, {to}, {1}, true});
+  expect_optimal(problem, solve(problem), 100.1);
+}
+
+TEST(Solve, ViewsOfEachOtherAreNotAPlan) {
+  Problem problem = plain_problem(3, {0}, {2});
+  add(problem, 0, {1}, {2}, {2});
+  add(problem, 0, {2}, {1}, {1});
+  EXPECT_EQ(solve(problem).status, SolveStatus::infeasible);
+  add(problem, 5, {0}, {1}, {1});
+  const Solution solution = solve(problem);
+  expect_optimal(problem, solution, 5);
+  EXPECT_EQ(solution.chosen, (std::vector<int>{2, 0}));
+}
+
+TEST(Solve, RecomputesWhatIsCheap) {
+  Problem problem = plain_problem(4, {0}, {2, 3});
+  add(problem, 5, {0}, {1}, {1});
+  add(problem, 5, {1}, {2}, {2});
+  add(problem, 5, {1}, {3}, {3});
+  add(problem, 6, {0}, {2}, {1, 2});
+  add(problem, 6, {0}, {3}, {1, 3});
+  expect_optimal(problem, solve(problem), 12);
+}
+
+TEST(Solve, InfeasibleIsSaid) {
+  Problem problem = plain_problem(3, {0}, {2});
+  add(problem, 1, {0}, {1}, {1});
+  EXPECT_EQ(solve(problem).status, SolveStatus::infeasible);
+  add(problem, std::numeric_limits<double>::infinity(), {1}, {2}, {2});
+  EXPECT_EQ(solve(problem).status, SolveStatus::infeasible);
+}
+
+TEST(Solve, NothingToDo) {
+  const Solution solution = solve(plain_problem(1, {0}, {0}));
+  EXPECT_EQ(solution.status, SolveStatus::optimal);
+  EXPECT_TRUE(solution.chosen.empty());
+  EXPECT_EQ(solution.objective_us, 0);
+}
+
+TEST(Solve, RequiredViewOfAnInputIsInThePlan) {
+  Problem problem = plain_problem(2, {0}, {1});
+  add(problem, 0, {0}, {1}, {1});
+  const Solution solution = solve(problem);
+  expect_optimal(problem, solution, 0);
+  EXPECT_EQ(solution.chosen, std::vector<int>{0});
+}
+
+TEST(Solve, OutOfTimeKeepsTheStart) {
+  NetworkOptions options;
+  options.blocks = 6;
+  const Problem problem = network_problem(options);
+  SolveOptions solve_options;
+  solve_options.time_limit_s = 0;
+  EXPECT_EQ(solve(problem, solve_options).status, SolveStatus::unknown);
+  // Primitives one by one: the columns that cover one class.
+  for (size_t k = 0; k < problem.columns.size(); ++k)
+    if (problem.columns[k].covers.size() == 1) solve_options.start.push_back(static_cast<int>(k));
+  const Solution solution = solve(problem, solve_options);
+  EXPECT_EQ(solution.status, SolveStatus::feasible);
+  EXPECT_TRUE(runs(problem, solution.chosen));
+  EXPECT_LT(solution.bound_us, solution.objective_us);
+  EXPECT_LT(solve(problem).objective_us, solution.objective_us);
+}
+
+TEST(Solve, SameAnswerEveryTime) {
+  NetworkOptions options;
+  options.blocks = 8;
+  options.layouts = 2;
+  const Problem problem = network_problem(options);
+  EXPECT_EQ(solve(problem).chosen, solve(problem).chosen);
+}
+
+TEST(Schedule, OrdersWhatCanRun) {
+  Problem problem = plain_problem(4, {0}, {3});
+  add(problem, 1, {2}, {3}, {3});
+  add(problem, 1, {1}, {2}, {2});
+  add(problem, 1, {0}, {1}, {1});
+  EXPECT_EQ(schedule(problem, {0, 1, 2}), (std::vector<int>{2, 1, 0}));
+  EXPECT_TRUE(schedule(problem, {0, 2}).empty());
+}
+
+}  // namespace
+}  // namespace korch
