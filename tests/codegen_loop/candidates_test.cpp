@@ -266,6 +266,20 @@ const Case kCases[] = {
   output %e "e"
   output %m "m"
 })"},
+    {"small_output_beside_a_large_one", R"(graph {
+  input %x : f32[3x64x50] "x"
+  input %m : f32[1x50] "m"
+  %e = Exp(%m)
+  %y = Mul(%x, %e)
+  output %e "e"
+  output %y "y"
+})"},
+    {"every_second", R"(graph {
+  input %x : f32[3x101] "x"
+  %y = Slice(%x) {starts=[0,0], sizes=[3,51], steps=[1,2]}
+  %z = Abs(%y)
+  output %z "z"
+})"},
     {"arg_max", R"(graph {
   input %x : f32[5x33] "x"
   %y = ArgMax(%x) {axis=1, keepdims=false, select_last=false}
@@ -456,6 +470,23 @@ TEST(Gather, ConstantIndices) {
   %a = Gather(%x, %r) {axis=2}
   %y = Gather(%a, %c) {axis=3}
   output %y "y"
+})"), 0);
+}
+
+TEST(Gather, ConstantIndicesThatFollowAFormula) {
+  EXPECT_GT(check_text(R"(graph {
+  input %x : f32[1x5x6x24] "x"
+  %r = Constant() {value=[0,0,0,1,1,2,2,3,3,4,4,5]} : i64[12]
+  %c = Constant() {value=[0,0,1,1,2,2,3,3]} : i64[8]
+  %w = Constant() {value=[21,18,15,12,9,6]} : i64[6]
+  %o = Constant() {value=[-1]} : i64[1]
+  %a = Gather(%x, %r) {axis=2}
+  %b = Gather(%a, %c) {axis=3}
+  %d = Gather(%a, %w) {axis=3}
+  %e = Gather(%a, %o) {axis=1}
+  output %b "b"
+  output %d "d"
+  output %e "e"
 })"), 0);
 }
 

@@ -177,7 +177,10 @@ BodyEmitter::Operand BodyEmitter::emit_access(const Expr& e, int node, const std
     const std::string count = count_.empty() ? std::to_string(lanes_) : count_;
     if (stride == 1 && count_.empty()) value = fmt::format("load<{}>({})", stored, at);
     else if (stride == 1) value = fmt::format("load_first<{}>({}, {})", stored, at, count_);
-    else value = fmt::format("load_strided<{}>({}, {}, {})", stored, at, stride, count);
+    else if (stride == 2 && e.type == DType::f32 && count_.empty()) {
+      source_.use_function("load_every_second_" + stored, lanes_);
+      value = fmt::format("load_every_second_{}({})", stored, at);
+    } else value = fmt::format("load_strided<{}>({}, {}, {})", stored, at, stride, count);
   } else {
     for (int dynamic : offset.dynamics()) emit(dynamic);
     const std::string name = fresh("g");

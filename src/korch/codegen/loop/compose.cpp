@@ -213,19 +213,41 @@ int Composer::layout(const Node& node, const std::vector<Index>& coords) {
   return result < 0 ? pool_.constant(type, 0) : result;
 }
 
+std::optional<Index> Composer::known_index(const Node& node, const std::vector<Index>& index_coords) {
+  const HostTensor* indices = graph_.constant(node.inputs[1]);
+  if (indices == nullptr) return std::nullopt;
+  const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
+  const int64_t extent = graph_.value(node.inputs[0]).type.shape[axis];
+  const auto [place, inserted] = formulas_.emplace(node.outputs[0], std::nullopt);
+  if (inserted) {
+    std::vector<int64_t> values = as_int_vector(*indices);
+    bool inside = true;
+    for (int64_t& value : values) {
+      if (value < 0) value += extent;
+      inside = inside && value >= 0 && value < extent;
+    }
+    if (inside) place->second = find_formula(values);
+  }
+  if (!place->second) return std::nullopt;
+  return place->second->at(flatten(index_coords, indices->shape()));
+}
+
 int Composer::gather(const Node& node, const std::vector<Index>& coords) {
   const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
   const Shape& data = graph_.value(node.inputs[0]).type.shape;
   const size_t index_rank = graph_.value(node.inputs[1]).type.shape.size();
   const std::vector<Index> index_coords(coords.begin() + axis, coords.begin() + axis + index_rank);
-  Expr checked;
-  checked.kind = ExprKind::checked;
-  checked.type = DType::i64;
-  checked.integer = data[axis];
-  checked.args = {pool_.call(ScalarFn::cast, DType::i64, {compose(node.inputs[1], index_coords)})};
-  const int index = pool_.add(std::move(checked));
   std::vector<Index> at(coords.begin(), coords.begin() + axis);
-  at.push_back(Index::dynamic(index, data[axis]));
+  if (const std::optional<Index> known = known_index(node, index_coords)) {
+    at.push_back(*known);
+  } else {
+    Expr checked;
+    checked.kind = ExprKind::checked;
+    checked.type = DType::i64;
+    checked.integer = data[axis];
+    checked.args = {pool_.call(ScalarFn::cast, DType::i64, {compose(node.inputs[1], index_coords)})};
+    at.push_back(Index::dynamic(pool_.add(std::move(checked)), data[axis]));
+  }
   at.insert(at.end(), coords.begin() + axis + index_rank, coords.end());
   return compose(node.inputs[0], at);
 }

@@ -10,6 +10,7 @@
 
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/loop/expr.h"
+#include "korch/codegen/loop/index_formula.h"
 #include "korch/tensor/layout.h"
 
 namespace korch::loop {
@@ -48,6 +49,8 @@ class Composer {
   int elementwise(const Node& node, const std::vector<Index>& coords);
   int layout(const Node& node, const std::vector<Index>& coords);
   int gather(const Node& node, const std::vector<Index>& coords);
+  // The gather's index when its constant indices follow a formula; they are known to be in range then.
+  std::optional<Index> known_index(const Node& node, const std::vector<Index>& index_coords);
   int window(const Node& node, const std::vector<Index>& coords);
 
   const Graph& graph_;
@@ -57,6 +60,7 @@ class Composer {
   std::map<ValueId, int> stages_;
   std::map<std::pair<ValueId, std::string>, int> memo_;
   std::map<ValueId, int> evaluations_;
+  std::map<ValueId, std::optional<IndexFormula>> formulas_;  // of gathers with constant indices, by result
 };
 
 // The combining function of a reduction or window primitive.

@@ -57,6 +57,20 @@ double flops_of(ScalarFn fn) {
     case ScalarFn::div:
     case ScalarFn::reciprocal:
     case ScalarFn::sqrt: return 4;
+    case ScalarFn::pow:
+    case ScalarFn::mod:
+    case ScalarFn::fmod:
+    case ScalarFn::sin:
+    case ScalarFn::cos:
+    case ScalarFn::tan:
+    case ScalarFn::asin:
+    case ScalarFn::acos:
+    case ScalarFn::atan:
+    case ScalarFn::sinh:
+    case ScalarFn::cosh:
+    case ScalarFn::asinh:
+    case ScalarFn::acosh:
+    case ScalarFn::atanh: return 8;
     case ScalarFn::arg0:
     case ScalarFn::arg1:
     case ScalarFn::arg2:
@@ -69,6 +83,12 @@ double flops_of(ScalarFn fn) {
 }
 
 }  // namespace
+
+bool is_expensive(Op op) {
+  for (const ScalarExpr::Term& term : scalar_semantics(op).terms)
+    if (flops_of(term.fn) > 1) return true;
+  return false;
+}
 
 double least_bytes(const Graph& graph, const Candidate& candidate) {
   const std::map<ValueId, double> needed = needed_elements(graph, candidate);

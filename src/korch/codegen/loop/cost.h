@@ -13,4 +13,7 @@ double least_bytes(const Graph& graph, const Candidate& candidate);
 // less than their shortest known instruction sequence.
 double least_flops(const Graph& graph, const Candidate& candidate);
 
+// An elementwise primitive with more than additions, multiplications and choices.
+bool is_expensive(Op op);
+
 }  // namespace korch::loop

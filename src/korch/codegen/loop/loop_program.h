@@ -37,6 +37,7 @@ enum class NestKind { map, reduce, arg_reduce };
 
 struct Nest {
   NestKind kind = NestKind::map;
+  bool first_slice_only = false;      // a small output that no slice's share fits: slice 0 makes all of it
   std::vector<LoopVariable> loops;    // outermost first
   std::vector<LoopVariable> reduced;  // reduce and arg_reduce: combined over these
   ScalarFn combine = ScalarFn::add;

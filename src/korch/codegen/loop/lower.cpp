@@ -6,8 +6,10 @@
 #include <functional>
 #include <set>
 
+#include "korch/codegen/loop/cost.h"
 #include "korch/codegen/loop/domain.h"
 #include "korch/codegen/loop/index_map.h"
+#include "korch/codegen/loop/merge.h"
 #include "korch/codegen/loop/slicing.h"
 
 namespace korch::loop {
@@ -19,37 +21,6 @@ constexpr double kAllowedExtraWork = 0.3;  // share of the useful work that slic
 constexpr double kExpensive = 8;         // weight of a transcendental function against an addition
 
 bool is_reduction(const Node& node) { return info(node.op).category == Category::reduce; }
-
-bool is_expensive(Op op) {
-  for (const ScalarExpr::Term& term : scalar_semantics(op).terms) {
-    switch (term.fn) {
-      case ScalarFn::arg0:
-      case ScalarFn::arg1:
-      case ScalarFn::arg2:
-      case ScalarFn::alpha:
-      case ScalarFn::beta:
-      case ScalarFn::constant:
-      case ScalarFn::add:
-      case ScalarFn::sub:
-      case ScalarFn::mul:
-      case ScalarFn::min:
-      case ScalarFn::max:
-      case ScalarFn::neg:
-      case ScalarFn::abs:
-      case ScalarFn::eq:
-      case ScalarFn::lt:
-      case ScalarFn::le:
-      case ScalarFn::select:
-      case ScalarFn::logical_and:
-      case ScalarFn::logical_or:
-      case ScalarFn::logical_xor:
-      case ScalarFn::logical_not:
-      case ScalarFn::cast: break;
-      default: return true;
-    }
-  }
-  return false;
-}
 
 class Lowering {
  public:
@@ -117,6 +88,7 @@ class Lowering {
     if (change.none()) {
       program_.grid = slicing.grid();
       loop_over_chunks();
+      if (too_serial() && compute_again_instead()) return false;
       check_size();
       return true;
     }
@@ -254,14 +226,18 @@ class Lowering {
       slices *= variable.extent;
       if (variable.extent > 1) innermost = variable.name;
     }
-    if (type.elements() % slices != 0) {
+    constexpr int64_t kSmallOutput = 8;  // times smaller than the largest: one slice may make it alone
+    const bool alone = type.elements() % slices != 0;
+    if (alone && type.elements() * kSmallOutput > type_of(candidate_.outputs[primary_]).elements()) {
       removed_.insert(innermost);
       return false;
     }
-    const int64_t share = type.elements() / slices;
+    if (alone) slice = Index(0);
+    const int64_t share = alone ? type.elements() : type.elements() / slices;
     Domain local(fresh("o"), share);
     return settle({&local}, [&] {
       Nest nest;
+      nest.first_slice_only = alone;
       nest.loops = in_slice(local);
       nest.targets.push_back(output_target(
           output, coords_in_memory_order(slice * share + local.flat, type.shape, implementation_.output_layouts[output])));
@@ -406,7 +382,7 @@ class Lowering {
       bool here = info(node.op).category == Category::elementwise && is_expensive(node.op) &&
                   type_of(value).elements() > 1;
       for (ValueId input : node.inputs) here = here || costly.count(input) != 0;
-      if (here && counts[value] > 1 && !is_small(value)) best = value;
+      if (here && counts[value] > 1 && !is_small(value) && never_stage_.count(value) == 0) best = value;
       if (here) costly.insert(value);
     }
     if (best == kNoId) return false;
@@ -463,6 +439,30 @@ class Lowering {
     return true;
   }
 
+  bool too_serial() const {
+    double work = 0;
+    for (const Nest& nest : program_.nests) work += nest.work();
+    constexpr double kSerialWork = 1 << 16;  // below this one worker is as fast as several
+    return program_.grid_size() == 1 && work > kSerialWork && target_.threads > 1;
+  }
+
+  // Elementwise stages that leave one slice only: better to compute them again where they are read.
+  bool compute_again_instead() {
+    bool any = false;
+    for (auto it = stages_.begin(); it != stages_.end();) {
+      const Node* node = program_.composer->producer(*it);
+      if (is_reduction(*node)) {
+        ++it;
+        continue;
+      }
+      never_stage_.insert(*it);
+      it = stages_.erase(it);
+      any = true;
+    }
+    if (any) removed_.clear();
+    return any;
+  }
+
   void check_size() {
     constexpr int64_t kAlignment = 64;
     int64_t bytes = 0;
@@ -475,67 +475,12 @@ class Lowering {
     const bool fused = candidate_.nodes.size() > 1;
     if (fused && bytes > target_.l2_bytes)
       refusal_ = Refusal{RefusalReason::scratch_too_large, fmt::format("{} bytes of stages per worker", bytes)};
-    double work = 0;
-    for (const Nest& nest : program_.nests) work += nest.work();
-    constexpr double kSerialWork = 1 << 16;  // below this one worker is as fast as several
-    if (fused && program_.grid_size() == 1 && work > kSerialWork && target_.threads > 1)
+    if (fused && too_serial())
       refusal_ = Refusal{RefusalReason::redundant_work, "only one slice computes each element once"};
   }
 
-  // A stage whose first reader is a reduction over all of it is computed by that reduction, which stores it on the way.
-  void merge_stages_into_reductions() {
-    for (size_t m = 0; m < program_.nests.size(); ++m) {
-      const Nest& stage_nest = program_.nests[m];
-      if (stage_nest.kind != NestKind::map || stage_nest.targets[0].argument >= 0) continue;
-      const ValueId value = stage_nest.targets[0].stage;
-      size_t reader = m + 1;
-      std::vector<std::vector<Index>> reads;
-      for (; reader < program_.nests.size() && reads.empty(); ++reader)
-        reads = reads_in(program_.nests[reader], value);
-      Nest& reduction = program_.nests[--reader];
-      if (reads.size() != 1 || reduction.kind != NestKind::reduce) continue;
-      NestTarget target;
-      target.source = value;
-      target.define = true;
-      target.coords = reads[0];
-      target.stage = value;
-      target.offset = program_.buffer_of(value).offset(reads[0]);
-      if (!visits_once(target.offset, reduction, element_count(program_.buffer_of(value).extents))) continue;
-      reduction.targets.push_back(std::move(target));
-      reduction.inlined.push_back(value);
-      program_.nests.erase(program_.nests.begin() + static_cast<int64_t>(m));
-      --m;
-    }
-  }
-
-  std::vector<std::vector<Index>> reads_in(const Nest& nest, ValueId value) const {
-    std::vector<std::vector<Index>> reads;
-    for (int id : program_.pool->reachable(program_.roots(nest))) {
-      const Expr& e = (*program_.pool)[id];
-      if (e.kind == ExprKind::stage && e.value == value) reads.push_back(e.coords);
-    }
-    return reads;
-  }
-
-  // The nest's loops make the offset take every value 0 .. elements - 1 exactly once.
-  static bool visits_once(const Index& offset, const Nest& nest, int64_t elements) {
-    std::vector<std::pair<int64_t, int64_t>> steps;  // stride, extent
-    for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
-      for (const LoopVariable& loop : *loops) {
-        if (!offset.affine_in(loop.name)) return false;
-        steps.push_back({offset.stride(loop.name), loop.extent});
-      }
-    std::sort(steps.begin(), steps.end());
-    int64_t expected = 1;
-    for (const auto& [stride, extent] : steps) {
-      if (stride != expected) return false;
-      expected *= extent;
-    }
-    return expected == elements;
-  }
-
   Result<Program> finish() {
-    merge_stages_into_reductions();
+    merge_stages_into_reductions(program_);
     return std::move(program_);
   }
 
@@ -550,6 +495,7 @@ class Lowering {
   Domain primary_domain_;
   std::set<std::string> removed_;  // variables of the primary domain that are not in the grid
   std::set<ValueId> stages_;
+  std::set<ValueId> never_stage_;  // elementwise Values that are computed where they are read, however often
   std::map<ValueId, std::vector<std::vector<Index>>> reads_;
   std::optional<Refusal> refusal_;
 };

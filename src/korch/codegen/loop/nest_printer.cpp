@@ -25,7 +25,7 @@ void NestPrinter::print() {
   for (const GridVariable& variable : program_.grid) bound_.insert(variable.variable.name);
   for (const LoopVariable& variable : nest_.loops) bound_.erase(variable.name);  // chunked ones loop here
   emitter_.set_lanes("", 1, "");
-  emitter_.open("");
+  emitter_.open(nest_.first_slice_only ? "if (slice == 0)" : "");
   open_ = 1;
   if (nest_.kind != NestKind::map) print_reduce();
   else if (!schedule_.tile_variable.empty()) print_tiled();
@@ -229,12 +229,26 @@ void NestPrinter::print_tile_body(const std::string& rows, const std::string& co
                               offset.stride(v), rows, columns));
     emitter_.close();
   }
+  auto body = [&](const std::string& row) {
+    emitter_.set_lanes(v, lanes_, is_number(columns) ? "" : columns);
+    for (size_t i = 0; i < tiles.size(); ++i)
+      emitter_.preset(schedule_.tile_loads[i], fmt::format("{}[{}]", tiles[i], row));
+    map_body(roots);
+    emitter_.set_lanes("", 1, "");
+  };
+  // Short bodies are written out for every row of a whole block, so that the tile stays in registers.
+  constexpr size_t kShortBody = 12;
+  if (is_number(rows) && program_.pool->reachable(roots).size() <= kShortBody) {
+    for (int row = 0; row < lanes_; ++row) {
+      emitter_.open("");
+      emitter_.line(fmt::format("const int64_t {0} = {0}_tile + {1};", u, row));
+      body(std::to_string(row));
+      emitter_.close();
+    }
+    return;
+  }
   emitter_.open(fmt::format("for (int64_t {0} = {0}_tile; {0} < {0}_tile + {1}; ++{0})", u, rows));
-  emitter_.set_lanes(v, lanes_, is_number(columns) ? "" : columns);
-  for (size_t i = 0; i < tiles.size(); ++i)
-    emitter_.preset(schedule_.tile_loads[i], fmt::format("{}[{}]", tiles[i], fmt::format("{0} - {0}_tile", u)));
-  map_body(roots);
-  emitter_.set_lanes("", 1, "");
+  body(fmt::format("{0} - {0}_tile", u));
   emitter_.close();
 }
 
