@@ -54,7 +54,8 @@ class Writer {
   std::string border_body(const Index& channel, int width, int64_t valid, const std::string& block);
   std::string load(const Index& channel, int width, int64_t valid, const Index& iy, const Index& ix, const std::string& pointer,
                    const std::string& name);
-  std::string prefetch(int rows) const;
+  std::string prefetch_start() const;
+  std::string prefetch_step(int rows) const;
   std::string pixel_function(int rows, bool border);
   std::string slices();
 
@@ -125,10 +126,11 @@ std::string Writer::finish(int rows, const Index& channel, const Index& x, int w
 std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t valid, const std::string& block) {
   std::string text = fmt::format("const int64_t l=0;(void)l;const float*px={}+image*{}+iy0*{}+ix0*{}+{}*{};const float*pw=weights+{}*{};\n",
                                  argument_name(p_, p_.data), image_step_, row_step_, pixel_step_, block, lanes_, block, lanes_);
-  text += prefetch(rows);
+  text += prefetch_start();
   for (int r = 0; r < rows; ++r) text += fmt::format("v{} c{}={{}};", width, r);
   text += fmt::format("\nfor(int64_t kh=kh0;kh<kh1;++kh){{const float*row=px+kh*{};const float*wk=pw+kh*{};\n",
                       s_.dilation_h * row_step_, s_.kernel_w * padded_);
+  text += prefetch_step(rows);
   for (int64_t k = 0; k < s_.kernel_w; ++k)
     text += fmt::format("const v{0} w{1}=*(const v{0}u*)(wk+{2});", width, k, k * padded_);
   text += "\n";
@@ -149,16 +151,24 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
   return text + finish(rows, channel, Index::variable("x", s_.out_width), width, valid);
 }
 
-// Channels `block` of the rows that the next row of the result adds, under this tile: accesses strided over many rows
-// are beyond the hardware's prefetching. Only for inputs that come from beyond L2.
-std::string Writer::prefetch(int rows) const {
+// Channels `block` of the rows that the next row of the result adds, under this tile, a few pixels with every row of
+// taps: accesses strided over many rows are beyond the hardware's prefetching. Only for inputs from beyond L2.
+std::string Writer::prefetch_start() const {
   if (4 * image_step_ <= target_.l2_bytes) return "";
   const int64_t first = (s_.kernel_h - 1) * s_.dilation_h + 1;
   std::string text;
-  for (int64_t r = first; r < first + s_.stride_h; ++r) {
-    text += fmt::format("if(iy0+{0}>=0&&iy0+{0}<{1}){{const float*next=px+{2};\n", r, s_.in_height, r * row_step_);
-    for (int64_t j = 0; j < rows * s_.stride_w; ++j) text += fmt::format("__builtin_prefetch(next+{});", j * pixel_step_);
-    text += "}\n";
+  for (int64_t r = 0; r < s_.stride_h; ++r)
+    text += fmt::format("const float*next{0}=px+(iy0+{1}<{2}?{3}:0);", r, first + r, s_.in_height, (first + r) * row_step_);
+  return text + "\n";
+}
+
+std::string Writer::prefetch_step(int rows) const {
+  if (4 * image_step_ <= target_.l2_bytes) return "";
+  const int64_t pixels = ceil_div(rows * s_.stride_w, s_.kernel_h);
+  std::string text;
+  for (int64_t r = 0; r < s_.stride_h; ++r) {
+    for (int64_t j = 0; j < pixels; ++j) text += fmt::format("__builtin_prefetch(next{}+{});", r, j * pixel_step_);
+    text += fmt::format("next{}+={};\n", r, pixels * pixel_step_);
   }
   return text;
 }

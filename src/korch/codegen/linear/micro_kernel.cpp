@@ -10,6 +10,7 @@ namespace korch::linear {
 
 namespace {
 
+constexpr int64_t kLineElements = 16;  // of a cache line
 constexpr int kUnroll = 4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
 
 int64_t b_offset(const MicroKernel& kernel, size_t vector) {
@@ -36,7 +37,13 @@ void emit_term(std::string& text, const MicroKernel& kernel, int64_t a_at, int64
 void emit_innermost(std::string& text, const MicroKernel& kernel, const ReductionLoop& loop) {
   const int64_t iterations = loop.count / kUnroll;
   if (iterations > 0) {
+    const int64_t next_step = kernel.rows * kUnroll * loop.a_step;  // as much as an iteration reads
+    if (kernel.prefetch_next_rows) text += fmt::format("const float*next=pa+{};", kernel.rows * kernel.row_stride);
     text += fmt::format("for(long k=0;k<{};++k){{\n", iterations);
+    if (kernel.prefetch_next_rows) {
+      for (int64_t at = 0; at < next_step; at += kLineElements) text += fmt::format("__builtin_prefetch(next+{});", at);
+      text += fmt::format("next+={};\n", next_step);
+    }
     for (int u = 0; u < kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
     text += fmt::format("pa+={};pb+={};}}\n", kUnroll * loop.a_step, kUnroll * loop.b_step);
   }

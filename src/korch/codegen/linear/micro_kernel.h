@@ -29,6 +29,9 @@ struct MicroKernel {
   int64_t tile_pitch = 0;            // elements between rows of the tile
   std::vector<ReductionLoop> loops;  // outermost first
   bool accumulate = false;           // adds to the tile instead of overwriting it
+  // Where the rows of `a` are contiguous and another tile follows: asks for that tile's data, a few lines with every
+  // iteration. (All at once is useless: a core drops what exceeds its miss buffers.)
+  bool prefetch_next_rows = false;
 };
 
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel);

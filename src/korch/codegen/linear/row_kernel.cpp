@@ -60,6 +60,11 @@ class Writer {
   };
 
   bool dynamic_weights() const { return !k_.problem->weight_constant; }
+  // Rows before columns where the columns of a slice stay in cache anyway: data is read, and results are written, in
+  // the order in which they lie. Else columns first, so that a block of them is used by all rows while it is in L2.
+  bool rows_first() const {
+    return 4.0 * k_.slicing.blocks_per_group * block_size() <= k_.target->l2_bytes * kCachedColumns;
+  }
   bool paneled() const { return k_.path != DataPath::direct; }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.depth; }
   int64_t block_size() const { return terms() * k_.blocks.block_lanes(); }
@@ -70,7 +75,6 @@ class Writer {
   std::string micro_kernel(const Instance& instance) const;
   std::string epilogue(const Instance& instance);
   std::string slice_loop() const;
-  std::string next_data_text(int rows) const;
   std::string tile_loops(const std::function<std::string(int rows)>& body) const;
   std::string tile_text(int rows, bool tail) const;
   std::string slice_body() const;
@@ -108,6 +112,8 @@ std::string Writer::micro_kernel(const Instance& instance) const {
   if (k_.taps_h > 1) m.loops.push_back({k_.taps_h, k_.dilation_h * row, k_.taps_w * k_.depth * lanes});
   if (k_.taps_w > 1) m.loops.push_back({k_.taps_w, k_.dilation_w * pixel, k_.depth * lanes});
   m.loops.push_back({k_.depth, channel, lanes});
+  m.prefetch_next_rows = !paneled() && rows_first() && channel == 1 && m.row_stride == k_.depth && m.loops.size() == 1 &&
+                         type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
   return emit_micro_kernel("multiply" + suffix(instance.rows, instance.tail), m);
 }
 
@@ -142,25 +148,12 @@ std::string Writer::weight_pointer() const {
   return fmt::format("{}+group*{}", argument_name(*k_.problem, k_.problem->weight), matrix_size());
 }
 
-// Asks for the data of the next tile where it is read in place from beyond L2 and is contiguous: a tile's rows are many
-// short streams, which the hardware's prefetching does not follow.
-std::string Writer::next_data_text(int rows) const {
-  constexpr int64_t kLineElements = 16, kMostLines = 256;  // a quarter of L1
-  const int64_t elements = rows * k_.depth;
-  if (paneled() || direct_.channel != 1 || direct_.pixel != k_.depth || k_.stride_w != 1 || k_.taps_h * k_.taps_w != 1 ||
-      type_of(*k_.problem, k_.problem->data).bytes() <= k_.target->l2_bytes || elements > kMostLines * kLineElements)
-    return "";
-  return fmt::format("{{const float*next={}+{};for(int64_t i=0;i<{};i+={})__builtin_prefetch(next+i);}}\n", data_pointer(), elements,
-                     elements, kLineElements);
-}
-
 // The tiles of a row, each through `body`, which gets the number of rows of a tile.
 std::string Writer::tile_loops(const std::function<std::string(int rows)>& body) const {
   const int64_t full = k_.tiling.long_tiles, rows = k_.tiling.rows;
   std::string text;
   if (k_.tiling.long_tiles > 0)
-    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}{3}}}\n", full, rows,
-                        next_data_text(k_.tiling.rows), body(k_.tiling.rows));
+    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}}}\n", full, rows, body(k_.tiling.rows));
   if (k_.tiling.short_tiles > 0)
     text += fmt::format("for(int64_t t=(t0>{0}?t0:{0});t<t1;++t){{const int64_t x=t*{1}+{0};\n{2}}}\n", full, rows - 1,
                         body(k_.tiling.rows - 1));
@@ -176,15 +169,12 @@ std::string Writer::tile_text(int rows, bool tail) const {
       name, data_pointer(), tail ? std::to_string(k_.blocks.blocks) : "block", block_size(), name, block);
 }
 
-// Rows before columns where the columns of a slice stay in cache anyway: data is read, and results are written, in
-// the order in which they lie. Else columns first, so that a block of them is used by all rows while it is in L2.
 std::string Writer::slice_body() const {
-  const double group_bytes = 4.0 * k_.slicing.blocks_per_group * block_size();
   const std::string main_columns = fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", k_.blocks.blocks);
   const std::string tail_columns = fmt::format("if(b0<={0}&&{0}<b1)", k_.blocks.blocks);
   const std::string rows = "for(int64_t y=y0;y<y1;++y)";
   const bool main = k_.blocks.blocks > 0, tail = !k_.blocks.tail.empty();
-  if (group_bytes <= k_.target->l2_bytes * kCachedColumns)
+  if (rows_first())
     return rows + "{\n" + tile_loops([&](int height) {
              return (main ? main_columns + tile_text(height, false) : "") + (tail ? tail_columns + tile_text(height, true) : "");
            }) + "}\n";
