@@ -352,13 +352,13 @@ BodyEmitter::Operand BodyEmitter::emit_checked(const Expr& e, bool vector) {
   const std::string type = type_name(DType::i64, vector ? lanes_ : 1);
   if (!vector) {
     line(fmt::format("{0} {1} = {2} < 0 ? {2} + {3} : {2};", type, name, operand.text, e.integer));
-    line(fmt::format("if ((uint64_t){} >= {}) return 1;", name, e.integer));
+    line(fmt::format("if ((uint64_t){} >= {}) {}", name, e.integer, memory_.fail(name)));
     return {name, false};
   }
   const std::string lane = fresh("l");
   line(fmt::format("{0} {1} = {2} + (({2} < 0) & {3});", type, name, operand.text, e.integer));
-  line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) if ((uint64_t){2}[{0}] >= {3}) return 1;", lane,
-                   count_.empty() ? std::to_string(lanes_) : count_, name, e.integer));
+  line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) if ((uint64_t){2}[{0}] >= {3}) {4}", lane,
+                   count_.empty() ? std::to_string(lanes_) : count_, name, e.integer, memory_.fail(name)));
   return {name, true};
 }
 

@@ -24,6 +24,8 @@ struct StagePlace {
 struct MemorySpelling {
   std::function<std::string(int buffer)> pointer;
   std::function<StagePlace(const Expr& stage)> stage;
+  // What happens to a gather index (a variable of this name) that is out of range.
+  std::function<std::string(const std::string& name)> fail = [](const std::string&) { return "return 1;"; };
 };
 
 class BodyEmitter {

@@ -5,6 +5,7 @@
 #include "korch/codegen/loop/cost.h"
 #include "korch/codegen/loop/lower.h"
 #include "korch/codegen/loop/print_cpp.h"
+#include "korch/codegen/loop/print_cuda.h"
 
 namespace korch {
 namespace {
@@ -78,6 +79,16 @@ Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate, con
   kernel.flops = implementation.flops;
   kernel.bytes = implementation.bytes;
   return kernel;
+}
+
+Result<std::string> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
+                                       const Implementation& implementation) {
+  Target target;  // what shapes the slices: blocks of a GPU's size instead of a few workers
+  constexpr int kMultiprocessors = 132;
+  target.threads = kMultiprocessors;
+  Result<loop::Program> program = loop::lower(graph, candidate, implementation, target);
+  if (!program) return program.refusal();
+  return loop::print_cuda(program.value(), "k0");
 }
 
 Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to, const Target& target) {

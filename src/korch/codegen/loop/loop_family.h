@@ -13,4 +13,8 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target& tar
 Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                              const Target& target);
 
+// The same kernel as CUDA C++ (codegen/loop/print_cuda.h tells its signature and launch).
+Result<std::string> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
+                                       const Implementation& implementation);
+
 }  // namespace korch

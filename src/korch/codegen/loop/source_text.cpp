@@ -319,15 +319,16 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
   return {};
 }
 
-std::string scalar_function(const std::string& name) {
+// `native`: the target's own f32 functions instead of the library's.
+std::string scalar_function(const std::string& name, bool native) {
   std::string text;
   for (const char* libm : kLibmFunctions) {
     if (name != std::string("fn_") + libm) continue;
     text += fmt::format("static inline double {0}(double a) {{ return __builtin_{1}(a); }}\n", name, libm);
-    if (find_math(name) == nullptr)
+    if (native || find_math(name) == nullptr)
       text += fmt::format("static inline float {0}(float a) {{ return __builtin_{1}f(a); }}\n", name, libm);
   }
-  if (const MathFunction* math = find_math(name))
+  if (const MathFunction* math = native ? nullptr : find_math(name))
     text += replace_all(replace_all(replace_all(math->text + 1, "$F", "float"), "$I", "int32_t"), "$M", "bool");
   for (const auto& [known, body] : kScalarFunctions)
     if (name == known) text += body;
@@ -406,6 +407,26 @@ void SourceText::use_function(const std::string& name, int lanes) {
     for (const char* need : math->needs) use_function(need, lanes);
 }
 
+std::string SourceText::as_cuda(std::string text) {
+  const std::pair<const char*, const char*> spellings[] = {
+      {"__builtin_inff()", "__int_as_float(0x7f800000)"},
+      {"__builtin_nanf(\"\")", "__int_as_float(0x7fc00000)"},
+      {"__builtin_inf()", "__longlong_as_double(0x7ff0000000000000LL)"},
+      {"__builtin_nan(\"\")", "__longlong_as_double(0x7ff8000000000000LL)"},
+      {"__builtin_roundeven", "rint"},
+      {"__builtin_", ""},
+  };
+  for (const auto& [from, to] : spellings) text = replace_all(std::move(text), from, to);
+  return text;
+}
+
+std::string SourceText::cuda_preamble() const {
+  std::string text = kHead;
+  for (const auto& [name, lanes] : functions_) text += scalar_function(name, true);
+  text = replace_all(std::move(text), "static inline", "static __device__ __forceinline__");
+  return as_cuda(std::move(text));
+}
+
 std::string SourceText::preamble() const {
   std::string text = kHead;
   for (int lanes : lanes_) text += types_of_width(lanes);
@@ -414,7 +435,7 @@ std::string SourceText::preamble() const {
   // In the order of the tables, so that what a function needs stands before it.
   auto emit = [&](const std::string& name, int lanes) {
     if (functions_.count({name, lanes}) == 0) return;
-    text += lanes == 1 ? scalar_function(name) : vector_function(name, isa_, lanes);
+    text += lanes == 1 ? scalar_function(name, false) : vector_function(name, isa_, lanes);
   };
   std::set<std::string> tabled;
   for (const MathFunction& row : math_functions()) {

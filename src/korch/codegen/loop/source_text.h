@@ -28,6 +28,10 @@ class SourceText {
 
   // Everything before the kernel: context struct, types, functions.
   std::string preamble() const;
+  // The same for CUDA C++ (single elements only; the f32 functions are CUDA's own). `as_cuda` spells what compiler
+  // builtins a body contains.
+  std::string cuda_preamble() const;
+  static std::string as_cuda(std::string text);
 
  private:
   Isa isa_;
