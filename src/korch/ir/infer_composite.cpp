@@ -80,7 +80,16 @@ Shape along_axis(const InferArgs& args) {
   return args.shape(0);
 }
 
+Shape layer_norm(const InferArgs& args) {
+  require_same_dtype(args);
+  for (size_t i = 1; i < args.inputs.size(); ++i)
+    infer_require(args, broadcast_shapes(args, args.shape(i), args.shape(0)) == args.shape(0),
+                  "scale and bias must broadcast to the data");
+  return along_axis(args);
+}
+
 Shape per_channel(const InferArgs& args) {
+  require_same_dtype(args);
   infer_require(args, args.rank(0) >= 2, "data needs a batch and a channel axis");
   for (size_t i = 1; i < args.inputs.size(); ++i)
     infer_require(args, args.shape(i) == Shape{args.shape(0)[1]}, "parameters need one element per channel");
@@ -92,6 +101,12 @@ Shape group_norm(const InferArgs& args) {
                 "needs a channel axis and groups");
   infer_require(args, args.shape(0)[1] % args.get<NormAttrs>().groups == 0,
                 "groups do not divide the channels");
+  require_same_dtype(args);
+  for (size_t i = 1; i < args.inputs.size(); ++i)
+    infer_require(
+        args,
+        args.shape(i) == Shape{args.shape(0)[1]} || args.shape(i) == Shape{args.get<NormAttrs>().groups},
+        "scale and bias need one element per channel or group");
   return args.shape(0);
 }
 
@@ -121,7 +136,7 @@ std::vector<TensorType> infer_composite(const InferArgs& args) {
       {Op::Softmax, along_axis},
       {Op::LogSoftmax, along_axis},
       {Op::Hardmax, along_axis},
-      {Op::LayerNormalization, along_axis},
+      {Op::LayerNormalization, layer_norm},
       {Op::LpNormalization, along_axis},
       {Op::InstanceNormalization, per_channel},
       {Op::BatchNormalization, per_channel},

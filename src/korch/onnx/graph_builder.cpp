@@ -8,10 +8,7 @@
 namespace korch::onnx {
 namespace {
 
-// Shape arithmetic is always folded; larger results while their sum stays below what a model file may well
-// hold.
-constexpr int64_t kAlwaysFoldedBytes = 64 << 10;
-constexpr int64_t kMaxGrowthBytes = 256 << 20;
+constexpr int64_t kAlwaysFoldedBytes = 64 << 10;  // shape arithmetic, however much there was before
 
 }  // namespace
 

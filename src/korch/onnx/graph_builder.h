@@ -25,6 +25,10 @@ struct OperandState {
 };
 using Operand = std::shared_ptr<OperandState>;
 
+// Folding shape arithmetic must not inflate a model: more than this is not added by constants that the file
+// does not hold.
+constexpr int64_t kMaxGrowthBytes = 256 << 20;
+
 class GraphBuilder {
  public:
   Operand input(TensorType type, const std::string& name);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <new>
 #include <set>
 #include <unordered_map>
 
@@ -206,6 +208,8 @@ std::vector<Operand> Importer::apply_rule(Rule rule, NodeImport& node, const std
     if (error.kind() != ErrorKind::unsupported) throw Error(error.kind(), message);
     unsupported_.push_back(message);
     return {};
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::resource, description + ": out of memory");
   }
 }
 

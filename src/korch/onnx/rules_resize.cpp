@@ -29,7 +29,6 @@ void apply_scales(NodeImport& n, const std::vector<double>& scales, ResizeAttrs&
 void apply_sizes(NodeImport& n, const Shape& sizes, ResizeAttrs& attrs) {
   const Shape& in = n.input(0)->shape();
   if (sizes.size() != in.size()) n.invalid(fmt::format("{} sizes for rank {}", sizes.size(), in.size()));
-  n.bounded("size", sizes, 0, kMaxOffset);
   attrs.sizes = sizes;
   for (size_t i = 0; i < in.size(); ++i)
     attrs.scales.push_back(static_cast<double>(sizes[i]) / static_cast<double>(std::max<int64_t>(in[i], 1)));
@@ -45,6 +44,7 @@ std::vector<double> scales_input(NodeImport& n, size_t i) {
 
 Results resized(NodeImport& n, const ResizeAttrs& attrs) {
   const Operand& x = n.input(0);
+  n.bounded("size", attrs.sizes, 1, kMaxOffset);
   const bool unchanged =
       std::all_of(attrs.scales.begin(), attrs.scales.end(), [](double scale) { return scale == 1; });
   if (unchanged && attrs.sizes == x->shape()) return {x};

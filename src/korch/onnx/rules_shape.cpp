@@ -15,6 +15,16 @@ HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
   return converted(HostTensor::of<double>(DType::f64, shape, values), DType::f32);
 }
 
+// Results that cannot be left to the executable as an Expand.
+void require_moderate(const TensorType& type) {
+  require_fits_memory(type);
+  if (type.bytes() > kMaxGrowthBytes)
+    throw Error(ErrorKind::resource,
+                fmt::format("the constant {} would have {} bytes, more than the {} korch computes while "
+                            "it imports: store it in the model",
+                            to_string(type), type.bytes(), kMaxGrowthBytes));
+}
+
 Results constant(NodeImport& n) {
   if (n.has("value")) return {n.constant(n.tensor_attr("value"))};
   if (n.has("value_float")) return {n.constant(float_tensor({}, {n.float_attr("value_float", 0)}))};
@@ -68,7 +78,7 @@ Results range(NodeImport& n) {
   if (count > static_cast<double>(kMaxOffset))
     throw Error(ErrorKind::resource, "the range is larger than any memory");
   const TensorType type{DType::f64, {std::max<int64_t>(static_cast<int64_t>(count), 0)}};
-  require_fits_memory(type);
+  require_moderate(type);
   HostTensor values(type);
   for (int64_t i = 0; i < values.elements(); ++i)
     values.mutable_data<double>()[i] = first + static_cast<double>(i) * step;
@@ -81,6 +91,7 @@ Results eye_like(NodeImport& n) {
   const DType dtype = n.dtype_attr("dtype", x->dtype());
   const int64_t k = n.int_attr("k", 0);
   n.bounded("k", {k}, -kMaxOffset, kMaxOffset);
+  require_moderate({dtype, x->shape()});
   HostTensor eye(TensorType{DType::bool_, x->shape()});
   for (int64_t row = 0; row < x->shape()[0]; ++row) {
     if (row + k >= 0 && row + k < x->shape()[1])

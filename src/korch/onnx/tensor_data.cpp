@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -32,6 +33,8 @@ constexpr TypeRow kTypes[] = {
 // Products of extents and attribute values below these limits stay inside int64 (see also
 // NodeImport::bounded).
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+constexpr double kMaxEmptyElements = 0x1p28;
 
 int64_t physical_memory_bytes() {
   return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
@@ -160,7 +163,13 @@ void require_fits_memory(const TensorType& type) {
   }
   // In floating point, since the product may overflow.
   double bytes = static_cast<double>(size_bytes(type.dtype));
-  for (int64_t extent : type.shape) bytes *= static_cast<double>(extent);
+  double around = 1;  // elements of an empty tensor's other axes: what walks over them takes their time
+  for (int64_t extent : type.shape) {
+    bytes *= static_cast<double>(extent);
+    around *= static_cast<double>(std::max<int64_t>(extent, 1));
+  }
+  if (bytes == 0 && around > kMaxEmptyElements)
+    throw Error(ErrorKind::resource, to_string(type) + " is empty, but its other axes are too large");
   const auto memory = static_cast<double>(physical_memory_bytes());
   if (bytes > memory)
     throw Error(ErrorKind::resource,
