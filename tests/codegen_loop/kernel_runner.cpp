@@ -183,7 +183,7 @@ int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, 
   for (Isa isa : runnable_isas()) {
     const Target target = test_target(isa);
     for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
-      if (way.family != "loop") continue;
+      if (way.family != options.family) continue;
       const std::string what = std::string(name(isa)) + " " + to_string(way);
       const Result<Kernel> kernel = generate(graph, candidate, way, target);
       if (!kernel.ok()) {

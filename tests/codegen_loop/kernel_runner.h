@@ -1,4 +1,4 @@
-// Generates, compiles and runs a kernel of the family "loop" and compares it with the interpreter in float64. Every
+// Generates, compiles and runs a kernel of the family "loop" (or "opaque") and compares it with the interpreter in float64. Every
 // buffer ends at an unmapped page, so that an access out of bounds kills the test.
 #pragma once
 
@@ -32,6 +32,7 @@ void expect_close(const HostTensor& actual, const HostTensor& expected, double t
 struct CheckOptions {
   double tolerance = 3e-6;
   double scale = 2;
+  std::string family = "loop";
   bool must_run = true;  // every listed implementation; false: refusals are fine
 };
 // Checks all implementations on all instruction sets of this machine with random inputs; returns how many kernels ran.

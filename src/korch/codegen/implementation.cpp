@@ -5,6 +5,7 @@
 
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
+#include "korch/codegen/opaque/opaque_family.h"
 
 namespace korch {
 namespace {
@@ -22,6 +23,7 @@ struct Family {
 const std::vector<Family>& families() {
   static const std::vector<Family> table = {
       {{"loop"}, list_loop, generate_loop},
+      {{"opaque"}, list_opaque, generate_opaque},
       {{"conv_direct", "conv_pixels"}, list_conv_direct, generate_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
       {{"depthwise"}, list_depthwise, generate_depthwise},

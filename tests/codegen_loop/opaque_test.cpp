@@ -1,0 +1,94 @@
+// Opaque primitives against the interpreter.
+#include <gtest/gtest.h>
+
+#include "kernel_runner.h"
+
+namespace korch::testing {
+namespace {
+
+const CheckOptions kOpaque = {.tolerance = 2e-6, .family = "opaque"};
+
+HostTensor indices(const Shape& shape, int64_t extent) {
+  HostTensor result(TensorType{DType::i64, shape});
+  for (int64_t i = 0; i < result.elements(); ++i) result.mutable_data<int64_t>()[i] = (i * 5) % (2 * extent) - extent;
+  return result;
+}
+
+TEST(Opaque, CumSum) {
+  for (bool exclusive : {false, true})
+    for (bool reverse : {false, true}) {
+      Graph graph;
+      const ValueId x = graph.add_input({DType::f32, {3, 9, 5}}, "x");
+      graph.set_outputs({graph.add(Op::CumSum, ScanAttrs{1, exclusive, reverse}, {x})}, {"y"});
+      EXPECT_GT(check(graph, kOpaque), 0);
+    }
+}
+
+TEST(Opaque, TopKWithTies) {
+  for (bool largest : {false, true}) {
+    Graph graph;
+    const ValueId x = graph.add_input({DType::i32, {4, 30, 3}}, "x");
+    const NodeId node = graph.add_node(Op::TopK, TopKAttrs{1, 7, largest, true}, {x});
+    const std::vector<ValueId> outputs = graph.node(node).outputs;
+    graph.set_outputs(outputs, {"values", "indices"});
+    EXPECT_GT(check(graph, {.scale = 9, .family = "opaque"}), 0);
+    graph.set_outputs({outputs[1]}, {"indices"});  // the values go to a temporary
+    EXPECT_GT(check(graph, {.scale = 9, .family = "opaque"}), 0);
+  }
+}
+
+TEST(Opaque, GatherAndScatterElements) {
+  Graph gather;
+  ValueId x = gather.add_input({DType::f32, {3, 8, 5}}, "x");
+  ValueId i = gather.add_input({DType::i64, {2, 6, 5}}, "i");
+  gather.set_outputs({gather.add(Op::GatherElements, AxisAttrs{1}, {x, i})}, {"y"});
+  const HostTensor data = random_tensor({DType::f32, {3, 8, 5}}, 1);
+  EXPECT_GT(check_with(gather, {data, indices({2, 6, 5}, 8)}, kOpaque), 0);
+
+  Graph scatter;
+  x = scatter.add_input({DType::f32, {3, 8, 5}}, "x");
+  i = scatter.add_input({DType::i64, {2, 6, 5}}, "i");
+  const ValueId u = scatter.add_input({DType::f32, {2, 6, 5}}, "u");
+  scatter.set_outputs({scatter.add(Op::ScatterElements, AxisAttrs{1}, {x, i, u})}, {"y"});
+  EXPECT_GT(check_with(scatter, {data, indices({2, 6, 5}, 8), random_tensor({DType::f32, {2, 6, 5}}, 2)}, kOpaque), 0);
+}
+
+TEST(Opaque, GatherAndScatterSlices) {
+  Graph gather;
+  ValueId x = gather.add_input({DType::f32, {2, 6, 6, 4}}, "x");
+  ValueId i = gather.add_input({DType::i64, {2, 3, 2}}, "i");
+  gather.set_outputs({gather.add(Op::GatherND, AxisAttrs{1}, {x, i})}, {"y"});
+  const HostTensor data = random_tensor({DType::f32, {2, 6, 6, 4}}, 1);
+  EXPECT_GT(check_with(gather, {data, indices({2, 3, 2}, 6)}, kOpaque), 0);
+
+  Graph scatter;
+  x = scatter.add_input({DType::f32, {6, 6, 4}}, "x");
+  i = scatter.add_input({DType::i64, {5, 2}}, "i");
+  const ValueId u = scatter.add_input({DType::f32, {5, 4}}, "u");
+  scatter.set_outputs({scatter.add(Op::ScatterND, NoAttrs{}, {x, i, u})}, {"y"});
+  EXPECT_GT(check_with(scatter, {random_tensor({DType::f32, {6, 6, 4}}, 3), indices({5, 2}, 6), random_tensor({DType::f32, {5, 4}}, 2)}, kOpaque), 0);
+}
+
+TEST(Opaque, MaxPoolIndices) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {2, 3, 7, 9}}, "x");
+  const PoolAttrs pool{{3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 1}, false};
+  graph.set_outputs({graph.add(Op::MaxPoolIndices, pool, {x})}, {"y"});
+  EXPECT_GT(check(graph, kOpaque), 0);
+}
+
+TEST(Opaque, OutOfRangeFailsTheKernel) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {4, 3}}, "x");
+  const ValueId i = graph.add_input({DType::i64, {2, 3}}, "i");
+  graph.set_outputs({graph.add(Op::GatherElements, AxisAttrs{0}, {x, i})}, {"y"});
+  const Candidate candidate = whole_graph(graph);
+  const Target target = test_target(Isa::portable);
+  const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
+  const Kernel kernel = generate(graph, candidate, way, target).value();
+  const HostTensor bad = HostTensor::of<int64_t>(DType::i64, {2, 3}, {0, 1, 2, 3, 4, 0});
+  EXPECT_EQ(run_kernel(graph, candidate, kernel, way, target, {random_tensor({DType::f32, {4, 3}}, 1), bad}).status, 1);
+}
+
+}  // namespace
+}  // namespace korch::testing
