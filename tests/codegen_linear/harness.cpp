@@ -13,6 +13,7 @@
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
 #include "korch/runtime/abi.h"
+#include "korch/runtime/library.h"
 
 namespace korch::testing {
 
@@ -69,11 +70,11 @@ HostTensor read_output(const TensorType& type, const Layout& layout, const char*
 }
 
 // Runs all phases, slices in a scrambled order over several workers' scratch.
-int32_t run_phases(const Kernel& kernel, const std::vector<void*>& functions, std::vector<void*>& args) {
+int32_t run_phases(const Kernel& kernel, const std::vector<korch_kernel_fn>& functions, const void* state,
+                   uint64_t scratch_bytes, std::vector<void*>& args) {
   constexpr int kWorkers = 2;
   Buffers scratch;
-  for (int i = 0; i < kWorkers; ++i)
-    scratch.push_back(std::make_unique<GuardedBuffer>((kernel.scratch_bytes + 63) / 64 * 64));
+  for (int i = 0; i < kWorkers; ++i) scratch.push_back(std::make_unique<GuardedBuffer>((scratch_bytes + 63) / 64 * 64));
   for (size_t phase = 0; phase < kernel.phases.size(); ++phase) {
     const int64_t grid = kernel.phases[phase].grid;
     std::vector<std::pair<int64_t, int64_t>> ranges;
@@ -84,12 +85,37 @@ int32_t run_phases(const Kernel& kernel, const std::vector<void*>& functions, st
     }
     std::reverse(ranges.begin(), ranges.end());
     for (size_t i = 0; i < ranges.size(); ++i) {
-      const korch_kernel_context context{args.data(), scratch[i % kWorkers]->data(), nullptr, static_cast<int32_t>(i % kWorkers)};
-      const auto function = reinterpret_cast<korch_kernel_fn>(functions[phase]);
-      if (const int32_t status = function(&context, ranges[i].first, ranges[i].second)) return status;
+      const korch_kernel_context context{args.data(), scratch[i % kWorkers]->data(), state, static_cast<int32_t>(i % kWorkers)};
+      if (const int32_t status = functions[phase](&context, ranges[i].first, ranges[i].second)) return status;
     }
   }
   return 0;
+}
+
+// Compiles generated code, or prepares a library call, and runs it.
+void execute(const Kernel& kernel, Isa isa, std::vector<void*>& args) {
+  if (!kernel.call.library.empty()) {
+    const rt::LibraryFunction* library =
+        rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
+    ASSERT_NE(library, nullptr);
+    uint64_t scratch_bytes = 0;
+    void* state = library->ops->create(kernel.call.params.data(), static_cast<uint32_t>(kernel.call.params.size()),
+                                       kernel.call.floats.data(), static_cast<uint32_t>(kernel.call.floats.size()), &scratch_bytes);
+    ASSERT_NE(state, nullptr) << "the library refuses the call";
+    EXPECT_EQ(run_phases(kernel, {library->run}, state, scratch_bytes, args), 0);
+    library->ops->destroy(state);
+    return;
+  }
+  Result<std::string> object = compile_object(kernel.source, isa);
+  ASSERT_TRUE(object.ok()) << object.refusal().detail << "\n" << kernel.source;
+  LoadedKernels loaded;
+  std::vector<std::string> symbols;
+  for (const KernelPhase& phase : kernel.phases) symbols.push_back(phase.symbol);
+  Result<std::vector<void*>> addresses = loaded.load(object.value(), symbols);
+  ASSERT_TRUE(addresses.ok()) << addresses.refusal().detail;
+  std::vector<korch_kernel_fn> functions;
+  for (void* address : addresses.value()) functions.push_back(reinterpret_cast<korch_kernel_fn>(address));
+  EXPECT_EQ(run_phases(kernel, functions, nullptr, static_cast<uint64_t>(kernel.scratch_bytes), args), 0);
 }
 
 struct Reference {
@@ -122,20 +148,16 @@ void compare(const HostTensor& actual, const HostTensor& expected, double tolera
                               << ", not " << element_as_double(expected, std::max<int64_t>(at, 0));
 }
 
-void check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation, const Target& target,
+// False when a library declined.
+bool check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation, const Target& target,
                const Reference& reference, const CheckOptions& options) {
   const std::string what = to_string(implementation) + " for " + name(target.isa);
   SCOPED_TRACE(what);
   Result<Kernel> generated = generate(graph, candidate, implementation, target);
-  ASSERT_TRUE(generated.ok()) << generated.refusal().detail;
+  if (!generated.ok() && generated.refusal().reason == RefusalReason::library_refused) return false;
+  EXPECT_TRUE(generated.ok()) << generated.refusal().detail;
+  if (!generated.ok()) return true;
   const Kernel& kernel = generated.value();
-  Result<std::string> object = compile_object(kernel.source, target.isa);
-  ASSERT_TRUE(object.ok()) << object.refusal().detail << "\n" << kernel.source;
-  LoadedKernels loaded;
-  std::vector<std::string> symbols;
-  for (const KernelPhase& phase : kernel.phases) symbols.push_back(phase.symbol);
-  Result<std::vector<void*>> functions = loaded.load(object.value(), symbols);
-  ASSERT_TRUE(functions.ok()) << functions.refusal().detail;
 
   Buffers buffers;
   for (size_t i = 0; i < candidate.inputs.size(); ++i)
@@ -150,10 +172,11 @@ void check_one(const Graph& graph, const Candidate& candidate, const Implementat
   for (int64_t bytes : kernel.temporary_bytes) buffers.push_back(std::make_unique<GuardedBuffer>(bytes));
   std::vector<void*> args;
   for (const auto& buffer : buffers) args.push_back(buffer->data());
-  ASSERT_EQ(run_phases(kernel, functions.value(), args), 0);
+  execute(kernel, target.isa, args);
   for (size_t i = 0; i < candidate.outputs.size(); ++i)
     compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i], buffers[first_output + i]->data()),
             reference.outputs[i], options.tolerance * reference.scales[i], what);
+  return true;
 }
 
 }  // namespace
@@ -184,8 +207,7 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
   int ran = 0;
   for (const Implementation& implementation : implementations(graph, candidate, target, options.accuracy, &refused)) {
     if (implementation.family != family) continue;
-    check_one(graph, candidate, implementation, target, reference, options);
-    ++ran;
+    ran += check_one(graph, candidate, implementation, target, reference, options);
   }
   return ran;
 }

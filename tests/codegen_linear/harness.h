@@ -20,7 +20,7 @@ struct CheckOptions {
 };
 
 // Generates, compiles and runs every implementation of `family` that lists for the candidate, on random inputs, with the
-// buffers ending at unmapped pages. Returns how many ran; failures are reported through GoogleTest.
+// buffers ending at unmapped pages. Returns how many ran (a library may decline); failures are reported through GoogleTest.
 int check_family(const Graph& graph, const std::string& family, const CheckOptions& options = {});
 
 HostTensor random_tensor(const TensorType& type, int64_t seed, double scale = 1.0);

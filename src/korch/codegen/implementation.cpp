@@ -5,6 +5,7 @@
 
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
+#include "korch/codegen/vendor/onednn.h"
 #include "korch/codegen/opaque/opaque_family.h"
 
 namespace korch {
@@ -29,6 +30,8 @@ const std::vector<Family>& families() {
       {{"depthwise"}, list_depthwise, generate_depthwise},
       {{"matmul"}, list_matmul, generate_matmul},
       {{"linear_generic"}, list_linear_generic, generate_linear_generic},
+      {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv},
+      {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul},
   };
   return table;
 }

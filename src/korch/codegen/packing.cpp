@@ -9,6 +9,7 @@
 
 #include "korch/base/error.h"
 #include "korch/codegen/linear/winograd_transform.h"
+#include "korch/codegen/vendor/onednn.h"
 
 namespace korch {
 
@@ -144,7 +145,7 @@ struct PackingKind {
 
 constexpr PackingKind kKinds[] = {
     {"row_major", pack_row_major}, {"layout", pack_layout},     {"columns", pack_columns},
-    {"depthwise", pack_depthwise}, {"winograd", pack_winograd},
+    {"depthwise", pack_depthwise}, {"winograd", pack_winograd}, {"onednn", vendor::pack_onednn},
 };
 
 }  // namespace

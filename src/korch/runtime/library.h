@@ -26,4 +26,7 @@ extern "C" {
 // "korch" "copy": args {source, destination}, params {bytes}; graph outputs that are views of other tensors.
 extern const korch::rt::LibraryOps korch_copy_ops;
 int32_t korch_copy_run(const korch_kernel_context* context, int64_t begin, int64_t end);
+// "onednn" "conv" and "matmul": cpu/onednn.h.
+extern const korch::rt::LibraryOps korch_onednn_ops;
+int32_t korch_onednn_run(const korch_kernel_context* context, int64_t begin, int64_t end);
 }
