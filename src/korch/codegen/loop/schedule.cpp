@@ -5,11 +5,26 @@
 namespace korch::loop {
 namespace {
 
-// What one access costs per vector when `variable` counts the lanes; lower is better.
+constexpr int64_t kFloatsPerLine = 16;
+
+// What one access costs per vector when `variable` counts the lanes, in instructions or so.
 double access_cost(const Index& offset, const std::string& variable, bool is_store) {
+  constexpr double kByLane = 16, kLinePerLane = 24;
   if (!offset.depends_on(variable)) return is_store ? 1 : 0.5;  // broadcast
-  if (!offset.affine_in(variable)) return 20;
-  return offset.stride(variable) == 1 ? 1 : (is_store ? 14 : 10);
+  if (!offset.affine_in(variable)) return kLinePerLane;
+  const int64_t stride = offset.stride(variable);
+  if (stride == 1) return 1;
+  if (stride == 2 && !is_store) return 3;
+  return stride > -kFloatsPerLine && stride < kFloatsPerLine ? kByLane : kLinePerLane;
+}
+
+// A condition that one variable decides cuts its loop into segments; one that mixes it with others goes lane by lane.
+double condition_cost(const Condition& condition, const std::string& variable) {
+  constexpr double kByLane = 40;
+  double cost = 0;
+  for (const Bound& bound : condition.bounds())
+    if (bound.index.depends_on(variable)) cost += bound.index.variables().size() == 1 ? 0.5 : kByLane;
+  return cost;
 }
 
 bool is_access(const Expr& e) { return e.kind == ExprKind::load || e.kind == ExprKind::stage; }
@@ -22,12 +37,16 @@ double vector_cost(const Program& program, const Nest& nest, const std::vector<i
     const Expr& e = pool[node];
     if (is_access(e)) cost += access_cost(access_offset(program, node), variable.name, false);
     if (e.kind == ExprKind::call) cost += 0.5;
+    if (e.kind == ExprKind::guard) cost += condition_cost(e.condition, variable.name);
   }
   if (!reduced)
     for (const NestTarget& target : nest.targets) cost += access_cost(target.offset, variable.name, true);
   // Lanes that stay idle in the last vector.
-  const double vectors = static_cast<double>((variable.extent + lanes - 1) / lanes);
-  const double idle = vectors * lanes / static_cast<double>(variable.extent);
+  int64_t extent = variable.extent;
+  for (const GridVariable& grid : program.grid)
+    if (grid.variable.name == variable.name) extent = grid.chunk;
+  const double vectors = static_cast<double>((extent + lanes - 1) / lanes);
+  const double idle = vectors * lanes / static_cast<double>(extent);
   return cost * idle + (reduced ? 0.01 : 0);  // a tie keeps the accumulators in separate lanes
 }
 
