@@ -72,6 +72,7 @@ void run_compile(CompileArguments& arguments) {
   options.progress = terminal_progress();
   const CompileResult result = compile_model(arguments.model, arguments.output, options);
   if (options.progress) fmt::print(stderr, "\r\033[K");
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "korch: warning: {}\n", warning);
   print_result(result, arguments);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -47,6 +48,7 @@ class Compilation {
     dump("1-imported.txt", [&] { return print(imported); });
     if (stopped("import")) return result_;
 
+    report_warnings();
     const Graph primitive = stage("fission", [&] { return fission(imported); });
     dump("2-primitive.txt", [&] { return print(primitive); });
     if (stopped("fission")) return result_;
@@ -74,6 +76,7 @@ class Compilation {
 
     stage("package", [&] { return package(built, output, imported), 0; });
     result_.plan = std::move(built.plan);
+    report_warnings();
     return result_;
   }
 
@@ -86,6 +89,11 @@ class Compilation {
     auto value = f();
     result_.stage_seconds[name] += seconds_since(start);
     return value;
+  }
+
+  void report_warnings() {
+    if (database_ == nullptr) return;
+    for (std::string& warning : database_->take_warnings()) result_.warnings.push_back(std::move(warning));
   }
 
   void progress(const std::string& name, int64_t done, int64_t total) const {
@@ -122,13 +130,16 @@ class Compilation {
     verify(graph, Stage::primitive);
     for (NodeId id : graph.topological_order())
       if (info(graph.node(id).op).category != Category::constant) ++report_.primitives;
-    switch (options_.strategy) {
-      case Strategy::unfused: return unfused_candidates(graph);
-      case Strategy::greedy: return greedy_candidates(graph, [&](const Candidate& c) { return has_kernel(graph, c); });
-      case Strategy::optimal: break;
-    }
+    if (options_.strategy == Strategy::unfused) return unfused_candidates(graph);
+    std::vector<Candidate> greedy = greedy_candidates(graph, [&](const Candidate& c) { return has_kernel(graph, c); });
+    if (options_.strategy == Strategy::greedy) return greedy;
     Enumeration enumeration = enumerate_candidates(graph);
     report_.pruned = enumeration.pruned;
+    // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by construction.
+    std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>> known;
+    for (const Candidate& candidate : enumeration.candidates) known.insert({candidate.nodes, candidate.outputs});
+    for (Candidate& candidate : greedy)
+      if (known.count({candidate.nodes, candidate.outputs}) == 0) enumeration.candidates.push_back(std::move(candidate));
     return std::move(enumeration.candidates);
   }
 

@@ -32,6 +32,7 @@ struct CompileResult {
   Plan plan;                                    // without steps when stopped early
   int compiled = 0, measured = 0;               // kernels, not counting what the database held
   std::map<std::string, double> stage_seconds;
+  std::vector<std::string> warnings;            // of the database; the compilation went on without it
 };
 
 // Throws Error. Writes `output` only when everything succeeded.

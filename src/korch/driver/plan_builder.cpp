@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -158,6 +159,7 @@ class PlanMaker {
       const Column& c = columns_.problem.columns[other];
       const ColumnInfo& info = columns_.infos[other];
       if (static_cast<int>(other) == column || info.kind != ColumnInfo::Kind::kernel || c.outputs != outputs) continue;
+      if (!std::isfinite(c.cost_us)) continue;  // refused while building, or the budget ended before its turn
       std::string what;
       for (NodeId id : columns_.candidates[info.candidate].nodes)
         what += (what.empty() ? "" : "+") + std::string(name(graph_.node(id).op));

@@ -1,0 +1,128 @@
+// The whole pipeline on small networks: every strategy gives a verified executable, a warm compile repeats the bytes,
+// lazy measuring finds what exhaustive measuring finds.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "korch/base/files.h"
+#include "korch/driver/pipeline.h"
+#include "korch/driver/verify.h"
+#include "korch/ir/text.h"
+#include "korch/onnx/export.h"
+#include "korch/onnx/import.h"
+#include "korch/plan/plan_json.h"
+#include "korch/package/executable.h"
+
+namespace korch {
+namespace {
+
+HostTensor pattern(Shape shape, double scale) {
+  HostTensor tensor(TensorType{DType::f32, shape});
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    tensor.mutable_data<float>()[i] = static_cast<float>(scale * (static_cast<double>((i * 2654435761u) % 1000) / 500 - 1));
+  return tensor;
+}
+
+// conv + bias + relu, residual, depthwise, softmax over a matmul: a bit of everything.
+Graph small_network() {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {1, 3, 14, 14}}, "x");
+  ConvAttrs conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1};
+  const auto constant = [&](Shape shape, double scale) { return g.add_constant(pattern(std::move(shape), scale)); };
+  ValueId y = g.add(Op::Conv, conv, {x, constant({20, 3, 3, 3}, 0.3)}, {"conv1"});
+  y = g.add(Op::Add, NoAttrs{}, {y, constant({20, 1, 1}, 0.1)}, {"conv1"});
+  y = g.add(Op::Relu, NoAttrs{}, {y}, {"relu1"});
+  conv.group = 20;
+  ValueId z = g.add(Op::Conv, conv, {y, constant({20, 1, 3, 3}, 0.4)}, {"depthwise"});
+  z = g.add(Op::Add, NoAttrs{}, {z, y}, {"residual"});
+  z = g.add(Op::Reshape, ShapeAttrs{{20, 196}}, {z}, {"flatten"});
+  z = g.add(Op::MatMul, MatMulAttrs{}, {z, constant({196, 33}, 0.1)}, {"matmul"});
+  const ValueId top = g.add(Op::ReduceMax, ReduceAttrs{{1}, true}, {z}, {"softmax"});
+  const ValueId e = g.add(Op::Exp, NoAttrs{}, {g.add(Op::Sub, NoAttrs{}, {z, top}, {"softmax"})}, {"softmax"});
+  const ValueId sum = g.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {e}, {"softmax"});
+  g.set_outputs({g.add(Op::Div, NoAttrs{}, {e, sum}, {"softmax"}), y}, {"probabilities", "features"});
+  return g;
+}
+
+class Compile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    model_ = folder_.path() + "/m.onnx";
+    export_onnx(small_network(), model_);
+    options_.threads = 2;
+    options_.database_path = folder_.path() + "/k.db";
+  }
+  CompileResult compile(const std::string& name) { return compile_model(model_, path(name), options_); }
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  TempDir folder_;
+  std::string model_;
+  CompileOptions options_;
+};
+
+TEST_F(Compile, EveryStrategyIsVerified) {
+  const Graph imported = import_onnx(model_);
+  double optimal_us = 0;
+  for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
+    options_.strategy = strategy;
+    const CompileResult result = compile("m.so");
+    EXPECT_TRUE(compare_executable(imported, path("m.so"), {.samples = 2, .seed = 7}).passed);
+    EXPECT_FALSE(result.plan.steps.empty());
+    if (strategy == Strategy::optimal) optimal_us = result.plan.report.objective_us;
+    // Costs come from one database, so the program's optimum cannot be worse than the baselines'.
+    EXPECT_LE(optimal_us, result.plan.report.objective_us * (1 + 1e-9));
+  }
+}
+
+TEST_F(Compile, WithoutMeasuring) {
+  options_.measure = false;
+  const CompileResult result = compile("m.so");
+  EXPECT_EQ(result.measured, 0);
+  EXPECT_FALSE(result.plan.report.certified);
+}
+
+TEST_F(Compile, WarmCompileMeasuresNothingAndRepeatsTheBytes) {
+  compile("cold.so");
+  const CompileResult warm = compile("warm.so");
+  EXPECT_EQ(warm.measured, 0);
+  EXPECT_EQ(warm.compiled, 0);
+  EXPECT_EQ(read_file(path("cold.so")), read_file(path("warm.so")));
+}
+
+TEST_F(Compile, LazyFindsWhatExhaustiveFinds) {
+  options_.exhaustive = true;
+  const CompileResult all = compile("all.so");
+  options_.exhaustive = false;
+  const CompileResult lazy = compile("lazy.so");
+  EXPECT_NEAR(lazy.plan.report.objective_us, all.plan.report.objective_us, 1e-6 * all.plan.report.objective_us);
+  EXPECT_LT(lazy.plan.report.measured, all.plan.report.measured);
+}
+
+TEST_F(Compile, PlanInsideTheExecutableTellsTheSteps) {
+  const CompileResult result = compile("m.so");
+  const Plan plan = plan_from_json(read_plan_json(path("m.so")));
+  ASSERT_EQ(plan.steps.size(), result.plan.steps.size());
+  EXPECT_EQ(plan.inputs[0].name, "x");
+  EXPECT_EQ(plan.outputs[0].name, "probabilities");
+  EXPECT_EQ(plan_to_json(plan), read_plan_json(path("m.so")));
+}
+
+TEST_F(Compile, DumpsAreTheSameTwice) {
+  compile("m.so");  // fills the database
+  options_.dump_dir = path("dump1");
+  compile("m.so");
+  options_.dump_dir = path("dump2");
+  compile("m.so");
+  for (const char* file : {"1-imported.txt", "2-primitive.txt", "3-candidates.txt", "4-columns.txt", "5-plan.json"})
+    EXPECT_EQ(read_file(path("dump1/") + file), read_file(path("dump2/") + file)) << file;
+}
+
+TEST_F(Compile, FailedCompileLeavesTheOldFile) {
+  write_file(path("m.so"), "precious");
+  write_file(model_, "not a network");
+  EXPECT_THROW(compile("m.so"), Error);
+  EXPECT_EQ(read_file(path("m.so")), "precious");
+}
+
+}  // namespace
+}  // namespace korch
