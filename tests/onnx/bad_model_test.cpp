@@ -72,6 +72,35 @@ TEST(BadFile, EveryTruncation) {
   }
 }
 
+// Changed bytes may give another valid model; anything else must be an Error that blames the file.
+TEST(BadFile, ChangedBytes) {
+  ModelBuilder b = relu_model();
+  b.floats("w", {3, 2}, {1, 2, 3, 4, 5, 6});
+  b.ints("pads", {0, 1, 1, 0});
+  b.ints("starts", {-1});
+  b.ints("ends", {-9});
+  b.node("MatMul", {"y", "w"}, {"product"});
+  b.node("Pad", {"product", "pads"}, {"padded"});
+  b.node("Slice", {"padded", "starts", "ends", "starts", "starts"}, {"z"});
+  set_attribute(b.node("ReduceSum", {"z", "starts"}, {"sum"}), "keepdims", int64_t{0});
+  b.output("sum");
+  const std::string whole = b.bytes();
+  uint32_t state = 7;
+  const auto random = [&state](size_t below) { return (state = state * 1664525 + 1013904223) / 256 % below; };
+  int imported = 0;
+  for (int round = 0; round < 5000; ++round) {
+    std::string changed = whole;
+    for (size_t i = random(4) + 1; i-- > 0;) changed[random(changed.size())] = static_cast<char>(random(256));
+    try {
+      import_onnx_bytes(changed);
+      ++imported;
+    } catch (const Error& error) {
+      ASSERT_NE(error.kind(), ErrorKind::internal) << error.what();
+    }
+  }
+  EXPECT_GT(imported, 0);
+}
+
 TEST(BadFile, LargerThanProtobufHolds) {
   const TempDir dir;
   const std::string path = dir.path() + "/large.onnx";
@@ -239,6 +268,17 @@ TEST(ShapeBomb, ByRepetitionAndRanges) {
   range.floats("one", {}, {1});
   range.node("Range", {"zero", "limit", "one"}, {"y"}, "range");
   expect_refused(range, ErrorKind::resource, {"\"range\" (Range)"});
+
+  ModelBuilder eye;
+  eye.input("x", {1 << 15, 1 << 15}).output("y");
+  eye.node("EyeLike", {"x"}, {"y"}, "eye");
+  expect_refused(eye, ErrorKind::resource, {"\"eye\" (EyeLike)"});
+
+  ModelBuilder empty;
+  empty.input("x", {1, 0}).output("y");
+  empty.ints("shape", {1LL << 35, 0});
+  empty.node("Expand", {"x", "shape"}, {"y"}, "expand");
+  expect_refused(empty, ErrorKind::resource, {"\"expand\" (Expand)"});
 }
 
 TEST(BadWeights, DataThatDoNotFitTheExtents) {
