@@ -13,6 +13,7 @@
 namespace korch {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kNeverForget = -1;
 
 Formulation::Formulation(const Network& network) : network_(network) {
   const int arcs = static_cast<int>(network.arcs.size());
@@ -144,22 +145,27 @@ Rows Formulation::cut_entries(std::span<const double> values) {
     terms.push_back({y_ + set.target, -1.0});
     rows.add(0, kInfinity, terms);
   }
-  is_entry_.resize(mip_.rows.count(), false);
+  idle_.resize(mip_.rows.count(), kNeverForget);
   mip_.rows.append(rows);
-  is_entry_.resize(mip_.rows.count(), true);
+  idle_.resize(mip_.rows.count(), 0);
   return rows;
 }
 
-std::vector<bool> Formulation::forget_entries(const std::vector<double>& row_duals) {
-  is_entry_.resize(mip_.rows.count(), false);
+std::vector<bool> Formulation::forget_entries(std::span<const double> values) {
+  constexpr int kPatience = 3;
+  constexpr double kSlack = 1e-6;  // the solver's feasibility tolerance: rows below it may be part of its basis
+  idle_.resize(mip_.rows.count(), kNeverForget);
   std::vector<bool> forgotten(mip_.rows.count());
-  std::vector<bool> kept;
+  std::vector<int> kept;
   for (int row = 0; row < mip_.rows.count(); ++row) {
-    forgotten[row] = is_entry_[row] && row_duals[row] == 0;
-    if (!forgotten[row]) kept.push_back(is_entry_[row]);
+    if (idle_[row] != kNeverForget) {
+      idle_[row] = mip_.rows.activity(row, values) > mip_.rows.lower[row] + kSlack ? idle_[row] + 1 : 0;
+      forgotten[row] = idle_[row] >= kPatience;
+    }
+    if (!forgotten[row]) kept.push_back(idle_[row]);
   }
   mip_.rows.erase(forgotten);
-  is_entry_ = std::move(kept);
+  idle_ = std::move(kept);
   return forgotten;
 }
 

@@ -26,8 +26,8 @@ class Formulation {
   std::vector<int> chosen(std::span<const double> values) const;
   // Entry rows that these values of the relaxation violate. Added to mip(), and returned.
   Rows cut_entries(std::span<const double> values);
-  // Entry rows for which `row_duals` is zero are forgotten; returns which rows those are.
-  std::vector<bool> forget_entries(const std::vector<double>& row_duals);
+  // Entry rows that were not binding in several of these calls in a row are forgotten; returns which rows those are.
+  std::vector<bool> forget_entries(std::span<const double> values);
   // Rows that no plan violates and a selection does whose `stuck` arcs wait for each other. Added to mip(), and returned.
   Rows cut_cycles(const ArcOrder& stuck);
 
@@ -48,7 +48,7 @@ class Formulation {
   Mip mip_;
   std::vector<std::vector<int>> z_;  // of each arc and each of its outputs: the variable
   int y_ = 0;
-  std::vector<bool> is_entry_;       // of each row: from cut_entries
+  std::vector<int> idle_;            // of each row: calls of forget_entries without effect; kNeverForget
 };
 
 }  // namespace korch

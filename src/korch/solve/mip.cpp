@@ -52,11 +52,16 @@ void Rows::erase(const std::vector<bool>& which) {
     kept.lower.push_back(lower[row]);
     kept.upper.push_back(upper[row]);
     kept.start.push_back(static_cast<int>(kept.index.size()));
-    const int end = row + 1 < count() ? start[row + 1] : static_cast<int>(index.size());
-    kept.index.insert(kept.index.end(), index.begin() + start[row], index.begin() + end);
-    kept.value.insert(kept.value.end(), value.begin() + start[row], value.begin() + end);
+    kept.index.insert(kept.index.end(), index.begin() + start[row], index.begin() + end(row));
+    kept.value.insert(kept.value.end(), value.begin() + start[row], value.begin() + end(row));
   }
   *this = std::move(kept);
+}
+
+double Rows::activity(int row, std::span<const double> values) const {
+  double sum = 0;
+  for (int at = start[row]; at < end(row); ++at) sum += value[at] * values[index[at]];
+  return sum;
 }
 
 struct Relaxation::State {
@@ -108,6 +113,7 @@ void Relaxation::add_rows(const Rows& rows) {
 }
 
 void Relaxation::erase_rows(const std::vector<bool>& which) {
+  if (std::find(which.begin(), which.end(), true) == which.end()) return;
   std::vector<int> mask(which.begin(), which.end());
   check(Highs_deleteRowsByMask(state_->library.highs(), mask.data()), "to forget rows");
   row_count_ -= static_cast<int>(std::count(which.begin(), which.end(), true));

@@ -19,6 +19,8 @@ struct Rows {
   void add(double row_lower, double row_upper, const std::vector<std::pair<int, double>>& terms);
   void append(const Rows& other);
   void erase(const std::vector<bool>& which);
+  int end(int row) const { return row + 1 < count() ? start[row + 1] : static_cast<int>(index.size()); }
+  double activity(int row, std::span<const double> values) const;
 };
 
 // Minimize cost * v subject to the rows and lower <= v <= upper.

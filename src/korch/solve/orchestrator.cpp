@@ -75,8 +75,7 @@ double Orchestrator::prove_bound(const std::vector<double>& row_duals) {
     if (dual < 0 && mip.rows.upper[row] == kInfinity) dual = 0;
     if (dual == 0) continue;
     bound += dual * (dual > 0 ? mip.rows.lower[row] : mip.rows.upper[row]);
-    const int end = row + 1 < mip.rows.count() ? mip.rows.start[row + 1] : static_cast<int>(mip.rows.index.size());
-    for (int at = mip.rows.start[row]; at < end; ++at) reduced_[mip.rows.index[at]] -= dual * mip.rows.value[at];
+    for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at) reduced_[mip.rows.index[at]] -= dual * mip.rows.value[at];
   }
   for (int v = 0; v < mip.variable_count(); ++v)
     bound += reduced_[v] > 0 ? reduced_[v] * mip.lower[v] : reduced_[v] * mip.upper[v];
@@ -154,28 +153,22 @@ RelaxationResult Orchestrator::solve_relaxation(double time_limit_s, const Effor
   constexpr double kNewest = 0.3;  // weight of the newest solution in the average
   const Stopwatch watch;
   RelaxationResult result = relaxation_->solve(time_limit_s);
-  double bound = 0;
-  for (int idle = 0; result.status == MipStatus::optimal;) {
-    const double before = std::exchange(bound, std::max(bound, prove_bound(result.row_duals)));
-    idle = bound - before > effort.gain * std::abs(bound) ? 0 : idle + 1;
+  if (result.status != MipStatus::optimal) return result;
+  bound_us_ = prove_bound(result.row_duals);
+  for (int idle = 0; idle < effort.patience;) {
     if (average_.empty()) average_ = result.values;
     for (size_t v = 0; v < average_.size(); ++v) average_[v] += kNewest * (result.values[v] - average_[v]);
-    const double left_s = time_limit_s - watch.seconds();
-    if (left_s <= 0 || idle >= effort.patience) break;
+    relaxation_->erase_rows(formulation_.forget_entries(result.values));
     Rows cuts = formulation_.cut_entries(average_);
     if (cuts.count() == 0) cuts = formulation_.cut_entries(result.values);
-    if (cuts.count() == 0) break;
+    const double left_s = time_limit_s - watch.seconds();
+    if (cuts.count() == 0 || left_s <= 0) break;
     relaxation_->add_rows(cuts);
     RelaxationResult next = relaxation_->solve(left_s);
-    if (next.status == MipStatus::unknown) {  // out of time: what was known stays true with more rows
-      result.row_duals.resize(formulation_.mip().rows.count(), 0);
-      break;
-    }
+    if (next.status != MipStatus::optimal) break;
     result = std::move(next);
-  }
-  if (result.status == MipStatus::optimal) {
-    bound_us_ = prove_bound(result.row_duals);
-    relaxation_->erase_rows(formulation_.forget_entries(result.row_duals));
+    const double before = std::exchange(bound_us_, prove_bound(result.row_duals));
+    idle = bound_us_ - before > effort.gain * std::abs(bound_us_) ? 0 : idle + 1;
   }
   return result;
 }
