@@ -179,6 +179,20 @@ TEST(ConvDirect, PrologueOnTheData) {
   }
 }
 
+// Tensors beyond the caches: prefetching, stores that bypass them, weights streamed once, rows cut into strips.
+TEST(Linear, BeyondCaches) {
+  const ConvCase pointwise{"", {1, 32, 20, 21}, {48, 32, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
+  const ConvCase square{"", {1, 32, 20, 21}, {48, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1};
+  const ConvCase deep{"", {1, 32, 20, 37}, {32, 1, 5, 5}, {2, 2}, {1, 1}, {2, 2}, {2, 2}, 32};
+  for (Isa isa : isas_that_run_here()) {
+    const CheckOptions options{.isa = isa, .l2_bytes = 16 << 10, .l3_bytes = 32 << 10};
+    for (const ConvCase& c : {pointwise, square})
+      EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_direct", options), 1);
+    EXPECT_EQ(check_family(conv_graph(square, Epilogue::bias_swish_residual), "conv_winograd", options), 2);
+    EXPECT_EQ(check_family(conv_graph(deep, Epilogue::bias_swish_residual), "depthwise", options), 1);
+  }
+}
+
 // Heads split off the result of a pointwise convolution; two outputs.
 TEST(ConvDirect, LayoutEpilogue) {
   for (Isa isa : isas_that_run_here()) {

@@ -200,6 +200,8 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
   Target target;
   target.isa = options.isa;
   target.threads = options.threads;
+  target.l2_bytes = options.l2_bytes;
+  target.l3_bytes = options.l3_bytes;
   target.library_calls = family.rfind("onednn", 0) == 0;
   const Candidate candidate = whole_graph(graph);
   std::vector<Refusal> refused;

@@ -105,6 +105,7 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   request.panel_row_bytes = 4.0 * k.stride_h * k.width * k.stride_w * k.depth;
   request.panel_halo_rows = static_cast<double>((k.taps_h - 1) * k.dilation_h + 1 - k.stride_h) / k.stride_h;
   request.weight_bytes = 4.0 * k.taps_h * k.taps_w * k.depth * k.columns;
+  request.bytes = implementation.bytes;
   k.slicing = choose_slicing(request, target);
   return k;
 }

@@ -168,6 +168,7 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   request.flops = p.flops;
   request.panel_row_bytes = 4.0 * k.width * k.depth;
   request.weight_bytes = 4.0 * k.depth * k.columns;
+  request.bytes = implementation.bytes;
   k.slicing = choose_slicing(request, target);
   return k;
 }

@@ -153,10 +153,28 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   return problem;
 }
 
+namespace {
+
+bool skips_elements(const Graph& graph, const Node& node) {
+  if (node.op == Op::Slice || node.op == Op::Gather) return true;
+  const auto* conv = std::get_if<ConvAttrs>(&node.attrs);
+  if (conv == nullptr || node.op != Op::Conv) return false;
+  const Shape& kernel = graph.value(node.inputs[1]).type.shape;
+  for (size_t i = 0; i < conv->strides.size(); ++i)
+    if (conv->strides[i] > kernel[i + 2] || conv->dilations[i] > 1) return true;
+  return false;
+}
+
+}  // namespace
+
 double touched_bytes(const Graph& graph, const Candidate& candidate) {
+  std::set<ValueId> skipped;
+  for (NodeId id : candidate.nodes)
+    if (skips_elements(graph, graph.node(id))) skipped.insert(graph.node(id).inputs[0]);
   double bytes = 0;
   for (const auto* values : {&candidate.inputs, &candidate.constants, &candidate.outputs})
-    for (ValueId value : *values) bytes += static_cast<double>(graph.value(value).type.bytes());
+    for (ValueId value : *values)
+      if (!skipped.count(value)) bytes += static_cast<double>(graph.value(value).type.bytes());
   return bytes;
 }
 

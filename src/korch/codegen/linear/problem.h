@@ -49,7 +49,8 @@ struct Problem {
 // every output follows from the result element by element (elementwise primitives, Transpose, Reshape).
 Result<Problem> analyze(const Graph& graph, const Candidate& candidate);
 
-// Distinct bytes of inputs, constants and outputs: no kernel touches fewer.
+// Distinct bytes of inputs, constants and outputs: no kernel touches fewer. Inputs of which a Slice, a Gather or a stride beyond
+// the kernel may skip parts do not count.
 double touched_bytes(const Graph& graph, const Candidate& candidate);
 const TensorType& type_of(const Problem& problem, ValueId value);
 bool is_float32(const Problem& problem);

@@ -9,7 +9,10 @@ namespace korch::linear {
 
 namespace {
 
-constexpr double kSliceFlops = 2e6;   // about 20 us of one core: long against a hand-off (35 ns) and a cache-cold start
+// A slice worth handing out on its own: about 10 us of one core, long against a hand-off (35 ns) and a cold start; and the
+// work from which on two workers beat one in spite of the barrier.
+constexpr double kSliceFlops = 1e6, kSliceBytes = 256 << 10;
+constexpr double kSharedSlices = 0.3;
 constexpr int64_t kSlicesPerWorker = 8;  // so that a disturbed worker delays the end by an eighth of its share
 constexpr double kFmaLatency = 4;     // cycles on Zen 4 and Intel cores of the last ten years
 constexpr double kTileCycles = 60;    // calls, and the latencies at the ends of a tile
@@ -82,8 +85,9 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, 
 Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
   Slicing s;
   const int64_t most = target.threads * kSlicesPerWorker;
-  int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(r.flops / kSliceFlops), 1, most);
-  if (wanted > 1) wanted = ceil_div(wanted, target.threads) * target.threads;
+  const double work = std::max(r.flops / kSliceFlops, r.bytes / kSliceBytes);
+  int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(work), 1, most);
+  if (work > kSharedSlices) wanted = ceil_div(wanted, target.threads) * target.threads;
 
   // Rows first: the largest block whose data stays in half of L2 beside the columns that stream past.
   const double budget = target.l2_bytes / 2.0;

@@ -47,6 +47,7 @@ struct SlicingRequest {
   double panel_row_bytes = 0;   // data operand behind one row of the result, over its whole width; 0: read in place
   double panel_halo_rows = 0;   // rows that a panel holds beyond those of its block
   double weight_bytes = 0;      // the whole column operand
+  double bytes = 0;             // all that is touched
 };
 Slicing choose_slicing(const SlicingRequest& request, const Target& target);
 

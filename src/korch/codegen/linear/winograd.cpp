@@ -102,6 +102,9 @@ class Writer {
   int64_t weight_plane() const {
     return s_.in_channels * (w_.blocks.blocks * w_.blocks.block_lanes() + w_.blocks.tail_lanes());
   }
+  int64_t channel_vectors() const { return ceil_div(s_.in_channels, target_.vector_lanes()); }
+  int64_t data_vectors_per_group() const { return ceil_div(channel_vectors(), std::min(kSlicesPerWorker, channel_vectors())); }
+  int64_t data_groups() const { return ceil_div(channel_vectors(), data_vectors_per_group()); }
   std::string decode_tile() const;
   std::string data_vectors(int width, int64_t valid, const std::string& channel_text, const Index& channel);
   std::string data_function();
@@ -156,17 +159,17 @@ std::string Writer::data_vectors(int width, int64_t valid, const std::string& ch
 std::string Writer::data_function() {
   std::string text =
       "static __attribute__((noinline)) int32_t transform_data(const korch_kernel_context*context,float*data,int64_t first,"
-      "int64_t count){\n" +
+      "int64_t count,int64_t cv0,int64_t cv1){\n" +
       emitter_.argument_declarations() + "for(int64_t t=0;t<count;++t){\n" + decode_tile() +
       fmt::format("const int64_t ix0=tx*{}-{};\n", w_.m, s_.pad_left);
   const int lanes = target_.vector_lanes();
   const int64_t vectors = s_.in_channels / lanes, rest = s_.in_channels % lanes;
   if (vectors > 0)
-    text += fmt::format("for(int64_t cv=0;cv<{};++cv){{\n{}}}\n", vectors,
+    text += fmt::format("for(int64_t cv=cv0;cv<(cv1<{0}?cv1:{0});++cv){{\n{1}}}\n", vectors,
                         data_vectors(lanes, lanes, fmt::format("cv*{}", lanes),
                                      Index::variable("cv", vectors) * lanes + Index::variable("l", lanes)));
   if (rest > 0)
-    text += fmt::format("{{\n{}}}\n", data_vectors(split_lanes(rest, lanes).back(), rest, std::to_string(vectors * lanes),
+    text += fmt::format("if(cv1>{}){{\n{}}}\n", vectors, data_vectors(split_lanes(rest, lanes).back(), rest, std::to_string(vectors * lanes),
                                                    Index::variable("l", split_lanes(rest, lanes).back()) + vectors * lanes));
   return text + "}\nreturn 0;}\n";
 }
@@ -248,12 +251,13 @@ std::string Writer::products(bool tail) const {
                             mark, tail ? "0" : "block");
 }
 
+// Slices over tile blocks and groups of channel vectors.
 std::string Writer::data_phase() const {
   return fmt::format(
       "extern \"C\" int32_t korch_transform(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{0}"
-      "for(int64_t s=begin;s<end;++s){{const int64_t first=s*{1},count=first+{1}<{2}?{1}:{2}-first;\n"
-      "const int32_t status=transform_data(context,temp0+s*{3},first,count);if(status)return status;}}\nreturn 0;}}\n",
-      emitter_.argument_declarations(1), w_.tiles_per_block, w_.tiles, data_elements());
+      "for(int64_t s=begin;s<end;++s){{const int64_t tb=s/{4},cg=s%{4},first=tb*{1},count=first+{1}<{2}?{1}:{2}-first;\n"
+      "const int32_t status=transform_data(context,temp0+tb*{3},first,count,cg*{5},cg*{5}+{5});if(status)return status;}}\nreturn 0;}}\n",
+      emitter_.argument_declarations(1), w_.tiles_per_block, w_.tiles, data_elements(), data_groups(), data_vectors_per_group());
 }
 
 std::string Writer::main_phase() const {
@@ -268,8 +272,8 @@ std::string Writer::main_phase() const {
     text += fmt::format("const float*data=temp0+tb*{};\n", data_elements());
   else
     text += fmt::format(
-        "float*data=result+{};{{const int32_t status=transform_data(context,data,first,count);if(status)return status;}}\n",
-        w_.elements * w_.result_plane);
+        "float*data=result+{};{{const int32_t status=transform_data(context,data,first,count,0,{});if(status)return status;}}\n",
+        w_.elements * w_.result_plane, channel_vectors());
   text += fmt::format("const int64_t b0=cg*{0},b1=b0+{0};\n", w_.blocks_per_group);
   if (w_.blocks.blocks > 0)
     text += fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block){{\n{1}}}\n", w_.blocks.blocks, products(false));
@@ -295,7 +299,7 @@ Result<Kernel> Writer::write() {
   Kernel kernel;
   kernel.source = emitter_.preamble({4, target_.vector_lanes()}) + source_prelude() + body;
   if (w_.two_phases) {
-    kernel.phases.push_back({"korch_transform", w_.tile_blocks, 1});
+    kernel.phases.push_back({"korch_transform", w_.tile_blocks * data_groups(), 1});
     kernel.temporary_bytes.push_back(w_.tile_blocks * data_elements() * 4);
   }
   kernel.phases.push_back({"korch_winograd", w_.tile_blocks * ceil_div(w_.blocks.total(), w_.blocks_per_group), 1});
