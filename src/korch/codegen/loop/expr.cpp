@@ -53,6 +53,26 @@ int ExprPool::constant(DType type, double number) {
   return add(std::move(e));
 }
 
+// tanh(softplus(x)), the gate of mish: with e = exp(-|x|) it is (1 + 2e) / (1 + 2e + 2e^2) for x >= 0 and
+// (2e + e^2) / (2 + 2e + e^2) below; one exponential and one quotient instead of three of each. -1 for other operands.
+int ExprPool::tanh_of_softplus(DType type, int operand) {
+  const auto is = [&](int id, ScalarFn fn) { return nodes_[id].kind == ExprKind::call && nodes_[id].fn == fn; };
+  if (!is(operand, ScalarFn::add)) return -1;
+  const int positive = nodes_[operand].args[0], rest = nodes_[operand].args[1];
+  if (!is(positive, ScalarFn::max) || !is(rest, ScalarFn::log1p)) return -1;
+  const int x = nodes_[positive].args[0], e = nodes_[rest].args[0];
+  const int zero = constant(type, 0);
+  const int decay = call(ScalarFn::neg, type, {call(ScalarFn::abs, type, {x})});
+  if (nodes_[positive].args[1] != zero || !is(e, ScalarFn::exp) || nodes_[e].args[0] != decay) return -1;
+  const int two_e = call(ScalarFn::add, type, {e, e}), square = call(ScalarFn::mul, type, {e, e});
+  const int below = call(ScalarFn::lt, DType::bool_, {x, zero});
+  const auto choose = [&](int negative, int other) { return call(ScalarFn::select, type, {below, negative, other}); };
+  const int one = constant(type, 1), two = constant(type, 2);
+  const int above = call(ScalarFn::add, type, {two_e, choose(square, one)});
+  const int added = choose(two, call(ScalarFn::add, type, {square, square}));
+  return call(ScalarFn::div, type, {above, call(ScalarFn::add, type, {above, added})});
+}
+
 int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
   if (fn == ScalarFn::pow && is_float(type) && nodes_[args[1]].kind == ExprKind::constant) {
     const double power = nodes_[args[1]].number;
@@ -62,6 +82,8 @@ int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
     if (power == 3) return call(ScalarFn::mul, type, {call(ScalarFn::mul, type, {x, x}), x});
     if (power == -1) return call(ScalarFn::reciprocal, type, {x});
   }
+  if (fn == ScalarFn::tanh)
+    if (const int gate = tanh_of_softplus(type, args[0]); gate >= 0) return gate;
   // What does not change while the dividend does is inverted once; costs at most one more rounding.
   if (fn == ScalarFn::div && type == DType::f32 && nodes_[args[1]].kind != ExprKind::constant) {
     const std::set<std::string>& above = variables_[args[0]];

@@ -59,6 +59,8 @@ class ExprPool {
   std::vector<int> reachable(const std::vector<int>& roots) const;
 
  private:
+  int tanh_of_softplus(DType type, int operand);
+
   std::vector<Expr> nodes_;
   std::vector<std::set<std::string>> variables_;
   std::map<std::string, int> ids_;
