@@ -10,7 +10,7 @@
 namespace korch::testing {
 namespace {
 
-constexpr int kRandomGraphs = 40;
+constexpr int kRandomGraphs = 15;
 
 class Nvrtc {
  public:

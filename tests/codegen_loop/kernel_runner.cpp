@@ -149,6 +149,12 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
   for (int64_t bytes : kernel.temporary_bytes) buffers.push_back(std::make_unique<GuardedBuffer>(bytes));
   std::vector<void*> args;
   for (const auto& buffer : buffers) args.push_back(buffer->data());
+  // Where the kernel allows it, let an output share an input's memory, as a plan may.
+  if (!kernel.in_place.empty()) {
+    const auto [input, output] = kernel.in_place.back();
+    buffers[first_output + output].reset();
+    args[first_output + output] = args[input];
+  }
   GuardedBuffer scratch((kernel.scratch_bytes + 63) / 64 * 64);
   const korch_kernel_context context{args.data(), scratch.data(), nullptr, 0};
   for (size_t phase = 0; phase < kernel.phases.size(); ++phase) {
@@ -164,7 +170,8 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
     HostTensor output(graph.value(candidate.outputs[i]).type);
     const size_t size = size_bytes(output.dtype());
     for_each_offset(output.type(), implementation.output_layouts[i], [&](int64_t k, int64_t at) {
-      std::memcpy(static_cast<char*>(output.mutable_raw()) + k * size, buffers[first_output + i]->data() + at * size, size);
+      std::memcpy(static_cast<char*>(output.mutable_raw()) + k * size,
+                  static_cast<const char*>(args[first_output + i]) + at * size, size);
     });
     result.outputs.push_back(std::move(output));
   }

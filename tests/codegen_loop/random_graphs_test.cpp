@@ -10,7 +10,7 @@
 namespace korch::testing {
 namespace {
 
-constexpr int kGraphs = 120;
+constexpr int kGraphs = 60;
 
 TEST(RandomCandidates, AgreeWithInterpreter) {
   // KORCH_SEED=n runs one graph alone.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "korch/codegen/loop/cost.h"
+#include "korch/codegen/loop/in_place.h"
 #include "korch/codegen/loop/lower.h"
 #include "korch/codegen/loop/print_cpp.h"
 #include "korch/codegen/loop/print_cuda.h"
@@ -76,6 +77,7 @@ Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate, con
   Result<loop::Program> program = loop::lower(graph, candidate, implementation, target);
   if (!program) return program.refusal();
   Kernel kernel = kernel_of(program.value(), candidate.constants.size(), target);
+  kernel.in_place = loop::in_place_pairs(graph, candidate, program.value());
   kernel.flops = implementation.flops;
   kernel.bytes = implementation.bytes;
   return kernel;

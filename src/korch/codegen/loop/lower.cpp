@@ -10,6 +10,7 @@
 #include "korch/codegen/loop/domain.h"
 #include "korch/codegen/loop/index_map.h"
 #include "korch/codegen/loop/merge.h"
+#include "korch/codegen/loop/reduction.h"
 #include "korch/codegen/loop/slicing.h"
 
 namespace korch::loop {
@@ -19,8 +20,6 @@ constexpr int kMaxAttempts = 200;        // each attempt splits a variable, adds
 constexpr int kMaxExpressions = 20000;   // a body beyond this is recomputation gone wild (windows over windows)
 constexpr double kAllowedExtraWork = 0.3;  // share of the useful work that slices may repeat
 constexpr double kExpensive = 8;         // weight of a transcendental function against an addition
-
-bool is_reduction(const Node& node) { return info(node.op).category == Category::reduce; }
 
 class Lowering {
  public:
@@ -290,79 +289,24 @@ class Lowering {
 
   bool lower_stage(const Node& node, ValueId value, const StageBuffer& buffer) {
     Domain kept(fresh("j"), element_count(buffer.extents));
-    Domain reduced(fresh("r"), is_reduction(node) ? reduced_elements(node) : 1);
+    Domain reduced(fresh("r"), is_reduction(node) ? reduced_elements(graph_, node) : 1);
     return settle({&kept, &reduced}, [&] {
-      Nest nest;
-      nest.loops = in_slice(kept);
       std::vector<Index> coords = coords_in_order(kept.flat, buffer.extents, memory_order(buffer.extents.size()));
       for (size_t axis = 0; axis < coords.size(); ++axis) coords[axis] = coords[axis] + buffer.base[axis];
-      NestTarget target;
-      target.stage = value;
-      target.offset = buffer.offset(coords);
+      Nest nest;
       if (is_reduction(node)) {
-        describe_reduction(node, coords, reduced, nest, target);
+        nest = reduction_nest(graph_, node, coords, reduced, memory_order(type_of(node.inputs[0]).shape.size()));
       } else {
-        target.source = value;
-        target.define = true;
-        target.coords = coords;
+        nest.targets.emplace_back();
+        nest.targets[0].source = value;
+        nest.targets[0].define = true;
+        nest.targets[0].coords = coords;
       }
-      nest.targets.push_back(std::move(target));
+      nest.loops = in_slice(kept);
+      nest.targets[0].stage = value;
+      nest.targets[0].offset = buffer.offset(coords);
       return nest;
     });
-  }
-
-  struct ReducedAxes {
-    std::vector<int64_t> axes;
-    bool keepdims;
-  };
-
-  static ReducedAxes reduced_axes(const Node& node) {
-    if (const auto* arg = std::get_if<ArgReduceAttrs>(&node.attrs)) return {{arg->axis}, arg->keepdims};
-    const auto& reduce = std::get<ReduceAttrs>(node.attrs);
-    return {reduce.axes, reduce.keepdims};
-  }
-
-  int64_t reduced_elements(const Node& node) const {
-    int64_t count = 1;
-    for (int64_t axis : reduced_axes(node).axes) count *= type_of(node.inputs[0]).shape[axis];
-    return count;
-  }
-
-  void describe_reduction(const Node& node, const std::vector<Index>& coords, const Domain& reduced, Nest& nest,
-                          NestTarget& target) const {
-    const Shape& in = type_of(node.inputs[0]).shape;
-    const ReducedAxes axes = reduced_axes(node);
-    const std::set<int64_t> set(axes.axes.begin(), axes.axes.end());
-    // The reduced axes in the order in which they lie in memory.
-    Shape extents;
-    std::vector<int> order;
-    for (int axis : memory_order(in.size())) {
-      if (set.count(axis) == 0) continue;
-      order.push_back(axis);
-      extents.push_back(in[axis]);
-    }
-    const std::vector<Index> inner = unflatten(reduced.flat, extents);
-    target.source = node.inputs[0];
-    target.coords.resize(in.size());
-    for (size_t axis = 0, out = 0; axis < in.size(); ++axis) {
-      const bool is_reduced = set.count(static_cast<int64_t>(axis)) != 0;
-      if (is_reduced) {
-        const size_t at = std::find(order.begin(), order.end(), static_cast<int>(axis)) - order.begin();
-        target.coords[axis] = inner[at];
-      } else {
-        target.coords[axis] = coords[out];
-      }
-      if (!is_reduced || axes.keepdims) ++out;
-    }
-    nest.kind = NestKind::reduce;
-    nest.combine = *combine_function(node.op);
-    for (const LoopVariable& variable : reduced.variables)
-      if (variable.extent > 1) nest.reduced.push_back(variable);
-    if (const auto* arg = std::get_if<ArgReduceAttrs>(&node.attrs)) {
-      nest.kind = NestKind::arg_reduce;
-      nest.position = target.coords[arg->axis];
-      nest.select_last = arg->select_last;
-    }
   }
 
   // An expensive Value that several nests, or one nest at several places, would compute again becomes a stage. The

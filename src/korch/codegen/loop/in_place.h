@@ -1,0 +1,15 @@
+// Which outputs may share the memory of an input.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "korch/codegen/loop/loop_program.h"
+
+namespace korch::loop {
+
+// (input, output) pairs such that every element of the input is read only by the very iteration that writes the output's
+// element at the same place. Only programs of one nest with one output are considered: others read again.
+std::vector<std::pair<int, int>> in_place_pairs(const Graph& graph, const Candidate& candidate, const Program& program);
+
+}  // namespace korch::loop

@@ -1,0 +1,19 @@
+// Reductions as nests: the operand's coordinates from those of the result and of the reduced domain.
+#pragma once
+
+#include <vector>
+
+#include "korch/codegen/loop/domain.h"
+#include "korch/codegen/loop/loop_program.h"
+
+namespace korch::loop {
+
+bool is_reduction(const Node& node);
+int64_t reduced_elements(const Graph& graph, const Node& node);  // that one result combines
+
+// The nest that computes the result's element at `coords` out of all points of `reduced`; the reduced axes lie in
+// `memory_order` (outermost first). Its kept loops and the target's destination are left to the caller.
+Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords, const Domain& reduced,
+                    const std::vector<int>& memory_order);
+
+}  // namespace korch::loop
