@@ -375,7 +375,8 @@ TEST_F(ExternalWeights, MustStayInsideTheModelsFolder) {
   std::filesystem::create_directory_symlink(dir_.path(), folder + "/out");
   for (const std::string& location :
        {dir_.path() + "/secret.bin", std::string("../secret.bin"), std::string("sub/../../secret.bin"),
-        std::string("link.bin"), std::string("out/secret.bin"), std::string(), std::string("a\0b", 3)})
+        std::string("sub/../m.onnx"), std::string("link.bin"), std::string("out/secret.bin"), std::string(),
+        std::string("a\0b", 3)})
     expect_refused(write_model(location), ErrorKind::invalid, {"\"w\"", "inside the model's folder"});
 }
 

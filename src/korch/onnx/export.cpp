@@ -39,6 +39,7 @@ class Exporter {
       for (ValueId output : node.outputs) fresh |= made.insert(output).second;
       if (fresh) add_primitive(node);
     }
+    origins_ = nullptr;
     add_outputs();
     return std::move(model_);
   }
@@ -50,15 +51,26 @@ class Exporter {
   void add_outputs();
 
   void add_primitive(const Node& node);
-  void add_plain(const Node& node, const char* op_type);
+  void add_constant(const Node& node);
+  void add_plain(const Node& node);
+  void add_cast(const Node& node);
+  void add_fmod(const Node& node);
   void add_with_scalars(const Node& node);
   void add_reduce(const Node& node);
   void add_window_sum(const Node& node);
+  void add_window_max(const Node& node);
+  void add_max_pool_indices(const Node& node);
+  void add_transpose(const Node& node);
+  void add_reshape(const Node& node);
+  void add_expand(const Node& node);
   void add_slice(const Node& node);
   void add_pad(const Node& node);
   void add_matmul(const Node& node);
   void add_conv(const Node& node);
-  void add_opaque(const Node& node);
+  void add_along_axis(const Node& node);
+  void add_gather_nd(const Node& node);
+  void add_cum_sum(const Node& node);
+  void add_top_k(const Node& node);
 
   // Nodes. Outputs default to those of the Node.
   proto::NodeProto* add(const char* op_type, std::vector<std::string> inputs,
@@ -67,6 +79,11 @@ class Exporter {
   std::string tensor(const HostTensor& value, const std::string& wish);
   std::string ints(const std::vector<int64_t>& values, const std::string& wish);
   std::string input(const Node& node, size_t i) const { return names_[node.inputs[i]]; }
+  std::vector<std::string> all_inputs(const Node& node) const {
+    std::vector<std::string> result;
+    for (ValueId input : node.inputs) result.push_back(names_[input]);
+    return result;
+  }
   const TensorType& input_type(const Node& node, size_t i) const { return graph_.value(node.inputs[i]).type; }
 
   const Graph& graph_;
@@ -178,10 +195,21 @@ std::string Exporter::ints(const std::vector<int64_t>& values, const std::string
   return tensor(HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values), wish);
 }
 
-void Exporter::add_plain(const Node& node, const char* op_type) {
-  std::vector<std::string> inputs;
-  for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(input(node, i));
-  add(node, op_type, std::move(inputs));
+void Exporter::add_constant(const Node& node) {
+  *out_->add_initializer() = write_tensor(std::get<ConstantAttrs>(node.attrs).value, names_[node.outputs[0]]);
+}
+
+void Exporter::add_plain(const Node& node) {
+  add(node, name(node.op), all_inputs(node));
+}
+
+void Exporter::add_cast(const Node& node) {
+  set_attribute(add(node, "Cast", {input(node, 0)}), "to",
+                int64_t{data_type_of(std::get<CastAttrs>(node.attrs).to)});
+}
+
+void Exporter::add_fmod(const Node& node) {
+  set_attribute(add(node, "Mod", {input(node, 0), input(node, 1)}), "fmod", int64_t{1});
 }
 
 void Exporter::add_with_scalars(const Node& node) {
@@ -242,6 +270,35 @@ void Exporter::add_window_sum(const Node& node) {
   set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
 }
 
+void Exporter::add_window_max(const Node& node) {
+  const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
+  proto::NodeProto* out = add(node, "MaxPool", {input(node, 0)});
+  set_attribute(out, "kernel_shape", pool.kernel);
+  set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
+}
+
+// The second output of a MaxPool whose first nobody reads.
+void Exporter::add_max_pool_indices(const Node& node) {
+  const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
+  const std::string& indices = names_[node.outputs[0]];
+  proto::NodeProto* out = add("MaxPool", {input(node, 0)}, {unique(indices + ".maxima"), indices});
+  set_attribute(out, "kernel_shape", pool.kernel);
+  set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
+}
+
+void Exporter::add_transpose(const Node& node) {
+  set_attribute(add(node, "Transpose", {input(node, 0)}), "perm", std::get<PermAttrs>(node.attrs).perm);
+}
+
+void Exporter::add_reshape(const Node& node) {
+  const std::string shape = ints(std::get<ShapeAttrs>(node.attrs).shape, "shape");
+  set_attribute(add(node, "Reshape", {input(node, 0), shape}), "allowzero", int64_t{1});
+}
+
+void Exporter::add_expand(const Node& node) {
+  add(node, "Expand", {input(node, 0), ints(std::get<ShapeAttrs>(node.attrs).shape, "shape")});
+}
+
 void Exporter::add_slice(const Node& node) {
   const SliceAttrs& slice = std::get<SliceAttrs>(node.attrs);
   std::vector<int64_t> ends, axes(slice.starts.size());
@@ -290,108 +347,67 @@ void Exporter::add_matmul(const Node& node) {
 
 void Exporter::add_conv(const Node& node) {
   const ConvAttrs& conv = std::get<ConvAttrs>(node.attrs);
-  std::vector<std::string> inputs;
-  for (size_t i = 0; i < node.inputs.size(); ++i) inputs.push_back(input(node, i));
-  proto::NodeProto* out = add(node, name(node.op), std::move(inputs));
+  proto::NodeProto* out = add(node, name(node.op), all_inputs(node));
   set_attribute(out, "group", conv.group);
   set_windows(out, conv.strides, conv.dilations, conv.pads_before, conv.pads_after);
   if (node.op == Op::ConvTranspose) set_attribute(out, "output_padding", conv.output_padding);
 }
 
-void Exporter::add_opaque(const Node& node) {
-  switch (node.op) {
-    case Op::CumSum: {
-      const ScanAttrs& scan = std::get<ScanAttrs>(node.attrs);
-      const HostTensor axis = HostTensor::of<int64_t>(DType::i64, {}, {scan.axis});
-      proto::NodeProto* out = add(node, "CumSum", {input(node, 0), tensor(axis, "axis")});
-      set_attribute(out, "exclusive", int64_t{scan.exclusive});
-      return set_attribute(out, "reverse", int64_t{scan.reverse});
-    }
-    case Op::TopK: {
-      const TopKAttrs& top = std::get<TopKAttrs>(node.attrs);
-      proto::NodeProto* out = add(node, "TopK", {input(node, 0), ints({top.k}, "k")});
-      set_attribute(out, "axis", top.axis);
-      set_attribute(out, "largest", int64_t{top.largest});
-      return set_attribute(out, "sorted", int64_t{top.sorted});
-    }
-    case Op::MaxPoolIndices: {
-      const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
-      const std::string maxima = unique(names_[node.outputs[0]] + ".maxima");
-      proto::NodeProto* out = add("MaxPool", {input(node, 0)}, {maxima, names_[node.outputs[0]]});
-      set_attribute(out, "kernel_shape", pool.kernel);
-      return set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
-    }
-    case Op::GatherND:
-      return set_attribute(add(node, "GatherND", {input(node, 0), input(node, 1)}), "batch_dims",
-                           std::get<AxisAttrs>(node.attrs).axis);
-    default:  // gathers and scatters along an axis, or without attributes
-      add_plain(node, name(node.op));
-      if (const auto* axis = std::get_if<AxisAttrs>(&node.attrs))
-        set_attribute(out_->mutable_node(out_->node_size() - 1), "axis", axis->axis);
-  }
+void Exporter::add_along_axis(const Node& node) {
+  set_attribute(add(node, name(node.op), all_inputs(node)), "axis", std::get<AxisAttrs>(node.attrs).axis);
 }
 
+void Exporter::add_gather_nd(const Node& node) {
+  set_attribute(add(node, "GatherND", all_inputs(node)), "batch_dims", std::get<AxisAttrs>(node.attrs).axis);
+}
+
+void Exporter::add_cum_sum(const Node& node) {
+  const ScanAttrs& scan = std::get<ScanAttrs>(node.attrs);
+  const HostTensor axis = HostTensor::of<int64_t>(DType::i64, {}, {scan.axis});
+  proto::NodeProto* out = add(node, "CumSum", {input(node, 0), tensor(axis, "axis")});
+  set_attribute(out, "exclusive", int64_t{scan.exclusive});
+  set_attribute(out, "reverse", int64_t{scan.reverse});
+}
+
+void Exporter::add_top_k(const Node& node) {
+  const TopKAttrs& top = std::get<TopKAttrs>(node.attrs);
+  proto::NodeProto* out = add(node, "TopK", {input(node, 0), ints({top.k}, "k")});
+  set_attribute(out, "axis", top.axis);
+  set_attribute(out, "largest", int64_t{top.largest});
+  set_attribute(out, "sorted", int64_t{top.sorted});
+}
+
+// Operators with a way of their own; the others follow from their attributes.
 void Exporter::add_primitive(const Node& node) {
+  static const std::unordered_map<Op, void (Exporter::*)(const Node&)> own_ways = {
+      {Op::Constant, &Exporter::add_constant},
+      {Op::Cast, &Exporter::add_cast},
+      {Op::Fmod, &Exporter::add_fmod},
+      {Op::WindowSum, &Exporter::add_window_sum},
+      {Op::WindowMax, &Exporter::add_window_max},
+      {Op::MaxPoolIndices, &Exporter::add_max_pool_indices},
+      {Op::Transpose, &Exporter::add_transpose},
+      {Op::Reshape, &Exporter::add_reshape},
+      {Op::Expand, &Exporter::add_expand},
+      {Op::Slice, &Exporter::add_slice},
+      {Op::Pad, &Exporter::add_pad},
+      {Op::MatMul, &Exporter::add_matmul},
+      {Op::Conv, &Exporter::add_conv},
+      {Op::ConvTranspose, &Exporter::add_conv},
+      {Op::GatherND, &Exporter::add_gather_nd},
+      {Op::CumSum, &Exporter::add_cum_sum},
+      {Op::TopK, &Exporter::add_top_k},
+  };
+  if (!is_primitive(node.op))
+    throw Error(ErrorKind::unsupported, fmt::format("only primitive graphs are exported, but %{} is a {}",
+                                                    names_[node.outputs[0]], name(node.op)));
   origins_ = &node.origins;
-  const std::string& output = names_[node.outputs[0]];
-  switch (node.op) {
-    case Op::Constant:
-      *out_->add_initializer() = write_tensor(std::get<ConstantAttrs>(node.attrs).value, output);
-      return;
-    case Op::Cast: {
-      const int64_t to = data_type_of(std::get<CastAttrs>(node.attrs).to);
-      return set_attribute(add(node, "Cast", {input(node, 0)}), "to", to);
-    }
-    case Op::Mod:
-      return add_plain(node, "Mod");
-    case Op::Fmod:
-      return set_attribute(add(node, "Mod", {input(node, 0), input(node, 1)}), "fmod", int64_t{1});
-    case Op::WindowSum:
-      return add_window_sum(node);
-    case Op::WindowMax: {
-      const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
-      proto::NodeProto* out = add(node, "MaxPool", {input(node, 0)});
-      set_attribute(out, "kernel_shape", pool.kernel);
-      return set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
-    }
-    case Op::Transpose:
-      return set_attribute(add(node, "Transpose", {input(node, 0)}), "perm",
-                           std::get<PermAttrs>(node.attrs).perm);
-    case Op::Reshape: {
-      const std::string shape = ints(std::get<ShapeAttrs>(node.attrs).shape, "shape");
-      return set_attribute(add(node, "Reshape", {input(node, 0), shape}), "allowzero", int64_t{1});
-    }
-    case Op::Expand:
-      add(node, "Expand", {input(node, 0), ints(std::get<ShapeAttrs>(node.attrs).shape, "shape")});
-      return;
-    case Op::Slice:
-      return add_slice(node);
-    case Op::Pad:
-      return add_pad(node);
-    case Op::MatMul:
-      return add_matmul(node);
-    case Op::Conv:
-    case Op::ConvTranspose:
-      return add_conv(node);
-    default:
-      break;
-  }
-  switch (info(node.op).category) {
-    case Category::elementwise:
-      return std::holds_alternative<ScalarAttrs>(node.attrs) ? add_with_scalars(node)
-                                                             : add_plain(node, name(node.op));
-    case Category::reduce:
-      return add_reduce(node);
-    case Category::layout:  // Concat and Gather
-    case Category::opaque:
-      return add_opaque(node);
-    case Category::constant:
-    case Category::window:
-    case Category::linear:
-    case Category::composite:
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("only primitive graphs are exported, but %{} is a {}", output, name(node.op)));
-  }
+  const auto own = own_ways.find(node.op);
+  if (own != own_ways.end()) return (this->*own->second)(node);
+  if (info(node.op).category == Category::reduce) return add_reduce(node);
+  if (std::holds_alternative<ScalarAttrs>(node.attrs)) return add_with_scalars(node);
+  if (std::holds_alternative<AxisAttrs>(node.attrs)) return add_along_axis(node);
+  add_plain(node);
 }
 
 }  // namespace
