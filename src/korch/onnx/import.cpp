@@ -19,7 +19,7 @@ namespace onnx {
 namespace {
 
 constexpr int64_t kMinOpset = 6;   // what came before had other attributes throughout
-constexpr int64_t kMaxOpset = 21;  // the last whose changes the rules know
+constexpr int64_t kMaxOpset = 22;  // the last whose changes the rules know
 
 class Importer {
  public:

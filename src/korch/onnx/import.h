@@ -1,6 +1,6 @@
 // ONNX model file -> operator Graph.
 //
-// Reads opsets 6 to 21 of the ai.onnx domain, float and integer tensors, inline and external weights.
+// Reads opsets 6 to 22 of the ai.onnx domain, float and integer tensors, inline and external weights.
 // Operators whose parameters are static become simpler ones (Squeeze -> Reshape, Split -> Slices, Shape ->
 // Constant, Dropout -> nothing), and nodes that depend on constants alone are folded, so that shape
 // arithmetic vanishes. Only nodes that a graph output depends on are imported. Values carry their ONNX names,

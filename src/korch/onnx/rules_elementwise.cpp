@@ -24,7 +24,7 @@ Operand legacy_broadcast(NodeImport& n, const Operand& a, const Operand& b) {
   if (n.opset() >= 7) return b;
   const int64_t axis = n.int_attr("axis", a->rank() - b->rank());
   if (!n.flag("broadcast", false)) return b;
-  if (axis < 0 || axis + b->rank() > a->rank())
+  if (axis < 0 || axis > a->rank() - b->rank())
     n.invalid(fmt::format("axis {} does not align the operands", axis));
   Shape shape = b->shape();
   shape.resize(static_cast<size_t>(a->rank() - axis), 1);
