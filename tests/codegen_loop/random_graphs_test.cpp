@@ -10,7 +10,7 @@
 namespace korch::testing {
 namespace {
 
-constexpr int kGraphs = 60;
+constexpr int kGraphs = 40;
 
 TEST(RandomCandidates, AgreeWithInterpreter) {
   // KORCH_SEED=n runs one graph alone.

@@ -11,20 +11,40 @@
 namespace korch {
 namespace {
 
-constexpr int kImageRank = 4;  // the rank whose tensors also live channels-last
+// Which tensors of a way have their channels (axis 1) innermost.
+struct ChannelsLast {
+  bool inputs, outputs;            // images, rank 4 and above
+  bool token_inputs, token_outputs;  // rank 3: images with their pixels in one axis
+};
 
-Layout layout_for(const Graph& graph, ValueId value, bool channels_last) {
-  const Shape& shape = graph.value(value).type.shape;
-  if (!channels_last || shape.size() < kImageRank) return {};
-  return canonical(Layout::channels_last(static_cast<int>(shape.size())), shape);
+constexpr size_t kTokenRank = 3;
+
+Layout layout_for(const Shape& shape, bool images, bool tokens) {
+  const bool last = shape.size() > kTokenRank ? images : shape.size() == kTokenRank && tokens;
+  return last ? canonical(Layout::channels_last(static_cast<int>(shape.size())), shape) : Layout{};
 }
 
-Implementation with_layouts(const Graph& graph, const Candidate& candidate, bool inputs_last, bool outputs_last) {
+Implementation with_layouts(const Graph& graph, const Candidate& candidate, const ChannelsLast& last) {
   Implementation way;
   way.family = "loop";
-  for (ValueId value : candidate.inputs) way.input_layouts.push_back(layout_for(graph, value, inputs_last));
-  for (ValueId value : candidate.outputs) way.output_layouts.push_back(layout_for(graph, value, outputs_last));
+  for (ValueId value : candidate.inputs)
+    way.input_layouts.push_back(layout_for(graph.value(value).type.shape, last.inputs, last.token_inputs));
+  for (ValueId value : candidate.outputs)
+    way.output_layouts.push_back(layout_for(graph.value(value).type.shape, last.outputs, last.token_outputs));
   return way;
+}
+
+// Tensors of both ranks meet where pixels become tokens and back; only there do tokens come channels-last (a transposed
+// view), elsewhere rank 3 is sequences and row-major.
+bool mixes_images_and_tokens(const Graph& graph, const Candidate& candidate) {
+  bool images = false, tokens = false;
+  for (const std::vector<ValueId>* list : {&candidate.inputs, &candidate.outputs})
+    for (ValueId value : *list) {
+      const size_t rank = graph.value(value).type.shape.size();
+      images = images || rank > kTokenRank;
+      tokens = tokens || rank == kTokenRank;
+    }
+  return images && tokens;
 }
 
 bool same_layouts(const Implementation& a, const Implementation& b) {
@@ -60,10 +80,13 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Ac
     refused.push_back(*refusal);
     return;
   }
+  std::vector<ChannelsLast> choices = {{false, false, false, false}, {true, true, false, false},
+                                       {true, false, false, false}, {false, true, false, false}};
+  if (mixes_images_and_tokens(graph, candidate))
+    choices.insert(choices.end(), {{true, true, true, true}, {true, true, true, false}, {true, true, false, true}});
   std::vector<Implementation> ways;
-  for (const auto& [inputs_last, outputs_last] :
-       {std::pair(false, false), std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
-    Implementation way = with_layouts(graph, candidate, inputs_last, outputs_last);
+  for (const ChannelsLast& choice : choices) {
+    Implementation way = with_layouts(graph, candidate, choice);
     way.flops = loop::least_flops(graph, candidate);
     way.bytes = loop::least_bytes(graph, candidate);
     if (std::none_of(ways.begin(), ways.end(), [&](const Implementation& w) { return same_layouts(w, way); }))
