@@ -85,7 +85,7 @@ std::string case_name(const ::testing::TestParamInfo<std::tuple<ConvCase, Isa>>&
   return std::string(std::get<0>(info.param).name) + "_" + std::to_string(static_cast<int>(std::get<1>(info.param)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ConvDirect, ::testing::Combine(::testing::ValuesIn(kDense), ::testing::ValuesIn(isas_that_run_here())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvDirect, ::testing::Combine(::testing::ValuesIn(kDense), ::testing::ValuesIn(vector_isas())), case_name);
 
 const ConvCase kFewChannels[] = {
     {"three", {1, 32, 12, 32}, {3, 32, 9, 9}, {1, 1}, {1, 1}, {4, 4}, {4, 4}, 1},
@@ -100,7 +100,7 @@ TEST_P(ConvPixels, MatchesInterpreter) {
   EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_pixels", {.isa = isa}), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ConvPixels, ::testing::Combine(::testing::ValuesIn(kFewChannels), ::testing::ValuesIn(isas_that_run_here())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvPixels, ::testing::Combine(::testing::ValuesIn(kFewChannels), ::testing::ValuesIn(vector_isas())), case_name);
 
 const ConvCase kDepthwise[] = {
     {"three", {1, 40, 13, 17}, {40, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 40},
@@ -120,7 +120,7 @@ TEST_P(Depthwise, MatchesInterpreter) {
   EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "depthwise", {.isa = isa}), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise, ::testing::Combine(::testing::ValuesIn(kDepthwise), ::testing::ValuesIn(isas_that_run_here())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise, ::testing::Combine(::testing::ValuesIn(kDepthwise), ::testing::ValuesIn(vector_isas())), case_name);
 
 const ConvCase kWinograd[] = {
     {"even", {1, 32, 16, 16}, {32, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
@@ -139,7 +139,7 @@ TEST_P(Winograd, MatchesInterpreter) {
   EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa, .accuracy = Accuracy::strict}), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Winograd, ::testing::Combine(::testing::ValuesIn(kWinograd), ::testing::ValuesIn(isas_that_run_here())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, Winograd, ::testing::Combine(::testing::ValuesIn(kWinograd), ::testing::ValuesIn(vector_isas())), case_name);
 
 const ConvCase kGeneric[] = {
     {"grouped", {2, 12, 7, 9}, {18, 4, 3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 2}, 3},

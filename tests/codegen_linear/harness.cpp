@@ -231,4 +231,10 @@ std::vector<Isa> isas_that_run_here() {
   return isas;
 }
 
+std::vector<Isa> vector_isas() {
+  std::vector<Isa> isas = isas_that_run_here();
+  if (isas.size() > 1) isas.erase(isas.begin());
+  return isas;
+}
+
 }  // namespace korch::testing

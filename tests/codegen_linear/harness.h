@@ -27,5 +27,7 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
 HostTensor random_tensor(const TensorType& type, int64_t seed, double scale = 1.0);
 
 std::vector<Isa> isas_that_run_here();
+// Without the portable one, unless it is all there is: for suites of many shapes.
+std::vector<Isa> vector_isas();
 
 }  // namespace korch::testing

@@ -67,7 +67,7 @@ TEST_P(MatMul, GenericMatchesInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Shapes, MatMul, ::testing::Combine(::testing::ValuesIn(kCases), ::testing::ValuesIn(isas_that_run_here())),
+    Shapes, MatMul, ::testing::Combine(::testing::ValuesIn(kCases), ::testing::ValuesIn(vector_isas())),
     [](const auto& info) {
       return std::string(std::get<0>(info.param).name) + "_" + std::to_string(static_cast<int>(std::get<1>(info.param)));
     });

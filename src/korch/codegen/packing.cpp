@@ -56,18 +56,25 @@ struct MatrixView {
   int64_t outer_k, outer_stride, inner_k, inner_stride, columns, column_stride;
 };
 
+// Columns [first, first + lanes) as [K][lanes]; those beyond the matrix stay zero.
+void pack_block(const MatrixView& m, int64_t first, int64_t lanes, float*& out) {
+  const int64_t valid = std::min(lanes, m.columns - first);
+  for (int64_t o = 0; o < m.outer_k; ++o)
+    for (int64_t i = 0; i < m.inner_k; ++i, out += lanes)
+      for (int64_t l = 0; l < valid; ++l)
+        out[l] = m.data[o * m.outer_stride + i * m.inner_stride + (first + l) * m.column_stride];
+}
+
+// Lanes of the block that starts at column `first`.
+int64_t lanes_at(int64_t first, int64_t columns, int64_t block, int64_t tail) {
+  if (columns - first >= block) return block;
+  KORCH_ASSERT(columns - first <= tail, "column packing");
+  return tail;
+}
+
 void pack_matrix(const MatrixView& m, int64_t block, int64_t tail, float*& out) {
-  for (int64_t first = 0; first < m.columns;) {
-    const bool full = m.columns - first >= block;
-    const int64_t lanes = full ? block : tail;
-    const int64_t valid = std::min(lanes, m.columns - first);
-    KORCH_ASSERT(valid > 0 && first + valid <= m.columns && (full || first + valid == m.columns), "column packing");
-    for (int64_t o = 0; o < m.outer_k; ++o)
-      for (int64_t i = 0; i < m.inner_k; ++i, out += lanes)
-        for (int64_t l = 0; l < valid; ++l)
-          out[l] = m.data[o * m.outer_stride + i * m.inner_stride + (first + l) * m.column_stride];
-    first += valid;
-  }
+  for (int64_t first = 0; first < m.columns; first += block)
+    pack_block(m, first, lanes_at(first, m.columns, block, tail), out);
 }
 
 // The matrices of a `columns` packing, in order.
@@ -133,8 +140,10 @@ std::string pack_winograd(const HostTensor& constant, const Params& p) {
   }
   std::vector<float> values(static_cast<size_t>(alpha * alpha * channels * padded_columns(columns, p[1], p[2])));
   float* out = values.data();
-  for (int64_t t = 0; t < alpha * alpha; ++t)
-    pack_matrix({transformed.data() + t * columns * channels, 1, 0, channels, 1, columns, channels}, p[1], p[2], out);
+  for (int64_t first = 0; first < columns; first += p[1])
+    for (int64_t t = 0; t < alpha * alpha; ++t)
+      pack_block({transformed.data() + t * columns * channels, 1, 0, channels, 1, columns, channels}, first,
+                 lanes_at(first, columns, p[1], p[2]), out);
   return bytes_of(values);
 }
 

@@ -32,6 +32,7 @@ struct MicroKernel {
   // Where the rows of `a` are contiguous and another tile follows: asks for that tile's data, a few lines with every
   // iteration. (All at once is useless: a core drops what exceeds its miss buffers.)
   bool prefetch_next_rows = false;
+  bool prefetch_columns = false;     // asks for `b` some way ahead: for columns that stream from beyond L2
 };
 
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kMainSymbol = "korch_linear";
 constexpr const char* kPackSymbol = "korch_pack";
+constexpr double kStreamedColumns = 0.25;  // share of L3 from which on columns are taken to come from memory
 constexpr double kCachedColumns = 0.25;  // share of L2 that the columns of a slice may take and still count as cached
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -114,6 +115,7 @@ std::string Writer::micro_kernel(const Instance& instance) const {
   m.loops.push_back({k_.depth, channel, lanes});
   m.prefetch_next_rows = !paneled() && rows_first() && channel == 1 && m.row_stride == k_.depth && m.loops.size() == 1 &&
                          type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
+  m.prefetch_columns = 4 * matrix_size() > k_.target->l3_bytes * kStreamedColumns;
   return emit_micro_kernel("multiply" + suffix(instance.rows, instance.tail), m);
 }
 

@@ -51,6 +51,7 @@ struct WinogradPlan {
   ColumnBlocks blocks;
   int64_t tiles_per_block, tile_blocks;
   bool two_phases;
+  bool streams_weights;  // from beyond L2
   RowTiling tiling;
   int64_t channel_pitch, data_plane, result_plane;  // elements between tiles, and between transformed elements
   int64_t blocks_per_group;
@@ -71,8 +72,9 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   if (w.channel_pitch * 4 % kConflictBytes == 0) w.channel_pitch += lanes;
   const int64_t fitting = target.l2_bytes / 2 / (w.elements * w.channel_pitch * 4);
   const double weight_bytes = 4.0 * w.elements * s.in_channels * s.out_channels;
+  w.streams_weights = weight_bytes > target.l3_bytes * kHeavyWeights;
   w.two_phases = fitting < kFewestTilesPerBlock || w.tiles < target.threads * 2 * kFewestTilesPerBlock ||
-                 weight_bytes > target.l3_bytes * kHeavyWeights;
+                 w.streams_weights;
   const int64_t most = w.two_phases ? kMostTilesPerBlock : std::min(fitting, kMostTilesPerBlock);
   w.tile_blocks = ceil_div(w.tiles, most);
   if (!w.two_phases) w.tile_blocks = ceil_div(w.tile_blocks, target.threads) * target.threads;
@@ -98,10 +100,6 @@ class Writer {
  private:
   int64_t block_pitch() const { return std::max(w_.blocks.block_lanes(), w_.blocks.tail_lanes()); }
   int64_t data_elements() const { return w_.elements * w_.data_plane; }
-  // Of all transformed weights of one element: [block][channel][lanes].
-  int64_t weight_plane() const {
-    return s_.in_channels * (w_.blocks.blocks * w_.blocks.block_lanes() + w_.blocks.tail_lanes());
-  }
   int64_t channel_vectors() const { return ceil_div(s_.in_channels, target_.vector_lanes()); }
   int64_t data_vectors_per_group() const { return ceil_div(channel_vectors(), std::min(kSlicesPerWorker, channel_vectors())); }
   int64_t data_groups() const { return ceil_div(channel_vectors(), data_vectors_per_group()); }
@@ -181,6 +179,7 @@ std::string Writer::micro_kernel(int rows, bool tail) const {
   m.tile_pitch = block_pitch();
   m.row_stride = w_.channel_pitch;
   m.loops = {{s_.in_channels, 1, total_lanes(m.lanes)}};
+  m.prefetch_columns = w_.streams_weights;
   return emit_micro_kernel(fmt::format("multiply{}{}", rows, tail ? "t" : ""), m);
 }
 
@@ -237,9 +236,10 @@ std::string Writer::result_function(bool tail) {
 // All products of one column block and its result transform.
 std::string Writer::products(bool tail) const {
   const std::string mark = tail ? "t" : "";
-  std::string text = fmt::format("for(int64_t e=0;e<{};++e){{const float*from=data+e*{};const float*u=weights+e*{}+{}*{};float*to=result+e*{};\n",
-                                 w_.elements, w_.data_plane, weight_plane(), tail ? std::to_string(w_.blocks.blocks) : "block",
-                                 s_.in_channels * w_.blocks.block_lanes(), w_.result_plane);
+  const int64_t lanes = tail ? w_.blocks.tail_lanes() : w_.blocks.block_lanes();
+  std::string text = fmt::format("for(int64_t e=0;e<{};++e){{const float*from=data+e*{};const float*u=weights+{}*{}+e*{};float*to=result+e*{};\n",
+                                 w_.elements, w_.data_plane, tail ? std::to_string(w_.blocks.blocks) : "block",
+                                 w_.elements * s_.in_channels * w_.blocks.block_lanes(), s_.in_channels * lanes, w_.result_plane);
   auto rows = [&](int height, int64_t tiles, int64_t first) {
     if (tiles > 0)
       text += fmt::format("for(int64_t r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5});\n", tiles, height,
