@@ -104,7 +104,8 @@ TEST_F(Compile, PlanInsideTheExecutableTellsTheSteps) {
   ASSERT_EQ(plan.steps.size(), result.plan.steps.size());
   EXPECT_EQ(plan.inputs[0].name, "x");
   EXPECT_EQ(plan.outputs[0].name, "probabilities");
-  EXPECT_EQ(plan_to_json(plan), read_plan_json(path("m.so")));
+  EXPECT_EQ(plan.report.objective_us, result.plan.report.objective_us);
+  EXPECT_EQ(plan.steps[0].primitives, result.plan.steps[0].primitives);
 }
 
 TEST_F(Compile, DumpsAreTheSameTwice) {
