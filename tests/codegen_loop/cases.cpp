@@ -260,6 +260,26 @@ const std::vector<Case>& hand_written() {
   output %e "e"
   output %y "y"
 })"},
+    {"transposed_copy_beside_the_original", R"(graph {
+  input %x : f32[2x80x48] "x"
+  %s = ReduceSum(%x) {axes=[2], keepdims=true}
+  %y = Div(%x, %s)
+  %t = Transpose(%y) {perm=[0,2,1]}
+  %r = Reshape(%t) {shape=[2,48,8,10]}
+  %z = Abs(%r)
+  output %y "y"
+  output %z "z"
+})", 1e-3},
+    {"row_statistics_beside_rows", R"(graph {
+  input %x : f32[2x80x48] "x"
+  input %r : f32[2x80x48] "r"
+  %h = Add(%x, %r)
+  %s = ReduceSum(%h) {axes=[2], keepdims=true}
+  %m = ReduceMax(%h) {axes=[2], keepdims=false}
+  output %h "h"
+  output %s "s"
+  output %m "m"
+})", 2e-5},
     {"every_second", R"(graph {
   input %x : f32[3x101] "x"
   %y = Slice(%x) {starts=[0,0], sizes=[3,51], steps=[1,2]}

@@ -29,6 +29,25 @@ bool Domain::split(const Split& split, const std::string& outer, const std::stri
   return false;
 }
 
+std::optional<RowCut> cut_rows(const Domain& domain, int64_t row) {
+  RowCut cut;
+  int64_t inside = 1;
+  for (size_t i = domain.variables.size(); i-- > 0 && inside < row;) {
+    const LoopVariable& variable = domain.variables[i];
+    if (row % inside != 0) return std::nullopt;
+    const int64_t rest = row / inside;
+    if (rest % variable.extent == 0) {
+      cut.inside.push_back(variable.name);
+      inside *= variable.extent;
+      continue;
+    }
+    if (variable.extent % rest != 0) return std::nullopt;
+    cut.split = {variable.name, rest};
+    return cut;
+  }
+  return cut;
+}
+
 std::vector<Index> coords_in_order(const Index& flat, const Shape& extents, const std::vector<int>& order) {
   Shape physical;
   for (int axis : order) physical.push_back(extents[axis]);

@@ -2,6 +2,7 @@
 // something, so that loops stay as long as the accesses allow.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,14 @@ struct Domain {
   // Replaces the variable by outer * inner_extent + inner; false when it is not of this domain.
   bool split(const Split& split, const std::string& outer, const std::string& inner);
 };
+
+// How to cut a domain into runs of `row` consecutive elements: the variables that lie wholly inside a run, and the split
+// (if inner_extent is not 0) whose inner part does, too. Nothing when the extents do not allow it.
+struct RowCut {
+  std::vector<std::string> inside;
+  Split split{{}, 0};
+};
+std::optional<RowCut> cut_rows(const Domain& domain, int64_t row);
 
 // Logical coordinates of position `flat` of memory that holds `extents`, the axes in `order` (outermost first).
 std::vector<Index> coords_in_order(const Index& flat, const Shape& extents, const std::vector<int>& order);

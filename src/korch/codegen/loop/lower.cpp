@@ -11,6 +11,7 @@
 #include "korch/codegen/loop/index_map.h"
 #include "korch/codegen/loop/merge.h"
 #include "korch/codegen/loop/reduction.h"
+#include "korch/codegen/loop/related_output.h"
 #include "korch/codegen/loop/slicing.h"
 
 namespace korch::loop {
@@ -80,8 +81,7 @@ class Lowering {
     for (ValueId stage : stages_) program_.composer->set_stage(stage, true);
     if (!lower_outputs() || !lower_stages()) return false;
     std::reverse(program_.nests.begin(), program_.nests.end());  // made from the outputs backwards
-    if (add_shared_stage()) return false;
-    if (shrink_grid()) return false;
+    if (add_shared_stage() || shrink_grid()) return false;
     Slicing slicing(program_, primary_domain_, grid_names(), target_);
     const Slicing::Change change = slicing.decide();
     if (change.none()) {
@@ -200,7 +200,10 @@ class Lowering {
       for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
         if (i == primary_) continue;
         const Shape& shape = type_of(candidate_.outputs[i]).shape;
-        if (shape == primary.shape) nest.targets.push_back(output_target(i, coords));
+        if (const auto related = follow(graph_, *program_.composer, candidate_.outputs[primary_], coords,
+                                        candidate_.outputs[i]))
+          nest.targets.push_back(output_target(i, *related));
+        else if (shape == primary.shape) nest.targets.push_back(output_target(i, coords));
         else if (element_count(shape) == primary.elements())
           nest.targets.push_back(output_target(i, unflatten(flatten(coords, primary.shape), shape)));
         else others.push_back(i);
@@ -227,6 +230,7 @@ class Lowering {
     }
     constexpr int64_t kSmallOutput = 8;  // times smaller than the largest: one slice may make it alone
     const bool alone = type.elements() % slices != 0;
+    if (alone && deal_rows(type.elements())) return false;
     if (alone && type.elements() * kSmallOutput > type_of(candidate_.outputs[primary_]).elements()) {
       removed_.insert(innermost);
       return false;
@@ -242,6 +246,21 @@ class Lowering {
           output, coords_in_memory_order(slice * share + local.flat, type.shape, implementation_.output_layouts[output])));
       return nest;
     });
+  }
+
+  // Makes the grid's slices whole rows of the largest output, `rows` of them in all. False when there is nothing to do.
+  bool deal_rows(int64_t rows) {
+    constexpr int64_t kFewRows = 64;  // fewer would starve the workers
+    const int64_t elements = type_of(candidate_.outputs[primary_]).elements();
+    if (rows < kFewRows || elements % rows != 0) return false;
+    const std::optional<RowCut> cut = cut_rows(primary_domain_, elements / rows);
+    if (!cut) return false;
+    bool changed = false;
+    for (const std::string& name : cut->inside) changed = removed_.insert(name).second || changed;
+    if (cut->split.inner_extent == 0) return changed;
+    if (removed_.count(cut->split.variable) != 0) return changed;
+    removed_.insert(split_primary(cut->split));
+    return true;
   }
 
   bool lower_stages() {

@@ -38,34 +38,45 @@ Slicing::Change Slicing::decide() {
   result_.clear();
   if (variables_.empty()) return {};
   const LoopVariable inner = variables_.back();
-  if (grid_.count(inner.name) != 0) return keep_inside(inner);
+  if (grid_.count(inner.name) != 0)
+    if (const Change change = keep_inside(inner); !change.none()) return change;
   const Nest& last = program_.nests.back();
   const std::vector<int> roots = program_.roots(last);
   const std::string tile = find_tile(program_, last, roots, variables_, inner.name, lanes_, nullptr);
   for (const LoopVariable& variable : variables_)
-    if (variable.name == tile && grid_.count(tile) != 0) return keep_inside(variable);
+    if (variable.name == tile && grid_.count(tile) != 0)
+      if (const Change change = keep_inside(variable); !change.none()) return change;
   return staged_ ? grow_staged() : chunk();
 }
 
-// The whole variable when the other ones make slices enough, else blocks of whole vectors.
+// The whole variable when the other ones make slices enough, else blocks that divide it. Where nearly all work is in
+// reductions, whose vectors can run along what they reduce, it may stay in the grid altogether.
 Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
   Change change;
   const int64_t others = slices() / variable.extent;
-  if (staged_ && others < wanted_) {
-    int64_t best = 0;
-    constexpr int64_t kLargestBlock = 128;
-    for (int64_t block = lanes_; block < variable.extent && block <= kLargestBlock; block += lanes_) {
-      if (variable.extent % block != 0) continue;
-      if (best == 0 || others * (variable.extent / block) >= wanted_) best = block;
-    }
-    if (best != 0) {
-      change.split = {variable.name, best};
-      change.inner_leaves_grid = true;
-      return change;
-    }
+  constexpr int64_t kLargestBlock = 128;
+  const int64_t smallest = mostly_reductions() ? 1 : lanes_ / 2;
+  int64_t best = 0;
+  for (int64_t block = smallest; staged_ && others < wanted_ && block < variable.extent && block <= kLargestBlock; ++block) {
+    if (variable.extent % block != 0) continue;
+    const bool enough = others * (variable.extent / block) >= wanted_;
+    const bool whole_vectors = block % lanes_ == 0 || best % lanes_ != 0;
+    if (best == 0 || (enough && whole_vectors)) best = block;
   }
-  change.remove = variable.name;
+  if (best > 1) {
+    change.split = {variable.name, best};
+    change.inner_leaves_grid = true;
+  } else if (best == 0) {
+    change.remove = variable.name;
+  }
   return change;
+}
+
+bool Slicing::mostly_reductions() const {
+  constexpr double kMostly = 16;  // times the work of the outputs
+  double reductions = 0, others = 0;
+  for (const Nest& nest : program_.nests) (nest.kind == NestKind::map ? others : reductions) += nest.work();
+  return reductions > kMostly * others;
 }
 
 // Several steps of the innermost grid variable in one slice, when a slice is short.

@@ -32,6 +32,7 @@ class Slicing {
   Change keep_inside(const LoopVariable& variable);
   Change grow_staged();
   Change chunk();
+  bool mostly_reductions() const;
   double slice_work() const;
   int64_t slices() const;
 
