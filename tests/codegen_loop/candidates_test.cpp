@@ -41,7 +41,10 @@ TEST(Gather, OutOfRangeFailsTheKernel) {
     const Target target = test_target(Isa::portable);
     const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
     const Kernel kernel = generate(graph, candidate, way, target).value();
-    EXPECT_EQ(run_kernel(graph, candidate, kernel, way, target, {random_tensor({DType::f32, {11, 37}}, 1), ids}).status, 1);
+    EXPECT_EQ(
+        run_kernel(graph, candidate, kernel, way, target, {random_tensor({DType::f32, {11, 37}}, 1), ids})
+            .status,
+        1);
   }
 }
 
@@ -55,7 +58,9 @@ TEST(Gather, AlongTheVectorizedAxis) {
 })");
   std::vector<int32_t> ids;
   for (int k = 0; k < 21; ++k) ids.push_back((k * 7) % 22 - 11);
-  EXPECT_GT(check_with(graph, {random_tensor({DType::f32, {3, 11, 4}}, 1), HostTensor::of<int32_t>(DType::i32, {21}, ids)}), 0);
+  EXPECT_GT(check_with(graph, {random_tensor({DType::f32, {3, 11, 4}}, 1),
+                               HostTensor::of<int32_t>(DType::i32, {21}, ids)}),
+            0);
 }
 
 TEST(Gather, ConstantIndices) {
@@ -66,7 +71,8 @@ TEST(Gather, ConstantIndices) {
   %a = Gather(%x, %r) {axis=2}
   %y = Gather(%a, %c) {axis=3}
   output %y "y"
-})"), 0);
+})"),
+            0);
 }
 
 TEST(Gather, ConstantIndicesThatFollowAFormula) {
@@ -83,7 +89,8 @@ TEST(Gather, ConstantIndicesThatFollowAFormula) {
   output %b "b"
   output %d "d"
   output %e "e"
-})"), 0);
+})"),
+            0);
 }
 
 TEST(SpecialValues, PropagateAsTheOperatorsSay) {
@@ -135,7 +142,8 @@ TEST(Determinism, SameTextTwice) {
   const Candidate candidate = whole_graph(graph);
   const Target target = test_target(Isa::x86_64_v4);
   const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
-  EXPECT_EQ(generate(graph, candidate, way, target).value().source, generate(graph, candidate, way, target).value().source);
+  EXPECT_EQ(generate(graph, candidate, way, target).value().source,
+            generate(graph, candidate, way, target).value().source);
 }
 
 }  // namespace

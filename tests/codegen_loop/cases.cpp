@@ -4,7 +4,7 @@ namespace korch::testing {
 
 const std::vector<Case>& hand_written() {
   static const std::vector<Case> cases = {
-    {"chain", R"(graph {
+      {"chain", R"(graph {
   input %x : f32[3x5x7] "x"
   input %b : f32[7] "b"
   %h = Constant() {value=[0.5]} : f32[1]
@@ -13,24 +13,24 @@ const std::vector<Case>& hand_written() {
   %z = Mul(%e, %h)
   output %z "z"
 })"},
-    {"scalar_output", R"(graph {
+      {"scalar_output", R"(graph {
   input %x : f32[1] "x"
   %y = Tanh(%x)
   output %y "y"
 })"},
-    {"long_flat", R"(graph {
+      {"long_flat", R"(graph {
   input %x : f32[100003] "x"
   %y = Sigmoid(%x)
   output %y "y"
 })"},
-    {"channel_bias", R"(graph {
+      {"channel_bias", R"(graph {
   input %x : f32[2x19x6x5] "x"
   input %b : f32[1x19x1x1] "b"
   %y = Add(%x, %b)
   %z = Relu(%y)
   output %z "z"
 })"},
-    {"softmax", R"(graph {
+      {"softmax", R"(graph {
   input %x : f32[4x6x37] "x"
   %m = ReduceMax(%x) {axes=[2], keepdims=true}
   %d = Sub(%x, %m)
@@ -39,7 +39,7 @@ const std::vector<Case>& hand_written() {
   %y = Div(%e, %s)
   output %y "y"
 })"},
-    {"softmax_over_channels", R"(graph {
+      {"softmax_over_channels", R"(graph {
   input %x : f32[2x21x6x7] "x"
   %m = ReduceMax(%x) {axes=[1], keepdims=true}
   %d = Sub(%x, %m)
@@ -48,7 +48,7 @@ const std::vector<Case>& hand_written() {
   %y = Div(%e, %s)
   output %y "y"
 })"},
-    {"layer_normalization_with_residual", R"(graph {
+      {"layer_normalization_with_residual", R"(graph {
   input %x : f32[2x9x40] "x"
   input %r : f32[2x9x40] "r"
   input %g : f32[40] "g"
@@ -69,7 +69,7 @@ const std::vector<Case>& hand_written() {
   output %h "h"
   output %y "y"
 })"},
-    {"instance_normalization_relu_reflect", R"(graph {
+      {"instance_normalization_relu_reflect", R"(graph {
   input %x : f32[2x18x9x11] "x"
   input %g : f32[18x1x1] "g"
   %n = Constant() {value=[0.010101010101]} : f32[1]
@@ -89,7 +89,7 @@ const std::vector<Case>& hand_written() {
   %y = Pad(%r) {before=[0,0,2,3], after=[0,0,1,2], mode=reflect}
   output %y "y"
 })"},
-    {"group_normalization", R"(graph {
+      {"group_normalization", R"(graph {
   input %x : f32[2x12x5x5] "x"
   %n = Constant() {value=[0.01]} : f32[1]
   %g = Reshape(%x) {shape=[2,3,100]}
@@ -103,55 +103,55 @@ const std::vector<Case>& hand_written() {
   %o = Reshape(%y) {shape=[2,12,5,5]}
   output %o "o"
 })"},
-    {"constant_pad", R"(graph {
+      {"constant_pad", R"(graph {
   input %x : f32[1x3x6x17] "x"
   %y = Pad(%x) {before=[0,0,1,2], after=[0,1,2,1], mode=constant, value=1.5}
   %z = Tanh(%y)
   output %z "z"
 })"},
-    {"edge_pad", R"(graph {
+      {"edge_pad", R"(graph {
   input %x : f32[1x3x6x17] "x"
   %y = Pad(%x) {before=[0,0,4,20], after=[0,0,2,9], mode=edge}
   output %y "y"
 })"},
-    {"transpose_scale", R"(graph {
+      {"transpose_scale", R"(graph {
   input %x : f32[2x35x41] "x"
   %y = Transpose(%x) {perm=[0,2,1]}
   %z = Relu(%y)
   output %z "z"
 })"},
-    {"transpose_whole_tiles", R"(graph {
+      {"transpose_whole_tiles", R"(graph {
   input %x : f32[2x32x64] "x"
   %y = Transpose(%x) {perm=[0,2,1]}
   output %y "y"
 })"},
-    {"transpose_plus_plain", R"(graph {
+      {"transpose_plus_plain", R"(graph {
   input %x : f32[2x35x41] "x"
   input %w : f32[2x41x35] "w"
   %y = Transpose(%x) {perm=[0,2,1]}
   %z = Add(%y, %w)
   output %z "z"
 })"},
-    {"split_heads", R"(graph {
+      {"split_heads", R"(graph {
   input %x : f32[2x9x48] "x"
   %r = Reshape(%x) {shape=[2,9,3,16]}
   %y = Transpose(%r) {perm=[0,2,1,3]}
   output %y "y"
 })"},
-    {"window_partition", R"(graph {
+      {"window_partition", R"(graph {
   input %x : f32[1x14x14x12] "x"
   %r = Reshape(%x) {shape=[1,2,7,2,7,12]}
   %t = Transpose(%r) {perm=[0,1,3,2,4,5]}
   %y = Reshape(%t) {shape=[4,49,12]}
   output %y "y"
 })"},
-    {"slice_steps", R"(graph {
+      {"slice_steps", R"(graph {
   input %x : f32[2x20x40] "x"
   %y = Slice(%x) {starts=[0,19,1], sizes=[2,10,13], steps=[1,-2,3]}
   %z = Neg(%y)
   output %z "z"
 })"},
-    {"concat_channels", R"(graph {
+      {"concat_channels", R"(graph {
   input %a : f32[1x3x5x6] "a"
   input %b : f32[1x8x5x6] "b"
   input %c : f32[1x1x5x6] "c"
@@ -159,13 +159,13 @@ const std::vector<Case>& hand_written() {
   %z = Relu(%y)
   output %z "z"
 })"},
-    {"concat_rows", R"(graph {
+      {"concat_rows", R"(graph {
   input %a : f32[4x20] "a"
   input %b : f32[4x33] "b"
   %y = Concat(%a, %b) {axis=1}
   output %y "y"
 })"},
-    {"focus", R"(graph {
+      {"focus", R"(graph {
   input %x : f32[1x3x12x16] "x"
   %a = Slice(%x) {starts=[0,0,0,0], sizes=[1,3,6,8], steps=[1,1,2,2]}
   %b = Slice(%x) {starts=[0,0,1,0], sizes=[1,3,6,8], steps=[1,1,2,2]}
@@ -173,78 +173,81 @@ const std::vector<Case>& hand_written() {
   %y = Concat(%a, %b, %c) {axis=1}
   output %y "y"
 })"},
-    {"expand", R"(graph {
+      {"expand", R"(graph {
   input %x : f32[1x7x1] "x"
   %y = Expand(%x) {shape=[3,7,19]}
   output %y "y"
 })"},
-    {"max_pool", R"(graph {
+      {"max_pool", R"(graph {
   input %x : f32[1x18x11x13] "x"
   %y = WindowMax(%x) {kernel=[3,3], strides=[2,2], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], count_include_pad=false}
   output %y "y"
 })"},
-    {"relu_max_pool_unpadded", R"(graph {
+      {"relu_max_pool_unpadded", R"(graph {
   input %x : f32[1x18x12x34] "x"
   %r = Relu(%x)
   %y = WindowMax(%r) {kernel=[2,2], strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0], count_include_pad=false}
   output %y "y"
 })"},
-    {"large_pools_beside_input", R"(graph {
+      {"large_pools_beside_input", R"(graph {
   input %x : f32[1x20x13x13] "x"
   %a = WindowMax(%x) {kernel=[5,5], strides=[1,1], dilations=[1,1], pads_before=[2,2], pads_after=[2,2], count_include_pad=false}
   %b = WindowMax(%x) {kernel=[13,13], strides=[1,1], dilations=[1,1], pads_before=[6,6], pads_after=[6,6], count_include_pad=false}
   %y = Concat(%a, %b, %x) {axis=1}
   output %y "y"
 })"},
-    {"average_pool", R"(graph {
+      {"average_pool", R"(graph {
   input %x : f32[2x5x9x33] "x"
   %k = Constant() {value=[0.111111111]} : f32[1]
   %s = WindowSum(%x) {kernel=[3,3], strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], count_include_pad=true}
   %y = Mul(%s, %k)
   output %y "y"
 })"},
-    {"global_average_pool", R"(graph {
+      {"global_average_pool", R"(graph {
   input %x : f32[1x70x7x7] "x"
   %k = Constant() {value=[0.020408163]} : f32[1]
   %s = ReduceSum(%x) {axes=[2,3], keepdims=true}
   %y = Mul(%s, %k)
   output %y "y"
 })"},
-    {"squeeze_excite", R"(graph {
+      {"squeeze_excite", R"(graph {
   input %x : f32[1x40x6x6] "x"
   input %g : f32[1x40x1x1] "g"
   %s = Sigmoid(%g)
   %y = Mul(%x, %s)
   output %y "y"
 })"},
-    {"reduce_all", R"(graph {
+      {"reduce_all", R"(graph {
   input %x : f32[5x7x9] "x"
   %y = ReduceSum(%x) {axes=[0,1,2], keepdims=false}
   output %y "y"
-})", 2e-5},
-    {"reduce_outer", R"(graph {
+})",
+       2e-5},
+      {"reduce_outer", R"(graph {
   input %x : f32[50x37] "x"
   %y = ReduceMin(%x) {axes=[0], keepdims=false}
   output %y "y"
 })"},
-    {"reduce_middle", R"(graph {
+      {"reduce_middle", R"(graph {
   input %x : f32[3x50x100] "x"
   %y = ReduceMax(%x) {axes=[1], keepdims=true}
   output %y "y"
 })"},
-    {"reduce_product", R"(graph {
+      {"reduce_product", R"(graph {
   input %x : f32[6x20] "x"
   %y = ReduceProd(%x) {axes=[1], keepdims=false}
   output %y "y"
-})", 1e-4},
-    {"two_reductions_as_outputs", R"(graph {
+})",
+       1e-4},
+      {"two_reductions_as_outputs", R"(graph {
   input %x : f32[6x90] "x"
   %a = ReduceMax(%x) {axes=[1], keepdims=true}
   %b = ReduceSum(%x) {axes=[1], keepdims=true}
   output %a "a"
   output %b "b"
-})", 1e-5},
-    {"maximum_beside_softmax", R"(graph {
+})",
+       1e-5},
+      {"maximum_beside_softmax", R"(graph {
   input %x : f32[4x6x37] "x"
   %m = ReduceMax(%x) {axes=[2], keepdims=true}
   %d = Sub(%x, %m)
@@ -252,7 +255,7 @@ const std::vector<Case>& hand_written() {
   output %e "e"
   output %m "m"
 })"},
-    {"small_output_beside_a_large_one", R"(graph {
+      {"small_output_beside_a_large_one", R"(graph {
   input %x : f32[3x64x50] "x"
   input %m : f32[1x50] "m"
   %e = Exp(%m)
@@ -260,7 +263,7 @@ const std::vector<Case>& hand_written() {
   output %e "e"
   output %y "y"
 })"},
-    {"transposed_copy_beside_the_original", R"(graph {
+      {"transposed_copy_beside_the_original", R"(graph {
   input %x : f32[2x80x48] "x"
   %s = ReduceSum(%x) {axes=[2], keepdims=true}
   %y = Div(%x, %s)
@@ -269,8 +272,9 @@ const std::vector<Case>& hand_written() {
   %z = Abs(%r)
   output %y "y"
   output %z "z"
-})", 1e-3},
-    {"row_statistics_beside_rows", R"(graph {
+})",
+       1e-3},
+      {"row_statistics_beside_rows", R"(graph {
   input %x : f32[2x80x48] "x"
   input %r : f32[2x80x48] "r"
   %h = Add(%x, %r)
@@ -279,31 +283,32 @@ const std::vector<Case>& hand_written() {
   output %h "h"
   output %s "s"
   output %m "m"
-})", 2e-5},
-    {"every_second", R"(graph {
+})",
+       2e-5},
+      {"every_second", R"(graph {
   input %x : f32[3x101] "x"
   %y = Slice(%x) {starts=[0,0], sizes=[3,51], steps=[1,2]}
   %z = Abs(%y)
   output %z "z"
 })"},
-    {"arg_max", R"(graph {
+      {"arg_max", R"(graph {
   input %x : f32[5x33] "x"
   %y = ArgMax(%x) {axis=1, keepdims=false, select_last=false}
   output %y "y"
 })"},
-    {"arg_min_channels", R"(graph {
+      {"arg_min_channels", R"(graph {
   input %x : f32[1x33x4x9] "x"
   %y = ArgMin(%x) {axis=1, keepdims=true, select_last=true}
   output %y "y"
 })"},
-    {"causal_mask", R"(graph {
+      {"causal_mask", R"(graph {
   input %x : f32[2x9x21] "x"
   input %m : bool[9x21] "m"
   %big = Constant() {value=[-10000.0]} : f32[1]
   %y = Where(%m, %x, %big)
   output %y "y"
 })"},
-    {"logic", R"(graph {
+      {"logic", R"(graph {
   input %x : f32[2x37] "x"
   input %y : f32[37] "y"
   %a = Less(%x, %y)
@@ -312,7 +317,7 @@ const std::vector<Case>& hand_written() {
   %d = Not(%c)
   output %d "d"
 })"},
-    {"integers", R"(graph {
+      {"integers", R"(graph {
   input %x : i64[5x19] "x"
   input %y : i64[19] "y"
   %d = Div(%x, %y)
@@ -323,7 +328,7 @@ const std::vector<Case>& hand_written() {
   output %p "p"
   output %c "c"
 })"},
-    {"cast_chain", R"(graph {
+      {"cast_chain", R"(graph {
   input %x : f32[5x19] "x"
   %i = Cast(%x) {to=i32}
   %b = Cast(%i) {to=bool}
@@ -331,14 +336,14 @@ const std::vector<Case>& hand_written() {
   %y = Add(%f, %x)
   output %y "y"
 })"},
-    {"double_precision", R"(graph {
+      {"double_precision", R"(graph {
   input %x : f64[5x19] "x"
   %e = Exp(%x)
   %s = ReduceSum(%e) {axes=[1], keepdims=true}
   %y = Div(%e, %s)
   output %y "y"
 })"},
-    {"small_integers", R"(graph {
+      {"small_integers", R"(graph {
   input %x : u8[3x50] "x"
   input %y : u8[3x50] "y"
   %a = Add(%x, %y)
@@ -347,7 +352,7 @@ const std::vector<Case>& hand_written() {
   output %b "b"
   output %r "r"
 })"},
-    {"rare_functions", R"(graph {
+      {"rare_functions", R"(graph {
   input %x : f32[3x50] "x"
   input %y : f32[50] "y"
   %s = Sin(%x)
@@ -363,8 +368,9 @@ const std::vector<Case>& hand_written() {
   %t4 = Add(%t1, %t2)
   %z = Add(%t3, %t4)
   output %z "z"
-})", 2e-5},
-    {"activations", R"(graph {
+})",
+       2e-5},
+      {"activations", R"(graph {
   input %x : f32[3x50] "x"
   %a = LeakyRelu(%x) {alpha=0.1}
   %b = Elu(%x) {alpha=1.5}
@@ -378,34 +384,34 @@ const std::vector<Case>& hand_written() {
   %z = Add(%i, %f)
   output %z "z"
 })"},
-    {"upsample_by_reshape", R"(graph {
+      {"upsample_by_reshape", R"(graph {
   input %x : f32[1x18x5x6] "x"
   %a = Reshape(%x) {shape=[1,18,5,1,6,1]}
   %b = Expand(%a) {shape=[1,18,5,2,6,2]}
   %y = Reshape(%b) {shape=[1,18,10,12]}
   output %y "y"
 })"},
-    {"pixel_shuffle", R"(graph {
+      {"pixel_shuffle", R"(graph {
   input %x : f32[1x20x5x6] "x"
   %a = Reshape(%x) {shape=[1,5,2,2,5,6]}
   %b = Transpose(%a) {perm=[0,1,4,2,5,3]}
   %y = Reshape(%b) {shape=[1,5,10,12]}
   output %y "y"
 })"},
-    {"tokens_to_image", R"(graph {
+      {"tokens_to_image", R"(graph {
   input %x : f32[1x35x24] "x"
   %t = Transpose(%x) {perm=[0,2,1]}
   %y = Reshape(%t) {shape=[1,24,5,7]}
   output %y "y"
 })"},
-    {"indivisible_reshape", R"(graph {
+      {"indivisible_reshape", R"(graph {
   input %x : f32[6x35] "x"
   %a = Transpose(%x) {perm=[1,0]}
   %b = Reshape(%a) {shape=[14,15]}
   %y = Relu(%b)
   output %y "y"
 })"},
-    {"rotate_halves", R"(graph {
+      {"rotate_halves", R"(graph {
   input %x : f32[2x3x9x16] "x"
   input %c : f32[9x16] "c"
   input %s : f32[9x16] "s"

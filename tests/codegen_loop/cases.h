@@ -14,7 +14,9 @@ struct Case {
   double tolerance = 3e-6;
 };
 
-inline void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+inline void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
 
 const std::vector<Case>& hand_written();
 

@@ -57,7 +57,8 @@ class Nvrtc {
 
 void expect_compiles(const Nvrtc& nvrtc, const Graph& graph, int& compiled) {
   const Candidate candidate = whole_graph(graph);
-  for (const Implementation& way : implementations(graph, candidate, test_target(Isa::portable), Accuracy::strict)) {
+  for (const Implementation& way :
+       implementations(graph, candidate, test_target(Isa::portable), Accuracy::strict)) {
     if (way.family != "loop") continue;
     const Result<std::string> source = generate_loop_cuda(graph, candidate, way);
     if (!source.ok()) continue;
@@ -74,7 +75,8 @@ TEST(Cuda, EveryProgramCompilesForSm90) {
   int compiled = 0;
   for (const Case& c : hand_written()) expect_compiles(nvrtc, parse_graph(c.text), compiled);
   EXPECT_EQ(compiled, static_cast<int>(hand_written().size()));
-  for (uint64_t seed = 0; seed < kRandomGraphs && !HasFailure(); ++seed) expect_compiles(nvrtc, random_graph(seed), compiled);
+  for (uint64_t seed = 0; seed < kRandomGraphs && !HasFailure(); ++seed)
+    expect_compiles(nvrtc, random_graph(seed), compiled);
 }
 
 }  // namespace

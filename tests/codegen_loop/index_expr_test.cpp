@@ -14,7 +14,9 @@ namespace {
 
 using Values = std::map<std::string, int64_t>;
 
-int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+int64_t floor_quotient(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
 
 // An expression built twice: simplified, and as a function.
 struct Pair {
@@ -35,12 +37,20 @@ class RandomExpression {
         const Pair b = make(depth - 1);
         return {a.index + b.index, [=](const Values& v) { return a.value(v) + b.value(v); }};
       }
-      case 1: return {a.index * c, [=](const Values& v) { return a.value(v) * c; }};
-      case 2: return {a.index - Index(c), [=](const Values& v) { return a.value(v) - c; }};
-      case 3: return {floor_div(a.index, c), [=](const Values& v) { return floor_quotient(a.value(v), c); }};
-      case 4: return {floor_mod(a.index, c), [=](const Values& v) { return a.value(v) - floor_quotient(a.value(v), c) * c; }};
-      case 5: return {absolute(a.index), [=](const Values& v) { return std::abs(a.value(v)); }};
-      default: return {clamp(a.index, -c, 2 * c), [=](const Values& v) { return std::clamp(a.value(v), -c, 2 * c); }};
+      case 1:
+        return {a.index * c, [=](const Values& v) { return a.value(v) * c; }};
+      case 2:
+        return {a.index - Index(c), [=](const Values& v) { return a.value(v) - c; }};
+      case 3:
+        return {floor_div(a.index, c), [=](const Values& v) { return floor_quotient(a.value(v), c); }};
+      case 4:
+        return {floor_mod(a.index, c),
+                [=](const Values& v) { return a.value(v) - floor_quotient(a.value(v), c) * c; }};
+      case 5:
+        return {absolute(a.index), [=](const Values& v) { return std::abs(a.value(v)); }};
+      default:
+        return {clamp(a.index, -c, 2 * c),
+                [=](const Values& v) { return std::clamp(a.value(v), -c, 2 * c); }};
     }
   }
 
@@ -67,7 +77,8 @@ TEST(IndexExpr, SimplificationKeepsEveryValue) {
           const int64_t expected = pair.value({{"x", x}, {"y", y}, {"z", z}});
           ASSERT_TRUE(at.is_constant()) << "seed " << seed << ": " << print(pair.index);
           ASSERT_EQ(at.constant(), expected) << "seed " << seed << ": " << print(pair.index);
-          ASSERT_TRUE(range.low <= expected && expected <= range.high) << "seed " << seed << ": " << print(pair.index);
+          ASSERT_TRUE(range.low <= expected && expected <= range.high)
+              << "seed " << seed << ": " << print(pair.index);
         }
   }
 }

@@ -24,7 +24,8 @@ constexpr size_t kPage = 4096;
 class GuardedBuffer {
  public:
   explicit GuardedBuffer(size_t bytes) : size_(bytes), mapped_((bytes + kPage - 1) / kPage * kPage + kPage) {
-    base_ = static_cast<char*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ = static_cast<char*>(
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(base_ + mapped_ - kPage, kPage, PROT_NONE);
     std::memset(base_, 0x7f, mapped_ - kPage);
   }
@@ -50,7 +51,8 @@ void for_each_offset(const TensorType& type, const Layout& layout, Visit visit) 
   }
 }
 
-// Sums grow: what a kernel is measured against is the float64 result, so the tolerance is relative to it and to 1.
+// Sums grow: what a kernel is measured against is the float64 result, so the tolerance is relative to it and
+// to 1.
 bool close(double actual, double expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(actual);
   if (std::isinf(expected)) return actual == expected;
@@ -84,8 +86,10 @@ Target test_target(Isa isa, int threads) {
 std::vector<Isa> runnable_isas() {
   std::vector<Isa> isas;
   for (Isa isa : {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4}) {
-    if (runs_here(isa)) isas.push_back(isa);
-    else std::cout << "not run: " << name(isa) << ", which this machine does not have\n";
+    if (runs_here(isa))
+      isas.push_back(isa);
+    else
+      std::cout << "not run: " << name(isa) << ", which this machine does not have\n";
   }
   return isas;
 }
@@ -103,7 +107,8 @@ HostTensor random_tensor(const TensorType& type, uint64_t seed, double scale) {
   return converted(wide, type.dtype);
 }
 
-void expect_close(const HostTensor& actual, const HostTensor& expected, double tolerance, const std::string& what) {
+void expect_close(const HostTensor& actual, const HostTensor& expected, double tolerance,
+                  const std::string& what) {
   ASSERT_EQ(actual.shape(), expected.shape()) << what;
   int shown = 0;
   for (int64_t i = 0; i < actual.elements() && shown < 4; ++i) {
@@ -133,7 +138,8 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
     buffers.push_back(std::make_unique<GuardedBuffer>(physical_bytes(tensor.type(), layout)));
     const size_t size = size_bytes(tensor.dtype());
     for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
-      std::memcpy(buffers.back()->data() + at * size, static_cast<const char*>(tensor.raw()) + i * size, size);
+      std::memcpy(buffers.back()->data() + at * size, static_cast<const char*>(tensor.raw()) + i * size,
+                  size);
     });
   };
   for (size_t i = 0; i < candidate.inputs.size(); ++i) lay_out(inputs[i], implementation.input_layouts[i]);
@@ -194,15 +200,18 @@ int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, 
       const std::string what = std::string(name(isa)) + " " + to_string(way);
       const Result<Kernel> kernel = generate(graph, candidate, way, target);
       if (!kernel.ok()) {
-        if (options.must_run) ADD_FAILURE() << what << ": " << kernel.refusal().detail << "\n" << print(graph);
+        if (options.must_run)
+          ADD_FAILURE() << what << ": " << kernel.refusal().detail << "\n" << print(graph);
         continue;
       }
       const RunResult result = run_kernel(graph, candidate, kernel.value(), way, target, inputs);
       EXPECT_EQ(result.status, 0) << what;
       for (size_t i = 0; i < result.outputs.size(); ++i)
-        expect_close(result.outputs[i], expected[i], options.tolerance, what + " output " + std::to_string(i));
+        expect_close(result.outputs[i], expected[i], options.tolerance,
+                     what + " output " + std::to_string(i));
       if (::testing::Test::HasFailure()) {
-        std::cout << print(graph) << "\n" << kernel.value().source.substr(kernel.value().source.find("extern \"C\"")) << "\n";
+        std::cout << print(graph) << "\n"
+                  << kernel.value().source.substr(kernel.value().source.find("extern \"C\"")) << "\n";
         return ran;
       }
       ++ran;
@@ -218,6 +227,8 @@ int check(const Graph& graph, const CheckOptions& options) {
   return check_with(graph, inputs, options);
 }
 
-int check_text(const std::string& text, const CheckOptions& options) { return check(parse_graph(text), options); }
+int check_text(const std::string& text, const CheckOptions& options) {
+  return check(parse_graph(text), options);
+}
 
 }  // namespace korch::testing

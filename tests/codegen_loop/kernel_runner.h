@@ -1,5 +1,6 @@
-// Generates, compiles and runs a kernel of the family "loop" (or "opaque") and compares it with the interpreter in float64. Every
-// buffer ends at an unmapped page, so that an access out of bounds kills the test.
+// Generates, compiles and runs a kernel of the family "loop" (or "opaque") and compares it with the
+// interpreter in float64. Every buffer ends at an unmapped page, so that an access out of bounds kills the
+// test.
 #pragma once
 
 #include <string>
@@ -15,19 +16,22 @@ Candidate whole_graph(const Graph& graph);
 Target test_target(Isa isa, int threads = 2);
 std::vector<Isa> runnable_isas();  // prints what this machine cannot run
 
-// Runs the kernel on row-major tensors, laying them out as the implementation says. The status is the kernel's.
+// Runs the kernel on row-major tensors, laying them out as the implementation says. The status is the
+// kernel's.
 struct RunResult {
   int32_t status = 0;
   std::vector<HostTensor> outputs;
 };
 RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kernel& kernel,
-                     const Implementation& implementation, const Target& target, const std::vector<HostTensor>& inputs);
+                     const Implementation& implementation, const Target& target,
+                     const std::vector<HostTensor>& inputs);
 
 // Uniform in [-scale, scale]; integers in [0, scale), bools 0 or 1.
 HostTensor random_tensor(const TensorType& type, uint64_t seed, double scale = 2);
 
 // Both NaN, both the same infinity, equal, or within tolerance * (1 + |expected|).
-void expect_close(const HostTensor& actual, const HostTensor& expected, double tolerance, const std::string& what);
+void expect_close(const HostTensor& actual, const HostTensor& expected, double tolerance,
+                  const std::string& what);
 
 struct CheckOptions {
   double tolerance = 3e-6;
@@ -35,7 +39,8 @@ struct CheckOptions {
   std::string family = "loop";
   bool must_run = true;  // every listed implementation; false: refusals are fine
 };
-// Checks all implementations on all instruction sets of this machine with random inputs; returns how many kernels ran.
+// Checks all implementations on all instruction sets of this machine with random inputs; returns how many
+// kernels ran.
 int check(const Graph& graph, const CheckOptions& options = {});
 int check_with(const Graph& graph, const std::vector<HostTensor>& inputs, const CheckOptions& options = {});
 int check_text(const std::string& text, const CheckOptions& options = {});

@@ -1,5 +1,5 @@
-// The vector math library, densely over float32: at most 4 units in the last place from the float64 function, special
-// values included, in whole vectors and in tails.
+// The vector math library, densely over float32: at most 4 units in the last place from the float64 function,
+// special values included, in whole vectors and in tails.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,17 +13,21 @@
 namespace korch::testing {
 namespace {
 
-constexpr uint64_t kStride = 997;  // bit patterns between two tested values; a prime, so that low bits vary too
-constexpr int64_t kBlock = 65536 + 13;  // elements per call; the rest beyond whole vectors takes the masked path
+constexpr uint64_t kStride =
+    997;  // bit patterns between two tested values; a prime, so that low bits vary too
+constexpr int64_t kBlock =
+    65536 + 13;  // elements per call; the rest beyond whole vectors takes the masked path
 constexpr double kAllowedUlp = 4;
 
 double ulp_error(float actual, double expected) {
   if (std::isnan(expected)) return std::isnan(actual) ? 0 : INFINITY;
   const auto nearest = static_cast<float>(expected);
-  if (std::isinf(nearest)) return actual == nearest || std::abs(actual) == std::numeric_limits<float>::max() ? 0 : INFINITY;
+  if (std::isinf(nearest))
+    return actual == nearest || std::abs(actual) == std::numeric_limits<float>::max() ? 0 : INFINITY;
   int exponent = 0;
   std::frexp(expected, &exponent);
-  const double ulp = std::abs(expected) < std::numeric_limits<float>::min() ? 0x1p-149 : std::ldexp(1.0, exponent - 24);
+  const double ulp =
+      std::abs(expected) < std::numeric_limits<float>::min() ? 0x1p-149 : std::ldexp(1.0, exponent - 24);
   return std::abs(static_cast<double>(actual) - expected) / ulp;
 }
 
@@ -35,10 +39,14 @@ struct Function {
 };
 
 const Function kFunctions[] = {
-    {"exp", Op::Exp, 0, std::exp},       {"log", Op::Log, 0, std::log},    {"tanh", Op::Tanh, 0, std::tanh},
-    {"erf", Op::Erf, 0, std::erf},       {"sqrt", Op::Sqrt, 0, std::sqrt},
+    {"exp", Op::Exp, 0, std::exp},
+    {"log", Op::Log, 0, std::log},
+    {"tanh", Op::Tanh, 0, std::tanh},
+    {"erf", Op::Erf, 0, std::erf},
+    {"sqrt", Op::Sqrt, 0, std::sqrt},
     {"expm1", Op::Elu, 1, [](double x) { return x < 0 ? std::expm1(x) : x; }},
-    {"log1p", Op::Softplus, 0, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))) + (x != x ? x : 0); }},
+    {"log1p", Op::Softplus, 0,
+     [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))) + (x != x ? x : 0); }},
 };
 
 class LoadedFunction {
@@ -99,7 +107,8 @@ TEST_P(VectorMath, WithinFourUlp) {
   for (size_t k = 0; k < isas.size(); ++k) {
     EXPECT_LE(worst[k], kAllowedUlp) << name(isas[k]) << " at " << worst_at[k];
     RecordProperty(name(isas[k]), std::to_string(worst[k]));
-    std::cout << function.name << " " << name(isas[k]) << ": " << worst[k] << " ulp at " << worst_at[k] << "\n";
+    std::cout << function.name << " " << name(isas[k]) << ": " << worst[k] << " ulp at " << worst_at[k]
+              << "\n";
   }
 }
 
@@ -109,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(All, VectorMath, ::testing::ValuesIn(kFunctions),
 TEST(VectorMath, SpecialValues) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> x(kBlock, 0), y(kBlock);
-  const float special[] = {0.0f, -0.0f, inf, -inf, nan, 1e-45f, -1e-45f, 1e-38f, 3e38f, -3e38f, 88.72f, -87.4f, -103.9f, 1.0f, -1.0f};
+  const float special[] = {0.0f,  -0.0f,  inf,    -inf,   nan,     1e-45f, -1e-45f, 1e-38f,
+                           3e38f, -3e38f, 88.72f, -87.4f, -103.9f, 1.0f,   -1.0f};
   std::copy(std::begin(special), std::end(special), x.begin());
   for (const Function& function : kFunctions)
     for (Isa isa : runnable_isas()) {

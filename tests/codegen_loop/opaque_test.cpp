@@ -10,7 +10,8 @@ const CheckOptions kOpaque = {.tolerance = 2e-6, .family = "opaque"};
 
 HostTensor indices(const Shape& shape, int64_t extent) {
   HostTensor result(TensorType{DType::i64, shape});
-  for (int64_t i = 0; i < result.elements(); ++i) result.mutable_data<int64_t>()[i] = (i * 5) % (2 * extent) - extent;
+  for (int64_t i = 0; i < result.elements(); ++i)
+    result.mutable_data<int64_t>()[i] = (i * 5) % (2 * extent) - extent;
   return result;
 }
 
@@ -50,7 +51,9 @@ TEST(Opaque, GatherAndScatterElements) {
   i = scatter.add_input({DType::i64, {2, 6, 5}}, "i");
   const ValueId u = scatter.add_input({DType::f32, {2, 6, 5}}, "u");
   scatter.set_outputs({scatter.add(Op::ScatterElements, AxisAttrs{1}, {x, i, u})}, {"y"});
-  EXPECT_GT(check_with(scatter, {data, indices({2, 6, 5}, 8), random_tensor({DType::f32, {2, 6, 5}}, 2)}, kOpaque), 0);
+  EXPECT_GT(
+      check_with(scatter, {data, indices({2, 6, 5}, 8), random_tensor({DType::f32, {2, 6, 5}}, 2)}, kOpaque),
+      0);
 }
 
 TEST(Opaque, GatherAndScatterSlices) {
@@ -66,7 +69,11 @@ TEST(Opaque, GatherAndScatterSlices) {
   i = scatter.add_input({DType::i64, {5, 2}}, "i");
   const ValueId u = scatter.add_input({DType::f32, {5, 4}}, "u");
   scatter.set_outputs({scatter.add(Op::ScatterND, NoAttrs{}, {x, i, u})}, {"y"});
-  EXPECT_GT(check_with(scatter, {random_tensor({DType::f32, {6, 6, 4}}, 3), indices({5, 2}, 6), random_tensor({DType::f32, {5, 4}}, 2)}, kOpaque), 0);
+  EXPECT_GT(check_with(scatter,
+                       {random_tensor({DType::f32, {6, 6, 4}}, 3), indices({5, 2}, 6),
+                        random_tensor({DType::f32, {5, 4}}, 2)},
+                       kOpaque),
+            0);
 }
 
 TEST(Opaque, MaxPoolIndices) {
@@ -87,7 +94,9 @@ TEST(Opaque, OutOfRangeFailsTheKernel) {
   const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
   const Kernel kernel = generate(graph, candidate, way, target).value();
   const HostTensor bad = HostTensor::of<int64_t>(DType::i64, {2, 3}, {0, 1, 2, 3, 4, 0});
-  EXPECT_EQ(run_kernel(graph, candidate, kernel, way, target, {random_tensor({DType::f32, {4, 3}}, 1), bad}).status, 1);
+  EXPECT_EQ(
+      run_kernel(graph, candidate, kernel, way, target, {random_tensor({DType::f32, {4, 3}}, 1), bad}).status,
+      1);
 }
 
 }  // namespace

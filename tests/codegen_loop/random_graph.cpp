@@ -53,18 +53,29 @@ class RandomGraph {
     const Shape s = shape(x);
     const auto rank = static_cast<int64_t>(s.size());
     switch (below(12)) {
-      case 0: return keep(Op::Tanh, NoAttrs{}, {x});
-      case 1: return keep(Op::Relu, NoAttrs{}, {x});
-      case 2: return keep(Op::Abs, NoAttrs{}, {x});
+      case 0:
+        return keep(Op::Tanh, NoAttrs{}, {x});
+      case 1:
+        return keep(Op::Relu, NoAttrs{}, {x});
+      case 2:
+        return keep(Op::Abs, NoAttrs{}, {x});
       case 3:
-      case 4: return add_binary(x);
-      case 5: return add_reduce(x);
-      case 6: return add_transpose(x);
-      case 7: return add_reshape(x);
-      case 8: return add_pad(x);
-      case 9: return add_slice(x);
-      case 10: return add_concat(x, below(std::max<int64_t>(rank, 1)));
-      case 11: return add_window(x);
+      case 4:
+        return add_binary(x);
+      case 5:
+        return add_reduce(x);
+      case 6:
+        return add_transpose(x);
+      case 7:
+        return add_reshape(x);
+      case 8:
+        return add_pad(x);
+      case 9:
+        return add_slice(x);
+      case 10:
+        return add_concat(x, below(std::max<int64_t>(rank, 1)));
+      case 11:
+        return add_window(x);
     }
   }
 
@@ -174,6 +185,8 @@ class RandomGraph {
 
 }  // namespace
 
-Graph random_graph(uint64_t seed) { return RandomGraph(seed).make(); }
+Graph random_graph(uint64_t seed) {
+  return RandomGraph(seed).make();
+}
 
 }  // namespace korch::testing

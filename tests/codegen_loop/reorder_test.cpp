@@ -21,12 +21,14 @@ void check_reorder(const TensorType& type, const Layout& from, const Layout& to)
     const HostTensor input = random_tensor(type, 3);
     const RunResult result = run_kernel(graph, whole_graph(graph), kernel.value(), way, target, {input});
     ASSERT_EQ(result.outputs.size(), 1u);
-    expect_close(result.outputs[0], input, 0, to_string(type) + " " + to_string(from) + " -> " + to_string(to));
+    expect_close(result.outputs[0], input, 0,
+                 to_string(type) + " " + to_string(from) + " -> " + to_string(to));
   }
 }
 
 TEST(Reorder, BetweenRowMajorAndChannelsLast) {
-  for (const Shape& shape : {Shape{1, 64, 14, 16}, Shape{2, 33, 7, 9}, Shape{1, 3, 20, 31}, Shape{3, 17, 1, 40}}) {
+  for (const Shape& shape :
+       {Shape{1, 64, 14, 16}, Shape{2, 33, 7, 9}, Shape{1, 3, 20, 31}, Shape{3, 17, 1, 40}}) {
     const Layout last = Layout::channels_last(4);
     check_reorder({DType::f32, shape}, {}, last);
     check_reorder({DType::f32, shape}, last, {});
@@ -40,7 +42,9 @@ TEST(Reorder, OtherTypesAndRanks) {
   check_reorder({DType::f32, {2, 35, 18}}, {}, Layout{{0, 2, 1}, -1, 1});
 }
 
-TEST(Reorder, CopyKeepsTheLayout) { check_reorder({DType::f32, {5, 1001}}, {}, {}); }
+TEST(Reorder, CopyKeepsTheLayout) {
+  check_reorder({DType::f32, {5, 1001}}, {}, {});
+}
 
 }  // namespace
 }  // namespace korch::testing

@@ -25,11 +25,16 @@ std::string integer_literal(int64_t value, DType type) {
 
 const char* infix(ScalarFn fn, DType type) {
   switch (fn) {
-    case ScalarFn::add: return "+";
-    case ScalarFn::sub: return "-";
-    case ScalarFn::mul: return "*";
-    case ScalarFn::div: return is_float(type) ? "/" : nullptr;
-    default: return nullptr;
+    case ScalarFn::add:
+      return "+";
+    case ScalarFn::sub:
+      return "-";
+    case ScalarFn::mul:
+      return "*";
+    case ScalarFn::div:
+      return is_float(type) ? "/" : nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -39,7 +44,8 @@ BodyEmitter::BodyEmitter(const ExprPool& pool, MemorySpelling memory, SourceText
     : pool_(pool), memory_(std::move(memory)), source_(source), scopes_(1) {}
 
 void BodyEmitter::set_lanes(const std::string& variable, int lanes, const std::string& count) {
-  for (auto it = known_.begin(); it != known_.end();) it = it->second.vector ? known_.erase(it) : std::next(it);
+  for (auto it = known_.begin(); it != known_.end();)
+    it = it->second.vector ? known_.erase(it) : std::next(it);
   // A single element that depends on a variable which now counts lanes is not single any more.
   for (auto it = known_.begin(); it != known_.end();)
     it = lanes > 1 && pool_.variables(it->first).count(variable) != 0 ? known_.erase(it) : std::next(it);
@@ -59,7 +65,9 @@ void BodyEmitter::set_output(std::string* code, std::string indent) {
   indent_ = std::move(indent);
 }
 
-std::string BodyEmitter::fresh(const std::string& prefix) { return prefix + std::to_string(names_++); }
+std::string BodyEmitter::fresh(const std::string& prefix) {
+  return prefix + std::to_string(names_++);
+}
 
 void BodyEmitter::remember(int node, Operand operand) {
   known_[node] = std::move(operand);
@@ -105,7 +113,8 @@ BodyEmitter::Operand BodyEmitter::define(DType type, bool vector, const std::str
 
 std::string BodyEmitter::as_vector(const Operand& operand, DType type) {
   if (operand.vector || lanes_ == 1) return operand.text;
-  if (type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64 || type == DType::bool_)
+  if (type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64 ||
+      type == DType::bool_)
     return fmt::format("splat_{}({})", type_name(type, lanes_), operand.text);
   return fmt::format("(({}){{}} + ({}){})", type_name(type, lanes_), element_type(type), operand.text);
 }
@@ -118,7 +127,9 @@ BodyEmitter::Operand BodyEmitter::emit(int node) {
   return operand;
 }
 
-std::string BodyEmitter::emit_full(int node) { return as_vector(emit(node), pool_[node].type); }
+std::string BodyEmitter::emit_full(int node) {
+  return as_vector(emit(node), pool_[node].type);
+}
 
 // A condition that differs between lanes cannot be an `if` around vector code.
 bool BodyEmitter::guards_lanes(int node) const {
@@ -141,17 +152,23 @@ BodyEmitter::Operand BodyEmitter::emit_new(int node) {
   const bool vector = is_vector(node);
   if (vector && guards_lanes(node)) return emit_by_lane(node);
   switch (e.kind) {
-    case ExprKind::constant: return emit_constant(e);
-    case ExprKind::load: return emit_access(e, node, memory_.pointer(e.buffer), e.coords[0]);
+    case ExprKind::constant:
+      return emit_constant(e);
+    case ExprKind::load:
+      return emit_access(e, node, memory_.pointer(e.buffer), e.coords[0]);
     case ExprKind::stage: {
       const StagePlace place = memory_.stage(e);
       if (!place.text.empty()) return {place.text, vector};
       return emit_access(e, node, place.pointer, place.offset);
     }
-    case ExprKind::call: return emit_call(e, vector);
-    case ExprKind::guard: return emit_guard(e, vector);
-    case ExprKind::fold: return emit_fold(e, node, vector);
-    case ExprKind::checked: return emit_checked(e, vector);
+    case ExprKind::call:
+      return emit_call(e, vector);
+    case ExprKind::guard:
+      return emit_guard(e, vector);
+    case ExprKind::fold:
+      return emit_fold(e, node, vector);
+    case ExprKind::checked:
+      return emit_checked(e, vector);
   }
   return {};
 }
@@ -175,12 +192,15 @@ BodyEmitter::Operand BodyEmitter::emit_access(const Expr& e, int node, const std
     const int64_t stride = offset.stride(variable_);
     const std::string at = fmt::format("{} + ({})", pointer, index(offset));
     const std::string count = count_.empty() ? std::to_string(lanes_) : count_;
-    if (stride == 1 && count_.empty()) value = fmt::format("load<{}>({})", stored, at);
-    else if (stride == 1) value = fmt::format("load_first<{}>({}, {})", stored, at, count_);
+    if (stride == 1 && count_.empty())
+      value = fmt::format("load<{}>({})", stored, at);
+    else if (stride == 1)
+      value = fmt::format("load_first<{}>({}, {})", stored, at, count_);
     else if (stride == 2 && e.type == DType::f32 && count_.empty()) {
       source_.use_function("load_every_second_" + stored, lanes_);
       value = fmt::format("load_every_second_{}({})", stored, at);
-    } else value = fmt::format("load_strided<{}>({}, {}, {})", stored, at, stride, count);
+    } else
+      value = fmt::format("load_strided<{}>({}, {}, {})", stored, at, stride, count);
   } else {
     for (int dynamic : offset.dynamics()) emit(dynamic);
     const std::string name = fresh("g");
@@ -195,8 +215,10 @@ BodyEmitter::Operand BodyEmitter::emit_access(const Expr& e, int node, const std
   return define(e.type, true, value);
 }
 
-std::string BodyEmitter::combine(ScalarFn fn, DType type, const std::string& a, const std::string& b, int lanes) {
-  if (type == DType::bool_) return fmt::format("{} {} {}", a, fn == ScalarFn::min || fn == ScalarFn::mul ? '&' : '|', b);
+std::string BodyEmitter::combine(ScalarFn fn, DType type, const std::string& a, const std::string& b,
+                                 int lanes) {
+  if (type == DType::bool_)
+    return fmt::format("{} {} {}", a, fn == ScalarFn::min || fn == ScalarFn::mul ? '&' : '|', b);
   if (lanes > 1 && !source_.is_vector_function(fn, type)) {
     KORCH_ASSERT(false, "a reduction of this type is not vectorized");
   }
@@ -208,14 +230,17 @@ std::string BodyEmitter::accumulator(ScalarFn fn, DType type, int lanes, bool po
   ExprPool scratch;
   const std::string start = emit_constant(scratch[identity_of(scratch, fn, type)]).text;
   const std::string name = fresh("a"), spelled = type_name(type, lanes);
-  line(fmt::format("{} {} = {};", spelled, name, lanes > 1 ? fmt::format("splat_{}({})", spelled, start) : start));
-  if (positions) line(fmt::format("{} {}_at = {};", type_name(DType::i64, lanes), name, lanes > 1 ? "{}" : "-1"));
+  line(fmt::format("{} {} = {};", spelled, name,
+                   lanes > 1 ? fmt::format("splat_{}({})", spelled, start) : start));
+  if (positions)
+    line(fmt::format("{} {}_at = {};", type_name(DType::i64, lanes), name, lanes > 1 ? "{}" : "-1"));
   if (positions && lanes > 1) line(fmt::format("{0}_at = {0}_at - 1;", name));
   return name;
 }
 
-void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accumulator, const std::string& position,
-                               const std::string& element, const std::string& at, bool select_last) {
+void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accumulator,
+                               const std::string& position, const std::string& element, const std::string& at,
+                               bool select_last) {
   const bool max = fn == ScalarFn::max;
   const std::string take = fresh("m");
   auto less = [&](const std::string& a, const std::string& b, const char* fn_name, const char* op) {
@@ -223,14 +248,16 @@ void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accum
   };
   const char* name = select_last ? "fn_le" : "fn_lt";
   const char* op = select_last ? "<=" : "<";
-  std::string better = "(" + (max ? less(accumulator, element, name, op) : less(element, accumulator, name, op)) + ")";
+  std::string better =
+      "(" + (max ? less(accumulator, element, name, op) : less(element, accumulator, name, op)) + ")";
   const std::string none = lanes_ > 1 ? fmt::format("__builtin_convertvector({} < 0, {})", position,
                                                     type_name(DType::bool_, lanes_))
                                       : fmt::format("({} < 0)", position);
   better += " | " + none;
   if (is_float(type)) {
-    const std::string nan = lanes_ > 1 ? fmt::format("(~fn_eq({0}, {0}) & fn_eq({1}, {1}))", element, accumulator)
-                                       : fmt::format("(({0} != {0}) & ({1} == {1}))", element, accumulator);
+    const std::string nan = lanes_ > 1
+                                ? fmt::format("(~fn_eq({0}, {0}) & fn_eq({1}, {1}))", element, accumulator)
+                                : fmt::format("(({0} != {0}) & ({1} == {1}))", element, accumulator);
     better += " | " + nan;
   }
   line(fmt::format("const {} {} = {};", type_name(DType::bool_, lanes_), take, better));
@@ -245,25 +272,37 @@ std::string BodyEmitter::call_text(const Expr& e, const std::vector<std::string>
   const bool vector = lanes > 1;
   if (const char* op = infix(e.fn, type)) return fmt::format("{} {} {}", args[0], op, args[1]);
   switch (e.fn) {
-    case ScalarFn::neg: return "-(" + args[0] + ")";
-    case ScalarFn::reciprocal: return fmt::format("{} / {}", as_vector({float_literal(1, type), false}, type), args[0]);
-    case ScalarFn::select: return fmt::format("fn_select({}, {}, {})", args[0], args[1], args[2]);
-    case ScalarFn::logical_and: return fmt::format("{} & {}", args[0], args[1]);
-    case ScalarFn::logical_or: return fmt::format("{} | {}", args[0], args[1]);
-    case ScalarFn::logical_xor: return fmt::format("{} ^ {}", args[0], args[1]);
-    case ScalarFn::logical_not: return vector ? "~" + args[0] : "!" + args[0];
+    case ScalarFn::neg:
+      return "-(" + args[0] + ")";
+    case ScalarFn::reciprocal:
+      return fmt::format("{} / {}", as_vector({float_literal(1, type), false}, type), args[0]);
+    case ScalarFn::select:
+      return fmt::format("fn_select({}, {}, {})", args[0], args[1], args[2]);
+    case ScalarFn::logical_and:
+      return fmt::format("{} & {}", args[0], args[1]);
+    case ScalarFn::logical_or:
+      return fmt::format("{} | {}", args[0], args[1]);
+    case ScalarFn::logical_xor:
+      return fmt::format("{} ^ {}", args[0], args[1]);
+    case ScalarFn::logical_not:
+      return vector ? "~" + args[0] : "!" + args[0];
     case ScalarFn::eq:
-      return vector ? fmt::format("fn_eq({}, {})", args[0], args[1]) : fmt::format("{} == {}", args[0], args[1]);
+      return vector ? fmt::format("fn_eq({}, {})", args[0], args[1])
+                    : fmt::format("{} == {}", args[0], args[1]);
     case ScalarFn::lt:
-      return vector ? fmt::format("fn_lt({}, {})", args[0], args[1]) : fmt::format("{} < {}", args[0], args[1]);
+      return vector ? fmt::format("fn_lt({}, {})", args[0], args[1])
+                    : fmt::format("{} < {}", args[0], args[1]);
     case ScalarFn::le:
-      return vector ? fmt::format("fn_le({}, {})", args[0], args[1]) : fmt::format("{} <= {}", args[0], args[1]);
+      return vector ? fmt::format("fn_le({}, {})", args[0], args[1])
+                    : fmt::format("{} <= {}", args[0], args[1]);
     case ScalarFn::is_nan:
       return vector ? fmt::format("~fn_eq({0}, {0})", args[0]) : fmt::format("{0} != {0}", args[0]);
-    default: break;
+    default:
+      break;
   }
   const std::string name = std::string("fn_") + korch::name(e.fn);
-  if (e.fn != ScalarFn::min && e.fn != ScalarFn::max && e.fn != ScalarFn::abs) source_.use_function(name, lanes);
+  if (e.fn != ScalarFn::min && e.fn != ScalarFn::max && e.fn != ScalarFn::abs)
+    source_.use_function(name, lanes);
   std::string text = name + "(" + args[0];
   for (size_t i = 1; i < args.size(); ++i) text += ", " + args[i];
   return text + ")";
@@ -275,12 +314,13 @@ BodyEmitter::Operand BodyEmitter::emit_call(const Expr& e, bool vector) {
   if (vector && !source_.is_vector_function(e.fn, type)) return emit_lanewise_call(e);
   std::vector<std::string> args;
   for (int arg : e.args) args.push_back(vector ? emit_full(arg) : emit(arg).text);
-  return define(e.type, vector, vector ? call_text(e, args, lanes_) : [&] {
-    const int lanes = std::exchange(lanes_, 1);
-    const std::string text = call_text(e, args, 1);
-    lanes_ = lanes;
-    return text;
-  }());
+  return define(
+      e.type, vector, vector ? call_text(e, args, lanes_) : [&] {
+        const int lanes = std::exchange(lanes_, 1);
+        const std::string text = call_text(e, args, 1);
+        lanes_ = lanes;
+        return text;
+      }());
 }
 
 BodyEmitter::Operand BodyEmitter::emit_lanewise_call(const Expr& e) {
@@ -297,8 +337,8 @@ BodyEmitter::Operand BodyEmitter::emit_lanewise_call(const Expr& e) {
   const std::string value = call_text(e, args, 1);
   lanes_ = lanes;
   line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}({4});", lane,
-                   count_.empty() ? std::to_string(lanes_) : count_, name, e.type == DType::bool_ ? "-(int)" : "",
-                   value));
+                   count_.empty() ? std::to_string(lanes_) : count_, name,
+                   e.type == DType::bool_ ? "-(int)" : "", value));
   return {name, true};
 }
 
@@ -312,8 +352,9 @@ BodyEmitter::Operand BodyEmitter::emit_cast(const Expr& e, bool vector) {
   const std::string to = type_name(e.type, lanes_);
   if (e.type == DType::bool_)
     return define(e.type, true, fmt::format("__builtin_convertvector({} != 0, {})", operand.text, to));
-  return define(e.type, true, fmt::format("__builtin_convertvector({}{}, {})", from == DType::bool_ ? "-" : "",
-                                          operand.text, to));
+  return define(
+      e.type, true,
+      fmt::format("__builtin_convertvector({}{}, {})", from == DType::bool_ ? "-" : "", operand.text, to));
 }
 
 BodyEmitter::Operand BodyEmitter::emit_guard(const Expr& e, bool vector) {
@@ -370,10 +411,12 @@ BodyEmitter::Operand BodyEmitter::emit_by_lane(int node) {
   const int lanes = lanes_;
   line(fmt::format("{} {} = {{}};", type_name(e.type, lanes_), name));
   line(fmt::format("const int64_t {} = {};", outer, variable));
-  open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", lane, count.empty() ? std::to_string(lanes) : count));
+  open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", lane,
+                   count.empty() ? std::to_string(lanes) : count));
   line(fmt::format("const int64_t {} = {} + {};", variable, outer, lane));
   std::map<int, Operand> known = known_;
-  for (auto it = known_.begin(); it != known_.end();) it = it->second.vector ? known_.erase(it) : std::next(it);
+  for (auto it = known_.begin(); it != known_.end();)
+    it = it->second.vector ? known_.erase(it) : std::next(it);
   variable_.clear();
   lanes_ = 1;
   count_.clear();
@@ -397,18 +440,22 @@ void BodyEmitter::store(const std::string& pointer, const Index& offset, DType t
   const std::string count = count_.empty() ? std::to_string(lanes_) : count_;
   if (!offset.affine_in(variable_)) {
     const std::string name = fresh("s");
-    line(fmt::format("const {} {} = {};", type_name(type == DType::bool_ ? DType::u8 : type, lanes_), name, stored));
+    line(fmt::format("const {} {} = {};", type_name(type == DType::bool_ ? DType::u8 : type, lanes_), name,
+                     stored));
     lane_ = fresh("l");
-    line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{3}] = {4}[{0}];", lane_, count, pointer, index(offset),
-                     name));
+    line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{3}] = {4}[{0}];", lane_, count, pointer,
+                     index(offset), name));
     lane_.clear();
     return;
   }
   const int64_t stride = offset.stride(variable_);
   const std::string at = fmt::format("{} + ({})", pointer, index(offset));
-  if (stride == 1 && count_.empty()) line(fmt::format("store({}, {});", at, stored));
-  else if (stride == 1) line(fmt::format("store_first({}, {}, {});", at, stored, count_));
-  else line(fmt::format("store_strided({}, {}, {}, {});", at, stride, stored, count));
+  if (stride == 1 && count_.empty())
+    line(fmt::format("store({}, {});", at, stored));
+  else if (stride == 1)
+    line(fmt::format("store_first({}, {}, {});", at, stored, count_));
+  else
+    line(fmt::format("store_strided({}, {}, {}, {});", at, stride, stored, count));
 }
 
 void BodyEmitter::hoist(const std::vector<int>& roots, const std::set<std::string>& bound) {

@@ -1,4 +1,5 @@
-// Expressions of an ExprPool as C++ statements, one element or one vector of `lanes` along one loop variable at a time.
+// Expressions of an ExprPool as C++ statements, one element or one vector of `lanes` along one loop variable
+// at a time.
 #pragma once
 
 #include <functional>
@@ -12,8 +13,8 @@
 
 namespace korch::loop {
 
-// Where a stage's element lies: in memory at pointer[offset], or already in `text` (a vector, or a scalar when lanes is
-// 1 or the coordinates do not mention the vector variable).
+// Where a stage's element lies: in memory at pointer[offset], or already in `text` (a vector, or a scalar
+// when lanes is 1 or the coordinates do not mention the vector variable).
 struct StagePlace {
   std::string pointer;
   Index offset;
@@ -50,7 +51,8 @@ class BodyEmitter {
   // A vector when lanes > 1, whatever the node depends on.
   std::string emit_full(int node);
   std::string as_vector(const Operand& operand, DType type);
-  void store(const std::string& pointer, const Index& offset, DType type, const std::string& value, bool vector);
+  void store(const std::string& pointer, const Index& offset, DType type, const std::string& value,
+             bool vector);
 
   // Values known inside { } only: what is emitted between open and close is forgotten afterwards.
   void open(const std::string& head);
@@ -63,7 +65,8 @@ class BodyEmitter {
   std::string fresh(const std::string& prefix);
   std::string index(const Index& index);
   int lanes() const { return lanes_; }
-  // Declares a variable holding what a reduction starts from (with `positions` a second one, NAME_at, of i64).
+  // Declares a variable holding what a reduction starts from (with `positions` a second one, NAME_at, of
+  // i64).
   std::string accumulator(ScalarFn fn, DType type, int lanes, bool positions);
   // Replaces accumulator and its position where the element is the new extreme. The first NaN wins for good.
   void take_extreme(ScalarFn fn, DType type, const std::string& accumulator, const std::string& position,
@@ -92,10 +95,10 @@ class BodyEmitter {
   SourceText& source_;
   std::string* code_ = nullptr;
   std::string indent_;
-  std::string variable_;   // the vector variable
+  std::string variable_;  // the vector variable
   int lanes_ = 1;
   std::string count_;
-  std::string lane_;       // spelling of the current lane while going lane by lane
+  std::string lane_;  // spelling of the current lane while going lane by lane
   std::map<int, Operand> known_;
   std::vector<std::vector<int>> scopes_;
   int names_ = 0;

@@ -20,8 +20,10 @@ bool is_comparison(ScalarFn fn) {
     case ScalarFn::logical_and:
     case ScalarFn::logical_or:
     case ScalarFn::logical_xor:
-    case ScalarFn::logical_not: return true;
-    default: return false;
+    case ScalarFn::logical_not:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -31,22 +33,26 @@ class Terms {
   Terms(const ScalarExpr& expr, const Node& node, std::vector<int> operands, DType result, ExprPool& pool)
       : expr_(expr), node_(node), operands_(std::move(operands)), result_(result), pool_(pool) {}
 
-  int evaluate() {
-    return term(static_cast<int>(expr_.terms.size()) - 1, pool_[operands_[0]].type);
-  }
+  int evaluate() { return term(static_cast<int>(expr_.terms.size()) - 1, pool_[operands_[0]].type); }
 
  private:
   std::optional<DType> type_of(int index) const {
     const ScalarExpr::Term& t = expr_.terms[index];
     switch (t.fn) {
-      case ScalarFn::arg0: return pool_[operands_[0]].type;
-      case ScalarFn::arg1: return pool_[operands_[1]].type;
-      case ScalarFn::arg2: return pool_[operands_[2]].type;
+      case ScalarFn::arg0:
+        return pool_[operands_[0]].type;
+      case ScalarFn::arg1:
+        return pool_[operands_[1]].type;
+      case ScalarFn::arg2:
+        return pool_[operands_[2]].type;
       case ScalarFn::alpha:
       case ScalarFn::beta:
-      case ScalarFn::constant: return std::nullopt;
-      case ScalarFn::cast: return result_;
-      default: break;
+      case ScalarFn::constant:
+        return std::nullopt;
+      case ScalarFn::cast:
+        return result_;
+      default:
+        break;
     }
     if (is_comparison(t.fn)) return DType::bool_;
     for (int operand : {t.fn == ScalarFn::select ? -1 : t.a, t.b, t.c}) {
@@ -66,14 +72,22 @@ class Terms {
   int term(int index, DType wanted) {
     const ScalarExpr::Term& t = expr_.terms[index];
     switch (t.fn) {
-      case ScalarFn::arg0: return operands_[0];
-      case ScalarFn::arg1: return operands_[1];
-      case ScalarFn::arg2: return operands_[2];
-      case ScalarFn::alpha: return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).alpha);
-      case ScalarFn::beta: return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).beta);
-      case ScalarFn::constant: return pool_.constant(wanted, t.value);
-      case ScalarFn::cast: return pool_.call(t.fn, result_, {term(t.a, wanted)});
-      default: break;
+      case ScalarFn::arg0:
+        return operands_[0];
+      case ScalarFn::arg1:
+        return operands_[1];
+      case ScalarFn::arg2:
+        return operands_[2];
+      case ScalarFn::alpha:
+        return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).alpha);
+      case ScalarFn::beta:
+        return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).beta);
+      case ScalarFn::constant:
+        return pool_.constant(wanted, t.value);
+      case ScalarFn::cast:
+        return pool_.call(t.fn, result_, {term(t.a, wanted)});
+      default:
+        break;
     }
     if (t.fn == ScalarFn::select) {
       const DType type = type_of(t.b) || type_of(t.c) ? sibling_type(t.b, t.c) : wanted;
@@ -103,14 +117,19 @@ std::string coords_key(const std::vector<Index>& coords) {
 std::optional<ScalarFn> combine_function(Op op) {
   switch (op) {
     case Op::ReduceSum:
-    case Op::WindowSum: return ScalarFn::add;
-    case Op::ReduceProd: return ScalarFn::mul;
+    case Op::WindowSum:
+      return ScalarFn::add;
+    case Op::ReduceProd:
+      return ScalarFn::mul;
     case Op::ReduceMax:
     case Op::ArgMax:
-    case Op::WindowMax: return ScalarFn::max;
+    case Op::WindowMax:
+      return ScalarFn::max;
     case Op::ReduceMin:
-    case Op::ArgMin: return ScalarFn::min;
-    default: return std::nullopt;
+    case Op::ArgMin:
+      return ScalarFn::min;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -120,15 +139,18 @@ int64_t window_size(const PoolAttrs& pool) {
   return size;
 }
 
-Composer::Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory, ExprPool& pool)
+Composer::Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory,
+                   ExprPool& pool)
     : graph_(graph), memory_(std::move(memory)), pool_(pool) {
   for (NodeId node : candidate.nodes)
     for (ValueId output : graph.node(node).outputs) producers_[output] = node;
 }
 
 void Composer::set_stage(ValueId value, bool on) {
-  if (on) stages_[value] = 1;
-  else stages_.erase(value);
+  if (on)
+    stages_[value] = 1;
+  else
+    stages_.erase(value);
   memo_.clear();
 }
 
@@ -182,11 +204,16 @@ int Composer::define(ValueId value, const std::vector<Index>& coords) {
   ++evaluations_[value];
   int result = -1;
   const Category category = info(node->op).category;
-  if (category == Category::elementwise) result = elementwise(*node, coords);
-  else if (node->op == Op::Gather) result = gather(*node, coords);
-  else if (category == Category::layout) result = layout(*node, coords);
-  else if (category == Category::window) result = window(*node, coords);
-  else KORCH_ASSERT(false, std::string("a loop nest cannot compute ") + name(node->op));
+  if (category == Category::elementwise)
+    result = elementwise(*node, coords);
+  else if (node->op == Op::Gather)
+    result = gather(*node, coords);
+  else if (category == Category::layout)
+    result = layout(*node, coords);
+  else if (category == Category::window)
+    result = window(*node, coords);
+  else
+    KORCH_ASSERT(false, std::string("a loop nest cannot compute ") + name(node->op));
   memo_[key] = result;
   return result;
 }

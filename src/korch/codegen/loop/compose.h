@@ -1,5 +1,5 @@
-// A Value of a candidate at symbolic coordinates as one scalar expression: elementwise primitives by their scalar
-// semantics, layout primitives by their index maps, pooling windows unrolled.
+// A Value of a candidate at symbolic coordinates as one scalar expression: elementwise primitives by their
+// scalar semantics, layout primitives by their index maps, pooling windows unrolled.
 #pragma once
 
 #include <functional>
@@ -24,17 +24,19 @@ struct Argument {
 class Composer {
  public:
   // `memory` tells where the candidate's inputs and constants lie (one-element constants become literals).
-  Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory, ExprPool& pool);
+  Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory,
+           ExprPool& pool);
 
   // Values that are not composed further but become ExprKind::stage.
   void set_stage(ValueId value, bool on);
   bool is_stage(ValueId value) const { return stages_.count(value) != 0; }
 
-  // The expression's root in the pool. Throws Error{internal} when `value` needs a primitive that `obstacle` names.
+  // The expression's root in the pool. Throws Error{internal} when `value` needs a primitive that `obstacle`
+  // names.
   int compose(ValueId value, const std::vector<Index>& coords);
 
-  // A stage's own definition, one step below `value` (which may be a stage itself): for elementwise and layout
-  // primitives the value at coords; a reduction's operand is composed by the caller.
+  // A stage's own definition, one step below `value` (which may be a stage itself): for elementwise and
+  // layout primitives the value at coords; a reduction's operand is composed by the caller.
   int define(ValueId value, const std::vector<Index>& coords);
 
   // How often each Value of the candidate was composed at distinct coordinates since `clear_counts`.

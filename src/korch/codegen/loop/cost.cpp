@@ -15,27 +15,31 @@ double needed_of(const Graph& graph, const Node& node, size_t operand, double ne
   switch (node.op) {
     case Op::Transpose:
     case Op::Reshape:
-    case Op::Slice: return std::min(all, needed);
-    case Op::Gather: return operand == 1 && whole ? all : 0;
+    case Op::Slice:
+      return std::min(all, needed);
+    case Op::Gather:
+      return operand == 1 && whole ? all : 0;
     case Op::WindowSum:
     case Op::WindowMax: {
       if (!whole) return 0;
       const auto& pool = std::get<PoolAttrs>(node.attrs);
       double count = static_cast<double>(in.shape[0]) * static_cast<double>(in.shape[1]);
       for (size_t s = 0; s < pool.kernel.size(); ++s) {
-        const int64_t covered = out.shape[2 + s] * std::min(pool.strides[s], pool.kernel[s]) - pool.pads_before[s] -
-                                pool.pads_after[s];
+        const int64_t covered = out.shape[2 + s] * std::min(pool.strides[s], pool.kernel[s]) -
+                                pool.pads_before[s] - pool.pads_after[s];
         count *= static_cast<double>(std::clamp<int64_t>(covered, 0, in.shape[2 + s]));
       }
       return count;
     }
-    default: return whole ? all : (in.shape == out.shape ? needed : 0);
+    default:
+      return whole ? all : (in.shape == out.shape ? needed : 0);
   }
 }
 
 std::map<ValueId, double> needed_elements(const Graph& graph, const Candidate& candidate) {
   std::map<ValueId, double> needed;
-  for (ValueId output : candidate.outputs) needed[output] = static_cast<double>(graph.value(output).type.elements());
+  for (ValueId output : candidate.outputs)
+    needed[output] = static_cast<double>(graph.value(output).type.elements());
   for (size_t i = candidate.nodes.size(); i-- > 0;) {
     const Node& node = graph.node(candidate.nodes[i]);
     for (size_t k = 0; k < node.inputs.size(); ++k) {
@@ -51,12 +55,16 @@ double flops_of(ScalarFn fn) {
     case ScalarFn::exp:
     case ScalarFn::expm1:
     case ScalarFn::log:
-    case ScalarFn::log1p: return 16;
-    case ScalarFn::tanh: return 24;
-    case ScalarFn::erf: return 32;
+    case ScalarFn::log1p:
+      return 16;
+    case ScalarFn::tanh:
+      return 24;
+    case ScalarFn::erf:
+      return 32;
     case ScalarFn::div:
     case ScalarFn::reciprocal:
-    case ScalarFn::sqrt: return 4;
+    case ScalarFn::sqrt:
+      return 4;
     case ScalarFn::pow:
     case ScalarFn::mod:
     case ScalarFn::fmod:
@@ -70,15 +78,18 @@ double flops_of(ScalarFn fn) {
     case ScalarFn::cosh:
     case ScalarFn::asinh:
     case ScalarFn::acosh:
-    case ScalarFn::atanh: return 8;
+    case ScalarFn::atanh:
+      return 8;
     case ScalarFn::arg0:
     case ScalarFn::arg1:
     case ScalarFn::arg2:
     case ScalarFn::alpha:
     case ScalarFn::beta:
     case ScalarFn::constant:
-    case ScalarFn::cast: return 0;
-    default: return 1;
+    case ScalarFn::cast:
+      return 0;
+    default:
+      return 1;
   }
 }
 

@@ -5,12 +5,12 @@
 
 namespace korch::loop {
 
-// Distinct bytes of inputs, constants and outputs. What a slice, a strided window or a gather leaves unread is not
-// counted; a data-dependent gather counts nothing of its data.
+// Distinct bytes of inputs, constants and outputs. What a slice, a strided window or a gather leaves unread
+// is not counted; a data-dependent gather counts nothing of its data.
 double least_bytes(const Graph& graph, const Candidate& candidate);
 
-// Arithmetic in units of one addition at the peak rate of multiply-adds (which count 2); transcendental functions count
-// less than their shortest known instruction sequence.
+// Arithmetic in units of one addition at the peak rate of multiply-adds (which count 2); transcendental
+// functions count less than their shortest known instruction sequence.
 double least_flops(const Graph& graph, const Candidate& candidate);
 
 // An elementwise primitive with more than additions, multiplications and choices.

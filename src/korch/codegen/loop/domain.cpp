@@ -64,8 +64,8 @@ std::vector<Index> coords_in_memory_order(const Index& flat, const Shape& shape,
   return coords_in_order(flat, shape, order);
 }
 
-void interval_of(const std::vector<Index>& reads, const std::set<std::string>& grid, int64_t axis_extent, Index& base,
-                 int64_t& extent) {
+void interval_of(const std::vector<Index>& reads, const std::set<std::string>& grid, int64_t axis_extent,
+                 Index& base, int64_t& extent) {
   Index moving;  // the part that depends on the grid
   IndexRange range;
   bool first = true, together = true;
@@ -74,8 +74,9 @@ void interval_of(const std::vector<Index>& reads, const std::set<std::string>& g
     for (const Index::Term& term : read.terms()) {
       const Index atom = term_index(term);
       const std::set<std::string> names = atom.variables();
-      const bool fixed = atom.dynamics().empty() && !names.empty() &&
-                         std::all_of(names.begin(), names.end(), [&](const std::string& n) { return grid.count(n) != 0; });
+      const bool fixed =
+          atom.dynamics().empty() && !names.empty() &&
+          std::all_of(names.begin(), names.end(), [&](const std::string& n) { return grid.count(n) != 0; });
       if (fixed) part = part + atom;
     }
     const IndexRange rest = (read - part).range();
@@ -85,11 +86,13 @@ void interval_of(const std::vector<Index>& reads, const std::set<std::string>& g
     first = false;
     range = {std::min(range.low, rest.low), std::max(range.high, rest.high)};
   }
-  if (together && moving.is_constant()) range = {std::max<int64_t>(range.low, 0), std::min(range.high, axis_extent - 1)};
+  if (together && moving.is_constant())
+    range = {std::max<int64_t>(range.low, 0), std::min(range.high, axis_extent - 1)};
   base = moving + Index(range.low);
   extent = range.high - range.low + 1;
   const IndexRange bases = base.range();
-  if (!together || extent < 1 || extent >= axis_extent || bases.low < 0 || bases.high + extent > axis_extent) {
+  if (!together || extent < 1 || extent >= axis_extent || bases.low < 0 ||
+      bases.high + extent > axis_extent) {
     base = Index(0);
     extent = axis_extent;
   }

@@ -1,5 +1,5 @@
-// Iteration domains: one flat variable over all elements in memory order, split where index expressions divide by
-// something, so that loops stay as long as the accesses allow.
+// Iteration domains: one flat variable over all elements in memory order, split where index expressions
+// divide by something, so that loops stay as long as the accesses allow.
 #pragma once
 
 #include <optional>
@@ -24,21 +24,23 @@ struct Domain {
   bool split(const Split& split, const std::string& outer, const std::string& inner);
 };
 
-// How to cut a domain into runs of `row` consecutive elements: the variables that lie wholly inside a run, and the split
-// (if inner_extent is not 0) whose inner part does, too. Nothing when the extents do not allow it.
+// How to cut a domain into runs of `row` consecutive elements: the variables that lie wholly inside a run,
+// and the split (if inner_extent is not 0) whose inner part does, too. Nothing when the extents do not allow
+// it.
 struct RowCut {
   std::vector<std::string> inside;
   Split split{{}, 0};
 };
 std::optional<RowCut> cut_rows(const Domain& domain, int64_t row);
 
-// Logical coordinates of position `flat` of memory that holds `extents`, the axes in `order` (outermost first).
+// Logical coordinates of position `flat` of memory that holds `extents`, the axes in `order` (outermost
+// first).
 std::vector<Index> coords_in_order(const Index& flat, const Shape& extents, const std::vector<int>& order);
 std::vector<Index> coords_in_memory_order(const Index& flat, const Shape& shape, const Layout& layout);
 
-// The interval base .. base + extent - 1 of an axis of `axis_extent` elements that holds all of `reads`, where the base
-// depends on grid variables only: the whole axis when they do not move together.
-void interval_of(const std::vector<Index>& reads, const std::set<std::string>& grid, int64_t axis_extent, Index& base,
-                 int64_t& extent);
+// The interval base .. base + extent - 1 of an axis of `axis_extent` elements that holds all of `reads`,
+// where the base depends on grid variables only: the whole axis when they do not move together.
+void interval_of(const std::vector<Index>& reads, const std::set<std::string>& grid, int64_t axis_extent,
+                 Index& base, int64_t& extent);
 
 }  // namespace korch::loop

@@ -10,10 +10,15 @@ namespace korch::loop {
 
 struct ValueEmitter::State {
   State(const Graph& g, const Candidate& c, const Implementation& i, const Target& t)
-      : graph(g), candidate(c), implementation(i), source(t.isa), composer(g, c, arguments(c, i), pool),
+      : graph(g),
+        candidate(c),
+        implementation(i),
+        source(t.isa),
+        composer(g, c, arguments(c, i), pool),
         body(pool, spelling(), source) {}
 
-  static std::map<ValueId, Argument> arguments(const Candidate& candidate, const Implementation& implementation) {
+  static std::map<ValueId, Argument> arguments(const Candidate& candidate,
+                                               const Implementation& implementation) {
     std::map<ValueId, Argument> result;
     int number = 0;
     for (size_t i = 0; i < candidate.inputs.size(); ++i)
@@ -58,8 +63,8 @@ struct ValueEmitter::State {
   BodyEmitter body;
 };
 
-ValueEmitter::ValueEmitter(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                           const Target& target)
+ValueEmitter::ValueEmitter(const Graph& graph, const Candidate& candidate,
+                           const Implementation& implementation, const Target& target)
     : state_(std::make_unique<State>(graph, candidate, implementation, target)) {}
 
 ValueEmitter::~ValueEmitter() = default;
@@ -72,18 +77,21 @@ void ValueEmitter::provide(ValueId value, Provider provider) {
 std::string ValueEmitter::obstacle(ValueId value) const {
   if (state_->providers.count(value) != 0) return {};
   const DType dtype = state_->graph.value(value).type.dtype;
-  if (dtype == DType::f16 || dtype == DType::bf16) return std::string("no arithmetic on ") + korch::name(dtype);
+  if (dtype == DType::f16 || dtype == DType::bf16)
+    return std::string("no arithmetic on ") + korch::name(dtype);
   const Node* node = state_->composer.producer(value);
   if (node == nullptr) return {};
   switch (info(node->op).category) {
     case Category::elementwise:
     case Category::window:
-    case Category::layout: break;
+    case Category::layout:
+      break;
     case Category::reduce:
     case Category::constant:
     case Category::linear:
     case Category::opaque:
-    case Category::composite: return std::string(korch::name(node->op)) + " cannot be computed element by element";
+    case Category::composite:
+      return std::string(korch::name(node->op)) + " cannot be computed element by element";
   }
   for (ValueId input : node->inputs)
     if (std::string found = obstacle(input); !found.empty()) return found;
@@ -96,8 +104,8 @@ std::string ValueEmitter::emit(ValueId value, const std::vector<Index>& coords, 
   const int root = state_->composer.compose(value, coords);
   const std::string text = block.lanes > 1 ? state_->body.emit_full(root) : state_->body.emit(root).text;
   const std::string name = state_->body.fresh("t");
-  state_->body.line(fmt::format("const {} {} = {};", type_name(state_->graph.value(value).type.dtype, block.lanes),
-                                name, text));
+  state_->body.line(fmt::format("const {} {} = {};",
+                                type_name(state_->graph.value(value).type.dtype, block.lanes), name, text));
   return name;
 }
 
@@ -109,7 +117,8 @@ void ValueEmitter::emit_store(ValueId output, const std::vector<Index>& coords, 
     const TensorType& type = state_->graph.value(output).type;
     state_->enter(block);
     const int number = static_cast<int>(candidate.inputs.size() + candidate.constants.size() + i);
-    state_->body.store(state_->pointer(number), memory_offset(coords, type.shape, state_->implementation.output_layouts[i]),
+    state_->body.store(state_->pointer(number),
+                       memory_offset(coords, type.shape, state_->implementation.output_layouts[i]),
                        type.dtype, vector, block.lanes > 1);
     return;
   }
@@ -126,7 +135,8 @@ std::string ValueEmitter::argument_declarations(int temporaries) const {
   std::string text;
   int number = 0;
   auto declare = [&](const std::string& type) {
-    text += fmt::format("  {0}* const {1} = ({0}*)context->args[{2}];\n", type, state_->pointer(number), number);
+    text +=
+        fmt::format("  {0}* const {1} = ({0}*)context->args[{2}];\n", type, state_->pointer(number), number);
     ++number;
   };
   auto element = [&](ValueId value) { return element_type(state_->graph.value(value).type.dtype); };

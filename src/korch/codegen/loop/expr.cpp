@@ -12,9 +12,10 @@ namespace korch::loop {
 namespace {
 
 std::string key_of(const Expr& e) {
-  std::string key = fmt::format("{}:{}:{:x}:{}:{}:{}:{}:{}:{}:{}", static_cast<int>(e.kind), static_cast<int>(e.type),
-                                std::bit_cast<uint64_t>(e.number), e.integer, e.buffer, e.value,
-                                static_cast<int>(e.fn), fmt::join(e.args, ","), e.condition.key(), e.over.name);
+  std::string key =
+      fmt::format("{}:{}:{:x}:{}:{}:{}:{}:{}:{}:{}", static_cast<int>(e.kind), static_cast<int>(e.type),
+                  std::bit_cast<uint64_t>(e.number), e.integer, e.buffer, e.value, static_cast<int>(e.fn),
+                  fmt::join(e.args, ","), e.condition.key(), e.over.name);
   for (const Index& coord : e.coords) key += "|" + coord.key();
   return key;
 }
@@ -48,15 +49,20 @@ int ExprPool::add(Expr expr) {
 int ExprPool::constant(DType type, double number) {
   Expr e;
   e.type = type;
-  if (is_float(type)) e.number = number;
-  else e.integer = static_cast<int64_t>(number);
+  if (is_float(type))
+    e.number = number;
+  else
+    e.integer = static_cast<int64_t>(number);
   return add(std::move(e));
 }
 
 // tanh(softplus(x)), the gate of mish: with e = exp(-|x|) it is (1 + 2e) / (1 + 2e + 2e^2) for x >= 0 and
-// (2e + e^2) / (2 + 2e + e^2) below; one exponential and one quotient instead of three of each. -1 for other operands.
+// (2e + e^2) / (2 + 2e + e^2) below; one exponential and one quotient instead of three of each. -1 for other
+// operands.
 int ExprPool::tanh_of_softplus(DType type, int operand) {
-  const auto is = [&](int id, ScalarFn fn) { return nodes_[id].kind == ExprKind::call && nodes_[id].fn == fn; };
+  const auto is = [&](int id, ScalarFn fn) {
+    return nodes_[id].kind == ExprKind::call && nodes_[id].fn == fn;
+  };
   if (!is(operand, ScalarFn::add)) return -1;
   const int positive = nodes_[operand].args[0], rest = nodes_[operand].args[1];
   if (!is(positive, ScalarFn::max) || !is(rest, ScalarFn::log1p)) return -1;
@@ -66,7 +72,9 @@ int ExprPool::tanh_of_softplus(DType type, int operand) {
   if (nodes_[positive].args[1] != zero || !is(e, ScalarFn::exp) || nodes_[e].args[0] != decay) return -1;
   const int two_e = call(ScalarFn::add, type, {e, e}), square = call(ScalarFn::mul, type, {e, e});
   const int below = call(ScalarFn::lt, DType::bool_, {x, zero});
-  const auto choose = [&](int negative, int other) { return call(ScalarFn::select, type, {below, negative, other}); };
+  const auto choose = [&](int negative, int other) {
+    return call(ScalarFn::select, type, {below, negative, other});
+  };
   const int one = constant(type, 1), two = constant(type, 2);
   const int above = call(ScalarFn::add, type, {two_e, choose(square, one)});
   const int added = choose(two, call(ScalarFn::add, type, {square, square}));
@@ -125,16 +133,20 @@ std::vector<int> ExprPool::reachable(const std::vector<int>& roots) const {
 }
 
 int identity_of(ExprPool& pool, ScalarFn combine, DType type) {
-  const bool sum = combine == ScalarFn::add, product = combine == ScalarFn::mul, max = combine == ScalarFn::max;
+  const bool sum = combine == ScalarFn::add, product = combine == ScalarFn::mul,
+             max = combine == ScalarFn::max;
   if (sum || product) return pool.constant(type, product ? 1 : 0);
   if (is_float(type)) return pool.constant(type, max ? -INFINITY : INFINITY);
   Expr e;
   e.type = type;
   const int bits = static_cast<int>(size_bytes(type)) * 8;
-  if (type == DType::bool_) e.integer = max ? 0 : 1;
-  else if (is_signed(type)) e.integer = max ? std::numeric_limits<int64_t>::min() >> (64 - bits)
-                                            : std::numeric_limits<int64_t>::max() >> (64 - bits);
-  else e.integer = max ? 0 : static_cast<int64_t>(std::numeric_limits<uint64_t>::max() >> (64 - bits));
+  if (type == DType::bool_)
+    e.integer = max ? 0 : 1;
+  else if (is_signed(type))
+    e.integer = max ? std::numeric_limits<int64_t>::min() >> (64 - bits)
+                    : std::numeric_limits<int64_t>::max() >> (64 - bits);
+  else
+    e.integer = max ? 0 : static_cast<int64_t>(std::numeric_limits<uint64_t>::max() >> (64 - bits));
   return pool.add(std::move(e));
 }
 

@@ -1,5 +1,5 @@
-// The body of a loop nest: a directed acyclic graph of scalar expressions over loads at symbolic offsets. Equal
-// expressions are one node.
+// The body of a loop nest: a directed acyclic graph of scalar expressions over loads at symbolic offsets.
+// Equal expressions are one node.
 #pragma once
 
 #include <map>
@@ -19,7 +19,8 @@ enum class ExprKind {
   call,      // fn of args; the type at hand is that of the operands (ir/scalar.h); `type` is the result's
   guard,     // args[0] where `condition` holds, else args[1]; the other one is not evaluated
   fold,      // args[0] combined by fn over all values of `over`
-  checked    // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the kernel
+  checked    // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the
+             // kernel
 };
 
 struct LoopVariable {

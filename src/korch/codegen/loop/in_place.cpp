@@ -2,7 +2,8 @@
 
 namespace korch::loop {
 
-std::vector<std::pair<int, int>> in_place_pairs(const Graph& graph, const Candidate& candidate, const Program& program) {
+std::vector<std::pair<int, int>> in_place_pairs(const Graph& graph, const Candidate& candidate,
+                                                const Program& program) {
   std::vector<std::pair<int, int>> pairs;
   if (program.nests.size() != 1 || program.nests[0].targets.size() != 1) return pairs;
   const NestTarget& target = program.nests[0].targets[0];
@@ -13,7 +14,8 @@ std::vector<std::pair<int, int>> in_place_pairs(const Graph& graph, const Candid
     bool same = size_bytes(input.dtype) == size_bytes(output.dtype) && input.elements() == output.elements();
     for (int node : nodes) {
       const Expr& e = (*program.pool)[node];
-      if (e.kind == ExprKind::load && e.buffer == static_cast<int>(i)) same = same && e.coords[0] == target.offset;
+      if (e.kind == ExprKind::load && e.buffer == static_cast<int>(i))
+        same = same && e.coords[0] == target.offset;
     }
     if (same) pairs.push_back({static_cast<int>(i), 0});
   }

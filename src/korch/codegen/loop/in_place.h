@@ -8,8 +8,10 @@
 
 namespace korch::loop {
 
-// (input, output) pairs such that every element of the input is read only by the very iteration that writes the output's
-// element at the same place. Only programs of one nest with one output are considered: others read again.
-std::vector<std::pair<int, int>> in_place_pairs(const Graph& graph, const Candidate& candidate, const Program& program);
+// (input, output) pairs such that every element of the input is read only by the very iteration that writes
+// the output's element at the same place. Only programs of one nest with one output are considered: others
+// read again.
+std::vector<std::pair<int, int>> in_place_pairs(const Graph& graph, const Candidate& candidate,
+                                                const Program& program);
 
 }  // namespace korch::loop

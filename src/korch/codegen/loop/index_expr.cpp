@@ -16,9 +16,9 @@ struct Atom {
   AtomKind kind;
   std::string key;
   IndexRange range;
-  std::string name;   // variable
-  int id = -1;        // dynamic
-  Index arg;          // the rest
+  std::string name;      // variable
+  int id = -1;           // dynamic
+  Index arg;             // the rest
   int64_t a = 0, b = 0;  // divisor; clamp's low and high
 };
 
@@ -26,8 +26,12 @@ namespace {
 
 using Term = Index::Term;
 
-int64_t floor_quotient(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
-int64_t floor_remainder(int64_t a, int64_t b) { return a - floor_quotient(a, b) * b; }
+int64_t floor_quotient(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+int64_t floor_remainder(int64_t a, int64_t b) {
+  return a - floor_quotient(a, b) * b;
+}
 
 AtomPtr make_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range) {
   auto atom = std::make_shared<Atom>();
@@ -48,16 +52,20 @@ bool atom_depends(const Atom& atom, const std::string& variable) {
 
 void gather_variables(const Index& index, std::set<std::string>& names, std::set<int>& dynamics) {
   for (const Term& term : index.terms()) {
-    if (term.atom->kind == AtomKind::variable) names.insert(term.atom->name);
-    else if (term.atom->kind == AtomKind::dynamic) dynamics.insert(term.atom->id);
-    else gather_variables(term.atom->arg, names, dynamics);
+    if (term.atom->kind == AtomKind::variable)
+      names.insert(term.atom->name);
+    else if (term.atom->kind == AtomKind::dynamic)
+      dynamics.insert(term.atom->id);
+    else
+      gather_variables(term.atom->arg, names, dynamics);
   }
 }
 
 }  // namespace
 
 Index from_terms(int64_t constant, std::vector<Term> terms) {
-  std::sort(terms.begin(), terms.end(), [](const Term& x, const Term& y) { return x.atom->key < y.atom->key; });
+  std::sort(terms.begin(), terms.end(),
+            [](const Term& x, const Term& y) { return x.atom->key < y.atom->key; });
   Index result(constant);
   for (const Term& term : terms) {
     if (!result.terms_.empty() && result.terms_.back().atom->key == term.atom->key)
@@ -71,7 +79,9 @@ Index from_terms(int64_t constant, std::vector<Term> terms) {
 
 namespace {
 
-Index single(AtomPtr atom) { return from_terms(0, {{1, std::move(atom)}}); }
+Index single(AtomPtr atom) {
+  return from_terms(0, {{1, std::move(atom)}});
+}
 
 // c*d*(x/d) + c*(x%d) = c*x, and c*d*((x/d)%e) + c*(x%d) = c*(x % (d*e)).
 bool recombine(const Index& index, Index& result) {
@@ -85,9 +95,12 @@ bool recombine(const Index& index, Index& result) {
       const Atom& high = *terms[j].atom;
       const Index high_index = single(terms[j].atom);
       Index whole;
-      if (quotient == high_index) whole = low.arg;
-      else if (high.kind == AtomKind::mod && high.arg == quotient) whole = floor_mod(low.arg, low.a * high.a);
-      else continue;
+      if (quotient == high_index)
+        whole = low.arg;
+      else if (high.kind == AtomKind::mod && high.arg == quotient)
+        whole = floor_mod(low.arg, low.a * high.a);
+      else
+        continue;
       std::vector<Term> rest;
       for (size_t k = 0; k < terms.size(); ++k)
         if (k != i && k != j) rest.push_back(terms[k]);
@@ -107,8 +120,10 @@ struct Parted {
 Parted part(const Index& index, int64_t d) {
   std::vector<Term> out, rest;
   for (const Term& term : index.terms()) {
-    if (term.coefficient % d == 0) out.push_back({term.coefficient / d, term.atom});
-    else rest.push_back(term);
+    if (term.coefficient % d == 0)
+      out.push_back({term.coefficient / d, term.atom});
+    else
+      rest.push_back(term);
   }
   return {from_terms(floor_quotient(index.constant(), d), std::move(out)),
           from_terms(floor_remainder(index.constant(), d), std::move(rest))};
@@ -209,7 +224,9 @@ std::set<int> Index::dynamics() const {
   return dynamics;
 }
 
-Index term_index(const Term& term) { return from_terms(0, {term}); }
+Index term_index(const Term& term) {
+  return from_terms(0, {term});
+}
 
 Index operator+(const Index& a, const Index& b) {
   std::vector<Term> terms = a.terms_;
@@ -219,7 +236,9 @@ Index operator+(const Index& a, const Index& b) {
   return recombine(sum, simpler) ? simpler : sum;
 }
 
-Index operator-(const Index& a, const Index& b) { return a + b * -1; }
+Index operator-(const Index& a, const Index& b) {
+  return a + b * -1;
+}
 
 Index operator*(const Index& a, int64_t b) {
   std::vector<Term> terms;
@@ -273,7 +292,8 @@ Index clamp(const Index& a, int64_t low, int64_t high) {
   if (range.low >= low && range.high <= high) return a;
   if (range.high <= low) return Index(low);
   if (range.low >= high) return Index(high);
-  return single(make_atom(AtomKind::clamp, a, low, high, {std::max(low, range.low), std::min(high, range.high)}));
+  return single(
+      make_atom(AtomKind::clamp, a, low, high, {std::max(low, range.low), std::min(high, range.high)}));
 }
 
 Index substitute(const Index& index, const std::map<std::string, Index>& replacements) {
@@ -286,10 +306,14 @@ Index substitute(const Index& index, const std::map<std::string, Index>& replace
       if (found != replacements.end()) value = found->second;
     } else if (atom.kind != AtomKind::dynamic) {
       const Index arg = substitute(atom.arg, replacements);
-      if (atom.kind == AtomKind::div) value = floor_div(arg, atom.a);
-      else if (atom.kind == AtomKind::mod) value = floor_mod(arg, atom.a);
-      else if (atom.kind == AtomKind::abs) value = absolute(arg);
-      else value = clamp(arg, atom.a, atom.b);
+      if (atom.kind == AtomKind::div)
+        value = floor_div(arg, atom.a);
+      else if (atom.kind == AtomKind::mod)
+        value = floor_mod(arg, atom.a);
+      else if (atom.kind == AtomKind::abs)
+        value = absolute(arg);
+      else
+        value = clamp(arg, atom.a, atom.b);
     }
     result = result + value * term.coefficient;
   }
@@ -304,16 +328,18 @@ Split find_split(const Index& index, const std::function<bool(const std::string&
     if (inner.inner_extent != 0) return inner;
     if (atom.kind != AtomKind::div && atom.kind != AtomKind::mod) continue;
     for (const Term& part : atom.arg.terms()) {
-      if (part.atom->kind != AtomKind::variable || part.atom->range.low != 0 || !allowed(part.atom->name)) continue;
+      if (part.atom->kind != AtomKind::variable || part.atom->range.low != 0 || !allowed(part.atom->name))
+        continue;
       const int64_t extent = part.atom->range.high + 1;
       const int64_t size = atom.a / std::gcd(std::abs(part.coefficient), atom.a);
       if (size <= 1 || size >= extent || extent % size != 0) continue;
       const Index outer = Index::variable("split_outer", extent / size);
-      const Index split = substitute(single(term.atom), {{part.atom->name,
-                                                          outer * size + Index::variable("split_inner", size)}});
+      const Index split = substitute(
+          single(term.atom), {{part.atom->name, outer * size + Index::variable("split_inner", size)}});
       bool useful = true;  // no atom may need both halves
       for (const Term& piece : split.terms())
-        if (atom_depends(*piece.atom, "split_outer") && atom_depends(*piece.atom, "split_inner")) useful = false;
+        if (atom_depends(*piece.atom, "split_outer") && atom_depends(*piece.atom, "split_inner"))
+          useful = false;
       if (useful) return {part.atom->name, size};
     }
   }
@@ -322,7 +348,8 @@ Split find_split(const Index& index, const std::function<bool(const std::string&
 
 namespace {
 
-// The smallest x with coefficient*x + rest >= value (coefficient > 0), or the first x with ... < value otherwise.
+// The smallest x with coefficient*x + rest >= value (coefficient > 0), or the first x with ... < value
+// otherwise.
 void add_crossing(const Index& arg, const std::string& variable, int64_t value, std::set<int64_t>& points) {
   if (!arg.affine_in(variable) || arg.terms().size() != 1) return;
   const int64_t c = arg.stride(variable);
@@ -352,12 +379,15 @@ void collect_breakpoints(const Index& index, const std::string& variable, std::s
 std::string print(const Index& index, const IndexSpelling& spelling) {
   auto atom_text = [&](const Atom& atom) -> std::string {
     switch (atom.kind) {
-      case AtomKind::variable: return spelling.variable ? spelling.variable(atom.name) : atom.name;
+      case AtomKind::variable:
+        return spelling.variable ? spelling.variable(atom.name) : atom.name;
       case AtomKind::dynamic:
         KORCH_ASSERT(static_cast<bool>(spelling.dynamic), "a run-time index where none can be spelled");
         return spelling.dynamic(atom.id);
-      case AtomKind::abs: return fmt::format("index_abs({})", print(atom.arg, spelling));
-      case AtomKind::clamp: return fmt::format("index_clamp({}, {}, {})", print(atom.arg, spelling), atom.a, atom.b);
+      case AtomKind::abs:
+        return fmt::format("index_abs({})", print(atom.arg, spelling));
+      case AtomKind::clamp:
+        return fmt::format("index_clamp({}, {}, {})", print(atom.arg, spelling), atom.a, atom.b);
       case AtomKind::div:
       case AtomKind::mod: {
         const bool natural = atom.arg.range().low >= 0;
@@ -375,8 +405,10 @@ std::string print(const Index& index, const IndexSpelling& spelling) {
     const bool plain = atom.find(' ') == std::string::npos;
     std::string factor = plain ? atom : "(" + atom + ")";
     if (size != 1) factor += fmt::format(" * {}", size);
-    if (text.empty()) text = term.coefficient < 0 ? "-(" + factor + ")" : factor;
-    else text += (term.coefficient < 0 ? " - " : " + ") + factor;
+    if (text.empty())
+      text = term.coefficient < 0 ? "-(" + factor + ")" : factor;
+    else
+      text += (term.coefficient < 0 ? " - " : " + ") + factor;
   }
   if (text.empty()) return fmt::format("{}", index.constant());
   if (index.constant() > 0) text += fmt::format(" + {}", index.constant());
@@ -411,7 +443,8 @@ Condition& Condition::require(const Condition& other) {
 std::string Condition::key() const {
   if (never_) return "never";
   std::string text;
-  for (const Bound& bound : bounds_) text += fmt::format("{}<={}<={};", bound.low, bound.index.key(), bound.high);
+  for (const Bound& bound : bounds_)
+    text += fmt::format("{}<={}<={};", bound.low, bound.index.key(), bound.high);
   return text;
 }
 
@@ -449,8 +482,10 @@ std::string print(const Condition& condition, const IndexSpelling& spelling) {
   for (const Bound& bound : condition.bounds()) {
     const IndexRange range = bound.index.range();
     const std::string index = print(bound.index, spelling);
-    if (range.low < bound.low) text += fmt::format("{}({}) >= {}", text.empty() ? "" : " && ", index, bound.low);
-    if (range.high > bound.high) text += fmt::format("{}({}) <= {}", text.empty() ? "" : " && ", index, bound.high);
+    if (range.low < bound.low)
+      text += fmt::format("{}({}) >= {}", text.empty() ? "" : " && ", index, bound.low);
+    if (range.high > bound.high)
+      text += fmt::format("{}({}) <= {}", text.empty() ? "" : " && ", index, bound.high);
   }
   return text.empty() ? "true" : text;
 }

@@ -1,7 +1,7 @@
-// Index: an integer expression over loop variables, kept in a normal form: constant + sum of coefficient * atom, where
-// an atom is a variable, a floor division or modulo by a constant, an absolute value, a clamp, or a value known only at
-// run time. Every constructor simplifies with the ranges of the variables, so (g*4 + c) / 4 with 0 <= c < 4 is g.
-// Immutable; equal expressions print equal.
+// Index: an integer expression over loop variables, kept in a normal form: constant + sum of coefficient *
+// atom, where an atom is a variable, a floor division or modulo by a constant, an absolute value, a clamp, or
+// a value known only at run time. Every constructor simplifies with the ranges of the variables, so (g*4 + c)
+// / 4 with 0 <= c < 4 is g. Immutable; equal expressions print equal.
 #pragma once
 
 #include <cstdint>
@@ -81,8 +81,8 @@ struct Split {
 // The first useful one among the variables that `allowed` names, or inner_extent 0.
 Split find_split(const Index& index, const std::function<bool(const std::string&)>& allowed);
 
-// Values of `variable` (when it is the only variable of a clamp or absolute value) at which the expression changes its
-// affine piece: x such that pieces are [.., x) and [x, ..).
+// Values of `variable` (when it is the only variable of a clamp or absolute value) at which the expression
+// changes its affine piece: x such that pieces are [.., x) and [x, ..).
 void collect_breakpoints(const Index& index, const std::string& variable, std::set<int64_t>& points);
 
 // C++ text over int64_t variables. `dynamic` spells run-time values (may be empty when there are none);

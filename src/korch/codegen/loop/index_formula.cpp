@@ -7,7 +7,9 @@ namespace {
 
 constexpr int64_t kLargestDivisor = 16;  // covers resizing by small ratios
 
-int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+int64_t floor_quotient(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
 
 bool gives(const IndexFormula& f, const std::vector<int64_t>& values) {
   for (size_t i = 0; i < values.size(); ++i) {

@@ -1,4 +1,5 @@
-// Constant index tensors as arithmetic: what resizing and slicing gathers with follows clamp(floor((a*i + b) / d)).
+// Constant index tensors as arithmetic: what resizing and slicing gathers with follows clamp(floor((a*i + b)
+// / d)).
 #pragma once
 
 #include <optional>

@@ -14,9 +14,15 @@ std::vector<MappedRead> map_pad(const PadAttrs& pad, const Shape& in, const std:
   for (size_t axis = 0; axis < in.size(); ++axis) {
     Index at = coords[axis] - Index(pad.before[axis]);
     switch (pad.mode) {
-      case PadMode::constant: read.when.require(at, 0, in[axis] - 1); break;
-      case PadMode::reflect: at = reflected(at, in[axis]); break;
-      case PadMode::edge: at = clamp(at, 0, in[axis] - 1); break;
+      case PadMode::constant:
+        read.when.require(at, 0, in[axis] - 1);
+        break;
+      case PadMode::reflect:
+        at = reflected(at, in[axis]);
+        break;
+      case PadMode::edge:
+        at = clamp(at, 0, in[axis] - 1);
+        break;
     }
     read.coords.push_back(at);
   }

@@ -16,9 +16,9 @@ struct MappedRead {
   Condition when;
 };
 
-// Pieces are tried in order; the first whose condition holds gives the element. Where none holds (constant padding)
-// the element is PadAttrs::value. Covers Transpose, Reshape, Slice, Pad, Concat and Expand; Gather needs run-time values
-// (compose.h).
+// Pieces are tried in order; the first whose condition holds gives the element. Where none holds (constant
+// padding) the element is PadAttrs::value. Covers Transpose, Reshape, Slice, Pad, Concat and Expand; Gather
+// needs run-time values (compose.h).
 std::vector<MappedRead> map_layout(const Graph& graph, const Node& node, const std::vector<Index>& coords);
 
 // Row-major position of an index, and back.

@@ -13,7 +13,7 @@ namespace {
 
 // Which tensors of a way have their channels (axis 1) innermost.
 struct ChannelsLast {
-  bool inputs, outputs;            // images, rank 4 and above
+  bool inputs, outputs;              // images, rank 4 and above
   bool token_inputs, token_outputs;  // rank 3: images with their pixels in one axis
 };
 
@@ -34,8 +34,8 @@ Implementation with_layouts(const Graph& graph, const Candidate& candidate, cons
   return way;
 }
 
-// Tensors of both ranks meet where pixels become tokens and back; only there do tokens come channels-last (a transposed
-// view), elsewhere rank 3 is sequences and row-major.
+// Tensors of both ranks meet where pixels become tokens and back; only there do tokens come channels-last (a
+// transposed view), elsewhere rank 3 is sequences and row-major.
 bool mixes_images_and_tokens(const Graph& graph, const Candidate& candidate) {
   bool images = false, tokens = false;
   for (const std::vector<ValueId>* list : {&candidate.inputs, &candidate.outputs})
@@ -56,10 +56,10 @@ Kernel kernel_of(const loop::Program& program, size_t constants, const Target& t
   constexpr double kGrainWork = 16384;  // elements
   constexpr int64_t kSharesPerWorker = 4;
   Kernel kernel;
-  double work = 1;
-  for (const loop::Nest& nest : program.nests) work += nest.work();
+  double work = program.slice_work();
   for (const loop::GridVariable& variable : program.grid)  // chunked variables count whole in a nest's work
-    if (variable.chunk > 1) work = work * static_cast<double>(variable.chunk) / static_cast<double>(variable.variable.extent);
+    if (variable.chunk > 1)
+      work = work * static_cast<double>(variable.chunk) / static_cast<double>(variable.variable.extent);
   KernelPhase phase;
   phase.symbol = "k0";
   phase.grid = program.grid_size();
@@ -80,10 +80,13 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Ac
     refused.push_back(*refusal);
     return;
   }
-  std::vector<ChannelsLast> choices = {{false, false, false, false}, {true, true, false, false},
-                                       {true, false, false, false}, {false, true, false, false}};
+  std::vector<ChannelsLast> choices = {{false, false, false, false},
+                                       {true, true, false, false},
+                                       {true, false, false, false},
+                                       {false, true, false, false}};
   if (mixes_images_and_tokens(graph, candidate))
-    choices.insert(choices.end(), {{true, true, true, true}, {true, true, true, false}, {true, true, false, true}});
+    choices.insert(choices.end(),
+                   {{true, true, true, true}, {true, true, true, false}, {true, true, false, true}});
   std::vector<Implementation> ways;
   for (const ChannelsLast& choice : choices) {
     Implementation way = with_layouts(graph, candidate, choice);
@@ -95,8 +98,8 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Ac
   found.insert(found.end(), ways.begin(), ways.end());
 }
 
-Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                             const Target& target) {
+Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate,
+                             const Implementation& implementation, const Target& target) {
   Result<loop::Program> program = loop::lower(graph, candidate, implementation, target);
   if (!program) return program.refusal();
   Kernel kernel = kernel_of(program.value(), candidate.constants.size(), target);
@@ -116,7 +119,8 @@ Result<std::string> generate_loop_cuda(const Graph& graph, const Candidate& cand
   return loop::print_cuda(program.value(), "k0");
 }
 
-Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to, const Target& target) {
+Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
+                                const Target& target) {
   // A reshape to the same shape is the identity; its operand and result lie in the two layouts.
   Graph graph;
   const ValueId input = graph.add_input(type, "x");

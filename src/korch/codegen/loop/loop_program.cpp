@@ -43,4 +43,24 @@ std::vector<int> Program::roots(const Nest& nest, const std::map<std::string, In
   return result;
 }
 
+double Program::slice_work() const {
+  double work = 0;
+  for (const Nest& nest : nests) work += nest.work();
+  return work;
+}
+
+Split find_split(const ExprPool& pool, const std::vector<int>& roots, const Nest& nest,
+                 const std::function<bool(const std::string&)>& allowed) {
+  Split found{{}, 0};
+  auto look = [&](const Index& index) {
+    if (found.inner_extent == 0) found = find_split(index, allowed);
+  };
+  for (int id : pool.reachable(roots)) {
+    for (const Index& coord : pool[id].coords) look(coord);
+    for (const Bound& bound : pool[id].condition.bounds()) look(bound.index);
+  }
+  for (const NestTarget& target : nest.targets) look(target.offset);
+  return found;
+}
+
 }  // namespace korch::loop

@@ -17,14 +17,16 @@
 namespace korch::loop {
 namespace {
 
-constexpr int kMaxAttempts = 200;        // each attempt splits a variable, adds a stage or shrinks the grid
-constexpr int kMaxExpressions = 20000;   // a body beyond this is recomputation gone wild (windows over windows)
+constexpr int kMaxAttempts = 200;  // each attempt splits a variable, adds a stage or shrinks the grid
+constexpr int kMaxExpressions =
+    20000;  // a body beyond this is recomputation gone wild (windows over windows)
 constexpr double kAllowedExtraWork = 0.3;  // share of the useful work that slices may repeat
-constexpr double kExpensive = 8;         // weight of a transcendental function against an addition
+constexpr double kExpensive = 8;           // weight of a transcendental function against an addition
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const Candidate& candidate, const Implementation& implementation, const Target& target)
+  Lowering(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+           const Target& target)
       : graph_(graph), candidate_(candidate), implementation_(implementation), target_(target) {}
 
   Result<Program> run() {
@@ -53,7 +55,8 @@ class Lowering {
     size_t largest = 0;
     for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
       program_.argument_types.push_back(type_of(candidate_.outputs[i]).dtype);
-      if (type_of(candidate_.outputs[i]).elements() > type_of(candidate_.outputs[largest]).elements()) largest = i;
+      if (type_of(candidate_.outputs[i]).elements() > type_of(candidate_.outputs[largest]).elements())
+        largest = i;
     }
     primary_ = largest;
     for (NodeId id : candidate_.nodes)
@@ -105,10 +108,12 @@ class Lowering {
     for (const GridVariable& grid : program_.grid)
       if (grid.chunk > 1) removed_.insert(grid.variable.name);
     for (Nest& nest : program_.nests)
-      if (nest.targets[0].argument == first_output_ + static_cast<int>(primary_)) nest.loops = in_slice(primary_domain_);
+      if (nest.targets[0].argument == first_output_ + static_cast<int>(primary_))
+        nest.loops = in_slice(primary_domain_);
   }
 
-  // Splits a variable of the primary domain; the new names inherit whether it is in the grid. Returns the inner name.
+  // Splits a variable of the primary domain; the new names inherit whether it is in the grid. Returns the
+  // inner name.
   std::string split_primary(const Split& split) {
     const std::string outer = fresh("i"), inner = fresh("i");
     const bool removed = removed_.erase(split.variable) != 0;
@@ -132,33 +137,18 @@ class Lowering {
         program_.nests.push_back(std::move(nest));
         return true;
       }
-      const Split split = first_split(*program_.pool, roots, nest, allowed);
+      const Split split = find_split(*program_.pool, roots, nest, allowed);
       if (split.inner_extent == 0) {
         note_reads(roots);
         program_.nests.push_back(std::move(nest));
         return true;
       }
       bool local = false;
-      for (Domain* domain : locals)
-        local = local || domain->split(split, fresh("j"), fresh("j"));
+      for (Domain* domain : locals) local = local || domain->split(split, fresh("j"), fresh("j"));
       if (local) continue;
       split_primary(split);
       return false;
     }
-  }
-
-  static Split first_split(const ExprPool& pool, const std::vector<int>& roots, const Nest& nest,
-                           const std::function<bool(const std::string&)>& allowed) {
-    Split found{{}, 0};
-    auto look = [&](const Index& index) {
-      if (found.inner_extent == 0) found = find_split(index, allowed);
-    };
-    for (int id : pool.reachable(roots)) {
-      for (const Index& coord : pool[id].coords) look(coord);
-      for (const Bound& bound : pool[id].condition.bounds()) look(bound.index);
-    }
-    for (const NestTarget& target : nest.targets) look(target.offset);
-    return found;
   }
 
   void note_reads(const std::vector<int>& roots) {
@@ -181,20 +171,21 @@ class Lowering {
     target.source = candidate_.outputs[output];
     target.coords = coords;
     target.argument = first_output_ + static_cast<int>(output);
-    target.offset = memory_offset(coords, type_of(target.source).shape, implementation_.output_layouts[output]);
+    target.offset =
+        memory_offset(coords, type_of(target.source).shape, implementation_.output_layouts[output]);
     return target;
   }
 
-  // The largest output and all of its size in one nest; each other output in a nest whose domain is dealt out evenly
-  // over the grid.
+  // The largest output and all of its size in one nest; each other output in a nest whose domain is dealt out
+  // evenly over the grid.
   bool lower_outputs() {
     const TensorType& primary = type_of(candidate_.outputs[primary_]);
     std::vector<size_t> others;
     const auto build = [&] {
       Nest nest;
       nest.loops = in_slice(primary_domain_);
-      const std::vector<Index> coords =
-          coords_in_memory_order(primary_domain_.flat, primary.shape, implementation_.output_layouts[primary_]);
+      const std::vector<Index> coords = coords_in_memory_order(primary_domain_.flat, primary.shape,
+                                                               implementation_.output_layouts[primary_]);
       nest.targets.push_back(output_target(primary_, coords));
       others.clear();
       for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
@@ -203,10 +194,12 @@ class Lowering {
         if (const auto related = follow(graph_, *program_.composer, candidate_.outputs[primary_], coords,
                                         candidate_.outputs[i]))
           nest.targets.push_back(output_target(i, *related));
-        else if (shape == primary.shape) nest.targets.push_back(output_target(i, coords));
+        else if (shape == primary.shape)
+          nest.targets.push_back(output_target(i, coords));
         else if (element_count(shape) == primary.elements())
           nest.targets.push_back(output_target(i, unflatten(flatten(coords, primary.shape), shape)));
-        else others.push_back(i);
+        else
+          others.push_back(i);
       }
       return nest;
     };
@@ -242,13 +235,15 @@ class Lowering {
       Nest nest;
       nest.first_slice_only = alone;
       nest.loops = in_slice(local);
-      nest.targets.push_back(output_target(
-          output, coords_in_memory_order(slice * share + local.flat, type.shape, implementation_.output_layouts[output])));
+      nest.targets.push_back(
+          output_target(output, coords_in_memory_order(slice * share + local.flat, type.shape,
+                                                       implementation_.output_layouts[output])));
       return nest;
     });
   }
 
-  // Makes the grid's slices whole rows of the largest output, `rows` of them in all. False when there is nothing to do.
+  // Makes the grid's slices whole rows of the largest output, `rows` of them in all. False when there is
+  // nothing to do.
   bool deal_rows(int64_t rows) {
     constexpr int64_t kFewRows = 64;  // fewer would starve the workers
     const int64_t elements = type_of(candidate_.outputs[primary_]).elements();
@@ -310,11 +305,13 @@ class Lowering {
     Domain kept(fresh("j"), element_count(buffer.extents));
     Domain reduced(fresh("r"), is_reduction(node) ? reduced_elements(graph_, node) : 1);
     return settle({&kept, &reduced}, [&] {
-      std::vector<Index> coords = coords_in_order(kept.flat, buffer.extents, memory_order(buffer.extents.size()));
+      std::vector<Index> coords =
+          coords_in_order(kept.flat, buffer.extents, memory_order(buffer.extents.size()));
       for (size_t axis = 0; axis < coords.size(); ++axis) coords[axis] = coords[axis] + buffer.base[axis];
       Nest nest;
       if (is_reduction(node)) {
-        nest = reduction_nest(graph_, node, coords, reduced, memory_order(type_of(node.inputs[0]).shape.size()));
+        nest =
+            reduction_nest(graph_, node, coords, reduced, memory_order(type_of(node.inputs[0]).shape.size()));
       } else {
         nest.targets.emplace_back();
         nest.targets[0].source = value;
@@ -328,8 +325,8 @@ class Lowering {
     });
   }
 
-  // An expensive Value that several nests, or one nest at several places, would compute again becomes a stage. The
-  // last such Value in the order of production covers the most.
+  // An expensive Value that several nests, or one nest at several places, would compute again becomes a
+  // stage. The last such Value in the order of production covers the most.
   bool add_shared_stage() {
     std::map<ValueId, int> counts;
     for (const Nest& nest : program_.nests) {
@@ -357,7 +354,8 @@ class Lowering {
   bool is_small(ValueId value) const {
     const double elements = static_cast<double>(type_of(value).elements());
     double largest = 0;
-    for (ValueId output : candidate_.outputs) largest = std::max(largest, static_cast<double>(type_of(output).elements()));
+    for (ValueId output : candidate_.outputs)
+      largest = std::max(largest, static_cast<double>(type_of(output).elements()));
     for (NodeId id : candidate_.nodes)
       for (ValueId input : graph_.node(id).inputs)
         if (graph_.constant(input) == nullptr)
@@ -365,7 +363,8 @@ class Lowering {
     return elements * kExpensive * 4 < largest;
   }
 
-  // Takes a variable out of the grid along which stages would be computed again and again. False when none is.
+  // Takes a variable out of the grid along which stages would be computed again and again. False when none
+  // is.
   bool shrink_grid() {
     const std::set<std::string> grid = grid_names();
     double slices = 1;
@@ -375,7 +374,8 @@ class Lowering {
       slices *= static_cast<double>(variable.extent);
       if (variable.extent > 1) innermost = variable.name;
     }
-    double useful = static_cast<double>(type_of(candidate_.outputs[primary_]).elements()), extra = 0, worst = 0;
+    double useful = static_cast<double>(type_of(candidate_.outputs[primary_]).elements()), extra = 0,
+           worst = 0;
     const StageBuffer* worst_stage = nullptr;
     for (const Nest& nest : program_.nests) {
       if (nest.targets[0].argument >= 0) continue;
@@ -396,17 +396,16 @@ class Lowering {
     for (const Index& base : worst_stage->base) used.merge(base.variables());
     std::string victim = innermost;
     for (const LoopVariable& variable : primary_domain_.variables)
-      if (grid.count(variable.name) != 0 && variable.extent > 1 && used.count(variable.name) == 0) victim = variable.name;
+      if (grid.count(variable.name) != 0 && variable.extent > 1 && used.count(variable.name) == 0)
+        victim = variable.name;
     if (victim.empty()) return false;
     removed_.insert(victim);
     return true;
   }
 
   bool too_serial() const {
-    double work = 0;
-    for (const Nest& nest : program_.nests) work += nest.work();
     constexpr double kSerialWork = 1 << 16;  // below this one worker is as fast as several
-    return program_.grid_size() == 1 && work > kSerialWork && target_.threads > 1;
+    return program_.grid_size() == 1 && program_.slice_work() > kSerialWork && target_.threads > 1;
   }
 
   // Elementwise stages that leave one slice only: better to compute them again where they are read.
@@ -431,13 +430,15 @@ class Lowering {
     int64_t bytes = 0;
     for (StageBuffer& buffer : program_.buffers) {
       buffer.offset_bytes = bytes;
-      const int64_t size = element_count(buffer.extents) * static_cast<int64_t>(korch::size_bytes(buffer.type));
+      const int64_t size =
+          element_count(buffer.extents) * static_cast<int64_t>(korch::size_bytes(buffer.type));
       bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
     }
     program_.scratch_bytes = bytes;
     const bool fused = candidate_.nodes.size() > 1;
     if (fused && bytes > target_.l2_bytes)
-      refusal_ = Refusal{RefusalReason::scratch_too_large, fmt::format("{} bytes of stages per worker", bytes)};
+      refusal_ =
+          Refusal{RefusalReason::scratch_too_large, fmt::format("{} bytes of stages per worker", bytes)};
     if (fused && too_serial())
       refusal_ = Refusal{RefusalReason::redundant_work, "only one slice computes each element once"};
   }
@@ -473,7 +474,8 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
       case Category::elementwise:
       case Category::reduce:
       case Category::window:
-      case Category::layout: break;
+      case Category::layout:
+        break;
       case Category::constant:
       case Category::linear:
       case Category::opaque:
@@ -486,7 +488,8 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
     for (ValueId value : node.outputs) {
       const TensorType& type = graph.value(value).type;
       if (!known_type(type.dtype)) return Refusal{RefusalReason::unsupported_type, korch::to_string(type)};
-      if (type.elements() == 0) return Refusal{RefusalReason::no_kernel_family, "no elements: " + korch::to_string(type)};
+      if (type.elements() == 0)
+        return Refusal{RefusalReason::no_kernel_family, "no elements: " + korch::to_string(type)};
     }
   }
   return std::nullopt;

@@ -1,4 +1,5 @@
-// Lowering: which Values of a candidate become stages, what the parallel grid is, and the loop nests of a slice.
+// Lowering: which Values of a candidate become stages, what the parallel grid is, and the loop nests of a
+// slice.
 #pragma once
 
 #include "korch/base/result.h"
@@ -7,8 +8,8 @@
 
 namespace korch::loop {
 
-// Refuses linear and opaque primitives, types without arithmetic, work that no grid avoids repeating (redundant_work)
-// and stages beyond the scratch (scratch_too_large).
+// Refuses linear and opaque primitives, types without arithmetic, work that no grid avoids repeating
+// (redundant_work) and stages beyond the scratch (scratch_too_large).
 Result<Program> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                       const Target& target);
 

@@ -2,8 +2,9 @@
 
 namespace korch::loop {
 
-// Sources of the approximations: exp and log after Cephes and FreeBSD's msun (public constants), erf and tanh in the
-// two-interval form of N. Juffa. Cody-Waite constants have few bits, so the reduction is exact without an FMA too.
+// Sources of the approximations: exp and log after Cephes and FreeBSD's msun (public constants), erf and tanh
+// in the two-interval form of N. Juffa. Cody-Waite constants have few bits, so the reduction is exact without
+// an FMA too.
 const std::vector<MathFunction>& math_functions() {
   static const std::vector<MathFunction> table = {
       {"scale_by_power", {}, R"(

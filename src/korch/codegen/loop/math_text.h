@@ -1,4 +1,5 @@
-// Rows of the vector math library: C++ text with $F, $I and $M for the float, int32 and mask types of a width.
+// Rows of the vector math library: C++ text with $F, $I and $M for the float, int32 and mask types of a
+// width.
 #pragma once
 
 #include <string>

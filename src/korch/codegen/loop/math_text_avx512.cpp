@@ -2,8 +2,9 @@
 
 namespace korch::loop {
 
-// f(x) = x * P(x - c), P a polynomial of degree 5 per interval with centre c, its coefficients looked up by a permute of
-// one or two registers. The factor that gives the interval is rounded down, so that 0 stays in the first. Chebyshev fits of f(x) / x, computed with 40 digits; relative error below 1e-8 before rounding.
+// f(x) = x * P(x - c), P a polynomial of degree 5 per interval with centre c, its coefficients looked up by a
+// permute of one or two registers. The factor that gives the interval is rounded down, so that 0 stays in the
+// first. Chebyshev fits of f(x) / x, computed with 40 digits; relative error below 1e-8 before rounding.
 const std::vector<MathFunction>& avx512_math_functions() {
   static const std::vector<MathFunction> table = {
       {"fn_erf", {}, R"(

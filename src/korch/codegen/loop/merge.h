@@ -5,7 +5,8 @@
 
 namespace korch::loop {
 
-// A stage whose first reader is a reduction over all of it is computed by that reduction, which stores it on the way.
+// A stage whose first reader is a reduction over all of it is computed by that reduction, which stores it on
+// the way.
 void merge_stages_into_reductions(Program& program);
 
 }  // namespace korch::loop

@@ -27,9 +27,12 @@ void NestPrinter::print() {
   emitter_.set_lanes("", 1, "");
   emitter_.open(nest_.first_slice_only ? "if (slice == 0)" : "");
   open_ = 1;
-  if (nest_.kind != NestKind::map) print_reduce();
-  else if (!schedule_.tile_variable.empty()) print_tiled();
-  else print_map();
+  if (nest_.kind != NestKind::map)
+    print_reduce();
+  else if (!schedule_.tile_variable.empty())
+    print_tiled();
+  else
+    print_map();
   close_all();
 }
 
@@ -55,7 +58,8 @@ NestPrinter::Limits NestPrinter::limits(const LoopVariable& variable, int64_t lo
 
 void NestPrinter::open_loop(const LoopVariable& variable) {
   const Limits range = limits(variable, 0, variable.extent);
-  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", variable.name, range.begin, range.end));
+  emitter_.open(
+      fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", variable.name, range.begin, range.end));
   ++open_;
   bound_.insert(variable.name);
 }
@@ -70,21 +74,23 @@ std::string NestPrinter::pointer_of(const NestTarget& target) const {
 
 void NestPrinter::store_target(const NestTarget& target, const std::string& value, bool vector) {
   const Index offset = substitute(target.offset, ranges_);
-  const DType type = target.argument >= 0 ? program_.argument_types[target.argument]
-                                          : program_.buffer_of(target.stage).type;
+  const DType type =
+      target.argument >= 0 ? program_.argument_types[target.argument] : program_.buffer_of(target.stage).type;
   emitter_.store(pointer_of(target), offset, type, value, vector);
 }
 
 void NestPrinter::collect_segments(const std::string& variable, int64_t low, int64_t high,
                                    std::vector<Segment>& found) {
-  const std::vector<int> roots = program_.roots(nest_, {{variable, Index::variable(variable, low, high - 1)}});
+  const std::vector<int> roots =
+      program_.roots(nest_, {{variable, Index::variable(variable, low, high - 1)}});
   std::set<int64_t> points;
   for (int node : program_.pool->reachable(roots)) {
     const Expr& e = (*program_.pool)[node];
     for (const Index& coord : e.coords) collect_breakpoints(coord, variable, points);
     collect_breakpoints(e.condition, variable, points);
   }
-  for (auto it = points.begin(); it != points.end();) it = *it > low && *it < high ? std::next(it) : points.erase(it);
+  for (auto it = points.begin(); it != points.end();)
+    it = *it > low && *it < high ? std::next(it) : points.erase(it);
   if (points.empty() || found.size() + points.size() > 4 * kMaxSegments) {
     found.push_back({low, high, roots});
     return;
@@ -137,8 +143,11 @@ void NestPrinter::print_map() {
     const Limits range = limits(loop(v), segment.low, segment.high);
     const int64_t length = segment.high - segment.low;
     if (length == 1) {  // the variable is a constant in the expressions
-      if (range.fixed) emitter_.open("");
-      else emitter_.open(fmt::format("if ({} <= {} && {} < {})", range.begin, segment.low, segment.low, range.end));
+      if (range.fixed)
+        emitter_.open("");
+      else
+        emitter_.open(
+            fmt::format("if ({} <= {} && {} < {})", range.begin, segment.low, segment.low, range.end));
       map_body(segment.roots);
       emitter_.close();
     } else {
@@ -169,8 +178,8 @@ void NestPrinter::print_map() {
   ranges_.clear();
 }
 
-// Blocks of lanes x lanes: loads run along the tile variable and are transposed in registers, stores run along the
-// vector variable.
+// Blocks of lanes x lanes: loads run along the tile variable and are transposed in registers, stores run
+// along the vector variable.
 void NestPrinter::print_tiled() {
   const LoopVariable& v = loop(schedule_.vector_variable);
   const LoopVariable& u = loop(schedule_.tile_variable);
@@ -183,14 +192,17 @@ void NestPrinter::print_tiled() {
   }
   const Limits rows = limits(u, 0, u.extent), columns = limits(v, 0, v.extent);
   source_.use_function("load_transposed", lanes_);
-  // Several blocks along the tile variable before the next along the vector variable: each stream of loads stays long
-  // enough for the prefetcher, and the lines written to stay in the first-level cache.
+  // Several blocks along the tile variable before the next along the vector variable: each stream of loads
+  // stays long enough for the prefetcher, and the lines written to stay in the first-level cache.
   constexpr int kBlocksPerRun = 4;
-  const std::string u0 = u.name + "_tile", v0 = v.name + "_tile", run = u.name + "_run", run_end = u.name + "_run_end";
+  const std::string u0 = u.name + "_tile", v0 = v.name + "_tile", run = u.name + "_run",
+                    run_end = u.name + "_run_end";
   emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", run, rows.begin, rows.end,
                             lanes_ * kBlocksPerRun));
-  emitter_.line(fmt::format("const int64_t {} = index_min({} + {}, {});", run_end, run, lanes_ * kBlocksPerRun, rows.end));
-  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", v0, columns.begin, columns.end, lanes_));
+  emitter_.line(fmt::format("const int64_t {} = index_min({} + {}, {});", run_end, run,
+                            lanes_ * kBlocksPerRun, rows.end));
+  emitter_.open(
+      fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", v0, columns.begin, columns.end, lanes_));
   emitter_.line(fmt::format("const int columns = (int)index_min({}, {} - {});", lanes_, columns.end, v0));
   emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", u0, run, run_end, lanes_));
   emitter_.line(fmt::format("const int rows = (int)index_min({}, {} - {});", lanes_, run_end, u0));
@@ -219,7 +231,8 @@ void NestPrinter::print_tile_body(const std::string& rows, const std::string& co
   for (int node : schedule_.tile_loads) {
     const Expr& e = (*program_.pool)[node];
     const Index offset = access_offset(program_, node);
-    const std::string pointer = e.kind == ExprKind::stage ? fmt::format("stage{}", e.value) : fmt::format("arg{}", e.buffer);
+    const std::string pointer =
+        e.kind == ExprKind::stage ? fmt::format("stage{}", e.value) : fmt::format("arg{}", e.buffer);
     tiles.push_back(emitter_.fresh("tile"));
     emitter_.line(fmt::format("{} {}[{}];", vector, tiles.back(), lanes_));
     emitter_.open("");
@@ -268,13 +281,18 @@ void NestPrinter::print_reduce() {
     open_loop(variable);
     emitter_.hoist(roots, bound_);
   }
-  if (schedule_.vector_variable.empty()) print_scalar_reduce(roots);
-  else if (schedule_.horizontal) print_horizontal(roots);
-  else print_vertical(roots);
+  if (schedule_.vector_variable.empty())
+    print_scalar_reduce(roots);
+  else if (schedule_.horizontal)
+    print_horizontal(roots);
+  else
+    print_vertical(roots);
 }
 
-// accumulator = accumulator (combine) element; for arg_reduce also its position. Stages computed on the way are stored.
-void NestPrinter::accumulate(const std::vector<int>& roots, const std::string& accumulator, const std::string& valid_lanes) {
+// accumulator = accumulator (combine) element; for arg_reduce also its position. Stages computed on the way
+// are stored.
+void NestPrinter::accumulate(const std::vector<int>& roots, const std::string& accumulator,
+                             const std::string& valid_lanes) {
   const DType type = (*program_.pool)[roots[0]].type;
   const int lanes = emitter_.lanes();
   for (size_t i = 1; i < roots.size(); ++i) {
@@ -288,7 +306,8 @@ void NestPrinter::accumulate(const std::vector<int>& roots, const std::string& a
     return;
   }
   const std::string combined = emitter_.combine(nest_.combine, type, accumulator, element, lanes);
-  if (valid_lanes.empty()) emitter_.line(fmt::format("{} = {};", accumulator, combined));
+  if (valid_lanes.empty())
+    emitter_.line(fmt::format("{} = {};", accumulator, combined));
   else
     emitter_.line(fmt::format("{0} = fn_select(lanes_below_{1}({2}), {3}, {0});", accumulator,
                               type_name(DType::bool_, lanes), valid_lanes, combined));
@@ -296,7 +315,8 @@ void NestPrinter::accumulate(const std::vector<int>& roots, const std::string& a
 
 void NestPrinter::print_scalar_reduce(const std::vector<int>& roots) {
   const DType type = (*program_.pool)[roots[0]].type;
-  const std::string accumulator = emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
+  const std::string accumulator =
+      emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
   emitter_.open("");
   const std::set<std::string> outer = bound_;
   int opened = 1;
@@ -318,7 +338,8 @@ void NestPrinter::print_horizontal(const std::vector<int>& roots) {
   const DType type = (*program_.pool)[roots[0]].type;
   const int unroll = std::min(4, unrolling(roots, v.extent / lanes_));
   std::vector<std::string> accumulators;
-  for (int u = 0; u < unroll; ++u) accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes_, false));
+  for (int u = 0; u < unroll; ++u)
+    accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes_, false));
   emitter_.open("");
   const std::set<std::string> outer = bound_;
   int opened = 1;
@@ -336,7 +357,8 @@ void NestPrinter::print_horizontal(const std::vector<int>& roots) {
     const int64_t length = segment.high - segment.low;
     emitter_.line(fmt::format("int64_t {} = {};", v.name, segment.low));
     for (int step : {unroll, 1}) {
-      if (length < step * lanes_ || (step == 1 && unroll > 1 && length % (unroll * lanes_) < lanes_)) continue;
+      if (length < step * lanes_ || (step == 1 && unroll > 1 && length % (unroll * lanes_) < lanes_))
+        continue;
       emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v.name, step * lanes_, segment.high));
       emitter_.line(fmt::format("const int64_t {0}_step = {0};", v.name));
       for (int u = 0; u < step; ++u) {
@@ -370,8 +392,9 @@ void NestPrinter::print_horizontal(const std::vector<int>& roots) {
   for (; opened > 0; --opened) emitter_.close();
   bound_ = outer;
   for (int u = 1; u < unroll; ++u)
-    emitter_.line(fmt::format("{0} = {1};", accumulators[0],
-                              emitter_.combine(nest_.combine, type, accumulators[0], accumulators[u], lanes_)));
+    emitter_.line(
+        fmt::format("{0} = {1};", accumulators[0],
+                    emitter_.combine(nest_.combine, type, accumulators[0], accumulators[u], lanes_)));
   const std::string across = std::string("across_") + korch::name(nest_.combine);
   source_.use_function(across, lanes_);
   store_target(nest_.targets[0], fmt::format("{}({})", across, accumulators[0]), false);
@@ -411,7 +434,8 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
   const bool arg = nest_.kind == NestKind::arg_reduce;
   const DType type = (*program_.pool)[segment.roots[0]].type;
   std::vector<std::string> accumulators;
-  for (int u = 0; u < unroll; ++u) accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
+  for (int u = 0; u < unroll; ++u)
+    accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
   if (!single) emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
   emitter_.open("");
   const std::set<std::string> outer = bound_;

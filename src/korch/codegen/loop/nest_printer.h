@@ -13,7 +13,8 @@ namespace korch::loop {
 
 class NestPrinter {
  public:
-  NestPrinter(const Program& program, const Nest& nest, const Target& target, BodyEmitter& emitter, SourceText& source);
+  NestPrinter(const Program& program, const Nest& nest, const Target& target, BodyEmitter& emitter,
+              SourceText& source);
   void print();
 
  private:
@@ -35,7 +36,8 @@ class NestPrinter {
   void print_horizontal(const std::vector<int>& roots);
   void print_vertical(const std::vector<int>& roots);
   void print_scalar_reduce(const std::vector<int>& roots);
-  void accumulate(const std::vector<int>& roots, const std::string& accumulator, const std::string& valid_lanes);
+  void accumulate(const std::vector<int>& roots, const std::string& accumulator,
+                  const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);
 
   void open_loop(const LoopVariable& variable);

@@ -10,10 +10,11 @@ namespace {
 std::string declarations(const Program& program) {
   std::string text;
   for (size_t i = 0; i < program.argument_types.size(); ++i)
-    text += fmt::format("  {0}* const arg{1} = ({0}*)context->args[{1}];\n", element_type(program.argument_types[i]), i);
+    text += fmt::format("  {0}* const arg{1} = ({0}*)context->args[{1}];\n",
+                        element_type(program.argument_types[i]), i);
   for (const StageBuffer& buffer : program.buffers)
-    text += fmt::format("  {0}* const stage{1} = ({0}*)((char*)context->scratch + {2});\n", element_type(buffer.type),
-                        buffer.value, buffer.offset_bytes);
+    text += fmt::format("  {0}* const stage{1} = ({0}*)((char*)context->scratch + {2});\n",
+                        element_type(buffer.type), buffer.value, buffer.offset_bytes);
   return text;
 }
 
@@ -45,7 +46,8 @@ std::string print_cpp(const Program& program, const Target& target, const std::s
   MemorySpelling memory;
   memory.pointer = [](int buffer) { return fmt::format("arg{}", buffer); };
   memory.stage = [&](const Expr& stage) {
-    return StagePlace{fmt::format("stage{}", stage.value), program.buffer_of(stage.value).offset(stage.coords), {}};
+    return StagePlace{
+        fmt::format("stage{}", stage.value), program.buffer_of(stage.value).offset(stage.coords), {}};
   };
   std::string body;
   BodyEmitter emitter(*program.pool, memory, source);
@@ -59,7 +61,8 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
 {}{}  }}
   return 0;
 }}
-)", source.preamble(), symbol, declarations(program), slice_variables(program), body);
+)",
+                     source.preamble(), symbol, declarations(program), slice_variables(program), body);
 }
 
 }  // namespace korch::loop

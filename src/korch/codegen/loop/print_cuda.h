@@ -7,12 +7,12 @@
 
 namespace korch::loop {
 
-constexpr int kCudaThreads = 256;                // per block, what the text assumes
-constexpr int64_t kCudaSharedBytes = 32 << 10;   // stages beyond this live in global memory
+constexpr int kCudaThreads = 256;               // per block, what the text assumes
+constexpr int64_t kCudaSharedBytes = 32 << 10;  // stages beyond this live in global memory
 
 // `extern "C" __global__ void symbol(T* arg0, ..., int* status, char* workspace)`, to be launched with
-// Program::grid_size() blocks (or fewer) of kCudaThreads; `workspace` holds Program::scratch_bytes per block when they
-// exceed kCudaSharedBytes. A gather index out of range sets *status to 1.
+// Program::grid_size() blocks (or fewer) of kCudaThreads; `workspace` holds Program::scratch_bytes per block
+// when they exceed kCudaSharedBytes. A gather index out of range sets *status to 1.
 std::string print_cuda(const Program& program, const std::string& symbol);
 
 }  // namespace korch::loop

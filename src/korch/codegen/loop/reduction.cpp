@@ -10,7 +10,9 @@ namespace {
 struct ReducedAxes {
   std::vector<int64_t> axes;
   bool keepdims;
-  bool has(size_t axis) const { return std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end(); }
+  bool has(size_t axis) const {
+    return std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
+  }
 };
 
 ReducedAxes reduced_axes(const Node& node) {
@@ -21,7 +23,9 @@ ReducedAxes reduced_axes(const Node& node) {
 
 }  // namespace
 
-bool is_reduction(const Node& node) { return info(node.op).category == Category::reduce; }
+bool is_reduction(const Node& node) {
+  return info(node.op).category == Category::reduce;
+}
 
 int64_t reduced_elements(const Graph& graph, const Node& node) {
   int64_t count = 1;
@@ -29,8 +33,8 @@ int64_t reduced_elements(const Graph& graph, const Node& node) {
   return count;
 }
 
-Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords, const Domain& reduced,
-                    const std::vector<int>& memory_order) {
+Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords,
+                    const Domain& reduced, const std::vector<int>& memory_order) {
   const Shape& in = graph.value(node.inputs[0]).type.shape;
   const ReducedAxes axes = reduced_axes(node);
   Shape extents;

@@ -8,8 +8,8 @@
 
 namespace korch::loop {
 
-// When `to` follows from `from` by elementwise primitives, transposes and reshapes: the coordinates of `to` whose element
-// is made of that of `from` at `coords`.
+// When `to` follows from `from` by elementwise primitives, transposes and reshapes: the coordinates of `to`
+// whose element is made of that of `from` at `coords`.
 std::optional<std::vector<Index>> follow(const Graph& graph, const Composer& composer, ValueId from,
                                          const std::vector<Index>& coords, ValueId to);
 

@@ -18,7 +18,8 @@ double access_cost(const Index& offset, const std::string& variable, bool is_sto
   return stride > -kFloatsPerLine && stride < kFloatsPerLine ? kByLane : kLinePerLane;
 }
 
-// A condition that one variable decides cuts its loop into segments; one that mixes it with others goes lane by lane.
+// A condition that one variable decides cuts its loop into segments; one that mixes it with others goes lane
+// by lane.
 double condition_cost(const Condition& condition, const std::string& variable) {
   constexpr double kByLane = 40;
   double cost = 0;
@@ -27,7 +28,9 @@ double condition_cost(const Condition& condition, const std::string& variable) {
   return cost;
 }
 
-bool is_access(const Expr& e) { return e.kind == ExprKind::load || e.kind == ExprKind::stage; }
+bool is_access(const Expr& e) {
+  return e.kind == ExprKind::load || e.kind == ExprKind::stage;
+}
 
 double vector_cost(const Program& program, const Nest& nest, const std::vector<int>& roots,
                    const LoopVariable& variable, bool reduced, int lanes) {
@@ -76,8 +79,8 @@ Index access_offset(const Program& program, int node) {
 }
 
 std::string find_tile(const Program& program, const Nest& nest, const std::vector<int>& roots,
-                      const std::vector<LoopVariable>& variables, const std::string& vector_variable, int lanes,
-                      std::vector<int>* loads) {
+                      const std::vector<LoopVariable>& variables, const std::string& vector_variable,
+                      int lanes, std::vector<int>* loads) {
   const ExprPool& pool = *program.pool;
   if (nest.kind != NestKind::map) return {};
   for (const NestTarget& target : nest.targets)
@@ -91,8 +94,9 @@ std::string find_tile(const Program& program, const Nest& nest, const std::vecto
     const int64_t stride = offset.stride(vector_variable);
     if (stride == 0 || stride == 1) continue;
     for (const LoopVariable& variable : variables) {
-      if (variable.name == vector_variable || variable.extent < lanes / 2 || !offset.affine_in(variable.name) ||
-          offset.stride(variable.name) != 1 || (!tile.empty() && tile != variable.name))
+      if (variable.name == vector_variable || variable.extent < lanes / 2 ||
+          !offset.affine_in(variable.name) || offset.stride(variable.name) != 1 ||
+          (!tile.empty() && tile != variable.name))
         continue;
       tile = variable.name;
       found.push_back(node);
@@ -118,7 +122,8 @@ Schedule schedule_nest(const Program& program, const Nest& nest, const std::vect
   if (nest.kind == NestKind::reduce && vectorizes_across(pool, roots[0]))
     for (size_t i = nest.reduced.size(); i-- > 0;) consider(nest.reduced[i], true);
   if (nest.kind != NestKind::map && !result.horizontal && pool[roots[0]].type != DType::f32 &&
-      pool[roots[0]].type != DType::f64 && pool[roots[0]].type != DType::i32 && pool[roots[0]].type != DType::i64)
+      pool[roots[0]].type != DType::f64 && pool[roots[0]].type != DType::i32 &&
+      pool[roots[0]].type != DType::i64)
     result.vector_variable.clear();
   // Stores along one variable, loads along another: transposed blocks.
   for (size_t i = nest.loops.size(); i-- > 0 && nest.kind == NestKind::map;) {

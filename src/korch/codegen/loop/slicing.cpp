@@ -8,13 +8,16 @@ namespace korch::loop {
 namespace {
 
 constexpr int64_t kSlicesPerWorker = 4;
-constexpr double kSliceWork = 8192;      // elements: a few microseconds, far above the cost of starting a slice
+constexpr double kSliceWork = 8192;  // elements: a few microseconds, far above the cost of starting a slice
 constexpr double kLargestSlice = 65536;  // elements: stays in the second-level cache
 
 }  // namespace
 
-Slicing::Slicing(const Program& program, const Domain& primary, std::set<std::string> grid, const Target& target)
-    : program_(program), grid_(std::move(grid)), lanes_(target.vector_lanes()),
+Slicing::Slicing(const Program& program, const Domain& primary, std::set<std::string> grid,
+                 const Target& target)
+    : program_(program),
+      grid_(std::move(grid)),
+      lanes_(target.vector_lanes()),
       wanted_(target.threads == 1 ? 1 : kSlicesPerWorker * target.threads),
       staged_(!program.buffers.empty() || program.nests.size() > 1) {
   for (const LoopVariable& variable : primary.variables)
@@ -26,12 +29,6 @@ int64_t Slicing::slices() const {
   for (const LoopVariable& variable : variables_)
     if (grid_.count(variable.name) != 0) count *= variable.extent;
   return count;
-}
-
-double Slicing::slice_work() const {
-  double work = 0;
-  for (const Nest& nest : program_.nests) work += nest.work();
-  return work;
 }
 
 Slicing::Change Slicing::decide() {
@@ -49,15 +46,16 @@ Slicing::Change Slicing::decide() {
   return staged_ ? grow_staged() : chunk();
 }
 
-// The whole variable when the other ones make slices enough, else blocks that divide it. Where nearly all work is in
-// reductions, whose vectors can run along what they reduce, it may stay in the grid altogether.
+// The whole variable when the other ones make slices enough, else blocks that divide it. Where nearly all
+// work is in reductions, whose vectors can run along what they reduce, it may stay in the grid altogether.
 Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
   Change change;
   const int64_t others = slices() / variable.extent;
   constexpr int64_t kLargestBlock = 128;
   const int64_t smallest = mostly_reductions() ? 1 : lanes_ / 2;
   int64_t best = 0;
-  for (int64_t block = smallest; staged_ && others < wanted_ && block < variable.extent && block <= kLargestBlock; ++block) {
+  for (int64_t block = smallest;
+       staged_ && others < wanted_ && block < variable.extent && block <= kLargestBlock; ++block) {
     if (variable.extent % block != 0) continue;
     const bool enough = others * (variable.extent / block) >= wanted_;
     const bool whole_vectors = block % lanes_ == 0 || best % lanes_ != 0;
@@ -88,7 +86,7 @@ Slicing::Change Slicing::grow_staged() {
   if (innermost != nullptr) {
     int64_t best = 1;
     for (int64_t steps = 2; steps <= innermost->extent; ++steps) {
-      if (slice_work() * static_cast<double>(steps) > kSliceWork) break;
+      if (program_.slice_work() * static_cast<double>(steps) > kSliceWork) break;
       if (innermost->extent % steps == 0 && slices() / steps >= wanted_) best = steps;
     }
     if (best == innermost->extent) {
@@ -109,7 +107,7 @@ Slicing::Change Slicing::grow_staged() {
 // Without stages a variable may be dealt out in chunks of any length.
 Slicing::Change Slicing::chunk() {
   const int64_t count = slices();
-  const double work = slice_work();
+  const double work = program_.slice_work();
   const LoopVariable* innermost = nullptr;
   for (const LoopVariable& variable : variables_)
     if (grid_.count(variable.name) != 0) innermost = &variable;
@@ -126,15 +124,19 @@ Slicing::Change Slicing::chunk() {
   for (const LoopVariable& variable : variables_)
     if (grid_.count(variable.name) != 0) result_.push_back({variable, &variable == innermost ? steps : 1});
   // Too few or too long slices: deal out a variable that is inside.
-  auto pieces = static_cast<int64_t>(std::max(static_cast<double>((wanted_ + count - 1) / count), work / kLargestSlice));
+  auto pieces = static_cast<int64_t>(
+      std::max(static_cast<double>((wanted_ + count - 1) / count), work / kLargestSlice));
   pieces = std::min(pieces, static_cast<int64_t>(work / (kSliceWork / 4)));
   if (pieces <= 1) return {};
   const LoopVariable* longest = nullptr;
   for (const LoopVariable& variable : variables_)
-    if (grid_.count(variable.name) == 0 && (longest == nullptr || variable.extent > longest->extent)) longest = &variable;
+    if (grid_.count(variable.name) == 0 && (longest == nullptr || variable.extent > longest->extent))
+      longest = &variable;
   if (longest == nullptr) return {};
   int64_t length = (longest->extent + pieces - 1) / pieces;
-  const int64_t round = longest->extent >= lanes_ * 16 ? lanes_ * 4 : longest->extent >= lanes_ * 2 ? lanes_ : 1;
+  const int64_t round = longest->extent >= lanes_ * 16  ? lanes_ * 4
+                        : longest->extent >= lanes_ * 2 ? lanes_
+                                                        : 1;
   length = (length + round - 1) / round * round;
   if (length < longest->extent) result_.push_back({*longest, length});
   return {};

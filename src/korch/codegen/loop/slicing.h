@@ -1,5 +1,6 @@
-// The parallel grid of a program: which variables of the primary output number the slices, so that a slice is long
-// enough to be worth handing out, holds the variables that vector code runs along, and there are slices for all workers.
+// The parallel grid of a program: which variables of the primary output number the slices, so that a slice is
+// long enough to be worth handing out, holds the variables that vector code runs along, and there are slices
+// for all workers.
 #pragma once
 
 #include <set>
@@ -16,8 +17,8 @@ class Slicing {
  public:
   Slicing(const Program& program, const Domain& primary, std::set<std::string> grid, const Target& target);
 
-  // One change of the grid after which the program must be lowered again: a variable that leaves it, or one that is
-  // split (and whose inner part leaves).
+  // One change of the grid after which the program must be lowered again: a variable that leaves it, or one
+  // that is split (and whose inner part leaves).
   struct Change {
     std::string remove;
     Split split{{}, 0};
@@ -33,15 +34,14 @@ class Slicing {
   Change grow_staged();
   Change chunk();
   bool mostly_reductions() const;
-  double slice_work() const;
   int64_t slices() const;
 
   const Program& program_;
   std::vector<LoopVariable> variables_;  // of the primary output, extents over 1, outermost first
   std::set<std::string> grid_;
   int lanes_;
-  int64_t wanted_;                       // slices, so that no worker waits long for the last one
-  bool staged_;                          // several nests share the slice
+  int64_t wanted_;  // slices, so that no worker waits long for the last one
+  bool staged_;     // several nests share the slice
   std::vector<GridVariable> result_;
 };
 

@@ -10,7 +10,8 @@
 namespace korch::loop {
 namespace {
 
-constexpr const char* kHead = R"(typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
+constexpr const char* kHead =
+    R"(typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
 typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
 struct korch_kernel_context { void* const* args; void* scratch; const void* state; int32_t worker; };
@@ -35,10 +36,11 @@ static inline float fn_copysign(float a, float b) { return __builtin_copysignf(a
 static inline float to_float(int32_t a) { return (float)a; }
 )";
 
-// Functions of single elements beyond the arithmetic above, by name; vectors call them lane by lane unless the vector
-// library or the tables below know better.
+// Functions of single elements beyond the arithmetic above, by name; vectors call them lane by lane unless
+// the vector library or the tables below know better.
 const std::pair<const char*, const char*> kScalarFunctions[] = {
-    {"fn_div", R"(template <class T> static inline T fn_div(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 ? (T)(0 - (uint64_t)a) : (T)(a / b); }
+    {"fn_div",
+     R"(template <class T> static inline T fn_div(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 ? (T)(0 - (uint64_t)a) : (T)(a / b); }
 )"},
     {"fn_mod", R"(template <class T> static inline T fn_mod(T a, T b) {
   if (b == 0 || b == (T)-1) return (T)0;
@@ -48,7 +50,8 @@ const std::pair<const char*, const char*> kScalarFunctions[] = {
 static inline float fn_mod(float a, float b) { float r = __builtin_fmodf(a, b); return r != 0 && ((r < 0) != (b < 0)) ? r + b : r; }
 static inline double fn_mod(double a, double b) { double r = __builtin_fmod(a, b); return r != 0 && ((r < 0) != (b < 0)) ? r + b : r; }
 )"},
-    {"fn_fmod", R"(template <class T> static inline T fn_fmod(T a, T b) { return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b); }
+    {"fn_fmod",
+     R"(template <class T> static inline T fn_fmod(T a, T b) { return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b); }
 static inline float fn_fmod(float a, float b) { return __builtin_fmodf(a, b); }
 static inline double fn_fmod(double a, double b) { return __builtin_fmod(a, b); }
 )"},
@@ -61,7 +64,8 @@ static inline double fn_fmod(double a, double b) { return __builtin_fmod(a, b); 
 static inline float fn_pow(float a, float b) { return __builtin_powf(a, b); }
 static inline double fn_pow(double a, double b) { return __builtin_pow(a, b); }
 )"},
-    {"fn_sign", R"(template <class T> static inline T fn_sign(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
+    {"fn_sign",
+     R"(template <class T> static inline T fn_sign(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
 )"},
     {"fn_floor", R"(static inline float fn_floor(float a) { return __builtin_floorf(a); }
 static inline double fn_floor(double a) { return __builtin_floor(a); }
@@ -91,8 +95,9 @@ static inline bool fn_is_inf(double a) { return __builtin_fabs(a) == __builtin_i
 };
 
 // f64 versions of what the vector library has for f32, and functions rare enough to come from libm.
-const char* const kLibmFunctions[] = {"exp", "expm1", "log",  "log1p", "tanh", "erf",   "sin",   "cos",
-                                      "tan", "asin",  "acos", "atan",  "sinh", "cosh",  "asinh", "acosh", "atanh"};
+const char* const kLibmFunctions[] = {"exp",  "expm1", "log",   "log1p", "tanh", "erf",
+                                      "sin",  "cos",   "tan",   "asin",  "acos", "atan",
+                                      "sinh", "cosh",  "asinh", "acosh", "atanh"};
 
 std::string replace_all(std::string text, const std::string& from, const std::string& to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -106,12 +111,13 @@ const MathFunction* find_math(const std::string& name) {
   return nullptr;
 }
 
-constexpr DType kStoredTypes[] = {DType::f32, DType::f64, DType::i8,  DType::i16, DType::i32, DType::i64,
-                                  DType::u8,  DType::u16, DType::u32, DType::u64};
+constexpr DType kStoredTypes[] = {DType::f32, DType::f64, DType::i8,  DType::i16, DType::i32,
+                                  DType::i64, DType::u8,  DType::u16, DType::u32, DType::u64};
 constexpr DType kVectorTypes[] = {DType::f32, DType::f64, DType::i32, DType::i64};  // with vector arithmetic
 
 // Access to memory for vectors of any width.
-constexpr char kMemoryAccess[] = R"(template <class V, class T> static inline V load(const T* p) { V r; __builtin_memcpy(&r, p, sizeof r); return r; }
+constexpr char kMemoryAccess[] =
+    R"(template <class V, class T> static inline V load(const T* p) { V r; __builtin_memcpy(&r, p, sizeof r); return r; }
 template <class V, class T> static inline V load_first(const T* p, int n) {
   V r = {};
   for (int l = 0; l < n; ++l) r[l] = p[l];
@@ -133,8 +139,8 @@ std::string types_of_width(int lanes) {
   for (DType type : kStoredTypes)
     text += fmt::format("typedef {} {} __attribute__((vector_size({})));\n", element_type(type),
                         type_name(type, lanes), lanes * static_cast<int>(size_bytes(type)));
-  text += fmt::format("typedef int32_t {} __attribute__((vector_size({})));\n", type_name(DType::bool_, lanes),
-                      lanes * 4);
+  text += fmt::format("typedef int32_t {} __attribute__((vector_size({})));\n",
+                      type_name(DType::bool_, lanes), lanes * 4);
   return text;
 }
 
@@ -165,8 +171,9 @@ static inline $V fn_max($V a, $V b) { $V r = a > b ? a : b; return a != a ? a : 
 static inline $V fn_max($V a, $V b) { return a > b ? a : b; }
 )";
     }
-    part = replace_all(part, "$C", size_bytes(type) == 8
-                                       ? "__builtin_convertvector(m, " + type_name(DType::i64, lanes) + ")" : "m");
+    part = replace_all(
+        part, "$C",
+        size_bytes(type) == 8 ? "__builtin_convertvector(m, " + type_name(DType::i64, lanes) + ")" : "m");
     part = replace_all(replace_all(part, "$V", v), "$T", element_type(type));
     text += replace_all(part, "$M", mask);
   }
@@ -176,11 +183,13 @@ static inline $B bytes_of_mask($M m) { return __builtin_convertvector(m & 1, $B)
 static inline $F to_float($I a) { return __builtin_convertvector(a, $F); }
 static inline $F fn_copysign($F a, $F b) { return __builtin_elementwise_copysign(a, b); }
 )";
-  text += fmt::format("static inline {0} lanes_below_{0}(int n) {{ return ({0}){{{1}}} < (({0}){{}} + n); }}\n", mask,
-                      lane_list(lanes, [](int l) { return l; }));
-  text += replace_all(replace_all(replace_all(replace_all(common, "$M", mask), "$B", type_name(DType::u8, lanes)),
-                                  "$F", type_name(DType::f32, lanes)),
-                      "$I", type_name(DType::i32, lanes));
+  text +=
+      fmt::format("static inline {0} lanes_below_{0}(int n) {{ return ({0}){{{1}}} < (({0}){{}} + n); }}\n",
+                  mask, lane_list(lanes, [](int l) { return l; }));
+  text +=
+      replace_all(replace_all(replace_all(replace_all(common, "$M", mask), "$B", type_name(DType::u8, lanes)),
+                              "$F", type_name(DType::f32, lanes)),
+                  "$I", type_name(DType::i32, lanes));
   return text;
 }
 
@@ -210,8 +219,9 @@ std::string shuffle(const std::string& to, const std::string& a, const std::stri
   return fmt::format("  V {} = __builtin_shufflevector({}, {}, {});\n", to, a, b, lane_list(lanes, lane));
 }
 
-// r[j] lane l = p[l * stride + j] for j < rows, l < columns: a block of `lanes` x `lanes`, transposed in registers.
-// First 4 x 4 blocks inside the 128-bit parts (shuffles that stay inside them are the cheap ones), then the parts.
+// r[j] lane l = p[l * stride + j] for j < rows, l < columns: a block of `lanes` x `lanes`, transposed in
+// registers. First 4 x 4 blocks inside the 128-bit parts (shuffles that stay inside them are the cheap ones),
+// then the parts.
 std::string transposed_load(int lanes) {
   std::string body;
   const int parts = lanes / 4;
@@ -219,16 +229,14 @@ std::string transposed_load(int lanes) {
     for (int pair : {0, 2}) {
       const std::string a = fmt::format("v{}", 4 * g + pair), b = fmt::format("v{}", 4 * g + pair + 1);
       for (int half : {0, 1})
-        body += shuffle(fmt::format("u{}_{}_{}", g, pair, half), a, b, lanes, [&](int l) {
-          return l / 4 * 4 + 2 * half + l % 4 / 2 + (l % 2 == 0 ? 0 : lanes);
-        });
+        body += shuffle(fmt::format("u{}_{}_{}", g, pair, half), a, b, lanes,
+                        [&](int l) { return l / 4 * 4 + 2 * half + l % 4 / 2 + (l % 2 == 0 ? 0 : lanes); });
     }
     for (int half : {0, 1})
       for (int quarter : {0, 1})
         body += shuffle(fmt::format("q{}_{}", g, 2 * half + quarter), fmt::format("u{}_0_{}", g, half),
-                        fmt::format("u{}_2_{}", g, half), lanes, [&](int l) {
-                          return l / 4 * 4 + 2 * quarter + l % 2 + (l % 4 < 2 ? 0 : lanes);
-                        });
+                        fmt::format("u{}_2_{}", g, half), lanes,
+                        [&](int l) { return l / 4 * 4 + 2 * quarter + l % 2 + (l % 4 < 2 ? 0 : lanes); });
   }
   auto part_shuffle = [&](const std::string& to, const std::string& a, const std::string& b, int odd) {
     // The even or odd 128-bit parts of a, then of b.
@@ -241,7 +249,8 @@ std::string transposed_load(int lanes) {
     if (parts == 1) body += fmt::format("  r[{0}] = q0_{0};\n", k);
     for (int odd : {0, 1}) {
       if (parts == 2) {
-        body += part_shuffle(fmt::format("o{}_{}", k, odd), fmt::format("q0_{}", k), fmt::format("q1_{}", k), odd);
+        body += part_shuffle(fmt::format("o{}_{}", k, odd), fmt::format("q0_{}", k), fmt::format("q1_{}", k),
+                             odd);
         body += fmt::format("  r[{}] = o{}_{};\n", 4 * odd + k, k, odd);
       }
       if (parts != 4) continue;
@@ -262,14 +271,16 @@ std::string transposed_load(int lanes) {
   }
   std::string names = "v0";
   for (int l = 1; l < lanes; ++l) names += fmt::format(", v{}", l);
-  return fmt::format(R"(__attribute__((always_inline)) static inline void load_transposed({0}* r, const float* p, int64_t stride, int rows, int columns) {{
+  return fmt::format(
+      R"(__attribute__((always_inline)) static inline void load_transposed({0}* r, const float* p, int64_t stride, int rows, int columns) {{
   typedef {0} V;
   V {2};
   if (rows == {1} && columns == {1}) {{
 {3}  }} else {{
 {4}  }}
 {5}}}
-)", type_name(DType::f32, lanes), lanes, names, whole, masked, body);
+)",
+      type_name(DType::f32, lanes), lanes, names, whole, masked, body);
 }
 
 // One value out of all lanes, by halves.
@@ -277,25 +288,29 @@ std::string across(const std::string& name, const std::string& combine, int lane
   const std::string v = type_name(DType::f32, lanes);
   std::string text = fmt::format("static inline float {}({} v) {{\n", name, v);
   for (int step = lanes / 2; step >= 1; step /= 2)
-    text += fmt::format("  v = {};\n",
-                        fmt::vformat(combine, fmt::make_format_args(
-                            "v", fmt::format("__builtin_shufflevector(v, v, {})",
-                                             lane_list(lanes, [&](int l) { return (l + step) % lanes; })))));
+    text += fmt::format(
+        "  v = {};\n",
+        fmt::vformat(combine, fmt::make_format_args("v", fmt::format("__builtin_shufflevector(v, v, {})",
+                                                                     lane_list(lanes, [&](int l) {
+                                                                       return (l + step) % lanes;
+                                                                     })))));
   return text + "  return v[0];\n}\n";
 }
 
 // Every second element by two whole loads; nothing beyond the last needed element is touched.
 std::string every_second_load(int lanes) {
-  return fmt::format("static inline {0} load_every_second(const float* p) {{\n  const {0} a = load<{0}>(p), b = load<{0}>(p + {1});\n"
-                     "  return __builtin_shufflevector(a, b, {2});\n}}\n",
-                     type_name(DType::f32, lanes), lanes - 1, lane_list(lanes, [&](int l) {
-                       return l < lanes / 2 ? 2 * l : lanes + 2 * (l - lanes / 2) + 1;
-                     }));
+  return fmt::format(
+      "static inline {0} load_every_second(const float* p) {{\n  const {0} a = load<{0}>(p), b = load<{0}>(p "
+      "+ {1});\n"
+      "  return __builtin_shufflevector(a, b, {2});\n}}\n",
+      type_name(DType::f32, lanes), lanes - 1,
+      lane_list(lanes, [&](int l) { return l < lanes / 2 ? 2 * l : lanes + 2 * (l - lanes / 2) + 1; }));
 }
 
 std::string vector_function(const std::string& name, Isa isa, int lanes) {
   const std::string v = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
-  if (name == "load_every_second_" + v) return replace_all(every_second_load(lanes), "load_every_second", name);
+  if (name == "load_every_second_" + v)
+    return replace_all(every_second_load(lanes), "load_every_second", name);
   if (name == "load_transposed") return transposed_load(lanes);
   if (name == "across_add") return across(name, "{} + {}", lanes);
   if (name == "across_mul") return across(name, "{} * {}", lanes);
@@ -312,10 +327,12 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
     return replace_all(text, "$M", type_name(DType::bool_, lanes));
   }
   const std::string elementwise = name.substr(3) == "round" ? "roundeven" : name.substr(3);
-  if (name == "fn_floor" || name == "fn_ceil" || name == "fn_round" || name == "fn_trunc" || name == "fn_sqrt")
-    return fmt::format("static inline {0} {1}({0} a) {{ return __builtin_elementwise_{2}(a); }}\n"
-                       "static inline {3} {1}({3} a) {{ return __builtin_elementwise_{2}(a); }}\n",
-                       v, name, elementwise, type_name(DType::f64, lanes));
+  if (name == "fn_floor" || name == "fn_ceil" || name == "fn_round" || name == "fn_trunc" ||
+      name == "fn_sqrt")
+    return fmt::format(
+        "static inline {0} {1}({0} a) {{ return __builtin_elementwise_{2}(a); }}\n"
+        "static inline {3} {1}({3} a) {{ return __builtin_elementwise_{2}(a); }}\n",
+        v, name, elementwise, type_name(DType::f64, lanes));
   return {};
 }
 
@@ -329,7 +346,8 @@ std::string scalar_function(const std::string& name, bool native) {
       text += fmt::format("static inline float {0}(float a) {{ return __builtin_{1}f(a); }}\n", name, libm);
   }
   if (const MathFunction* math = native ? nullptr : find_math(name))
-    text += replace_all(replace_all(replace_all(math->text + 1, "$F", "float"), "$I", "int32_t"), "$M", "bool");
+    text +=
+        replace_all(replace_all(replace_all(math->text + 1, "$F", "float"), "$I", "int32_t"), "$M", "bool");
   for (const auto& [known, body] : kScalarFunctions)
     if (name == known) text += body;
   return text;
@@ -339,26 +357,38 @@ std::string scalar_function(const std::string& name, bool native) {
 
 std::string element_type(DType type) {
   switch (type) {
-    case DType::f32: return "float";
-    case DType::f64: return "double";
-    case DType::i8: return "int8_t";
-    case DType::i16: return "int16_t";
-    case DType::i32: return "int32_t";
-    case DType::i64: return "int64_t";
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::i8:
+      return "int8_t";
+    case DType::i16:
+      return "int16_t";
+    case DType::i32:
+      return "int32_t";
+    case DType::i64:
+      return "int64_t";
     case DType::u8:
-    case DType::bool_: return "uint8_t";
-    case DType::u16: return "uint16_t";
-    case DType::u32: return "uint32_t";
-    case DType::u64: return "uint64_t";
+    case DType::bool_:
+      return "uint8_t";
+    case DType::u16:
+      return "uint16_t";
+    case DType::u32:
+      return "uint32_t";
+    case DType::u64:
+      return "uint64_t";
     case DType::f16:
-    case DType::bf16: break;
+    case DType::bf16:
+      break;
   }
   KORCH_ASSERT(false, std::string("no C++ type for ") + name(type));
   return {};
 }
 
 std::string type_name(DType type, int lanes) {
-  if (lanes > 1) return type == DType::bool_ ? fmt::format("m{}", lanes) : fmt::format("{}x{}", name(type), lanes);
+  if (lanes > 1)
+    return type == DType::bool_ ? fmt::format("m{}", lanes) : fmt::format("{}x{}", name(type), lanes);
   return type == DType::bool_ ? "bool" : element_type(type);
 }
 
@@ -370,11 +400,13 @@ bool SourceText::is_vector_function(ScalarFn fn, DType type) const {
     case ScalarFn::neg:
     case ScalarFn::abs:
     case ScalarFn::min:
-    case ScalarFn::max: return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+    case ScalarFn::max:
+      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
     case ScalarFn::eq:
     case ScalarFn::lt:
     case ScalarFn::le:
-    case ScalarFn::is_nan: return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+    case ScalarFn::is_nan:
+      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
     case ScalarFn::select:
       return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64 ||
              type == DType::bool_;
@@ -384,19 +416,24 @@ bool SourceText::is_vector_function(ScalarFn fn, DType type) const {
     case ScalarFn::ceil:
     case ScalarFn::round:
     case ScalarFn::trunc:
-    case ScalarFn::sqrt: return type == DType::f32 || type == DType::f64;
+    case ScalarFn::sqrt:
+      return type == DType::f32 || type == DType::f64;
     case ScalarFn::exp:
     case ScalarFn::expm1:
     case ScalarFn::log:
     case ScalarFn::log1p:
     case ScalarFn::tanh:
-    case ScalarFn::erf: return type == DType::f32;
+    case ScalarFn::erf:
+      return type == DType::f32;
     case ScalarFn::logical_and:
     case ScalarFn::logical_or:
     case ScalarFn::logical_xor:
-    case ScalarFn::logical_not: return type == DType::bool_;
-    case ScalarFn::cast: return true;
-    default: return false;
+    case ScalarFn::logical_not:
+      return type == DType::bool_;
+    case ScalarFn::cast:
+      return true;
+    default:
+      return false;
   }
 }
 

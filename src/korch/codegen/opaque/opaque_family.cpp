@@ -38,8 +38,9 @@ int64_t elements(const Shape& shape, size_t from, size_t to) {
 
 // A checked index: counts from the end when negative.
 std::string checked(const std::string& name, const std::string& value, int64_t extent) {
-  return fmt::format("int64_t {0} = (int64_t){1}; if ({0} < 0) {0} += {2}; if ((uint64_t){0} >= {2}) return 1;\n", name,
-                     value, extent);
+  return fmt::format(
+      "int64_t {0} = (int64_t){1}; if ({0} < 0) {0} += {2}; if ((uint64_t){0} >= {2}) return 1;\n", name,
+      value, extent);
 }
 
 Phase copy_phase(const Work& w) {
@@ -51,10 +52,13 @@ std::string element_position(const Work& w) {
   const auto axis = static_cast<size_t>(w.attrs<AxisAttrs>().axis);
   const Shape &data = w.inputs[0].shape, &indices = w.inputs[1].shape;
   const Shape strides = row_major_strides(data);
-  std::string text = checked("index", fmt::format("{}[p]", w.in(1)), data[axis]) + "int64_t rest = p, at = 0;\n";
+  std::string text =
+      checked("index", fmt::format("{}[p]", w.in(1)), data[axis]) + "int64_t rest = p, at = 0;\n";
   for (size_t i = indices.size(); i-- > 0;) {
-    if (i == axis) text += fmt::format("at += index * {};\n", strides[i]);
-    else text += fmt::format("at += rest % {} * {};\n", indices[i], strides[i]);
+    if (i == axis)
+      text += fmt::format("at += index * {};\n", strides[i]);
+    else
+      text += fmt::format("at += rest % {} * {};\n", indices[i], strides[i]);
     text += fmt::format("rest /= {};\n", indices[i]);
   }
   return text;
@@ -84,7 +88,8 @@ std::vector<Phase> gather_elements(const Work& w) {
 // Later updates of one element win, so one slice does them all, in order.
 std::vector<Phase> scatter_elements(const Work& w) {
   const int64_t count = w.inputs[1].elements();
-  return {copy_phase(w), {count, count, element_position(w) + fmt::format("{}[at] = {}[p];\n", w.out(0), w.in(2))}};
+  return {copy_phase(w),
+          {count, count, element_position(w) + fmt::format("{}[at] = {}[p];\n", w.out(0), w.in(2))}};
 }
 
 std::vector<Phase> gather_nd(const Work& w) {
@@ -92,8 +97,8 @@ std::vector<Phase> gather_nd(const Work& w) {
   const std::string position = slice_position(w, w.attrs<AxisAttrs>().axis, length);
   const int64_t tuples = elements(w.inputs[1].shape, 0, w.inputs[1].shape.size() - 1);
   return {{tuples, std::max<int64_t>(1, kElementsPerSlice / length),
-           position + fmt::format("for (int64_t k = 0; k < {0}; ++k) {1}[p * {0} + k] = {2}[at + k];\n", length, w.out(0),
-                                  w.in(0))}};
+           position + fmt::format("for (int64_t k = 0; k < {0}; ++k) {1}[p * {0} + k] = {2}[at + k];\n",
+                                  length, w.out(0), w.in(0))}};
 }
 
 std::vector<Phase> scatter_nd(const Work& w) {
@@ -102,8 +107,8 @@ std::vector<Phase> scatter_nd(const Work& w) {
   const int64_t tuples = elements(w.inputs[1].shape, 0, w.inputs[1].shape.size() - 1);
   return {copy_phase(w),
           {tuples, tuples,
-           position + fmt::format("for (int64_t k = 0; k < {0}; ++k) {1}[at + k] = {2}[p * {0} + k];\n", length, w.out(0),
-                                  w.in(2))}};
+           position + fmt::format("for (int64_t k = 0; k < {0}; ++k) {1}[at + k] = {2}[p * {0} + k];\n",
+                                  length, w.out(0), w.in(2))}};
 }
 
 // Lanes along an axis: lane p starts at `first` and advances by `inner`.
@@ -118,8 +123,8 @@ Lanes lanes_of(const Shape& shape, int64_t axis) {
 std::vector<Phase> cum_sum(const Work& w) {
   const auto& attrs = w.attrs<ScanAttrs>();
   const Lanes lanes = lanes_of(w.inputs[0].shape, attrs.axis);
-  const std::string at = fmt::format("first + ({}) * {}", attrs.reverse ? fmt::format("{} - k", lanes.extent - 1) : "k",
-                                     lanes.inner);
+  const std::string at = fmt::format(
+      "first + ({}) * {}", attrs.reverse ? fmt::format("{} - k", lanes.extent - 1) : "k", lanes.inner);
   const std::string type = loop::element_type(w.inputs[0].dtype);
   return {{lanes.count, std::max<int64_t>(1, kElementsPerSlice / lanes.extent),
            fmt::format(R"(const int64_t first = p / {0} * {1} + p % {0};
@@ -129,7 +134,9 @@ for (int64_t k = 0; k < {3}; ++k) {{
   sum += {4}[{5}];
   {6}[{5}] = {7};
 }}
-)", lanes.inner, lanes.extent * lanes.inner, type, lanes.extent, w.in(0), at, w.out(0), attrs.exclusive ? "before" : "sum")}};
+)",
+                       lanes.inner, lanes.extent * lanes.inner, type, lanes.extent, w.in(0), at, w.out(0),
+                       attrs.exclusive ? "before" : "sum")}};
 }
 
 // Keeps the best k seen so far in order; of equal values the earlier stays before the later.
@@ -152,8 +159,10 @@ for (int64_t e = 0; e < {3}; ++e) {{
   {7}[best + place * {0}] = x;
   {9}[best + place * {0}] = e;
 }}
-)", lanes.inner, lanes.extent * lanes.inner, attrs.k * lanes.inner, lanes.extent, loop::element_type(w.inputs[0].dtype),
-                       w.in(0), attrs.largest ? ">" : "<", w.out(0), attrs.k, w.out(1))}};
+)",
+                       lanes.inner, lanes.extent * lanes.inner, attrs.k * lanes.inner, lanes.extent,
+                       loop::element_type(w.inputs[0].dtype), w.in(0), attrs.largest ? ">" : "<", w.out(0),
+                       attrs.k, w.out(1))}};
 }
 
 // The flat position of each window's maximum in the whole input; the first of equals.
@@ -161,12 +170,15 @@ std::vector<Phase> max_pool_indices(const Work& w) {
   const auto& pool = w.attrs<PoolAttrs>();
   const Shape &in = w.inputs[0].shape, &out = w.outputs[0].shape;
   std::string text = "int64_t rest = p;\n", loops, position = "0", inside = "true";
-  for (size_t i = out.size(); i-- > 0;) text += fmt::format("const int64_t o{0} = rest % {1}; rest /= {1};\n", i, out[i]);
+  for (size_t i = out.size(); i-- > 0;)
+    text += fmt::format("const int64_t o{0} = rest % {1}; rest /= {1};\n", i, out[i]);
   for (size_t i = 0; i < in.size(); ++i) {
     if (i >= 2) {
       const size_t s = i - 2;
-      loops += fmt::format("for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\nconst int64_t c{0} = o{0} * {2} + k{0} * {3} - {4};\n",
-                           i, pool.kernel[s], pool.strides[s], pool.dilations[s], pool.pads_before[s]);
+      loops += fmt::format(
+          "for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\nconst int64_t c{0} = o{0} * {2} + k{0} * {3} - "
+          "{4};\n",
+          i, pool.kernel[s], pool.strides[s], pool.dilations[s], pool.pads_before[s]);
       inside += fmt::format(" && c{0} >= 0 && c{0} < {1}", i, in[i]);
     }
     position = fmt::format("({}) * {} + {}{}", position, in[i], i < 2 ? "o" : "c", i);
@@ -183,8 +195,12 @@ using Writer = std::vector<Phase> (*)(const Work&);
 
 const std::map<Op, Writer>& writers() {
   static const std::map<Op, Writer> table = {
-      {Op::GatherElements, gather_elements}, {Op::GatherND, gather_nd}, {Op::ScatterElements, scatter_elements},
-      {Op::ScatterND, scatter_nd},           {Op::CumSum, cum_sum},     {Op::TopK, top_k},
+      {Op::GatherElements, gather_elements},
+      {Op::GatherND, gather_nd},
+      {Op::ScatterElements, scatter_elements},
+      {Op::ScatterND, scatter_nd},
+      {Op::CumSum, cum_sum},
+      {Op::TopK, top_k},
       {Op::MaxPoolIndices, max_pool_indices},
   };
   return table;
@@ -200,7 +216,8 @@ extern "C" int32_t k{}(const struct korch_kernel_context* context, int64_t begin
 {}  }}
   return 0;
 }}
-)", number, arguments, phase.per_slice, phase.per_slice, phase.count, phase.body);
+)",
+                     number, arguments, phase.per_slice, phase.per_slice, phase.count, phase.body);
 }
 
 }  // namespace
@@ -231,8 +248,8 @@ void list_opaque(const Graph& graph, const Candidate& candidate, const Target&, 
   found.push_back(std::move(way));
 }
 
-Result<Kernel> generate_opaque(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                               const Target& target) {
+Result<Kernel> generate_opaque(const Graph& graph, const Candidate& candidate,
+                               const Implementation& implementation, const Target& target) {
   const Node& node = graph.node(candidate.nodes[0]);
   const std::vector<ValueId>& outside = candidate.inputs;
   Work work{node, {}, {}, {}, {}};
@@ -264,7 +281,8 @@ Result<Kernel> generate_opaque(const Graph& graph, const Candidate& candidate, c
   const std::vector<Phase> phases = writers().at(node.op)(work);
   for (size_t i = 0; i < phases.size(); ++i) {
     kernel.source += phase_text(phases[i], i, types);
-    kernel.phases.push_back({fmt::format("k{}", i), (phases[i].count + phases[i].per_slice - 1) / phases[i].per_slice, 1});
+    kernel.phases.push_back(
+        {fmt::format("k{}", i), (phases[i].count + phases[i].per_slice - 1) / phases[i].per_slice, 1});
   }
   kernel.constant_packing.resize(candidate.constants.size());
   kernel.flops = implementation.flops;
