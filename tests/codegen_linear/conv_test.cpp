@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "harness.h"
 
@@ -144,6 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Winograd, ::testing::Combine(::testing::ValuesI
 const ConvCase kGeneric[] = {
     {"grouped", {2, 12, 7, 9}, {18, 4, 3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 2}, 3},
     {"one_axis", {1, 3, 40}, {5, 3, 7}, {3}, {2}, {3}, {4}, 1},
+    {"one_column", {1, 4, 9, 3}, {6, 4, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"three_axes", {1, 4, 5, 6, 7}, {6, 4, 3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, 1},
 };
 
@@ -151,6 +153,18 @@ TEST(LinearGeneric, Convolutions) {
   for (const ConvCase& c : kGeneric)
     for (Isa isa : isas_that_run_here())
       EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "linear_generic", {.isa = isa}), 1) << c.name;
+}
+
+// It is listed where no other family is, and only there.
+TEST(LinearGeneric, StandsBack) {
+  const Target target;
+  const auto families = [&](const Graph& graph) {
+    std::set<std::string> names;
+    for (const Implementation& i : implementations(graph, whole_graph(graph), target, Accuracy::standard)) names.insert(i.family);
+    return names;
+  };
+  EXPECT_EQ(families(conv_graph(kGeneric[0], Epilogue::none)).count("linear_generic"), 0u);
+  EXPECT_EQ(families(conv_graph(kGeneric[3], Epilogue::none)).count("linear_generic"), 1u);
 }
 
 TEST(LinearGeneric, TransposedConvolutions) {

@@ -207,7 +207,12 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
   std::vector<Refusal> refused;
   const Reference reference = reference_for(graph, options.seed);
   int ran = 0;
-  for (const Implementation& implementation : implementations(graph, candidate, target, options.accuracy, &refused)) {
+  std::vector<Implementation> listed;
+  if (family == "linear_generic")  // which stands back where others list
+    list_linear_generic(graph, candidate, target, options.accuracy, listed, refused);
+  else
+    listed = implementations(graph, candidate, target, options.accuracy, &refused);
+  for (const Implementation& implementation : listed) {
     if (implementation.family != family) continue;
     ran += check_one(graph, candidate, implementation, target, reference, options);
   }

@@ -1,4 +1,4 @@
-// The plain kernel for any linear primitive: linear_generic. Row-major; every row of the result along its last axis is
+// The plain kernel for any linear primitive, offered where no other is: linear_generic. Row-major; every row of the result along its last axis is
 // accumulated in scratch, one weight times one run of the other operand at a time, then goes through the epilogue. Any
 // number of spatial axes, groups, transposed convolution, and the types that ONNX allows for MatMul.
 #include <fmt/format.h>
@@ -143,7 +143,8 @@ std::string finish_rows(const Problem& p, loop::ValueEmitter& emitter, int lanes
     return block.code;
   };
   std::string text = "int64_t i=0;\n";
-  text += fmt::format("for(;i+{0}<={1};i+={0}){{const v{0} value=*(const v{0}u*)(acc+i);\n{2}}}\n", lanes, extent, part(lanes));
+  if (extent >= lanes)
+    text += fmt::format("for(;i+{0}<={1};i+={0}){{const v{0} value=*(const v{0}u*)(acc+i);\n{2}}}\n", lanes, extent, part(lanes));
   return text + fmt::format("for(;i<{};++i){{const float value=acc[i];\n{}}}\n", extent, part(1));
 }
 
@@ -151,6 +152,8 @@ std::string finish_rows(const Problem& p, loop::ValueEmitter& emitter, int lanes
 
 void list_linear_generic(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
                          std::vector<Implementation>& found, std::vector<Refusal>& refused) {
+  // Every other kernel is faster; as an unmeasured column with the same bound it would only cost measurements.
+  if (!found.empty()) return;
   const Result<Problem> problem = generic_problem(graph, candidate);
   if (!problem.ok()) {
     refused.push_back(problem.refusal());
