@@ -47,7 +47,8 @@ Graph conv_graph(const ConvCase& c, Epilogue epilogue, Op op = Op::Conv) {
   ValueId y = graph.add(op, attrs_of(c), {x, w});
   if (epilogue == Epilogue::bias_swish_residual) {
     const Shape shape = graph.value(y).type.shape;
-    const ValueId bias = graph.add_constant(random_tensor({DType::f32, channel_shape(shape[1], shape.size())}, 12), "bias");
+    const ValueId bias =
+        graph.add_constant(random_tensor({DType::f32, channel_shape(shape[1], shape.size())}, 12), "bias");
     const ValueId residual = graph.add_input({DType::f32, shape}, "residual");
     y = graph.add(Op::Add, NoAttrs{}, {y, bias});
     y = graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Sigmoid, NoAttrs{}, {y})});
@@ -83,10 +84,13 @@ TEST_P(ConvDirect, MatchesInterpreter) {
 }
 
 std::string case_name(const ::testing::TestParamInfo<std::tuple<ConvCase, Isa>>& info) {
-  return std::string(std::get<0>(info.param).name) + "_" + std::to_string(static_cast<int>(std::get<1>(info.param)));
+  return std::string(std::get<0>(info.param).name) + "_" +
+         std::to_string(static_cast<int>(std::get<1>(info.param)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ConvDirect, ::testing::Combine(::testing::ValuesIn(kDense), ::testing::ValuesIn(vector_isas())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvDirect,
+                         ::testing::Combine(::testing::ValuesIn(kDense), ::testing::ValuesIn(vector_isas())),
+                         case_name);
 
 const ConvCase kFewChannels[] = {
     {"three", {1, 32, 12, 32}, {3, 32, 9, 9}, {1, 1}, {1, 1}, {4, 4}, {4, 4}, 1},
@@ -101,7 +105,10 @@ TEST_P(ConvPixels, MatchesInterpreter) {
   EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_pixels", {.isa = isa}), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ConvPixels, ::testing::Combine(::testing::ValuesIn(kFewChannels), ::testing::ValuesIn(vector_isas())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvPixels,
+                         ::testing::Combine(::testing::ValuesIn(kFewChannels),
+                                            ::testing::ValuesIn(vector_isas())),
+                         case_name);
 
 const ConvCase kDepthwise[] = {
     {"three", {1, 40, 13, 17}, {40, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 40},
@@ -121,7 +128,10 @@ TEST_P(Depthwise, MatchesInterpreter) {
   EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "depthwise", {.isa = isa}), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise, ::testing::Combine(::testing::ValuesIn(kDepthwise), ::testing::ValuesIn(vector_isas())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise,
+                         ::testing::Combine(::testing::ValuesIn(kDepthwise),
+                                            ::testing::ValuesIn(vector_isas())),
+                         case_name);
 
 const ConvCase kWinograd[] = {
     {"even", {1, 32, 16, 16}, {32, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
@@ -140,7 +150,10 @@ TEST_P(Winograd, MatchesInterpreter) {
   EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa, .accuracy = Accuracy::strict}), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Winograd, ::testing::Combine(::testing::ValuesIn(kWinograd), ::testing::ValuesIn(vector_isas())), case_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, Winograd,
+                         ::testing::Combine(::testing::ValuesIn(kWinograd),
+                                            ::testing::ValuesIn(vector_isas())),
+                         case_name);
 
 const ConvCase kGeneric[] = {
     {"grouped", {2, 12, 7, 9}, {18, 4, 3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 2}, 3},
@@ -152,7 +165,8 @@ const ConvCase kGeneric[] = {
 TEST(LinearGeneric, Convolutions) {
   for (const ConvCase& c : kGeneric)
     for (Isa isa : isas_that_run_here())
-      EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "linear_generic", {.isa = isa}), 1) << c.name;
+      EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "linear_generic", {.isa = isa}), 1)
+          << c.name;
 }
 
 // It is listed where no other family is, and only there.
@@ -160,7 +174,8 @@ TEST(LinearGeneric, StandsBack) {
   const Target target;
   const auto families = [&](const Graph& graph) {
     std::set<std::string> names;
-    for (const Implementation& i : implementations(graph, whole_graph(graph), target, Accuracy::standard)) names.insert(i.family);
+    for (const Implementation& i : implementations(graph, whole_graph(graph), target, Accuracy::standard))
+      names.insert(i.family);
     return names;
   };
   EXPECT_EQ(families(conv_graph(kGeneric[0], Epilogue::none)).count("linear_generic"), 0u);
@@ -174,7 +189,9 @@ TEST(LinearGeneric, TransposedConvolutions) {
       {"one_axis", {1, 4, 9}, {4, 3, 4}, {2}, {1}, {1}, {1}, 1},
   };
   for (const ConvCase& c : cases)
-    EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual, Op::ConvTranspose), "linear_generic"), 1) << c.name;
+    EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual, Op::ConvTranspose), "linear_generic"),
+              1)
+        << c.name;
 }
 
 // Reflect padding and a normalization are computed while the panel is filled.
@@ -193,7 +210,8 @@ TEST(ConvDirect, PrologueOnTheData) {
   }
 }
 
-// Tensors beyond the caches: prefetching, stores that bypass them, weights streamed once, rows cut into strips.
+// Tensors beyond the caches: prefetching, stores that bypass them, weights streamed once, rows cut into
+// strips.
 TEST(Linear, BeyondCaches) {
   const ConvCase pointwise{"", {1, 32, 20, 21}, {48, 32, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
   const ConvCase square{"", {1, 32, 20, 21}, {48, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1};

@@ -25,7 +25,8 @@ constexpr size_t kPage = 4096;
 class GuardedBuffer {
  public:
   explicit GuardedBuffer(size_t bytes) : size_(bytes), mapped_((bytes + kPage - 1) / kPage * kPage + kPage) {
-    base_ = static_cast<char*>(mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ = static_cast<char*>(
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(base_ + mapped_ - kPage, kPage, PROT_NONE);
     std::memset(base_, 0x7f, mapped_ - kPage);  // large finite floats: what is read uninitialized shows
   }
@@ -43,7 +44,8 @@ using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
 
 Packing layout_packing(const Layout& layout, size_t rank) {
   Packing packing{"layout", {}};
-  for (size_t i = 0; i < rank; ++i) packing.params.push_back(layout.order.empty() ? static_cast<int64_t>(i) : layout.order[i]);
+  for (size_t i = 0; i < rank; ++i)
+    packing.params.push_back(layout.order.empty() ? static_cast<int64_t>(i) : layout.order[i]);
   packing.params.push_back(layout.block_axis);
   packing.params.push_back(layout.block);
   return packing;
@@ -74,7 +76,8 @@ int32_t run_phases(const Kernel& kernel, const std::vector<korch_kernel_fn>& fun
                    uint64_t scratch_bytes, std::vector<void*>& args) {
   constexpr int kWorkers = 2;
   Buffers scratch;
-  for (int i = 0; i < kWorkers; ++i) scratch.push_back(std::make_unique<GuardedBuffer>((scratch_bytes + 63) / 64 * 64));
+  for (int i = 0; i < kWorkers; ++i)
+    scratch.push_back(std::make_unique<GuardedBuffer>((scratch_bytes + 63) / 64 * 64));
   for (size_t phase = 0; phase < kernel.phases.size(); ++phase) {
     const int64_t grid = kernel.phases[phase].grid;
     std::vector<std::pair<int64_t, int64_t>> ranges;
@@ -85,7 +88,8 @@ int32_t run_phases(const Kernel& kernel, const std::vector<korch_kernel_fn>& fun
     }
     std::reverse(ranges.begin(), ranges.end());
     for (size_t i = 0; i < ranges.size(); ++i) {
-      const korch_kernel_context context{args.data(), scratch[i % kWorkers]->data(), state, static_cast<int32_t>(i % kWorkers)};
+      const korch_kernel_context context{args.data(), scratch[i % kWorkers]->data(), state,
+                                         static_cast<int32_t>(i % kWorkers)};
       if (const int32_t status = functions[phase](&context, ranges[i].first, ranges[i].second)) return status;
     }
   }
@@ -99,8 +103,9 @@ void execute(const Kernel& kernel, Isa isa, std::vector<void*>& args) {
         rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
     ASSERT_NE(library, nullptr);
     uint64_t scratch_bytes = 0;
-    void* state = library->ops->create(kernel.call.params.data(), static_cast<uint32_t>(kernel.call.params.size()),
-                                       kernel.call.floats.data(), static_cast<uint32_t>(kernel.call.floats.size()), &scratch_bytes);
+    void* state = library->ops->create(
+        kernel.call.params.data(), static_cast<uint32_t>(kernel.call.params.size()),
+        kernel.call.floats.data(), static_cast<uint32_t>(kernel.call.floats.size()), &scratch_bytes);
     ASSERT_NE(state, nullptr) << "the library refuses the call";
     EXPECT_EQ(run_phases(kernel, {library->run}, state, scratch_bytes, args), 0);
     library->ops->destroy(state);
@@ -123,11 +128,12 @@ struct Reference {
   std::vector<double> scales;  // per output: what rounding errors are measured against
 };
 
-// The scale of an output is its root mean square or 1, whichever is larger: inputs are of unit size and weights are
-// scaled so that sums stay so.
+// The scale of an output is its root mean square or 1, whichever is larger: inputs are of unit size and
+// weights are scaled so that sums stay so.
 Reference reference_for(const Graph& graph, int64_t seed) {
   Reference reference;
-  for (ValueId input : graph.inputs()) reference.inputs.push_back(random_tensor(graph.value(input).type, seed++));
+  for (ValueId input : graph.inputs())
+    reference.inputs.push_back(random_tensor(graph.value(input).type, seed++));
   reference.outputs = interpret(graph, reference.inputs, {.precision = Precision::float64, .observe = {}});
   for (const HostTensor& output : reference.outputs) {
     double squares = 0;
@@ -137,20 +143,22 @@ Reference reference_for(const Graph& graph, int64_t seed) {
   return reference;
 }
 
-void compare(const HostTensor& actual, const HostTensor& expected, double tolerance, const std::string& what) {
+void compare(const HostTensor& actual, const HostTensor& expected, double tolerance,
+             const std::string& what) {
   double worst = 0;
   int64_t at = -1;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     const double error = std::fabs(element_as_double(actual, i) - element_as_double(expected, i));
     if (!(error <= worst)) worst = error, at = i;
   }
-  EXPECT_LE(worst, tolerance) << what << ": element " << at << " is " << element_as_double(actual, std::max<int64_t>(at, 0))
-                              << ", not " << element_as_double(expected, std::max<int64_t>(at, 0));
+  EXPECT_LE(worst, tolerance) << what << ": element " << at << " is "
+                              << element_as_double(actual, std::max<int64_t>(at, 0)) << ", not "
+                              << element_as_double(expected, std::max<int64_t>(at, 0));
 }
 
 // False when a library declined.
-bool check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation, const Target& target,
-               const Reference& reference, const CheckOptions& options) {
+bool check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+               const Target& target, const Reference& reference, const CheckOptions& options) {
   const std::string what = to_string(implementation) + " for " + name(target.isa);
   SCOPED_TRACE(what);
   Result<Kernel> generated = generate(graph, candidate, implementation, target);
@@ -161,8 +169,8 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
 
   Buffers buffers;
   for (size_t i = 0; i < candidate.inputs.size(); ++i)
-    add_buffer(buffers, pack(reference.inputs[i],
-                             layout_packing(implementation.input_layouts[i], reference.inputs[i].shape().size())));
+    add_buffer(buffers, pack(reference.inputs[i], layout_packing(implementation.input_layouts[i],
+                                                                 reference.inputs[i].shape().size())));
   for (size_t i = 0; i < candidate.constants.size(); ++i)
     add_buffer(buffers, pack(*graph.constant(candidate.constants[i]), kernel.constant_packing[i]));
   const size_t first_output = buffers.size();
@@ -174,7 +182,8 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
   for (const auto& buffer : buffers) args.push_back(buffer->data());
   execute(kernel, target.isa, args);
   for (size_t i = 0; i < candidate.outputs.size(); ++i)
-    compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i], buffers[first_output + i]->data()),
+    compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i],
+                        buffers[first_output + i]->data()),
             reference.outputs[i], options.tolerance * reference.scales[i], what);
   return true;
 }
@@ -188,7 +197,8 @@ Candidate whole_graph(const Graph& graph) {
     candidate.nodes.push_back(id);
     for (ValueId input : graph.node(id).inputs)
       if (graph.constant(input) != nullptr &&
-          std::find(candidate.constants.begin(), candidate.constants.end(), input) == candidate.constants.end())
+          std::find(candidate.constants.begin(), candidate.constants.end(), input) ==
+              candidate.constants.end())
         candidate.constants.push_back(input);
   }
   candidate.inputs = graph.inputs();

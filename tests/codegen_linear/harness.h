@@ -13,15 +13,17 @@ Candidate whole_graph(const Graph& graph);
 
 struct CheckOptions {
   Isa isa = Isa::portable;
-  int threads = 2;                 // what the kernels are sliced for; slices run one after the other, in odd order
+  int threads = 2;  // what the kernels are sliced for; slices run one after the other, in odd order
   Accuracy accuracy = Accuracy::standard;
-  double tolerance = 1e-5;         // of the error, over the root mean square of the result or 1
+  double tolerance = 1e-5;  // of the error, over the root mean square of the result or 1
   int64_t seed = 1;
-  int64_t l2_bytes = 1 << 20, l3_bytes = 32 << 20;  // small ones make small tensors take the ways of large ones
+  int64_t l2_bytes = 1 << 20,
+          l3_bytes = 32 << 20;  // small ones make small tensors take the ways of large ones
 };
 
-// Generates, compiles and runs every implementation of `family` that lists for the candidate, on random inputs, with the
-// buffers ending at unmapped pages. Returns how many ran (a library may decline); failures are reported through GoogleTest.
+// Generates, compiles and runs every implementation of `family` that lists for the candidate, on random
+// inputs, with the buffers ending at unmapped pages. Returns how many ran (a library may decline); failures
+// are reported through GoogleTest.
 int check_family(const Graph& graph, const std::string& family, const CheckOptions& options = {});
 
 HostTensor random_tensor(const TensorType& type, int64_t seed, double scale = 1.0);

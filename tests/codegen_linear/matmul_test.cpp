@@ -36,11 +36,13 @@ Graph matmul_graph(const MatMulCase& c, DType type, bool epilogue) {
   const int64_t k = c.transpose_a ? c.a[c.a.size() - 2] : c.a.back();
   const double scale = is_integer(type) ? 1 : 1 / std::sqrt(static_cast<double>(k));
   const ValueId a = graph.add_input({type, c.a}, "a");
-  const ValueId b = c.constant_b ? graph.add_constant(random_tensor({type, c.b}, 7, scale), "b") : graph.add_input({type, c.b}, "b");
+  const ValueId b = c.constant_b ? graph.add_constant(random_tensor({type, c.b}, 7, scale), "b")
+                                 : graph.add_input({type, c.b}, "b");
   ValueId y = graph.add(Op::MatMul, MatMulAttrs{c.transpose_a, c.transpose_b}, {a, b});
   if (epilogue) {
     const Shape shape = graph.value(y).type.shape;
-    y = graph.add(Op::Add, NoAttrs{}, {y, graph.add_constant(random_tensor({type, {shape.back()}}, 8), "bias")});
+    y = graph.add(Op::Add, NoAttrs{},
+                  {y, graph.add_constant(random_tensor({type, {shape.back()}}, 8), "bias")});
     y = graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Erf, NoAttrs{}, {y})});
     y = graph.add(Op::Add, NoAttrs{}, {y, graph.add_input({type, shape}, "residual")});
   }
@@ -58,19 +60,23 @@ double tolerance(const MatMulCase& c) {
 
 TEST_P(MatMul, MatchesInterpreter) {
   const auto& [c, isa] = GetParam();
-  EXPECT_GE(check_family(matmul_graph(c, DType::f32, true), "matmul", {.isa = isa, .tolerance = tolerance(c)}), 1);
+  EXPECT_GE(
+      check_family(matmul_graph(c, DType::f32, true), "matmul", {.isa = isa, .tolerance = tolerance(c)}), 1);
 }
 
 TEST_P(MatMul, GenericMatchesInterpreter) {
   const auto& [c, isa] = GetParam();
-  EXPECT_EQ(check_family(matmul_graph(c, DType::f32, true), "linear_generic", {.isa = isa, .tolerance = tolerance(c)}), 1);
+  EXPECT_EQ(check_family(matmul_graph(c, DType::f32, true), "linear_generic",
+                         {.isa = isa, .tolerance = tolerance(c)}),
+            1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, MatMul, ::testing::Combine(::testing::ValuesIn(kCases), ::testing::ValuesIn(vector_isas())),
-    [](const auto& info) {
-      return std::string(std::get<0>(info.param).name) + "_" + std::to_string(static_cast<int>(std::get<1>(info.param)));
-    });
+INSTANTIATE_TEST_SUITE_P(Shapes, MatMul,
+                         ::testing::Combine(::testing::ValuesIn(kCases), ::testing::ValuesIn(vector_isas())),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param).name) + "_" +
+                                  std::to_string(static_cast<int>(std::get<1>(info.param)));
+                         });
 
 TEST(LinearGeneric, OtherTypes) {
   for (DType type : {DType::f64, DType::i32, DType::i64, DType::u32, DType::u64})
@@ -88,7 +94,8 @@ TEST(MatMul, LayoutPrologueAndEpilogue) {
       const ValueId split = graph.add(Op::Reshape, ShapeAttrs{{1, rows, 2, 16}}, {value});
       return graph.add(Op::Transpose, PermAttrs{std::move(perm)}, {split});
     };
-    ValueId y = graph.add(Op::MatMul, MatMulAttrs{}, {heads(q, 21, {0, 2, 1, 3}), heads(k, 19, {0, 2, 3, 1})});
+    ValueId y =
+        graph.add(Op::MatMul, MatMulAttrs{}, {heads(q, 21, {0, 2, 1, 3}), heads(k, 19, {0, 2, 3, 1})});
     const ValueId scale = graph.add_constant(HostTensor::of<float>(DType::f32, {}, {0.25f}), "scale");
     y = graph.add(Op::Mul, NoAttrs{}, {y, scale});
     graph.set_outputs({y}, {"scores"});

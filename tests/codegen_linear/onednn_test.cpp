@@ -8,7 +8,9 @@
 namespace korch::testing {
 namespace {
 
-Isa best_isa() { return isas_that_run_here().back(); }
+Isa best_isa() {
+  return isas_that_run_here().back();
+}
 
 struct Layer {
   Shape x, w;
@@ -27,16 +29,22 @@ Graph layer_graph(const Layer& l, Tail tail) {
   attrs.output_padding = {0, 0};
   attrs.group = l.group;
   const double taps = static_cast<double>(element_count(l.w)) / l.w[0];
-  ValueId y = graph.add(Op::Conv, attrs, {x, graph.add_constant(random_tensor({DType::f32, l.w}, 3, 1 / std::sqrt(taps)), "w")});
+  ValueId y =
+      graph.add(Op::Conv, attrs,
+                {x, graph.add_constant(random_tensor({DType::f32, l.w}, 3, 1 / std::sqrt(taps)), "w")});
   const Shape shape = graph.value(y).type.shape;
   if (tail != Tail::none)
-    y = graph.add(Op::Add, NoAttrs{}, {y, graph.add_constant(random_tensor({DType::f32, {shape[1], 1, 1}}, 4), "bias")});
-  auto scalar = [&](float value) { return graph.add_constant(HostTensor::of<float>(DType::f32, {}, {value})); };
+    y = graph.add(Op::Add, NoAttrs{},
+                  {y, graph.add_constant(random_tensor({DType::f32, {shape[1], 1, 1}}, 4), "bias")});
+  auto scalar = [&](float value) {
+    return graph.add_constant(HostTensor::of<float>(DType::f32, {}, {value}));
+  };
   if (tail == Tail::swish_residual) {
     y = graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Sigmoid, NoAttrs{}, {y})});
     y = graph.add(Op::Add, NoAttrs{}, {graph.add_input({DType::f32, shape}, "residual"), y});
   } else if (tail == Tail::mish) {
-    y = graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Tanh, NoAttrs{}, {graph.add(Op::Softplus, NoAttrs{}, {y})})});
+    y = graph.add(Op::Mul, NoAttrs{},
+                  {y, graph.add(Op::Tanh, NoAttrs{}, {graph.add(Op::Softplus, NoAttrs{}, {y})})});
   } else if (tail == Tail::clip) {
     y = graph.add(Op::Min, NoAttrs{}, {graph.add(Op::Max, NoAttrs{}, {y, scalar(-0.5f)}), scalar(0.75f)});
   }
@@ -47,18 +55,23 @@ Graph layer_graph(const Layer& l, Tail tail) {
 TEST(OnednnConv, DirectAndWinograd) {
   const Layer square{{1, 32, 19, 21}, {64, 32, 3, 3}, 1, 1, 1, 1};
   for (Tail tail : {Tail::none, Tail::bias, Tail::swish_residual, Tail::mish, Tail::clip})
-    EXPECT_GE(check_family(layer_graph(square, tail), "onednn_conv", {.isa = best_isa(), .tolerance = 5e-5}), 1);
-  EXPECT_GE(check_family(layer_graph(square, Tail::bias), "onednn_conv", {.isa = best_isa(), .accuracy = Accuracy::strict}), 1);
+    EXPECT_GE(check_family(layer_graph(square, tail), "onednn_conv", {.isa = best_isa(), .tolerance = 5e-5}),
+              1);
+  EXPECT_GE(check_family(layer_graph(square, Tail::bias), "onednn_conv",
+                         {.isa = best_isa(), .accuracy = Accuracy::strict}),
+            1);
 }
 
 TEST(OnednnConv, ShapesAndSlices) {
   const Layer layers[] = {
-      {{3, 16, 12, 11}, {32, 16, 3, 3}, 2, 1, 1, 1},   {{1, 24, 33, 9}, {40, 24, 1, 1}, 1, 1, 0, 1},
-      {{1, 16, 20, 20}, {16, 16, 3, 3}, 1, 2, 2, 1},   {{1, 3, 30, 31}, {16, 3, 7, 7}, 2, 1, 3, 1},
-      {{1, 32, 17, 15}, {32, 1, 5, 5}, 1, 1, 2, 32},   {{2, 32, 5, 3}, {48, 32, 3, 3}, 1, 1, 1, 1},
+      {{3, 16, 12, 11}, {32, 16, 3, 3}, 2, 1, 1, 1}, {{1, 24, 33, 9}, {40, 24, 1, 1}, 1, 1, 0, 1},
+      {{1, 16, 20, 20}, {16, 16, 3, 3}, 1, 2, 2, 1}, {{1, 3, 30, 31}, {16, 3, 7, 7}, 2, 1, 3, 1},
+      {{1, 32, 17, 15}, {32, 1, 5, 5}, 1, 1, 2, 32}, {{2, 32, 5, 3}, {48, 32, 3, 3}, 1, 1, 1, 1},
   };
   for (const Layer& layer : layers)
-    EXPECT_GE(check_family(layer_graph(layer, Tail::swish_residual), "onednn_conv", {.isa = best_isa(), .tolerance = 5e-5}), 1);
+    EXPECT_GE(check_family(layer_graph(layer, Tail::swish_residual), "onednn_conv",
+                           {.isa = best_isa(), .tolerance = 5e-5}),
+              1);
 }
 
 TEST(OnednnMatMul, ConstantAndDynamic) {
@@ -67,17 +80,23 @@ TEST(OnednnMatMul, ConstantAndDynamic) {
     bool transpose_a, transpose_b, constant;
   };
   const Case cases[] = {
-      {{67, 48}, {48, 35}, false, false, true},          {{2, 19, 40}, {40, 56}, false, false, true},
-      {{29, 24}, {50, 24}, false, true, true},           {{3, 2, 17, 21}, {3, 2, 21, 37}, false, false, false},
-      {{1, 4, 33, 24}, {1, 4, 47, 24}, false, true, false}, {{24, 29}, {24, 50}, true, false, true},
+      {{67, 48}, {48, 35}, false, false, true},
+      {{2, 19, 40}, {40, 56}, false, false, true},
+      {{29, 24}, {50, 24}, false, true, true},
+      {{3, 2, 17, 21}, {3, 2, 21, 37}, false, false, false},
+      {{1, 4, 33, 24}, {1, 4, 47, 24}, false, true, false},
+      {{24, 29}, {24, 50}, true, false, true},
   };
   for (const Case& c : cases) {
     Graph graph;
     const ValueId a = graph.add_input({DType::f32, c.a}, "a");
-    const ValueId b = c.constant ? graph.add_constant(random_tensor({DType::f32, c.b}, 5), "b") : graph.add_input({DType::f32, c.b}, "b");
+    const ValueId b = c.constant ? graph.add_constant(random_tensor({DType::f32, c.b}, 5), "b")
+                                 : graph.add_input({DType::f32, c.b}, "b");
     ValueId y = graph.add(Op::MatMul, MatMulAttrs{c.transpose_a, c.transpose_b}, {a, b});
     if (c.constant)
-      y = graph.add(Op::Add, NoAttrs{}, {y, graph.add_constant(random_tensor({DType::f32, {graph.value(y).type.shape.back()}}, 6))});
+      y = graph.add(
+          Op::Add, NoAttrs{},
+          {y, graph.add_constant(random_tensor({DType::f32, {graph.value(y).type.shape.back()}}, 6))});
     y = graph.add(Op::Relu, NoAttrs{}, {y});
     graph.set_outputs({y}, {"y"});
     EXPECT_EQ(check_family(graph, "onednn_matmul", {.isa = best_isa()}), 1);
@@ -91,7 +110,8 @@ TEST(OnednnConv, DeclinesOtherEpilogues) {
   ConvAttrs attrs;
   attrs.strides = attrs.dilations = {1, 1};
   attrs.pads_before = attrs.pads_after = attrs.output_padding = {0, 0};
-  const ValueId y = graph.add(Op::Conv, attrs, {x, graph.add_constant(random_tensor({DType::f32, {16, 16, 1, 1}}, 3), "w")});
+  const ValueId y = graph.add(Op::Conv, attrs,
+                              {x, graph.add_constant(random_tensor({DType::f32, {16, 16, 1, 1}}, 3), "w")});
   graph.set_outputs({graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Tanh, NoAttrs{}, {y})})}, {"y"});
   EXPECT_EQ(check_family(graph, "onednn_conv", {.isa = best_isa()}), 0);
 }

@@ -85,7 +85,8 @@ std::vector<MatrixView> matrices(const Shape& shape, const float* data, int64_t 
     for (size_t i = 2; i < shape.size(); ++i) taps *= shape[i];
     const int64_t columns = shape[0] / group;
     for (int64_t g = 0; g < group; ++g)
-      views.push_back({data + g * columns * shape[1] * taps, taps, 1, shape[1], taps, columns, shape[1] * taps});
+      views.push_back(
+          {data + g * columns * shape[1] * taps, taps, 1, shape[1], taps, columns, shape[1] * taps});
     return views;
   }
   const int64_t rows = shape[shape.size() - 2], cols = shape[shape.size() - 1];
@@ -113,7 +114,8 @@ std::string pack_columns(const HostTensor& constant, const Params& p) {
   KORCH_ASSERT(p.size() == 4 && constant.dtype() == DType::f32, "columns packing");
   std::vector<float> values(static_cast<size_t>(columns_elements(constant.shape(), p)));
   float* out = values.data();
-  for (const MatrixView& m : matrices(constant.shape(), constant.data<float>(), p[0], p[1])) pack_matrix(m, p[2], p[3], out);
+  for (const MatrixView& m : matrices(constant.shape(), constant.data<float>(), p[0], p[1]))
+    pack_matrix(m, p[2], p[3], out);
   KORCH_ASSERT(out == values.data() + values.size(), "columns packing size");
   return bytes_of(values);
 }
@@ -138,7 +140,8 @@ std::string pack_winograd(const HostTensor& constant, const Params& p) {
     for (int64_t t = 0; t < alpha * alpha; ++t)
       transformed[t * columns * channels + nc] = static_cast<float>(u[t]);
   }
-  std::vector<float> values(static_cast<size_t>(alpha * alpha * channels * padded_columns(columns, p[1], p[2])));
+  std::vector<float> values(
+      static_cast<size_t>(alpha * alpha * channels * padded_columns(columns, p[1], p[2])));
   float* out = values.data();
   for (int64_t first = 0; first < columns; first += p[1])
     for (int64_t t = 0; t < alpha * alpha; ++t)

@@ -1,15 +1,18 @@
-// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds are rows of one table in
-// packing.cpp.
+// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds are rows of one
+// table in packing.cpp.
 //
 //   row_major                              as the model has it
 //   layout     order..., block_axis, block the constant in that Layout
-//   columns    source, group, block, tail  float32 matrix of K terms by N columns, the columns in blocks of `block` lanes and a
-//                                          last block of `tail` lanes (0: none), zero padded: [group][block][K][lanes].
-//                                          source 0: convolution weights [N, C, k...], K runs over k..., C;
-//                                          source 1: [..., K, N], source 2: [..., N, K], one matrix per batch index
+//   columns    source, group, block, tail  float32 matrix of K terms by N columns, the columns in blocks of
+//   `block` lanes and a
+//                                          last block of `tail` lanes (0: none), zero padded:
+//                                          [group][block][K][lanes]. source 0: convolution weights [N, C,
+//                                          k...], K runs over k..., C; source 1: [..., K, N], source 2: [...,
+//                                          N, K], one matrix per batch index
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
-//   winograd   m, block, tail              3x3 weights [N, C, 3, 3] transformed for F(m,3): [block][(m+2)^2][C][lanes]
-//   onednn     params, floats              the order that the library prefers for that call (vendor/onednn.h)
+//   winograd   m, block, tail              3x3 weights [N, C, 3, 3] transformed for F(m,3):
+//   [block][(m+2)^2][C][lanes] onednn     params, floats              the order that the library prefers for
+//   that call (vendor/onednn.h)
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Convolution as register tiles over pixels: conv_direct, and conv_pixels where there are few output channels.
+// Convolution as register tiles over pixels: conv_direct, and conv_pixels where there are few output
+// channels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +18,10 @@ namespace {
 constexpr double kL2BytesPerCycle = 16;  // what a tile can count on for the column operand from L2
 constexpr double kL3BytesPerCycle = 5;   // and from L3, both cores reading
 constexpr const char* kPixels = "conv_pixels";
-constexpr int64_t kConflictBytes = 2048; // panel.cpp: strides at which rows of a tile evict each other
+constexpr int64_t kConflictBytes = 2048;  // panel.cpp: strides at which rows of a tile evict each other
 
-Coords conv_coords(const Problem& problem, const Index& image, const Index& channel, const Index& y, const Index& x) {
+Coords conv_coords(const Problem& problem, const Index& image, const Index& channel, const Index& y,
+                   const Index& x) {
   if (type_of(problem, problem.value).shape.size() == 3) return {image, channel, x};
   return {image, channel, y, x};
 }
@@ -32,9 +34,12 @@ Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
-  if (!p.conv || graph.node(p.node).op != Op::Conv) return Refusal{RefusalReason::no_kernel_family, "not a convolution of one or two axes"};
-  if (!p.weight_constant) return Refusal{RefusalReason::no_kernel_family, "convolution weights are not constant"};
-  if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
+  if (!p.conv || graph.node(p.node).op != Op::Conv)
+    return Refusal{RefusalReason::no_kernel_family, "not a convolution of one or two axes"};
+  if (!p.weight_constant)
+    return Refusal{RefusalReason::no_kernel_family, "convolution weights are not constant"};
+  if (!is_float32(p))
+    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
   return problem;
 }
 
@@ -110,7 +115,8 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   return k;
 }
 
-void add_variant(const Problem& p, const Target& target, Order data, Order result, std::vector<Implementation>& found) {
+void add_variant(const Problem& p, const Target& target, Order data, Order result,
+                 std::vector<Implementation>& found) {
   const ConvShape& s = *p.conv;
   Implementation implementation = with_layouts(p, "conv_direct", data, result);
   const int span = row_span(p, implementation);
@@ -138,7 +144,8 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
   }
   for (Order data : {Order::channels_last, Order::row_major})
     for (Order result : {Order::channels_last, Order::row_major}) add_variant(p, target, data, result, found);
-  if (p.conv->group != 1 || p.conv->stride_w != 1 || p.conv->out_channels > most_pixel_columns(target.isa)) return;
+  if (p.conv->group != 1 || p.conv->stride_w != 1 || p.conv->out_channels > most_pixel_columns(target.isa))
+    return;
   for (Order data : {Order::channels_last, Order::row_major}) {
     Implementation implementation = with_layouts(p, kPixels, data, Order::row_major);
     implementation.params = {1, 1};
@@ -146,8 +153,8 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
   }
 }
 
-Result<Kernel> generate_conv_direct(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                                    const Target& target) {
+Result<Kernel> generate_conv_direct(const Graph& graph, const Candidate& candidate,
+                                    const Implementation& implementation, const Target& target) {
   const Result<Problem> problem = conv_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   const RowKernel kernel = describe(problem.value(), implementation, target);

@@ -1,5 +1,6 @@
-// Depthwise convolution, channels last: vectors along channels, a register tile along the width, the epilogue on the
-// accumulators. Tiles whose taps all lie inside a row are free of checks; border pixels clip their taps.
+// Depthwise convolution, channels last: vectors along channels, a register tile along the width, the epilogue
+// on the accumulators. Tiles whose taps all lie inside a row are free of checks; border pixels clip their
+// taps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +22,9 @@ namespace {
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
@@ -30,16 +33,21 @@ Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   if (!p.conv || graph.node(p.node).op != Op::Conv) return refuse("not a convolution of one or two axes");
   const ConvShape& s = *p.conv;
-  if (s.group != s.in_channels || s.out_channels != s.in_channels || s.group == 1) return refuse("not a depthwise convolution");
+  if (s.group != s.in_channels || s.out_channels != s.in_channels || s.group == 1)
+    return refuse("not a depthwise convolution");
   if (!p.weight_constant || p.data_fused) return refuse("depthwise convolution with computed operands");
-  if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
+  if (!is_float32(p))
+    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
   return problem;
 }
 
 class Writer {
  public:
   Writer(const Problem& problem, const Implementation& implementation, const Target& target)
-      : p_(problem), s_(*problem.conv), implementation_(implementation), target_(target),
+      : p_(problem),
+        s_(*problem.conv),
+        implementation_(implementation),
+        target_(target),
         emitter_(*problem.graph, *problem.candidate, implementation, target) {}
   Result<Kernel> write();
 
@@ -52,8 +60,8 @@ class Writer {
   std::string finish(int rows, const Index& channel, const Index& x, int width, int64_t valid);
   std::string tile_body(int rows, const Index& channel, int width, int64_t valid, const std::string& block);
   std::string border_body(const Index& channel, int width, int64_t valid, const std::string& block);
-  std::string load(const Index& channel, int width, int64_t valid, const Index& iy, const Index& ix, const std::string& pointer,
-                   const std::string& name);
+  std::string load(const Index& channel, int width, int64_t valid, const Index& iy, const Index& ix,
+                   const std::string& pointer, const std::string& name);
   std::string prefetch_start() const;
   std::string prefetch_step(int rows) const;
   std::string pixel_function(int rows, bool border);
@@ -105,8 +113,10 @@ void Writer::plan() {
 std::string Writer::load(const Index& channel, int width, int64_t valid, const Index& iy, const Index& ix,
                          const std::string& pointer, const std::string& name) {
   if (valid == width) return fmt::format("const v{0} {1}=*(const v{0}u*)({2});", width, name, pointer);
-  loop::Block block{.vector_variable = "l", .lanes = width, .count = std::to_string(valid), .code = "", .indent = "  "};
-  const std::string vector = emitter_.emit(p_.data, coords(Index::variable("image", s_.images), channel, iy, ix), block);
+  loop::Block block{
+      .vector_variable = "l", .lanes = width, .count = std::to_string(valid), .code = "", .indent = "  "};
+  const std::string vector =
+      emitter_.emit(p_.data, coords(Index::variable("image", s_.images), channel, iy, ix), block);
   return block.code + fmt::format("const v{} {}={};", width, name, vector);
 }
 
@@ -114,22 +124,30 @@ std::string Writer::load(const Index& channel, int width, int64_t valid, const I
 std::string Writer::finish(int rows, const Index& channel, const Index& x, int width, int64_t valid) {
   std::string text;
   for (int r = 0; r < rows; ++r) {
-    loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
+    loop::Block block{.vector_variable = "l",
+                      .lanes = width,
+                      .count = valid < width ? std::to_string(valid) : "",
+                      .code = "",
                       .indent = "  "};
     const Index image = Index::variable("image", s_.images), y = Index::variable("y", s_.out_height);
-    emit_outputs(p_, implementation_, target_, emitter_, coords(image, channel, y, x + r), fmt::format("c{}", r), block);
+    emit_outputs(p_, implementation_, target_, emitter_, coords(image, channel, y, x + r),
+                 fmt::format("c{}", r), block);
     text += fmt::format("{{{}}}\n", block.code);
   }
   return text;
 }
 
-std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t valid, const std::string& block) {
-  std::string text = fmt::format("const int64_t l=0;(void)l;const float*px={}+image*{}+iy0*{}+ix0*{}+{}*{};const float*pw=weights+{}*{};\n",
-                                 argument_name(p_, p_.data), image_step_, row_step_, pixel_step_, block, lanes_, block, lanes_);
+std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t valid,
+                              const std::string& block) {
+  std::string text = fmt::format(
+      "const int64_t l=0;(void)l;const float*px={}+image*{}+iy0*{}+ix0*{}+{}*{};const "
+      "float*pw=weights+{}*{};\n",
+      argument_name(p_, p_.data), image_step_, row_step_, pixel_step_, block, lanes_, block, lanes_);
   text += prefetch_start();
   for (int r = 0; r < rows; ++r) text += fmt::format("v{} c{}={{}};", width, r);
-  text += fmt::format("\nfor(int64_t kh=kh0;kh<kh1;++kh){{const float*row=px+kh*{};const float*wk=pw+kh*{};\n",
-                      s_.dilation_h * row_step_, s_.kernel_w * padded_);
+  text +=
+      fmt::format("\nfor(int64_t kh=kh0;kh<kh1;++kh){{const float*row=px+kh*{};const float*wk=pw+kh*{};\n",
+                  s_.dilation_h * row_step_, s_.kernel_w * padded_);
   text += prefetch_step(rows);
   for (int64_t k = 0; k < s_.kernel_w; ++k)
     text += fmt::format("const v{0} w{1}=*(const v{0}u*)(wk+{2});", width, k, k * padded_);
@@ -144,21 +162,24 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
     if (uses.empty()) continue;
     const Index iy = Index::variable("iy", s_.in_height), ix = Index::variable("ix0", s_.in_width) + j;
     const std::string set = load(channel, width, valid, iy, ix, fmt::format("row+{}", j * pixel_step_), "x");
-    text += fmt::format("{{{}{}{}}}\n",
-                        valid < width ? fmt::format("const int64_t iy=iy0+kh*{};(void)iy;", s_.dilation_h) : "", set, uses);
+    text += fmt::format(
+        "{{{}{}{}}}\n",
+        valid < width ? fmt::format("const int64_t iy=iy0+kh*{};(void)iy;", s_.dilation_h) : "", set, uses);
   }
   text += "}\n";
   return text + finish(rows, channel, Index::variable("x", s_.out_width), width, valid);
 }
 
-// Channels `block` of the rows that the next row of the result adds, under this tile, a few pixels with every row of
-// taps: accesses strided over many rows are beyond the hardware's prefetching. Only for inputs from beyond L2.
+// Channels `block` of the rows that the next row of the result adds, under this tile, a few pixels with every
+// row of taps: accesses strided over many rows are beyond the hardware's prefetching. Only for inputs from
+// beyond L2.
 std::string Writer::prefetch_start() const {
   if (4 * image_step_ <= target_.l2_bytes) return "";
   const int64_t first = (s_.kernel_h - 1) * s_.dilation_h + 1;
   std::string text;
   for (int64_t r = 0; r < s_.stride_h; ++r)
-    text += fmt::format("const float*next{0}=px+(iy0+{1}<{2}?{3}:0);", r, first + r, s_.in_height, (first + r) * row_step_);
+    text += fmt::format("const float*next{0}=px+(iy0+{1}<{2}?{3}:0);", r, first + r, s_.in_height,
+                        (first + r) * row_step_);
   return text + "\n";
 }
 
@@ -167,7 +188,8 @@ std::string Writer::prefetch_step(int rows) const {
   const int64_t pixels = ceil_div(rows * s_.stride_w, s_.kernel_h);
   std::string text;
   for (int64_t r = 0; r < s_.stride_h; ++r) {
-    for (int64_t j = 0; j < pixels; ++j) text += fmt::format("__builtin_prefetch(next{}+{});", r, j * pixel_step_);
+    for (int64_t j = 0; j < pixels; ++j)
+      text += fmt::format("__builtin_prefetch(next{}+{});", r, j * pixel_step_);
     text += fmt::format("next{}+={};\n", r, pixels * pixel_step_);
   }
   return text;
@@ -179,37 +201,46 @@ std::string Writer::border_body(const Index& channel, int width, int64_t valid, 
       "for(int64_t kh=kh0;kh<kh1;++kh)for(int64_t kw=0;kw<{};++kw){{"
       "const int64_t iy=iy0+kh*{},ix=ix0+kw*{};if(ix<0||ix>={})continue;\n",
       s_.kernel_w, s_.dilation_h, s_.dilation_w, s_.in_width);
-  const std::string pointer = fmt::format("{}+image*{}+iy*{}+ix*{}+{}*{}", argument_name(p_, p_.data), image_step_, row_step_, pixel_step_, block, lanes_);
-  text += load(channel, width, valid, Index::variable("iy", s_.in_height), Index::variable("ix", s_.in_width), pointer, "x");
-  text += fmt::format("c0+=x**(const v{}u*)(weights+(kh*{}+kw)*{}+{}*{});}}\n", width, s_.kernel_w, padded_, block, lanes_);
+  const std::string pointer = fmt::format("{}+image*{}+iy*{}+ix*{}+{}*{}", argument_name(p_, p_.data),
+                                          image_step_, row_step_, pixel_step_, block, lanes_);
+  text += load(channel, width, valid, Index::variable("iy", s_.in_height), Index::variable("ix", s_.in_width),
+               pointer, "x");
+  text += fmt::format("c0+=x**(const v{}u*)(weights+(kh*{}+kw)*{}+{}*{});}}\n", width, s_.kernel_w, padded_,
+                      block, lanes_);
   return text + finish(1, channel, Index::variable("x", s_.out_width), width, valid);
 }
 
 std::string Writer::pixel_function(int rows, bool border) {
   std::string text = fmt::format(
-      "static __attribute__((noinline)) int32_t {}(const korch_kernel_context*context,const float*weights,int64_t image,"
-      "int64_t y,int64_t x,int64_t kh0,int64_t kh1){{\n{}const int64_t iy0=y*{}-{},ix0=x*{}-{};(void)ix0;(void)iy0;\n",
-      border ? "border" : fmt::format("pixels{}", rows), emitter_.argument_declarations(), s_.stride_h, s_.pad_top,
-      s_.stride_w, s_.pad_left);
+      "static __attribute__((noinline)) int32_t {}(const korch_kernel_context*context,const "
+      "float*weights,int64_t image,"
+      "int64_t y,int64_t x,int64_t kh0,int64_t kh1){{\n{}const int64_t "
+      "iy0=y*{}-{},ix0=x*{}-{};(void)ix0;(void)iy0;\n",
+      border ? "border" : fmt::format("pixels{}", rows), emitter_.argument_declarations(), s_.stride_h,
+      s_.pad_top, s_.stride_w, s_.pad_left);
   auto body = [&](const Index& channel, int width, int64_t valid, const std::string& block) {
     return border ? border_body(channel, width, valid, block) : tile_body(rows, channel, width, valid, block);
   };
   const int lanes = static_cast<int>(lanes_);
   if (vectors_ > 0)
     text += fmt::format("for(int64_t block=0;block<{};++block){{\n{}}}\n", vectors_,
-                        body(Index::variable("block", vectors_) * lanes_ + Index::variable("l", lanes_), lanes, lanes, "block"));
+                        body(Index::variable("block", vectors_) * lanes_ + Index::variable("l", lanes_),
+                             lanes, lanes, "block"));
   if (tail_ > 0)
-    text += fmt::format("{{{}}}\n", body(Index::variable("l", tail_width_) + vectors_ * lanes_, tail_width_, tail_, std::to_string(vectors_)));
+    text += fmt::format("{{{}}}\n", body(Index::variable("l", tail_width_) + vectors_ * lanes_, tail_width_,
+                                         tail_, std::to_string(vectors_)));
   return text + "return 0;}\n";
 }
 
 std::string Writer::slices() {
   const int64_t height_blocks = ceil_div(s_.out_height, heights_);
   std::string text = fmt::format(
-      "extern \"C\" int32_t korch_depthwise(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
+      "extern \"C\" int32_t korch_depthwise(const korch_kernel_context*context,int64_t begin,int64_t "
+      "end){{\n{}"
       "const float*weights={};int32_t status=0;\n"
       "for(int64_t s=begin;s<end;++s){{const int64_t strip=s%{},hb=s/{}%{},image=s/{};\n",
-      emitter_.argument_declarations(), argument_name(p_, p_.weight), strips_, strips_, height_blocks, strips_ * height_blocks);
+      emitter_.argument_declarations(), argument_name(p_, p_.weight), strips_, strips_, height_blocks,
+      strips_ * height_blocks);
   text += fmt::format("for(int64_t y=hb*{0};y<hb*{0}+{0}&&y<{1};++y){{\n", heights_, s_.out_height);
   text += fmt::format(
       "int64_t kh0=0,kh1={0};const int64_t iy0=y*{1}-{2};while(kh0<kh1&&iy0+kh0*{3}<0)++kh0;"
@@ -217,17 +248,22 @@ std::string Writer::slices() {
       s_.kernel_h, s_.stride_h, s_.pad_top, s_.dilation_h, s_.in_height);
   auto border = [&](int64_t from, int64_t to, const std::string& when) {
     if (from < to)
-      text += fmt::format("if({})for(int64_t x={};x<{};++x)status|=border(context,weights,image,y,x,kh0,kh1);\n", when, from, to);
+      text +=
+          fmt::format("if({})for(int64_t x={};x<{};++x)status|=border(context,weights,image,y,x,kh0,kh1);\n",
+                      when, from, to);
   };
   border(0, first_inner_, "strip==0");
-  text += fmt::format("const int64_t t0=strip*{0},t1=t0+{0}<{1}?t0+{0}:{1};(void)t0;(void)t1;\n", tiles_per_strip_, tiling_.tiles());
+  text += fmt::format("const int64_t t0=strip*{0},t1=t0+{0}<{1}?t0+{0}:{1};(void)t0;(void)t1;\n",
+                      tiles_per_strip_, tiling_.tiles());
   if (tiling_.long_tiles > 0)
     text += fmt::format(
-        "for(int64_t t=t0;t<(t1<{0}?t1:{0});++t)status|=pixels{1}(context,weights,image,y,{2}+t*{1},kh0,kh1);\n",
+        "for(int64_t "
+        "t=t0;t<(t1<{0}?t1:{0});++t)status|=pixels{1}(context,weights,image,y,{2}+t*{1},kh0,kh1);\n",
         tiling_.long_tiles, tiling_.rows, first_inner_);
   if (tiling_.short_tiles > 0)
     text += fmt::format(
-        "for(int64_t t=(t0>{0}?t0:{0});t<t1;++t)status|=pixels{1}(context,weights,image,y,{2}+t*{1}+{0},kh0,kh1);\n",
+        "for(int64_t "
+        "t=(t0>{0}?t0:{0});t<t1;++t)status|=pixels{1}(context,weights,image,y,{2}+t*{1}+{0},kh0,kh1);\n",
         tiling_.long_tiles, tiling_.rows - 1, first_inner_);
   border(inner_end_, s_.out_width, fmt::format("strip=={}", strips_ - 1));
   return text + fmt::format("}}}}\n{}return status;}}\n", fence_text(p_, target_));
@@ -264,14 +300,15 @@ void list_depthwise(const Graph& graph, const Candidate& candidate, const Target
     refused.push_back(problem.refusal());
     return;
   }
-  Implementation implementation = with_layouts(problem.value(), "depthwise", Order::channels_last, Order::channels_last);
+  Implementation implementation =
+      with_layouts(problem.value(), "depthwise", Order::channels_last, Order::channels_last);
   implementation.flops = problem.value().inner_flops;
   implementation.params = {target.vector_registers() == 32 ? 8 : 4};
   found.push_back(implementation);
 }
 
-Result<Kernel> generate_depthwise(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                                  const Target& target) {
+Result<Kernel> generate_depthwise(const Graph& graph, const Candidate& candidate,
+                                  const Implementation& implementation, const Target& target) {
   const Result<Problem> problem = depthwise_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return Writer(problem.value(), implementation, target).write();

@@ -15,8 +15,9 @@ struct Variables {
 };
 
 Variables variables(const EpilogueTile& tile, const EpilogueRows& rows) {
-  return {Index::variable("image", rows.images), Index::variable("group", rows.groups), Index::variable("y", rows.height),
-          Index::variable("x", rows.width), Index::variable("block", tile.block_count)};
+  return {Index::variable("image", rows.images), Index::variable("group", rows.groups),
+          Index::variable("y", rows.height), Index::variable("x", rows.width),
+          Index::variable("block", tile.block_count)};
 }
 
 // Everything that the functions below hand on.
@@ -57,7 +58,8 @@ int64_t equal_full_vectors(const EpilogueTile& tile, size_t first, int64_t offse
 }
 
 // Vectors along columns: one row of the tile after the other.
-void emit_by_columns(std::string& text, const Context& c, const EpilogueTile& tile, const EpilogueRows& rows) {
+void emit_by_columns(std::string& text, const Context& c, const EpilogueTile& tile,
+                     const EpilogueRows& rows) {
   const Variables v = variables(tile, rows);
   text += fmt::format("for(int64_t r=0;r<{};++r){{const int64_t x=x0+r;(void)x;\n", tile.rows);
   int64_t offset = 0;
@@ -66,15 +68,20 @@ void emit_by_columns(std::string& text, const Context& c, const EpilogueTile& ti
     const int64_t run = equal_full_vectors(tile, i, offset);
     const int64_t valid = std::min<int64_t>(width, tile.valid_columns - offset);
     if (valid <= 0) break;
-    loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
+    loop::Block block{.vector_variable = "l",
+                      .lanes = width,
+                      .count = valid < width ? std::to_string(valid) : "",
+                      .code = "",
                       .indent = "  "};
     const Index lane = Index::variable("l", width);
     const Index step = Index::variable("j", run);
-    const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + offset + step * width + lane;
+    const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + offset +
+                         step * width + lane;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
-    text += fmt::format("const v{0} acc=*(const v{0}u*)(tile+r*{1}+{2}+j*{0});\n", width, tile.tile_pitch, offset);
-    emit_outputs(c.problem, c.implementation, c.target, c.emitter, rows.result_coords(v.image, v.y, v.x, column), "acc",
-                 block);
+    text += fmt::format("const v{0} acc=*(const v{0}u*)(tile+r*{1}+{2}+j*{0});\n", width, tile.tile_pitch,
+                        offset);
+    emit_outputs(c.problem, c.implementation, c.target, c.emitter,
+                 rows.result_coords(v.image, v.y, v.x, column), "acc", block);
     text += block.code + "}\n";
     offset += run * width;
     i += run;
@@ -88,13 +95,15 @@ void emit_turned_tile(std::string& text, const EpilogueTile& tile, int64_t pitch
   text += fmt::format("float turned[{}] __attribute__((aligned(64)));\n", lanes * pitch);
   auto tile_row = [&](int i) { return fmt::format("*(const v4u*)(tile+(r+{})*{}+c)", i, tile.tile_pitch); };
   auto turned_row = [&](int i) { return fmt::format("turned+(c+{})*{}+r", i, pitch); };
-  text += fmt::format("for(int64_t r=0;r<{};r+=4)for(int64_t c=0;c<{};c+=4)\n{}", (tile.rows + 3) / 4 * 4, lanes,
-                      emit_turn({tile_row(0), tile_row(1), tile_row(2), tile_row(3)},
-                                {turned_row(0), turned_row(1), turned_row(2), turned_row(3)}));
+  text +=
+      fmt::format("for(int64_t r=0;r<{};r+=4)for(int64_t c=0;c<{};c+=4)\n{}", (tile.rows + 3) / 4 * 4, lanes,
+                  emit_turn({tile_row(0), tile_row(1), tile_row(2), tile_row(3)},
+                            {turned_row(0), turned_row(1), turned_row(2), turned_row(3)}));
 }
 
 // Vectors along rows, from turned[column][row].
-void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile, const EpilogueRows& rows, int64_t pitch) {
+void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile, const EpilogueRows& rows,
+                  int64_t pitch) {
   const Variables v = variables(tile, rows);
   const int widest = c.target.vector_lanes();
   text += fmt::format("for(int64_t c=0;c<{};++c){{\n", tile.valid_columns);
@@ -104,11 +113,15 @@ void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile,
     const int64_t valid = std::min<int64_t>(widest, tile.rows - r);
     int width = widest;
     while (width > 4 && width / 2 >= valid) width /= 2;
-    loop::Block block{.vector_variable = "x", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
+    loop::Block block{.vector_variable = "x",
+                      .lanes = width,
+                      .count = valid < width ? std::to_string(valid) : "",
+                      .code = "",
                       .indent = "  "};
-    text += fmt::format("{{const int64_t x=x0+{};(void)x;const v{} acc=*(const v{}u*)(turned+c*{}+{});\n", r, width, width, pitch, r);
-    emit_outputs(c.problem, c.implementation, c.target, c.emitter, rows.result_coords(v.image, v.y, v.x, column), "acc",
-                 block);
+    text += fmt::format("{{const int64_t x=x0+{};(void)x;const v{} acc=*(const v{}u*)(turned+c*{}+{});\n", r,
+                        width, width, pitch, r);
+    emit_outputs(c.problem, c.implementation, c.target, c.emitter,
+                 rows.result_coords(v.image, v.y, v.x, column), "acc", block);
     text += block.code + "}\n";
   }
   text += "}\n";
@@ -117,22 +130,26 @@ void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile,
 }  // namespace
 
 void emit_outputs(const Problem& problem, const Implementation& implementation, const Target& target,
-                  loop::ValueEmitter& emitter, const Coords& coords, const std::string& acc, loop::Block& block) {
+                  loop::ValueEmitter& emitter, const Coords& coords, const std::string& acc,
+                  loop::Block& block) {
   emitter.provide(problem.value, [acc](const std::vector<Index>&) { return acc; });
   for (const auto& [output, place] : output_coords(problem, coords)) {
     const std::string vector = emitter.emit(output, place, block);
-    const std::string offset = bypasses_cache(problem, target, output)
-                                   ? line_offset({problem, implementation, target, emitter}, output, place, block)
-                                   : "";
+    const std::string offset =
+        bypasses_cache(problem, target, output)
+            ? line_offset({problem, implementation, target, emitter}, output, place, block)
+            : "";
     if (offset.empty()) {
       emitter.emit_store(output, place, vector, block);
       continue;
     }
     const auto& outputs = problem.candidate->outputs;
-    const std::string to = fmt::format("out{}+{}", std::find(outputs.begin(), outputs.end(), output) - outputs.begin(), offset);
+    const std::string to =
+        fmt::format("out{}+{}", std::find(outputs.begin(), outputs.end(), output) - outputs.begin(), offset);
     // The caller's buffer of a graph output need not be aligned.
-    block.code += fmt::format("if(((unsigned long)({0})&{1})==0)__builtin_nontemporal_store({2},(v{3}*)({0}));else{{\n", to,
-                              block.lanes * 4 - 1, vector, block.lanes);
+    block.code +=
+        fmt::format("if(((unsigned long)({0})&{1})==0)__builtin_nontemporal_store({2},(v{3}*)({0}));else{{\n",
+                    to, block.lanes * 4 - 1, vector, block.lanes);
     emitter.emit_store(output, place, vector, block);
     block.code += "}\n";
   }
@@ -144,12 +161,13 @@ std::string fence_text(const Problem& problem, const Target& target) {
   return "";
 }
 
-std::string emit_epilogue(const std::string& name, const Problem& problem, const Implementation& implementation,
-                          const Target& target, loop::ValueEmitter& emitter, const EpilogueTile& tile,
-                          const EpilogueRows& rows) {
+std::string emit_epilogue(const std::string& name, const Problem& problem,
+                          const Implementation& implementation, const Target& target,
+                          loop::ValueEmitter& emitter, const EpilogueTile& tile, const EpilogueRows& rows) {
   const Context context{problem, implementation, target, emitter};
   std::string text = fmt::format(
-      "static __attribute__((noinline)) int32_t {}(const korch_kernel_context*context,const float*tile,int64_t image,"
+      "static __attribute__((noinline)) int32_t {}(const korch_kernel_context*context,const "
+      "float*tile,int64_t image,"
       "int64_t group,int64_t y,int64_t x0,int64_t block){{\n(void)image;(void)group;(void)y;(void)block;\n",
       name);
   text += emitter.argument_declarations();

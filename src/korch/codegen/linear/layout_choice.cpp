@@ -15,7 +15,8 @@ std::set<ValueId> behind_data(const Problem& problem) {
   const auto& nodes = problem.candidate->nodes;
   for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
     const Node& node = problem.graph->node(*id);
-    if (values.count(node.outputs[0]) && *id != problem.node) values.insert(node.inputs.begin(), node.inputs.end());
+    if (values.count(node.outputs[0]) && *id != problem.node)
+      values.insert(node.inputs.begin(), node.inputs.end());
   }
   return values;
 }
@@ -44,17 +45,21 @@ Implementation with_layouts(const Problem& problem, const std::string& family, O
 void add_once(const Implementation& implementation, std::vector<Implementation>& found) {
   const bool known = std::any_of(found.begin(), found.end(), [&](const Implementation& other) {
     return other.family == implementation.family && other.params == implementation.params &&
-           other.input_layouts == implementation.input_layouts && other.output_layouts == implementation.output_layouts;
+           other.input_layouts == implementation.input_layouts &&
+           other.output_layouts == implementation.output_layouts;
   });
   if (!known) found.push_back(implementation);
 }
 
 bool stores_rows(const Problem& problem, const Implementation& implementation) {
-  // The axis of the output that moves when the result's column moves must have stride 1; else rows are contiguous.
+  // The axis of the output that moves when the result's column moves must have stride 1; else rows are
+  // contiguous.
   const Shape& shape = type_of(problem, problem.value).shape;
-  const size_t column_axis = type_of(problem, problem.value).shape.size() >= 2 && problem.matmul ? shape.size() - 1 : 1;
+  const size_t column_axis =
+      type_of(problem, problem.value).shape.size() >= 2 && problem.matmul ? shape.size() - 1 : 1;
   Coords at;
-  for (size_t i = 0; i < shape.size(); ++i) at.push_back(i == column_axis ? Index::variable("c", shape[i]) : Index(0));
+  for (size_t i = 0; i < shape.size(); ++i)
+    at.push_back(i == column_axis ? Index::variable("c", shape[i]) : Index(0));
   const auto coords = output_coords(problem, at);
   if (coords.empty()) return false;
   const ValueId output = problem.candidate->outputs[0];

@@ -1,15 +1,15 @@
 // Layouts of a candidate's inputs and outputs as the linear families offer them.
 #pragma once
 
-#include "korch/codegen/linear/problem.h"
 #include "korch/codegen/implementation.h"
+#include "korch/codegen/linear/problem.h"
 
 namespace korch::linear {
 
 enum class Order { row_major, channels_last };
 
-// An Implementation whose inputs behind the data operand lie in `data` order and all others, outputs included, in
-// `result` order (tensors of fewer than three axes are row-major).
+// An Implementation whose inputs behind the data operand lie in `data` order and all others, outputs
+// included, in `result` order (tensors of fewer than three axes are row-major).
 Implementation with_layouts(const Problem& problem, const std::string& family, Order data, Order result);
 
 // Appends unless `found` has it: layouts coincide where extents are 1.

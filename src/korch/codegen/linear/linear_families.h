@@ -1,5 +1,5 @@
-// The families of kernels for candidates with one linear primitive (docs/design/codegen-linear.md). Each appends what it
-// can offer, or why it declines.
+// The families of kernels for candidates with one linear primitive (docs/design/codegen-linear.md). Each
+// appends what it can offer, or why it declines.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,19 @@
 
 namespace korch {
 
-#define KORCH_LINEAR_FAMILY(name)                                                                                      \
-  void list_##name(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,            \
-                   std::vector<Implementation>& found, std::vector<Refusal>& refused);                                 \
-  Result<Kernel> generate_##name(const Graph& graph, const Candidate& candidate, const Implementation& implementation, \
-                                 const Target& target);
+#define KORCH_LINEAR_FAMILY(name)                                                                           \
+  void list_##name(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy, \
+                   std::vector<Implementation>& found, std::vector<Refusal>& refused);                      \
+  Result<Kernel> generate_##name(const Graph& graph, const Candidate& candidate,                            \
+                                 const Implementation& implementation, const Target& target);
 
-KORCH_LINEAR_FAMILY(conv_direct)     // Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
+KORCH_LINEAR_FAMILY(
+    conv_direct)  // Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
 KORCH_LINEAR_FAMILY(matmul)          // MatMul, batched or not, either operand constant
 KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(conv_winograd)   // 3x3 Conv with stride 1 as F(2,3) or F(4,3)
-KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly; last in the table: offers nothing when `found` has something
+KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly; last in the table: offers nothing
+                                     // when `found` has something
 
 #undef KORCH_LINEAR_FAMILY
 

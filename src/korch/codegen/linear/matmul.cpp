@@ -13,15 +13,16 @@ using namespace linear;
 
 namespace {
 
-constexpr double kL2BytesPerCycle = 16;  // what a tile can count on for the column operand from L2
-constexpr double kL3BytesPerCycle = 5;   // and from L3, both cores reading
-constexpr int64_t kConflictBytes = 2048; // strides at which rows of a tile evict each other from L1
+constexpr double kL2BytesPerCycle = 16;   // what a tile can count on for the column operand from L2
+constexpr double kL3BytesPerCycle = 5;    // and from L3, both cores reading
+constexpr int64_t kConflictBytes = 2048;  // strides at which rows of a tile evict each other from L1
 
 Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   if (!problem.value().matmul) return Refusal{RefusalReason::no_kernel_family, "not a matmul"};
-  if (!is_float32(problem.value())) return Refusal{RefusalReason::unsupported_type, "matmul of a type other than float32"};
+  if (!is_float32(problem.value()))
+    return Refusal{RefusalReason::unsupported_type, "matmul of a type other than float32"};
   return problem;
 }
 
@@ -72,7 +73,8 @@ Coords with_matrix(Coords batch, const Index& row, const Index& column) {
   return batch;
 }
 
-// Whether the rows of all batches form one matrix: one column operand for all, and the first operand not broadcast.
+// Whether the rows of all batches form one matrix: one column operand for all, and the first operand not
+// broadcast.
 bool one_matrix(const Problem& p) {
   return matrices_of(type_of(p, p.weight).shape) == 1 &&
          matrices_of(type_of(p, p.data).shape) == p.matmul->batches && p.matmul->batches > 1;
@@ -95,7 +97,8 @@ DataPath data_path(const Problem& p, const Implementation& implementation, bool 
   const int contiguous = contiguous_axis(p, implementation, p.data);
   const bool along_k = contiguous == k_axis;
   if (p.data_fused || (flat && !walks_flat(p, implementation, p.data)))
-    return along_k || contiguous != (k_axis == rank - 1 ? rank - 2 : rank - 1) ? DataPath::panel_channels : DataPath::panel_pixels;
+    return along_k || contiguous != (k_axis == rank - 1 ? rank - 2 : rank - 1) ? DataPath::panel_channels
+                                                                               : DataPath::panel_pixels;
   if (along_k && p.matmul->k * 4 % kConflictBytes == 0) return DataPath::panel_channels;
   return DataPath::direct;
 }
@@ -136,9 +139,12 @@ void set_columns(RowKernel& k, const Problem& p, const Implementation& implement
   k.blocks = split_columns(s.n, vectors, k.target->vector_lanes());
   k.weight_matrices = matrices_of(weight);
   if (k.weight_matrices > 1)
-    k.weight_matrix = [=, &p](const Index& image) { return flatten(weight, operand_batch(p, weight, image)); };
+    k.weight_matrix = [=, &p](const Index& image) {
+      return flatten(weight, operand_batch(p, weight, image));
+    };
   if (p.weight_constant) {
-    k.weight_packing = {"columns", {s.transpose_b ? 2 : 1, 1, vectors * k.target->vector_lanes(), k.blocks.tail_lanes()}};
+    k.weight_packing = {
+        "columns", {s.transpose_b ? 2 : 1, 1, vectors * k.target->vector_lanes(), k.blocks.tail_lanes()}};
     return;
   }
   k.weight_coords = [=, &p](const Index& matrix, const Index& term, const Index& column) {
@@ -188,17 +194,17 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   const double weight_bytes = 4.0 * s.k * s.n;
   const double speed = weight_bytes > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
   const TileShape shape = rank_tiles(width, s.n, s.k, speed, target.isa).front();
-  for (const auto& [data, result] : {std::pair{Order::row_major, Order::row_major},
-                                     std::pair{Order::row_major, Order::channels_last},
-                                     std::pair{Order::channels_last, Order::row_major}}) {
+  for (const auto& [data, result] :
+       {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
+        std::pair{Order::channels_last, Order::row_major}}) {
     Implementation implementation = with_layouts(p, "matmul", data, result);
     implementation.params = {shape.vectors, shape.rows};
     add_once(implementation, found);
   }
 }
 
-Result<Kernel> generate_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                               const Target& target) {
+Result<Kernel> generate_matmul(const Graph& graph, const Candidate& candidate,
+                               const Implementation& implementation, const Target& target) {
   const Result<Problem> problem = matmul_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return generate_row_kernel(describe(problem.value(), implementation, target));

@@ -11,8 +11,10 @@ namespace korch::linear {
 namespace {
 
 constexpr int64_t kLineElements = 16;  // of a cache line
-constexpr int64_t kColumnsAhead = 512;  // elements: 2 KiB covers the latency of memory at 10 GB/s (measured: 128 to 1024)
-constexpr int kUnroll = 4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
+constexpr int64_t kColumnsAhead =
+    512;  // elements: 2 KiB covers the latency of memory at 10 GB/s (measured: 128 to 1024)
+constexpr int kUnroll =
+    4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
 
 int64_t b_offset(const MicroKernel& kernel, size_t vector) {
   if (!kernel.b_offsets.empty()) return kernel.b_offsets[vector];
@@ -39,10 +41,12 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
   const int64_t iterations = loop.count / kUnroll;
   if (iterations > 0) {
     const int64_t next_step = kernel.rows * kUnroll * loop.a_step;  // as much as an iteration reads
-    if (kernel.prefetch_next_rows) text += fmt::format("const float*next=pa+{};", kernel.rows * kernel.row_stride);
+    if (kernel.prefetch_next_rows)
+      text += fmt::format("const float*next=pa+{};", kernel.rows * kernel.row_stride);
     text += fmt::format("for(long k=0;k<{};++k){{\n", iterations);
     if (kernel.prefetch_next_rows) {
-      for (int64_t at = 0; at < next_step; at += kLineElements) text += fmt::format("__builtin_prefetch(next+{});", at);
+      for (int64_t at = 0; at < next_step; at += kLineElements)
+        text += fmt::format("__builtin_prefetch(next+{});", at);
       text += fmt::format("next+={};\n", next_step);
     }
     if (kernel.prefetch_columns)
@@ -51,7 +55,8 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
     for (int u = 0; u < kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
     text += fmt::format("pa+={};pb+={};}}\n", kUnroll * loop.a_step, kUnroll * loop.b_step);
   }
-  for (int64_t u = 0; u < loop.count % kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
+  for (int64_t u = 0; u < loop.count % kUnroll; ++u)
+    emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
 }
 
 void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
@@ -62,8 +67,8 @@ void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
     text += "}\n";
     return;
   }
-  text += fmt::format("{{const float*a{1}=a{0};const float*b{1}=b{0};for(long k{0}=0;k{0}<{2};++k{0}){{\n", depth, depth + 1,
-                      loop.count);
+  text += fmt::format("{{const float*a{1}=a{0};const float*b{1}=b{0};for(long k{0}=0;k{0}<{2};++k{0}){{\n",
+                      depth, depth + 1, loop.count);
   emit_loops(text, kernel, depth + 1);
   text += fmt::format("a{0}+={1};b{0}+={2};}}}}\n", depth + 1, loop.a_step, loop.b_step);
 }
@@ -72,13 +77,13 @@ void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
 
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel) {
   KORCH_ASSERT(!kernel.loops.empty() && kernel.rows > 0 && !kernel.lanes.empty(), name);
-  std::string text =
-      fmt::format("static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile){{\n", name);
+  std::string text = fmt::format(
+      "static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile){{\n", name);
   for (int r = 0; r < kernel.rows; ++r) {
     int64_t column = 0;
     for (size_t v = 0; v < kernel.lanes.size(); ++v) {
-      text += kernel.accumulate ? fmt::format("v{0} c{1}_{2}=*(const v{0}u*)(tile+{3});", kernel.lanes[v], r, v,
-                                              r * kernel.tile_pitch + column)
+      text += kernel.accumulate ? fmt::format("v{0} c{1}_{2}=*(const v{0}u*)(tile+{3});", kernel.lanes[v], r,
+                                              v, r * kernel.tile_pitch + column)
                                 : fmt::format("v{0} c{1}_{2}={{}};", kernel.lanes[v], r, v);
       column += kernel.lanes[v];
     }
@@ -88,7 +93,8 @@ std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel
   for (int r = 0; r < kernel.rows; ++r) {
     int64_t column = 0;
     for (size_t v = 0; v < kernel.lanes.size(); ++v) {
-      text += fmt::format("*(v{0}u*)(tile+{1})=c{2}_{3};", kernel.lanes[v], r * kernel.tile_pitch + column, r, v);
+      text +=
+          fmt::format("*(v{0}u*)(tile+{1})=c{2}_{3};", kernel.lanes[v], r * kernel.tile_pitch + column, r, v);
       column += kernel.lanes[v];
     }
     text += "\n";
@@ -125,7 +131,8 @@ std::string emit_turn(const std::string (&rows)[4], const std::string (&to)[4]) 
       "s=__builtin_shufflevector(d,e,0,4,1,5),t=__builtin_shufflevector(d,e,2,6,3,7);\n";
   text += fmt::format(
       "*(v4u*)({})=__builtin_shufflevector(p,s,0,1,4,5);*(v4u*)({})=__builtin_shufflevector(p,s,2,3,6,7);"
-      "*(v4u*)({})=__builtin_shufflevector(q,t,0,1,4,5);*(v4u*)({})=__builtin_shufflevector(q,t,2,3,6,7);}}\n",
+      "*(v4u*)({})=__builtin_shufflevector(q,t,0,1,4,5);*(v4u*)({})=__builtin_shufflevector(q,t,2,3,6,7);}}"
+      "\n",
       to[0], to[1], to[2], to[3]);
   return text;
 }

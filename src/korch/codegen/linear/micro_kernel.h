@@ -2,9 +2,9 @@
 //
 //   static void NAME(const float* a, const float* b, float* tile)
 //
-// that computes tile[r][j] = sum over the reduction of a[r * row_stride + ka] * b[j + kb], where (ka, kb) run over a nest of
-// loops with constant strides. `a` elements are broadcast, `b` elements are read as vectors; all accumulators
-// stay in registers from the first to the last term.
+// that computes tile[r][j] = sum over the reduction of a[r * row_stride + ka] * b[j + kb], where (ka, kb) run
+// over a nest of loops with constant strides. `a` elements are broadcast, `b` elements are read as vectors;
+// all accumulators stay in registers from the first to the last term.
 #pragma once
 
 #include <cstdint>
@@ -29,16 +29,16 @@ struct MicroKernel {
   int64_t tile_pitch = 0;            // elements between rows of the tile
   std::vector<ReductionLoop> loops;  // outermost first
   bool accumulate = false;           // adds to the tile instead of overwriting it
-  // Where the rows of `a` are contiguous and another tile follows: asks for that tile's data, a few lines with every
-  // iteration. (All at once is useless: a core drops what exceeds its miss buffers.)
+  // Where the rows of `a` are contiguous and another tile follows: asks for that tile's data, a few lines
+  // with every iteration. (All at once is useless: a core drops what exceeds its miss buffers.)
   bool prefetch_next_rows = false;
-  bool prefetch_columns = false;     // asks for `b` some way ahead: for columns that stream from beyond L2
+  bool prefetch_columns = false;  // asks for `b` some way ahead: for columns that stream from beyond L2
 };
 
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel);
 
-// `count` columns as vectors: full ones of the widest width, then one that is just wide enough (its lanes beyond
-// `count` are padding). At most 4-lane granularity.
+// `count` columns as vectors: full ones of the widest width, then one that is just wide enough (its lanes
+// beyond `count` are padding). At most 4-lane granularity.
 std::vector<int> split_lanes(int64_t count, int widest);
 int64_t total_lanes(const std::vector<int>& lanes);
 
@@ -48,7 +48,8 @@ int max_rows(int vectors, Isa isa);
 // Statements that store the 4 x 4 transpose of four v4 expressions to four float pointers.
 std::string emit_turn(const std::string (&rows)[4], const std::string (&to)[4]);
 
-// Vector types v4, v8, v16 (aligned and `u` = unaligned) and the kernel context: the head of every generated source.
+// Vector types v4, v8, v16 (aligned and `u` = unaligned) and the kernel context: the head of every generated
+// source.
 std::string source_prelude();
 
 }  // namespace korch::linear

@@ -64,13 +64,14 @@ bool contiguous(const Shape& shape, const Layout& layout, const std::vector<int>
   if (layout.block_axis >= 0) return false;
   const Shape element_strides = strides(shape, layout);
   for (size_t i = 0; i + 1 < axes.size(); ++i)
-    if (shape[axes[i]] != 1 && element_strides[axes[i]] != element_strides[axes[i + 1]] * shape[axes[i + 1]]) return false;
+    if (shape[axes[i]] != 1 && element_strides[axes[i]] != element_strides[axes[i + 1]] * shape[axes[i + 1]])
+      return false;
   return true;
 }
 
 // Reading `value` elementwise for a result of `shape`: `axes` of the result may be merged.
-bool read_merges(const Problem& problem, const Implementation& implementation, ValueId value, const Shape& shape,
-                 const std::vector<int>& axes) {
+bool read_merges(const Problem& problem, const Implementation& implementation, ValueId value,
+                 const Shape& shape, const std::vector<int>& axes) {
   const Shape& own = type_of(problem, value).shape;
   const int shift = static_cast<int>(shape.size()) - static_cast<int>(own.size());
   bool full = true, broadcast = true;
@@ -93,8 +94,8 @@ std::map<ValueId, NodeId> producers(const Problem& problem) {
 }
 
 // Whether the expression tree above `value`, down to what is read, is elementwise and merges.
-bool tree_merges(const Problem& problem, const Implementation& implementation, ValueId value, const Shape& shape,
-                 const std::vector<int>& axes, const std::map<ValueId, NodeId>& made) {
+bool tree_merges(const Problem& problem, const Implementation& implementation, ValueId value,
+                 const Shape& shape, const std::vector<int>& axes, const std::map<ValueId, NodeId>& made) {
   if (value == problem.value) return true;
   const auto producer = made.find(value);
   if (producer == made.end()) return read_merges(problem, implementation, value, shape, axes);
@@ -159,13 +160,15 @@ std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& co
   return result;
 }
 
-bool epilogue_merges(const Problem& problem, const Implementation& implementation, const std::vector<int>& axes) {
+bool epilogue_merges(const Problem& problem, const Implementation& implementation,
+                     const std::vector<int>& axes) {
   const Shape& shape = type_of(problem, problem.value).shape;
   const auto made = producers(problem);
-  return std::all_of(problem.candidate->outputs.begin(), problem.candidate->outputs.end(), [&](ValueId output) {
-    return tree_merges(problem, implementation, output, shape, axes, made) &&
-           contiguous(shape, layout_of(problem, implementation, output), axes);
-  });
+  return std::all_of(problem.candidate->outputs.begin(), problem.candidate->outputs.end(),
+                     [&](ValueId output) {
+                       return tree_merges(problem, implementation, output, shape, axes, made) &&
+                              contiguous(shape, layout_of(problem, implementation, output), axes);
+                     });
 }
 
 bool operand_merges(const Problem& problem, const Implementation& implementation, ValueId value,

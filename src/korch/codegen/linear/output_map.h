@@ -1,5 +1,5 @@
-// Where the elements of the linear result go: the coordinates of each candidate output as functions of the result's own
-// coordinates, through the elementwise primitives, Transposes and Reshapes of the epilogue.
+// Where the elements of the linear result go: the coordinates of each candidate output as functions of the
+// result's own coordinates, through the elementwise primitives, Transposes and Reshapes of the epilogue.
 #pragma once
 
 #include <map>
@@ -14,23 +14,26 @@ namespace korch::linear {
 using loop::Index;
 using Coords = std::vector<Index>;
 
-// Coordinates of every candidate output for the result's coordinates `coords`. Empty when two paths to one Value
-// disagree (y + transpose(y)).
+// Coordinates of every candidate output for the result's coordinates `coords`. Empty when two paths to one
+// Value disagree (y + transpose(y)).
 std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& coords);
 
-// Whether `axes` of the linear result (adjacent, ascending) may be walked as one: coordinates 0, .., 0, p with p running over
-// all of them. True when every tensor that the epilogue touches is contiguous over these axes in its layout, or
-// broadcast along all of them.
-bool epilogue_merges(const Problem& problem, const Implementation& implementation, const std::vector<int>& axes);
+// Whether `axes` of the linear result (adjacent, ascending) may be walked as one: coordinates 0, .., 0, p
+// with p running over all of them. True when every tensor that the epilogue touches is contiguous over these
+// axes in its layout, or broadcast along all of them.
+bool epilogue_merges(const Problem& problem, const Implementation& implementation,
+                     const std::vector<int>& axes);
 
 // The same for `value`, an operand that the candidate computes or reads.
 bool operand_merges(const Problem& problem, const Implementation& implementation, ValueId value,
                     const std::vector<int>& axes);
 
-// The axis of `to` that holds the innermost steps of axis `axis` of `from` under a reshape; -1 when none does.
+// The axis of `to` that holds the innermost steps of axis `axis` of `from` under a reshape; -1 when none
+// does.
 int reshaped_axis(const Shape& from, const Shape& to, int axis);
 
-// The C++ name of the argument that holds a candidate input or constant, by the conventions of loop::ValueEmitter.
+// The C++ name of the argument that holds a candidate input or constant, by the conventions of
+// loop::ValueEmitter.
 std::string argument_name(const Problem& problem, ValueId value);
 
 // The layout of a candidate input or output in this implementation; row-major for constants.

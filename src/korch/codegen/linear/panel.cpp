@@ -10,19 +10,25 @@ namespace korch::linear {
 
 namespace {
 
-constexpr int64_t kConflictBytes = 2048;  // rows this far apart share few sets of a 32 KiB L1, so a tile's rows evict each other
-constexpr int64_t kSpread = 16;           // elements added to a stride to avoid that
+constexpr int64_t kConflictBytes =
+    2048;  // rows this far apart share few sets of a 32 KiB L1, so a tile's rows evict each other
+constexpr int64_t kSpread = 16;  // elements added to a stride to avoid that
 
-// `count` elements from `first` of the value, in vectors of `widest` and a partial one: text that stores to `target`.
-std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::function<Coords(const Index&)>& coords,
-                      int64_t first, int64_t count, int widest, const std::string& target) {
+// `count` elements from `first` of the value, in vectors of `widest` and a partial one: text that stores to
+// `target`.
+std::string emit_copy(loop::ValueEmitter& emitter, ValueId value,
+                      const std::function<Coords(const Index&)>& coords, int64_t first, int64_t count,
+                      int widest, const std::string& target) {
   std::string text;
   int64_t done = 0;
   for (int width : split_lanes(count, widest)) {
     const int64_t valid = std::min<int64_t>(width, count - done);
     const int64_t run = valid == width ? (count - done) / width : 1;
     if (done + valid > count || valid <= 0) break;
-    loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
+    loop::Block block{.vector_variable = "l",
+                      .lanes = width,
+                      .count = valid < width ? std::to_string(valid) : "",
+                      .code = "",
                       .indent = "  "};
     const Index at = Index::variable("j", run) * width + Index::variable("l", width) + first + done;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
@@ -42,28 +48,36 @@ std::string zero_text(const std::string& from, const std::string& count) {
   return fmt::format("for(int64_t i=0;i<{1};++i)({0})[i]=0.f;\n", from, count);
 }
 
-std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter, int widest) {
+std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
+                          int widest) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
-  std::string text = fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n", shape.rows,
-                                 shape.row_step);
-  text += fmt::format("if(iy<0||iy>={}){{{}continue;}}\n", k.in_height, zero_text("row", std::to_string(shape.row_step)));
+  std::string text =
+      fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n",
+                  shape.rows, shape.row_step);
+  text += fmt::format("if(iy<0||iy>={}){{{}continue;}}\n", k.in_height,
+                      zero_text("row", std::to_string(shape.row_step)));
   text += zero_text("row", fmt::format("lo*{}", shape.pixel_step));
-  text += zero_text(fmt::format("row+hi*{}", shape.pixel_step), fmt::format("({}-hi)*{}", shape.pixels, shape.pixel_step));
-  text += fmt::format("for(int64_t px=lo;px<hi;++px){{const int64_t ix=ix0+px;(void)ix;float*to=row+px*{};\n", shape.pixel_step);
-  text += emit_copy(emitter, k.problem->data,
-                    [&](const Index& channel) { return k.data_coords(image, iy, ix, group * k.depth + channel); }, 0, k.depth,
-                    widest, "to");
+  text += zero_text(fmt::format("row+hi*{}", shape.pixel_step),
+                    fmt::format("({}-hi)*{}", shape.pixels, shape.pixel_step));
+  text += fmt::format("for(int64_t px=lo;px<hi;++px){{const int64_t ix=ix0+px;(void)ix;float*to=row+px*{};\n",
+                      shape.pixel_step);
+  text += emit_copy(
+      emitter, k.problem->data,
+      [&](const Index& channel) { return k.data_coords(image, iy, ix, group * k.depth + channel); }, 0,
+      k.depth, widest, "to");
   return text + "}}\n";
 }
 
 // Pixels contiguous: rows of pixels, one channel after the other.
-std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter, int widest) {
+std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
+                        int widest) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
   const Index channel = Index::variable("channel", k.depth);
   auto part = [&](int width) {
-    loop::Block block{.vector_variable = width > 1 ? "ix" : "", .lanes = width, .count = "", .code = "", .indent = "  "};
+    loop::Block block{
+        .vector_variable = width > 1 ? "ix" : "", .lanes = width, .count = "", .code = "", .indent = "  "};
     const std::string vector =
         emitter.emit(k.problem->data, k.data_coords(image, iy, ix, group * k.depth + channel), block);
     return std::pair<std::string, std::string>{block.code, vector};
@@ -71,12 +85,15 @@ std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::Value
   const auto [full, vector] = part(widest);
   const auto [single, element] = part(1);
   return fmt::format(
-      "for(int64_t channel=0;channel<{0};++channel){{int64_t ix=ix0+lo;const int64_t end=ix0+hi;float*to=row+channel*{1}+lo;\n"
-      "for(;ix+{2}<=end;ix+={2},to+={2}){{\n{3}*(v{2}u*)to={4};}}\nfor(;ix<end;++ix,++to){{\n{5}*to={6};}}\n}}\n",
+      "for(int64_t channel=0;channel<{0};++channel){{int64_t ix=ix0+lo;const int64_t "
+      "end=ix0+hi;float*to=row+channel*{1}+lo;\n"
+      "for(;ix+{2}<=end;ix+={2},to+={2}){{\n{3}*(v{2}u*)to={4};}}\nfor(;ix<end;++ix,++to){{\n{5}*to={6};}}\n}"
+      "}\n",
       k.depth, shape.channel_step, widest, full, vector, single, element);
 }
 
-// Channels contiguous in the input, pixels in the panel: 4 x 4 blocks turned in registers, the rest one by one.
+// Channels contiguous in the input, pixels in the panel: 4 x 4 blocks turned in registers, the rest one by
+// one.
 std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
@@ -90,50 +107,64 @@ std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop
       names.push_back(emitter.emit(k.problem->data, k.data_coords(image, iy, ix + i, channel), block));
     auto plane = [&](int i) { return fmt::format("to+{}", i * shape.channel_step); };
     text += fmt::format(
-        "for(int64_t px=lo;px+4<=hi;px+=4)for(int64_t q=0;q<{};++q){{const int64_t l=0,ix=ix0+px;(void)l;(void)ix;"
+        "for(int64_t px=lo;px+4<=hi;px+=4)for(int64_t q=0;q<{};++q){{const int64_t "
+        "l=0,ix=ix0+px;(void)l;(void)ix;"
         "float*to=row+q*{}+px;\n{}{}}}\n",
         quads, 4 * shape.channel_step, block.code,
         emit_turn({names[0], names[1], names[2], names[3]}, {plane(0), plane(1), plane(2), plane(3)}));
   }
   loop::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
   const std::string element = emitter.emit(
-      k.problem->data, k.data_coords(image, iy, ix, group * k.depth + Index::variable("channel", k.depth)), block);
-  return text + fmt::format(
-                    "for(int64_t px=lo;px<hi;++px)for(int64_t channel=px<lo+(hi-lo)/4*4?{}:0;channel<{};++channel){{"
-                    "const int64_t ix=ix0+px;(void)ix;\n{}row[channel*{}+px]={};}}\n",
-                    quads * 4, k.depth, block.code, shape.channel_step, element);
+      k.problem->data, k.data_coords(image, iy, ix, group * k.depth + Index::variable("channel", k.depth)),
+      block);
+  return text +
+         fmt::format(
+             "for(int64_t px=lo;px<hi;++px)for(int64_t channel=px<lo+(hi-lo)/4*4?{}:0;channel<{};++channel){{"
+             "const int64_t ix=ix0+px;(void)ix;\n{}row[channel*{}+px]={};}}\n",
+             quads * 4, k.depth, block.code, shape.channel_step, element);
 }
 
 // All channels of one panel row of which only pixels lo .. hi - 1 are inside the input.
-std::string emit_planes(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter, int widest) {
+std::string emit_planes(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
+                        int widest) {
   const int channel_axis = k.problem->matmul ? -2 : 1;
   const bool turned = contiguous_axis(*k.problem, *k.implementation, k.problem->data) == channel_axis;
-  std::string text = fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n", shape.rows,
-                                 shape.row_step);
-  const std::string channels = fmt::format("for(int64_t c=0;c<{};++c){{float*plane=row+c*{};", k.depth, shape.channel_step);
+  std::string text =
+      fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n",
+                  shape.rows, shape.row_step);
+  const std::string channels =
+      fmt::format("for(int64_t c=0;c<{};++c){{float*plane=row+c*{};", k.depth, shape.channel_step);
   text += fmt::format("if(iy<0||iy>={}){{{}{}}}continue;}}\n", k.in_height, channels,
                       zero_text("plane", std::to_string(shape.pixels)));
-  text += channels + zero_text("plane", "lo") + zero_text("plane+hi", fmt::format("{}-hi", shape.pixels)) + "}\n";
-  return text + (turned ? emit_turned_pixels(k, shape, emitter) : emit_pixels(k, shape, emitter, widest)) + "}\n";
+  text +=
+      channels + zero_text("plane", "lo") + zero_text("plane+hi", fmt::format("{}-hi", shape.pixels)) + "}\n";
+  return text + (turned ? emit_turned_pixels(k, shape, emitter) : emit_pixels(k, shape, emitter, widest)) +
+         "}\n";
 }
 
-int64_t block_size(const RowKernel& k) { return k.taps_h * k.taps_w * k.depth * k.blocks.block_lanes(); }
-int64_t tail_size(const RowKernel& k) { return k.taps_h * k.taps_w * k.depth * k.blocks.tail_lanes(); }
+int64_t block_size(const RowKernel& k) {
+  return k.taps_h * k.taps_w * k.depth * k.blocks.block_lanes();
+}
+int64_t tail_size(const RowKernel& k) {
+  return k.taps_h * k.taps_w * k.depth * k.blocks.tail_lanes();
+}
 
 // Columns contiguous: vectors of columns, one term after the other.
-std::string emit_pack_columns(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0, int64_t columns,
-                              int64_t lanes, int widest) {
+std::string emit_pack_columns(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0,
+                              int64_t columns, int64_t lanes, int widest) {
   const Index matrix = Index::variable("matrix", k.weight_matrices), term = Index::variable("k", k.depth);
   std::string text = fmt::format("for(int64_t k=0;k<{};++k){{float*to=out+k*{};\n", k.depth, lanes);
-  text += emit_copy(emitter, k.problem->weight,
-                    [&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); }, 0, columns, widest, "to");
+  text += emit_copy(
+      emitter, k.problem->weight,
+      [&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); }, 0, columns,
+      widest, "to");
   if (columns < lanes) text += zero_text(fmt::format("to+{}", columns), std::to_string(lanes - columns));
   return text + "}\n";
 }
 
 // Terms contiguous: 4 x 4 blocks turned in registers, the rest element by element.
-std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0, int64_t columns,
-                            int64_t lanes) {
+std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0,
+                            int64_t columns, int64_t lanes) {
   const Index matrix = Index::variable("matrix", k.weight_matrices);
   std::string text;
   const int64_t quads = k.depth / 4, column_quads = columns / 4;
@@ -142,26 +173,32 @@ std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, con
     loop::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
     std::vector<std::string> names;
     for (int i = 0; i < 4; ++i)
-      names.push_back(emitter.emit(k.problem->weight,
-                                   k.weight_coords(matrix, term, column0 + Index::variable("c", column_quads) * 4 + i), block));
+      names.push_back(emitter.emit(
+          k.problem->weight,
+          k.weight_coords(matrix, term, column0 + Index::variable("c", column_quads) * 4 + i), block));
     auto row = [&](int i) { return fmt::format("to+{}", i * lanes); };
-    text += fmt::format("for(int64_t c=0;c<{};++c)for(int64_t q=0;q<{};++q){{const int64_t l=0;(void)l;\n{}float*to=out+q*{}+c*4;\n{}}}\n",
-                        column_quads, quads, block.code, 4 * lanes,
-                        emit_turn({names[0], names[1], names[2], names[3]}, {row(0), row(1), row(2), row(3)}));
+    text += fmt::format(
+        "for(int64_t c=0;c<{};++c)for(int64_t q=0;q<{};++q){{const int64_t "
+        "l=0;(void)l;\n{}float*to=out+q*{}+c*4;\n{}}}\n",
+        column_quads, quads, block.code, 4 * lanes,
+        emit_turn({names[0], names[1], names[2], names[3]}, {row(0), row(1), row(2), row(3)}));
   }
   auto singles = [&](int64_t c_begin, int64_t c_count, int64_t k_begin, int64_t k_count) {
     if (c_count <= 0 || k_count <= 0) return;
     loop::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
-    const std::string element = emitter.emit(
-        k.problem->weight,
-        k.weight_coords(matrix, Index::variable("k", k_count) + k_begin, column0 + Index::variable("c", c_count) + c_begin), block);
-    text += fmt::format("for(int64_t c=0;c<{};++c)for(int64_t k=0;k<{};++k){{\n{}out[(k+{})*{}+c+{}]={};}}\n", c_count, k_count,
-                        block.code, k_begin, lanes, c_begin, element);
+    const std::string element =
+        emitter.emit(k.problem->weight,
+                     k.weight_coords(matrix, Index::variable("k", k_count) + k_begin,
+                                     column0 + Index::variable("c", c_count) + c_begin),
+                     block);
+    text += fmt::format("for(int64_t c=0;c<{};++c)for(int64_t k=0;k<{};++k){{\n{}out[(k+{})*{}+c+{}]={};}}\n",
+                        c_count, k_count, block.code, k_begin, lanes, c_begin, element);
   };
   singles(column_quads * 4, columns - column_quads * 4, 0, k.depth);
   singles(0, column_quads * 4, quads * 4, k.depth - quads * 4);
   if (columns < lanes)
-    text += fmt::format("for(int64_t k=0;k<{};++k)for(int64_t c={};c<{};++c)out[k*{}+c]=0.f;\n", k.depth, columns, lanes, lanes);
+    text += fmt::format("for(int64_t k=0;k<{};++k)for(int64_t c={};c<{};++c)out[k*{}+c]=0.f;\n", k.depth,
+                        columns, lanes, lanes);
   return text;
 }
 
@@ -169,7 +206,8 @@ std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, con
 
 PanelShape panel_shape(const RowKernel& k) {
   PanelShape s;
-  const int64_t span = k.panel_span > 0 ? k.panel_span : std::min<int64_t>(k.width, k.slicing.tiles_per_block * k.tiling.rows);
+  const int64_t span =
+      k.panel_span > 0 ? k.panel_span : std::min<int64_t>(k.width, k.slicing.tiles_per_block * k.tiling.rows);
   s.rows = (k.slicing.heights_per_block - 1) * k.stride_h + (k.taps_h - 1) * k.dilation_h + 1;
   s.pixels = (span - 1) * k.stride_w + (k.taps_w - 1) * k.dilation_w + 1;
   if (k.path == DataPath::panel_channels) {
@@ -189,15 +227,18 @@ PanelShape panel_shape(const RowKernel& k) {
 
 std::string emit_load_panel(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter) {
   std::string text =
-      "static __attribute__((noinline)) int32_t load_panel(const korch_kernel_context*context,float*panel,int64_t image,"
+      "static __attribute__((noinline)) int32_t load_panel(const "
+      "korch_kernel_context*context,float*panel,int64_t image,"
       "int64_t group,int64_t y0,int64_t x0){\n(void)image;(void)group;\n" +
       emitter.argument_declarations();
-  text += fmt::format("const int64_t iy0=y0*{}-{},ix0=x0*{}-{};\n", k.stride_h, k.pad_top, k.stride_w, k.pad_left);
+  text += fmt::format("const int64_t iy0=y0*{}-{},ix0=x0*{}-{};\n", k.stride_h, k.pad_top, k.stride_w,
+                      k.pad_left);
   text += fmt::format(
-      "int64_t lo=-ix0>0?-ix0:0;if(lo>{0})lo={0};int64_t hi={1}-ix0<{0}?{1}-ix0:{0};if(hi<lo)hi=lo;\n", shape.pixels,
-      k.in_width);
+      "int64_t lo=-ix0>0?-ix0:0;if(lo>{0})lo={0};int64_t hi={1}-ix0<{0}?{1}-ix0:{0};if(hi<lo)hi=lo;\n",
+      shape.pixels, k.in_width);
   const int widest = k.target->vector_lanes();
-  text += k.path == DataPath::panel_channels ? emit_channels(k, shape, emitter, widest) : emit_planes(k, shape, emitter, widest);
+  text += k.path == DataPath::panel_channels ? emit_channels(k, shape, emitter, widest)
+                                             : emit_planes(k, shape, emitter, widest);
   return text + "return 0;}\n";
 }
 

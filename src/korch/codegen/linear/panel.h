@@ -9,17 +9,18 @@ namespace korch::linear {
 
 // The panel of a slice: geometry in elements.
 struct PanelShape {
-  int64_t rows = 1, pixels = 1;      // input rows and pixels that a block of result rows reads
+  int64_t rows = 1, pixels = 1;  // input rows and pixels that a block of result rows reads
   int64_t pixel_step = 1, row_step = 1, channel_step = 1;  // strides
   int64_t elements = 0;
 };
 PanelShape panel_shape(const RowKernel& kernel);
 
-// static int32_t load_panel(const korch_kernel_context*, float* panel, int64_t image, int64_t group, int64_t y0, int64_t x0)
-// for the result rows from y0 and pixels from x0.
+// static int32_t load_panel(const korch_kernel_context*, float* panel, int64_t image, int64_t group, int64_t
+// y0, int64_t x0) for the result rows from y0 and pixels from x0.
 std::string emit_load_panel(const RowKernel& kernel, const PanelShape& shape, loop::ValueEmitter& emitter);
 
 // A phase function over (matrix, column block) that fills temporary 0 with the packed columns.
-std::string emit_pack_weights(const RowKernel& kernel, const std::string& symbol, loop::ValueEmitter& emitter);
+std::string emit_pack_weights(const RowKernel& kernel, const std::string& symbol,
+                              loop::ValueEmitter& emitter);
 
 }  // namespace korch::linear

@@ -12,7 +12,9 @@ namespace korch::linear {
 
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Vectors of pixels beside `columns` rows of accumulators, one register for the broadcast.
 int most_vectors(int64_t columns, Isa isa) {
@@ -23,8 +25,10 @@ int most_vectors(int64_t columns, Isa isa) {
 class Writer {
  public:
   explicit Writer(const RowKernel& kernel)
-      : k_(kernel), lanes_(kernel.target->vector_lanes()),
-        emitter_(*k_.problem->graph, *k_.problem->candidate, *k_.implementation, *k_.target), panel_(panel_shape(kernel)) {}
+      : k_(kernel),
+        lanes_(kernel.target->vector_lanes()),
+        emitter_(*k_.problem->graph, *k_.problem->candidate, *k_.implementation, *k_.target),
+        panel_(panel_shape(kernel)) {}
   Result<Kernel> write();
 
  private:
@@ -57,7 +61,8 @@ std::string Writer::epilogue(const std::string& name, int64_t pixels) {
   tile.rows = static_cast<int>(pixels);
   tile.valid_columns = k_.columns;
   tile.tile_pitch = pitch();
-  const EpilogueRows rows{k_.images, 1, k_.height, k_.width, k_.columns, k_.result_coords, TileStore::turned_rows};
+  const EpilogueRows rows{
+      k_.images, 1, k_.height, k_.width, k_.columns, k_.result_coords, TileStore::turned_rows};
   return emit_epilogue(name, *k_.problem, *k_.implementation, *k_.target, emitter_, tile, rows);
 }
 
@@ -67,10 +72,12 @@ std::string Writer::main_function() const {
       "extern \"C\" int32_t korch_pixels(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
       "float*tile=(float*)context->scratch;float*panel=tile+{};const float*weights={};\n"
       "for(int64_t s=begin;s<end;++s){{const int64_t image=s/{},hb=s%{};\n",
-      emitter_.argument_declarations(), k_.columns * pitch(), argument_name(*k_.problem, k_.problem->weight), height_blocks,
-      height_blocks);
-  text += fmt::format("const int64_t y0=hb*{0},y1=y0+{0}<{1}?y0+{0}:{1};int32_t status=load_panel(context,panel,image,0,y0,0);\n",
-                      k_.slicing.heights_per_block, k_.height);
+      emitter_.argument_declarations(), k_.columns * pitch(), argument_name(*k_.problem, k_.problem->weight),
+      height_blocks, height_blocks);
+  text += fmt::format(
+      "const int64_t y0=hb*{0},y1=y0+{0}<{1}?y0+{0}:{1};int32_t "
+      "status=load_panel(context,panel,image,0,y0,0);\n",
+      k_.slicing.heights_per_block, k_.height);
   text += "for(int64_t y=y0;y<y1&&!status;++y){\n";
   const int64_t tiles = k_.tiling.tiles(), full = k_.tiling.long_tiles;
   auto tile = [&](int64_t from, int64_t to, int vectors, int64_t offset, const std::string& finish) {
@@ -83,8 +90,10 @@ std::string Writer::main_function() const {
   const bool last_is_long = k_.tiling.short_tiles == 0;
   tile(0, last_is_long ? full - 1 : full, k_.tiling.rows, 0, "finish");
   if (!last_is_long) tile(full, tiles - 1, k_.tiling.rows - 1, full, "finish_short");
-  tile(tiles - 1, tiles, last_is_long ? k_.tiling.rows : k_.tiling.rows - 1, last_is_long ? 0 : full, "finish_last");
-  return text + fmt::format("}}\nif(status)return status;}}\n{}return 0;}}\n", fence_text(*k_.problem, *k_.target));
+  tile(tiles - 1, tiles, last_is_long ? k_.tiling.rows : k_.tiling.rows - 1, last_is_long ? 0 : full,
+       "finish_last");
+  return text +
+         fmt::format("}}\nif(status)return status;}}\n{}return 0;}}\n", fence_text(*k_.problem, *k_.target));
 }
 
 Result<Kernel> Writer::write() {
@@ -95,7 +104,9 @@ Result<Kernel> Writer::write() {
       return Refusal{RefusalReason::no_kernel_family, obstacle};
   const bool last_is_long = k_.tiling.short_tiles == 0;
   const int last_vectors = last_is_long ? k_.tiling.rows : k_.tiling.rows - 1;
-  const int64_t last_start = (k_.tiling.long_tiles * k_.tiling.rows + k_.tiling.short_tiles * (k_.tiling.rows - 1) - last_vectors) * lanes_;
+  const int64_t last_start =
+      (k_.tiling.long_tiles * k_.tiling.rows + k_.tiling.short_tiles * (k_.tiling.rows - 1) - last_vectors) *
+      lanes_;
   std::string body = emit_load_panel(k_, panel_, emitter_);
   body += micro_kernel(k_.tiling.rows) + epilogue("finish", pitch());
   if (!last_is_long) body += micro_kernel(k_.tiling.rows - 1) + epilogue("finish_short", pitch() - lanes_);
@@ -106,7 +117,8 @@ Result<Kernel> Writer::write() {
   kernel.phases.push_back({"korch_pixels", k_.images * ceil_div(k_.height, k_.slicing.heights_per_block), 1});
   kernel.constant_packing = emitter_.constant_packing();
   for (size_t i = 0; i < p.candidate->constants.size(); ++i)
-    if (p.candidate->constants[i] == p.weight) kernel.constant_packing[i] = {"columns", {0, 1, k_.columns, 0}};
+    if (p.candidate->constants[i] == p.weight)
+      kernel.constant_packing[i] = {"columns", {0, 1, k_.columns, 0}};
   kernel.scratch_bytes = (k_.columns * pitch() + panel_.elements) * 4;
   kernel.flops = k_.implementation->flops;
   kernel.bytes = k_.implementation->bytes;

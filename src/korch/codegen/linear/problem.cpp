@@ -9,7 +9,9 @@ namespace korch::linear {
 
 namespace {
 
-Refusal refuse(const std::string& detail) { return {RefusalReason::no_kernel_family, detail}; }
+Refusal refuse(const std::string& detail) {
+  return {RefusalReason::no_kernel_family, detail};
+}
 
 ConvShape conv_shape(const Node& node, const Shape& x, const Shape& w, const Shape& y) {
   const auto& attrs = std::get<ConvAttrs>(node.attrs);
@@ -39,7 +41,8 @@ ConvShape conv_shape(const Node& node, const Shape& x, const Shape& w, const Sha
   return s;
 }
 
-// The share of (result, tap) pairs that meet an element rather than padding; a transposed convolution's that land inside.
+// The share of (result, tap) pairs that meet an element rather than padding; a transposed convolution's that
+// land inside.
 double inner_share(const Node& node, const Shape& x, const Shape& w, const Shape& y) {
   const auto& attrs = std::get<ConvAttrs>(node.attrs);
   const bool transposed = node.op == Op::ConvTranspose;
@@ -77,7 +80,8 @@ bool follows_elementwise(const Graph& graph, const Node& node, ValueId from) {
   return graph.value(from).type.shape == graph.value(node.outputs[0]).type.shape;
 }
 
-// Values of the candidate that follow from the linear result; empty with `detail` set when a node does not fit.
+// Values of the candidate that follow from the linear result; empty with `detail` set when a node does not
+// fit.
 std::set<ValueId> epilogue_values(const Graph& graph, const Candidate& candidate, const Problem& problem,
                                   std::string& detail) {
   std::set<ValueId> following = {problem.value};
@@ -104,7 +108,9 @@ bool generated_category(Category category) {
 
 }  // namespace
 
-const TensorType& type_of(const Problem& problem, ValueId value) { return problem.graph->value(value).type; }
+const TensorType& type_of(const Problem& problem, ValueId value) {
+  return problem.graph->value(value).type;
+}
 
 Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   Problem problem;

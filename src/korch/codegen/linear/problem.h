@@ -1,5 +1,5 @@
-// What a candidate with one linear primitive asks for, in the words of the kernel families: the primitive's extents,
-// where its operands come from, and how the candidate's outputs follow from its result.
+// What a candidate with one linear primitive asks for, in the words of the kernel families: the primitive's
+// extents, where its operands come from, and how the candidate's outputs follow from its result.
 #pragma once
 
 #include <optional>
@@ -36,21 +36,21 @@ struct Problem {
   ValueId value = kNoId;    // its result
   ValueId data = kNoId;     // first operand
   ValueId weight = kNoId;   // second operand
-  bool data_fused = false;    // computed by a prologue inside the candidate
+  bool data_fused = false;  // computed by a prologue inside the candidate
   bool weight_fused = false;
   bool weight_constant = false;
-  std::optional<ConvShape> conv;      // Conv of one or two spatial axes
+  std::optional<ConvShape> conv;  // Conv of one or two spatial axes
   std::optional<MatMulShape> matmul;
-  double flops = 0;         // of the linear primitive, directly computed, padding included
-  double inner_flops = 0;   // without the products with padding
+  double flops = 0;        // of the linear primitive, directly computed, padding included
+  double inner_flops = 0;  // without the products with padding
 };
 
 // Refuses candidates that are not one linear primitive with a prologue of operands and an epilogue in which
 // every output follows from the result element by element (elementwise primitives, Transpose, Reshape).
 Result<Problem> analyze(const Graph& graph, const Candidate& candidate);
 
-// Distinct bytes of inputs, constants and outputs: no kernel touches fewer. Inputs of which a Slice, a Gather or a stride beyond
-// the kernel may skip parts do not count.
+// Distinct bytes of inputs, constants and outputs: no kernel touches fewer. Inputs of which a Slice, a Gather
+// or a stride beyond the kernel may skip parts do not count.
 double touched_bytes(const Graph& graph, const Candidate& candidate);
 const TensorType& type_of(const Problem& problem, ValueId value);
 bool is_float32(const Problem& problem);

@@ -16,9 +16,12 @@ namespace {
 constexpr const char* kMainSymbol = "korch_linear";
 constexpr const char* kPackSymbol = "korch_pack";
 constexpr double kStreamedColumns = 0.25;  // share of L3 from which on columns are taken to come from memory
-constexpr double kCachedColumns = 0.25;  // share of L2 that the columns of a slice may take and still count as cached
+constexpr double kCachedColumns =
+    0.25;  // share of L2 that the columns of a slice may take and still count as cached
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Element strides of the data operand per image row, pixel and channel where it is read in place.
 struct DirectStrides {
@@ -61,8 +64,9 @@ class Writer {
   };
 
   bool dynamic_weights() const { return !k_.problem->weight_constant; }
-  // Rows before columns where the columns of a slice stay in cache anyway: data is read, and results are written, in
-  // the order in which they lie. Else columns first, so that a block of them is used by all rows while it is in L2.
+  // Rows before columns where the columns of a slice stay in cache anyway: data is read, and results are
+  // written, in the order in which they lie. Else columns first, so that a block of them is used by all rows
+  // while it is in L2.
   bool rows_first() const {
     return 4.0 * k_.slicing.blocks_per_group * block_size() <= k_.target->l2_bytes * kCachedColumns;
   }
@@ -113,7 +117,8 @@ std::string Writer::micro_kernel(const Instance& instance) const {
   if (k_.taps_h > 1) m.loops.push_back({k_.taps_h, k_.dilation_h * row, k_.taps_w * k_.depth * lanes});
   if (k_.taps_w > 1) m.loops.push_back({k_.taps_w, k_.dilation_w * pixel, k_.depth * lanes});
   m.loops.push_back({k_.depth, channel, lanes});
-  m.prefetch_next_rows = !paneled() && rows_first() && channel == 1 && m.row_stride == k_.depth && m.loops.size() == 1 &&
+  m.prefetch_next_rows = !paneled() && rows_first() && channel == 1 && m.row_stride == k_.depth &&
+                         m.loops.size() == 1 &&
                          type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
   m.prefetch_columns = 4 * matrix_size() > k_.target->l3_bytes * kStreamedColumns;
   return emit_micro_kernel("multiply" + suffix(instance.rows, instance.tail), m);
@@ -128,17 +133,23 @@ std::string Writer::epilogue(const Instance& instance) {
   tile.column_base = instance.tail ? k_.blocks.blocks * k_.blocks.block_lanes() : 0;
   tile.block_columns = instance.tail ? 0 : k_.blocks.block_lanes();
   tile.block_count = instance.tail ? 1 : k_.blocks.blocks;
-  const EpilogueRows rows{k_.images, k_.groups, k_.height, k_.width, k_.columns, k_.result_coords,
+  const EpilogueRows rows{k_.images,
+                          k_.groups,
+                          k_.height,
+                          k_.width,
+                          k_.columns,
+                          k_.result_coords,
                           k_.transposed_store ? TileStore::rows : TileStore::columns};
-  return emit_epilogue("finish" + suffix(instance.rows, instance.tail), *k_.problem, *k_.implementation, *k_.target, emitter_,
-                       tile, rows);
+  return emit_epilogue("finish" + suffix(instance.rows, instance.tail), *k_.problem, *k_.implementation,
+                       *k_.target, emitter_, tile, rows);
 }
 
 std::string Writer::data_pointer() const {
   if (paneled())
-    return fmt::format("panel+(y-y0)*{}+(x-x0)*{}", k_.stride_h * panel_.row_step, k_.stride_w * panel_.pixel_step);
-  return fmt::format("{}+({})+y*{}+x*{}", argument_name(*k_.problem, k_.problem->data), loop::print(direct_.base),
-                     k_.stride_h * direct_.row, k_.stride_w * direct_.pixel);
+    return fmt::format("panel+(y-y0)*{}+(x-x0)*{}", k_.stride_h * panel_.row_step,
+                       k_.stride_w * panel_.pixel_step);
+  return fmt::format("{}+({})+y*{}+x*{}", argument_name(*k_.problem, k_.problem->data),
+                     loop::print(direct_.base), k_.stride_h * direct_.row, k_.stride_w * direct_.pixel);
 }
 
 std::string Writer::weight_pointer() const {
@@ -155,10 +166,11 @@ std::string Writer::tile_loops(const std::function<std::string(int rows)>& body)
   const int64_t full = k_.tiling.long_tiles, rows = k_.tiling.rows;
   std::string text;
   if (k_.tiling.long_tiles > 0)
-    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}}}\n", full, rows, body(k_.tiling.rows));
+    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}}}\n", full,
+                        rows, body(k_.tiling.rows));
   if (k_.tiling.short_tiles > 0)
-    text += fmt::format("for(int64_t t=(t0>{0}?t0:{0});t<t1;++t){{const int64_t x=t*{1}+{0};\n{2}}}\n", full, rows - 1,
-                        body(k_.tiling.rows - 1));
+    text += fmt::format("for(int64_t t=(t0>{0}?t0:{0});t<t1;++t){{const int64_t x=t*{1}+{0};\n{2}}}\n", full,
+                        rows - 1, body(k_.tiling.rows - 1));
   return text;
 }
 
@@ -167,19 +179,23 @@ std::string Writer::tile_text(int rows, bool tail) const {
   const std::string name = suffix(rows, tail);
   const std::string block = tail ? "0" : "block";
   return fmt::format(
-      "{{multiply{}({},weights+{}*{},tile);const int32_t status=finish{}(context,tile,image,group,y,x,{});if(status)return status;}}\n",
+      "{{multiply{}({},weights+{}*{},tile);const int32_t "
+      "status=finish{}(context,tile,image,group,y,x,{});if(status)return status;}}\n",
       name, data_pointer(), tail ? std::to_string(k_.blocks.blocks) : "block", block_size(), name, block);
 }
 
 std::string Writer::slice_body() const {
-  const std::string main_columns = fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", k_.blocks.blocks);
+  const std::string main_columns =
+      fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", k_.blocks.blocks);
   const std::string tail_columns = fmt::format("if(b0<={0}&&{0}<b1)", k_.blocks.blocks);
   const std::string rows = "for(int64_t y=y0;y<y1;++y)";
   const bool main = k_.blocks.blocks > 0, tail = !k_.blocks.tail.empty();
   if (rows_first())
     return rows + "{\n" + tile_loops([&](int height) {
-             return (main ? main_columns + tile_text(height, false) : "") + (tail ? tail_columns + tile_text(height, true) : "");
-           }) + "}\n";
+             return (main ? main_columns + tile_text(height, false) : "") +
+                    (tail ? tail_columns + tile_text(height, true) : "");
+           }) +
+           "}\n";
   std::string text;
   for (bool part : {false, true}) {
     if (part ? !tail : !main) continue;
@@ -210,15 +226,19 @@ std::string Writer::slice_loop() const {
   text += s.columns_outer ? fmt::format("const int64_t cg=s/{0},rb=s%{0};\n", row_blocks)
                           : fmt::format("const int64_t cg=s%{0},rb=s/{0};\n", column_groups);
   text += fmt::format(
-      "const int64_t tb=rb%{0},hb=rb/{0}%{1},group=rb/{2}%{3},image=rb/{4};(void)group;(void)image;\n", tile_blocks,
-      height_blocks, tile_blocks * height_blocks, k_.groups, tile_blocks * height_blocks * k_.groups);
+      "const int64_t tb=rb%{0},hb=rb/{0}%{1},group=rb/{2}%{3},image=rb/{4};(void)group;(void)image;\n",
+      tile_blocks, height_blocks, tile_blocks * height_blocks, k_.groups,
+      tile_blocks * height_blocks * k_.groups);
   text += fmt::format("const int64_t y0=hb*{0},y1=y0+{0}<{1}?y0+{0}:{1};\n", s.heights_per_block, k_.height);
-  text += fmt::format("const int64_t t0=tb*{0},t1=t0+{0}<{1}?t0+{0}:{1};\n", s.tiles_per_block, k_.tiling.tiles());
+  text += fmt::format("const int64_t t0=tb*{0},t1=t0+{0}<{1}?t0+{0}:{1};\n", s.tiles_per_block,
+                      k_.tiling.tiles());
   if (paneled()) {
     const int64_t full = k_.tiling.long_tiles;
-    text += fmt::format("const int64_t x0=t0<{0}?t0*{1}:t0*{2}+{0};\n", full, k_.tiling.rows, k_.tiling.rows - 1);
     text +=
-        "if(loaded!=rb){const int32_t status=load_panel(context,panel,image,group,y0,x0);if(status)return status;loaded=rb;}\n";
+        fmt::format("const int64_t x0=t0<{0}?t0*{1}:t0*{2}+{0};\n", full, k_.tiling.rows, k_.tiling.rows - 1);
+    text +=
+        "if(loaded!=rb){const int32_t status=load_panel(context,panel,image,group,y0,x0);if(status)return "
+        "status;loaded=rb;}\n";
   }
   text += fmt::format("const float*weights={};\n", weight_pointer());
   text += fmt::format("const int64_t b0=cg*{0},b1=b0+{0};\n", s.blocks_per_group);
@@ -255,7 +275,8 @@ Result<Kernel> Writer::write() {
   kernel.source = emitter_.preamble(std::vector<int>(widths.begin(), widths.end())) + source_prelude() + body;
   kernel.constant_packing = emitter_.constant_packing();
   for (size_t i = 0; i < p.candidate->constants.size(); ++i)
-    if (p.weight_constant && p.candidate->constants[i] == p.weight) kernel.constant_packing[i] = k_.weight_packing;
+    if (p.weight_constant && p.candidate->constants[i] == p.weight)
+      kernel.constant_packing[i] = k_.weight_packing;
   kernel.scratch_bytes = (tile_elements() + (paneled() ? panel_.elements : 0)) * 4;
   kernel.flops = k_.implementation->flops;
   kernel.bytes = k_.implementation->bytes;
@@ -291,7 +312,8 @@ int contiguous_axis(const Problem& problem, const Implementation& implementation
   if (producer->op == Op::Reshape) {
     const int inner = contiguous_axis(problem, implementation, producer->inputs[0]);
     return inner < 0 ? -1
-                     : reshaped_axis(type_of(problem, producer->inputs[0]).shape, type_of(problem, value).shape, inner);
+                     : reshaped_axis(type_of(problem, producer->inputs[0]).shape,
+                                     type_of(problem, value).shape, inner);
   }
   for (ValueId input : producer->inputs)
     if (type_of(problem, input).shape == type_of(problem, value).shape)
@@ -299,6 +321,8 @@ int contiguous_axis(const Problem& problem, const Implementation& implementation
   return -1;
 }
 
-Result<Kernel> generate_row_kernel(const RowKernel& kernel) { return Writer(kernel).write(); }
+Result<Kernel> generate_row_kernel(const RowKernel& kernel) {
+  return Writer(kernel).write();
+}
 
 }  // namespace korch::linear

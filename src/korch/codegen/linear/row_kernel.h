@@ -1,9 +1,10 @@
-// The generated kernel behind convolution and matmul: rows (pixels or matrix rows) by columns (output channels or matrix
-// columns), every register tile holding its whole reduction, then the fused epilogue on the tile while it is in L1.
+// The generated kernel behind convolution and matmul: rows (pixels or matrix rows) by columns (output
+// channels or matrix columns), every register tile holding its whole reduction, then the fused epilogue on
+// the tile while it is in L1.
 //
 // Data comes either straight from the input (no padding, no prologue) or through a panel: the rows that a
-// slice needs, computed by the prologue and zero padded, in the worker's scratch. Columns come packed ([block][K][lanes]):
-// constants at build time, others by a first phase into a temporary.
+// slice needs, computed by the prologue and zero padded, in the worker's scratch. Columns come packed
+// ([block][K][lanes]): constants at build time, others by a first phase into a temporary.
 #pragma once
 
 #include <functional>
@@ -25,10 +26,12 @@ struct RowKernel {
   const Implementation* implementation = nullptr;
   const Target* target = nullptr;
 
-  // The result: images x height x width rows, `groups` x `columns` columns (a group reads its own `depth` channels).
+  // The result: images x height x width rows, `groups` x `columns` columns (a group reads its own `depth`
+  // channels).
   int64_t images = 1, height = 1, width = 1, groups = 1, columns = 1;
   // Coordinates of the result's Value at a row and column.
-  std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& column)> result_coords;
+  std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& column)>
+      result_coords;
 
   // The reduction: taps_h x taps_w x depth.
   int64_t taps_h = 1, taps_w = 1, depth = 1;
@@ -40,16 +43,19 @@ struct RowKernel {
 
   // Column operand: constant, or `weight_matrices` matrices packed by a first phase.
   int64_t weight_matrices = 1;
-  Packing weight_packing;                                   // when constant
-  std::function<Index(const Index& image)> weight_matrix;   // which matrix an image reads; null: the group's number
-  std::function<Coords(const Index& matrix, const Index& k, const Index& column)> weight_coords;  // when not constant
-  int weight_contiguous = 1;                                // 1: columns are contiguous in memory, 0: k is
+  Packing weight_packing;  // when constant
+  std::function<Index(const Index& image)>
+      weight_matrix;  // which matrix an image reads; null: the group's number
+  std::function<Coords(const Index& matrix, const Index& k, const Index& column)>
+      weight_coords;          // when not constant
+  int weight_contiguous = 1;  // 1: columns are contiguous in memory, 0: k is
 
   ColumnBlocks blocks;
   RowTiling tiling;
   Slicing slicing;
-  int64_t panel_span = 0;         // result pixels that a panel serves; 0: those of the slice's tiles
-  bool transposed_store = false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
+  int64_t panel_span = 0;  // result pixels that a panel serves; 0: those of the slice's tiles
+  bool transposed_store =
+      false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
 };
 
 Result<Kernel> generate_row_kernel(const RowKernel& kernel);

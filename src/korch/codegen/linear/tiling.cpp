@@ -9,16 +9,19 @@ namespace korch::linear {
 
 namespace {
 
-// A slice worth handing out on its own: about 10 us of one core, long against a hand-off (35 ns) and a cold start; and the
-// work from which on two workers beat one in spite of the barrier.
+// A slice worth handing out on its own: about 10 us of one core, long against a hand-off (35 ns) and a cold
+// start; and the work from which on two workers beat one in spite of the barrier.
 constexpr double kSliceFlops = 1e6, kSliceBytes = 256 << 10;
 constexpr double kSharedSlices = 0.3;
-constexpr int64_t kSlicesPerWorker = 8;  // so that a disturbed worker delays the end by an eighth of its share
-constexpr double kFmaLatency = 4;     // cycles on Zen 4 and Intel cores of the last ten years
-constexpr double kTileCycles = 60;    // calls, and the latencies at the ends of a tile
+constexpr int64_t kSlicesPerWorker =
+    8;                              // so that a disturbed worker delays the end by an eighth of its share
+constexpr double kFmaLatency = 4;   // cycles on Zen 4 and Intel cores of the last ten years
+constexpr double kTileCycles = 60;  // calls, and the latencies at the ends of a tile
 constexpr int kMostVectors = 6;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Cycles of one reduction term over a tile, in full vectors per cycle.
 double term_cycles(double rows, double vectors, double weight_bytes_per_cycle, int widest) {
@@ -42,8 +45,12 @@ RowTiling split_rows(int64_t extent, int most_rows) {
   return {static_cast<int>(rows), tiles - short_tiles, short_tiles};
 }
 
-int64_t ColumnBlocks::block_lanes() const { return total_lanes(lanes); }
-int64_t ColumnBlocks::tail_lanes() const { return total_lanes(tail); }
+int64_t ColumnBlocks::block_lanes() const {
+  return total_lanes(lanes);
+}
+int64_t ColumnBlocks::tail_lanes() const {
+  return total_lanes(tail);
+}
 
 ColumnBlocks split_columns(int64_t columns, int vectors, int widest) {
   ColumnBlocks result;
@@ -55,7 +62,8 @@ ColumnBlocks split_columns(int64_t columns, int vectors, int widest) {
   return result;
 }
 
-std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, double weight_bytes_per_cycle, Isa isa) {
+std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, double weight_bytes_per_cycle,
+                                  Isa isa) {
   const int widest = isa == Isa::x86_64_v4 ? 16 : isa == Isa::x86_64_v3 ? 8 : 4;
   std::vector<std::pair<double, TileShape>> ranked;
   for (int vectors = 1; vectors <= kMostVectors; ++vectors) {
@@ -76,7 +84,8 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, 
     }
     ranked.push_back({cycles, {tiling.rows, vectors}});
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<TileShape> result;
   for (const auto& [cycles, shape] : ranked) result.push_back(shape);
   return result;

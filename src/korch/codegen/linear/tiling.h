@@ -1,5 +1,5 @@
-// How rows (pixels, matrix rows) and columns (output channels, matrix columns) of a linear result are cut into register
-// tiles, cache blocks and slices for the workers.
+// How rows (pixels, matrix rows) and columns (output channels, matrix columns) of a linear result are cut
+// into register tiles, cache blocks and slices for the workers.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ RowTiling split_rows(int64_t extent, int most_rows);
 struct ColumnBlocks {
   std::vector<int> lanes;  // of a full block
   int64_t blocks = 0;
-  std::vector<int> tail;   // empty: none
+  std::vector<int> tail;  // empty: none
   int64_t tail_columns = 0;
   int64_t block_lanes() const;
   int64_t tail_lanes() const;
@@ -32,10 +32,11 @@ ColumnBlocks split_columns(int64_t columns, int vectors, int widest);
 struct TileShape {
   int rows = 1, vectors = 1;
 };
-// Register tiles for `rows` x `columns` results of `terms` products each, best first by a model of the core: one
-// multiply-add of a full vector per cycle, latency 4, `weight_bytes_per_cycle` for the column operand, which every tile
-// streams, and a fixed cost per tile.
-std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, double weight_bytes_per_cycle, Isa isa);
+// Register tiles for `rows` x `columns` results of `terms` products each, best first by a model of the core:
+// one multiply-add of a full vector per cycle, latency 4, `weight_bytes_per_cycle` for the column operand,
+// which every tile streams, and a fixed cost per tile.
+std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, double weight_bytes_per_cycle,
+                                  Isa isa);
 
 struct Slicing {
   int64_t heights_per_block = 1, tiles_per_block = 1, blocks_per_group = 1;
@@ -44,10 +45,11 @@ struct Slicing {
 struct SlicingRequest {
   int64_t images = 1, height = 1, tiles = 1, column_blocks = 1;
   double flops = 0;
-  double panel_row_bytes = 0;   // data operand behind one row of the result, over its whole width; 0: read in place
-  double panel_halo_rows = 0;   // rows that a panel holds beyond those of its block
-  double weight_bytes = 0;      // the whole column operand
-  double bytes = 0;             // all that is touched
+  double panel_row_bytes =
+      0;  // data operand behind one row of the result, over its whole width; 0: read in place
+  double panel_halo_rows = 0;  // rows that a panel holds beyond those of its block
+  double weight_bytes = 0;     // the whole column operand
+  double bytes = 0;            // all that is touched
 };
 Slicing choose_slicing(const SlicingRequest& request, const Target& target);
 

@@ -1,6 +1,7 @@
-// Winograd convolution: conv_winograd. Blocks of tiles go through data transform, one small matrix product per transformed
-// element, result transform and epilogue. With enough tiles a worker takes a block through all of it in its own scratch;
-// with few tiles, or too many channels for scratch in L2, a first phase transforms the data for all.
+// Winograd convolution: conv_winograd. Blocks of tiles go through data transform, one small matrix product
+// per transformed element, result transform and epilogue. With enough tiles a worker takes a block through
+// all of it in its own scratch; with few tiles, or too many channels for scratch in L2, a first phase
+// transforms the data for all.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,21 +27,27 @@ constexpr int64_t kMostTilesPerBlock = 56;
 constexpr int64_t kFewestTilesPerBlock = 12;  // fewer do not pay for streaming the weights from L3
 constexpr int64_t kSlicesPerWorker = 8;
 constexpr double kL3BytesPerCycle = 5;
-constexpr double kHeavyWeights = 0.125;  // share of L3 above which weights are streamed once for as many tiles as possible
+constexpr double kHeavyWeights =
+    0.125;  // share of L3 above which weights are streamed once for as many tiles as possible
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 Result<Problem> winograd_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
-  if (!p.conv || graph.node(p.node).op != Op::Conv || type_of(p, p.value).shape.size() != 4) return refuse("not a convolution of two axes");
+  if (!p.conv || graph.node(p.node).op != Op::Conv || type_of(p, p.value).shape.size() != 4)
+    return refuse("not a convolution of two axes");
   const ConvShape& s = *p.conv;
-  if (s.kernel_h != 3 || s.kernel_w != 3 || s.stride_h != 1 || s.stride_w != 1 || s.dilation_h != 1 || s.dilation_w != 1 || s.group != 1)
+  if (s.kernel_h != 3 || s.kernel_w != 3 || s.stride_h != 1 || s.stride_w != 1 || s.dilation_h != 1 ||
+      s.dilation_w != 1 || s.group != 1)
     return refuse("not a 3x3 convolution of stride 1");
   if (!p.weight_constant) return refuse("convolution weights are not constant");
-  if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
+  if (!is_float32(p))
+    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
   return problem;
 }
 
@@ -53,7 +60,8 @@ struct WinogradPlan {
   bool two_phases;
   bool streams_weights;  // from beyond L2
   RowTiling tiling;
-  int64_t channel_pitch, data_plane, result_plane;  // elements between tiles, and between transformed elements
+  int64_t channel_pitch, data_plane,
+      result_plane;  // elements between tiles, and between transformed elements
   int64_t blocks_per_group;
 };
 
@@ -92,7 +100,10 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
 class Writer {
  public:
   Writer(const Problem& problem, const Implementation& implementation, const Target& target)
-      : p_(problem), s_(*problem.conv), implementation_(implementation), target_(target),
+      : p_(problem),
+        s_(*problem.conv),
+        implementation_(implementation),
+        target_(target),
         w_(make_plan(problem, implementation, target)),
         emitter_(*problem.graph, *problem.candidate, implementation, target) {}
   Result<Kernel> write();
@@ -101,7 +112,9 @@ class Writer {
   int64_t block_pitch() const { return std::max(w_.blocks.block_lanes(), w_.blocks.tail_lanes()); }
   int64_t data_elements() const { return w_.elements * w_.data_plane; }
   int64_t channel_vectors() const { return ceil_div(s_.in_channels, target_.vector_lanes()); }
-  int64_t data_vectors_per_group() const { return ceil_div(channel_vectors(), std::min(kSlicesPerWorker, channel_vectors())); }
+  int64_t data_vectors_per_group() const {
+    return ceil_div(channel_vectors(), std::min(kSlicesPerWorker, channel_vectors()));
+  }
   int64_t data_groups() const { return ceil_div(channel_vectors(), data_vectors_per_group()); }
   std::string decode_tile() const;
   std::string data_vectors(int width, int64_t valid, const std::string& channel_text, const Index& channel);
@@ -122,24 +135,30 @@ class Writer {
 };
 
 std::string Writer::decode_tile() const {
-  return fmt::format(
-      "const int64_t tile=first+t,image=tile/{0},ty=tile/{1}%{2},tx=tile%{1};(void)image;\n", w_.tiles_h * w_.tiles_w, w_.tiles_w,
-      w_.tiles_h);
+  return fmt::format("const int64_t tile=first+t,image=tile/{0},ty=tile/{1}%{2},tx=tile%{1};(void)image;\n",
+                     w_.tiles_h * w_.tiles_w, w_.tiles_w, w_.tiles_h);
 }
 
 // Transforms `width` channels of one tile; d[row][column] through a small buffer between the two dimensions.
-std::string Writer::data_vectors(int width, int64_t valid, const std::string& channel_text, const Index& channel) {
+std::string Writer::data_vectors(int width, int64_t valid, const std::string& channel_text,
+                                 const Index& channel) {
   const std::string type = fmt::format("v{}", width);
   std::string text = fmt::format("{} half[{}][{}];const int64_t l=0;(void)l;\n", type, w_.alpha, w_.alpha);
-  text += fmt::format("for(int64_t i=0;i<{};++i){{const int64_t iy=ty*{}-{}+i;\n", w_.alpha, w_.m, s_.pad_top);
+  text +=
+      fmt::format("for(int64_t i=0;i<{};++i){{const int64_t iy=ty*{}-{}+i;\n", w_.alpha, w_.m, s_.pad_top);
   for (int j = 0; j < w_.alpha; ++j) text += fmt::format("{} d{}={{}};", type, j);
   text += fmt::format("if(iy>=0&&iy<{}){{\n", s_.in_height);
   const Index image = Index::variable("image", s_.images), iy = Index::variable("iy", s_.in_height);
   for (int j = 0; j < w_.alpha; ++j) {
-    loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
+    loop::Block block{.vector_variable = "l",
+                      .lanes = width,
+                      .count = valid < width ? std::to_string(valid) : "",
+                      .code = "",
                       .indent = "  "};
-    const std::string vector = emitter_.emit(p_.data, {image, channel, iy, Index::variable("ix", s_.in_width)}, block);
-    text += fmt::format("{{const int64_t ix=ix0+{};if(ix>=0&&ix<{}){{\n{}d{}={};}}}}\n", j, s_.in_width, block.code, j, vector);
+    const std::string vector =
+        emitter_.emit(p_.data, {image, channel, iy, Index::variable("ix", s_.in_width)}, block);
+    text += fmt::format("{{const int64_t ix=ix0+{};if(ix>=0&&ix<{}){{\n{}d{}={};}}}}\n", j, s_.in_width,
+                        block.code, j, vector);
   }
   text += "}\n";
   text += data_transform_text(w_.m, type, "d", "e");
@@ -156,7 +175,8 @@ std::string Writer::data_vectors(int width, int64_t valid, const std::string& ch
 
 std::string Writer::data_function() {
   std::string text =
-      "static __attribute__((noinline)) int32_t transform_data(const korch_kernel_context*context,float*data,int64_t first,"
+      "static __attribute__((noinline)) int32_t transform_data(const "
+      "korch_kernel_context*context,float*data,int64_t first,"
       "int64_t count,int64_t cv0,int64_t cv1){\n" +
       emitter_.argument_declarations() + "for(int64_t t=0;t<count;++t){\n" + decode_tile() +
       fmt::format("const int64_t ix0=tx*{}-{};\n", w_.m, s_.pad_left);
@@ -167,8 +187,10 @@ std::string Writer::data_function() {
                         data_vectors(lanes, lanes, fmt::format("cv*{}", lanes),
                                      Index::variable("cv", vectors) * lanes + Index::variable("l", lanes)));
   if (rest > 0)
-    text += fmt::format("if(cv1>{}){{\n{}}}\n", vectors, data_vectors(split_lanes(rest, lanes).back(), rest, std::to_string(vectors * lanes),
-                                                   Index::variable("l", split_lanes(rest, lanes).back()) + vectors * lanes));
+    text +=
+        fmt::format("if(cv1>{}){{\n{}}}\n", vectors,
+                    data_vectors(split_lanes(rest, lanes).back(), rest, std::to_string(vectors * lanes),
+                                 Index::variable("l", split_lanes(rest, lanes).back()) + vectors * lanes));
   return text + "}\nreturn 0;}\n";
 }
 
@@ -186,22 +208,29 @@ std::string Writer::micro_kernel(int rows, bool tail) const {
 // Transforms, finishes and stores `width` output channels of one tile.
 std::string Writer::result_vectors(const Index& column, int width, int64_t valid, const std::string& at) {
   const std::string type = fmt::format("v{}", width);
-  std::string text = fmt::format("{} half[{}][{}];const int64_t l=0;(void)l;\nfor(int64_t j=0;j<{};++j){{const float*from=result+t*{}+{}+j*{};\n",
-                                 type, w_.m, w_.alpha, w_.alpha, block_pitch(), at, w_.result_plane);
+  std::string text = fmt::format(
+      "{} half[{}][{}];const int64_t l=0;(void)l;\nfor(int64_t j=0;j<{};++j){{const "
+      "float*from=result+t*{}+{}+j*{};\n",
+      type, w_.m, w_.alpha, w_.alpha, block_pitch(), at, w_.result_plane);
   for (int i = 0; i < w_.alpha; ++i)
     text += fmt::format("const {0} r{1}=*(const {0}u*)(from+{2});", type, i, i * w_.alpha * w_.result_plane);
   text += "\n";
   text += result_transform_text(w_.m, type, "r", "s");
   for (int i = 0; i < w_.m; ++i) text += fmt::format("half[{0}][j]=s{0};", i);
-  text += fmt::format("}}\nfor(int64_t i=0;i<{0};++i){{const int64_t y=ty*{0}+i;if(y>={1})break;\n{2} row[{0}];{{", w_.m,
-                      s_.out_height, type);
+  text += fmt::format(
+      "}}\nfor(int64_t i=0;i<{0};++i){{const int64_t y=ty*{0}+i;if(y>={1})break;\n{2} row[{0}];{{", w_.m,
+      s_.out_height, type);
   for (int j = 0; j < w_.alpha; ++j) text += fmt::format("const {} r{}=half[i][{}];", type, j, j);
   text += "\n";
   text += result_transform_text(w_.m, type, "r", "s");
   for (int j = 0; j < w_.m; ++j) text += fmt::format("row[{0}]=s{0};", j);
-  text += fmt::format("}}\nfor(int64_t j=0;j<{0};++j){{const int64_t x=tx*{0}+j;if(x>={1})break;const {2} acc=row[j];\n", w_.m,
-                      s_.out_width, type);
-  loop::Block block{.vector_variable = "l", .lanes = width, .count = valid < width ? std::to_string(valid) : "", .code = "",
+  text += fmt::format(
+      "}}\nfor(int64_t j=0;j<{0};++j){{const int64_t x=tx*{0}+j;if(x>={1})break;const {2} acc=row[j];\n",
+      w_.m, s_.out_width, type);
+  loop::Block block{.vector_variable = "l",
+                    .lanes = width,
+                    .count = valid < width ? std::to_string(valid) : "",
+                    .code = "",
                     .indent = "  "};
   const Coords coords = {Index::variable("image", s_.images), column, Index::variable("y", s_.out_height),
                          Index::variable("x", s_.out_width)};
@@ -211,7 +240,8 @@ std::string Writer::result_vectors(const Index& column, int width, int64_t valid
 
 std::string Writer::result_function(bool tail) {
   std::string text = fmt::format(
-      "static __attribute__((noinline)) int32_t transform_result{}(const korch_kernel_context*context,const float*result,"
+      "static __attribute__((noinline)) int32_t transform_result{}(const korch_kernel_context*context,const "
+      "float*result,"
       "int64_t first,int64_t count,int64_t block){{\n(void)block;{}for(int64_t t=0;t<count;++t){{\n{}",
       tail ? "t" : "", emitter_.argument_declarations(), decode_tile());
   const int lanes = target_.vector_lanes();
@@ -220,14 +250,15 @@ std::string Writer::result_function(bool tail) {
     const int64_t vectors = static_cast<int64_t>(w_.blocks.lanes.size());
     const Index column = Index::variable("block", w_.blocks.blocks) * w_.blocks.block_lanes() +
                          Index::variable("v", vectors) * lanes + Index::variable("l", lanes);
-    text += fmt::format("for(int64_t v=0;v<{};++v){{\n{}}}\n", vectors, result_vectors(column, lanes, lanes, fmt::format("v*{}", lanes)));
+    text += fmt::format("for(int64_t v=0;v<{};++v){{\n{}}}\n", vectors,
+                        result_vectors(column, lanes, lanes, fmt::format("v*{}", lanes)));
     return text + "}\nreturn 0;}\n";
   }
   int64_t done = 0;
   for (int width : w_.blocks.tail) {
     const int64_t valid = std::min<int64_t>(width, w_.blocks.tail_columns - done);
-    text += fmt::format("{{\n{}}}\n",
-                        result_vectors(Index::variable("l", width) + base + done, width, valid, std::to_string(done)));
+    text += fmt::format("{{\n{}}}\n", result_vectors(Index::variable("l", width) + base + done, width, valid,
+                                                     std::to_string(done)));
     done += width;
   }
   return text + "}\nreturn 0;}\n";
@@ -237,47 +268,61 @@ std::string Writer::result_function(bool tail) {
 std::string Writer::products(bool tail) const {
   const std::string mark = tail ? "t" : "";
   const int64_t lanes = tail ? w_.blocks.tail_lanes() : w_.blocks.block_lanes();
-  std::string text = fmt::format("for(int64_t e=0;e<{};++e){{const float*from=data+e*{};const float*u=weights+{}*{}+e*{};float*to=result+e*{};\n",
-                                 w_.elements, w_.data_plane, tail ? std::to_string(w_.blocks.blocks) : "block",
-                                 w_.elements * s_.in_channels * w_.blocks.block_lanes(), s_.in_channels * lanes, w_.result_plane);
+  std::string text = fmt::format(
+      "for(int64_t e=0;e<{};++e){{const float*from=data+e*{};const "
+      "float*u=weights+{}*{}+e*{};float*to=result+e*{};\n",
+      w_.elements, w_.data_plane, tail ? std::to_string(w_.blocks.blocks) : "block",
+      w_.elements * s_.in_channels * w_.blocks.block_lanes(), s_.in_channels * lanes, w_.result_plane);
   auto rows = [&](int height, int64_t tiles, int64_t first) {
     if (tiles > 0)
-      text += fmt::format("for(int64_t r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5});\n", tiles, height,
-                          mark, first, w_.channel_pitch, block_pitch());
+      text += fmt::format(
+          "for(int64_t r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5});\n", tiles,
+          height, mark, first, w_.channel_pitch, block_pitch());
   };
   rows(w_.tiling.rows, w_.tiling.long_tiles, 0);
   rows(w_.tiling.rows - 1, w_.tiling.short_tiles, w_.tiling.long_tiles * w_.tiling.rows);
-  return text + fmt::format("}}\n{{const int32_t status=transform_result{}(context,result,first,count,{});if(status)return status;}}\n",
-                            mark, tail ? "0" : "block");
+  return text + fmt::format(
+                    "}}\n{{const int32_t "
+                    "status=transform_result{}(context,result,first,count,{});if(status)return status;}}\n",
+                    mark, tail ? "0" : "block");
 }
 
 // Slices over tile blocks and groups of channel vectors.
 std::string Writer::data_phase() const {
   return fmt::format(
-      "extern \"C\" int32_t korch_transform(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{0}"
-      "for(int64_t s=begin;s<end;++s){{const int64_t tb=s/{4},cg=s%{4},first=tb*{1},count=first+{1}<{2}?{1}:{2}-first;\n"
-      "const int32_t status=transform_data(context,temp0+tb*{3},first,count,cg*{5},cg*{5}+{5});if(status)return status;}}\nreturn 0;}}\n",
-      emitter_.argument_declarations(1), w_.tiles_per_block, w_.tiles, data_elements(), data_groups(), data_vectors_per_group());
+      "extern \"C\" int32_t korch_transform(const korch_kernel_context*context,int64_t begin,int64_t "
+      "end){{\n{0}"
+      "for(int64_t s=begin;s<end;++s){{const int64_t "
+      "tb=s/{4},cg=s%{4},first=tb*{1},count=first+{1}<{2}?{1}:{2}-first;\n"
+      "const int32_t "
+      "status=transform_data(context,temp0+tb*{3},first,count,cg*{5},cg*{5}+{5});if(status)return "
+      "status;}}\nreturn 0;}}\n",
+      emitter_.argument_declarations(1), w_.tiles_per_block, w_.tiles, data_elements(), data_groups(),
+      data_vectors_per_group());
 }
 
 std::string Writer::main_phase() const {
   std::string text = fmt::format(
-      "extern \"C\" int32_t korch_winograd(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
+      "extern \"C\" int32_t korch_winograd(const korch_kernel_context*context,int64_t begin,int64_t "
+      "end){{\n{}"
       "const float*weights={};float*result=(float*)context->scratch;\n"
       "for(int64_t s=begin;s<end;++s){{const int64_t tb=s%{},cg=s/{};\n"
       "const int64_t first=tb*{},count=first+{}<{}?{}:{}-first;\n",
-      emitter_.argument_declarations(w_.two_phases ? 1 : 0), argument_name(p_, p_.weight), w_.tile_blocks, w_.tile_blocks,
-      w_.tiles_per_block, w_.tiles_per_block, w_.tiles, w_.tiles_per_block, w_.tiles);
+      emitter_.argument_declarations(w_.two_phases ? 1 : 0), argument_name(p_, p_.weight), w_.tile_blocks,
+      w_.tile_blocks, w_.tiles_per_block, w_.tiles_per_block, w_.tiles, w_.tiles_per_block, w_.tiles);
   if (w_.two_phases)
     text += fmt::format("const float*data=temp0+tb*{};\n", data_elements());
   else
     text += fmt::format(
-        "float*data=result+{};{{const int32_t status=transform_data(context,data,first,count,0,{});if(status)return status;}}\n",
+        "float*data=result+{};{{const int32_t "
+        "status=transform_data(context,data,first,count,0,{});if(status)return status;}}\n",
         w_.elements * w_.result_plane, channel_vectors());
   text += fmt::format("const int64_t b0=cg*{0},b1=b0+{0};\n", w_.blocks_per_group);
   if (w_.blocks.blocks > 0)
-    text += fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block){{\n{1}}}\n", w_.blocks.blocks, products(false));
-  if (!w_.blocks.tail.empty()) text += fmt::format("if(b0<={0}&&{0}<b1){{\n{1}}}\n", w_.blocks.blocks, products(true));
+    text += fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block){{\n{1}}}\n", w_.blocks.blocks,
+                        products(false));
+  if (!w_.blocks.tail.empty())
+    text += fmt::format("if(b0<={0}&&{0}<b1){{\n{1}}}\n", w_.blocks.blocks, products(true));
   return text + fmt::format("}}\n{}return 0;}}\n", fence_text(p_, target_));
 }
 
@@ -302,11 +347,13 @@ Result<Kernel> Writer::write() {
     kernel.phases.push_back({"korch_transform", w_.tile_blocks * data_groups(), 1});
     kernel.temporary_bytes.push_back(w_.tile_blocks * data_elements() * 4);
   }
-  kernel.phases.push_back({"korch_winograd", w_.tile_blocks * ceil_div(w_.blocks.total(), w_.blocks_per_group), 1});
+  kernel.phases.push_back(
+      {"korch_winograd", w_.tile_blocks * ceil_div(w_.blocks.total(), w_.blocks_per_group), 1});
   kernel.constant_packing = emitter_.constant_packing();
   for (size_t i = 0; i < p_.candidate->constants.size(); ++i)
     if (p_.candidate->constants[i] == p_.weight)
-      kernel.constant_packing[i] = {"winograd", {w_.m, implementation_.params[1] * target_.vector_lanes(), w_.blocks.tail_lanes()}};
+      kernel.constant_packing[i] = {
+          "winograd", {w_.m, implementation_.params[1] * target_.vector_lanes(), w_.blocks.tail_lanes()}};
   kernel.scratch_bytes = (w_.elements * w_.result_plane + (w_.two_phases ? 0 : data_elements())) * 4;
   kernel.flops = implementation_.flops;
   kernel.bytes = implementation_.bytes;
@@ -315,8 +362,9 @@ Result<Kernel> Writer::write() {
 
 }  // namespace
 
-void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
-                        std::vector<Implementation>& found, std::vector<Refusal>& refused) {
+void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Target& target,
+                        Accuracy accuracy, std::vector<Implementation>& found,
+                        std::vector<Refusal>& refused) {
   const Result<Problem> problem = winograd_problem(graph, candidate);
   if (!problem.ok()) {
     refused.push_back(problem.refusal());
@@ -330,20 +378,22 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
   const Problem& p = problem.value();
   const ConvShape& s = *p.conv;
   for (int m : {4, 2}) {
-    Implementation implementation = with_layouts(p, "conv_winograd", Order::channels_last, Order::channels_last);
+    Implementation implementation =
+        with_layouts(p, "conv_winograd", Order::channels_last, Order::channels_last);
     const int64_t tiles = s.images * ceil_div(s.out_height, m) * ceil_div(s.out_width, m);
     const int elements = (m + 2) * (m + 2);
     implementation.flops = 2.0 * elements * tiles * s.in_channels * s.out_channels;
     // The transformed weights are what is read.
     implementation.bytes += 4.0 * (elements - 9) * s.in_channels * s.out_channels;
-    const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, kL3BytesPerCycle, target.isa);
+    const auto shapes =
+        rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, kL3BytesPerCycle, target.isa);
     implementation.params = {m, shapes[0].vectors, shapes[0].rows};
     add_once(implementation, found);
   }
 }
 
-Result<Kernel> generate_conv_winograd(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                                      const Target& target) {
+Result<Kernel> generate_conv_winograd(const Graph& graph, const Candidate& candidate,
+                                      const Implementation& implementation, const Target& target) {
   const Result<Problem> problem = winograd_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return Writer(problem.value(), implementation, target).write();

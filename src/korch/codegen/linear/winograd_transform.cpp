@@ -45,9 +45,11 @@ void winograd_weights(int m, const float* g, double* u) {
 }
 
 // Each value is the polynomial product of (x - p) over the other finite points, with x^i standing for in_i.
-std::string data_transform_text(int m, const std::string& type, const std::string& in, const std::string& out) {
+std::string data_transform_text(int m, const std::string& type, const std::string& in,
+                                const std::string& out) {
   if (m == 2)
-    return fmt::format("const {0} {2}0={1}2-{1}0,{2}1={1}1+{1}2,{2}2={1}2-{1}1,{2}3={1}3-{1}1;\n", type, in, out);
+    return fmt::format("const {0} {2}0={1}2-{1}0,{2}1={1}1+{1}2,{2}2={1}2-{1}1,{2}3={1}3-{1}1;\n", type, in,
+                       out);
   return fmt::format(
       "const {0} {2}e={1}4-2.f*{1}2,{2}o=0.70710678118654752f*({1}3-2.f*{1}1),{2}f={1}4-0.5f*{1}2,"
       "{2}p=1.4142135623730951f*({1}3-0.5f*{1}1);\n"
@@ -57,11 +59,13 @@ std::string data_transform_text(int m, const std::string& type, const std::strin
 }
 
 // Powers of the points.
-std::string result_transform_text(int m, const std::string& type, const std::string& in, const std::string& out) {
+std::string result_transform_text(int m, const std::string& type, const std::string& in,
+                                  const std::string& out) {
   if (m == 2) return fmt::format("const {0} {2}0={1}0+{1}1+{1}2,{2}1={1}1-{1}2+{1}3;\n", type, in, out);
   return fmt::format(
       "const {0} {2}s={1}1+{1}2,{2}d={1}1-{1}2,{2}t={1}3+{1}4,{2}u={1}3-{1}4;\n"
-      "const {0} {2}0={1}0+{2}s+{2}t,{2}1=0.70710678118654752f*{2}d+1.4142135623730951f*{2}u,{2}2=0.5f*{2}s+2.f*{2}t,"
+      "const {0} "
+      "{2}0={1}0+{2}s+{2}t,{2}1=0.70710678118654752f*{2}d+1.4142135623730951f*{2}u,{2}2=0.5f*{2}s+2.f*{2}t,"
       "{2}3=0.35355339059327379f*{2}d+2.8284271247461903f*{2}u+{1}5;\n",
       type, in, out);
 }

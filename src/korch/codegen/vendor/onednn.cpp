@@ -17,7 +17,9 @@ namespace {
 constexpr int64_t kSlicesPerWorker = 4;  // each call has a cost of its own of about a microsecond
 constexpr int kBlock = 16;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Which variant an Implementation is: params[0].
 enum Variant : int64_t { kDirect, kWinograd, kProduct };
@@ -26,7 +28,8 @@ int argument_number(const Candidate& candidate, ValueId value) {
   const auto place = [&](const std::vector<ValueId>& list) {
     return static_cast<size_t>(std::find(list.begin(), list.end(), value) - list.begin());
   };
-  const size_t input = place(candidate.inputs), constant = place(candidate.constants), output = place(candidate.outputs);
+  const size_t input = place(candidate.inputs), constant = place(candidate.constants),
+               output = place(candidate.outputs);
   if (input < candidate.inputs.size()) return static_cast<int>(input);
   if (constant < candidate.constants.size()) return static_cast<int>(candidate.inputs.size() + constant);
   KORCH_ASSERT(output < candidate.outputs.size(), "value is not an argument");
@@ -52,7 +55,8 @@ void set_arguments(Description& d, const Problem& p) {
   c.post_ops = static_cast<int64_t>(d.chain.ops.size());
 }
 
-Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Variant variant, const Target& target) {
+Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Variant variant,
+                          const Target& target) {
   const linear::ConvShape& s = *p.conv;
   Description d;
   d.chain = chain;
@@ -74,7 +78,8 @@ Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Va
   c.pad_left = s.pad_left;
   c.group = s.group;
   c.winograd = variant == kWinograd;
-  c.order = static_cast<int64_t>(variant == kWinograd ? rt::OnednnOrder::channels_blocked16 : rt::OnednnOrder::channels_last);
+  c.order = static_cast<int64_t>(variant == kWinograd ? rt::OnednnOrder::channels_blocked16
+                                                      : rt::OnednnOrder::channels_last);
   c.rows_per_slice = s.out_height;
   c.channels_per_slice = s.out_channels;
   if (variant == kDirect) {
@@ -106,7 +111,8 @@ Description describe_matmul(const Problem& p, const vendor::PostOpChain& chain, 
   c.out_channels = c.channels_per_slice = s.n;
   c.kernel_h = c.kernel_w = c.stride_h = c.stride_w = c.dilation_h = c.dilation_w = c.group = 1;
   const int64_t per_image = std::max<int64_t>(1, ceil_div(target.threads * kSlicesPerWorker, c.images));
-  c.rows_per_slice = std::max<int64_t>(std::min<int64_t>(c.out_height, kBlock), ceil_div(c.out_height, per_image));
+  c.rows_per_slice =
+      std::max<int64_t>(std::min<int64_t>(c.out_height, kBlock), ceil_div(c.out_height, per_image));
   c.transpose_a = s.transpose_a;
   c.transpose_b = s.transpose_b;
   c.weight_matrices = matrices(p.weight);
@@ -118,15 +124,18 @@ std::vector<int64_t> params_of(const Description& d) {
   std::vector<int64_t> params(rt::kOnednnCallFields + d.chain.ops.size() * rt::kOnednnPostOpFields);
   std::memcpy(params.data(), &d.call, sizeof(d.call));
   if (!d.chain.ops.empty())
-    std::memcpy(params.data() + rt::kOnednnCallFields, d.chain.ops.data(), d.chain.ops.size() * sizeof(rt::OnednnPostOp));
+    std::memcpy(params.data() + rt::kOnednnCallFields, d.chain.ops.data(),
+                d.chain.ops.size() * sizeof(rt::OnednnPostOp));
   return params;
 }
 
 Result<Kernel> finish(const Problem& p, const Implementation& implementation, Description d, bool packed) {
   if (packed) {
     const std::vector<int64_t> params = params_of(d);
-    d.call.weight_bytes = rt::onednn_weight_bytes(params.data(), static_cast<uint32_t>(params.size()), d.chain.floats.data());
-    if (d.call.weight_bytes == 0) return Refusal{RefusalReason::library_refused, "oneDNN has no optimized implementation"};
+    d.call.weight_bytes =
+        rt::onednn_weight_bytes(params.data(), static_cast<uint32_t>(params.size()), d.chain.floats.data());
+    if (d.call.weight_bytes == 0)
+      return Refusal{RefusalReason::library_refused, "oneDNN has no optimized implementation"};
   }
   Kernel kernel;
   kernel.call = {"onednn", d.call.matmul ? "matmul" : "conv", params_of(d), d.chain.floats};
@@ -154,7 +163,8 @@ Result<Matched> match(const Graph& graph, const Candidate& candidate, const Targ
   Result<Problem> problem = linear::analyze(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   const Problem& p = problem.value();
-  if (graph.node(p.node).op != op || p.data_fused || p.weight_fused) return refuse("not a plain call of oneDNN");
+  if (graph.node(p.node).op != op || p.data_fused || p.weight_fused)
+    return refuse("not a plain call of oneDNN");
   if (!linear::is_float32(p)) return Refusal{RefusalReason::unsupported_type, "oneDNN is called for float32"};
   if (graph.constant(p.data) != nullptr) return refuse("a constant first operand");
   const int channel_axis = p.matmul ? static_cast<int>(type_of(p, p.value).shape.size()) - 1 : 1;
@@ -197,30 +207,37 @@ void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Targ
   }
   const Problem& p = matched.value().problem;
   const linear::ConvShape& s = *p.conv;
-  Implementation implementation = linear::with_layouts(p, "onednn_conv", linear::Order::channels_last, linear::Order::channels_last);
+  Implementation implementation =
+      linear::with_layouts(p, "onednn_conv", linear::Order::channels_last, linear::Order::channels_last);
   implementation.flops = p.inner_flops;
   implementation.params = {kDirect};
   found.push_back(implementation);
-  const bool square = s.kernel_h == 3 && s.kernel_w == 3 && s.stride_h == 1 && s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1;
-  if (accuracy == Accuracy::strict || !square || s.group != 1 || s.in_channels % kBlock != 0 || s.out_channels % kBlock != 0) return;
+  const bool square = s.kernel_h == 3 && s.kernel_w == 3 && s.stride_h == 1 && s.stride_w == 1 &&
+                      s.dilation_h == 1 && s.dilation_w == 1;
+  if (accuracy == Accuracy::strict || !square || s.group != 1 || s.in_channels % kBlock != 0 ||
+      s.out_channels % kBlock != 0)
+    return;
   const auto blocked = [&](const std::vector<ValueId>& values, std::vector<Layout>& layouts) {
-    for (size_t i = 0; i < values.size(); ++i) layouts[i] = canonical(Layout::channel_blocked(kBlock), type_of(p, values[i]).shape);
+    for (size_t i = 0; i < values.size(); ++i)
+      layouts[i] = canonical(Layout::channel_blocked(kBlock), type_of(p, values[i]).shape);
   };
   blocked(candidate.inputs, implementation.input_layouts);
   blocked(candidate.outputs, implementation.output_layouts);
   // F(4,3) at least, as its largest tile.
-  implementation.flops = 2.0 * 36 * s.images * ceil_div(s.out_height, 4) * ceil_div(s.out_width, 4) * s.in_channels * s.out_channels;
+  implementation.flops = 2.0 * 36 * s.images * ceil_div(s.out_height, 4) * ceil_div(s.out_width, 4) *
+                         s.in_channels * s.out_channels;
   implementation.params = {kWinograd};
   found.push_back(implementation);
 }
 
-Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                                    const Target& target) {
+Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candidate,
+                                    const Implementation& implementation, const Target& target) {
   const Result<Matched> matched = match_conv(graph, candidate, target);
   if (!matched.ok()) return matched.refusal();
   const Matched& m = matched.value();
   return finish(m.problem, implementation,
-                describe_conv(m.problem, m.chain, static_cast<Variant>(implementation.params[0]), target), true);
+                describe_conv(m.problem, m.chain, static_cast<Variant>(implementation.params[0]), target),
+                true);
 }
 
 void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
@@ -230,18 +247,19 @@ void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Ta
     refused.push_back(matched.refusal());
     return;
   }
-  Implementation implementation =
-      linear::with_layouts(matched.value().problem, "onednn_matmul", linear::Order::row_major, linear::Order::row_major);
+  Implementation implementation = linear::with_layouts(matched.value().problem, "onednn_matmul",
+                                                       linear::Order::row_major, linear::Order::row_major);
   implementation.params = {kProduct};
   found.push_back(implementation);
 }
 
-Result<Kernel> generate_onednn_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                                      const Target& target) {
+Result<Kernel> generate_onednn_matmul(const Graph& graph, const Candidate& candidate,
+                                      const Implementation& implementation, const Target& target) {
   const Result<Matched> matched = match_matmul(graph, candidate, target);
   if (!matched.ok()) return matched.refusal();
   const Matched& m = matched.value();
-  return finish(m.problem, implementation, describe_matmul(m.problem, m.chain, target), m.problem.weight_constant);
+  return finish(m.problem, implementation, describe_matmul(m.problem, m.chain, target),
+                m.problem.weight_constant);
 }
 
 namespace vendor {
@@ -253,13 +271,15 @@ std::string pack_onednn(const HostTensor& constant, const std::vector<int64_t>& 
   const size_t count = rt::kOnednnCallFields + call.post_ops * rt::kOnednnPostOpFields;
   KORCH_ASSERT(params.size() == count + 2 * call.post_ops, "onednn packing");
   std::vector<float> floats;
-  for (size_t i = count; i < params.size(); ++i) floats.push_back(std::bit_cast<float>(static_cast<int32_t>(params[i])));
+  for (size_t i = count; i < params.size(); ++i)
+    floats.push_back(std::bit_cast<float>(static_cast<int32_t>(params[i])));
   const int64_t slices = call.out_channels / call.channels_per_slice;
   const int64_t slice_elements = constant.elements() / slices;
   std::string bytes(static_cast<size_t>(slices * call.weight_bytes), '\0');
   for (int64_t s = 0; s < slices; ++s)
     KORCH_ASSERT(rt::onednn_pack_weights(params.data(), static_cast<uint32_t>(count), floats.data(),
-                                         constant.data<float>() + s * slice_elements, bytes.data() + s * call.weight_bytes),
+                                         constant.data<float>() + s * slice_elements,
+                                         bytes.data() + s * call.weight_bytes),
                  "oneDNN refuses to pack weights that it described");
   return bytes;
 }

@@ -1,4 +1,5 @@
-// oneDNN as kernel families: descriptors of calls that the runtime makes (runtime/cpu/onednn.h), and its packed weights.
+// oneDNN as kernel families: descriptors of calls that the runtime makes (runtime/cpu/onednn.h), and its
+// packed weights.
 #pragma once
 
 #include <string>
@@ -11,12 +12,12 @@ namespace korch {
 
 void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
                       std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                                    const Target& target);
-void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
-                        std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<Kernel> generate_onednn_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                                      const Target& target);
+Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candidate,
+                                    const Implementation& implementation, const Target& target);
+void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Target& target,
+                        Accuracy accuracy, std::vector<Implementation>& found, std::vector<Refusal>& refused);
+Result<Kernel> generate_onednn_matmul(const Graph& graph, const Candidate& candidate,
+                                      const Implementation& implementation, const Target& target);
 
 namespace vendor {
 

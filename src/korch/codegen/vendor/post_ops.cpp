@@ -58,13 +58,26 @@ class Matcher {
   bool unary(const Node& node) {
     const auto* attrs = std::get_if<ScalarAttrs>(&node.attrs);
     switch (node.op) {
-      case Op::Relu: append(OnednnPostOpKind::relu, 0, 0); return true;
-      case Op::LeakyRelu: append(OnednnPostOpKind::relu, attrs->alpha, 0); return true;
-      case Op::Elu: append(OnednnPostOpKind::elu, attrs->alpha, 0); return true;
-      case Op::Sigmoid: append(OnednnPostOpKind::sigmoid, 0, 0); return true;
-      case Op::Tanh: append(OnednnPostOpKind::tanh, 0, 0); return true;
-      case Op::HardSwish: append(OnednnPostOpKind::hardswish, 1.0 / 6, 0.5); return true;
-      default: return false;
+      case Op::Relu:
+        append(OnednnPostOpKind::relu, 0, 0);
+        return true;
+      case Op::LeakyRelu:
+        append(OnednnPostOpKind::relu, attrs->alpha, 0);
+        return true;
+      case Op::Elu:
+        append(OnednnPostOpKind::elu, attrs->alpha, 0);
+        return true;
+      case Op::Sigmoid:
+        append(OnednnPostOpKind::sigmoid, 0, 0);
+        return true;
+      case Op::Tanh:
+        append(OnednnPostOpKind::tanh, 0, 0);
+        return true;
+      case Op::HardSwish:
+        append(OnednnPostOpKind::hardswish, 1.0 / 6, 0.5);
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -73,7 +86,8 @@ class Matcher {
     const ValueId other = node.inputs[0] == current_ ? node.inputs[1] : node.inputs[0];
     const TensorType& type = graph_.value(other).type;
     const HostTensor* constant = graph_.constant(other);
-    if (node.op == Op::Add && constant != nullptr && chain_.ops.empty() && chain_.bias == kNoId && is_bias(type)) {
+    if (node.op == Op::Add && constant != nullptr && chain_.ops.empty() && chain_.bias == kNoId &&
+        is_bias(type)) {
       chain_.bias = other;
       return true;
     }
@@ -135,7 +149,8 @@ class Matcher {
       return false;
     }
     const auto& inputs = graph_.node(product).inputs;
-    if (std::find(inputs.begin(), inputs.end(), factor) == inputs.end() || users(factor).size() != 1) return false;
+    if (std::find(inputs.begin(), inputs.end(), factor) == inputs.end() || users(factor).size() != 1)
+      return false;
     used_.insert(inner);
     append(kind, 1, 0);
     advance(product);

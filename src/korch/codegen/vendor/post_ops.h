@@ -10,12 +10,13 @@
 namespace korch::vendor {
 
 struct PostOpChain {
-  ValueId bias = kNoId;            // a constant, one element per result channel
-  std::vector<rt::OnednnPostOp> ops;   // `arg` holds a ValueId until arguments are numbered
-  std::vector<float> floats;       // alpha and beta of each
+  ValueId bias = kNoId;               // a constant, one element per result channel
+  std::vector<rt::OnednnPostOp> ops;  // `arg` holds a ValueId until arguments are numbered
+  std::vector<float> floats;          // alpha and beta of each
 };
 
-// The candidate's epilogue as such a chain, or nothing when it is not exactly one. `channel_axis` is the result's.
+// The candidate's epilogue as such a chain, or nothing when it is not exactly one. `channel_axis` is the
+// result's.
 std::optional<PostOpChain> match_post_ops(const linear::Problem& problem, int channel_axis);
 
 }  // namespace korch::vendor

@@ -21,7 +21,9 @@ void use_one_thread() {
   if (omp_set_num_threads != nullptr) omp_set_num_threads(1);
 }
 
-bool ok(dnnl_status_t status) { return status == dnnl_success; }
+bool ok(dnnl_status_t status) {
+  return status == dnnl_success;
+}
 
 // A call as it came in.
 struct Request {
@@ -34,7 +36,9 @@ bool read_request(const int64_t* params, uint32_t count, const float* floats, Re
   if (count < kOnednnCallFields) return false;
   memcpy(&request->call, params, sizeof(OnednnCall));
   const OnednnCall& c = request->call;
-  if (c.post_ops < 0 || c.post_ops > kMostPostOps || count != kOnednnCallFields + c.post_ops * kOnednnPostOpFields) return false;
+  if (c.post_ops < 0 || c.post_ops > kMostPostOps ||
+      count != kOnednnCallFields + c.post_ops * kOnednnPostOpFields)
+    return false;
   memcpy(request->post_ops, params + kOnednnCallFields, c.post_ops * sizeof(OnednnPostOp));
   request->floats = floats;
   return c.rows_per_slice > 0 && c.channels_per_slice > 0 && c.out_channels % c.channels_per_slice == 0;
@@ -48,7 +52,9 @@ struct SliceShape {
   }
 };
 
-int64_t row_slices(const OnednnCall& c) { return (c.out_height + c.rows_per_slice - 1) / c.rows_per_slice; }
+int64_t row_slices(const OnednnCall& c) {
+  return (c.out_height + c.rows_per_slice - 1) / c.rows_per_slice;
+}
 
 SliceShape slice_shape(const OnednnCall& c, int64_t slice, int64_t* first_in_row) {
   const int64_t y0 = slice * c.rows_per_slice;
@@ -68,29 +74,33 @@ dnnl_format_tag_t activation_tag(const OnednnCall& c) {
   return c.order == static_cast<int64_t>(OnednnOrder::channels_last) ? dnnl_nhwc : dnnl_nChw16c;
 }
 
-bool describe_conv(const OnednnCall& c, const SliceShape& s, const dnnl_memory_desc_t* weights, dnnl_convolution_desc_t* desc) {
+bool describe_conv(const OnednnCall& c, const SliceShape& s, const dnnl_memory_desc_t* weights,
+                   dnnl_convolution_desc_t* desc) {
   const dnnl_dims_t src_dims = {1, c.in_channels, s.in_rows, c.in_width};
   const dnnl_dims_t dst_dims = {1, c.channels_per_slice, s.rows, c.out_width};
   const dnnl_dims_t plain_dims = {c.channels_per_slice, c.in_channels, c.kernel_h, c.kernel_w};
-  const dnnl_dims_t group_dims = {c.group, c.channels_per_slice / c.group, c.in_channels / c.group, c.kernel_h, c.kernel_w};
+  const dnnl_dims_t group_dims = {c.group, c.channels_per_slice / c.group, c.in_channels / c.group,
+                                  c.kernel_h, c.kernel_w};
   const dnnl_dims_t bias_dims = {c.channels_per_slice};
   const dnnl_dims_t strides = {c.stride_h, c.stride_w}, dilations = {c.dilation_h - 1, c.dilation_w - 1};
-  const int64_t right = (c.out_width - 1) * c.stride_w - c.pad_left + (c.kernel_w - 1) * c.dilation_w + 1 - c.in_width;
+  const int64_t right =
+      (c.out_width - 1) * c.stride_w - c.pad_left + (c.kernel_w - 1) * c.dilation_w + 1 - c.in_width;
   const dnnl_dims_t low = {s.pad_top, c.pad_left}, high = {s.pad_bottom, right};
   dnnl_memory_desc_t src, dst, any, bias;
   if (!ok(dnnl_memory_desc_init_by_tag(&src, 4, src_dims, dnnl_f32, activation_tag(c)))) return false;
   if (!ok(dnnl_memory_desc_init_by_tag(&dst, 4, dst_dims, dnnl_f32, activation_tag(c)))) return false;
   if (!ok(dnnl_memory_desc_init_by_tag(&bias, 1, bias_dims, dnnl_f32, dnnl_a))) return false;
-  if (!ok(dnnl_memory_desc_init_by_tag(&any, c.group > 1 ? 5 : 4, c.group > 1 ? group_dims : plain_dims, dnnl_f32,
-                                       dnnl_format_tag_any)))
+  if (!ok(dnnl_memory_desc_init_by_tag(&any, c.group > 1 ? 5 : 4, c.group > 1 ? group_dims : plain_dims,
+                                       dnnl_f32, dnnl_format_tag_any)))
     return false;
   return ok(dnnl_dilated_convolution_forward_desc_init(
       desc, dnnl_forward_inference, c.winograd ? dnnl_convolution_winograd : dnnl_convolution_direct, &src,
-      weights != nullptr ? weights : &any, c.bias_arg >= 0 ? &bias : nullptr, &dst, strides, dilations, low, high));
+      weights != nullptr ? weights : &any, c.bias_arg >= 0 ? &bias : nullptr, &dst, strides, dilations, low,
+      high));
 }
 
-bool describe_matmul(const OnednnCall& c, const SliceShape& s, const dnnl_memory_desc_t* weights, bool any_weights,
-                     dnnl_matmul_desc_t* desc) {
+bool describe_matmul(const OnednnCall& c, const SliceShape& s, const dnnl_memory_desc_t* weights,
+                     bool any_weights, dnnl_matmul_desc_t* desc) {
   const dnnl_dims_t src_dims = {s.rows, c.in_channels}, weight_dims = {c.in_channels, c.out_channels};
   const dnnl_dims_t dst_dims = {s.rows, c.out_channels}, bias_dims = {1, c.out_channels};
   const dnnl_dims_t src_strides = {c.transpose_a ? 1 : c.in_channels, c.transpose_a ? c.out_height : 1};
@@ -102,23 +112,36 @@ bool describe_matmul(const OnednnCall& c, const SliceShape& s, const dnnl_memory
   if (!ok(any_weights ? dnnl_memory_desc_init_by_tag(&own, 2, weight_dims, dnnl_f32, dnnl_format_tag_any)
                       : dnnl_memory_desc_init_by_strides(&own, 2, weight_dims, dnnl_f32, weight_strides)))
     return false;
-  return ok(dnnl_matmul_desc_init(desc, &src, weights != nullptr ? weights : &own, c.bias_arg >= 0 ? &bias : nullptr, &dst));
+  return ok(dnnl_matmul_desc_init(desc, &src, weights != nullptr ? weights : &own,
+                                  c.bias_arg >= 0 ? &bias : nullptr, &dst));
 }
 
 bool append_post_op(dnnl_post_ops_t ops, const Request& r, const SliceShape& s, int64_t i) {
   const float alpha = r.floats[2 * i], beta = r.floats[2 * i + 1];
-  auto eltwise = [&](dnnl_alg_kind_t kind) { return ok(dnnl_post_ops_append_eltwise(ops, 1.f, kind, alpha, beta)); };
+  auto eltwise = [&](dnnl_alg_kind_t kind) {
+    return ok(dnnl_post_ops_append_eltwise(ops, 1.f, kind, alpha, beta));
+  };
   switch (static_cast<OnednnPostOpKind>(r.post_ops[i].kind)) {
-    case OnednnPostOpKind::relu: return eltwise(dnnl_eltwise_relu);
-    case OnednnPostOpKind::elu: return eltwise(dnnl_eltwise_elu);
-    case OnednnPostOpKind::sigmoid: return eltwise(dnnl_eltwise_logistic);
-    case OnednnPostOpKind::tanh: return eltwise(dnnl_eltwise_tanh);
-    case OnednnPostOpKind::swish: return eltwise(dnnl_eltwise_swish);
-    case OnednnPostOpKind::mish: return eltwise(dnnl_eltwise_mish);
-    case OnednnPostOpKind::gelu_erf: return eltwise(dnnl_eltwise_gelu_erf);
-    case OnednnPostOpKind::clip: return eltwise(dnnl_eltwise_clip);
-    case OnednnPostOpKind::hardswish: return eltwise(dnnl_eltwise_hardswish);
-    case OnednnPostOpKind::add: break;
+    case OnednnPostOpKind::relu:
+      return eltwise(dnnl_eltwise_relu);
+    case OnednnPostOpKind::elu:
+      return eltwise(dnnl_eltwise_elu);
+    case OnednnPostOpKind::sigmoid:
+      return eltwise(dnnl_eltwise_logistic);
+    case OnednnPostOpKind::tanh:
+      return eltwise(dnnl_eltwise_tanh);
+    case OnednnPostOpKind::swish:
+      return eltwise(dnnl_eltwise_swish);
+    case OnednnPostOpKind::mish:
+      return eltwise(dnnl_eltwise_mish);
+    case OnednnPostOpKind::gelu_erf:
+      return eltwise(dnnl_eltwise_gelu_erf);
+    case OnednnPostOpKind::clip:
+      return eltwise(dnnl_eltwise_clip);
+    case OnednnPostOpKind::hardswish:
+      return eltwise(dnnl_eltwise_hardswish);
+    case OnednnPostOpKind::add:
+      break;
   }
   const OnednnCall& c = r.call;
   dnnl_memory_desc_t other;
@@ -129,10 +152,10 @@ bool append_post_op(dnnl_post_ops_t ops, const Request& r, const SliceShape& s, 
   return ok(dnnl_post_ops_append_binary(ops, dnnl_binary_add, &other));
 }
 
-// The primitive descriptor of a slice; null when refused. `weights` null: the library may choose (or plain, when they
-// are not packed).
-dnnl_primitive_desc_t describe(const Request& r, const SliceShape& s, const dnnl_memory_desc_t* weights, bool packed,
-                               dnnl_engine_t engine) {
+// The primitive descriptor of a slice; null when refused. `weights` null: the library may choose (or plain,
+// when they are not packed).
+dnnl_primitive_desc_t describe(const Request& r, const SliceShape& s, const dnnl_memory_desc_t* weights,
+                               bool packed, dnnl_engine_t engine) {
   dnnl_primitive_attr_t attr = nullptr;
   dnnl_post_ops_t ops = nullptr;
   bool good = ok(dnnl_primitive_attr_create(&attr)) && ok(dnnl_post_ops_create(&ops)) &&
@@ -152,7 +175,8 @@ dnnl_primitive_desc_t describe(const Request& r, const SliceShape& s, const dnnl
   if (ops != nullptr) dnnl_post_ops_destroy(ops);
   if (attr != nullptr) dnnl_primitive_attr_destroy(attr);
   const char* implementation = nullptr;
-  if (result != nullptr && ok(dnnl_primitive_desc_query(result, dnnl_query_impl_info_str, 0, &implementation)) &&
+  if (result != nullptr &&
+      ok(dnnl_primitive_desc_query(result, dnnl_query_impl_info_str, 0, &implementation)) &&
       strncmp(implementation, "ref", 3) == 0) {
     dnnl_primitive_desc_destroy(result);
     return nullptr;
@@ -207,29 +231,35 @@ bool add_variant(State* state, const SliceShape& shape, const dnnl_memory_desc_t
   if (state->variants == kMostVariants) return false;
   const int v = state->variants++;
   state->shapes[v] = shape;
-  state->descs[v] = describe(state->request, shape, weights, state->request.call.weight_bytes > 0, state->engine);
+  state->descs[v] =
+      describe(state->request, shape, weights, state->request.call.weight_bytes > 0, state->engine);
   return state->descs[v] != nullptr && ok(dnnl_primitive_create(&state->primitives[v], state->descs[v]));
 }
 
 bool prepare(State* state, uint64_t* scratch_bytes) {
   const OnednnCall& c = state->request.call;
-  if (c.version != onednn_version() || c.isa != onednn_isa() || !ok(dnnl_engine_create(&state->engine, dnnl_cpu, 0))) return false;
+  if (c.version != onednn_version() || c.isa != onednn_isa() ||
+      !ok(dnnl_engine_create(&state->engine, dnnl_cpu, 0)))
+    return false;
   if (!add_variant(state, leading_slice(c), nullptr)) return false;
   const dnnl_memory_desc_t* weights = dnnl_primitive_desc_query_md(state->descs[0], dnnl_query_weights_md, 0);
-  if (c.weight_bytes > 0 && dnnl_memory_desc_get_size(weights) != static_cast<size_t>(c.weight_bytes)) return false;
+  if (c.weight_bytes > 0 && dnnl_memory_desc_get_size(weights) != static_cast<size_t>(c.weight_bytes))
+    return false;
   for (int64_t slice = 0; slice < row_slices(c); ++slice) {
     int64_t first = 0;
     if (!add_variant(state, slice_shape(c, slice, &first), weights)) return false;
   }
   *scratch_bytes = 0;
   for (int v = 0; v < state->variants; ++v) {
-    const uint64_t bytes = dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(state->descs[v], dnnl_query_scratchpad_md, 0));
+    const uint64_t bytes =
+        dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(state->descs[v], dnnl_query_scratchpad_md, 0));
     if (bytes > *scratch_bytes) *scratch_bytes = bytes;
   }
   return true;
 }
 
-void* create(const int64_t* params, uint32_t param_count, const float* floats, uint32_t float_count, uint64_t* scratch_bytes) {
+void* create(const int64_t* params, uint32_t param_count, const float* floats, uint32_t float_count,
+             uint64_t* scratch_bytes) {
   use_one_thread();
   auto* state = static_cast<State*>(calloc(1, sizeof(State)));
   if (state == nullptr) return nullptr;
@@ -247,7 +277,8 @@ void* create(const int64_t* params, uint32_t param_count, const float* floats, u
 // One execution's arguments: a memory object per worker, variant and position, pointed at this slice's bytes.
 class Arguments {
  public:
-  Arguments(const State* state, Worker* worker, int variant) : state_(state), worker_(worker), variant_(variant) {}
+  Arguments(const State* state, Worker* worker, int variant)
+      : state_(state), worker_(worker), variant_(variant) {}
 
   void add(int index, dnnl_query_t query, int which, const void* data) {
     dnnl_memory_t& memory = worker_->memories[variant_][count_];
@@ -259,7 +290,8 @@ class Arguments {
     args_[count_++] = {index, memory};
   }
   bool execute() {
-    return good_ && ok(dnnl_primitive_execute(state_->primitives[variant_], worker_->stream, count_, args_)) &&
+    return good_ &&
+           ok(dnnl_primitive_execute(state_->primitives[variant_], worker_->stream, count_, args_)) &&
            ok(dnnl_stream_wait(worker_->stream));
   }
 
@@ -277,13 +309,15 @@ struct Offsets {
   int64_t data, result;
 };
 
-Offsets offsets(const OnednnCall& c, int64_t image, int64_t row_slice, int64_t channel_slice, int64_t first_in_row) {
+Offsets offsets(const OnednnCall& c, int64_t image, int64_t row_slice, int64_t channel_slice,
+                int64_t first_in_row) {
   const int64_t y0 = row_slice * c.rows_per_slice;
   if (c.matmul)
     return {image * c.out_height * c.in_channels + first_in_row * (c.transpose_a ? 1 : c.in_channels),
             (image * c.out_height + y0) * c.out_channels};
   return {(image * c.in_height + first_in_row) * c.in_width * c.in_channels,
-          (image * c.out_height + y0) * c.out_width * c.out_channels + channel_slice * c.channels_per_slice * c.out_height * c.out_width};
+          (image * c.out_height + y0) * c.out_width * c.out_channels +
+              channel_slice * c.channels_per_slice * c.out_height * c.out_width};
 }
 
 bool run_slice(State* state, Worker* worker, const korch_kernel_context* context, int64_t slice) {
@@ -298,8 +332,11 @@ bool run_slice(State* state, Worker* worker, const korch_kernel_context* context
   const Offsets at = offsets(c, image, row_slice, channel_slice, first_in_row);
   const auto* weights = static_cast<const char*>(context->args[c.weight_arg]);
   const int64_t matrix_bytes = c.in_channels * c.out_channels * static_cast<int64_t>(sizeof(float));
-  weights += c.weight_bytes > 0 ? channel_slice * c.weight_bytes : (c.weight_matrices > 1 ? image * matrix_bytes : 0);
-  auto floats = [&](int64_t arg, int64_t offset) { return static_cast<const float*>(context->args[arg]) + offset; };
+  weights += c.weight_bytes > 0 ? channel_slice * c.weight_bytes
+                                : (c.weight_matrices > 1 ? image * matrix_bytes : 0);
+  auto floats = [&](int64_t arg, int64_t offset) {
+    return static_cast<const float*>(context->args[arg]) + offset;
+  };
 
   Arguments args(state, worker, variant);
   args.add(DNNL_ARG_SRC, dnnl_query_src_md, 0, floats(c.data_arg, at.data));
@@ -307,7 +344,8 @@ bool run_slice(State* state, Worker* worker, const korch_kernel_context* context
   args.add(DNNL_ARG_DST, dnnl_query_dst_md, 0, floats(c.result_arg, at.result));
   args.add(DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, 0, context->scratch);
   if (c.bias_arg >= 0)
-    args.add(DNNL_ARG_BIAS, dnnl_query_weights_md, 1, floats(c.bias_arg, channel_slice * c.channels_per_slice));
+    args.add(DNNL_ARG_BIAS, dnnl_query_weights_md, 1,
+             floats(c.bias_arg, channel_slice * c.channels_per_slice));
   for (int64_t i = 0; i < c.post_ops; ++i)
     if (state->request.post_ops[i].kind == static_cast<int64_t>(OnednnPostOpKind::add))
       args.add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1, dnnl_query_dst_md, 0,
@@ -321,7 +359,9 @@ Worker* worker_of(State* state, int32_t number) {
   if (worker == nullptr) {
     use_one_thread();
     worker = static_cast<Worker*>(calloc(1, sizeof(Worker)));
-    if (worker != nullptr && !ok(dnnl_stream_create(&worker->stream, state->engine, dnnl_stream_default_flags))) return nullptr;
+    if (worker != nullptr &&
+        !ok(dnnl_stream_create(&worker->stream, state->engine, dnnl_stream_default_flags)))
+      return nullptr;
   }
   return worker;
 }
@@ -337,24 +377,29 @@ int64_t onednn_version() {
   return version->major * 10000 + version->minor * 100 + version->patch;
 }
 
-int64_t onednn_isa() { return static_cast<int64_t>(dnnl_get_effective_cpu_isa()); }
+int64_t onednn_isa() {
+  return static_cast<int64_t>(dnnl_get_effective_cpu_isa());
+}
 
 int64_t onednn_weight_bytes(const int64_t* params, uint32_t param_count, const float* floats) {
   use_one_thread();
   Request request;
   dnnl_engine_t engine = nullptr;
-  if (!read_request(params, param_count, floats, &request) || !ok(dnnl_engine_create(&engine, dnnl_cpu, 0))) return 0;
+  if (!read_request(params, param_count, floats, &request) || !ok(dnnl_engine_create(&engine, dnnl_cpu, 0)))
+    return 0;
   int64_t bytes = 0;
   dnnl_primitive_desc_t desc = describe(request, leading_slice(request.call), nullptr, true, engine);
   if (desc != nullptr) {
-    bytes = static_cast<int64_t>(dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0)));
+    bytes = static_cast<int64_t>(
+        dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0)));
     dnnl_primitive_desc_destroy(desc);
   }
   dnnl_engine_destroy(engine);
   return bytes;
 }
 
-bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const float* floats, const float* weights, void* packed) {
+bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const float* floats,
+                         const float* weights, void* packed) {
   use_one_thread();
   Request request;
   if (!read_request(params, param_count, floats, &request)) return false;
@@ -366,12 +411,14 @@ bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const floa
   dnnl_memory_t from = nullptr, to = nullptr;
   dnnl_memory_desc_t plain;
   const dnnl_dims_t conv = {c.channels_per_slice, c.in_channels, c.kernel_h, c.kernel_w};
-  const dnnl_dims_t grouped = {c.group, c.channels_per_slice / c.group, c.in_channels / c.group, c.kernel_h, c.kernel_w};
+  const dnnl_dims_t grouped = {c.group, c.channels_per_slice / c.group, c.in_channels / c.group, c.kernel_h,
+                               c.kernel_w};
   const dnnl_dims_t matrix = {c.in_channels, c.out_channels};
   const dnnl_dims_t matrix_strides = {c.transpose_b ? 1 : c.out_channels, c.transpose_b ? c.in_channels : 1};
-  bool good = ok(dnnl_engine_create(&engine, dnnl_cpu, 0)) && ok(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+  bool good = ok(dnnl_engine_create(&engine, dnnl_cpu, 0)) &&
+              ok(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
   good = good && (desc = describe(request, leading_slice(c), nullptr, true, engine)) != nullptr;
-  good = good && ok(c.matmul      ? dnnl_memory_desc_init_by_strides(&plain, 2, matrix, dnnl_f32, matrix_strides)
+  good = good && ok(c.matmul ? dnnl_memory_desc_init_by_strides(&plain, 2, matrix, dnnl_f32, matrix_strides)
                     : c.group > 1 ? dnnl_memory_desc_init_by_tag(&plain, 5, grouped, dnnl_f32, dnnl_goihw)
                                   : dnnl_memory_desc_init_by_tag(&plain, 4, conv, dnnl_f32, dnnl_oihw));
   if (good) {
