@@ -34,7 +34,7 @@ class Builder {
     for (NodeId id : graph_.topological_order()) {
       const Node& node = graph_.node(id);
       if (node.inputs.empty() || graph_.constant(node.inputs[0]) != nullptr) continue;
-      if (node.op == Op::Reshape) add_view(id, Layout{}, Layout{}, 0);
+      if (node.op == Op::Reshape) add_reshape_views(id);
       if (node.op == Op::Slice) add_slice_view(id);
       if (node.op == Op::Transpose) add_transpose_views(id);
     }
@@ -95,6 +95,19 @@ class Builder {
     column.outputs = {tensor(node.outputs[0], to)};
     column.covers = {static_cast<int>(node.outputs[0])};
     push(std::move(info), std::move(column));
+  }
+
+  void add_reshape_views(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Shape& in_shape = graph_.value(node.inputs[0]).type.shape;
+    const Shape& out_shape = graph_.value(node.outputs[0]).type.shape;
+    const auto layouts = [](const Shape& shape) {
+      return std::set<Layout>{{}, canonical(Layout::channels_last(static_cast<int>(shape.size())), shape)};
+    };
+    for (const Layout& from : layouts(in_shape))
+      for (const Layout& to : layouts(out_shape))
+        if (known(node.inputs[0], from) && known(node.outputs[0], to) && same_bytes(in_shape, from, out_shape, to))
+          add_view(id, from, to, 0);
   }
 
   void add_slice_view(NodeId id) {
@@ -162,6 +175,32 @@ class Builder {
 };
 
 }  // namespace
+
+bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape, const Layout& out_layout) {
+  if (in_layout.is_row_major() && out_layout.is_row_major()) return true;
+  if (in_layout.block_axis >= 0 || out_layout.block_axis >= 0) return false;
+  const Shape in_strides = strides(in_shape, in_layout), out_strides = strides(out_shape, out_layout);
+  // Cuts both shapes, innermost axis first, into common factors; each must step equally far in memory.
+  size_t i = in_shape.size(), j = out_shape.size();
+  int64_t in_left = 1, out_left = 1, in_step = 0, out_step = 0;
+  for (;;) {
+    while (in_left == 1 && i > 0) {
+      in_left = in_shape[--i];
+      in_step = in_strides[i];
+    }
+    while (out_left == 1 && j > 0) {
+      out_left = out_shape[--j];
+      out_step = out_strides[j];
+    }
+    if (in_left == 1 || out_left == 1) return in_left == out_left;
+    const int64_t factor = std::min(in_left, out_left);
+    if (factor == 0 || in_left % factor != 0 || out_left % factor != 0 || in_step != out_step) return false;
+    in_left /= factor;
+    out_left /= factor;
+    in_step *= factor;
+    out_step *= factor;
+  }
+}
 
 double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks) {
   // The first cache-full moves at the upper level's speed.

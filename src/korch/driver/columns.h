@@ -42,6 +42,10 @@ struct Columns {
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target, const Peaks& peaks,
                       Accuracy accuracy);
 
+// Whether a Reshape from one shape to the other leaves every element where it is. False when unsure (an extent is zero, the
+// shapes have no common factors in order, a layout is blocked).
+bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape, const Layout& out_layout);
+
 double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks);
 
 }  // namespace korch

@@ -266,7 +266,7 @@ void* create(const int64_t* params, uint32_t param_count, const float* floats, u
   const bool good = read_request(params, param_count, floats, &state->request) &&
                     float_count == 2 * static_cast<uint64_t>(state->request.call.post_ops);
   if (good) {
-    memcpy(state->floats, floats, float_count * sizeof(float));
+    if (float_count > 0) memcpy(state->floats, floats, float_count * sizeof(float));
     state->request.floats = state->floats;
     if (prepare(state, scratch_bytes)) return state;
   }
