@@ -17,14 +17,19 @@
 namespace korch {
 namespace {
 
-Hash key(int i) { return hash_text("key " + std::to_string(i)); }
+Hash key(int i) {
+  return hash_text("key " + std::to_string(i));
+}
 
-std::string object(int i) { return std::string(1000 + i, static_cast<char>(i)); }
+std::string object(int i) {
+  return std::string(1000 + i, static_cast<char>(i));
+}
 
 void run_sql(const std::string& path, const std::string& sql) {
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+  ASSERT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(handle);
   sqlite3_close(handle);
 }
 
@@ -89,7 +94,8 @@ TEST_F(DatabaseTest, TwoProcessesWriteAtOnce) {
   };
   bool first_was_fine = false;
   std::thread first([&] { first_was_fine = in_child([&] { return write(0); }); });
-  const bool second_was_fine = in_child([&] { return write(kRows / 2); });  // half of the rows are written by both
+  const bool second_was_fine =
+      in_child([&] { return write(kRows / 2); });  // half of the rows are written by both
   first.join();
   EXPECT_TRUE(first_was_fine);
   EXPECT_TRUE(second_was_fine);
@@ -120,7 +126,8 @@ TEST_F(DatabaseTest, CorruptRowIsAMissAndIsReplaced) {
     for (int i = 0; i < 3; ++i) database.put_object(key(i), object(i));
     database.put_cost(key(0), {1, 1, 1, 1});
   }
-  run_sql(path_, "UPDATE objects SET value = zeroblob(1000) WHERE value = (SELECT value FROM objects LIMIT 1)");
+  run_sql(path_,
+          "UPDATE objects SET value = zeroblob(1000) WHERE value = (SELECT value FROM objects LIMIT 1)");
   run_sql(path_, "UPDATE costs SET value = CAST('0.001 0 0 1' AS BLOB)");
   Database database(path_);
   int missing = 0;
@@ -187,8 +194,7 @@ TEST_F(DatabaseTest, TruncatedFileIsSurvived) {
   for (const size_t size : {size_t{0}, size_t{10}, size_t{100}, size_t{4096}, bytes.size() / 2}) {
     write_file(path_, bytes.substr(0, size));
     Database database(path_);
-    for (int i = 0; i < 300; ++i)
-      EXPECT_EQ(database.get_object(key(i)).value_or(object(i)), object(i));
+    for (int i = 0; i < 300; ++i) EXPECT_EQ(database.get_object(key(i)).value_or(object(i)), object(i));
     database.put_text(key(1), "after");
     database.commit();
     EXPECT_EQ(database.get_text(key(1)), "after") << size;

@@ -9,8 +9,12 @@
 namespace korch {
 namespace {
 
-int pick(Random& random, int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); }
-double uniform(Random& random, double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); }
+int pick(Random& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+double uniform(Random& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
 
 }  // namespace
 
@@ -74,7 +78,9 @@ class GraphProblem {
     add_reorders();
     add_views();
     const int outputs = pick(random_, 1, 2);
-    for (int i = 0; i < outputs; ++i) problem_.required.push_back(tensor(pick(random_, classes_ / 2, classes_ - 1), pick(random_, 0, layouts_ - 1)));
+    for (int i = 0; i < outputs; ++i)
+      problem_.required.push_back(
+          tensor(pick(random_, classes_ / 2, classes_ - 1), pick(random_, 0, layouts_ - 1)));
     std::shuffle(problem_.columns.begin(), problem_.columns.end(), random_);
     return std::move(problem_);
   }
@@ -89,9 +95,11 @@ class GraphProblem {
       for (int w = 0; w < ways; ++w) {
         Primitive primitive{c, {}};
         const int reads = pick(random_, 1, 2);
-        for (int r = 0; r < reads; ++r) primitive.read.push_back(c == 0 || pick(random_, 0, 5) == 0 ? classes_ : pick(random_, 0, c - 1));
+        for (int r = 0; r < reads; ++r)
+          primitive.read.push_back(c == 0 || pick(random_, 0, 5) == 0 ? classes_ : pick(random_, 0, c - 1));
         // An alternative may also be computed backwards, from a later class: circles arise.
-        if (w == 1 && c + 1 < classes_ && pick(random_, 0, 1) == 0) primitive.read = {pick(random_, c + 1, classes_ - 1)};
+        if (w == 1 && c + 1 < classes_ && pick(random_, 0, 1) == 0)
+          primitive.read = {pick(random_, c + 1, classes_ - 1)};
         primitives_.push_back(primitive);
       }
     }
@@ -105,11 +113,15 @@ class GraphProblem {
       const int next = pick(random_, 0, static_cast<int>(primitives_.size()) - 1);
       const auto touches = [&](int m) {
         const Primitive &a = primitives_[m], &b = primitives_[next];
-        const auto reads = [](const Primitive& p, int c) { return std::count(p.read.begin(), p.read.end(), c) > 0; };
-        return reads(a, b.made) || reads(b, a.made) || std::any_of(a.read.begin(), a.read.end(), [&](int c) { return reads(b, c); });
+        const auto reads = [](const Primitive& p, int c) {
+          return std::count(p.read.begin(), p.read.end(), c) > 0;
+        };
+        return reads(a, b.made) || reads(b, a.made) ||
+               std::any_of(a.read.begin(), a.read.end(), [&](int c) { return reads(b, c); });
       };
       const auto same_class = [&](int m) { return primitives_[m].made == primitives_[next].made; };
-      if (std::any_of(members.begin(), members.end(), touches) && std::none_of(members.begin(), members.end(), same_class))
+      if (std::any_of(members.begin(), members.end(), touches) &&
+          std::none_of(members.begin(), members.end(), same_class))
         members.push_back(next);
     }
     if (is_acyclic(members)) add_columns(members);
@@ -120,7 +132,9 @@ class GraphProblem {
       progress = false;
       for (size_t i = 0; i < members.size() && !progress; ++i) {
         const auto& read = primitives_[members[i]].read;
-        const auto waits = [&](int m) { return std::count(read.begin(), read.end(), primitives_[m].made) > 0; };
+        const auto waits = [&](int m) {
+          return std::count(read.begin(), read.end(), primitives_[m].made) > 0;
+        };
         if (std::any_of(members.begin(), members.end(), waits)) continue;
         members.erase(members.begin() + static_cast<int>(i));
         progress = true;
@@ -166,7 +180,8 @@ class GraphProblem {
       const int to = pick(random_, 0, static_cast<int>(problem_.tensor_class.size()) - 1);
       if (problem_.tensor_class[from] == problem_.tensor_class[to]) continue;
       problem_.columns.push_back({0, true, {from}, {to}, {problem_.tensor_class[to]}, false});
-      if (pick(random_, 0, 1) == 0) problem_.columns.push_back({0, true, {to}, {from}, {problem_.tensor_class[from]}, false});
+      if (pick(random_, 0, 1) == 0)
+        problem_.columns.push_back({0, true, {to}, {from}, {problem_.tensor_class[from]}, false});
     }
   }
 
@@ -178,7 +193,9 @@ class GraphProblem {
 
 }  // namespace
 
-Problem random_graph_problem(Random& random) { return GraphProblem(random).make(); }
+Problem random_graph_problem(Random& random) {
+  return GraphProblem(random).make();
+}
 
 Problem random_problem(Random& random) {
   Problem problem;
@@ -190,7 +207,9 @@ Problem random_problem(Random& random) {
   const int columns = pick(random, 2, 25);
   for (int k = 0; k < columns; ++k) {
     Column column;
-    column.cost_us = pick(random, 0, 7) == 0 ? 0 : pick(random, 0, 1) == 0 ? pick(random, 1, 4) : uniform(random, 0.1, 5);
+    column.cost_us = pick(random, 0, 7) == 0   ? 0
+                     : pick(random, 0, 1) == 0 ? pick(random, 1, 4)
+                                               : uniform(random, 0.1, 5);
     if (pick(random, 0, 19) == 0) column.cost_us = std::numeric_limits<double>::infinity();
     column.measured = pick(random, 0, 1) == 0;
     for (int i = pick(random, 0, 2); i > 0; --i) column.inputs.push_back(pick(random, 0, tensors - 1));
@@ -328,7 +347,8 @@ class NetworkProblem {
       for (const int c : primitives_[p].read) (made.count(c) > 0 ? used_inside : read).insert(c);
     std::vector<int> sinks, extras;
     for (const int c : made) {
-      const bool outside = std::any_of(readers_[c].begin(), readers_[c].end(), [&](int p) { return std::count(set.begin(), set.end(), p) == 0; });
+      const bool outside = std::any_of(readers_[c].begin(), readers_[c].end(),
+                                       [&](int p) { return std::count(set.begin(), set.end(), p) == 0; });
       if (used_inside.count(c) == 0) {
         sinks.push_back(c);
       } else if (outside) {
@@ -343,7 +363,8 @@ class NetworkProblem {
     }
   }
 
-  void add_ways(const std::set<int>& made, const std::set<int>& read, const std::vector<int>& outputs, double linear_bytes) {
+  void add_ways(const std::set<int>& made, const std::set<int>& read, const std::vector<int>& outputs,
+                double linear_bytes) {
     double bytes = 0;
     for (const int c : read) bytes += bytes_[c];
     for (const int c : outputs) bytes += bytes_[c];
@@ -361,7 +382,9 @@ class NetworkProblem {
   void add_reorders(int c) {
     for (int from = 0; from < options_.layouts; ++from)
       for (int to = 0; to < options_.layouts; ++to)
-        if (from != to) problem_.columns.push_back({2 + 2 * bytes_[c] / 30e3, false, {tensor(c, from)}, {tensor(c, to)}, {c}, true});
+        if (from != to)
+          problem_.columns.push_back(
+              {2 + 2 * bytes_[c] / 30e3, false, {tensor(c, from)}, {tensor(c, to)}, {c}, true});
   }
 
   NetworkOptions options_;
@@ -377,13 +400,17 @@ class NetworkProblem {
 
 }  // namespace
 
-Problem network_problem(const NetworkOptions& options) { return NetworkProblem(options).make(); }
+Problem network_problem(const NetworkOptions& options) {
+  return NetworkProblem(options).make();
+}
 
 std::vector<double> true_costs(const Problem& problem, uint64_t seed) {
   Random random(seed);
   std::vector<double> costs;
   for (const Column& column : problem.columns)
-    costs.push_back(column.measured ? column.cost_us : column.cost_us * (1.1 + std::exponential_distribution<double>(3)(random)));
+    costs.push_back(column.measured
+                        ? column.cost_us
+                        : column.cost_us * (1.1 + std::exponential_distribution<double>(3)(random)));
   return costs;
 }
 

@@ -130,7 +130,8 @@ TEST(Lazy, StopsWhenNothingMoreIsMeasured) {
   problem.columns[1].measured = true;
   SolveOptions options;
   options.start = {1};
-  const LazyResult result = solve_lazily(problem, [](const std::vector<int>&) {}, options);
+  const LazyResult result = solve_lazily(
+      problem, [](const std::vector<int>&) {}, options);
   EXPECT_EQ(result.solution.status, SolveStatus::feasible);
   EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
   EXPECT_FALSE(result.certified);

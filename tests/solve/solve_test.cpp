@@ -23,7 +23,8 @@ testing::AssertionResult runs(const Problem& problem, const std::vector<int>& ch
   for (const int tensor : problem.available) there[tensor] = true;
   for (const int column : chosen) {
     for (const int tensor : problem.columns[column].inputs)
-      if (!there[tensor]) return testing::AssertionFailure() << "column " << column << " lacks tensor " << tensor;
+      if (!there[tensor])
+        return testing::AssertionFailure() << "column " << column << " lacks tensor " << tensor;
     for (const int tensor : problem.columns[column].outputs) there[tensor] = true;
   }
   for (const int tensor : problem.required)
@@ -87,7 +88,8 @@ Problem plain_problem(int tensors, std::vector<int> available, std::vector<int> 
   return problem;
 }
 
-void add(Problem& problem, double cost, std::vector<int> inputs, std::vector<int> outputs, std::vector<int> covers) {
+void add(Problem& problem, double cost, std::vector<int> inputs, std::vector<int> outputs,
+         std::vector<int> covers) {
   problem.columns.push_back({cost, true, std::move(inputs), std::move(outputs), std::move(covers), false});
 }
 

@@ -166,7 +166,6 @@ class Compilation {
 
   LazyResult choose(const Graph& graph, Columns& columns, KernelBank& bank) {
     SolveOptions solve_options;
-    solve_options.threads = target_.threads;
     if (!options_.measure) return choose_on_bounds(graph, columns, bank, solve_options);
     auto measure = [&](const std::vector<int>& ids) { measure_columns(graph, columns, bank, ids); };
     std::vector<int> all(columns.infos.size());

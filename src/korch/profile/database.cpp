@@ -31,12 +31,16 @@ enum class Outcome { done, row, busy, corrupt, failed };
 Outcome outcome(int code) {
   switch (code & 0xff) {
     case SQLITE_OK:
-    case SQLITE_DONE: return Outcome::done;
-    case SQLITE_ROW: return Outcome::row;
+    case SQLITE_DONE:
+      return Outcome::done;
+    case SQLITE_ROW:
+      return Outcome::row;
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return Outcome::busy;
+    case SQLITE_LOCKED:
+      return Outcome::busy;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return Outcome::corrupt;
+    case SQLITE_NOTADB:
+      return Outcome::corrupt;
   }
   return Outcome::failed;
 }
@@ -55,7 +59,9 @@ class Connection {
   Outcome opened() const { return outcome(code_); }
   std::string reason() const { return handle_ == nullptr ? "out of memory" : sqlite3_errmsg(handle_); }
   bool read_only() const { return sqlite3_db_readonly(handle_, "main") == 1; }
-  Outcome run(const std::string& sql) { return outcome(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr)); }
+  Outcome run(const std::string& sql) {
+    return outcome(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr));
+  }
 
  private:
   sqlite3* handle_ = nullptr;
@@ -79,7 +85,9 @@ class Statement {
   Outcome restart() { return outcome(sqlite3_reset(statement_)); }
   std::string bytes(int at) const {
     const void* data = sqlite3_column_blob(statement_, at);
-    return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), sqlite3_column_bytes(statement_, at));
+    return data == nullptr
+               ? std::string()
+               : std::string(static_cast<const char*>(data), sqlite3_column_bytes(statement_, at));
   }
   int64_t integer(int at) const { return sqlite3_column_int64(statement_, at); }
 
@@ -94,7 +102,8 @@ class Statement {
 // An exclusive lock on a folder, so that one process at a time decides what to do with a broken file in it.
 class FolderLock {
  public:
-  explicit FolderLock(const std::filesystem::path& folder) : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  explicit FolderLock(const std::filesystem::path& folder)
+      : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (fd_ >= 0 && flock(fd_, LOCK_EX) != 0) {
       close(fd_);
       fd_ = -1;
@@ -167,8 +176,9 @@ struct Database::State {
   std::mutex mutex;
   std::string path;
   std::unique_ptr<Connection> connection;  // null: everything stays in memory
-  bool writable = false;                   // false: what is put stays in memory, what the file holds is still read
-  std::map<std::pair<Table, std::string>, std::string> pending;  // put, not yet committed; all that was put when in memory
+  bool writable = false;  // false: what is put stays in memory, what the file holds is still read
+  std::map<std::pair<Table, std::string>, std::string>
+      pending;  // put, not yet committed; all that was put when in memory
   size_t pending_bytes = 0;
   std::string reason;  // of the last Outcome::failed
   bool set_aside_once = false, warned_row = false, warned_busy = false;
@@ -211,15 +221,17 @@ void Database::State::use(std::unique_ptr<Connection> fresh, Outcome result) {
   if (result != Outcome::done) return in_memory(fresh->reason());
   connection = std::move(fresh);
   writable = !connection->read_only();
-  if (!writable) warnings.push_back("kernel database " + path + " is read-only; what is measured now is not kept");
+  if (!writable)
+    warnings.push_back("kernel database " + path + " is read-only; what is measured now is not kept");
 }
 
 // Makes a database that was just opened ours; `corrupt` when it is somebody else's.
 Outcome Database::State::prepare(Connection& fresh) {
   int64_t version = 0;
   {
-    Statement header(fresh, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
-                            "FROM pragma_application_id, pragma_user_version");
+    Statement header(fresh,
+                     "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
+                     "FROM pragma_application_id, pragma_user_version");
     const Outcome read = header.step();
     if (read != Outcome::row) return read == Outcome::done ? Outcome::corrupt : read;
     const bool is_ours = header.integer(0) == kApplicationId;
@@ -255,8 +267,8 @@ Outcome Database::State::create_tables(Connection& fresh) {
   return created;
 }
 
-// The file cannot be read as ours: renamed, never overwritten, and a fresh one begins. Under a lock, because a second
-// process may just have done the same.
+// The file cannot be read as ours: renamed, never overwritten, and a fresh one begins. Under a lock, because
+// a second process may just have done the same.
 void Database::State::set_aside() {
   connection.reset();
   writable = false;
@@ -276,7 +288,8 @@ void Database::State::set_aside() {
     std::error_code missing;
     std::filesystem::rename(path + suffix, aside + suffix, missing);
   }
-  warnings.push_back("kernel database " + path + " was not readable; it was renamed to " + aside + " and a new one begun");
+  warnings.push_back("kernel database " + path + " was not readable; it was renamed to " + aside +
+                     " and a new one begun");
   auto fresh = std::make_unique<Connection>(path);
   result = fresh->opened() == Outcome::done ? prepare(*fresh) : fresh->opened();
   use(std::move(fresh), result);
@@ -294,7 +307,8 @@ std::optional<std::string> Database::State::read_row(Table table, const std::str
   int64_t sum = 0;
   Outcome read;
   {
-    Statement select(*connection, std::string("SELECT value, checksum FROM ") + kTableNames[table] + " WHERE key = ?1");
+    Statement select(*connection,
+                     std::string("SELECT value, checksum FROM ") + kTableNames[table] + " WHERE key = ?1");
     select.bind_bytes(1, key);
     read = select.step();
     if (read == Outcome::row) {
@@ -303,20 +317,27 @@ std::optional<std::string> Database::State::read_row(Table table, const std::str
     }
   }
   switch (read) {
-    case Outcome::done: return std::nullopt;
+    case Outcome::done:
+      return std::nullopt;
     case Outcome::row:
       if (sum == checksum(table, key, value)) return value;
       warn_row();
       return std::nullopt;
-    case Outcome::busy: return std::nullopt;
-    case Outcome::corrupt: set_aside(); return std::nullopt;
-    case Outcome::failed: in_memory(connection->reason()); return std::nullopt;
+    case Outcome::busy:
+      return std::nullopt;
+    case Outcome::corrupt:
+      set_aside();
+      return std::nullopt;
+    case Outcome::failed:
+      in_memory(connection->reason());
+      return std::nullopt;
   }
   return std::nullopt;
 }
 
 void Database::State::warn_row() {
-  if (!warned_row) warnings.push_back("kernel database " + path + ": a row is corrupt and is ignored; there may be more");
+  if (!warned_row)
+    warnings.push_back("kernel database " + path + ": a row is corrupt and is ignored; there may be more");
   warned_row = true;
 }
 
@@ -340,7 +361,8 @@ void Database::State::commit() {
     pending.clear();
   } else if (written == Outcome::busy) {
     // Kept in memory and tried again with the next commit.
-    if (!warned_busy) warnings.push_back("kernel database " + path + " is locked by another process; waiting");
+    if (!warned_busy)
+      warnings.push_back("kernel database " + path + " is locked by another process; waiting");
     warned_busy = true;
   } else {
     writable = false;
@@ -356,7 +378,8 @@ Outcome Database::State::write_pending() {
   }
   for (const auto& [place, value] : pending) {
     const auto& [table, key] = place;
-    Statement insert(*connection, std::string("INSERT OR REPLACE INTO ") + kTableNames[table] + " VALUES (?1, ?2, ?3)");
+    Statement insert(*connection,
+                     std::string("INSERT OR REPLACE INTO ") + kTableNames[table] + " VALUES (?1, ?2, ?3)");
     insert.bind_bytes(1, key);
     insert.bind_bytes(2, value);
     insert.bind_integer(3, checksum(table, key, value));
@@ -376,15 +399,21 @@ Database::Database(const std::string& path) : state_(std::make_unique<State>()) 
   state_->open_file();
 }
 
-Database::~Database() { commit(); }
+Database::~Database() {
+  commit();
+}
 
 void Database::commit() {
   const std::lock_guard lock(state_->mutex);
   state_->commit();
 }
 
-std::optional<std::string> Database::get_object(const Hash& key) { return state_->get(kObjects, key); }
-std::optional<std::string> Database::get_text(const Hash& key) { return state_->get(kTexts, key); }
+std::optional<std::string> Database::get_object(const Hash& key) {
+  return state_->get(kObjects, key);
+}
+std::optional<std::string> Database::get_text(const Hash& key) {
+  return state_->get(kTexts, key);
+}
 
 std::optional<Cost> Database::get_cost(const Hash& key) {
   const std::optional<std::string> text = state_->get(kCosts, key);
@@ -396,9 +425,15 @@ std::optional<Cost> Database::get_cost(const Hash& key) {
   return std::nullopt;
 }
 
-void Database::put_object(const Hash& key, std::string_view object) { state_->put(kObjects, key, object); }
-void Database::put_cost(const Hash& key, const Cost& cost) { state_->put(kCosts, key, cost_text(cost)); }
-void Database::put_text(const Hash& key, std::string_view text) { state_->put(kTexts, key, text); }
+void Database::put_object(const Hash& key, std::string_view object) {
+  state_->put(kObjects, key, object);
+}
+void Database::put_cost(const Hash& key, const Cost& cost) {
+  state_->put(kCosts, key, cost_text(cost));
+}
+void Database::put_text(const Hash& key, std::string_view text) {
+  state_->put(kTexts, key, text);
+}
 
 std::vector<std::string> Database::take_warnings() {
   const std::lock_guard lock(state_->mutex);

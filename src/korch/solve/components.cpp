@@ -61,6 +61,8 @@ class Components {
 
 }  // namespace
 
-std::vector<int> strong_components(const std::vector<std::vector<int>>& successors) { return Components(successors).take(); }
+std::vector<int> strong_components(const std::vector<std::vector<int>>& successors) {
+  return Components(successors).take();
+}
 
 }  // namespace korch

@@ -54,13 +54,15 @@ void Formulation::add_makers() {
   }
 }
 
-// A node has one first maker, which reads its inputs: per node o and input t, sum of z(a,o) over makers that read t <= y(t).
+// A node has one first maker, which reads its inputs: per node o and input t, sum of z(a,o) over makers that
+// read t <= y(t).
 void Formulation::add_reads() {
   std::map<int, Terms> by_input;
   for (int node = 0; node < network_.node_count; ++node) {
     by_input.clear();
     for (const int arc : network_.makers[node])
-      for (const int input : network_.arcs[arc].inputs) by_input[input].push_back({first_maker(arc, node), 1.0});
+      for (const int input : network_.arcs[arc].inputs)
+        by_input[input].push_back({first_maker(arc, node), 1.0});
     for (auto& [input, terms] : by_input) {
       terms.push_back({y_ + input, -1.0});
       mip_.rows.add(-kInfinity, 0, terms);
@@ -87,9 +89,11 @@ std::vector<bool> Formulation::marked(const std::vector<int>& nodes) const {
   return inside;
 }
 
-// Per maker of `nodes` that reads none of them, a variable that is 1 when it is the first to make one of them. It is then the
-// first maker of all that it makes of them, so any z will do: the one with the least value says most.
-Formulation::Terms Formulation::entering(const std::vector<int>& nodes, std::span<const double> values) const {
+// Per maker of `nodes` that reads none of them, a variable that is 1 when it is the first to make one of
+// them. It is then the first maker of all that it makes of them, so any z will do: the one with the least
+// value says most.
+Formulation::Terms Formulation::entering(const std::vector<int>& nodes,
+                                         std::span<const double> values) const {
   const std::vector<bool> inside = marked(nodes);
   std::map<int, int> variable_of;
   for (const int node : nodes)
@@ -137,7 +141,8 @@ Rows Formulation::cut_entries(std::span<const double> values) {
   for (size_t a = 0; a < z_.size(); ++a)
     for (const int z : z_[a]) first_maker[a].push_back(values[z]);
   const std::span<const double> made = values.subspan(y_, network_.node_count);
-  std::vector<EntrySet> sets = violated_entries(network_, first_maker, made, network_.required, TieRule::first);
+  std::vector<EntrySet> sets =
+      violated_entries(network_, first_maker, made, network_.required, TieRule::first);
   if (sets.empty()) sets = violated_entries(network_, first_maker, made, network_.required, TieRule::last);
   Rows rows;
   for (const EntrySet& set : sets) {
@@ -153,7 +158,8 @@ Rows Formulation::cut_entries(std::span<const double> values) {
 
 std::vector<bool> Formulation::forget_entries(std::span<const double> values) {
   constexpr int kPatience = 3;
-  constexpr double kSlack = 1e-6;  // the solver's feasibility tolerance: rows below it may be part of its basis
+  constexpr double kSlack =
+      1e-6;  // the solver's feasibility tolerance: rows below it may be part of its basis
   idle_.resize(mip_.rows.count(), kNeverForget);
   std::vector<bool> forgotten(mip_.rows.count());
   std::vector<int> kept;
@@ -169,8 +175,9 @@ std::vector<bool> Formulation::forget_entries(std::span<const double> values) {
   return forgotten;
 }
 
-// Stuck arcs wait for nodes that only stuck arcs make; in that graph, a component that waits for nobody else waits for
-// itself. Let W be the missing nodes that its arcs read: some maker of W must run before any reader of W, so it reads none.
+// Stuck arcs wait for nodes that only stuck arcs make; in that graph, a component that waits for nobody else
+// waits for itself. Let W be the missing nodes that its arcs read: some maker of W must run before any reader
+// of W, so it reads none.
 Rows Formulation::cut_cycles(const ArcOrder& stuck) {
   std::map<int, std::vector<int>> stuck_makers;
   for (size_t s = 0; s < stuck.stuck.size(); ++s)
@@ -179,7 +186,8 @@ Rows Formulation::cut_cycles(const ArcOrder& stuck) {
   std::vector<std::vector<int>> waits(stuck.stuck.size());
   for (size_t s = 0; s < stuck.stuck.size(); ++s)
     for (const int node : network_.arcs[stuck.stuck[s]].inputs)
-      if (!stuck.made[node]) waits[s].insert(waits[s].end(), stuck_makers[node].begin(), stuck_makers[node].end());
+      if (!stuck.made[node])
+        waits[s].insert(waits[s].end(), stuck_makers[node].begin(), stuck_makers[node].end());
   const std::vector<int> component = strong_components(waits);
   std::map<int, std::vector<int>> members;
   std::set<int> waiting;
@@ -195,7 +203,8 @@ Rows Formulation::cut_cycles(const ArcOrder& stuck) {
   return rows;
 }
 
-void Formulation::cut_component(const std::vector<int>& arcs, const std::vector<bool>& made, Rows& rows) const {
+void Formulation::cut_component(const std::vector<int>& arcs, const std::vector<bool>& made,
+                                Rows& rows) const {
   std::set<int> missing;
   for (const int arc : arcs)
     for (const int node : network_.arcs[arc].inputs)

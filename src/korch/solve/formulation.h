@@ -26,9 +26,11 @@ class Formulation {
   std::vector<int> chosen(std::span<const double> values) const;
   // Entry rows that these values of the relaxation violate. Added to mip(), and returned.
   Rows cut_entries(std::span<const double> values);
-  // Entry rows that were not binding in several of these calls in a row are forgotten; returns which rows those are.
+  // Entry rows that were not binding in several of these calls in a row are forgotten; returns which rows
+  // those are.
   std::vector<bool> forget_entries(std::span<const double> values);
-  // Rows that no plan violates and a selection does whose `stuck` arcs wait for each other. Added to mip(), and returned.
+  // Rows that no plan violates and a selection does whose `stuck` arcs wait for each other. Added to mip(),
+  // and returned.
   Rows cut_cycles(const ArcOrder& stuck);
 
  private:
@@ -48,7 +50,7 @@ class Formulation {
   Mip mip_;
   std::vector<std::vector<int>> z_;  // of each arc and each of its outputs: the variable
   int y_ = 0;
-  std::vector<int> idle_;            // of each row: calls of forget_entries without effect; kNeverForget
+  std::vector<int> idle_;  // of each row: calls of forget_entries without effect; kNeverForget
 };
 
 }  // namespace korch

@@ -35,7 +35,9 @@ std::vector<int> derivation_order(const Network& network) {
 // The greatest solution of: landmarks(n) = {n} + intersection over makers a of n of (facts of a + union of
 // landmarks(inputs of a)). Its complement is, fact by fact, what forward chaining derives without that fact.
 Landmarks::Landmarks(const Network& network, int first, int count)
-    : first_(first), words_((count + 63) / 64), bits_(static_cast<size_t>(network.node_count) * words_, ~uint64_t{0}) {
+    : first_(first),
+      words_((count + 63) / 64),
+      bits_(static_cast<size_t>(network.node_count) * words_, ~uint64_t{0}) {
   const int last = first + count;
   auto set = [&](std::vector<uint64_t>& words, int fact) {
     if (fact >= first && fact < last) words[(fact - first) / 64] |= uint64_t{1} << ((fact - first) % 64);

@@ -1,5 +1,5 @@
-// What every derivation of a node passes through. In planning's terms, landmarks of the delete relaxation (Keyder, Richter,
-// Helmert: Sound and complete landmarks for and/or graphs, ECAI 2010).
+// What every derivation of a node passes through. In planning's terms, landmarks of the delete relaxation
+// (Keyder, Richter, Helmert: Sound and complete landmarks for and/or graphs, ECAI 2010).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 namespace korch {
 
 // Facts: node n is fact n ("n was made"), class c is fact node_count + c ("a column that covers c ran").
-// Exact: a fact is a landmark of a node if and only if the node cannot be derived once all arcs with that fact are gone.
+// Exact: a fact is a landmark of a node if and only if the node cannot be derived once all arcs with that
+// fact are gone.
 class Landmarks {
  public:
   // For facts first .. first + count - 1; memory is node_count * count bits.
@@ -28,8 +29,8 @@ class Landmarks {
 
 constexpr int kLandmarkBlock = 4096;  // facts at a time: keeps the memory at 512 bytes per node
 
-// A class that every derivation of the required nodes covers, and the arcs that may be the first to cover it: those that
-// read nothing whose every derivation covers it.
+// A class that every derivation of the required nodes covers, and the arcs that may be the first to cover it:
+// those that read nothing whose every derivation covers it.
 struct MandatoryClass {
   int number;
   std::vector<int> first_covers;  // arcs

@@ -31,7 +31,8 @@ class LazyLoop {
     result.solution.cycle_cuts = cuts_;
     result.solution.seconds = seconds_;
     for (size_t i = 0; i < bound_us_.size(); ++i)
-      result.bound_violations += !was_measured_[i] && problem_.columns[i].measured && problem_.columns[i].cost_us < bound_us_[i];
+      result.bound_violations +=
+          !was_measured_[i] && problem_.columns[i].measured && problem_.columns[i].cost_us < bound_us_[i];
     result.certified = last_.status == SolveStatus::optimal && result.bound_violations == 0;
     return result;
   }
@@ -39,7 +40,8 @@ class LazyLoop {
  private:
   // One solve and what it asks to be measured. True when last_ is the answer.
   bool measured_plan_found() {
-    while (left_s_ > 0 && (measure(relaxed_columns(Orchestrator::kQuick)) || measure(relaxed_columns(Orchestrator::kThorough)))) {
+    while (left_s_ > 0 && (measure(relaxed_columns(Orchestrator::kQuick)) ||
+                           measure(relaxed_columns(Orchestrator::kThorough)))) {
     }
     last_ = orchestrator_.solve(std::max(left_s_, kLeastTime_s), plan_);
     spend(last_.seconds);
@@ -72,7 +74,8 @@ class LazyLoop {
       if (!problem_.columns[column].measured) wanted.push_back(column);
     if (wanted.empty()) return false;
     measure_(wanted);
-    return std::any_of(wanted.begin(), wanted.end(), [&](int column) { return problem_.columns[column].measured; });
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](int column) { return problem_.columns[column].measured; });
   }
 
   void keep_if_measured(const std::vector<int>& plan) {
@@ -82,7 +85,8 @@ class LazyLoop {
   }
 
   bool is_measured(const std::vector<int>& columns) const {
-    return std::all_of(columns.begin(), columns.end(), [&](int column) { return problem_.columns[column].measured; });
+    return std::all_of(columns.begin(), columns.end(),
+                       [&](int column) { return problem_.columns[column].measured; });
   }
 
   double cost_of(const std::vector<int>& columns) const {

@@ -34,7 +34,9 @@ class Library {
   void* highs() const { return highs_; }
   int run(double time_limit_s, const char* what) {
     // HiGHS counts its limit from the first run of the instance.
-    check(Highs_setDoubleOptionValue(highs_, "time_limit", Highs_getRunTime(highs_) + std::max(0.0, time_limit_s)), "option time_limit");
+    check(Highs_setDoubleOptionValue(highs_, "time_limit",
+                                     Highs_getRunTime(highs_) + std::max(0.0, time_limit_s)),
+          "option time_limit");
     check(Highs_run(highs_), what);
     return Highs_getModelStatus(highs_);
   }
@@ -89,25 +91,30 @@ void Rows::append(const Rows& other) {
 
 Relaxation::Relaxation(const Mip& mip)
     : state_(std::make_unique<State>()), variable_count_(mip.variable_count()), row_count_(mip.rows.count()) {
-  check(Highs_passLp(state_->library.highs(), variable_count_, row_count_, static_cast<int>(mip.rows.index.size()), kRowwise,
-                     kMinimize, 0, mip.cost.data(), mip.lower.data(), mip.upper.data(), mip.rows.lower.data(),
-                     mip.rows.upper.data(), mip.rows.start.data(), mip.rows.index.data(), mip.rows.value.data()),
+  check(Highs_passLp(state_->library.highs(), variable_count_, row_count_,
+                     static_cast<int>(mip.rows.index.size()), kRowwise, kMinimize, 0, mip.cost.data(),
+                     mip.lower.data(), mip.upper.data(), mip.rows.lower.data(), mip.rows.upper.data(),
+                     mip.rows.start.data(), mip.rows.index.data(), mip.rows.value.data()),
         "the relaxation");
 }
 
 Relaxation::~Relaxation() = default;
 
 void Relaxation::set_costs(std::span<const double> cost) {
-  check(Highs_changeColsCostByRange(state_->library.highs(), 0, variable_count_ - 1, cost.data()), "new costs");
+  check(Highs_changeColsCostByRange(state_->library.highs(), 0, variable_count_ - 1, cost.data()),
+        "new costs");
 }
 
 void Relaxation::set_bounds(std::span<const double> lower, std::span<const double> upper) {
-  check(Highs_changeColsBoundsByRange(state_->library.highs(), 0, variable_count_ - 1, lower.data(), upper.data()), "new bounds");
+  check(Highs_changeColsBoundsByRange(state_->library.highs(), 0, variable_count_ - 1, lower.data(),
+                                      upper.data()),
+        "new bounds");
 }
 
 void Relaxation::add_rows(const Rows& rows) {
   check(Highs_addRows(state_->library.highs(), rows.count(), rows.lower.data(), rows.upper.data(),
-                      static_cast<int>(rows.index.size()), rows.start.data(), rows.index.data(), rows.value.data()),
+                      static_cast<int>(rows.index.size()), rows.start.data(), rows.index.data(),
+                      rows.value.data()),
         "new rows");
   row_count_ += rows.count();
 }
@@ -122,12 +129,14 @@ void Relaxation::erase_rows(const std::vector<bool>& which) {
 RelaxationResult Relaxation::solve(double time_limit_s) {
   RelaxationResult result;
   const int status = state_->library.run(time_limit_s, "to solve the relaxation");
-  if (status == kModelInfeasible || status == kModelUnboundedOrInfeasible) result.status = MipStatus::infeasible;
+  if (status == kModelInfeasible || status == kModelUnboundedOrInfeasible)
+    result.status = MipStatus::infeasible;
   if (status != kModelOptimal && status != kModelEmpty) return result;
   result.status = MipStatus::optimal;
   result.values.resize(variable_count_);
   result.row_duals.resize(row_count_);
-  check(Highs_getSolution(state_->library.highs(), result.values.data(), nullptr, nullptr, result.row_duals.data()),
+  check(Highs_getSolution(state_->library.highs(), result.values.data(), nullptr, nullptr,
+                          result.row_duals.data()),
         "to hand out the relaxation's solution");
   return result;
 }
@@ -138,12 +147,13 @@ MipResult solve_mip(const Mip& mip, double time_limit_s, std::span<const double>
   check(Highs_setDoubleOptionValue(highs, "mip_rel_gap", 0), "option mip_rel_gap");
   check(Highs_setDoubleOptionValue(highs, "mip_abs_gap", 0), "option mip_abs_gap");
   const std::vector<int> integrality(mip.integer.begin(), mip.integer.end());
-  check(Highs_passMip(highs, mip.variable_count(), mip.rows.count(), static_cast<int>(mip.rows.index.size()), kRowwise,
-                      kMinimize, 0, mip.cost.data(), mip.lower.data(), mip.upper.data(), mip.rows.lower.data(),
-                      mip.rows.upper.data(), mip.rows.start.data(), mip.rows.index.data(), mip.rows.value.data(),
-                      integrality.data()),
+  check(Highs_passMip(highs, mip.variable_count(), mip.rows.count(), static_cast<int>(mip.rows.index.size()),
+                      kRowwise, kMinimize, 0, mip.cost.data(), mip.lower.data(), mip.upper.data(),
+                      mip.rows.lower.data(), mip.rows.upper.data(), mip.rows.start.data(),
+                      mip.rows.index.data(), mip.rows.value.data(), integrality.data()),
         "the program");
-  if (!start.empty()) check(Highs_setSolution(highs, start.data(), nullptr, nullptr, nullptr), "the start solution");
+  if (!start.empty())
+    check(Highs_setSolution(highs, start.data(), nullptr, nullptr, nullptr), "the start solution");
   MipResult result;
   const int status = library.run(time_limit_s, "to solve the program");
   if (status == kModelInfeasible || status == kModelUnboundedOrInfeasible) {
@@ -152,12 +162,15 @@ MipResult solve_mip(const Mip& mip, double time_limit_s, std::span<const double>
   }
   check(Highs_getDoubleInfoValue(highs, "mip_dual_bound", &result.bound), "to tell the bound");
   int solution_status = 0;
-  check(Highs_getIntInfoValue(highs, "primal_solution_status", &solution_status), "to tell the solution's status");
+  check(Highs_getIntInfoValue(highs, "primal_solution_status", &solution_status),
+        "to tell the solution's status");
   if (status != kModelOptimal && solution_status != kSolutionFeasible) return result;
   result.status = status == kModelOptimal ? MipStatus::optimal : MipStatus::feasible;
-  check(Highs_getDoubleInfoValue(highs, "objective_function_value", &result.objective), "to tell the objective");
+  check(Highs_getDoubleInfoValue(highs, "objective_function_value", &result.objective),
+        "to tell the objective");
   result.values.resize(mip.variable_count());
-  check(Highs_getSolution(highs, result.values.data(), nullptr, nullptr, nullptr), "to hand out the solution");
+  check(Highs_getSolution(highs, result.values.data(), nullptr, nullptr, nullptr),
+        "to hand out the solution");
   return result;
 }
 

@@ -1,5 +1,5 @@
-// A mixed-integer program in, a solution and a proven bound out: everything korch knows of its solver library (HiGHS).
-// Single-threaded, silent, and deterministic unless a time limit cuts in.
+// A mixed-integer program in, a solution and a proven bound out: everything korch knows of its solver library
+// (HiGHS). Single-threaded, silent, and deterministic unless a time limit cuts in.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace korch {
 
 struct Rows {
   std::vector<double> lower, upper;
-  std::vector<int> start;              // of each row in `index` and `value`
+  std::vector<int> start;  // of each row in `index` and `value`
   std::vector<int> index;
   std::vector<double> value;
   int count() const { return static_cast<int>(start.size()); }
@@ -35,9 +35,9 @@ enum class MipStatus { optimal, feasible, infeasible, unknown };
 
 struct MipResult {
   MipStatus status = MipStatus::unknown;
-  double objective = 0;                // of `values`
-  double bound = 0;                    // no solution is below
-  std::vector<double> values;          // empty unless optimal or feasible
+  double objective = 0;        // of `values`
+  double bound = 0;            // no solution is below
+  std::vector<double> values;  // empty unless optimal or feasible
 };
 
 // Gap zero. `start`: values of a feasible solution, or empty.
@@ -49,8 +49,8 @@ struct RelaxationResult {
   std::vector<double> row_duals;
 };
 
-// The program without integrality, solved again and again while its costs, bounds and rows change; each time from the
-// basis of the time before.
+// The program without integrality, solved again and again while its costs, bounds and rows change; each time
+// from the basis of the time before.
 class Relaxation {
  public:
   explicit Relaxation(const Mip& mip);

@@ -7,12 +7,15 @@
 #include <queue>
 #include <utility>
 
+#include "korch/base/interrupt.h"
+
 namespace korch {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPositive = 1e-6;  // the solver's own feasibility tolerance: below it a value is zero
-// Relative slack for comparing costs that were summed in different orders. Two plans closer than this are equal.
+// Relative slack for comparing costs that were summed in different orders. Two plans closer than this are
+// equal.
 constexpr double kRounding = 1e-9;
 
 class Stopwatch {
@@ -75,16 +78,18 @@ double Orchestrator::prove_bound(const std::vector<double>& row_duals) {
     if (dual < 0 && mip.rows.upper[row] == kInfinity) dual = 0;
     if (dual == 0) continue;
     bound += dual * (dual > 0 ? mip.rows.lower[row] : mip.rows.upper[row]);
-    for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at) reduced_[mip.rows.index[at]] -= dual * mip.rows.value[at];
+    for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at)
+      reduced_[mip.rows.index[at]] -= dual * mip.rows.value[at];
   }
   for (int v = 0; v < mip.variable_count(); ++v)
     bound += reduced_[v] > 0 ? reduced_[v] * mip.lower[v] : reduced_[v] * mip.upper[v];
   return bound;
 }
 
-// A plan along the relaxation: each node by the maker that adds least, where what the relaxation took is nearly paid for.
+// A plan along the relaxation: each node by the maker that adds least, where what the relaxation took is
+// nearly paid for.
 std::vector<int> Orchestrator::round(const std::vector<double>& values) const {
-  constexpr double kStillToPay = 0.01;  // keeps arcs that the relaxation took comparable with each other
+  constexpr double kStillToPay = 0.01;   // keeps arcs that the relaxation took comparable with each other
   using Entry = std::pair<double, int>;  // the dearest chain up to and with this arc, arc
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   std::vector<int> missing(network_.arcs.size());
@@ -122,7 +127,8 @@ void Orchestrator::offer(std::optional<Incumbent>& best, const std::vector<int>&
   ArcOrder ordered = order_arcs(network_, arcs);
   if (!ordered.reached) return;
   const double cost = cost_of(ordered.order);
-  if (std::isfinite(cost) && (!best || cost < best->cost_us)) best = Incumbent{cost, std::move(ordered.order)};
+  if (std::isfinite(cost) && (!best || cost < best->cost_us))
+    best = Incumbent{cost, std::move(ordered.order)};
 }
 
 // What no plan as cheap as the incumbent can use is fixed at zero.
@@ -147,8 +153,8 @@ Mip Orchestrator::liked(const std::vector<double>& values, const std::optional<I
   return mip;
 }
 
-// The relaxation, with entry rows until they bring no more. Rows that cut off the moving average of its solutions reach
-// deeper than rows that cut off the last corner it jumped to.
+// The relaxation, with entry rows until they bring no more. Rows that cut off the moving average of its
+// solutions reach deeper than rows that cut off the last corner it jumped to.
 RelaxationResult Orchestrator::solve_relaxation(double time_limit_s, const Effort& effort) {
   constexpr double kNewest = 0.3;  // weight of the newest solution in the average
   const Stopwatch watch;
@@ -156,6 +162,7 @@ RelaxationResult Orchestrator::solve_relaxation(double time_limit_s, const Effor
   if (result.status != MipStatus::optimal) return result;
   bound_us_ = prove_bound(result.row_duals);
   for (int idle = 0; idle < effort.patience;) {
+    throw_if_interrupted();
     if (average_.empty()) average_ = result.values;
     for (size_t v = 0; v < average_.size(); ++v) average_[v] += kNewest * (result.values[v] - average_[v]);
     relaxation_->erase_rows(formulation_.forget_entries(result.values));
@@ -186,11 +193,13 @@ Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& eff
   return relaxed;
 }
 
-// Relaxation; branch and bound among the arcs that the relaxation likes, for a good plan; branch and bound among all arcs
-// that could be part of a better plan, for the proof. Arcs that wait for each other are cut off and all begins again.
+// Relaxation; branch and bound among the arcs that the relaxation likes, for a good plan; branch and bound
+// among all arcs that could be part of a better plan, for the proof. Arcs that wait for each other are cut
+// off and all begins again.
 void Orchestrator::search(Search& search, double time_limit_s) {
   const Stopwatch watch;
   for (bool again = true; again && watch.seconds() < time_limit_s;) {
+    throw_if_interrupted();
     ++search.rounds;
     const RelaxationResult relaxed = solve_relaxation(time_limit_s - watch.seconds(), kThorough);
     if (relaxed.status == MipStatus::infeasible) search.infeasible = true;
@@ -205,13 +214,14 @@ void Orchestrator::search(Search& search, double time_limit_s) {
   }
 }
 
-// False when the solution waits for itself: the rows that say so are added. `all`: nothing is missing in `mip` that could
-// be part of a plan better than the best.
+// False when the solution waits for itself: the rows that say so are added. `all`: nothing is missing in
+// `mip` that could be part of a plan better than the best.
 bool Orchestrator::branch(Search& search, const Mip& mip, bool all, double time_limit_s) {
   if (search.meets_bound()) return true;
-  const std::vector<double> start = search.best ? formulation_.point(search.best->order) : std::vector<double>();
+  const std::vector<double> start =
+      search.best ? formulation_.point(search.best->order) : std::vector<double>();
   const MipResult result = solve_mip(mip, time_limit_s, start);
-  if (result.status == MipStatus::infeasible && all && !search.best) search.infeasible = true;
+  if (result.status == MipStatus::infeasible && all) (search.best ? search.proven : search.infeasible) = true;
   if (result.values.empty()) return true;
   if (all) {
     // What was left out costs more than the best plan.

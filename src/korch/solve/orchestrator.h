@@ -11,22 +11,23 @@
 
 namespace korch {
 
-// Keeps what does not depend on costs from one solve to the next: the reduction, the rows with their cycle cuts, the basis
-// of the relaxation. Invariant: the columns of the problem change in cost_us and measured only, and never from infinite
-// to finite.
+// Keeps what does not depend on costs from one solve to the next: the reduction, the rows with their cycle
+// cuts, the basis of the relaxation. Invariant: the columns of the problem change in cost_us and measured
+// only, and never from infinite to finite.
 class Orchestrator {
  public:
   explicit Orchestrator(const Problem& problem);
 
-  // How long entry rows are added to the relaxation: until `patience` rounds in a row raise the bound by less than `gain`,
-  // relative to it.
+  // How long entry rows are added to the relaxation: until `patience` rounds in a row raise the bound by less
+  // than `gain`, relative to it.
   struct Effort {
     double gain;
     int patience;
   };
-  static constexpr Effort kQuick = {3e-4, 2}, kThorough = {1e-5, 5};
+  static constexpr Effort kQuick = {3e-4, 2}, kThorough = {1e-4, 3};
 
-  // The relaxation at the problem's present costs: the columns with a positive value are where measuring pays first.
+  // The relaxation at the problem's present costs: the columns with a positive value are where measuring pays
+  // first.
   struct Relaxed {
     std::vector<int> columns;
     double seconds = 0;

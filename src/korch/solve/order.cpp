@@ -8,8 +8,8 @@
 namespace korch {
 namespace {
 
-// Runs whatever is ready, the smallest first, until nothing is. `missing`: of each member, how many of its inputs are not
-// there yet. `run` tells which members lost one missing input.
+// Runs whatever is ready, the smallest first, until nothing is. `missing`: of each member, how many of its
+// inputs are not there yet. `run` tells which members lost one missing input.
 std::vector<int> run_ready(std::vector<int> missing, const std::function<const std::vector<int>&(int)>& run) {
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (size_t m = 0; m < missing.size(); ++m)
@@ -27,8 +27,8 @@ std::vector<int> run_ready(std::vector<int> missing, const std::function<const s
 
 // A selection, simulated: `inputs` and `outputs` of each member.
 struct Simulation {
-  std::vector<int> order;            // members, as they ran
-  std::vector<bool> made;            // of each place
+  std::vector<int> order;               // members, as they ran
+  std::vector<bool> made;               // of each place
   std::vector<std::vector<int>> first;  // of each member: the places it made first
 };
 
@@ -93,7 +93,8 @@ ArcOrder order_arcs(const Network& network, const std::vector<int>& chosen) {
   ArcOrder result;
   result.reached = all_made(simulation, network.required);
   if (result.reached) {
-    for (const int member : needed(simulation, inputs, network.required)) result.order.push_back(chosen[member]);
+    for (const int member : needed(simulation, inputs, network.required))
+      result.order.push_back(chosen[member]);
   } else {
     std::vector<bool> ran(chosen.size());
     for (const int member : simulation.order) ran[member] = true;

@@ -1,5 +1,5 @@
-// The binary linear program of kernel orchestration (Korch, section 5), over tensors (a Value in a layout), not Values.
-// Knows nothing of graphs and kernels.
+// The binary linear program of kernel orchestration (Korch, section 5), over tensors (a Value in a layout),
+// not Values. Knows nothing of graphs and kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 namespace korch {
 
 struct Column {
-  double cost_us = 0;              // measured, or a lower bound
+  double cost_us = 0;  // measured, or a lower bound; infinite: cannot be built
   bool measured = false;
-  std::vector<int> inputs;         // tensors read
-  std::vector<int> outputs;        // tensors made
-  std::vector<int> covers;         // classes of equal Values computed inside, outputs' classes included
-  bool is_reorder = false;         // changes the layout of one Value; a view counts as a reorder of cost 0
+  std::vector<int> inputs;   // tensors read
+  std::vector<int> outputs;  // tensors made
+  std::vector<int> covers;   // classes of equal Values computed inside, outputs' classes included
+  bool is_reorder =
+      false;  // changes the layout of one Value; for reports, the solver sees it from the tensors
 };
 
 struct Problem {
-  std::vector<int> tensor_class;   // of each tensor: its class of equal Values
+  std::vector<int> tensor_class;  // of each tensor: its class of equal Values
   int class_count = 0;
-  std::vector<int> available;      // tensors that need no producer: graph inputs
-  std::vector<int> required;       // tensors that must exist at the end: graph outputs
+  std::vector<int> available;  // tensors that need no producer: graph inputs
+  std::vector<int> required;   // tensors that must exist at the end: graph outputs
   std::vector<Column> columns;
 };
 
@@ -30,17 +31,16 @@ enum class SolveStatus { optimal, feasible, infeasible, unknown };
 const char* name(SolveStatus status);
 
 struct SolveOptions {
-  double time_limit_s = 300;
-  int threads = 1;
-  std::vector<int> start;          // a feasible selection to start from, or empty
+  double time_limit_s = 300;  // of solving; measuring is not counted
+  std::vector<int> start;     // columns that suffice for a plan, to start from; or empty
 };
 
 struct Solution {
   SolveStatus status = SolveStatus::unknown;
-  std::vector<int> chosen;         // columns in an order that can run
+  std::vector<int> chosen;  // columns in an order that can run
   double objective_us = 0;
-  double bound_us = 0;             // proven lower bound
-  int rounds = 0;                  // solves, cycle cuts included
+  double bound_us = 0;  // proven lower bound
+  int rounds = 0;       // solves, cycle cuts included
   int cycle_cuts = 0;
   double seconds = 0;
 };
@@ -50,12 +50,14 @@ Solution solve(const Problem& problem, const SolveOptions& options = {});
 // An order in which the columns can run, or empty when they cannot.
 std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen);
 
-// Lazy measurement (docs/design/solve.md): solves with lower bounds, asks for the cost of the unmeasured columns of the
-// solution, and repeats until all of it is measured. `measure` fills the measured costs of the columns it is
-// given, and may mark more (isomorphic ones); a column it cannot build gets an infinite cost.
+// Lazy measurement (docs/design/solve.md): solves with lower bounds, asks for the cost of the unmeasured
+// columns of the solution, and repeats until all of it is measured. `measure` fills the measured costs of the
+// columns it is given, and may mark more (isomorphic ones); a column it cannot build gets an infinite cost.
+// When it marks none of those it is given, the loop ends with the best plan that is measured throughout
+// (status feasible), if there is one.
 struct LazyResult {
   Solution solution;
-  int bound_violations = 0;        // columns measured below their bound
+  int bound_violations = 0;  // columns measured below their bound
   bool certified = false;
 };
 LazyResult solve_lazily(Problem& problem, const std::function<void(const std::vector<int>&)>& measure,

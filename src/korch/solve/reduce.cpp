@@ -9,7 +9,9 @@
 namespace korch {
 namespace {
 
-bool is_free(const Column& column) { return column.measured && column.cost_us == 0; }
+bool is_free(const Column& column) {
+  return column.measured && column.cost_us == 0;
+}
 
 void make_unique(std::vector<int>& numbers) {
   std::sort(numbers.begin(), numbers.end());
@@ -81,7 +83,8 @@ class Reducer {
       Arc arc{nodes_of(column.inputs), nodes_of(column.outputs), {static_cast<int>(i)}, column.covers};
       make_unique(arc.covers);
       for (const int tensor : column.inputs) std::erase(arc.covers, problem_.tensor_class[tensor]);
-      std::erase_if(arc.outputs, [&](int node) { return std::binary_search(arc.inputs.begin(), arc.inputs.end(), node); });
+      std::erase_if(arc.outputs,
+                    [&](int node) { return std::binary_search(arc.inputs.begin(), arc.inputs.end(), node); });
       if (!arc.outputs.empty()) network_.arcs.push_back(std::move(arc));
     }
   }
@@ -107,7 +110,8 @@ class Reducer {
     std::vector<Arc> kept;
     for (const int arc : ready) kept.push_back(std::move(network_.arcs[arc]));
     network_.arcs = std::move(kept);
-    return std::all_of(network_.required.begin(), network_.required.end(), [&](int node) { return made[node]; });
+    return std::all_of(network_.required.begin(), network_.required.end(),
+                       [&](int node) { return made[node]; });
   }
 
   void index_makers() {
@@ -164,7 +168,8 @@ class Reducer {
       for (Arc& arc : network_.arcs)
         std::erase_if(arc.outputs, [&](int output) {
           return output >= first && output < first + count &&
-                 std::any_of(arc.inputs.begin(), arc.inputs.end(), [&](int input) { return landmarks.passes(input, output); });
+                 std::any_of(arc.inputs.begin(), arc.inputs.end(),
+                             [&](int input) { return landmarks.passes(input, output); });
         });
       index_makers();
     }
@@ -199,6 +204,8 @@ class Reducer {
 
 }  // namespace
 
-Network reduce(const Problem& problem) { return Reducer(problem).run(); }
+Network reduce(const Problem& problem) {
+  return Reducer(problem).run();
+}
 
 }  // namespace korch

@@ -24,8 +24,8 @@ class Flow {
     for (Edge& edge : edges_) edge.allowed = edge.capacity;
   }
 
-  // Edges into the set no longer limit, until the next reset: the next cut is another one. False when there was
-  // none left to open.
+  // Edges into the set no longer limit, until the next reset: the next cut is another one. False when there
+  // was none left to open.
   bool open_entries(const std::vector<bool>& inside) {
     bool opened = false;
     for (size_t e = 0; e < edges_.size(); e += 2) {
@@ -120,15 +120,18 @@ std::vector<bool> invert(std::vector<bool> marked) {
 
 }  // namespace
 
-std::vector<EntrySet> violated_entries(const Network& network, const std::vector<std::vector<double>>& first_maker,
-                                       std::span<const double> made, const std::vector<int>& targets, TieRule ties) {
+std::vector<EntrySet> violated_entries(const Network& network,
+                                       const std::vector<std::vector<double>>& first_maker,
+                                       std::span<const double> made, const std::vector<int>& targets,
+                                       TieRule ties) {
   const int source = network.node_count;
   Flow flow(network.node_count + 1);
   for (size_t a = 0; a < network.arcs.size(); ++a) {
     const Arc& arc = network.arcs[a];
     int from = source;
     for (const int input : arc.inputs)
-      if (from == source || made[input] < made[from] || (ties == TieRule::last && made[input] == made[from])) from = input;
+      if (from == source || made[input] < made[from] || (ties == TieRule::last && made[input] == made[from]))
+        from = input;
     for (size_t i = 0; i < arc.outputs.size(); ++i)
       if (first_maker[a][i] > kNone) flow.add_edge(from, arc.outputs[i], first_maker[a][i]);
   }

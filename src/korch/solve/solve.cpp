@@ -5,10 +5,14 @@ namespace korch {
 
 const char* name(SolveStatus status) {
   switch (status) {
-    case SolveStatus::optimal: return "optimal";
-    case SolveStatus::feasible: return "feasible";
-    case SolveStatus::infeasible: return "infeasible";
-    case SolveStatus::unknown: return "unknown";
+    case SolveStatus::optimal:
+      return "optimal";
+    case SolveStatus::feasible:
+      return "feasible";
+    case SolveStatus::infeasible:
+      return "infeasible";
+    case SolveStatus::unknown:
+      return "unknown";
   }
   return "";
 }
