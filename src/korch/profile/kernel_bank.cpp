@@ -11,7 +11,7 @@
 
 namespace korch {
 
-constexpr int kCostProtocol = 2;  // raised when the way of measuring changes, so that old costs are misses
+constexpr int kCostProtocol = 3;  // raised when the way of measuring changes, so that old costs are misses
 
 KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database, int64_t weights_bytes)
     : graph_(graph), target_(target), database_(database), meter_(target, weights_bytes) {}

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "korch/base/interrupt.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/library.h"
@@ -15,10 +16,11 @@ namespace korch {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr int kMaxConstantCopies = 32;       // enough to leave every cache for constants that are worth it
+constexpr int kMaxRepetitions = 32;          // of the kernel in the program that is timed
 constexpr double kSecondsPerKernel = 0.015;  // measuring time after warm-up, unless kMinSamples takes longer
-constexpr int kMinSamples = 5;
+constexpr int kMinSamples = 3;
 constexpr int kMaxSamples = 400;
+constexpr int64_t kRingPerL2 = 2;            // activations of all repetitions, in units of all L2 caches
 constexpr int64_t kCacheLine = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -64,6 +66,27 @@ Cost summarize(std::vector<double> samples) {
   return {samples[n / 2], samples[n / 4], samples[n - 1 - n / 4], static_cast<int>(n)};
 }
 
+// Memory that is kept from one kernel to the next, so that it is paged in once.
+class Buffer {
+ public:
+  unsigned char* at_least(int64_t bytes) {
+    if (bytes > bytes_) {
+      memory_.reset();
+      memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(bytes)))));
+      if (memory_ == nullptr) throw Error(ErrorKind::resource, "out of memory while measuring a kernel");
+      bytes_ = bytes;
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(unsigned char* memory) const { std::free(memory); }
+  };
+  int64_t bytes_ = 0;
+  std::unique_ptr<unsigned char, Free> memory_;
+};
+
 }  // namespace
 
 struct Meter::State {
@@ -71,89 +94,98 @@ struct Meter::State {
   int64_t weights_bytes;
   std::unique_ptr<rt::Pool, PoolDeleter> pool;
   LoadedKernels loaded;
+  Buffer weights;
 };
 
 namespace {
 
-// The program that is timed: [touch inputs, kernel] repeated, each repetition with its own copy of the constants.
+// The program that is timed: [touch inputs, kernel] repeated. Each repetition has its own copy of the constants and the next
+// slot of a ring of activations: what a kernel reads was just made, what it writes to was last used some steps ago.
 class Trial {
  public:
-  Trial(const MeasuredKernel& job, const Target& target, int64_t weights_bytes) : job_(job) {
-    for (size_t i = 0; i < job.inputs.size(); ++i) add_activation(job.input_bytes[i]);
+  Trial(const MeasuredKernel& job, const Target& target, int64_t weights_bytes, Buffer& weights) : job_(job) {
+    for (int64_t bytes : job.input_bytes) input_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.output_bytes) output_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.kernel->temporary_bytes) temporary_offsets_.push_back(reserve(bytes));
-    int64_t constant_bytes = 0;
-    for (const std::string& constant : job.constants) constant_bytes += aligned(static_cast<int64_t>(constant.size()));
-    const int64_t working_set = std::min(weights_bytes, 2 * target.l3_bytes);
-    copies_ = constant_bytes == 0 ? 1
-                                  : static_cast<int>(std::clamp<int64_t>(working_set / constant_bytes, 1, kMaxConstantCopies));
-    place_weights();
+    for (const std::string& constant : job.constants) copy_bytes_ += aligned(static_cast<int64_t>(constant.size()));
+    const auto fitting = [](int64_t total, int64_t each) {
+      return each == 0 ? 1 : std::clamp<int64_t>(total / each, 1, kMaxRepetitions);
+    };
+    copies_ = fitting(std::min(weights_bytes, 2 * target.l3_bytes), copy_bytes_);
+    slots_ = fitting(kRingPerL2 * target.l2_bytes * target.threads, slot_bytes_);
+    repetitions_ = std::max(copies_, slots_);
+    place_weights(weights);
   }
 
   Result<Cost> run(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library, rt::Pool* pool) {
     make_steps(phases, library);
-    const rt::Program program{steps_.data(), static_cast<uint32_t>(steps_.size()), static_cast<uint32_t>(pool->threads()),
-                              static_cast<uint64_t>(arena_bytes_), static_cast<uint64_t>(job_.kernel->scratch_bytes)};
+    program_ = {steps_.data(), static_cast<uint32_t>(steps_.size()), static_cast<uint32_t>(pool->threads()),
+                static_cast<uint64_t>(slot_bytes_ * slots_), static_cast<uint64_t>(job_.kernel->scratch_bytes)};
     rt::RunStatus status;
     std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
-        rt::Executor::create(&program, weights_.get(), pool, &status));
+        rt::Executor::create(&program_, weights_, pool, &status));
     if (executor == nullptr)
       return Refusal{status.error == rt::RunError::library_refused ? RefusalReason::library_refused : RefusalReason::run_failed,
                      "the step cannot be prepared"};
-    for (size_t i = 0; i < job_.inputs.size(); ++i)
-      fill_random(static_cast<unsigned char*>(executor->arena()) + input_offsets_[i], job_.input_bytes[i], job_.inputs[i].dtype);
-    return sample(*executor);
+    auto* arena = static_cast<unsigned char*>(executor->arena());
+    for (int64_t slot = 0; slot < slots_; ++slot)
+      for (size_t i = 0; i < job_.inputs.size(); ++i)
+        fill_random(arena + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i], job_.inputs[i].dtype);
+    Result<Cost> cost = sample(*executor);
+    set_repetitions(repetitions_);  // the executor destroys what it created
+    return cost;
   }
 
  private:
   int64_t reserve(int64_t bytes) {
-    const int64_t offset = arena_bytes_;
-    arena_bytes_ += aligned(bytes);
+    const int64_t offset = slot_bytes_;
+    slot_bytes_ += aligned(bytes);
     return offset;
   }
 
-  void add_activation(int64_t bytes) { input_offsets_.push_back(reserve(bytes)); }
-
-  // Weights: one word per input (its cache lines), then the copies of the constants.
-  void place_weights() {
-    int64_t bytes = aligned(static_cast<int64_t>(job_.inputs.size() * sizeof(int64_t)));
-    constants_at_ = bytes;
-    for (const std::string& constant : job_.constants) one_copy_bytes_ += aligned(static_cast<int64_t>(constant.size()));
-    bytes += one_copy_bytes_ * copies_;
-    weights_.reset(static_cast<unsigned char*>(std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(bytes + 1)))));
-    if (weights_ == nullptr) throw Error(ErrorKind::resource, "out of memory while measuring a kernel");
+  // Weights: one word per input (its cache lines), then the copies of the constants, each filled when it is first needed.
+  void place_weights(Buffer& buffer) {
+    constants_at_ = aligned(static_cast<int64_t>(job_.inputs.size() * sizeof(int64_t)));
+    weights_ = buffer.at_least(constants_at_ + copy_bytes_ * copies_ + kAlignment);
     for (size_t i = 0; i < job_.inputs.size(); ++i) {
       const int64_t lines = (job_.input_bytes[i] + kCacheLine - 1) / kCacheLine;
-      std::memcpy(weights_.get() + i * sizeof lines, &lines, sizeof lines);
+      std::memcpy(weights_ + i * sizeof lines, &lines, sizeof lines);
     }
-    int64_t at = constants_at_;
-    for (int copy = 0; copy < copies_; ++copy)
-      for (const std::string& constant : job_.constants) {
-        std::memcpy(weights_.get() + at, constant.data(), constant.size());
-        at += aligned(static_cast<int64_t>(constant.size()));
-      }
+    place_constants(0);
+  }
+
+  void place_constants(int64_t copy) {
+    for_each_constant(copy, [&](const std::string& constant, int64_t at) {
+      std::memcpy(weights_ + at, constant.data(), constant.size());
+    });
+  }
+
+  template <typename F>
+  void for_each_constant(int64_t copy, const F& f) const {
+    int64_t at = constants_at_ + copy * copy_bytes_;
+    for (const std::string& constant : job_.constants) {
+      f(constant, at);
+      at += aligned(static_cast<int64_t>(constant.size()));
+    }
   }
 
   void make_steps(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library) {
     phases_ = phases;
     const size_t args_per_kernel = input_offsets_.size() + job_.constants.size() + output_offsets_.size() + temporary_offsets_.size();
-    refs_.reserve((args_per_kernel + 2 * input_offsets_.size()) * copies_);  // pointers into it stay valid
-    int64_t constant_at = constants_at_;
-    for (int copy = 0; copy < copies_; ++copy) {
+    refs_.reserve((args_per_kernel + 2 * input_offsets_.size()) * repetitions_);  // pointers into it stay valid
+    for (int64_t repetition = 0; repetition < repetitions_; ++repetition) {
+      const int64_t slot_at = repetition % slots_ * slot_bytes_;
       for (size_t i = 0; i < input_offsets_.size(); ++i) {
         const rt::BufferRef* args = end_of_refs();
-        add_ref(rt::kArena, input_offsets_[i]);
+        add_ref(rt::kArena, slot_at + input_offsets_[i]);
         add_ref(rt::kWeights, static_cast<int64_t>(i * sizeof(int64_t)));
         steps_.push_back({&kTouchPhase, 1, args, 2, nullptr, nullptr, 0, nullptr, 0, "touch"});
       }
       const rt::BufferRef* args = end_of_refs();
-      for (int64_t offset : input_offsets_) add_ref(rt::kArena, offset);
-      for (const std::string& constant : job_.constants) {
-        add_ref(rt::kWeights, constant_at);
-        constant_at += aligned(static_cast<int64_t>(constant.size()));
-      }
-      for (int64_t offset : output_offsets_) add_ref(rt::kArena, offset);
-      for (int64_t offset : temporary_offsets_) add_ref(rt::kArena, offset);
+      for (int64_t offset : input_offsets_) add_ref(rt::kArena, slot_at + offset);
+      for_each_constant(repetition % copies_, [&](const std::string&, int64_t at) { add_ref(rt::kWeights, at); });
+      for (int64_t offset : output_offsets_) add_ref(rt::kArena, slot_at + offset);
+      for (int64_t offset : temporary_offsets_) add_ref(rt::kArena, slot_at + offset);
       const LibraryCall& call = job_.kernel->call;
       kernel_steps_.push_back(steps_.size());
       steps_.push_back({phases_.data(), static_cast<uint32_t>(phases_.size()), args, static_cast<uint32_t>(args_per_kernel),
@@ -166,19 +198,35 @@ class Trial {
   const rt::BufferRef* end_of_refs() const { return refs_.data() + refs_.size(); }
   void add_ref(rt::Region region, int64_t offset) { refs_.push_back({region, 0, static_cast<uint64_t>(offset)}); }
 
+  // How much of the program the next run executes; the executor reads it at each run.
+  void set_repetitions(int64_t count) { program_.step_count = static_cast<uint32_t>(kernel_steps_[count - 1] + 1); }
+
+  // One repetition twice, to page in and to see how long it takes; a slow kernel needs few more. Others go through the whole
+  // ring once to warm up.
   Result<Cost> sample(rt::Executor& executor) {
     std::vector<double> step_us(steps_.size()), samples;
     rt::RunOptions options;
     options.step_us = step_us.data();
+    enum { page_in, probe, warm_up, measure };
+    int64_t count = 1;
     double total_s = 0;
-    for (bool warm_up = true;; warm_up = false) {
+    for (int round = page_in;; ++round) {
+      throw_if_interrupted();
+      set_repetitions(count);
       const rt::RunStatus status = executor.run(nullptr, nullptr, options);
       if (status.error != rt::RunError::none)
         return Refusal{RefusalReason::run_failed, fmt::format("run error {}", static_cast<int>(status.error))};
-      if (warm_up) continue;
-      for (size_t step : kernel_steps_) {
-        samples.push_back(step_us[step]);
-        total_s += step_us[step] * 1e-6;
+      if (round == page_in || round == warm_up) continue;
+      if (round == probe) {
+        const double probe_s = step_us[kernel_steps_[0]] * 1e-6;
+        count = std::clamp<int64_t>(static_cast<int64_t>(kSecondsPerKernel / std::max(probe_s, 1e-9)), 1, repetitions_);
+        for (int64_t copy = 1; copy < std::min(count, copies_); ++copy) place_constants(copy);
+        if (count > 1) continue;
+        round = warm_up;
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        samples.push_back(step_us[kernel_steps_[i]]);
+        total_s += samples.back() * 1e-6;
       }
       if (static_cast<int>(samples.size()) >= kMaxSamples) break;
       if (total_s >= kSecondsPerKernel && static_cast<int>(samples.size()) >= kMinSamples) break;
@@ -186,19 +234,17 @@ class Trial {
     return summarize(std::move(samples));
   }
 
-  struct Free {
-    void operator()(unsigned char* memory) const { std::free(memory); }
-  };
-
   const MeasuredKernel& job_;
-  std::vector<int64_t> input_offsets_, output_offsets_, temporary_offsets_;
-  int64_t arena_bytes_ = 0, constants_at_ = 0, one_copy_bytes_ = 0;
-  int copies_ = 1;
-  std::unique_ptr<unsigned char, Free> weights_;
+  std::vector<int64_t> input_offsets_, output_offsets_, temporary_offsets_;  // in a slot
+  int64_t slot_bytes_ = 0, slots_ = 1;
+  int64_t copy_bytes_ = 0, copies_ = 1, constants_at_ = 0;
+  int64_t repetitions_ = 1;
+  unsigned char* weights_ = nullptr;
   std::vector<rt::Phase> phases_;
   std::vector<rt::BufferRef> refs_;
   std::vector<rt::Step> steps_;
   std::vector<size_t> kernel_steps_;
+  rt::Program program_{};
 };
 
 }  // namespace
@@ -230,7 +276,7 @@ Result<Cost> Meter::measure(const MeasuredKernel& job) {
       phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), job.kernel->phases[i].grid,
                         job.kernel->phases[i].grain});
   }
-  return Trial(job, state_->target, state_->weights_bytes).run(phases, library, state_->pool.get());
+  return Trial(job, state_->target, state_->weights_bytes, state_->weights).run(phases, library, state_->pool.get());
 }
 
 }  // namespace korch
