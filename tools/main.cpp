@@ -1,9 +1,14 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <new>
+#include <system_error>
 
 #include "korch/base/error.h"
 #include "korch/base/interrupt.h"
+#include "korch/base/memory_limit.h"
 #include "verbs.h"
 
 namespace {
@@ -45,14 +50,28 @@ int report(const std::string& message, korch::ErrorKind kind) {
   return static_cast<int>(kind);
 }
 
+// Of what the standard library reports: streams, threads, the file system.
+korch::ErrorKind kind_of(const std::error_code& code) {
+  for (int shortage : {ENOSPC, EDQUOT, EFBIG, ENOMEM, EAGAIN})
+    if (code == std::error_condition(shortage, std::generic_category())) return korch::ErrorKind::resource;
+  return korch::ErrorKind::io;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   korch::install_interrupt_handler();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is a full disk: the write fails
+  korch::limit_memory_to_available();
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
+    return code;
   } catch (const korch::Error& e) {
+    if (e.kind() == korch::ErrorKind::interrupted) korch::end_interrupted();
     return report(e.what(), e.kind());
+  } catch (const std::system_error& e) {
+    return report(e.what(), kind_of(e.code()));
   } catch (const std::bad_alloc&) {
     return report("out of memory", korch::ErrorKind::resource);
   } catch (const std::exception& e) {

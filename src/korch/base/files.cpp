@@ -13,14 +13,15 @@
 #include <system_error>
 
 #include "korch/base/error.h"
+#include "korch/base/temporary.h"
 
 namespace korch {
 namespace {
 
 [[noreturn]] void throw_errno(const char* action, const std::string& path) {
   const int code = errno;
-  const ErrorKind kind =
-      (code == ENOSPC || code == EDQUOT || code == ENOMEM) ? ErrorKind::resource : ErrorKind::io;
+  const bool is_full = code == ENOSPC || code == EDQUOT || code == EFBIG || code == ENOMEM;
+  const ErrorKind kind = is_full ? ErrorKind::resource : ErrorKind::io;
   throw Error(kind, fmt::format("cannot {} '{}': {}", action, path, std::strerror(code)));
 }
 
@@ -43,6 +44,21 @@ class FileDescriptor {
   int fd_;
 };
 
+// Beside the wanted file; removed unless it was renamed into its place.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& wanted) : path_(make_temporary(wanted, TemporaryKind::file)) {}
+  ~TemporaryFile() {
+    if (!path_.empty()) remove_temporary(path_);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 size_t regular_file_size(int fd, const std::string& path) {
   struct stat info;
   if (::fstat(fd, &info) != 0) throw_errno("read", path);
@@ -60,28 +76,29 @@ std::string read_file(const std::string& path) {
 void write_file(const std::string& path, std::string_view content) { write_file_parts(path, {content}); }
 
 void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts) {
-  std::string temporary = path + ".XXXXXX";
-  FileDescriptor fd(::mkstemp(temporary.data()));
+  const TemporaryFile temporary(path);
+  if (temporary.path().empty()) throw_errno("write", path);
+  FileDescriptor fd(::open(temporary.path().c_str(), O_WRONLY | O_CLOEXEC));
   if (fd.get() < 0) throw_errno("write", path);
-  auto fail = [&](const char* action) {
-    const int code = errno;
-    ::unlink(temporary.c_str());
-    errno = code;
-    throw_errno(action, path);
-  };
   for (std::string_view part : parts) {
     while (!part.empty()) {
       const ssize_t written = ::write(fd.get(), part.data(), part.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("write");
+      if (written < 0) throw_errno("write", path);
       part.remove_prefix(static_cast<size_t>(written));
     }
   }
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  if (::fchmod(fd.get(), 0666 & ~mask) != 0) fail("write");
-  if (::close(fd.release()) != 0) fail("write");
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("write");
+  if (::fchmod(fd.get(), 0666 & ~mask) != 0) throw_errno("write", path);
+  if (::close(fd.release()) != 0) throw_errno("write", path);
+  if (::rename(temporary.path().c_str(), path.c_str()) != 0) throw_errno("write", path);
+}
+
+void require_writable(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw Error(ErrorKind::io, fmt::format("cannot write '{}': it is a folder", path));
+  if (TemporaryFile(path).path().empty()) throw_errno("write", path);
 }
 
 bool file_exists(const std::string& path) {
@@ -95,15 +112,13 @@ void make_directories(const std::string& path) {
   if (code) throw Error(ErrorKind::io, fmt::format("cannot create folder '{}': {}", path, code.message()));
 }
 
-TempDir::TempDir() {
-  path_ = (std::filesystem::temp_directory_path() / "korch.XXXXXX").string();
-  if (::mkdtemp(path_.data()) == nullptr) throw_errno("create temporary folder", path_);
+TempDir::TempDir() : TempDir((std::filesystem::temp_directory_path() / "korch").string()) {}
+
+TempDir::TempDir(const std::string& prefix) : path_(make_temporary(prefix, TemporaryKind::folder)) {
+  if (path_.empty()) throw_errno("create a temporary folder beside", prefix);
 }
 
-TempDir::~TempDir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
+TempDir::~TempDir() { remove_temporary(path_); }
 
 MappedFile::MappedFile(const std::string& path) {
   FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

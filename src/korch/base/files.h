@@ -16,13 +16,18 @@ std::string read_file(const std::string& path);
 void write_file(const std::string& path, std::string_view content);
 void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts);
 
+// Throws as write_file would, before the work that leads to it is done.
+void require_writable(const std::string& path);
+
 bool file_exists(const std::string& path);
 void make_directories(const std::string& path);
 
-// A fresh directory below the system's temporary folder, removed with its content by the destructor.
+// A fresh directory, removed with its content by the destructor: below the system's temporary folder, or beside another
+// file and called like it, with a suffix.
 class TempDir {
  public:
   TempDir();
+  explicit TempDir(const std::string& prefix);
   ~TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;

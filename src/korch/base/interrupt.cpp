@@ -1,33 +1,77 @@
 #include "korch/base/interrupt.h"
 
-#include <csignal>
+#include <semaphore.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
 #include "korch/base/error.h"
+#include "korch/base/temporary.h"
 
 namespace korch {
 namespace {
 
-volatile std::sig_atomic_t interrupt_seen = 0;  // written by a signal handler: cannot be anything but global
+constexpr int64_t kPatienceNs =
+    600'000'000;  // for the error to unwind; who pressed Ctrl-C does not wait longer
+constexpr int64_t kNsPerSecond = 1'000'000'000;
 
-extern "C" void on_interrupt(int) {
-  if (interrupt_seen != 0) ::_exit(static_cast<int>(ErrorKind::interrupted));
-  interrupt_seen = 1;
+std::atomic<bool> interrupt_seen = false;  // written by a signal handler: cannot be anything but global
+sem_t signals;                             // counts those that came
+std::mutex ending;                         // held for ever by who ends the process
+
+extern "C" void on_signal(int) {
+  const int code = errno;
+  interrupt_seen = true;
+  ::sem_post(&signals);
+  errno = code;
+}
+
+// Ends the process with the second signal, or when the first had no effect for too long.
+void watch() {
+  while (::sem_wait(&signals) != 0) {
+  }
+  timespec end = {};
+  ::clock_gettime(CLOCK_REALTIME, &end);
+  const int64_t ns = end.tv_nsec + kPatienceNs;
+  end.tv_sec += ns / kNsPerSecond;
+  end.tv_nsec = ns % kNsPerSecond;
+  while (::sem_timedwait(&signals, &end) != 0 && errno == EINTR) {
+  }
+  end_interrupted();
 }
 
 }  // namespace
 
 void install_interrupt_handler() {
+  ::sem_init(&signals, 0, 0);
+  std::thread(watch).detach();
   struct sigaction action = {};
-  action.sa_handler = on_interrupt;
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return interrupt_seen != 0; }
+bool interrupted() {
+  return interrupt_seen;
+}
 
 void throw_if_interrupted() {
-  if (interrupted()) throw Error(ErrorKind::interrupted, "interrupted; nothing was written");
+  if (interrupted()) throw Error(ErrorKind::interrupted, "interrupted");
+}
+
+void end_interrupted() {
+  ending.lock();
+  remove_all_temporaries_for_good();
+  constexpr std::string_view kMessage = "korch: interrupted\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  ::_exit(static_cast<int>(ErrorKind::interrupted));
 }
 
 }  // namespace korch

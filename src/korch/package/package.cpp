@@ -54,24 +54,16 @@ Weights lay_out_weights(const std::vector<std::string>& constants) {
   return weights;
 }
 
-// A file beside the wanted one, removed unless it took its place.
+// A file in a folder beside the wanted one (the linker makes temporaries of its own next to its output), removed
+// unless it took its place.
 class FileBeside {
  public:
-  explicit FileBeside(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
-    const int fd = ::mkstemp(temporary_.data());
-    if (fd < 0) fail();
-    ::close(fd);
-  }
-  ~FileBeside() {
-    if (!moved_) ::unlink(temporary_.c_str());
-  }
-  FileBeside(const FileBeside&) = delete;
-  FileBeside& operator=(const FileBeside&) = delete;
+  explicit FileBeside(const std::string& path) : path_(path), folder_(path), temporary_(folder_.path() + "/output") {}
   const std::string& temporary() const { return temporary_; }
   // Fails when the disk cannot take `size_bytes` now: the linker maps its output, and a map without a disk
   // behind it ends in a signal.
   void check_room(int64_t size_bytes) const {
-    const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CLOEXEC);
+    const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) fail();
     const int code = ::posix_fallocate(fd, 0, size_bytes);
     const bool released = ::ftruncate(fd, 0) == 0;
@@ -79,9 +71,8 @@ class FileBeside {
     errno = code;
     if (code == ENOSPC || code == EDQUOT || code == EFBIG || !released) fail();
   }
-  void move_into_place() {
+  void move_into_place() const {
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail();
-    moved_ = true;
   }
 
  private:
@@ -91,8 +82,9 @@ class FileBeside {
         code == ENOSPC || code == EDQUOT || code == EFBIG ? ErrorKind::resource : ErrorKind::io;
     throw Error(kind, fmt::format("cannot write '{}': {}", path_, std::strerror(code)));
   }
-  std::string path_, temporary_;
-  bool moved_ = false;
+  std::string path_;
+  TempDir folder_;
+  std::string temporary_;
 };
 
 // At least what the linker will write: it drops parts of its input, and adds little.
