@@ -79,6 +79,7 @@ class Builder {
   }
 
   void push(ColumnInfo info, Column column) {
+    info.bound_us = column.cost_us;
     result.infos.push_back(std::move(info));
     result.problem.columns.push_back(std::move(column));
   }

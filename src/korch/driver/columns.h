@@ -26,6 +26,7 @@ struct ColumnInfo {
   Implementation implementation;  // Kind::kernel
   NodeId view_node = kNoId;       // Kind::view
   int64_t view_offset_bytes = 0;  // Kind::view: where the output starts in the input's bytes
+  double bound_us = 0;            // lower bound, whatever is measured later
   Hash key;                       // equal for columns that share one kernel and one measurement
 };
 

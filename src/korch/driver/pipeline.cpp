@@ -28,6 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // State of one compilation: what the stages share.
@@ -160,6 +162,8 @@ class Compilation {
     return bytes;
   }
 
+  struct BudgetSpent {};  // thrown by measure_columns, caught in choose
+
   double budget_left_s() const {
     return options_.budget_s == 0 ? std::numeric_limits<double>::infinity() : options_.budget_s - seconds_since(start_);
   }
@@ -168,10 +172,47 @@ class Compilation {
     SolveOptions solve_options;
     if (!options_.measure) return choose_on_bounds(graph, columns, bank, solve_options);
     auto measure = [&](const std::vector<int>& ids) { measure_columns(graph, columns, bank, ids); };
-    std::vector<int> all(columns.infos.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-    if (options_.exhaustive) measure(all);
-    return solve_lazily(columns.problem, measure, solve_options);
+    if (options_.budget_s > 0) {
+      solve_options.start = first_measured_plan(graph, columns, bank);
+      constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
+      solve_options.time_limit_s = std::clamp(kSolving * budget_left_s(), kLeastSolve_s, solve_options.time_limit_s);
+    }
+    try {
+      std::vector<int> all(columns.infos.size());
+      for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+      if (options_.exhaustive) measure(all);
+      return solve_lazily(columns.problem, measure, solve_options);
+    } catch (const BudgetSpent&) {
+      return choose_measured(columns, solve_options.start);
+    }
+  }
+
+  // The best plan by the bounds, with all its kernels measured: what a compilation whose budget ends early falls back to.
+  std::vector<int> first_measured_plan(const Graph& graph, Columns& columns, KernelBank& bank) {
+    for (;;) {
+      const Solution solution = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = {}});
+      const bool known = std::all_of(solution.chosen.begin(), solution.chosen.end(),
+                                     [&](int id) { return columns.problem.columns[id].measured; });
+      if (known) return solution.chosen;
+      measure_columns(graph, columns, bank, solution.chosen, /*within_budget=*/false);
+    }
+  }
+
+  // The budget is spent: the best plan among the columns that are measured, and the bound that all columns give.
+  LazyResult choose_measured(Columns& columns, const std::vector<int>& start) {
+    budget_exhausted_ = true;
+    LazyResult result;
+    const double bound_us = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = start}).bound_us;
+    drop_unmeasured(columns);
+    result.solution = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = start});
+    result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
+    if (result.solution.status == SolveStatus::optimal) result.solution.status = SolveStatus::feasible;
+    return result;
+  }
+
+  double short_solve_s() const {
+    constexpr double kShare = 0.1;  // of the whole budget
+    return std::max(kLeastSolve_s, kShare * options_.budget_s);
   }
 
   // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program.
@@ -195,7 +236,8 @@ class Compilation {
   }
 
   // Measures these columns and gives every column of the same key the same cost.
-  void measure_columns(const Graph& graph, Columns& columns, KernelBank& bank, const std::vector<int>& ids) {
+  void measure_columns(const Graph& graph, Columns& columns, KernelBank& bank, const std::vector<int>& ids,
+                       bool within_budget = true) {
     if (by_key_.empty())
       for (size_t i = 0; i < columns.infos.size(); ++i) by_key_[columns.infos[i].key].push_back(static_cast<int>(i));
     std::vector<KernelRequest> requests;
@@ -207,14 +249,12 @@ class Compilation {
     for (size_t i = 0; i < requests.size(); i += kBatch) {
       throw_if_interrupted();
       progress("solve", measured_keys_ + static_cast<int64_t>(i), measured_keys_ + static_cast<int64_t>(requests.size()));
-      const bool out_of_time = budget_left_s() < 0 && measured_keys_ > 0;
+      if (within_budget && budget_left_s() < 0) throw BudgetSpent{};
       const std::vector<KernelRequest> batch(requests.begin() + i, requests.begin() + std::min(i + kBatch, requests.size()));
       bank.measure(batch);
-      if (out_of_time) budget_exhausted_ = true;
       for (const KernelRequest& request : batch) record(columns, *bank.find(request.key), request.key);
     }
     measured_keys_ += static_cast<int64_t>(requests.size());
-    if (budget_exhausted_) drop_unmeasured(columns);
   }
 
   void record(Columns& columns, const Result<BuiltKernel>& built, const Hash& key) {
@@ -225,7 +265,7 @@ class Compilation {
     for (int id : by_key_.at(key)) {
       Column& column = columns.problem.columns[id];
       column.measured = true;
-      bounds_[id] = column.cost_us;
+      ++measured_columns_;
       column.cost_us = built ? built.value().cost->median_us : std::numeric_limits<double>::infinity();
     }
   }
@@ -240,7 +280,7 @@ class Compilation {
 
   BuiltPlan make_plan(const Graph& graph, const Columns& columns, const LazyResult& solved, KernelBank& bank) {
     const Solution& solution = solved.solution;
-    if (solution.status == SolveStatus::infeasible || solution.chosen.empty())
+    if (solution.status == SolveStatus::infeasible)
       throw Error(ErrorKind::unsupported, "no plan exists: " + missing_kernels(graph, columns));
     if (solution.status == SolveStatus::unknown)
       throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
@@ -262,7 +302,7 @@ class Compilation {
     report.gap = solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
     report.candidates = static_cast<int>(columns.candidates.size());
     report.columns = static_cast<int>(columns.infos.size());
-    report.measured = static_cast<int>(bounds_.size());
+    report.measured = measured_columns_;
     report.solves = solution.rounds;
     report.cycle_cuts = solution.cycle_cuts;
     report.bound_violations = solved.bound_violations;
@@ -368,7 +408,7 @@ class Compilation {
   PlanReport report_;
   std::unordered_map<Hash, bool, HashHasher> has_kernel_;
   std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
-  std::unordered_map<int, double> bounds_;  // of measured columns, from before
+  int measured_columns_ = 0;
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
   std::map<RefusalReason, std::string> refusal_examples_;  // the first of each
