@@ -27,27 +27,46 @@ nlohmann::ordered_json to_json(const BenchRow& row) {
           {"load_ms", row.load_ms}};
 }
 
-void print_profile(const BenchArguments& arguments) {
-  const std::string& path = arguments.executables.front();
-  std::vector<StepProfile> steps = profile_steps(path, arguments.options);
+struct Profile {
+  std::vector<StepProfile> steps;
+  Peaks peaks;
+  double total_us = 0, predicted_us = 0;
+};
+
+Profile take_profile(const BenchArguments& arguments) {
+  Profile profile;
+  profile.steps = profile_steps(arguments.executables.front(), arguments.options);
   const std::string database_path = arguments.database.empty() ? default_database_path() : arguments.database;
   std::unique_ptr<Database> database;
   if (!database_path.empty()) database = std::make_unique<Database>(database_path);
-  const Target target = detect_target("native", arguments.options.threads);
-  const Peaks peaks = machine_peaks(target, database.get());
-  double total = 0, predicted = 0;
-  for (const StepProfile& step : steps) {
-    total += step.median_us;
-    predicted += step.predicted_us;
+  profile.peaks = machine_peaks(detect_target("native", arguments.options.threads), database.get());
+  for (const StepProfile& step : profile.steps) {
+    profile.total_us += step.median_us;
+    profile.predicted_us += step.predicted_us;
   }
-  fmt::print("\n{}: {} steps, {:.1f} us (predicted {:.1f} us)\n", path, steps.size(), total, predicted);
+  return profile;
+}
+
+nlohmann::ordered_json to_json(const Profile& profile) {
+  nlohmann::ordered_json json = {{"total_us", profile.total_us}, {"predicted_us", profile.predicted_us},
+                                 {"l2_peak_bytes_per_us", profile.peaks.l2_bytes_per_us},
+                                 {"peak_flops_per_us", profile.peaks.flops_per_us}, {"steps", nlohmann::json::array()}};
+  for (const StepProfile& s : profile.steps)
+    json["steps"].push_back({{"label", s.label}, {"implementation", s.implementation}, {"median_us", s.median_us},
+                             {"predicted_us", s.predicted_us}, {"bytes", s.bytes}, {"flops", s.flops}});
+  return json;
+}
+
+void print_profile(const std::string& path, const Profile& profile) {
+  fmt::print("\n{}: {} steps, {:.1f} us (predicted {:.1f} us)\n", path, profile.steps.size(), profile.total_us,
+             profile.predicted_us);
   fmt::print("step        us  predicted  share%     GB/s  %L2peak   GFLOP/s   %FMA  kernel\n");
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const StepProfile& s = steps[i];
+  for (size_t i = 0; i < profile.steps.size(); ++i) {
+    const StepProfile& s = profile.steps[i];
     const double us = std::max(s.median_us, 1e-3);
     fmt::print("{:4} {:9.2f}  {:9.2f}  {:5.1f}  {:8.1f}  {:6.1f}  {:8.1f}  {:5.1f}  {} [{}]\n", i, s.median_us, s.predicted_us,
-               100 * s.median_us / total, s.bytes / us / 1e3, 100 * s.bytes / us / peaks.l2_bytes_per_us, s.flops / us / 1e3,
-               100 * s.flops / us / peaks.flops_per_us, s.label, s.implementation);
+               100 * s.median_us / profile.total_us, s.bytes / us / 1e3, 100 * s.bytes / us / profile.peaks.l2_bytes_per_us,
+               s.flops / us / 1e3, 100 * s.flops / us / profile.peaks.flops_per_us, s.label, s.implementation);
   }
 }
 
@@ -56,7 +75,8 @@ void run_bench(const BenchArguments& arguments) {
   if (arguments.json) {
     nlohmann::ordered_json json = {{"peak_memory_bytes", result.peak_memory_bytes}, {"rows", nlohmann::json::array()}};
     for (const BenchRow& row : result.rows) json["rows"].push_back(to_json(row));
-    fmt::print("{}\n", json.dump(1));
+    if (arguments.profile) json["profile"] = to_json(take_profile(arguments));
+    print_json(json);
     return;
   }
   for (const BenchRow& row : result.rows) {
@@ -66,7 +86,7 @@ void run_bench(const BenchArguments& arguments) {
       fmt::print("  time over {}: {:.3f} [{:.3f}, {:.3f}]\n", result.rows.front().path, row.ratio, row.ratio_low, row.ratio_high);
   }
   fmt::print("peak memory of this process {:.1f} MB\n", result.peak_memory_bytes / 1e6);
-  if (arguments.profile) print_profile(arguments);
+  if (arguments.profile) print_profile(arguments.executables.front(), take_profile(arguments));
 }
 
 }  // namespace

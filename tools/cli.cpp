@@ -1,5 +1,7 @@
 #include "cli.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 
@@ -59,6 +61,10 @@ std::string default_database_path() {
   if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/korch/kernels.db";
   const char* home = std::getenv("HOME");
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/kernels.db" : "";
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace korch

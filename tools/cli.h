@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,8 @@ double parse_seconds(const std::string& text);
 
 // $XDG_CACHE_HOME/korch/kernels.db, or below ~/.cache; empty when neither is known.
 std::string default_database_path();
+
+// On the standard output. What is not UTF-8 in a model's names is replaced.
+void print_json(const nlohmann::ordered_json& json);
 
 }  // namespace korch

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,25 +22,66 @@ struct CompileArguments {
   CompileOptions options;
 };
 
+std::string time_text(double seconds) {
+  const auto whole = static_cast<int64_t>(std::ceil(seconds));
+  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
+}
+
 // One line on a terminal, rewritten: stage, done/total, time left at the rate so far.
-std::function<void(const std::string&, int64_t, int64_t)> terminal_progress() {
-  if (::isatty(STDERR_FILENO) == 0) return {};
-  return [](const std::string& stage, int64_t done, int64_t total) {
-    fmt::print(stderr, "\r\033[K{}{}", stage, total > 0 ? fmt::format(" {}/{}", done, total) : "");
+class TerminalProgress {
+ public:
+  void operator()(const std::string& stage, int64_t done, int64_t total) {
+    const auto now = std::chrono::steady_clock::now();
+    if (stage != stage_) {
+      stage_ = stage;
+      start_ = now;
+      done_at_start_ = done;
+    }
+    std::string line = stage;
+    if (total > 0) line += fmt::format(" {}/{}", done, total);
+    if (done > done_at_start_) {
+      const double seconds = std::chrono::duration<double>(now - start_).count();
+      const double rate = static_cast<double>(done - done_at_start_) / seconds;
+      line += fmt::format(", {} left", time_text(static_cast<double>(total - done) / rate));
+    }
+    fmt::print(stderr, "\r\033[K{}", line);
     std::fflush(stderr);
-  };
+  }
+
+ private:
+  std::string stage_;
+  std::chrono::steady_clock::time_point start_;
+  int64_t done_at_start_ = 0;
+};
+
+// The progress line goes before anything else is printed, an error too.
+struct LineCleaner {
+  bool on_terminal;
+  ~LineCleaner() {
+    if (on_terminal) std::fputs("\r\033[K", stderr);
+  }
+};
+
+bool stopped_before_plan(const CompileArguments& arguments) {
+  return !arguments.options.stop_after.empty() && arguments.options.stop_after != "plan";
 }
 
 void print_result(const CompileResult& result, const CompileArguments& arguments) {
   const PlanReport& r = result.plan.report;
   if (arguments.json) {
+    if (stopped_before_plan(arguments)) {
+      const nlohmann::ordered_json stopped = {{"stopped_after", arguments.options.stop_after},
+                                              {"seconds", result.stage_seconds}, {"warnings", result.warnings}};
+      print_json(stopped);
+      return;
+    }
     nlohmann::ordered_json json = {{"output", arguments.output}, {"steps", result.plan.steps.size()},
                                    {"objective_us", r.objective_us}, {"bound_us", r.bound_us}, {"gap", r.gap},
                                    {"measured_us", r.measured_us}, {"primitives", r.primitives},
                                    {"candidates", r.candidates}, {"columns", r.columns}, {"columns_measured", r.measured},
                                    {"certified", r.certified}, {"kernels_compiled", result.compiled},
-                                   {"kernels_measured", result.measured}, {"seconds", result.stage_seconds}};
-    fmt::print("{}\n", json.dump(1));
+                                   {"kernels_measured", result.measured}, {"seconds", result.stage_seconds}, {"warnings", result.warnings}};
+    print_json(json);
     return;
   }
   double total = 0;
@@ -48,7 +90,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
     total += seconds;
     stages += fmt::format("{}{} {:.1f}", stages.empty() ? "" : ", ", stage, seconds);
   }
-  if (result.plan.steps.empty()) {
+  if (stopped_before_plan(arguments)) {
     fmt::print("stopped after {}; {:.1f} s ({})\n", arguments.options.stop_after, total, stages);
     return;
   }
@@ -69,9 +111,13 @@ void run_compile(CompileArguments& arguments) {
   options.database_path = arguments.no_database ? "" : !arguments.database.empty() ? arguments.database : default_database_path();
   if (options.stop_after.empty() && arguments.output.empty())
     throw Error(ErrorKind::usage, "give the executable's name with -o FILE.so");
-  options.progress = terminal_progress();
-  const CompileResult result = compile_model(arguments.model, arguments.output, options);
-  if (options.progress) fmt::print(stderr, "\r\033[K");
+  if (options.stop_after.empty()) require_writable(arguments.output);
+  const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
+  if (on_terminal) options.progress = TerminalProgress();
+  const CompileResult result = [&] {
+    const LineCleaner cleaner{on_terminal};
+    return compile_model(arguments.model, arguments.output, options);
+  }();
   for (const std::string& warning : result.warnings) fmt::print(stderr, "korch: warning: {}\n", warning);
   print_result(result, arguments);
 }

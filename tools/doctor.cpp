@@ -51,7 +51,7 @@ void run_doctor(const DoctorArguments& arguments) {
       {"cuda", cuda_state()},
       {"kernel_database", default_database_path()}};
   if (arguments.json) {
-    fmt::print("{}\n", json.dump(1));
+    print_json(json);
     return;
   }
   for (const auto& [key, value] : json.items())

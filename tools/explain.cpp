@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "cli.h"
 #include "korch/driver/explain.h"
-#include "korch/package/loaded.h"
+#include "korch/package/executable.h"
 #include "korch/plan/plan_json.h"
 #include "verbs.h"
 
@@ -17,12 +19,19 @@ struct ExplainArguments {
 };
 
 void run_explain(const ExplainArguments& arguments) {
-  const std::string json = read_plan_json(arguments.executable);
-  if (arguments.json) {
-    fmt::print("{}\n", json);
+  const ExecutableInfo executable = read_executable(arguments.executable);
+  const Plan plan = plan_from_json(executable.plan_json);
+  const std::string text = explain(plan, executable.needed, arguments.options);
+  if (!arguments.json) {
+    fmt::print("{}", text);
     return;
   }
-  fmt::print("{}", explain(plan_from_json(json), arguments.options));
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(executable.plan_json);
+  if (arguments.options.kernel >= 0)
+    json = json.at("steps").at(arguments.options.kernel);
+  else
+    json["shared_libraries"] = executable.needed;
+  print_json(json);
 }
 
 }  // namespace
@@ -32,7 +41,7 @@ void add_explain_verb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("explain", "the plan inside an executable: what was fused, and why");
   verb->add_option("executable", arguments->executable, "made by korch compile; its code is not run")->required();
   verb->add_option("--kernel", arguments->options.kernel, "one step alone: primitives, tensors, rejected alternatives");
-  verb->add_flag("--json", arguments->json, "print the whole plan as JSON");
+  verb->add_flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
   verb->callback([arguments] { run_explain(*arguments); });
 }
 

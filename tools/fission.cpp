@@ -15,6 +15,7 @@ namespace {
 struct FissionArguments {
   std::string model, output;
   std::vector<std::string> shapes;
+  bool json = false;
 };
 
 void run_fission(const FissionArguments& arguments) {
@@ -23,6 +24,10 @@ void run_fission(const FissionArguments& arguments) {
   const Graph imported = import_onnx(arguments.model, options);
   const Graph primitive = fission(imported);
   export_onnx(primitive, arguments.output);
+  if (arguments.json) {
+    print_json({{"operators", imported.live_node_count()}, {"primitives", primitive.live_node_count()}, {"output", arguments.output}});
+    return;
+  }
   fmt::print("{} operators -> {} primitives and constants; wrote {}\n", imported.live_node_count(), primitive.live_node_count(),
              arguments.output);
 }
@@ -35,6 +40,7 @@ void add_fission_verb(CLI::App& app) {
   verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
   verb->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
   verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb->add_flag("--json", arguments->json, "print the result as JSON");
   verb->callback([arguments] { run_fission(*arguments); });
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/onnx/models.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct ModelArguments {
   std::string name, output, inputs;
-  bool list = false;
+  bool list = false, json = false;
 };
 
 // $KORCH_MODELS, or where the program was built.
@@ -30,23 +31,26 @@ std::string file_name_of(std::string tensor) {
   return tensor;
 }
 
+void print_list(const std::vector<std::string>& names, const char* key, const char* before_each, bool json) {
+  if (json) return print_json({{key, names}});
+  for (const std::string& name : names) fmt::print("{}{}\n", before_each, name);
+}
+
 void run_model(const ModelArguments& arguments) {
   const std::string folder = models_folder();
-  if (arguments.list) {
-    for (const std::string& name : list_models(folder)) fmt::print("{}\n", name);
-    return;
-  }
+  if (arguments.list) return print_list(list_models(folder), "models", "", arguments.json);
   if (arguments.name.empty() || arguments.output.empty())
     throw Error(ErrorKind::usage, "give a model's name and -o FILE.onnx, or --list");
   write_model(folder, arguments.name, arguments.output);
-  fmt::print("wrote {}\n", arguments.output);
-  if (arguments.inputs.empty()) return;
-  make_directories(arguments.inputs);
-  for (const auto& [name, tensor] : model_inputs(folder, arguments.name)) {
-    const std::string path = arguments.inputs + "/" + file_name_of(name) + ".npy";
-    write_npy(path, tensor);
-    fmt::print("wrote {}\n", path);
+  std::vector<std::string> written = {arguments.output};
+  if (!arguments.inputs.empty()) {
+    make_directories(arguments.inputs);
+    for (const auto& [name, tensor] : model_inputs(folder, arguments.name)) {
+      written.push_back(arguments.inputs + "/" + file_name_of(name) + ".npy");
+      write_npy(written.back(), tensor);
+    }
   }
+  print_list(written, "written", "wrote ", arguments.json);
 }
 
 }  // namespace
@@ -58,6 +62,7 @@ void add_model_verb(CLI::App& app) {
   verb->add_option("-o,--output", arguments->output, "the .onnx file to write");
   verb->add_option("--inputs", arguments->inputs, "also write its reference inputs as .npy files into this folder");
   verb->add_flag("--list", arguments->list, "list the networks");
+  verb->add_flag("--json", arguments->json, "print the names as JSON");
   verb->callback([arguments] { run_model(*arguments); });
 }
 

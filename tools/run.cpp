@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
+#include "korch/base/interrupt.h"
 #include "korch/driver/verify.h"
 #include "korch/package/loaded.h"
 #include "korch/tensor/npy.h"
@@ -20,18 +21,48 @@ struct RunArguments {
   std::vector<std::string> inputs;
   uint64_t seed = 1;
   int threads = 0;
+  bool json = false;
 };
 
-void print_summary(const std::string& name, const HostTensor& tensor) {
-  double low = 0, high = 0, sum = 0;
+struct Summary {
+  double low = 0, high = 0, mean = 0;
+};
+
+Summary summarize(const HostTensor& tensor) {
+  Summary summary;
+  double sum = 0;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double v = element_as_double(tensor, i);
-    low = i == 0 ? v : std::min(low, v);
-    high = i == 0 ? v : std::max(high, v);
+    summary.low = i == 0 ? v : std::min(summary.low, v);
+    summary.high = i == 0 ? v : std::max(summary.high, v);
     sum += v;
   }
-  fmt::print("{} {}: min {:.6g}, max {:.6g}, mean {:.6g}\n", name, to_string(tensor.type()), low, high,
-             tensor.elements() > 0 ? sum / static_cast<double>(tensor.elements()) : 0.0);
+  if (tensor.elements() > 0) summary.mean = sum / static_cast<double>(tensor.elements());
+  return summary;
+}
+
+std::string file_name_of(std::string tensor) {
+  std::replace(tensor.begin(), tensor.end(), '/', '_');
+  return tensor + ".npy";
+}
+
+void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios, const std::vector<HostTensor>& outputs) {
+  nlohmann::ordered_json json = {{"outputs", nlohmann::json::array()}};
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Summary s = summarize(outputs[i]);
+    if (arguments.json)
+      json["outputs"].push_back({{"name", ios[i].name}, {"dtype", name(ios[i].type.dtype)}, {"shape", ios[i].type.shape},
+                                 {"min", s.low}, {"max", s.high}, {"mean", s.mean}});
+    else
+      fmt::print("{} {}: min {:.6g}, max {:.6g}, mean {:.6g}\n", ios[i].name, to_string(ios[i].type), s.low, s.high, s.mean);
+  }
+  if (arguments.json) print_json(json);
+}
+
+std::string list_inputs(const LoadedExecutable& executable) {
+  std::string text;
+  for (const PlanIo& io : executable.inputs()) text += fmt::format("{}'{}' {}", text.empty() ? "" : ", ", io.name, to_string(io.type));
+  return text;
 }
 
 void run_run(const RunArguments& arguments) {
@@ -41,22 +72,20 @@ void run_run(const RunArguments& arguments) {
   std::vector<HostTensor> inputs = random_inputs(graph, arguments.seed);
   for (const auto& [name, path] : parse_assignments("--input", arguments.inputs)) {
     const auto found = std::find_if(executable.inputs().begin(), executable.inputs().end(), [&](const PlanIo& io) { return io.name == name; });
-    if (found == executable.inputs().end()) throw Error(ErrorKind::usage, fmt::format("there is no input named '{}'", name));
+    if (found == executable.inputs().end())
+      throw Error(ErrorKind::invalid, fmt::format("there is no input named '{}'; the inputs are {}", name, list_inputs(executable)));
     HostTensor tensor = read_npy(path);
     if (tensor.type() != found->type)
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name, to_string(found->type), path,
                                                   to_string(tensor.type())));
     inputs[found - executable.inputs().begin()] = std::move(tensor);
   }
-  const std::vector<HostTensor> outputs = executable.run(inputs);
   if (!arguments.output_dir.empty()) make_directories(arguments.output_dir);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    print_summary(executable.outputs()[i].name, outputs[i]);
-    if (arguments.output_dir.empty()) continue;
-    std::string file = executable.outputs()[i].name;
-    std::replace(file.begin(), file.end(), '/', '_');
-    write_npy(arguments.output_dir + "/" + file + ".npy", outputs[i]);
-  }
+  const std::vector<HostTensor> outputs = executable.run(inputs);
+  throw_if_interrupted();
+  for (size_t i = 0; i < outputs.size() && !arguments.output_dir.empty(); ++i)
+    write_npy(arguments.output_dir + "/" + file_name_of(executable.outputs()[i].name), outputs[i]);
+  print_outputs(arguments, executable.outputs(), outputs);
 }
 
 }  // namespace
@@ -69,6 +98,7 @@ void add_run_verb(CLI::App& app) {
   verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--threads", arguments->threads, "workers; 0: as compiled")->capture_default_str();
   verb->add_option("--output-dir", arguments->output_dir, "write each output as <output>.npy ('/' in names as '_')");
+  verb->add_flag("--json", arguments->json, "print the summary as JSON");
   verb->callback([arguments] { run_run(*arguments); });
 }
 

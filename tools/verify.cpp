@@ -25,11 +25,11 @@ void run_verify(const VerifyArguments& arguments) {
   const Graph graph = import_onnx(arguments.model, import_options);
   const VerifyResult result = compare_executable(graph, arguments.executable, arguments.options);
   if (arguments.json) {
-    nlohmann::ordered_json json = {{"passed", result.passed}, {"first_wrong_kernel", result.first_wrong_kernel}};
+    nlohmann::ordered_json json = {{"passed", result.passed}, {"samples", arguments.options.samples}, {"first_wrong_kernel", result.first_wrong_kernel}};
     for (const OutputError& e : result.outputs)
       json["outputs"].push_back({{"name", e.output}, {"max_error", e.max_error}, {"tolerance", e.tolerance},
                                  {"noise", e.noise}, {"std", e.std_deviation}});
-    fmt::print("{}\n", json.dump(1));
+    print_json(json);
   } else {
     for (const OutputError& e : result.outputs)
       fmt::print("{}: max error {:.3g}, tolerance {:.3g} (float32 noise of the network {:.3g}, std {:.3g})\n", e.output,

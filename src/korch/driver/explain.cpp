@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
 
 #include "korch/base/error.h"
 
@@ -29,7 +28,7 @@ std::string explain_step(const Plan& plan, size_t number) {
   text += "  primitives:\n";
   for (const std::string& line : step.primitives) text += "    " + line + "\n";
   text += fmt::format("  ONNX nodes: {}\n", fmt::join(step.onnx_nodes, ", "));
-  text += step.rejected.empty() ? "  no alternative makes the same outputs\n" : "  rejected alternatives for the same outputs:\n";
+  text += step.rejected.empty() ? "  no other kernel makes the same outputs\n" : "  rejected alternatives, the cheapest (a bound where none was measured):\n";
   for (const auto& [what, cost] : step.rejected) text += fmt::format("    {:10.2f} us  {}\n", cost, what);
   return text;
 }
@@ -42,7 +41,7 @@ std::string counts_text(const char* title, const std::map<std::string, int>& cou
 
 }  // namespace
 
-std::string explain(const Plan& plan, const ExplainOptions& options) {
+std::string explain(const Plan& plan, const std::vector<std::string>& needed, const ExplainOptions& options) {
   if (options.kernel >= 0) {
     if (options.kernel >= static_cast<int>(plan.steps.size()))
       throw Error(ErrorKind::usage, fmt::format("the plan has {} steps; there is no step {}", plan.steps.size(), options.kernel));
@@ -52,8 +51,9 @@ std::string explain(const Plan& plan, const ExplainOptions& options) {
   std::string text = fmt::format("{} for {}; strategy {}, accuracy {}\n", r.model, r.target, r.strategy, r.accuracy);
   for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
   for (const PlanIo& io : plan.outputs) text += fmt::format("output {} {}\n", io.name, to_string(io.type));
-  text += fmt::format("{} primitives, {} candidates, {} columns; {} measured ({:.1f} %)\n", r.primitives, r.candidates,
-                      r.columns, r.measured, r.columns > 0 ? 100.0 * r.measured / r.columns : 0.0);
+  text += fmt::format("{} primitives, {} candidates, {} columns; {} measured ({:.1f} %), {} ruled out by their bounds\n",
+                      r.primitives, r.candidates, r.columns, r.measured,
+                      r.columns > 0 ? 100.0 * r.measured / r.columns : 0.0, r.columns - r.measured);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   text += fmt::format("objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts\n",
                       r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cycle_cuts);
@@ -63,15 +63,12 @@ std::string explain(const Plan& plan, const ExplainOptions& options) {
     text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", r.objective_us, r.measured_us);
   if (!r.recomputed.empty()) text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
   text += "\nstep  predicted us  kernel\n";
-  std::set<std::string> libraries;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    const std::string& library = plan.kernels[step.kernel].call.library;
-    if (!library.empty()) libraries.insert(library);
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
     if (!step.onnx_nodes.empty()) text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }
-  text += fmt::format("\nshared libraries needed: libc, libm{}{}\n", libraries.empty() ? "" : ", ", fmt::join(libraries, ", "));
+  text += fmt::format("\nshared libraries needed: {}\n", needed.empty() ? "none" : fmt::format("{}", fmt::join(needed, ", ")));
   return text;
 }
 

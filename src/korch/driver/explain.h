@@ -11,6 +11,7 @@ struct ExplainOptions {
   int kernel = -1;   // a step number: that step alone, with its primitives and rejected alternatives
 };
 
-std::string explain(const Plan& plan, const ExplainOptions& options);
+// `needed`: sonames of the shared libraries that the executable loads.
+std::string explain(const Plan& plan, const std::vector<std::string>& needed, const ExplainOptions& options);
 
 }  // namespace korch

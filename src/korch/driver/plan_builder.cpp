@@ -20,6 +20,11 @@ class PlanMaker {
   PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
       : graph_(graph), columns_(columns), bank_(bank) {
     plan().threads = target.threads;
+    for (const Column& column : columns.problem.columns) {
+      made_.emplace_back();
+      for (int tensor : column.outputs) made_.back().push_back(columns.problem.tensor_class[tensor]);
+      std::sort(made_.back().begin(), made_.back().end());
+    }
     for (ValueId input : graph.inputs()) {
       const Value& value = graph.value(input);
       const int tensor = new_tensor({input, Layout{}});
@@ -120,6 +125,7 @@ class PlanMaker {
     PlanStep step;
     step.kernel = kernel_index(info.key);
     step.predicted_us = c.cost_us;
+    step.bound_us = info.bound_us;
     for (int input : c.inputs) step.inputs.push_back(tensor_of_.at(columns_.tensors[input]));
     if (info.kind == ColumnInfo::Kind::kernel) {
       const Candidate& candidate = columns_.candidates[info.candidate];
@@ -152,13 +158,16 @@ class PlanMaker {
     step.implementation = to_string(implementation);
   }
 
+  // Other kernels that make the same Values and perhaps more, in whatever layout.
   std::vector<std::pair<std::string, double>> rejected_for(int column) const {
-    const std::vector<int>& outputs = columns_.problem.columns[column].outputs;
+    if (columns_.infos[column].kind != ColumnInfo::Kind::kernel) return {};
+    const std::vector<int>& wanted = made_[column];
     std::vector<std::pair<std::string, double>> found;
     for (size_t other = 0; other < columns_.problem.columns.size(); ++other) {
       const Column& c = columns_.problem.columns[other];
       const ColumnInfo& info = columns_.infos[other];
-      if (static_cast<int>(other) == column || info.kind != ColumnInfo::Kind::kernel || c.outputs != outputs) continue;
+      if (static_cast<int>(other) == column || info.kind != ColumnInfo::Kind::kernel) continue;
+      if (!std::includes(made_[other].begin(), made_[other].end(), wanted.begin(), wanted.end())) continue;
       if (!std::isfinite(c.cost_us)) continue;  // refused while building, or the budget ended before its turn
       std::string what;
       for (NodeId id : columns_.candidates[info.candidate].nodes)
@@ -175,6 +184,7 @@ class PlanMaker {
   const Graph& graph_;
   const Columns& columns_;
   KernelBank& bank_;
+  std::vector<std::vector<int>> made_;  // of each column: the Values it makes, ascending
   std::map<TensorKey, int> tensor_of_;
   std::map<Hash, int> kernel_of_;
   std::map<std::tuple<ValueId, std::string, std::vector<int64_t>>, int> constant_of_;

@@ -77,6 +77,18 @@ OutputError compare(const std::string& name, const HostTensor& exact, const Host
   return error;
 }
 
+// An executable of another network, or of this one with other shapes.
+void require_same_types(const char* what, const std::vector<ValueId>& wanted, const Graph& graph, const std::vector<PlanIo>& found) {
+  if (wanted.size() != found.size())
+    throw Error(ErrorKind::invalid, fmt::format("the executable was not made from this network: it has {} {}s, the network has {}",
+                                                found.size(), what, wanted.size()));
+  for (size_t i = 0; i < found.size(); ++i)
+    if (const Value& value = graph.value(wanted[i]); value.type != found[i].type)
+      throw Error(ErrorKind::invalid,
+                  fmt::format("the executable was not made from this network, or with other shapes: its {} '{}' is {}, the network's "
+                              "'{}' is {}", what, found[i].name, to_string(found[i].type), value.name, to_string(value.type)));
+}
+
 }  // namespace
 
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed) {
@@ -99,6 +111,8 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed) {
 
 VerifyResult compare_executable(const Graph& imported, const std::string& executable, const VerifyOptions& options) {
   LoadedExecutable loaded(executable);
+  require_same_types("input", imported.inputs(), imported, loaded.inputs());
+  require_same_types("output", imported.outputs(), imported, loaded.outputs());
   VerifyResult result;
   for (int sample = 0; sample < options.samples; ++sample) {
     throw_if_interrupted();

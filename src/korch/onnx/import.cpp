@@ -13,6 +13,7 @@
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/tensor_data.h"
 
 namespace korch {
 namespace onnx {
@@ -20,6 +21,23 @@ namespace {
 
 constexpr int64_t kMinOpset = 6;   // what came before had other attributes throughout
 constexpr int64_t kMaxOpset = 22;  // the last whose changes the rules know
+
+// What an operator reads and writes has to be in memory at once, and so do the graph's inputs and outputs.
+void require_operators_fit_memory(const Graph& graph) {
+  const auto types = [&](const std::vector<ValueId>& some, const std::vector<ValueId>& others) {
+    std::set<ValueId> values(some.begin(), some.end());
+    values.insert(others.begin(), others.end());
+    std::vector<TensorType> result;
+    for (ValueId value : values) result.push_back(graph.value(value).type);
+    return result;
+  };
+  require_fits_memory(types(graph.inputs(), graph.outputs()), "the graph, for its inputs and outputs,");
+  for (NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    const std::string label = node.origins.empty() ? "" : node.origins[0] + " ";
+    require_fits_memory(types(node.inputs, node.outputs), fmt::format("node {}({})", label, name(node.op)));
+  }
+}
 
 class Importer {
  public:
@@ -38,6 +56,7 @@ class Importer {
     set_outputs();
     Graph result = builder_.graph().compact();
     verify(result, Stage::imported);
+    require_operators_fit_memory(result);
     return result;
   }
 

@@ -177,6 +177,16 @@ void require_fits_memory(const TensorType& type) {
                             bytes / kGiB, memory / kGiB));
 }
 
+void require_fits_memory(const std::vector<TensorType>& types, const std::string& what) {
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  double bytes = 0;
+  for (const TensorType& type : types) bytes += static_cast<double>(type.bytes());
+  const auto memory = static_cast<double>(physical_memory_bytes());
+  if (bytes > memory)
+    throw Error(ErrorKind::resource, fmt::format("{} needs {:.1f} GiB at once, but this machine has {:.1f} GiB of memory", what,
+                                                 bytes / kGiB, memory / kGiB));
+}
+
 const MappedFile& ExternalData::file(const std::string& location) {
   namespace fs = std::filesystem;
   const auto refuse = [&](const char* why) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "korch/base/files.h"
 #include "korch/tensor/host_tensor.h"
@@ -21,6 +22,8 @@ std::string data_type_name(int32_t data_type);  // "STRING", "COMPLEX64", "type 
 // Throws Error{resource} when a tensor of this type is larger than the machine's memory, Error{invalid} when
 // an extent is negative. To be called before anything of that size is allocated.
 void require_fits_memory(const TensorType& type);
+// The same for tensors that are needed at once; `what` needs them.
+void require_fits_memory(const std::vector<TensorType>& types, const std::string& what);
 
 // External data files, mapped once each. They must lie inside the model's folder: an absolute location, one
 // with

@@ -208,7 +208,7 @@ std::string plan_to_json(const Plan& plan) {
                      {"steps", array_of(plan.steps)},
                      {"kernels", array_of(plan.kernels)},
                      {"tensors", array_of(plan.tensors)}};
-  return json.dump(1);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace);  // names from a model may not be UTF-8
 }
 
 Plan plan_from_json(const std::string& text) {

@@ -1,0 +1,96 @@
+// Files that are no executables, or not for this machine: refused without running any of their code.
+#include <elf.h>
+
+#include <cstring>
+
+#include "cli.h"
+
+namespace korch {
+namespace {
+
+class BadExecutable : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    ASSERT_EQ(compile("m.onnx", "--no-verify"), 0) << err_;
+    good_ = read_file(path("m.so"));
+  }
+  void expect_refused_by_all(const std::string& bytes, const std::vector<std::string>& words,
+                             const std::vector<std::string>& verbs = {"run", "bench --rounds 5", "explain",
+                                                                      "verify"}) {
+    write_file(path("bad.so"), bytes);
+    for (const std::string& verb : verbs) {
+      const std::string model = verb == "verify" ? path("m.onnx") + " " : "";
+      expect_refused(verb + " " + model + path("bad.so"), 7, words);
+    }
+  }
+  std::string replaced(const std::string& from, const std::string& to) const {
+    std::string bytes = good_;
+    size_t count = 0;
+    for (size_t at = bytes.find(from); at != std::string::npos;
+         at = bytes.find(from, at + to.size()), ++count)
+      bytes.replace(at, from.size(), to);
+    EXPECT_GT(count, 0u) << from;
+    return bytes;
+  }
+  std::string good_;
+};
+
+TEST_F(BadExecutable, TextAndRandomBytes) {
+  expect_refused_by_all("", {"bad.so"});
+  expect_refused_by_all("hello", {"bad.so", "truncated"});
+  std::string random(10000, '\0');
+  uint32_t state = 1;
+  for (char& c : random) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  expect_refused_by_all(random, {"not a 64-bit ELF file"});
+  expect_refused_by_all(good_.substr(0, 64) + random, {"bad.so"});
+}
+
+TEST_F(BadExecutable, Truncated) {
+  for (size_t part = 1; part < 16; ++part)
+    expect_refused_by_all(good_.substr(0, good_.size() * part / 16), {"bad.so"}, {"run", "explain"});
+  expect_refused_by_all(good_.substr(0, good_.size() - 1), {"truncated"}, {"run"});
+}
+
+TEST_F(BadExecutable, ForAnotherCpu) {
+  std::string arm = good_;
+  const Elf64_Half machine = EM_AARCH64;
+  std::memcpy(arm.data() + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
+  expect_refused_by_all(arm, {"another kind of CPU"});
+  const std::string trespasser = read_file(KORCH_TRESPASSER);
+  expect_refused_by_all(trespasser, {"unknown target", "x86-64-v99"});
+}
+
+// For instructions that this CPU lacks, when there are such.
+TEST_F(BadExecutable, ForANewerCpu) {
+  const int code =
+      run("compile " + path("m.onnx") + " -o " + path("new.so") + " --target x86-64-v4 --no-profile-db");
+  if (code == 0) GTEST_SKIP() << "this CPU runs every target that korch knows";
+  ASSERT_EQ(run("compile " + path("m.onnx") + " -o " + path("new.so") +
+                " --target x86-64-v4 --no-measure --no-profile-db"),
+            0)
+      << err_;
+  expect_refused("run " + path("new.so"), 7, {"x86-64-v4"});
+}
+
+TEST_F(BadExecutable, WithADamagedPlan) {
+  expect_refused_by_all(replaced("\"format\":", "\"farmot\":"), {"plan"}, {"explain"});
+  expect_refused_by_all(replaced("\"steps\":", "\"stops\":"), {"plan"}, {"explain"});
+}
+
+TEST_F(BadExecutable, WhoseLibraryIsNotThere) {
+  ModelBuilder b;
+  b.input("x", {64, 64}).output("y");
+  b.node("MatMul", {"x", "x"}, {"y"});
+  write_model("product.onnx", b);
+  ASSERT_EQ(compile("product.onnx", "--no-verify"), 0) << err_;
+  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+  if (!says("libdnnl.so.2"))
+    GTEST_SKIP() << "korch's own kernel won on this machine: the executable needs no library";
+  good_ = read_file(path("m.so"));
+  expect_refused_by_all(replaced("libdnnl.so.2", "libdnnl.so.0"), {"libdnnl.so.0"},
+                        {"run", "bench --rounds 5"});
+}
+
+}  // namespace
+}  // namespace korch

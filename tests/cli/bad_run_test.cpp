@@ -1,0 +1,107 @@
+// Inputs, outputs and networks that do not belong to the executable.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "korch/tensor/npy.h"
+
+namespace korch {
+namespace {
+
+class BadRun : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    ASSERT_EQ(compile("m.onnx", "--no-verify"), 0) << err_;
+  }
+  void expect_input_refused(const std::string& input, int code, const std::vector<std::string>& words) {
+    expect_refused("run " + path("m.so") + " --input " + input + " --output-dir " + path("out"), code, words);
+    EXPECT_FALSE(file_exists(path("out/out_y.npy")));
+  }
+};
+
+TEST_F(BadRun, Inputs) {
+  write_npy(path("short.npy"), HostTensor::of<float>(DType::f32, {3}, {0, 1, 2}));
+  expect_input_refused("x=" + path("short.npy"), 3, {"'x'", "f32[2x5]", "f32[3]", "short.npy"});
+  write_npy(path("double.npy"), HostTensor(TensorType{DType::f64, {2, 5}}));
+  expect_input_refused("x=" + path("double.npy"), 3, {"'x'", "f32[2x5]", "f64[2x5]"});
+  expect_input_refused("z=" + path("short.npy"), 3, {"'z'", "'x' f32[2x5]"});
+  expect_input_refused("x=" + path("none.npy"), 7, {"none.npy", "No such file"});
+  expect_input_refused("x=" + path("m.onnx"), 3, {"m.onnx", "not an npy file"});
+  expect_input_refused("x=" + path("tmp"), 7, {"not a regular file"});
+  write_npy(path("x.npy"), HostTensor(TensorType{DType::f32, {2, 5}}));
+  const std::string whole = read_file(path("x.npy"));
+  write_file(path("cut.npy"), whole.substr(0, whole.size() - 1));
+  expect_input_refused("x=" + path("cut.npy"), 3, {"cut.npy", "40 bytes", "has 39"});
+  expect_input_refused("x", 2, {"NAME=VALUE"});
+  expect_input_refused("x=" + path("x.npy") + " --input x=" + path("x.npy"), 2, {"twice"});
+}
+
+TEST_F(BadRun, OutputFolders) {
+  write_file(path("file"), "");
+  expect_refused("run " + path("m.so") + " --output-dir " + path("file"), 7, {path("file")});
+  expect_refused("run " + path("m.so") + " --output-dir " + path("file/below"), 7, {path("file/below")});
+  expect_refused("run " + path("m.so") + " --output-dir /proc/no-such-folder", 7, {"/proc/no-such-folder"});
+}
+
+TEST_F(BadRun, OutputFiles) {
+  expect_refused("compile " + path("m.onnx") + " -o " + path("no/such/n.so") + " --no-profile-db", 7,
+                 {path("no/such/n.so")});
+  expect_refused("compile " + path("m.onnx") + " -o " + path("tmp") + " --no-profile-db", 7,
+                 {path("tmp"), "folder"});
+  expect_refused("compile " + path("m.onnx") + " -o /proc/n.so --no-profile-db", 7, {"/proc/n.so"});
+  expect_refused("fission " + path("m.onnx") + " -o " + path("no/such/n.onnx"), 7, {path("no/such/n.onnx")});
+  expect_refused("model unet_like_32 -o " + path("no/such/n.onnx"), 7, {path("no/such/n.onnx")});
+  expect_refused(
+      "compile " + path("m.onnx") + " -o " + path("n.so") + " --no-profile-db --dump-dir /proc/dump", 7,
+      {"/proc/dump"});
+  expect_refused("explain " + path("m.so") + " >/dev/full", 6, {"output", "No space left"});
+  EXPECT_FALSE(file_exists(path("n.so")));
+}
+
+TEST_F(BadRun, IndicesOutOfRange) {
+  ModelBuilder b;
+  b.input("data", {5, 4}).input("at", {3}, 7).output("y");
+  b.node("Gather", {"data", "at"}, {"y"}, "pick");
+  write_model("gather.onnx", b);
+  ASSERT_EQ(compile("gather.onnx"), 0) << err_;
+  for (int64_t wrong : {5, -6, 1 << 30}) {
+    write_npy(path("at.npy"), HostTensor::of<int64_t>(DType::i64, {3}, {0, wrong, 1}));
+    expect_input_refused("at=" + path("at.npy"), 3, {"gather", "outside its axis"});
+  }
+  write_npy(path("at.npy"), HostTensor::of<int64_t>(DType::i64, {3}, {0, -5, 4}));
+  EXPECT_EQ(run("run " + path("m.so") + " --input at=" + path("at.npy")), 0) << err_;
+}
+
+TEST_F(BadRun, AnotherNetwork) {
+  ModelBuilder sine;
+  sine.input("x", {2, 5}).output("out/y");
+  sine.node("Sin", {"x"}, {"out/y"});
+  write_model("sine.onnx", sine);
+  expect_refused("verify " + path("sine.onnx") + " " + path("m.so"), 5,
+                 {"differs from the network", "first wrong kernel"});
+  ModelBuilder shape;
+  shape.input("x", {3, 5}).output("out/y");
+  shape.node("Exp", {"x"}, {"out/y"});
+  write_model("shape.onnx", shape);
+  expect_refused("verify " + path("shape.onnx") + " " + path("m.so"), 3, {"f32[2x5]", "f32[3x5]"});
+  ModelBuilder inputs;
+  inputs.input("x", {2, 5}).input("z", {2, 5}).output("out/y");
+  inputs.node("Add", {"x", "z"}, {"out/y"});
+  write_model("inputs.onnx", inputs);
+  expect_refused("verify " + path("inputs.onnx") + " " + path("m.so"), 3, {"inputs"});
+  ModelBuilder outputs;
+  outputs.input("x", {2, 5}).output("out/y").output("more");
+  outputs.node("Exp", {"x"}, {"out/y"});
+  outputs.node("Sin", {"x"}, {"more"});
+  write_model("outputs.onnx", outputs);
+  expect_refused("verify " + path("outputs.onnx") + " " + path("m.so"), 3, {"outputs"});
+  ModelBuilder reduced;
+  reduced.input("x", {2, 5}).output("out/y");
+  set_attribute(reduced.node("ReduceMax", {"x"}, {"out/y"}), "axes", std::vector<int64_t>{1});
+  write_model("reduced.onnx", reduced);
+  expect_refused("verify " + path("reduced.onnx") + " " + path("m.so"), 3, {"out/y", "f32[2x5]"});
+}
+
+}  // namespace
+}  // namespace korch

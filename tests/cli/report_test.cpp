@@ -1,0 +1,139 @@
+// What the program tells: progress on a terminal, JSON of every verb, the plan and its alternatives.
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "cli.h"
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::json;
+
+class Report : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    ModelBuilder b;
+    b.input("x", {8, 64}).output("y");
+    b.floats("w", {64, 32}, std::vector<float>(64 * 32, 0.5f));
+    b.node("MatMul", {"x", "w"}, {"product"}, "matmul");
+    b.node("Relu", {"product"}, {"positive"}, "relu");
+    set_attribute(b.node("Softmax", {"positive"}, {"y"}, "softmax"), "axis", int64_t{1});
+    write_model("net.onnx", b);
+  }
+  Json run_json(const std::string& arguments, int code = 0) {
+    EXPECT_EQ(run(arguments + " --json"), code) << arguments << ": " << err_;
+    const Json json = Json::parse(out_, nullptr, false);
+    EXPECT_FALSE(json.is_discarded()) << arguments << ": " << out_;
+    return json;
+  }
+};
+
+TEST_F(Report, ProgressTellsStageCountsAndTimeLeft) {
+  RunningProgram program(compile_arguments("net.onnx"), temporary_folder());
+  ASSERT_EQ(program.wait(300), 0) << program.terminal();
+  for (const char* stage : {"import", "fission", "candidates", "columns", "solve", "package", "verify"})
+    EXPECT_NE(program.terminal().find(std::string("\r\033[K") + stage), std::string::npos)
+        << program.terminal();
+  EXPECT_TRUE(std::regex_search(program.terminal(), std::regex("solve [0-9]+/[0-9]+"))) << program.terminal();
+  EXPECT_TRUE(std::regex_search(program.terminal(), std::regex("solve [1-9][0-9]*/[0-9]+, [0-9].*s left")))
+      << program.terminal();
+  EXPECT_NE(program.terminal().find("predicted"), std::string::npos);
+}
+
+TEST_F(Report, NoProgressWithoutATerminal) {
+  ASSERT_EQ(compile("net.onnx"), 0);
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(Report, JsonOfEveryVerb) {
+  Json json = run_json(compile_arguments("net.onnx"));
+  EXPECT_EQ(json["output"], path("m.so"));
+  EXPECT_GT(json["objective_us"], 0);
+  EXPECT_GT(json["columns"], json["steps"]);
+  EXPECT_TRUE(json["seconds"].contains("solve"));
+  EXPECT_TRUE(json["warnings"].is_array());
+  json = run_json("compile " + path("net.onnx") + " --stop-after fission --no-profile-db");
+  EXPECT_EQ(json["stopped_after"], "fission");
+
+  json = run_json("verify " + path("net.onnx") + " " + path("m.so") + " --samples 2");
+  EXPECT_EQ(json["passed"], true);
+  EXPECT_EQ(json["samples"], 2);
+  EXPECT_EQ(json["outputs"][0]["name"], "y");
+  EXPECT_LE(json["outputs"][0]["max_error"], json["outputs"][0]["tolerance"]);
+
+  json = run_json("run " + path("m.so"));
+  EXPECT_EQ(json["outputs"][0]["name"], "y");
+  EXPECT_EQ(json["outputs"][0]["shape"], Json::array({8, 32}));
+  EXPECT_NEAR(json["outputs"][0]["mean"].get<double>(), 1.0 / 32, 1e-6);  // of a softmax
+
+  json = run_json("bench --rounds 5 " + path("m.so") + " " + path("m.so"));
+  EXPECT_EQ(json["rows"].size(), 2u);
+  EXPECT_GT(json["rows"][1]["ratio"], 0);
+  EXPECT_FALSE(json.contains("profile"));
+  json = run_json("bench --rounds 5 --profile " + path("m.so"));
+  EXPECT_GT(json["profile"]["steps"].size(), 0u);
+  EXPECT_GT(json["profile"]["steps"][0]["median_us"], 0);
+
+  json = run_json("fission " + path("net.onnx") + " -o " + path("primitive.onnx"));
+  EXPECT_EQ(json["operators"], 4);  // the weights are one
+  EXPECT_GT(json["primitives"], 4);
+
+  json = run_json("doctor --threads 1");
+  EXPECT_EQ(json["threads"], 1);
+  EXPECT_GT(json["peak_gflops"], 0);
+  json = run_json("model --list");
+  EXPECT_NE(std::find(json["models"].begin(), json["models"].end(), "candy_224"), json["models"].end());
+  json = run_json("model unet_like_32 -o " + path("u.onnx") + " --inputs " + path("inputs"));
+  EXPECT_EQ(json["written"][0], path("u.onnx"));
+  EXPECT_GT(json["written"].size(), 1u);
+}
+
+TEST_F(Report, ExplainTellsThePlan) {
+  ASSERT_EQ(compile("net.onnx"), 0) << err_;
+  const Json json = run_json("explain " + path("m.so"));
+  EXPECT_TRUE(json["shared_libraries"].is_array());
+  std::string covered;
+  for (const Json& step : json["steps"]) {
+    EXPECT_GT(step["bound_us"], 0) << step;
+    EXPECT_GT(step["predicted_us"], 0) << step;
+    for (const Json& node : step["onnx_nodes"]) covered += node.get<std::string>() + " ";
+  }
+  for (const char* node : {"matmul", "relu", "softmax"})
+    EXPECT_NE(covered.find(node), std::string::npos) << covered;
+  ASSERT_EQ(run("explain " + path("m.so")), 0);
+  for (const char* part :
+       {"primitives", "candidates", "columns", "measured", "ruled out by their bounds", "proven bound", "gap",
+        "matmul", "softmax", "shared libraries needed: ", "libc.so.6", "input  x f32[8x64]"})
+    EXPECT_TRUE(says(part)) << part << " in\n" << out_;
+}
+
+TEST_F(Report, ExplainTellsTheAlternativesOfAKernel) {
+  ASSERT_EQ(compile("net.onnx", "--exhaustive"), 0) << err_;
+  const Json last = run_json("explain " + path("m.so") + " --kernel 0");
+  ASSERT_FALSE(last["rejected"].empty()) << last;
+  double cost = 0;
+  for (const Json& other : last["rejected"]) {
+    EXPECT_GE(other["us"], cost);
+    cost = other["us"];
+  }
+  ASSERT_EQ(run("explain " + path("m.so") + " --kernel 0"), 0);
+  EXPECT_TRUE(says("rejected alternatives")) << out_;
+  EXPECT_TRUE(says(last["rejected"][0]["what"].get<std::string>())) << out_;
+  EXPECT_EQ(run("explain " + path("m.so") + " --kernel 1000"), 2);
+  EXPECT_TRUE(says("no step 1000"));
+}
+
+TEST_F(Report, ABudgetThatIsSpentAtOnceStillYieldsAPlan) {
+  ASSERT_EQ(compile("net.onnx", "--no-profile-db --exhaustive --budget 0.001"), 0) << err_;
+  EXPECT_EQ(run("verify " + path("net.onnx") + " " + path("m.so")), 0) << err_;
+  const Json report = run_json("explain " + path("m.so"))["report"];
+  EXPECT_EQ(report["certified"], false);
+  EXPECT_EQ(report["solver_status"], "feasible");
+  EXPECT_GT(report["measured"], 0);
+  EXPECT_LT(report["measured"], report["columns"]);
+  EXPECT_LE(report["bound_us"], report["objective_us"]);
+}
+
+}  // namespace
+}  // namespace korch
