@@ -108,6 +108,31 @@ TEST_F(Compile, PlanInsideTheExecutableTellsTheSteps) {
   EXPECT_EQ(plan.steps[0].primitives, result.plan.steps[0].primitives);
 }
 
+// Outputs that nothing computes, or that are other outputs, with a step to run and without one.
+TEST_F(Compile, OutputsThatAreInputsConstantsAndOneAnother) {
+  for (const bool computes : {true, false}) {
+    Graph graph;
+    const ValueId x = graph.add_input({DType::f32, {3, 8}}, "x"),
+                  empty = graph.add_input({DType::f32, {0, 2}}, "empty");
+    const ValueId constant = graph.add_constant(pattern({2, 2}, 1));
+    const ValueId rows = graph.add(Op::Slice, SliceAttrs{{1, 0}, {2, 8}, {1, 1}}, {x});
+    std::vector<ValueId> outputs = {x, constant, x, rows, empty, constant};
+    if (computes) {
+      const ValueId y = graph.add(Op::Tanh, NoAttrs{}, {x});
+      outputs.insert(outputs.end(), {y, y, graph.add(Op::Reshape, ShapeAttrs{{24}}, {y})});
+    }
+    std::vector<std::string> names;
+    for (size_t i = 0; i < outputs.size(); ++i) names.push_back("output" + std::to_string(i));
+    graph.set_outputs(outputs, names);
+    for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
+      options_.strategy = strategy;
+      const CompileResult result = compile_graph(graph, "outputs", path("m.so"), options_);
+      EXPECT_EQ(result.plan.outputs.size(), outputs.size());
+      EXPECT_TRUE(compare_executable(graph, path("m.so"), {.samples = 1, .seed = 7}).passed);
+    }
+  }
+}
+
 TEST_F(Compile, DumpsAreTheSameTwice) {
   compile("m.so");  // fills the database
   options_.dump_dir = path("dump1");
