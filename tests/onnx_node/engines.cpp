@@ -4,6 +4,7 @@
 #include "korch/driver/pipeline.h"
 #include "korch/interp/interpreter.h"
 #include "korch/package/loaded.h"
+#include "korch/target/target.h"
 
 namespace korch {
 namespace {
@@ -14,26 +15,27 @@ std::vector<HostTensor> run_interpreter(const Graph& graph, const std::vector<Ho
   return interpret(graph, inputs, options);
 }
 
-// The executable that `korch compile` would write, planned on bounds: what is checked here is not how fast it
-// is.
-std::vector<HostTensor> run_plan(Strategy strategy, const Graph& graph,
+// The executable that `korch compile` would write, planned on bounds: speed is not what is checked here.
+std::vector<HostTensor> run_plan(Strategy strategy, const std::string& target, const Graph& graph,
                                  const std::vector<HostTensor>& inputs) {
   static const TempDir folder;
   CompileOptions options;
+  options.target = target;
   options.threads = 2;
   options.strategy = strategy;
   options.measure = false;
   options.verify = false;
   options.database_path =
-      folder.path() + "/kernels.db";  // kernels and this machine's speeds are shared by the cases
+      folder.path() + "/kernels.db";  // shared by the cases: kernels, this machine's speeds
   const std::string executable = folder.path() + "/case.so";
   compile_graph(graph, "case", executable, options);
   return LoadedExecutable(executable).run(inputs);
 }
 
-Engine plan_engine(const std::string& name, Strategy strategy, int one_in, int min_passed) {
-  const auto run = [strategy](const Graph& graph, const std::vector<HostTensor>& inputs) {
-    return run_plan(strategy, graph, inputs);
+Engine plan_engine(const std::string& name, Strategy strategy, const std::string& target, int one_in,
+                   int min_passed) {
+  const auto run = [=](const Graph& graph, const std::vector<HostTensor>& inputs) {
+    return run_plan(strategy, target, graph, inputs);
   };
   return {name, run, true, one_in, min_passed};
 }
@@ -41,11 +43,12 @@ Engine plan_engine(const std::string& name, Strategy strategy, int one_in, int m
 }  // namespace
 
 const std::vector<Engine>& engines() {
+  const std::string narrow = runs_here(Isa::x86_64_v3) ? "x86-64-v3" : "native";
   static const std::vector<Engine> all = {
       {"interpreter", run_interpreter, false, 1, 801},
-      plan_engine("greedy plan", Strategy::greedy, 1, 801),
-      plan_engine("unfused plan", Strategy::unfused, 4, 232),
-      plan_engine("optimal plan", Strategy::optimal, 4, 232),
+      plan_engine("greedy plan", Strategy::greedy, "native", 1, 801),
+      plan_engine("unfused plan", Strategy::unfused, "native", 4, 232),
+      plan_engine("optimal plan, " + narrow, Strategy::optimal, narrow, 4, 232),
   };
   return all;
 }

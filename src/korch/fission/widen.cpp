@@ -20,7 +20,10 @@ bool computes_in_small_float(const Graph& graph, const Node& node) {
 
 ValueId in_float32(Graph& graph, ValueId value, const std::vector<std::string>& origins) {
   if (!is_small_float(graph.value(value).type.dtype)) return value;
-  return graph.add(Op::Cast, CastAttrs{DType::f32}, {value}, origins, graph.value(value).name + ".f32");
+  const std::string name = graph.value(value).name + ".f32";
+  if (const HostTensor* constant = graph.constant(value))
+    return graph.add_constant(converted(*constant, DType::f32), name, origins);
+  return graph.add(Op::Cast, CastAttrs{DType::f32}, {value}, origins, name);
 }
 
 void widen(Graph& graph, const Node& node) {
