@@ -1,6 +1,7 @@
 // Hand-written candidates: each in every layout and on every instruction set, against the interpreter.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "cases.h"
@@ -117,6 +118,109 @@ TEST(SpecialValues, PropagateAsTheOperatorsSay) {
   values[55] = 1e-42f;
   values[56] = -0.0f;
   EXPECT_GT(check_with(graph, {HostTensor::of<float>(DType::f32, {3, 24}, values)}), 0);
+}
+
+TEST(SmallFloats, AreConvertedAndMoved) {
+  for (const std::string type : {"f16", "bf16"})
+    EXPECT_GT(
+        check_text("graph {\n input %x : " + type + "[5x37] \"x\"\n %f = Cast(%x) {to=f32}\n %e = Exp(%f)\n" +
+                       " %y = Cast(%e) {to=" + type + "}\n" + R"(
+  %p = Pad(%x) {before=[1,0], after=[0,2], mode=constant, value=1.5}
+  %t = Transpose(%x) {perm=[1,0]}
+  output %y "y"
+  output %p "p"
+  output %t "t"
+})",
+                   {.tolerance = 0.01}),
+        0);
+}
+
+// One conversion of every value, by vectors and by single elements (a length that is no multiple of the
+// lanes).
+HostTensor converted_by_kernel(const HostTensor& values, DType to, Isa isa) {
+  Graph graph;
+  const ValueId x = graph.add_input(values.type(), "x");
+  graph.set_outputs({graph.add(Op::Cast, CastAttrs{to}, {x})}, {"y"});
+  const Candidate candidate = whole_graph(graph);
+  const Target target = test_target(isa);
+  const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
+  const Result<Kernel> kernel = generate(graph, candidate, way, target);
+  return run_kernel(graph, candidate, kernel.value(), way, target, {values}).outputs[0];
+}
+
+// All float16 values, what lies halfway to the next one, and the floats beside that.
+std::vector<float> around_halves() {
+  std::vector<float> values;
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    const float value = half_to_float(static_cast<uint16_t>(bits));
+    values.push_back(value);
+    const float middle = (value + half_to_float(static_cast<uint16_t>(bits + 1))) / 2;
+    values.insert(values.end(), {middle, std::nextafter(middle, -1e30f), std::nextafter(middle, 1e30f)});
+  }
+  values.insert(values.end(), {65519.0f, 65520.0f, 1e30f, -1e30f, 1e-40f});
+  return values;
+}
+
+TEST(SmallFloats, ConvertAsTheInterpreterDoes) {
+  const std::vector<float> floats = around_halves();
+  const HostTensor values = HostTensor::of<float>(DType::f32, {static_cast<int64_t>(floats.size())}, floats);
+  for (Isa isa : runnable_isas()) {
+    for (DType type : {DType::f16, DType::bf16}) {
+      const HostTensor expected = converted(values, type), actual = converted_by_kernel(values, type, isa);
+      const HostTensor back = converted_by_kernel(expected, DType::f32, isa);
+      int64_t different = 0;
+      for (int64_t i = 0; i < values.elements(); ++i) {
+        const bool nan = std::isnan(element_as_double(expected, i));
+        different +=
+            nan ? !std::isnan(element_as_double(actual, i)) || !std::isnan(element_as_double(back, i))
+                : actual.data<uint16_t>()[i] != expected.data<uint16_t>()[i] ||
+                      element_as_double(back, i) != element_as_double(expected, i);
+      }
+      EXPECT_EQ(different, 0) << name(type) << " " << name(isa);
+    }
+  }
+}
+
+TEST(Integers, WrapAndDivideAsTheInterpreterDoes) {
+  for (DType type :
+       {DType::u8, DType::i8, DType::u16, DType::i16, DType::i32, DType::u32, DType::i64, DType::u64}) {
+    Graph graph;
+    constexpr int64_t kCount = 49;
+    const ValueId a = graph.add_input({type, {kCount}}, "a"), b = graph.add_input({type, {kCount}}, "b");
+    std::vector<ValueId> outputs;
+    for (Op op : {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Mod, Op::Fmod, Op::Min, Op::Max})
+      outputs.push_back(graph.add(op, NoAttrs{}, {a, b}));
+    for (Op op : {Op::Abs, Op::Sign}) outputs.push_back(graph.add(op, NoAttrs{}, {a}));
+    graph.set_outputs(outputs, std::vector<std::string>(outputs.size(), "y"));
+    // Every pair of the values where something can go wrong; narrower types keep the low bits.
+    const int64_t corners[] = {0, 1, -1, 127, -128, INT64_MIN, INT64_MAX};
+    std::vector<int64_t> left, right;
+    for (int64_t x : corners)
+      for (int64_t y : corners) {
+        const int64_t high = size_bytes(type) == 8 ? x : x >> (64 - 8 * static_cast<int>(size_bytes(type)));
+        left.push_back(x == INT64_MIN || x == INT64_MAX ? high : x);
+        right.push_back(y);
+      }
+    const auto tensor = [&](const std::vector<int64_t>& values) {
+      return converted(HostTensor::of<int64_t>(DType::i64, {kCount}, values), type);
+    };
+    EXPECT_GT(check_with(graph, {tensor(left), tensor(right)}), 0) << name(type);
+  }
+}
+
+TEST(Integers, ComeFromFloatsAsTheInterpreterConverts) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {nan,   infinity, -infinity, 300,  -300,  3e9f, -3e9f,
+                               1e19f, -1e19f,   1e30f,     0.9f, -0.9f, 2.5f};
+  for (int i = 0; i < 20; ++i) values.push_back(static_cast<float>(i) - 9.5f);
+  const HostTensor input = HostTensor::of<float>(DType::f32, {static_cast<int64_t>(values.size())}, values);
+  for (DType type : {DType::u8, DType::i8, DType::i32, DType::u32, DType::i64, DType::u64, DType::bool_}) {
+    Graph graph;
+    const ValueId x = graph.add_input(input.type(), "x");
+    graph.set_outputs({graph.add(Op::Cast, CastAttrs{type}, {x})}, {"y"});
+    EXPECT_GT(check_with(graph, {input}, {.tolerance = 0}), 0) << name(type);
+  }
 }
 
 TEST(Refusals, LinearPrimitivesAndHalfPrecision) {

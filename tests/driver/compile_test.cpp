@@ -108,6 +108,57 @@ TEST_F(Compile, PlanInsideTheExecutableTellsTheSteps) {
   EXPECT_EQ(plan.steps[0].primitives, result.plan.steps[0].primitives);
 }
 
+// Outputs that nothing computes, or that are other outputs, with a step to run and without one.
+TEST_F(Compile, OutputsThatAreInputsConstantsAndOneAnother) {
+  for (const bool computes : {true, false}) {
+    Graph graph;
+    const ValueId x = graph.add_input({DType::f32, {3, 8}}, "x"),
+                  empty = graph.add_input({DType::f32, {0, 2}}, "empty");
+    const ValueId constant = graph.add_constant(pattern({2, 2}, 1));
+    const ValueId rows = graph.add(Op::Slice, SliceAttrs{{1, 0}, {2, 8}, {1, 1}}, {x});
+    std::vector<ValueId> outputs = {x, constant, x, rows, empty, constant};
+    if (computes) {
+      const ValueId y = graph.add(Op::Tanh, NoAttrs{}, {x});
+      outputs.insert(outputs.end(), {y, y, graph.add(Op::Reshape, ShapeAttrs{{24}}, {y})});
+    }
+    std::vector<std::string> names;
+    for (size_t i = 0; i < outputs.size(); ++i) names.push_back("output" + std::to_string(i));
+    graph.set_outputs(outputs, names);
+    for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
+      options_.strategy = strategy;
+      const CompileResult result = compile_graph(graph, "outputs", path("m.so"), options_);
+      EXPECT_EQ(result.plan.outputs.size(), outputs.size());
+      EXPECT_TRUE(compare_executable(graph, path("m.so"), {.samples = 1, .seed = 7}).passed);
+    }
+  }
+}
+
+// Weights too large to be folded otherwise, a convolution, a normalization, an opaque operator: all in 16 bits.
+TEST_F(Compile, SmallFloats) {
+  options_.measure = false;
+  for (const DType type : {DType::f16, DType::bf16}) {
+    Graph g;
+    const auto constant = [&](Shape shape, double scale) {
+      return g.add_constant(converted(pattern(std::move(shape), scale), type));
+    };
+    const ValueId x = g.add_input({type, {1, 3, 14, 14}}, "x");
+    const ConvAttrs conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1};
+    ValueId y = g.add(Op::Conv, conv, {x, constant({20, 3, 3, 3}, 0.3), constant({20}, 0.1)}, {"conv"});
+    y = g.add(Op::Relu, NoAttrs{}, {y}, {"relu"});
+    const ValueId rows = g.add(Op::Reshape, ShapeAttrs{{4, 980}}, {y}, {"rows"});
+    ValueId z = g.add(Op::MatMul, MatMulAttrs{}, {rows, constant({980, 600}, 0.05)}, {"matmul"});
+    z = g.add(Op::LayerNormalization, NormAttrs{1, 1e-5, 1}, {z, constant({600}, 1)}, {"norm"});
+    z = g.add(Op::Softmax, AxisAttrs{1}, {z}, {"softmax"});
+    const ValueId sums = g.add(Op::CumSum, ScanAttrs{1, false, false}, {z}, {"sums"});
+    g.set_outputs({sums, z, y}, {"sums", "probabilities", "features"});
+    for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
+      options_.strategy = strategy;
+      compile_graph(g, "small", path("m.so"), options_);  // verifies
+      EXPECT_EQ(plan_from_json(read_plan_json(path("m.so"))).outputs[0].type.dtype, type);
+    }
+  }
+}
+
 TEST_F(Compile, DumpsAreTheSameTwice) {
   compile("m.so");  // fills the database
   options_.dump_dir = path("dump1");

@@ -44,6 +44,24 @@ TEST(Simplify, RemovesIdentities) {
             "Neg");
 }
 
+TEST(Simplify, RemovesWhatHasNoElements) {
+  const auto of_two = [](const std::string& types, const std::string& nodes) {
+    return simplified_operators(types + nodes + "output %y \"y\"\n");
+  };
+  const std::string rows = "input %a : f64[0x3] \"a\"\ninput %b : f64[2x3] \"b\"\n";
+  EXPECT_EQ(of_two(rows, "%c = Concat(%a, %b) {axis=0} : f64[2x3]\n%y = Exp(%c) : f64[2x3]\n"), "Exp");
+  EXPECT_EQ(of_two(rows, "%y = Exp(%a) : f64[0x3]\n"), "");
+  EXPECT_EQ(
+      of_two(rows, "%s = ReduceSum(%a) {axes=[0], keepdims=true} : f64[1x3]\n%y = Sub(%b, %s) : f64[2x3]\n"),
+      "");
+  // A result larger than what is worth writing down stays one number.
+  const std::string factors = "input %a : f64[700x0] \"a\"\ninput %b : f64[0x800] \"b\"\n";
+  EXPECT_EQ(of_two(factors, "%y = MatMul(%a, %b) : f64[700x800]\n"), "Expand");
+  EXPECT_EQ(of_two("input %a : f64[0] \"a\"\n",
+                   "%y = Pad(%a) {before=[300000], after=[0], mode=constant, value=2.5} : f64[300000]\n"),
+            "Expand");
+}
+
 TEST(Simplify, RemovesNeutralOperands) {
   const std::string constants =
       "%one = Constant() {value=[1,1,1]} : f64[3]\n%zero = Constant() {value=[0]} : f64[]\n";

@@ -1,6 +1,10 @@
 #include "engines.h"
 
+#include "korch/base/files.h"
+#include "korch/driver/pipeline.h"
 #include "korch/interp/interpreter.h"
+#include "korch/package/loaded.h"
+#include "korch/target/target.h"
 
 namespace korch {
 namespace {
@@ -11,11 +15,40 @@ std::vector<HostTensor> run_interpreter(const Graph& graph, const std::vector<Ho
   return interpret(graph, inputs, options);
 }
 
+// The executable that `korch compile` would write, planned on bounds: speed is not what is checked here.
+std::vector<HostTensor> run_plan(Strategy strategy, const std::string& target, const Graph& graph,
+                                 const std::vector<HostTensor>& inputs) {
+  static const TempDir folder;
+  CompileOptions options;
+  options.target = target;
+  options.threads = 2;
+  options.strategy = strategy;
+  options.measure = false;
+  options.verify = false;
+  options.database_path =
+      folder.path() + "/kernels.db";  // shared by the cases: kernels, this machine's speeds
+  const std::string executable = folder.path() + "/case.so";
+  compile_graph(graph, "case", executable, options);
+  return LoadedExecutable(executable).run(inputs);
+}
+
+Engine plan_engine(const std::string& name, Strategy strategy, const std::string& target, int one_in,
+                   int min_passed) {
+  const auto run = [=](const Graph& graph, const std::vector<HostTensor>& inputs) {
+    return run_plan(strategy, target, graph, inputs);
+  };
+  return {name, run, true, one_in, min_passed};
+}
+
 }  // namespace
 
 const std::vector<Engine>& engines() {
+  const std::string narrow = runs_here(Isa::x86_64_v3) ? "x86-64-v3" : "native";
   static const std::vector<Engine> all = {
-      {"interpreter", run_interpreter, 655},
+      {"interpreter", run_interpreter, false, 1, 801},
+      plan_engine("greedy plan", Strategy::greedy, "native", 1, 801),
+      plan_engine("unfused plan", Strategy::unfused, "native", 4, 232),
+      plan_engine("optimal plan, " + narrow, Strategy::optimal, narrow, 4, 232),
   };
   return all;
 }

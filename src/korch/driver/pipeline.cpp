@@ -35,10 +35,10 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 // State of one compilation: what the stages share.
 class Compilation {
  public:
-  Compilation(const std::string& model, const CompileOptions& options)
-      : model_(model), options_(options), start_(Clock::now()) {}
+  Compilation(const std::string& name, const CompileOptions& options)
+      : name_(name), options_(options), start_(Clock::now()) {}
 
-  CompileResult run(const std::string& output) {
+  CompileResult run(const std::function<Graph()>& import, const std::string& output) {
     target_ = detect_target(options_.target, options_.threads);
     target_.library_calls = !options_.self_contained;
     if (options_.measure && !runs_here(target_.isa))
@@ -46,7 +46,8 @@ class Compilation {
                                                 "(use --no-measure)", name(target_.isa)));
     if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
 
-    Graph imported = stage("import", [&] { return import_model(); });
+    Graph imported = stage("import", import);
+    verify(imported, Stage::imported);
     dump("1-imported.txt", [&] { return print(imported); });
     if (stopped("import")) return result_;
 
@@ -118,14 +119,6 @@ class Compilation {
           return fmt::format("// clang++-19 -std=c++20 -O1 -march={} -mprefer-vector-width=512 -ffp-contract=fast -c\n",
                              name(target_.isa)) + built.plan.kernels[i].source;
         });
-  }
-
-  Graph import_model() {
-    ImportOptions import_options;
-    import_options.shapes = options_.shapes;
-    Graph graph = import_onnx(model_, import_options);
-    verify(graph, Stage::imported);
-    return graph;
   }
 
   std::vector<Candidate> find_candidates(const Graph& graph) {
@@ -288,7 +281,7 @@ class Compilation {
     PlanReport& report = built.plan.report;
     report_.recomputed = report.recomputed;
     report = report_;
-    report.model = model_.substr(model_.find_last_of('/') + 1);
+    report.model = name_;
     report.strategy = options_.strategy == Strategy::optimal  ? "optimal"
                       : options_.strategy == Strategy::greedy ? "greedy"
                                                               : "unfused";
@@ -399,7 +392,7 @@ class Compilation {
     return text;
   }
 
-  std::string model_;
+  std::string name_;
   CompileOptions options_;
   Clock::time_point start_;
   Target target_;
@@ -417,7 +410,17 @@ class Compilation {
 }  // namespace
 
 CompileResult compile_model(const std::string& model, const std::string& output, const CompileOptions& options) {
-  return Compilation(model, options).run(output);
+  const auto import = [&] {
+    ImportOptions import_options;
+    import_options.shapes = options.shapes;
+    return import_onnx(model, import_options);
+  };
+  return Compilation(model.substr(model.find_last_of('/') + 1), options).run(import, output);
+}
+
+CompileResult compile_graph(const Graph& graph, const std::string& name, const std::string& output,
+                            const CompileOptions& options) {
+  return Compilation(name, options).run([&] { return graph; }, output);
 }
 
 }  // namespace korch

@@ -7,6 +7,7 @@
 
 #include "korch/codegen/implementation.h"
 #include "korch/driver/strategy.h"
+#include "korch/ir/graph.h"
 #include "korch/plan/plan.h"
 
 namespace korch {
@@ -37,5 +38,9 @@ struct CompileResult {
 
 // Throws Error. Writes `output` only when everything succeeded.
 CompileResult compile_model(const std::string& model, const std::string& output, const CompileOptions& options);
+
+// The same behind the import: `graph` is what the importer makes, `name` what the report calls it.
+CompileResult compile_graph(const Graph& graph, const std::string& name, const std::string& output,
+                            const CompileOptions& options);
 
 }  // namespace korch

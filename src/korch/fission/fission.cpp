@@ -2,6 +2,7 @@
 
 #include "korch/fission/rules.h"
 #include "korch/fission/simplify.h"
+#include "korch/fission/widen.h"
 
 namespace korch {
 namespace {
@@ -76,7 +77,9 @@ Graph apply_fission_rules(const Graph& imported) {
 }
 
 Graph fission(const Graph& imported) {
-  Graph graph = apply_fission_rules(imported);
+  Graph wide = imported;
+  widen_small_floats(wide);
+  Graph graph = apply_fission_rules(wide);
   verify(graph, Stage::primitive);
   simplify(graph);
   verify(graph, Stage::primitive);

@@ -23,6 +23,8 @@ int fold_constant_nodes(Graph& graph) {
 
 const std::vector<SimplifyPass>& simplify_passes() {
   static const std::vector<SimplifyPass> table = {
+      // First: the other passes need not think of empty Values.
+      {"remove_empty", passes::remove_empty},
       {"remove_identities", passes::remove_identities},
       {"merge_views", passes::merge_views},
       {"normalize_views", passes::normalize_views},

@@ -116,6 +116,7 @@ Results evaluate_lp_normalization(const Evaluation& e) {
     for (int64_t i = 0; i < extent; ++i)
       norm += attrs.groups == 1 ? std::fabs(x[i * lanes]) : x[i * lanes] * x[i * lanes];
     if (attrs.groups == 2) norm = std::sqrt(norm);
+    if (norm == 0) norm = 1;  // ONNX defines the result of a zero norm as zero, and all elements are
     for (int64_t i = 0; i < extent; ++i) out.mutable_data<double>()[first + i * lanes] = x[i * lanes] / norm;
   }
   return {out};

@@ -34,6 +34,11 @@ void verify_node(const Graph& graph, NodeId id, Stage stage) {
     require(is_primitive(node.op), "composite operator after fission");
     require(info(node.op).category != Category::linear || node.inputs.size() == 2,
             "bias inside a linear primitive");
+    const bool computes = info(node.op).category != Category::layout &&
+                          info(node.op).category != Category::constant && node.op != Op::Cast;
+    const bool small =
+        std::any_of(types.begin(), types.end(), [](const TensorType& t) { return is_small_float(t.dtype); });
+    require(!computes || !small, "arithmetic on a 16-bit float after fission");
   }
   std::vector<TensorType> inferred;
   try {

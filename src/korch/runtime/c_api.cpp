@@ -39,14 +39,20 @@ korch_status status_of(RunError error) {
   return KORCH_INTERNAL;
 }
 
+// Whether there is an address for every tensor that has elements.
+bool complete(const void* const* buffers, const korch_tensor_info* tensors, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i)
+    if (tensors[i].size_bytes > 0 && (buffers == nullptr || buffers[i] == nullptr)) return false;
+  return true;
+}
+
 korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
                  const RunOptions& options) {
-  if (instance == nullptr || inputs == nullptr || outputs == nullptr) return KORCH_INVALID_ARGUMENT;
+  const korch_model_info& model = korch_model.info;
+  if (instance == nullptr || !complete(inputs, model.inputs, model.input_count) ||
+      !complete(outputs, model.outputs, model.output_count))
+    return KORCH_INVALID_ARGUMENT;
   instance->message[0] = '\0';
-  for (uint32_t i = 0; i < korch_model.info.input_count; ++i)
-    if (inputs[i] == nullptr) return KORCH_INVALID_ARGUMENT;
-  for (uint32_t o = 0; o < korch_model.info.output_count; ++o)
-    if (outputs[o] == nullptr) return KORCH_INVALID_ARGUMENT;
   const RunStatus status = instance->executor->run(inputs, outputs, options);
   const korch_status result = status_of(status.error);
   if (result != KORCH_OK) {

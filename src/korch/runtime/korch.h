@@ -72,7 +72,8 @@ KORCH_API const korch_model_info* korch_describe(void);
 KORCH_API korch_status korch_create(int threads, korch_instance** instance);
 
 /* One pointer per input and per output, in the order of korch_describe, to buffers of size_bytes that do not
- * overlap; aligned to their elements at least, to 64 bytes for full speed. */
+ * overlap; aligned to their elements at least, to 64 bytes for full speed. Null is fine where there are no
+ * bytes. */
 KORCH_API korch_status korch_run(korch_instance* instance, const void* const* inputs, void* const* outputs);
 
 /* As korch_run. step_us (step_count numbers) receives the duration of each step in microseconds; observe,

@@ -27,6 +27,9 @@ size_t size_bytes(DType type) { return row(type).size_bytes; }
 const char* name(DType type) { return row(type).name; }
 bool is_float(DType type) { return row(type).is_float; }
 bool is_integer(DType type) { return row(type).is_integer; }
+bool is_small_float(DType type) {
+  return type == DType::f16 || type == DType::bf16;
+}
 bool is_signed(DType type) { return row(type).is_signed; }
 
 bool parse_dtype(std::string_view text, DType* type) {

@@ -14,6 +14,7 @@ size_t size_bytes(DType type);
 const char* name(DType type);                       // "f32", "bool", ...
 bool parse_dtype(std::string_view text, DType* type);  // false when unknown
 bool is_float(DType type);
+bool is_small_float(DType type);  // f16 or bf16
 bool is_integer(DType type);  // bool is not an integer
 bool is_signed(DType type);
 

@@ -102,3 +102,44 @@ graph {
   %y = Transpose(%y.axes) {perm=[0,3,1,2]} : f32[1x32x16x16] @ "from_rows", "unflatten"
   output %y "y"
 }
+
+// RUN: fission small_floats
+graph {
+  input %x : f16[2x8] "x"
+  %c = Constant() {value=[1.5]} : f16[1]
+  %a = Add(%x, %c) @ "add"
+  %t = Transpose(%a) {perm=[1,0]} @ "transpose"
+  %y = Exp(%t) @ "exp"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f16[2x8] "x"
+  %x.f32 = Cast(%x) : f32[2x8] @ "add"
+  %c.f32 = Constant() {value=[1.5]} : f32[] @ "add"
+  %a.f32 = Add(%x.f32, %c.f32) : f32[2x8] @ "add"
+  %a = Cast(%a.f32) {to=f16} : f16[2x8] @ "add"
+  %t = Transpose(%a) {perm=[1,0]} : f16[8x2] @ "transpose"
+  %t.f32 = Cast(%t) : f32[8x2] @ "exp"
+  %y.f32 = Exp(%t.f32) : f32[8x2] @ "exp"
+  %y = Cast(%y.f32) {to=f16} : f16[8x2] @ "exp"
+  output %y "y"
+}
+
+// RUN: fission nothing_there
+graph {
+  input %x : f32[0x3] "x"
+  input %z : f32[2x3] "z"
+  %s = ReduceSum(%x) {axes=[0], keepdims=true} @ "sum"
+  %c = Concat(%x, %z) {axis=0} @ "concat"
+  %y = Mul(%c, %s) @ "mul"
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f32[0x3] "x"
+  input %z : f32[2x3] "z"
+  %s.fill = Constant() {value=[0]} : f32[] @ "sum"
+  %y = Mul(%z, %s.fill) : f32[2x3] @ "sum", "mul"
+  output %y "y"
+}

@@ -23,19 +23,29 @@ std::string integer_literal(int64_t value, DType type) {
   return fmt::format("({})({}L)", element_type(type), value);
 }
 
-const char* infix(ScalarFn fn, DType type) {
+// a fn b where C++ has an operator for it, else nothing. Single integers wrap around, which C++ promises of
+// unsigned ones only.
+std::string infix(ScalarFn fn, DType type, const std::string& a, const std::string& b, bool vector) {
+  const char* op = nullptr;
   switch (fn) {
     case ScalarFn::add:
-      return "+";
+      op = "+";
+      break;
     case ScalarFn::sub:
-      return "-";
+      op = "-";
+      break;
     case ScalarFn::mul:
-      return "*";
+      op = "*";
+      break;
     case ScalarFn::div:
-      return is_float(type) ? "/" : nullptr;
+      if (is_float(type)) op = "/";
+      break;
     default:
-      return nullptr;
+      break;
   }
+  if (op == nullptr) return {};
+  if (vector || !is_integer(type)) return fmt::format("{} {} {}", a, op, b);
+  return fmt::format("({})((uint64_t){} {} (uint64_t){})", element_type(type), a, op, b);
 }
 
 }  // namespace
@@ -174,6 +184,10 @@ BodyEmitter::Operand BodyEmitter::emit_new(int node) {
 }
 
 BodyEmitter::Operand BodyEmitter::emit_constant(const Expr& e) {
+  if (e.type == DType::f16)
+    return {integer_literal(float_to_half(static_cast<float>(e.number)), e.type), false};
+  if (e.type == DType::bf16)
+    return {integer_literal(float_to_bfloat16(static_cast<float>(e.number)), e.type), false};
   return {is_float(e.type) ? float_literal(e.number, e.type) : integer_literal(e.integer, e.type), false};
 }
 
@@ -222,7 +236,7 @@ std::string BodyEmitter::combine(ScalarFn fn, DType type, const std::string& a, 
   if (lanes > 1 && !source_.is_vector_function(fn, type)) {
     KORCH_ASSERT(false, "a reduction of this type is not vectorized");
   }
-  if (const char* op = infix(fn, type)) return fmt::format("{} {} {}", a, op, b);
+  if (const std::string text = infix(fn, type, a, b, lanes > 1); !text.empty()) return text;
   return fmt::format("{}({}, {})", fn == ScalarFn::max ? "fn_max" : "fn_min", a, b);
 }
 
@@ -270,10 +284,12 @@ void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accum
 std::string BodyEmitter::call_text(const Expr& e, const std::vector<std::string>& args, int lanes) {
   const DType type = pool_[e.args.back()].type;  // of the operands
   const bool vector = lanes > 1;
-  if (const char* op = infix(e.fn, type)) return fmt::format("{} {} {}", args[0], op, args[1]);
+  if (args.size() == 2)
+    if (const std::string text = infix(e.fn, type, args[0], args[1], vector); !text.empty()) return text;
   switch (e.fn) {
     case ScalarFn::neg:
-      return "-(" + args[0] + ")";
+      return is_integer(type) && !vector ? infix(ScalarFn::sub, type, "0", args[0], false)
+                                         : "-(" + args[0] + ")";
     case ScalarFn::reciprocal:
       return fmt::format("{} / {}", as_vector({float_literal(1, type), false}, type), args[0]);
     case ScalarFn::select:
@@ -334,7 +350,8 @@ BodyEmitter::Operand BodyEmitter::emit_lanewise_call(const Expr& e) {
   }
   line(fmt::format("{} {} = {{}};", type_name(e.type, lanes_), name));
   const int lanes = std::exchange(lanes_, 1);
-  const std::string value = call_text(e, args, 1);
+  const std::string value =
+      e.fn == ScalarFn::cast ? cast_text(pool_[e.args[0]].type, e.type, args[0], 1) : call_text(e, args, 1);
   lanes_ = lanes;
   line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}({4});", lane,
                    count_.empty() ? std::to_string(lanes_) : count_, name,
@@ -342,19 +359,32 @@ BodyEmitter::Operand BodyEmitter::emit_lanewise_call(const Expr& e) {
   return {name, true};
 }
 
+std::string BodyEmitter::cast_text(DType from, DType to, const std::string& operand, int lanes) {
+  const bool vector = lanes > 1;
+  const auto convert = [&](const std::string& value, DType type) {
+    return vector ? fmt::format("__builtin_convertvector({}, {})", value, type_name(type, lanes))
+                  : fmt::format("({})({})", element_type(type), value);
+  };
+  const auto call = [&](const std::string& function, const std::string& argument) {
+    source_.use_function(function, lanes);
+    return fmt::format("{}({})", function, argument);
+  };
+  if (is_small_float(from))
+    return call(std::string("from_") + korch::name(from), convert(operand, DType::i32));
+  if (is_small_float(to)) return convert(call(std::string("to_") + korch::name(to), operand), to);
+  if (to == DType::bool_)
+    return vector ? fmt::format("__builtin_convertvector({} != 0, {})", operand, type_name(to, lanes))
+                  : operand + " != 0";
+  if (is_float(from) && is_integer(to))
+    return convert(call(to == DType::u64 ? "to_unsigned" : "to_integer", operand), to);
+  return convert((vector && from == DType::bool_ ? "-" : "") + operand, to);
+}
+
 BodyEmitter::Operand BodyEmitter::emit_cast(const Expr& e, bool vector) {
   const DType from = pool_[e.args[0]].type;
-  const Operand operand = emit(e.args[0]);
-  if (!vector) {
-    if (e.type == DType::bool_) return define(e.type, false, operand.text + " != 0");
-    return define(e.type, false, fmt::format("({}){}", element_type(e.type), operand.text));
-  }
-  const std::string to = type_name(e.type, lanes_);
-  if (e.type == DType::bool_)
-    return define(e.type, true, fmt::format("__builtin_convertvector({} != 0, {})", operand.text, to));
-  return define(
-      e.type, true,
-      fmt::format("__builtin_convertvector({}{}, {})", from == DType::bool_ ? "-" : "", operand.text, to));
+  if (vector && is_float(from) && e.type == DType::u64) return emit_lanewise_call(e);
+  const std::string operand = vector ? emit_full(e.args[0]) : emit(e.args[0]).text;
+  return define(e.type, vector, cast_text(from, e.type, operand, vector ? lanes_ : 1));
 }
 
 BodyEmitter::Operand BodyEmitter::emit_guard(const Expr& e, bool vector) {

@@ -85,6 +85,7 @@ class BodyEmitter {
   std::string call_text(const Expr& e, const std::vector<std::string>& args, int lanes);
   Operand emit_lanewise_call(const Expr& e);
   Operand emit_cast(const Expr& e, bool vector);
+  std::string cast_text(DType from, DType to, const std::string& operand, int lanes);
   Operand emit_guard(const Expr& e, bool vector);
   Operand emit_fold(const Expr& e, int node, bool vector);
   Operand emit_checked(const Expr& e, bool vector);

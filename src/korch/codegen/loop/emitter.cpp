@@ -76,9 +76,6 @@ void ValueEmitter::provide(ValueId value, Provider provider) {
 
 std::string ValueEmitter::obstacle(ValueId value) const {
   if (state_->providers.count(value) != 0) return {};
-  const DType dtype = state_->graph.value(value).type.dtype;
-  if (dtype == DType::f16 || dtype == DType::bf16)
-    return std::string("no arithmetic on ") + korch::name(dtype);
   const Node* node = state_->composer.producer(value);
   if (node == nullptr) return {};
   switch (info(node->op).category) {

@@ -116,6 +116,8 @@ Result<std::string> generate_loop_cuda(const Graph& graph, const Candidate& cand
   target.threads = kMultiprocessors;
   Result<loop::Program> program = loop::lower(graph, candidate, implementation, target);
   if (!program) return program.refusal();
+  for (DType type : program.value().argument_types)
+    if (is_small_float(type)) return Refusal{RefusalReason::unsupported_type, korch::name(type)};
   return loop::print_cuda(program.value(), "k0");
 }
 

@@ -467,7 +467,6 @@ class Lowering {
 }  // namespace
 
 std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate) {
-  auto known_type = [](DType type) { return type != DType::f16 && type != DType::bf16; };
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
     switch (info(node.op).category) {
@@ -482,12 +481,12 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
       case Category::composite:
         return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
     }
+    const bool computes = info(node.op).category != Category::layout && node.op != Op::Cast;
     for (ValueId value : node.inputs)
-      if (!known_type(graph.value(value).type.dtype))
+      if (computes && is_small_float(graph.value(value).type.dtype))
         return Refusal{RefusalReason::unsupported_type, korch::to_string(graph.value(value).type)};
     for (ValueId value : node.outputs) {
       const TensorType& type = graph.value(value).type;
-      if (!known_type(type.dtype)) return Refusal{RefusalReason::unsupported_type, korch::to_string(type)};
       if (type.elements() == 0)
         return Refusal{RefusalReason::no_kernel_family, "no elements: " + korch::to_string(type)};
     }

@@ -15,6 +15,36 @@ static inline $F scale_by_power($F y, $F, $I n) {  // y * 2^n, -252 <= n <= 254,
   return (y * a) * b;
 }
 )"},
+      // 16-bit floats as the low half of an integer.
+      {"from_f16", {}, R"(
+static inline $F from_f16($I h) {
+  $I magnitude = (h & 0x7fff) << 13;
+  $F finite = __builtin_bit_cast($F, magnitude) * splat_$F(0x1p112f);
+  $I bits = fn_select((h & 0x7c00) == 0x7c00, magnitude | 0x7f800000, __builtin_bit_cast($I, finite));
+  return __builtin_bit_cast($F, bits | ((h & 0x8000) << 16));
+}
+)"},
+      {"to_f16", {}, R"(
+static inline $I to_f16($F x) {  // to nearest even
+  $I bits = __builtin_bit_cast($I, x), u = bits & 0x7fffffff;
+  $I small = __builtin_bit_cast($I, __builtin_bit_cast($F, u) + splat_$F(0.5f)) - 0x3f000000;
+  $I normal = (u - (0x38000000 - 0xfff) + ((u >> 13) & 1)) >> 13;
+  $I half = fn_select(u < 0x38800000, small, normal);
+  half = fn_select(u >= 0x47800000, ($I){} + 0x7c00, half);
+  half = fn_select(u > 0x7f800000, ($I){} + 0x7e00, half);
+  return half | ((bits >> 16) & 0x8000);
+}
+)"},
+      {"from_bf16", {}, R"(
+static inline $F from_bf16($I b) { return __builtin_bit_cast($F, b << 16); }
+)"},
+      {"to_bf16", {}, R"(
+static inline $I to_bf16($F x) {  // to nearest even
+  $I bits = __builtin_bit_cast($I, x), u = bits & 0x7fffffff;
+  u = fn_select(u > 0x7f800000, ($I){} + 0x7fc00000, u);
+  return ((u + 0x7fff + ((u >> 16) & 1)) >> 16) | ((bits >> 16) & 0x8000);
+}
+)"},
       {"fn_exp", {"scale_by_power"}, R"(
 static inline $F fn_exp($F x) {
   $F t = fn_select(x < splat_$F(-105.0f), splat_$F(-105.0f), x);

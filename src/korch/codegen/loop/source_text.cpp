@@ -29,7 +29,7 @@ static inline float fn_min(float a, float b) { return a != a ? a : (a < b ? a : 
 static inline float fn_max(float a, float b) { return a != a ? a : (a > b ? a : b); }
 static inline double fn_min(double a, double b) { return a != a ? a : (a < b ? a : b); }
 static inline double fn_max(double a, double b) { return a != a ? a : (a > b ? a : b); }
-template <class T> static inline T fn_abs(T a) { return a < 0 ? -a : a; }
+template <class T> static inline T fn_abs(T a) { return a < 0 ? (T)(0 - (uint64_t)a) : a; }
 static inline float fn_abs(float a) { return __builtin_fabsf(a); }
 static inline double fn_abs(double a) { return __builtin_fabs(a); }
 static inline float fn_copysign(float a, float b) { return __builtin_copysignf(a, b); }
@@ -40,10 +40,10 @@ static inline float to_float(int32_t a) { return (float)a; }
 // the vector library or the tables below know better.
 const std::pair<const char*, const char*> kScalarFunctions[] = {
     {"fn_div",
-     R"(template <class T> static inline T fn_div(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 ? (T)(0 - (uint64_t)a) : (T)(a / b); }
+     R"(template <class T> static inline T fn_div(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && b < 0 ? (T)(0 - (uint64_t)a) : (T)(a / b); }
 )"},
     {"fn_mod", R"(template <class T> static inline T fn_mod(T a, T b) {
-  if (b == 0 || b == (T)-1) return (T)0;
+  if (b == 0 || (b == (T)-1 && b < 0)) return (T)0;
   T r = (T)(a % b);
   return r != 0 && ((r < 0) != (b < 0)) ? (T)(r + b) : r;
 }
@@ -51,7 +51,7 @@ static inline float fn_mod(float a, float b) { float r = __builtin_fmodf(a, b); 
 static inline double fn_mod(double a, double b) { double r = __builtin_fmod(a, b); return r != 0 && ((r < 0) != (b < 0)) ? r + b : r; }
 )"},
     {"fn_fmod",
-     R"(template <class T> static inline T fn_fmod(T a, T b) { return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b); }
+     R"(template <class T> static inline T fn_fmod(T a, T b) { return b == 0 || (b == (T)-1 && b < 0) ? (T)0 : (T)(a % b); }
 static inline float fn_fmod(float a, float b) { return __builtin_fmodf(a, b); }
 static inline double fn_fmod(double a, double b) { return __builtin_fmod(a, b); }
 )"},
@@ -85,6 +85,16 @@ template <class T> static inline T fn_trunc(T a) { return a; }
 )"},
     {"fn_sqrt", R"(static inline float fn_sqrt(float a) { return __builtin_sqrtf(a); }
 static inline double fn_sqrt(double a) { return __builtin_sqrt(a); }
+)"},
+    // What no 64-bit integer holds becomes the smallest one, as x86 does; narrower types wrap.
+    {"to_integer", R"(static inline int64_t to_integer(double a) {
+  return a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : -0x7fffffffffffffffL - 1;
+}
+)"},
+    {"to_unsigned", R"(static inline uint64_t to_unsigned(double a) {
+  if (a >= 0x1p63 && a < 0x1p64) return (uint64_t)a;
+  return (uint64_t)(a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : -0x7fffffffffffffffL - 1);
+}
 )"},
     {"fn_is_nan", R"(template <class T> static inline bool fn_is_nan(T a) { return a != a; }
 )"},
@@ -307,6 +317,16 @@ std::string every_second_load(int lanes) {
       lane_list(lanes, [&](int l) { return l < lanes / 2 ? 2 * l : lanes + 2 * (l - lanes / 2) + 1; }));
 }
 
+std::string integer_conversion(DType from, int lanes) {
+  return fmt::format(R"(static inline {0} to_integer({1} a) {{
+  const {2} fits = fn_le(splat_{1}(-0x1p63), a) & fn_lt(a, splat_{1}(0x1p63));
+  const {0} value = __builtin_convertvector(fn_select(fits, a, {1}{{}}), {0});
+  return fn_select(fits, value, splat_{0}(-0x7fffffffffffffffL - 1));
+}}
+)",
+                     type_name(DType::i64, lanes), type_name(from, lanes), type_name(DType::bool_, lanes));
+}
+
 std::string vector_function(const std::string& name, Isa isa, int lanes) {
   const std::string v = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
   if (name == "load_every_second_" + v)
@@ -326,6 +346,8 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
     const std::string text = replace_all(replace_all(math->text + 1, "$F", v), "$I", i);
     return replace_all(text, "$M", type_name(DType::bool_, lanes));
   }
+  if (name == "to_integer")
+    return integer_conversion(DType::f32, lanes) + integer_conversion(DType::f64, lanes);
   const std::string elementwise = name.substr(3) == "round" ? "roundeven" : name.substr(3);
   if (name == "fn_floor" || name == "fn_ceil" || name == "fn_round" || name == "fn_trunc" ||
       name == "fn_sqrt")
@@ -373,20 +395,19 @@ std::string element_type(DType type) {
     case DType::bool_:
       return "uint8_t";
     case DType::u16:
+    case DType::f16:
+    case DType::bf16:
       return "uint16_t";
     case DType::u32:
       return "uint32_t";
     case DType::u64:
       return "uint64_t";
-    case DType::f16:
-    case DType::bf16:
-      break;
   }
-  KORCH_ASSERT(false, std::string("no C++ type for ") + name(type));
-  return {};
+  __builtin_unreachable();
 }
 
 std::string type_name(DType type, int lanes) {
+  if (is_small_float(type)) type = DType::u16;
   if (lanes > 1)
     return type == DType::bool_ ? fmt::format("m{}", lanes) : fmt::format("{}x{}", name(type), lanes);
   return type == DType::bool_ ? "bool" : element_type(type);

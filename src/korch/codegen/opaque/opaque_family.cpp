@@ -232,10 +232,6 @@ void list_opaque(const Graph& graph, const Candidate& candidate, const Target&, 
   for (const std::vector<ValueId>* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       const TensorType& type = graph.value(value).type;
-      if (type.dtype == DType::f16 || type.dtype == DType::bf16) {
-        refused.push_back({RefusalReason::unsupported_type, to_string(type)});
-        return;
-      }
       if (type.elements() == 0) {
         refused.push_back({RefusalReason::no_kernel_family, "no elements: " + to_string(type)});
         return;
