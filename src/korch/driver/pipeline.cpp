@@ -69,6 +69,7 @@ class Compilation {
 
     KernelBank bank(primitive, target_, database_.get(), constant_bytes(primitive));
     const LazyResult solved = stage("solve", [&] { return choose(primitive, columns, bank); });
+    dump("4-columns.txt", [&] { return describe(primitive, columns); });  // now with costs
     BuiltPlan built = stage("plan", [&] { return make_plan(primitive, columns, solved, bank); });
     dump("5-plan.json", [&] { return plan_to_json(built.plan); });
     dump_kernels(built);
@@ -386,8 +387,11 @@ class Compilation {
     for (size_t i = 0; i < columns.infos.size(); ++i) {
       const ColumnInfo& info = columns.infos[i];
       if (info.kind != ColumnInfo::Kind::kernel) continue;
-      text += fmt::format("{} | {} | bound {:.3f} us\n", describe(graph, columns.candidates[info.candidate]),
-                          to_string(info.implementation), columns.problem.columns[i].cost_us);
+      const Column& column = columns.problem.columns[i];
+      text += fmt::format("{} | {} | {:.0f} flops, {:.0f} bytes, bound {:.3f} us{}\n",
+                          describe(graph, columns.candidates[info.candidate]), to_string(info.implementation),
+                          info.implementation.flops, info.implementation.bytes, info.bound_us,
+                          column.measured ? fmt::format(", cost {:.3f} us", column.cost_us) : "");
     }
     return text;
   }
