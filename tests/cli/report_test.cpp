@@ -30,7 +30,7 @@ class Report : public Cli {
 };
 
 TEST_F(Report, ProgressTellsStageCountsAndTimeLeft) {
-  RunningProgram program(compile_arguments("net.onnx"), temporary_folder());
+  RunningProgram program(compile_arguments("net.onnx", "--exhaustive"), temporary_folder());
   ASSERT_EQ(program.wait(300), 0) << program.terminal();
   for (const char* stage : {"import", "fission", "candidates", "columns", "solve", "package", "verify"})
     EXPECT_NE(program.terminal().find(std::string("\r\033[K") + stage), std::string::npos)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -181,14 +182,13 @@ class Compilation {
     }
   }
 
-  // The best plan by the bounds, with all its kernels measured: what a compilation whose budget ends early falls back to.
+  // The best plan by the bounds whose kernels all exist, measured: what a compilation whose budget ends early falls back to.
   std::vector<int> first_measured_plan(const Graph& graph, Columns& columns, KernelBank& bank) {
     for (;;) {
-      const Solution solution = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = {}});
-      const bool known = std::all_of(solution.chosen.begin(), solution.chosen.end(),
-                                     [&](int id) { return columns.problem.columns[id].measured; });
-      if (known) return solution.chosen;
-      measure_columns(graph, columns, bank, solution.chosen, /*within_budget=*/false);
+      const std::vector<int> plan = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = {}}).chosen;
+      measure_columns(graph, columns, bank, plan, /*within_budget=*/false);
+      if (std::all_of(plan.begin(), plan.end(), [&](int id) { return std::isfinite(columns.problem.columns[id].cost_us); }))
+        return plan;
     }
   }
 
