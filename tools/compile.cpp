@@ -140,6 +140,10 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--strategy", options.strategy, "optimal (solved), greedy fusion, or unfused, to compare")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Strategy>{
           {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}}));
+  verb->add_option("--bounds", options.bounds,
+                   "cost of what is not measured: learned (from kernels of its kind) or analytic (from machine peaks: slow)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Bounds>{{"learned", Bounds::learned}, {"analytic", Bounds::analytic}}));
   verb->add_flag("--exhaustive", options.exhaustive, "measure every column, not only those that can matter");
   verb->add_flag("--no-measure", arguments->no_measure, "plan on lower bounds alone (for a machine like this one but absent)");
   verb->add_flag("--self-contained", options.self_contained, "generated kernels only: no vendor library is needed to run");

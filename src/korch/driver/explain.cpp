@@ -57,7 +57,11 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   text += fmt::format("objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts\n",
                       r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cycle_cuts);
-  text += r.certified ? "certificate: optimal for the measured costs\n"
+  const std::string condition =
+      r.bounds == "learned" ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",
+                                          r.learned_violations)
+                            : "";
+  text += r.certified ? fmt::format("certificate: optimal for the measured costs{}\n", condition)
                       : fmt::format("no certificate of optimality ({} measurements below their bound)\n", r.bound_violations);
   if (r.measured_us > 0)
     text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", r.objective_us, r.measured_us);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,6 +16,7 @@
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/bench.h"
 #include "korch/driver/columns.h"
+#include "korch/driver/learned_bounds.h"
 #include "korch/driver/plan_builder.h"
 #include "korch/driver/verify.h"
 #include "korch/fission/fission.h"
@@ -166,6 +168,7 @@ class Compilation {
   LazyResult choose(const Graph& graph, Columns& columns, KernelBank& bank) {
     SolveOptions solve_options;
     if (!options_.measure) return choose_on_bounds(graph, columns, bank, solve_options);
+    if (options_.bounds == Bounds::learned) learned_.emplace(graph, columns);
     auto measure = [&](const std::vector<int>& ids) { measure_columns(graph, columns, bank, ids); };
     if (options_.budget_s > 0) {
       solve_options.start = first_measured_plan(graph, columns, bank);
@@ -248,6 +251,7 @@ class Compilation {
       bank.measure(batch);
       for (const KernelRequest& request : batch) record(columns, *bank.find(request.key), request.key);
     }
+    raise_bounds(columns);
     measured_keys_ += static_cast<int64_t>(requests.size());
   }
 
@@ -256,12 +260,24 @@ class Compilation {
       ++columns.refused[name(built.refusal().reason)];
       refusal_examples_.emplace(built.refusal().reason, built.refusal().detail);
     }
-    for (int id : by_key_.at(key)) {
+    const std::vector<int>& ids = by_key_.at(key);
+    if (built && learned_) {
+      const double cost_us = built.value().cost->median_us;
+      if (cost_us < learned_->bound_us(ids[0])) ++learned_violations_;
+      learned_->observe(ids[0], cost_us);
+    }
+    for (int id : ids) {
       Column& column = columns.problem.columns[id];
       column.measured = true;
       ++measured_columns_;
       column.cost_us = built ? built.value().cost->median_us : std::numeric_limits<double>::infinity();
     }
+  }
+
+  void raise_bounds(Columns& columns) const {
+    if (!learned_) return;
+    for (size_t id = 0; id < columns.infos.size(); ++id)
+      if (!columns.problem.columns[id].measured) columns.problem.columns[id].cost_us = learned_->bound_us(static_cast<int>(id));
   }
 
   static void drop_unmeasured(Columns& columns) {
@@ -301,6 +317,8 @@ class Compilation {
     report.cycle_cuts = solution.cycle_cuts;
     report.bound_violations = solved.bound_violations;
     report.certified = solved.certified && options_.measure && !budget_exhausted_;
+    report.bounds = learned_ ? "learned" : "analytic";
+    report.learned_violations = learned_violations_;
     report.refused = columns.refused;
     return built;
   }
@@ -406,6 +424,8 @@ class Compilation {
   std::unordered_map<Hash, bool, HashHasher> has_kernel_;
   std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
   int measured_columns_ = 0;
+  std::optional<LearnedBounds> learned_;
+  int learned_violations_ = 0;  // kernels measured below what was learned of their kind until then
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
   std::map<RefusalReason, std::string> refusal_examples_;  // the first of each

@@ -12,12 +12,16 @@
 
 namespace korch {
 
+// What stands for the cost of a kernel that is not measured: see learned_bounds.h.
+enum class Bounds { analytic, learned };
+
 struct CompileOptions {
   std::string target = "native";
   int threads = 0;                              // 0: all cores this process may use
   std::map<std::string, Shape> shapes;          // --shape NAME=...
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
+  Bounds bounds = Bounds::learned;
   bool exhaustive = false;                      // measure every column
   bool measure = true;                          // false: plan on lower bounds alone
   bool self_contained = false;                  // generated kernels only

@@ -50,6 +50,8 @@ struct PlanReport {
   int primitives = 0, candidates = 0, columns = 0, measured = 0, solves = 0, cycle_cuts = 0;
   int bound_violations = 0;           // measurements below their bound: each voids the certificate
   bool certified = false;             // all chosen measured, bounds valid, solver proved optimality
+  std::string bounds;                 // "analytic", or "learned": then the certificate rests on what was seen of each kind
+  int learned_violations = 0;         // kernels measured below what was learned of their kind until then
   std::map<std::string, int> pruned;   // structural pruning, by rule
   std::map<std::string, int> refused;  // by RefusalReason
   std::vector<std::string> recomputed; // Values computed by more than one step

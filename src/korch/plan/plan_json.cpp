@@ -137,6 +137,8 @@ Json to_json(const PlanReport& r) {
           {"cycle_cuts", r.cycle_cuts},
           {"bound_violations", r.bound_violations},
           {"certified", r.certified},
+          {"bounds", r.bounds},
+          {"learned_violations", r.learned_violations},
           {"pruned", r.pruned},
           {"refused", r.refused},
           {"recomputed", r.recomputed},
@@ -161,6 +163,8 @@ PlanReport report_from(const Json& json) {
   r.cycle_cuts = json.at("cycle_cuts");
   r.bound_violations = json.at("bound_violations");
   r.certified = json.at("certified");
+  r.bounds = json.at("bounds");
+  r.learned_violations = json.at("learned_violations");
   r.pruned = json.at("pruned").get<std::map<std::string, int>>();
   r.refused = json.at("refused").get<std::map<std::string, int>>();
   r.recomputed = json.at("recomputed").get<std::vector<std::string>>();

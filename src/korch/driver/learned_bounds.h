@@ -1,0 +1,32 @@
+// Lower bounds on latency that learn. The analytic bound (columns.h) knows peaks only, and kernels of one kind stay away from
+// them by a factor that the measurements of that kind soon tell: the least factor seen, times a margin. No proof stands behind
+// such a bound, as behind a learned quantile of a distribution; what is measured below it is counted
+// (docs/design/driver.md).
+#pragma once
+
+#include <vector>
+
+#include "korch/driver/columns.h"
+
+namespace korch {
+
+class LearnedBounds {
+ public:
+  LearnedBounds(const Graph& graph, const Columns& columns);
+
+  // A kernel's measured cost; once per key.
+  void observe(int column, double cost_us);
+  // Microseconds; at least the analytic bound. Falls when a kind turns out to be faster than what was seen of it.
+  double bound_us(int column) const;
+
+ private:
+  struct Seen {
+    int count = 0;
+    double least = 0;  // cost / analytic bound
+  };
+  const Columns& columns_;
+  std::vector<std::vector<int>> kinds_;  // per column, narrow first: into seen_
+  std::vector<Seen> seen_;
+};
+
+}  // namespace korch
