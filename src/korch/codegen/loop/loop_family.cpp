@@ -109,16 +109,23 @@ Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate,
   return kernel;
 }
 
-Result<std::string> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
-                                       const Implementation& implementation) {
+Result<CudaKernel> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
+                                      const Implementation& implementation, const std::string& symbol) {
   Target target;  // what shapes the slices: blocks of a GPU's size instead of a few workers
   constexpr int kMultiprocessors = 132;
   target.threads = kMultiprocessors;
-  Result<loop::Program> program = loop::lower(graph, candidate, implementation, target);
-  if (!program) return program.refusal();
-  for (DType type : program.value().argument_types)
+  Result<loop::Program> lowered = loop::lower(graph, candidate, implementation, target);
+  if (!lowered) return lowered.refusal();
+  const loop::Program& program = lowered.value();
+  for (DType type : program.argument_types)
     if (is_small_float(type)) return Refusal{RefusalReason::unsupported_type, korch::name(type)};
-  return loop::print_cuda(program.value(), "k0");
+  CudaKernel kernel;
+  kernel.symbol = symbol;
+  kernel.source = loop::print_cuda(program, symbol);
+  kernel.grid = program.grid_size();
+  kernel.threads = loop::kCudaThreads;
+  kernel.workspace_bytes = program.scratch_bytes > loop::kCudaSharedBytes ? program.scratch_bytes : 0;
+  return kernel;
 }
 
 Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,

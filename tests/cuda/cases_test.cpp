@@ -1,0 +1,45 @@
+// The hand-written candidates and random graphs of tests/codegen_loop, spelled as CUDA C++, compile with
+// NVRTC.
+#include "cases.h"
+
+#include <gtest/gtest.h>
+
+#include "check_kernel.h"
+#include "korch/ir/text.h"
+#include "model_candidates.h"
+#include "nvrtc.h"
+
+namespace korch::testing {
+namespace {
+
+constexpr int kRandomGraphs = 15;
+
+TEST(CudaCases, CompileForSm90) {
+  Compilation compilation;
+  if (!compilation.possible()) GTEST_SKIP() << kNvrtcIsMissing;
+  std::vector<Graph> graphs;
+  for (const Case& c : hand_written()) graphs.push_back(parse_graph(c.text));
+  for (uint64_t seed = 0; seed < kRandomGraphs; ++seed) graphs.push_back(random_graph(seed));
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    const Candidate candidate = whole_candidate(graphs[i]);
+    const Result<CudaKernel> kernel = generate_loop_cuda(
+        graphs[i], candidate, loop_implementations(graphs[i], candidate).front(), "k" + std::to_string(i));
+    if (kernel.ok())
+      compilation.add(kernel.value());
+    else
+      EXPECT_GE(i, hand_written().size()) << hand_written()[i].name << ": " << kernel.refusal().detail;
+  }
+  compilation.finish();
+  EXPECT_EQ(compilation.problems(), "");
+}
+
+TEST(CudaCases, ErrorsAreTold) {
+  const Nvrtc nvrtc;
+  if (!nvrtc.loaded()) GTEST_SKIP() << kNvrtcIsMissing;
+  const Result<std::string> cubin = nvrtc.compile("__global__ void k() { undeclared(); }");
+  ASSERT_FALSE(cubin.ok());
+  EXPECT_NE(cubin.refusal().detail.find("undeclared"), std::string::npos) << cubin.refusal().detail;
+}
+
+}  // namespace
+}  // namespace korch::testing

@@ -1,0 +1,232 @@
+#include "check_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "korch/interp/interpreter.h"
+
+namespace korch::testing {
+namespace {
+
+constexpr double kTolerance = 2e-5;   // times (1 + |expected|): long float32 sums against float64
+constexpr size_t kGuardBytes = 4096;  // before and after every buffer
+constexpr unsigned char kUnwritten = 0x7f;
+constexpr int64_t kWorkspaceBlocks = 132;  // launched at a time where each needs a workspace
+
+template <typename Visit>
+void for_each_offset(const TensorType& type, const Layout& layout, Visit visit) {
+  std::vector<int64_t> index(type.shape.size(), 0);
+  for (int64_t i = 0; i < type.elements(); ++i) {
+    visit(i, element_offset(type.shape, layout, index));
+    for (size_t axis = index.size(); axis-- > 0;) {
+      if (++index[axis] < type.shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+std::string laid_out(const HostTensor& tensor, const Layout& layout) {
+  const size_t size = size_bytes(tensor.dtype());
+  std::string bytes(static_cast<size_t>(physical_bytes(tensor.type(), layout)), '\0');
+  const char* from = static_cast<const char*>(tensor.raw());
+  if (layout.is_row_major()) return std::string(from, bytes.size());
+  for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
+    std::memcpy(bytes.data() + at * size, from + i * size, size);
+  });
+  return bytes;
+}
+
+HostTensor row_major(const std::string& bytes, const TensorType& type, const Layout& layout) {
+  HostTensor tensor(type);
+  const size_t size = size_bytes(type.dtype);
+  char* to = static_cast<char*>(tensor.mutable_raw());
+  if (layout.is_row_major()) {
+    std::memcpy(to, bytes.data(), bytes.size());
+    return tensor;
+  }
+  for_each_offset(type, layout,
+                  [&](int64_t i, int64_t at) { std::memcpy(to + i * size, bytes.data() + at * size, size); });
+  return tensor;
+}
+
+// 0 where both are NaN or equal; infinity where only one is finite.
+double relative_error(double actual, double expected) {
+  if (actual == expected || (std::isnan(actual) && std::isnan(expected))) return 0;
+  const double error = std::abs(actual - expected) / (1 + std::abs(expected));
+  return std::isfinite(error) ? error : INFINITY;
+}
+
+bool has_nan(const std::vector<HostTensor>& tensors) {
+  for (const HostTensor& tensor : tensors)
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      if (std::isnan(element_as_double(tensor, i))) return true;
+  return false;
+}
+
+// Every float32 one step up or down.
+HostTensor one_ulp_away(const HostTensor& tensor) {
+  if (tensor.dtype() != DType::f32) return tensor;
+  HostTensor result(tensor.type());
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    result.mutable_data<float>()[i] = std::nextafter(tensor.data<float>()[i], i % 3 == 0 ? 9.0f : -9.0f);
+  return result;
+}
+
+double largest_error(const std::vector<HostTensor>& actual, const std::vector<HostTensor>& expected) {
+  double worst = 0;
+  for (size_t k = 0; k < expected.size(); ++k)
+    for (int64_t i = 0; i < expected[k].elements(); ++i)
+      worst =
+          std::max(worst, relative_error(element_as_double(actual[k], i), element_as_double(expected[k], i)));
+  return worst;
+}
+
+class DeviceBuffer {
+ public:
+  DeviceBuffer(Device& device, size_t bytes)
+      : device_(device), bytes_(bytes), base_(device.allocate(bytes + 2 * kGuardBytes)) {
+    device_.fill(base_, kUnwritten, bytes_ + 2 * kGuardBytes);
+  }
+  ~DeviceBuffer() { device_.free(base_); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  Device::Pointer data() const { return base_ + kGuardBytes; }
+  std::string content() const {
+    std::string bytes(bytes_, '\0');
+    device_.to_host(bytes.data(), data(), bytes_);
+    return bytes;
+  }
+  bool guards_intact() const {
+    std::string guards(2 * kGuardBytes, '\0');
+    device_.to_host(guards.data(), base_, kGuardBytes);
+    device_.to_host(guards.data() + kGuardBytes, data() + bytes_, kGuardBytes);
+    return std::all_of(guards.begin(), guards.end(),
+                       [](char byte) { return static_cast<unsigned char>(byte) == kUnwritten; });
+  }
+
+ private:
+  Device& device_;
+  size_t bytes_;
+  Device::Pointer base_;
+};
+
+}  // namespace
+
+Reference reference_of(const Graph& graph, const Candidate& candidate) {
+  Reference reference;
+  for (const Range& range : {kInputRange, kPositiveInputRange}) {
+    std::vector<HostTensor> inputs, beside;
+    for (ValueId input : graph.inputs()) {
+      Range values = range;
+      values.count = index_count(graph, input);
+      inputs.push_back(random_tensor(graph.value(input).type, inputs.size(), values));
+      beside.push_back(one_ulp_away(inputs.back()));
+      reference.values[input] = inputs.back();
+    }
+    const std::vector<HostTensor> outputs = interpret(graph, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) reference.values[graph.outputs()[i]] = outputs[i];
+    reference.nan = has_nan(outputs);
+    if (!reference.nan && largest_error(interpret(graph, beside), outputs) < kTolerance / 20) break;
+  }
+  for (ValueId constant : candidate.constants) reference.values[constant] = *graph.constant(constant);
+  return reference;
+}
+
+namespace {
+
+// The arguments of a kernel in device memory, in order.
+class Arguments {
+ public:
+  explicit Arguments(Device& device) : device_(device) {}
+  void add(size_t bytes) {
+    buffers_.push_back(std::make_unique<DeviceBuffer>(device_, bytes));
+    bytes_ += static_cast<double>(bytes);
+  }
+  void add(const HostTensor& tensor, const Layout& layout) {
+    const std::string bytes = laid_out(tensor, layout);
+    add(bytes.size());
+    device_.to_device(buffers_.back()->data(), bytes.data(), bytes.size());
+  }
+  std::vector<Device::Pointer> pointers() const {
+    std::vector<Device::Pointer> list;
+    for (const auto& buffer : buffers_) list.push_back(buffer->data());
+    return list;
+  }
+  const DeviceBuffer& operator[](size_t i) const { return *buffers_[i]; }
+  size_t size() const { return buffers_.size(); }
+  double bytes() const { return bytes_; }
+  bool guards_intact() const {
+    return std::all_of(buffers_.begin(), buffers_.end(), [](const auto& b) { return b->guards_intact(); });
+  }
+
+ private:
+  Device& device_;
+  std::vector<std::unique_ptr<DeviceBuffer>> buffers_;
+  double bytes_ = 0;
+};
+
+void compare(const HostTensor& actual, const HostTensor& expected, KernelCheck& result) {
+  double worst = 0;
+  int64_t at = 0, wrong = 0;
+  for (int64_t i = 0; i < actual.elements(); ++i) {
+    const double error = relative_error(element_as_double(actual, i), element_as_double(expected, i));
+    wrong += error > kTolerance ? 1 : 0;
+    if (error > worst) {
+      worst = error;
+      at = i;
+    }
+  }
+  result.worst_error = std::max(result.worst_error, worst);
+  if (wrong != 0)
+    result.problem = std::to_string(wrong) + " of " + std::to_string(actual.elements()) +
+                     " elements differ, element " + std::to_string(at) + " is " +
+                     std::to_string(element_as_double(actual, at)) + ", expected " +
+                     std::to_string(element_as_double(expected, at));
+}
+
+}  // namespace
+
+Launch launch_of(const CudaKernel& kernel, const Implementation& implementation) {
+  return {nullptr,
+          kernel.grid,
+          kernel.threads,
+          kernel.workspace_bytes,
+          implementation.input_layouts,
+          implementation.output_layouts};
+}
+
+KernelCheck check_kernel(Device& device, const Graph& graph, const Candidate& candidate,
+                         const Reference& reference, const Launch& launch, int runs) {
+  KernelCheck result;
+  Arguments arguments(device);
+  for (size_t i = 0; i < candidate.inputs.size(); ++i)
+    arguments.add(reference.values.at(candidate.inputs[i]), launch.input_layouts[i]);
+  for (ValueId constant : candidate.constants) arguments.add(reference.values.at(constant), Layout{});
+  const size_t first_output = arguments.size();
+  for (size_t i = 0; i < candidate.outputs.size(); ++i)
+    arguments.add(static_cast<size_t>(
+        physical_bytes(graph.value(candidate.outputs[i]).type, launch.output_layouts[i])));
+  result.moved_bytes = arguments.bytes();
+  const size_t status = arguments.size();
+  const std::string good(sizeof(int32_t), '\0');
+  arguments.add(HostTensor(TensorType{DType::i32, {}}), Layout{});
+  const int64_t blocks = launch.workspace_bytes > 0 ? std::min(launch.grid, kWorkspaceBlocks) : launch.grid;
+  arguments.add(static_cast<size_t>(blocks * launch.workspace_bytes));
+
+  result.best_us = INFINITY;
+  for (int i = 0; i < runs; ++i)
+    result.best_us =
+        std::min(result.best_us, device.run(launch.function, blocks, launch.threads, arguments.pointers()));
+  if (arguments[status].content() != good) result.problem = "the status is not 0";
+  if (!arguments.guards_intact()) result.problem = "it wrote beside a buffer";
+  for (size_t i = 0; i < candidate.outputs.size() && result.problem.empty(); ++i)
+    compare(row_major(arguments[first_output + i].content(), graph.value(candidate.outputs[i]).type,
+                      launch.output_layouts[i]),
+            reference.values.at(candidate.outputs[i]), result);
+  return result;
+}
+
+}  // namespace korch::testing

@@ -1,0 +1,39 @@
+// Runs one kernel on a Device and compares every element of its results with the interpreter in float64.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "candidate_graph.h"
+#include "device.h"
+#include "korch/codegen/loop/loop_family.h"
+
+namespace korch::testing {
+
+// Random inputs of a candidate (whole_candidate of a graph) and what they give. Positive ones where others
+// give NaN or results that float32 cannot know (1 / a sum that cancels): where inputs one ulp away change the
+// results by much.
+struct Reference {
+  std::map<ValueId, HostTensor> values;  // inputs, constants and outputs; float results as f64
+  bool nan = false;                      // among the results
+};
+Reference reference_of(const Graph& graph, const Candidate& candidate);
+
+struct Launch {
+  Device::Function function = nullptr;
+  int64_t grid = 1, threads = 1, workspace_bytes = 0;  // CudaKernel
+  std::vector<Layout> input_layouts, output_layouts;
+};
+
+Launch launch_of(const CudaKernel& kernel, const Implementation& implementation);
+
+struct KernelCheck {
+  std::string problem;     // empty when all is right
+  double worst_error = 0;  // relative to 1 + |expected|
+  double moved_bytes = 0;  // arguments, each once
+  double best_us = 0;      // of `runs`
+};
+KernelCheck check_kernel(Device& device, const Graph& graph, const Candidate& candidate,
+                         const Reference& reference, const Launch& launch, int runs = 1);
+
+}  // namespace korch::testing

@@ -1,0 +1,40 @@
+// A GPU played by one thread of this machine's CPU: the CUDA text, compiled by clang with the few names of
+// CUDA that it uses defined, runs block after block, the threads of a block as fibers that take turns at
+// __syncthreads. Threads run in ascending or in descending order, so that a barrier that is missing shows in
+// one of them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "device.h"
+#include "korch/base/result.h"
+
+namespace korch::testing {
+
+enum class ThreadOrder { ascending, descending };
+
+class Emulator : public Device {
+ public:
+  Emulator();
+  ~Emulator() override;
+
+  void set_order(ThreadOrder order) { order_ = order; }
+  // The kernel `symbol` of the text; it stays until destruction.
+  Result<Function> load(const std::string& source, const std::string& symbol);
+
+  Pointer allocate(size_t bytes) override;
+  void free(Pointer pointer) override;
+  void fill(Pointer pointer, unsigned char byte, size_t bytes) override;
+  void to_device(Pointer pointer, const void* from, size_t bytes) override;
+  void to_host(void* to, Pointer pointer, size_t bytes) override;
+  // Throws Error{internal} when threads of a block part at a barrier. The time means nothing.
+  double run(Function function, int64_t blocks, int64_t threads, std::vector<Pointer> arguments) override;
+
+ private:
+  struct LoadedKernel;
+  ThreadOrder order_ = ThreadOrder::ascending;
+  std::vector<std::unique_ptr<LoadedKernel>> kernels_;
+};
+
+}  // namespace korch::testing

@@ -1,0 +1,30 @@
+// What `cuda_write` leaves for `cuda_check`: a folder of cubins and kernels.json. Inputs, generated constants
+// and results do not travel: the checker makes them anew (check_kernel.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../check_kernel.h"
+
+namespace korch::testing {
+
+struct ListedKernel {
+  std::string image, symbol;  // file name in the folder, function in it
+  Launch launch;              // without the function
+};
+
+struct ListedGraph {
+  std::string model;
+  CandidateGraph candidate;
+  std::vector<ListedKernel> kernels;  // its implementations
+};
+
+void write_kernel_list(const std::string& folder, const std::vector<ListedGraph>& list);
+std::vector<ListedGraph> read_kernel_list(const std::string& folder);
+
+// As it will be read: the order of a candidate's arguments may depend on ids, which printing and parsing
+// change.
+CandidateGraph as_read_back(const CandidateGraph& candidate);
+
+}  // namespace korch::testing

@@ -1,0 +1,64 @@
+#include "model_candidates.h"
+
+#include <algorithm>
+#include <random>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "korch/codegen/loop/loop_family.h"
+#include "korch/driver/strategy.h"
+#include "korch/fission/fission.h"
+#include "korch/onnx/import.h"
+#include "korch/onnx/models.h"
+
+namespace korch::testing {
+namespace {
+
+Target target() {
+  Target target;
+  target.isa = Isa::x86_64_v3;
+  return target;
+}
+
+// As the driver decides what greedy may fuse.
+std::vector<Candidate> greedy_groups(const Graph& graph) {
+  std::unordered_map<Hash, bool, HashHasher> known;
+  return greedy_candidates(graph, [&](const Candidate& candidate) {
+    const Hash hash = canonical_hash(graph, candidate);
+    if (const auto found = known.find(hash); found != known.end()) return found->second;
+    bool any = false;
+    for (const Implementation& way : implementations(graph, candidate, target(), Accuracy::standard))
+      if ((any = generate(graph, candidate, way, target()).ok())) break;
+    return known[hash] = any;
+  });
+}
+
+}  // namespace
+
+std::vector<Implementation> loop_implementations(const Graph& graph, const Candidate& candidate) {
+  std::vector<Implementation> found;
+  std::vector<Refusal> refused;
+  list_loop(graph, candidate, target(), Accuracy::standard, found, refused);
+  return found;
+}
+
+ModelCandidates memory_bound_candidates(const std::string& model, size_t sample, uint64_t seed) {
+  ModelCandidates result;
+  result.graph = fission(import_onnx_bytes(fill_skeleton(KORCH_SOURCE_DIR "/models", model)));
+  std::unordered_set<Hash, HashHasher> seen;
+  const auto is_new = [&](const Candidate& candidate) {
+    return !loop_implementations(result.graph, candidate).empty() &&
+           seen.insert(canonical_hash(result.graph, candidate)).second;
+  };
+  for (Candidate& candidate : greedy_groups(result.graph))
+    if (is_new(candidate)) result.greedy.push_back(std::move(candidate));
+  std::vector<Candidate> all = enumerate_candidates(result.graph).candidates;
+  std::mt19937_64 random(seed);
+  for (size_t i = 0; i < all.size() && result.sampled.size() < sample; ++i) {
+    std::swap(all[i], all[i + random() % (all.size() - i)]);
+    if (is_new(all[i])) result.sampled.push_back(std::move(all[i]));
+  }
+  return result;
+}
+
+}  // namespace korch::testing

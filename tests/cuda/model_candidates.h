@@ -1,0 +1,24 @@
+// Candidates of the models of models/ that the kernel family "loop" serves.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/codegen/implementation.h"
+
+namespace korch::testing {
+
+struct ModelCandidates {
+  Graph graph;
+  std::vector<Candidate> greedy;   // groups of the greedy strategy
+  std::vector<Candidate> sampled;  // of all other enumerated candidates
+};
+
+// Without linear and opaque primitives, no two of one kernel (canonical_hash). `sample` is the most that
+// `sampled` holds.
+ModelCandidates memory_bound_candidates(const std::string& model, size_t sample, uint64_t seed);
+
+// The candidate's implementations of family "loop".
+std::vector<Implementation> loop_implementations(const Graph& graph, const Candidate& candidate);
+
+}  // namespace korch::testing

@@ -1,0 +1,99 @@
+// Kernels of the models of models/, those of the greedy plans and a seeded sample of all other candidates,
+// spelled as CUDA C++: the small ones compute what the interpreter does, and all compile with NVRTC for
+// sm_90.
+#include "korch/onnx/models.h"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+#include <random>
+
+#include "emulated_check.h"
+#include "korch/ir/text.h"
+#include "model_candidates.h"
+#include "nvrtc.h"
+
+namespace korch::testing {
+namespace {
+
+constexpr size_t kSample = 20;  // other candidates per model
+constexpr uint64_t kSeed = 1;
+constexpr int64_t kSmall = 300000;  // elements that the emulator may read and write for one kernel
+constexpr int kEmulated = 6;        // kernels per model that the emulator runs
+
+class CudaModels : public ::testing::TestWithParam<std::string> {
+ protected:
+  void check(const Graph& graph, const Candidate& candidate, const Implementation& way) {
+    const Result<CudaKernel> kernel =
+        generate_loop_cuda(graph, candidate, way, "k" + std::to_string(spelled_));
+    if (!kernel.ok()) return check_refusal(graph, candidate, way, kernel.refusal());
+    ++spelled_;
+    if (compilation_.possible()) compilation_.add(kernel.value());
+    if (emulated_ < kEmulated && elements(graph, candidate) <= kSmall) emulate(graph, candidate);
+  }
+
+  // The CPU's kernel must share a refusal, unless a GPU's slices are the reason.
+  void check_refusal(const Graph& graph, const Candidate& candidate, const Implementation& way,
+                     const Refusal& refusal) {
+    ++refused_[name(refusal.reason)];
+    std::string listing;
+    for (NodeId id : candidate.nodes) listing += print(graph, id) + "\n";
+    EXPECT_TRUE(refusal.reason == RefusalReason::redundant_work ||
+                refusal.reason == RefusalReason::scratch_too_large ||
+                !generate(graph, candidate, way, Target{}).ok())
+        << name(refusal.reason) << ": " << refusal.detail << "\n"
+        << listing;
+  }
+
+  void emulate(const Graph& graph, const Candidate& candidate) {
+    const Graph alone = candidate_graph(graph, candidate).graph;
+    const Candidate whole = whole_candidate(alone);
+    const std::vector<Implementation> ways = loop_implementations(alone, whole);
+    const Implementation& way = ways[random_() % ways.size()];
+    const Result<CudaKernel> kernel = generate_loop_cuda(alone, whole, way, "k0");
+    if (!kernel.ok()) return;
+    EXPECT_EQ(check_emulated(alone, whole, reference_of(alone, whole), kernel.value(), way), "");
+    ++emulated_;
+  }
+
+  static int64_t elements(const Graph& graph, const Candidate& candidate) {
+    int64_t count = 0;
+    for (const std::vector<ValueId>* list : {&candidate.inputs, &candidate.constants, &candidate.outputs})
+      for (ValueId value : *list) count += graph.value(value).type.elements();
+    return count;
+  }
+
+  Compilation compilation_;
+  std::mt19937_64 random_{kSeed};
+  int spelled_ = 0, emulated_ = 0;
+  std::map<std::string, int> refused_;
+};
+
+TEST_P(CudaModels, KernelsAreRightAndCompileForSm90) {
+  const ModelCandidates found = memory_bound_candidates(GetParam(), kSample, kSeed);
+  for (const Candidate& candidate : found.greedy) {
+    const std::vector<Implementation> ways = loop_implementations(found.graph, candidate);
+    check(found.graph, candidate, ways.front());
+    if (ways.size() > 1) check(found.graph, candidate, ways[1 + random_() % (ways.size() - 1)]);
+  }
+  for (const Candidate& candidate : found.sampled) {
+    const std::vector<Implementation> ways = loop_implementations(found.graph, candidate);
+    check(found.graph, candidate, ways[random_() % ways.size()]);
+  }
+  EXPECT_GT(spelled_, static_cast<int>(found.greedy.size()));
+  if (compilation_.possible()) compilation_.finish();
+  EXPECT_EQ(compilation_.problems(), "");
+  std::cout << GetParam() << ": " << compilation_.compiled() << " of " << spelled_ << " kernels compiled, "
+            << emulated_ << " emulated (" << found.greedy.size() << " candidates of the greedy plan, "
+            << found.sampled.size() << " others)";
+  for (const auto& [reason, count] : refused_) std::cout << ", " << count << " refused: " << reason;
+  std::cout << "\n";
+  if (!compilation_.possible()) GTEST_SKIP() << kNvrtcIsMissing;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CudaModels, ::testing::ValuesIn(list_models(KORCH_SOURCE_DIR "/models")),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace korch::testing
