@@ -1,53 +1,74 @@
 #include "korch/driver/learned_bounds.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace korch {
 namespace {
 
-constexpr int kEnough = 8;       // kernels of a kind before it says anything
+constexpr int kEnough = 4;       // kernels of a kind before it says anything
 constexpr double kMargin = 0.9;  // how much faster than all that was seen of its kind a kernel may be
 
-// Layouts decide how memory is walked; only whether they are alike is told apart.
-const char* layout_kind(const Implementation& way) {
-  bool row_major = false, other = false;
-  for (const std::vector<Layout>* list : {&way.input_layouts, &way.output_layouts})
-    for (const Layout& layout : *list) (layout.is_row_major() ? row_major : other) = true;
-  return row_major && other ? "mixed" : other ? "other" : "rm";
+char layout_letter(const Layout& layout) {
+  return layout.is_row_major() ? 'r' : layout.block_axis >= 0 ? 'b' : 'c';
 }
 
-std::string work_kind(const Graph& graph, const Candidate& candidate) {
-  bool reduces = false, linear = false;
-  for (NodeId id : candidate.nodes) {
-    const Category category = info(graph.node(id).op).category;
-    reduces = reduces || category == Category::reduce;
-    linear = linear || category == Category::linear;
+// Which layouts are read and made, however often.
+std::string layouts_text(const Implementation& way) {
+  std::string text;
+  for (const std::vector<Layout>* list : {&way.input_layouts, &way.output_layouts}) {
+    std::set<char> letters;
+    for (const Layout& layout : *list) letters.insert(layout_letter(layout));
+    text += ' ' + std::string(letters.begin(), letters.end());
   }
-  return fmt::format("{}{}", linear ? "linear " : "", reduces ? "reduce" : "");
+  return text;
 }
 
-// Narrow first: with the size of the bound, in powers of four; then without.
+// What is computed: exactly, and in broad terms (operators before the linear primitive, or a reduction, change how a kernel
+// is built).
+struct Work {
+  std::string exact, broad;
+};
+Work work_of(const Graph& graph, const Candidate& candidate) {
+  std::multiset<std::string> ops;
+  bool reduces = false, linear = false, before = false;
+  for (NodeId id : candidate.nodes) {
+    const OpInfo& op = info(graph.node(id).op);
+    ops.insert(op.name);
+    reduces = reduces || op.category == Category::reduce || op.category == Category::window;
+    if (op.category == Category::linear) {
+      linear = true;
+      before = id != candidate.nodes.front();
+    }
+  }
+  return {fmt::format("{}", fmt::join(ops, "+")),
+          fmt::format("{}{}{}", linear ? "linear " : "", before ? "before " : "", reduces ? "reduce" : "")};
+}
+
+// Narrow first; sizes in powers of four of the bound.
 std::vector<std::string> kind_names(const Graph& graph, const Columns& columns, const ColumnInfo& info) {
   if (info.kind == ColumnInfo::Kind::view) return {};
-  std::string kind = "reorder";
-  if (info.kind == ColumnInfo::Kind::kernel) {
-    const Implementation& way = info.implementation;
-    // The first parameter is the variant of an algorithm in every family that has variants.
-    kind = fmt::format("{} {} {} {}", way.family, way.params.empty() ? 0 : way.params[0], layout_kind(way),
-                       work_kind(graph, columns.candidates[info.candidate]));
-  }
   const int size = static_cast<int>(std::floor(std::log2(info.bound_us) / 2));
-  return {fmt::format("{} {}", kind, size), kind};
+  if (info.kind == ColumnInfo::Kind::reorder) return {fmt::format("reorder {}", size), "reorder"};
+  const Implementation& way = info.implementation;
+  // The first parameter is the variant of an algorithm in every family that has variants.
+  const std::string kernel = fmt::format("{} {}{}", way.family, way.params.empty() ? 0 : way.params[0], layouts_text(way));
+  const Work work = work_of(graph, columns.candidates[info.candidate]);
+  return {fmt::format("{} {} {}", kernel, work.exact, size), fmt::format("{} {} {}", kernel, work.broad, size),
+          fmt::format("{} {}", kernel, work.broad)};
 }
 
 }  // namespace
 
-LearnedBounds::LearnedBounds(const Graph& graph, const Columns& columns) : columns_(columns) {
+LearnedBounds::LearnedBounds(const Graph& graph, const Columns& columns, std::vector<double> plain_us)
+    : columns_(columns), plain_us_(std::move(plain_us)) {
   std::unordered_map<std::string, int> numbers;
   for (const ColumnInfo& info : columns.infos) {
     std::vector<int> kinds;
@@ -56,6 +77,13 @@ LearnedBounds::LearnedBounds(const Graph& graph, const Columns& columns) : colum
     kinds_.push_back(std::move(kinds));
   }
   seen_.resize(numbers.size());
+  std::unordered_set<Hash, HashHasher> keys;
+  for (size_t i = 0; i < columns.infos.size(); ++i) {
+    const Column& column = columns.problem.columns[i];
+    if (column.measured && std::isfinite(column.cost_us) && columns.infos[i].kind != ColumnInfo::Kind::view &&
+        keys.insert(columns.infos[i].key).second)
+      observe(static_cast<int>(i), column.cost_us);
+  }
 }
 
 void LearnedBounds::observe(int column, double cost_us) {
@@ -68,10 +96,11 @@ void LearnedBounds::observe(int column, double cost_us) {
 }
 
 double LearnedBounds::bound_us(int column) const {
-  const double analytic = columns_.infos[column].bound_us;
+  const double least = std::max(columns_.infos[column].bound_us, kMargin * plain_us_[column]);
   for (int kind : kinds_[column])
-    if (seen_[kind].count >= kEnough) return analytic * std::max(1.0, kMargin * seen_[kind].least);
-  return analytic;
+    if (seen_[kind].count >= kEnough)
+      return std::max(least, columns_.infos[column].bound_us * kMargin * seen_[kind].least);
+  return least;
 }
 
 }  // namespace korch

@@ -12,11 +12,13 @@ namespace korch {
 
 class LearnedBounds {
  public:
-  LearnedBounds(const Graph& graph, const Columns& columns);
+  // What is measured already is learned from. `plain_us`: PlainLinear::plain_costs_us.
+  LearnedBounds(const Graph& graph, const Columns& columns, std::vector<double> plain_us);
 
   // A kernel's measured cost; once per key.
   void observe(int column, double cost_us);
-  // Microseconds; at least the analytic bound. Falls when a kind turns out to be faster than what was seen of it.
+  // Microseconds; at least the analytic bound, and nearly what the linear primitive costs alone. Falls when a kind turns out to
+  // be faster than what was seen of it.
   double bound_us(int column) const;
 
  private:
@@ -25,6 +27,7 @@ class LearnedBounds {
     double least = 0;  // cost / analytic bound
   };
   const Columns& columns_;
+  std::vector<double> plain_us_;
   std::vector<std::vector<int>> kinds_;  // per column, narrow first: into seen_
   std::vector<Seen> seen_;
 };

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "korch/driver/bench.h"
 #include "korch/driver/columns.h"
 #include "korch/driver/learned_bounds.h"
+#include "korch/driver/plain_linear.h"
 #include "korch/driver/plan_builder.h"
 #include "korch/driver/verify.h"
 #include "korch/fission/fission.h"
@@ -168,7 +170,6 @@ class Compilation {
   LazyResult choose(const Graph& graph, Columns& columns, KernelBank& bank) {
     SolveOptions solve_options;
     if (!options_.measure) return choose_on_bounds(graph, columns, bank, solve_options);
-    if (options_.bounds == Bounds::learned) learned_.emplace(graph, columns);
     auto measure = [&](const std::vector<int>& ids) { measure_columns(graph, columns, bank, ids); };
     if (options_.budget_s > 0) {
       solve_options.start = first_measured_plan(graph, columns, bank);
@@ -176,13 +177,33 @@ class Compilation {
       solve_options.time_limit_s = std::clamp(kSolving * budget_left_s(), kLeastSolve_s, solve_options.time_limit_s);
     }
     try {
-      std::vector<int> all(columns.infos.size());
-      for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-      if (options_.exhaustive) measure(all);
+      if (options_.exhaustive) {
+        std::vector<int> all(columns.infos.size());
+        std::iota(all.begin(), all.end(), 0);
+        measure(all);
+      } else if (options_.bounds == Bounds::learned) {
+        measure_linear_alone(graph, columns, bank);
+      }
       return solve_lazily(columns.problem, measure, solve_options);
     } catch (const BudgetSpent&) {
       return choose_measured(columns, solve_options.start);
     }
+  }
+
+  // Linear primitives alone tell which implementations are hopeless, and bound all they are fused into.
+  void measure_linear_alone(const Graph& graph, Columns& columns, KernelBank& bank) {
+    const PlainLinear plain(graph, columns);
+    measure_columns(graph, columns, bank, plain.probes());
+    learned_.emplace(graph, columns, plain.plain_costs_us());
+    int& pruned = report_.pruned["dominated_implementation"];
+    const std::vector<bool> dominated = plain.dominated();
+    for (size_t id = 0; id < dominated.size(); ++id) {
+      Column& column = columns.problem.columns[id];
+      if (!dominated[id] || column.measured) continue;
+      drop(column);
+      ++pruned;
+    }
+    raise_bounds(columns);
   }
 
   // The best plan by the bounds whose kernels all exist, measured: what a compilation whose budget ends early falls back to.
@@ -281,11 +302,13 @@ class Compilation {
   }
 
   static void drop_unmeasured(Columns& columns) {
-    for (Column& column : columns.problem.columns) {
-      if (column.measured) continue;
-      column.measured = true;
-      column.cost_us = std::numeric_limits<double>::infinity();
-    }
+    for (Column& column : columns.problem.columns)
+      if (!column.measured) drop(column);
+  }
+
+  static void drop(Column& column) {
+    column.measured = true;
+    column.cost_us = std::numeric_limits<double>::infinity();
   }
 
   BuiltPlan make_plan(const Graph& graph, const Columns& columns, const LazyResult& solved, KernelBank& bank) {

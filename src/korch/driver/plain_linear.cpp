@@ -1,0 +1,128 @@
+#include "korch/driver/plain_linear.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace korch {
+namespace {
+
+// An implementation must be this much slower alone than another one with its layout changes to be left out: what is fused
+// into it may suit one better than the other.
+constexpr double kClearly = 1.25;
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+NodeId linear_node(const Graph& graph, const Candidate& candidate) {
+  for (NodeId id : candidate.nodes)
+    if (info(graph.node(id).op).category == Category::linear) return id;
+  return kNoId;
+}
+
+// The layout of what the linear primitive's first operand is computed from inside the candidate.
+Layout data_layout(const Graph& graph, const Candidate& candidate, const Implementation& implementation, NodeId linear) {
+  std::set<ValueId> behind = {graph.node(linear).inputs[0]};
+  for (auto id = candidate.nodes.rbegin(); id != candidate.nodes.rend(); ++id)
+    for (ValueId output : graph.node(*id).outputs)
+      if (behind.count(output) != 0) behind.insert(graph.node(*id).inputs.begin(), graph.node(*id).inputs.end());
+  for (size_t i = 0; i < candidate.inputs.size(); ++i)
+    if (behind.count(candidate.inputs[i]) != 0 && !implementation.input_layouts[i].is_row_major())
+      return implementation.input_layouts[i];
+  return {};
+}
+
+Layout result_layout(const Implementation& implementation) {
+  for (const Layout& layout : implementation.output_layouts)
+    if (!layout.is_row_major()) return layout;
+  return {};
+}
+
+}  // namespace
+
+PlainLinear::PlainLinear(const Graph& graph, const Columns& columns) : graph_(graph), columns_(columns) {
+  linear_of_.assign(columns.infos.size(), kNoId);
+  way_of_.resize(columns.infos.size());
+  for (size_t i = 0; i < columns.infos.size(); ++i) {
+    const ColumnInfo& info = columns.infos[i];
+    const Column& column = columns.problem.columns[i];
+    if (info.kind == ColumnInfo::Kind::reorder)
+      reorders_[{columns.tensors[column.inputs[0]], columns.tensors[column.outputs[0]]}] = static_cast<int>(i);
+    if (info.kind != ColumnInfo::Kind::kernel) continue;
+    const Candidate& candidate = columns.candidates[info.candidate];
+    const NodeId linear = linear_node(graph, candidate);
+    if (linear == kNoId) continue;
+    linear_of_[i] = linear;
+    way_of_[i] = way_of(candidate, info.implementation, linear);
+    Linear& entry = linears_[linear];
+    entry.data = graph.node(linear).inputs[0];
+    entry.result = graph.node(linear).outputs[0];
+    if (candidate.nodes.size() == 1) entry.alone[way_of_[i]].push_back(static_cast<int>(i));
+  }
+}
+
+PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implementation& implementation, NodeId linear) const {
+  // Tile sizes may depend on what is fused; the algorithm does not.
+  const bool has_variants = implementation.family == "conv_winograd" || implementation.family == "onednn_conv";
+  return {implementation.family + (has_variants ? std::to_string(implementation.params[0]) : ""),
+          data_layout(graph_, candidate, implementation, linear), result_layout(implementation)};
+}
+
+std::vector<int> PlainLinear::probes() const {
+  std::vector<int> result;
+  for (const auto& [node, linear] : linears_) {
+    for (const auto& [way, columns] : linear.alone) result.insert(result.end(), columns.begin(), columns.end());
+    for (const auto& [ends, column] : reorders_)
+      if (ends.first.value == linear.data || ends.first.value == linear.result) result.push_back(column);
+  }
+  return result;
+}
+
+double PlainLinear::alone_us(const Linear& linear, const Way& way) const {
+  double best = kUnknown;
+  const auto found = linear.alone.find(way);
+  if (found == linear.alone.end()) return best;
+  for (int column : found->second)
+    if (columns_.problem.columns[column].measured) best = std::min(best, columns_.problem.columns[column].cost_us);
+  return best;
+}
+
+double PlainLinear::reorder_us(ValueId value, const Layout& from, const Layout& to) const {
+  const Shape& shape = graph_.value(value).type.shape;
+  const Layout a = canonical(from, shape), b = canonical(to, shape);
+  if (a == b) return 0;
+  const auto found = reorders_.find({{value, a}, {value, b}});
+  return found == reorders_.end() ? kUnknown : columns_.problem.columns[found->second].cost_us;
+}
+
+bool PlainLinear::clearly_better(const Linear& linear, const Way& way, const Way& other) const {
+  const double alone = alone_us(linear, way);
+  if (alone == kUnknown) return false;
+  return alone > kClearly * (alone_us(linear, other) + reorder_us(linear.data, way.data, other.data) +
+                             reorder_us(linear.result, other.result, way.result));
+}
+
+std::vector<bool> PlainLinear::dominated() const {
+  std::map<int, std::vector<int>> by_candidate;
+  for (size_t i = 0; i < linear_of_.size(); ++i)
+    if (linear_of_[i] != kNoId) by_candidate[columns_.infos[i].candidate].push_back(static_cast<int>(i));
+  std::vector<bool> result(linear_of_.size(), false);
+  for (const auto& [candidate, ways] : by_candidate)
+    for (int column : ways) {
+      const Linear& linear = linears_.at(linear_of_[column]);
+      result[column] = std::any_of(ways.begin(), ways.end(), [&](int other) {
+        return clearly_better(linear, way_of_[column], way_of_[other]);
+      });
+    }
+  return result;
+}
+
+std::vector<double> PlainLinear::plain_costs_us() const {
+  std::vector<double> result(linear_of_.size(), 0);
+  for (size_t i = 0; i < linear_of_.size(); ++i) {
+    if (linear_of_[i] == kNoId) continue;
+    const double alone = alone_us(linears_.at(linear_of_[i]), way_of_[i]);
+    if (alone != kUnknown) result[i] = alone;
+  }
+  return result;
+}
+
+}  // namespace korch

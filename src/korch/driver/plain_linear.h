@@ -1,0 +1,51 @@
+// What the kernels of a linear primitive alone tell of the kernels it is fused into.
+//
+// A linear primitive has several implementations in several layouts, and is in hundreds of candidates with every combination of
+// what surrounds it. Alone it is one kernel per implementation: these are measured first. They bound their fused
+// relatives from below (the same arithmetic, plus more), and an implementation that is clearly slower than another one with
+// the layout changes that would make up for it is not tried in any candidate that the other one serves too.
+#pragma once
+
+#include <vector>
+
+#include "korch/driver/columns.h"
+
+namespace korch {
+
+class PlainLinear {
+ public:
+  PlainLinear(const Graph& graph, const Columns& columns);
+
+  // Linear primitives alone, in every implementation, and changes of layout of what they read and write.
+  std::vector<int> probes() const;
+  // By column: whether another implementation of its candidate is clearly better, by the costs of the probes.
+  std::vector<bool> dominated() const;
+  // By column: the cost of its linear primitive alone in this implementation, in microseconds; 0: none, or not measured.
+  std::vector<double> plain_costs_us() const;
+
+ private:
+  // An implementation as far as it is the same alone and fused.
+  struct Way {
+    std::string variant;
+    Layout data, result;
+    auto operator<=>(const Way&) const = default;
+  };
+  struct Linear {
+    ValueId data = kNoId, result = kNoId;
+    std::map<Way, std::vector<int>> alone;  // columns
+  };
+
+  Way way_of(const Candidate& candidate, const Implementation& implementation, NodeId linear) const;
+  double alone_us(const Linear& linear, const Way& way) const;
+  double reorder_us(ValueId value, const Layout& from, const Layout& to) const;
+  bool clearly_better(const Linear& linear, const Way& way, const Way& other) const;
+
+  const Graph& graph_;
+  const Columns& columns_;
+  std::vector<NodeId> linear_of_;  // by column; kNoId: none
+  std::vector<Way> way_of_;
+  std::map<NodeId, Linear> linears_;
+  std::map<std::pair<TensorKey, TensorKey>, int> reorders_;  // by what is read and made
+};
+
+}  // namespace korch
