@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 namespace korch {
 namespace {
@@ -58,6 +59,12 @@ class Builder {
       if (graph_.constant(output) == nullptr) problem.required.push_back(tensor(output, Layout{}));
     sort_unique(problem.required);
     problem.class_count = static_cast<int>(graph_.value_count());
+  }
+
+  void set_representatives() {
+    std::unordered_map<Hash, int, HashHasher> first;
+    for (size_t i = 0; i < result.infos.size(); ++i)
+      result.infos[i].representative = first.emplace(result.infos[i].key, static_cast<int>(i)).first->second;
   }
 
   int tensor(ValueId value, const Layout& layout) {
@@ -227,6 +234,7 @@ Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, con
   builder.finish();
   builder.add_views();
   builder.add_reorders();
+  builder.set_representatives();
   builder.result.candidates = std::move(candidates);
   return std::move(builder.result);
 }

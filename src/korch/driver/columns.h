@@ -28,6 +28,7 @@ struct ColumnInfo {
   int64_t view_offset_bytes = 0;  // Kind::view: where the output starts in the input's bytes
   double bound_us = 0;            // lower bound, whatever is measured later
   Hash key;                       // equal for columns that share one kernel and one measurement
+  int representative = -1;        // the first column with this key: the kernel is made from it
 };
 
 struct Columns {

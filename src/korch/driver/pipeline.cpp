@@ -20,6 +20,7 @@
 #include "korch/driver/learned_bounds.h"
 #include "korch/driver/plain_linear.h"
 #include "korch/driver/plan_builder.h"
+#include "korch/driver/solve_memo.h"
 #include "korch/driver/verify.h"
 #include "korch/fission/fission.h"
 #include "korch/ir/text.h"
@@ -73,7 +74,7 @@ class Compilation {
     if (stopped("columns")) return result_;
 
     KernelBank bank(primitive, target_, database_.get(), constant_bytes(primitive));
-    const LazyResult solved = stage("solve", [&] { return choose(primitive, columns, bank); });
+    const SolveMemo solved = stage("solve", [&] { return remembered_choice(primitive, columns, bank); });
     dump("4-columns.txt", [&] { return describe(primitive, columns); });  // now with costs
     BuiltPlan built = stage("plan", [&] { return make_plan(primitive, columns, solved, bank); });
     dump("5-plan.json", [&] { return plan_to_json(built.plan); });
@@ -165,6 +166,63 @@ class Compilation {
 
   double budget_left_s() const {
     return options_.budget_s == 0 ? std::numeric_limits<double>::infinity() : options_.budget_s - seconds_since(start_);
+  }
+
+  SolveMemo remembered_choice(const Graph& graph, Columns& columns, KernelBank& bank) {
+    const Hash key = hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", print(graph), describe(graph, columns), target_.cpu_name,
+                                           target_.threads, compiler_version(), options_.exhaustive,
+                                           static_cast<int>(options_.bounds), options_.measure));
+    if (database_ != nullptr)
+      if (const std::optional<std::string> text = database_->get_text(key))
+        if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns.infos.size());
+            memo && still_measured(graph, columns, bank, *memo))
+          return *memo;
+    const LazyResult solved = choose(graph, columns, bank);
+    SolveMemo memo = memo_of(columns, solved);
+    if (database_ != nullptr && solved.solution.status == SolveStatus::optimal && !budget_exhausted_)
+      database_->put_text(key, to_json(memo));
+    return memo;
+  }
+
+  // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as before.
+  bool still_measured(const Graph& graph, Columns& columns, KernelBank& bank, const SolveMemo& memo) {
+    std::vector<KernelRequest> requests;
+    for (int id : memo.solution.chosen)
+      if (columns.infos[id].kind != ColumnInfo::Kind::view) requests.push_back(kernel_request(graph, columns, id));
+    if (options_.measure)
+      bank.measure(requests);
+    else
+      bank.build(requests);
+    for (int id : memo.solution.chosen) {
+      if (columns.infos[id].kind == ColumnInfo::Kind::view) continue;
+      const Result<BuiltKernel>& built = *bank.find(columns.infos[id].key);
+      if (!built || (options_.measure && built.value().cost->median_us != memo.cost_us[id])) return false;
+    }
+    for (size_t id = 0; id < columns.infos.size(); ++id) {
+      Column& column = columns.problem.columns[id];
+      column.measured = memo.is_measured[id] == '1';
+      column.cost_us = memo.cost_us[id];
+    }
+    columns.refused = memo.refused;
+    report_.pruned = memo.pruned;
+    return true;
+  }
+
+  SolveMemo memo_of(const Columns& columns, const LazyResult& solved) const {
+    SolveMemo memo;
+    memo.solution = solved.solution;
+    memo.measured = measured_columns_;
+    memo.bound_violations = bound_violations_;
+    memo.learned_violations = learned_violations_;
+    memo.certified = solved.solution.status == SolveStatus::optimal && bound_violations_ == 0 && options_.measure &&
+                     !budget_exhausted_;
+    memo.refused = columns.refused;
+    memo.pruned = report_.pruned;
+    for (const Column& column : columns.problem.columns) {
+      memo.cost_us.push_back(column.cost_us);
+      memo.is_measured += column.measured ? '1' : '0';
+    }
+    return memo;
   }
 
   LazyResult choose(const Graph& graph, Columns& columns, KernelBank& bank) {
@@ -282,10 +340,11 @@ class Compilation {
       refusal_examples_.emplace(built.refusal().reason, built.refusal().detail);
     }
     const std::vector<int>& ids = by_key_.at(key);
-    if (built && learned_) {
+    if (built) {
       const double cost_us = built.value().cost->median_us;
-      if (cost_us < learned_->bound_us(ids[0])) ++learned_violations_;
-      learned_->observe(ids[0], cost_us);
+      bound_violations_ += cost_us < columns.infos[ids[0]].bound_us;
+      learned_violations_ += learned_ && cost_us < learned_->bound_us(ids[0]);
+      if (learned_) learned_->observe(ids[0], cost_us);
     }
     for (int id : ids) {
       Column& column = columns.problem.columns[id];
@@ -311,7 +370,7 @@ class Compilation {
     column.cost_us = std::numeric_limits<double>::infinity();
   }
 
-  BuiltPlan make_plan(const Graph& graph, const Columns& columns, const LazyResult& solved, KernelBank& bank) {
+  BuiltPlan make_plan(const Graph& graph, const Columns& columns, const SolveMemo& solved, KernelBank& bank) {
     const Solution& solution = solved.solution;
     if (solution.status == SolveStatus::infeasible)
       throw Error(ErrorKind::unsupported, "no plan exists: " + missing_kernels(graph, columns));
@@ -335,13 +394,13 @@ class Compilation {
     report.gap = solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
     report.candidates = static_cast<int>(columns.candidates.size());
     report.columns = static_cast<int>(columns.infos.size());
-    report.measured = measured_columns_;
+    report.measured = solved.measured;
     report.solves = solution.rounds;
     report.cycle_cuts = solution.cycle_cuts;
     report.bound_violations = solved.bound_violations;
-    report.certified = solved.certified && options_.measure && !budget_exhausted_;
-    report.bounds = learned_ ? "learned" : "analytic";
-    report.learned_violations = learned_violations_;
+    report.certified = solved.certified;
+    report.bounds = options_.measure && !options_.exhaustive && options_.bounds == Bounds::learned ? "learned" : "analytic";
+    report.learned_violations = solved.learned_violations;
     report.refused = columns.refused;
     return built;
   }
@@ -448,7 +507,7 @@ class Compilation {
   std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
   int measured_columns_ = 0;
   std::optional<LearnedBounds> learned_;
-  int learned_violations_ = 0;  // kernels measured below what was learned of their kind until then
+  int bound_violations_ = 0, learned_violations_ = 0;  // as in SolveMemo
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
   std::map<RefusalReason, std::string> refusal_examples_;  // the first of each

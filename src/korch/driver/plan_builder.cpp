@@ -193,6 +193,7 @@ class PlanMaker {
 }  // namespace
 
 KernelRequest kernel_request(const Graph& graph, const Columns& columns, int column) {
+  column = columns.infos[column].representative;
   const ColumnInfo& info = columns.infos[column];
   KernelRequest request;
   request.key = info.key;

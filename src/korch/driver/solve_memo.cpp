@@ -1,0 +1,68 @@
+#include "korch/driver/solve_memo.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kNever = 1e300;  // JSON has no infinity
+
+}  // namespace
+
+std::string to_json(const SolveMemo& memo) {
+  const Solution& s = memo.solution;
+  Json costs = Json::array();
+  for (double cost : memo.cost_us) costs.push_back(std::isinf(cost) ? kNever : cost);
+  return Json{{"status", static_cast<int>(s.status)},
+              {"chosen", s.chosen},
+              {"objective_us", s.objective_us},
+              {"bound_us", s.bound_us},
+              {"rounds", s.rounds},
+              {"cycle_cuts", s.cycle_cuts},
+              {"certified", memo.certified},
+              {"measured", memo.measured},
+              {"bound_violations", memo.bound_violations},
+              {"learned_violations", memo.learned_violations},
+              {"refused", memo.refused},
+              {"pruned", memo.pruned},
+              {"cost_us", costs},
+              {"is_measured", memo.is_measured}}
+      .dump();
+}
+
+std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t columns) {
+  try {
+    const Json json = Json::parse(text);
+    SolveMemo memo;
+    Solution& s = memo.solution;
+    s.status = static_cast<SolveStatus>(json.at("status").get<int>());
+    s.chosen = json.at("chosen").get<std::vector<int>>();
+    s.objective_us = json.at("objective_us");
+    s.bound_us = json.at("bound_us");
+    s.rounds = json.at("rounds");
+    s.cycle_cuts = json.at("cycle_cuts");
+    memo.certified = json.at("certified");
+    memo.measured = json.at("measured");
+    memo.bound_violations = json.at("bound_violations");
+    memo.learned_violations = json.at("learned_violations");
+    memo.refused = json.at("refused").get<std::map<std::string, int>>();
+    memo.pruned = json.at("pruned").get<std::map<std::string, int>>();
+    memo.cost_us = json.at("cost_us").get<std::vector<double>>();
+    for (double& cost : memo.cost_us)
+      if (cost == kNever) cost = std::numeric_limits<double>::infinity();
+    memo.is_measured = json.at("is_measured");
+    const bool fits = memo.cost_us.size() == columns && memo.is_measured.size() == columns && std::all_of(s.chosen.begin(), s.chosen.end(), [&](int id) {
+                        return id >= 0 && static_cast<size_t>(id) < columns;
+                      });
+    return fits ? std::optional(std::move(memo)) : std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace korch
