@@ -70,7 +70,10 @@ def compare(model, threads, accuracy, args):
     for i in range(args.rounds + 3):
         for who, run in (("ort", lambda: session.run(None, by_io_name)), ("korch", executable.run)):
             time.sleep(args.pause)  # the other one's workers stop spinning
-            run()               # wakes the workers and warms the caches, as back-to-back requests would
+            ready = time.perf_counter() + args.warm_up
+            run()               # wakes the workers and warms the caches and clocks, as back-to-back requests would
+            while time.perf_counter() < ready:
+                run()
             t = time.perf_counter()
             run()
             if i >= 3:
@@ -95,6 +98,7 @@ def main():
     p.add_argument("--rounds", type=int, default=30)
     p.add_argument("--max-seconds", type=float, default=60)
     p.add_argument("--pause", type=float, default=0.03)
+    p.add_argument("--warm-up", type=float, default=0.02, help="seconds of runs before each timed one")
     p.add_argument("--recompile", action="store_true")
     p.add_argument("--json")
     args = p.parse_args()

@@ -14,7 +14,7 @@ namespace korch {
 namespace {
 
 struct BenchArguments {
-  std::vector<std::string> executables;
+  std::vector<std::string> executables, inputs;
   BenchOptions options;
   std::string database;
   bool profile = false, json = false;
@@ -98,10 +98,14 @@ void add_bench_verb(CLI::App& app) {
   verb->add_option("--rounds", arguments->options.rounds, "runs of each")->check(CLI::Range(5, 1000000))->capture_default_str();
   verb->add_option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds")->capture_default_str();
   verb->add_option("--threads", arguments->options.threads, "workers; 0: as compiled")->capture_default_str();
+  verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
   verb->add_option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
   verb->add_flag("--profile", arguments->profile, "a table per kernel of the first executable");
   verb->add_flag("--json", arguments->json, "print the result as JSON");
-  verb->callback([arguments] { run_bench(*arguments); });
+  verb->callback([arguments] {
+    arguments->options.input_files = parse_assignments("--input", arguments->inputs);
+    run_bench(*arguments);
+  });
 }
 
 }  // namespace korch

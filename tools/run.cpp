@@ -5,10 +5,9 @@
 #include <memory>
 
 #include "cli.h"
-#include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
-#include "korch/driver/verify.h"
+#include "korch/driver/executable_inputs.h"
 #include "korch/package/loaded.h"
 #include "korch/tensor/npy.h"
 #include "verbs.h"
@@ -59,27 +58,10 @@ void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios
   if (arguments.json) print_json(json);
 }
 
-std::string list_inputs(const LoadedExecutable& executable) {
-  std::string text;
-  for (const PlanIo& io : executable.inputs()) text += fmt::format("{}'{}' {}", text.empty() ? "" : ", ", io.name, to_string(io.type));
-  return text;
-}
-
 void run_run(const RunArguments& arguments) {
   LoadedExecutable executable(arguments.executable, arguments.threads);
-  Graph graph;
-  for (const PlanIo& io : executable.inputs()) graph.add_input(io.type, io.name);
-  std::vector<HostTensor> inputs = random_inputs(graph, arguments.seed);
-  for (const auto& [name, path] : parse_assignments("--input", arguments.inputs)) {
-    const auto found = std::find_if(executable.inputs().begin(), executable.inputs().end(), [&](const PlanIo& io) { return io.name == name; });
-    if (found == executable.inputs().end())
-      throw Error(ErrorKind::invalid, fmt::format("there is no input named '{}'; the inputs are {}", name, list_inputs(executable)));
-    HostTensor tensor = read_npy(path);
-    if (tensor.type() != found->type)
-      throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name, to_string(found->type), path,
-                                                  to_string(tensor.type())));
-    inputs[found - executable.inputs().begin()] = std::move(tensor);
-  }
+  const std::vector<HostTensor> inputs =
+      executable_inputs(executable, arguments.seed, parse_assignments("--input", arguments.inputs));
   if (!arguments.output_dir.empty()) make_directories(arguments.output_dir);
   const std::vector<HostTensor> outputs = executable.run(inputs);
   throw_if_interrupted();

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "korch/base/interrupt.h"
-#include "korch/driver/verify.h"
+#include "korch/driver/executable_inputs.h"
 #include "korch/package/loaded.h"
 #include "korch/plan/plan_json.h"
 
@@ -26,13 +26,6 @@ double quantile(std::vector<double> samples, double q) {
   const size_t index = std::min(samples.size() - 1, static_cast<size_t>(q * static_cast<double>(samples.size())));
   std::nth_element(samples.begin(), samples.begin() + index, samples.end());
   return samples[index];
-}
-
-// Inputs that fit the executable alone: the network is not at hand, so integers are 0 or 1.
-std::vector<HostTensor> inputs_for(const LoadedExecutable& executable, uint64_t seed) {
-  Graph graph;
-  for (const PlanIo& io : executable.inputs()) graph.add_input(io.type, io.name);
-  return random_inputs(graph, seed);
 }
 
 double plan_flops(const Plan& plan) {
@@ -64,7 +57,7 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
     row.load_ms = us_since(start) / 1000;
     row.flops = plan_flops(plan_from_json(executables.back()->info().plan_json));
     result.rows.push_back(row);
-    inputs.push_back(inputs_for(*executables.back(), options.seed));
+    inputs.push_back(executable_inputs(*executables.back(), options.seed, options.input_files));
     outputs.push_back(executables.back()->allocate_outputs());
     for (int i = 0; i < kWarmUpRuns; ++i) executables.back()->run_into(inputs.back(), outputs.back());
   }
@@ -100,7 +93,7 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
 std::vector<StepProfile> profile_steps(const std::string& path, const BenchOptions& options) {
   LoadedExecutable executable(path, options.threads);
   const Plan plan = plan_from_json(executable.info().plan_json);
-  const std::vector<HostTensor> inputs = inputs_for(executable, options.seed);
+  const std::vector<HostTensor> inputs = executable_inputs(executable, options.seed, options.input_files);
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   std::vector<std::vector<double>> times(plan.steps.size());
   for (int i = 0; i < kWarmUpRuns; ++i) executable.run_into(inputs, outputs);

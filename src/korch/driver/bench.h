@@ -1,6 +1,7 @@
 // Timing executables against each other: interleaved rounds, medians, paired ratios with a 95 % interval.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ struct BenchOptions {
   double max_seconds = 60;     // stops earlier, after at least 5 rounds
   int threads = 0;             // 0: as compiled
   uint64_t seed = 1;
+  std::map<std::string, std::string> input_files;  // instead of random ones: input name -> .npy file
 };
 
 struct BenchRow {

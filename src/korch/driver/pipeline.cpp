@@ -462,7 +462,10 @@ class Compilation {
     if (database_ != nullptr)
       if (const std::optional<Cost> cost = database_->get_cost(key)) return cost->median_us;
     const BenchRow row = stage("measure plan", [&] {
-      return bench({draft_path()}, {.rounds = 30, .max_seconds = 3, .threads = 0, .seed = 1}).rows[0];
+      BenchOptions options;
+      options.rounds = 30;
+      options.max_seconds = 3;
+      return bench({draft_path()}, options).rows[0];
     });
     if (database_ != nullptr) database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds});
     return row.median_us;
