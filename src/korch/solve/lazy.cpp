@@ -9,12 +9,13 @@ namespace {
 
 using Measure = std::function<void(const std::vector<int>&)>;
 
+constexpr double kForPlans = 0.4;  // share of the time that relaxations leave to looking for plans
 constexpr double kLeastTime_s = 1;  // for a solve after the time is up, when no plan is measured yet
 
 class LazyLoop {
  public:
   LazyLoop(Problem& problem, const Measure& measure, const SolveOptions& options)
-      : problem_(problem), measure_(measure), left_s_(options.time_limit_s), orchestrator_(problem) {
+      : problem_(problem), measure_(measure), limit_s_(options.time_limit_s), left_s_(limit_s_), orchestrator_(problem) {
     for (const Column& column : problem.columns) {
       bound_us_.push_back(column.cost_us);
       was_measured_.push_back(column.measured);
@@ -40,7 +41,7 @@ class LazyLoop {
  private:
   // One solve and what it asks to be measured. True when last_ is the answer.
   bool measured_plan_found() {
-    while (left_s_ > 0 && (measure(relaxed_columns(Orchestrator::kQuick)) ||
+    while (left_s_ > kForPlans * limit_s_ && (measure(relaxed_columns(Orchestrator::kQuick)) ||
                            measure(relaxed_columns(Orchestrator::kThorough)))) {
     }
     last_ = orchestrator_.solve(std::max(left_s_, kLeastTime_s), plan_);
@@ -102,7 +103,7 @@ class LazyLoop {
 
   Problem& problem_;
   const Measure& measure_;
-  double left_s_;
+  double limit_s_, left_s_;
   Orchestrator orchestrator_;
   std::vector<double> bound_us_;
   std::vector<bool> was_measured_;

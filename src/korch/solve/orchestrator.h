@@ -24,7 +24,7 @@ class Orchestrator {
     double gain;
     int patience;
   };
-  static constexpr Effort kQuick = {3e-4, 2}, kThorough = {1e-4, 3};
+  static constexpr Effort kQuick = {3e-3, 1}, kThorough = {1e-4, 3};
 
   // The relaxation at the problem's present costs: the columns with a positive value are where measuring pays
   // first.
