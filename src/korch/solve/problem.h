@@ -31,7 +31,7 @@ enum class SolveStatus { optimal, feasible, infeasible, unknown };
 const char* name(SolveStatus status);
 
 struct SolveOptions {
-  double time_limit_s = 300;  // of solving; measuring is not counted
+  double time_limit_s = 120;  // of solving; measuring is not counted
   std::vector<int> start;     // columns that suffice for a plan, to start from; or empty
 };
 
