@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Lazy measuring against measuring everything: both read one database that --exhaustive filled.
+
+    bench/lazy.py [--models a,b] [--threads 2]
+
+Prints the objectives and the share of columns that lazy measuring asks for, with learned and with analytic bounds.
+"""
+import argparse
+import os
+import subprocess
+
+from strategies import ROOT, call
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
+    p.add_argument("--work", default=os.path.join(ROOT, "build/bench"))
+    p.add_argument("--models", default="mobilenet_v2_224,candy_224,resnet50_224")
+    p.add_argument("--threads", default="2")
+    args = p.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    print("model                columns  exhaustive us   learned bounds: us, measured      analytic bounds: us, measured")
+    for model in args.models.split(","):
+        onnx = os.path.join(args.work, model + ".onnx")
+        if not os.path.exists(onnx):
+            subprocess.run([args.korch, "model", model, "-o", onnx], check=True, stdout=subprocess.DEVNULL)
+        database = os.path.join(args.work, "lazy.%s.%s.db" % (model, args.threads))
+        so = os.path.join(args.work, "lazy.so")
+
+        def compile(*options):
+            return call(args.korch, "compile", onnx, "-o", so, "--threads", args.threads, "--profile-db", database, "--no-verify",
+                        "--json", *options)
+
+        full = compile("--exhaustive")
+        lazy = [compile("--bounds", b) for b in ("learned", "analytic")]
+        print("%-20s %7d %14.2f  %s" % (model, full["columns"], full["objective_us"], "  ".join(
+            "%14.2f %6d (%4.1f %%)" % (r["objective_us"], r["columns_measured"], 100 * r["columns_measured"] / r["columns"])
+            for r in lazy)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
