@@ -3,6 +3,7 @@
 
 #include "cases.h"
 #include "emulated_check.h"
+#include "emulator.h"
 #include "korch/ir/text.h"
 #include "model_candidates.h"
 
@@ -30,6 +31,7 @@ int check(const Graph& graph) {
 class EmulatedCases : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EmulatedCases, AgreeWithInterpreter) {
+  if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
   EXPECT_GT(check(parse_graph(GetParam().text)), 0);
 }
 
@@ -37,6 +39,7 @@ INSTANTIATE_TEST_SUITE_P(HandWritten, EmulatedCases, ::testing::ValuesIn(hand_wr
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(EmulatedRandomGraphs, AgreeWithInterpreter) {
+  if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
   int ran = 0;
   for (uint64_t seed = 0; seed < kRandomGraphs && !HasFailure(); ++seed) ran += check(random_graph(seed));
   EXPECT_GT(ran, kRandomGraphs / 2);

@@ -12,6 +12,14 @@
 
 namespace korch::testing {
 
+// Sanitizers follow one stack per thread; fibers have many.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kEmulates = false;
+#else
+inline constexpr bool kEmulates = true;
+#endif
+inline constexpr const char* kEmulatesNot = "the emulator's fibers switch stacks, which this sanitizer cannot follow";
+
 enum class ThreadOrder { ascending, descending };
 
 class Emulator : public Device {

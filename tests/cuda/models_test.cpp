@@ -10,6 +10,7 @@
 #include <random>
 
 #include "emulated_check.h"
+#include "emulator.h"
 #include "korch/ir/text.h"
 #include "model_candidates.h"
 #include "nvrtc.h"
@@ -47,6 +48,7 @@ class CudaModels : public ::testing::TestWithParam<std::string> {
   }
 
   void emulate(const Graph& graph, const Candidate& candidate) {
+    if (!kEmulates) return;
     const Graph alone = candidate_graph(graph, candidate).graph;
     const Candidate whole = whole_candidate(alone);
     const std::vector<Implementation> ways = loop_implementations(alone, whole);

@@ -18,7 +18,6 @@ namespace {
 constexpr double kL2BytesPerCycle = 16;  // what a tile can count on for the column operand from L2
 constexpr double kL3BytesPerCycle = 5;   // and from L3, both cores reading
 constexpr const char* kPixels = "conv_pixels";
-constexpr int64_t kConflictBytes = 2048;  // panel.cpp: strides at which rows of a tile evict each other
 
 Coords conv_coords(const Problem& problem, const Index& image, const Index& channel, const Index& y,
                    const Index& x) {
@@ -61,7 +60,7 @@ DataPath data_path(const Problem& p, const Implementation& implementation) {
   const ConvShape& s = *p.conv;
   const bool along_channels = contiguous_axis(p, implementation, p.data) == 1;
   if (p.data_fused || s.padded()) return along_channels ? DataPath::panel_channels : DataPath::panel_pixels;
-  if (along_channels && s.stride_w * s.in_channels * 4 % kConflictBytes == 0) return DataPath::panel_channels;
+  if (along_channels && rows_conflict(s.stride_w * s.in_channels * 4)) return DataPath::panel_channels;
   return DataPath::direct;
 }
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kL2BytesPerCycle = 16;   // what a tile can count on for the column operand from L2
 constexpr double kL3BytesPerCycle = 5;    // and from L3, both cores reading
-constexpr int64_t kConflictBytes = 2048;  // strides at which rows of a tile evict each other from L1
 
 Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
@@ -99,7 +98,7 @@ DataPath data_path(const Problem& p, const Implementation& implementation, bool 
   if (p.data_fused || (flat && !walks_flat(p, implementation, p.data)))
     return along_k || contiguous != (k_axis == rank - 1 ? rank - 2 : rank - 1) ? DataPath::panel_channels
                                                                                : DataPath::panel_pixels;
-  if (along_k && p.matmul->k * 4 % kConflictBytes == 0) return DataPath::panel_channels;
+  if (along_k && rows_conflict(p.matmul->k * 4)) return DataPath::panel_channels;
   return DataPath::direct;
 }
 

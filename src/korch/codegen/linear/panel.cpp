@@ -10,9 +10,7 @@ namespace korch::linear {
 
 namespace {
 
-constexpr int64_t kConflictBytes =
-    2048;  // rows this far apart share few sets of a 32 KiB L1, so a tile's rows evict each other
-constexpr int64_t kSpread = 16;  // elements added to a stride to avoid that
+constexpr int64_t kSpread = 16;  // elements added to a stride whose rows conflict
 
 // `count` elements from `first` of the value, in vectors of `widest` and a partial one: text that stores to
 // `target`.
@@ -213,7 +211,7 @@ PanelShape panel_shape(const RowKernel& k) {
   if (k.path == DataPath::panel_channels) {
     s.channel_step = 1;
     s.pixel_step = k.depth;
-    if (s.pixel_step * k.stride_w * 4 % kConflictBytes == 0) s.pixel_step += kSpread;
+    if (rows_conflict(s.pixel_step * k.stride_w * 4)) s.pixel_step += kSpread;
     s.row_step = s.pixels * s.pixel_step;
     s.elements = s.rows * s.row_step;
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "korch/codegen/linear/micro_kernel.h"
 
@@ -37,6 +38,11 @@ double vector_cost(const std::vector<int>& lanes, int widest) {
 }
 
 }  // namespace
+
+bool rows_conflict(int64_t stride_bytes) {
+  constexpr int64_t kLine = 64, kSets = 64, kLeastSets = 8;  // a tile has up to 30 rows; 8 to 12 lines fit a set
+  return stride_bytes % kLine == 0 && kSets / std::gcd(stride_bytes / kLine, kSets) < kLeastSets;
+}
 
 RowTiling split_rows(int64_t extent, int most_rows) {
   const int64_t tiles = ceil_div(extent, most_rows);

@@ -29,6 +29,9 @@ struct ColumnBlocks {
 };
 ColumnBlocks split_columns(int64_t columns, int vectors, int widest);
 
+// Whether rows this far apart share so few sets of an L1 (64 sets of 64-byte lines) that the rows of a tile evict each other.
+bool rows_conflict(int64_t stride_bytes);
+
 struct TileShape {
   int rows = 1, vectors = 1;
 };

@@ -22,7 +22,6 @@ using namespace linear;
 
 namespace {
 
-constexpr int64_t kConflictBytes = 2048;  // strides at which rows of a tile evict each other from L1
 constexpr int64_t kMostTilesPerBlock = 56;
 constexpr int64_t kFewestTilesPerBlock = 12;  // fewer do not pay for streaming the weights from L3
 constexpr int64_t kSlicesPerWorker = 8;
@@ -77,7 +76,7 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   w.blocks = split_columns(s.out_channels, static_cast<int>(implementation.params[1]), target.vector_lanes());
   const int64_t lanes = target.vector_lanes();
   w.channel_pitch = ceil_div(s.in_channels, lanes) * lanes;
-  if (w.channel_pitch * 4 % kConflictBytes == 0) w.channel_pitch += lanes;
+  if (rows_conflict(w.channel_pitch * 4)) w.channel_pitch += lanes;
   const int64_t fitting = target.l2_bytes / 2 / (w.elements * w.channel_pitch * 4);
   const double weight_bytes = 4.0 * w.elements * s.in_channels * s.out_channels;
   w.streams_weights = weight_bytes > target.l3_bytes * kHeavyWeights;
