@@ -18,21 +18,29 @@ NodeId linear_node(const Graph& graph, const Candidate& candidate) {
   return kNoId;
 }
 
+// The same kind of layout for another shape: what is fused may read and write tensors of another rank.
+Layout alike(const Layout& layout, const Shape& shape) {
+  const int rank = static_cast<int>(shape.size());
+  if (layout.is_row_major() || rank < 3) return {};
+  return canonical(layout.block_axis >= 0 ? Layout::channel_blocked(layout.block) : Layout::channels_last(rank), shape);
+}
+
 // The layout of what the linear primitive's first operand is computed from inside the candidate.
 Layout data_layout(const Graph& graph, const Candidate& candidate, const Implementation& implementation, NodeId linear) {
-  std::set<ValueId> behind = {graph.node(linear).inputs[0]};
+  const ValueId data = graph.node(linear).inputs[0];
+  std::set<ValueId> behind = {data};
   for (auto id = candidate.nodes.rbegin(); id != candidate.nodes.rend(); ++id)
     for (ValueId output : graph.node(*id).outputs)
       if (behind.count(output) != 0) behind.insert(graph.node(*id).inputs.begin(), graph.node(*id).inputs.end());
   for (size_t i = 0; i < candidate.inputs.size(); ++i)
     if (behind.count(candidate.inputs[i]) != 0 && !implementation.input_layouts[i].is_row_major())
-      return implementation.input_layouts[i];
+      return alike(implementation.input_layouts[i], graph.value(data).type.shape);
   return {};
 }
 
-Layout result_layout(const Implementation& implementation) {
+Layout result_layout(const Graph& graph, const Implementation& implementation, NodeId linear) {
   for (const Layout& layout : implementation.output_layouts)
-    if (!layout.is_row_major()) return layout;
+    if (!layout.is_row_major()) return alike(layout, graph.value(graph.node(linear).outputs[0]).type.shape);
   return {};
 }
 
@@ -63,7 +71,7 @@ PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implement
   // Tile sizes may depend on what is fused; the algorithm does not.
   const bool has_variants = implementation.family == "conv_winograd" || implementation.family == "onednn_conv";
   return {implementation.family + (has_variants ? std::to_string(implementation.params[0]) : ""),
-          data_layout(graph_, candidate, implementation, linear), result_layout(implementation)};
+          data_layout(graph_, candidate, implementation, linear), result_layout(graph_, implementation, linear)};
 }
 
 std::vector<int> PlainLinear::probes() const {
@@ -86,10 +94,8 @@ double PlainLinear::alone_us(const Linear& linear, const Way& way) const {
 }
 
 double PlainLinear::reorder_us(ValueId value, const Layout& from, const Layout& to) const {
-  const Shape& shape = graph_.value(value).type.shape;
-  const Layout a = canonical(from, shape), b = canonical(to, shape);
-  if (a == b) return 0;
-  const auto found = reorders_.find({{value, a}, {value, b}});
+  if (from == to) return 0;
+  const auto found = reorders_.find({{value, from}, {value, to}});
   return found == reorders_.end() ? kUnknown : columns_.problem.columns[found->second].cost_us;
 }
 

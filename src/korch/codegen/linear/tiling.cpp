@@ -40,7 +40,7 @@ double vector_cost(const std::vector<int>& lanes, int widest) {
 }  // namespace
 
 bool rows_conflict(int64_t stride_bytes) {
-  constexpr int64_t kLine = 64, kSets = 64, kLeastSets = 8;  // a tile has up to 30 rows; 8 to 12 lines fit a set
+  constexpr int64_t kLine = 64, kSets = 64, kLeastSets = 4;  // a tile has up to 30 rows; 8 to 12 lines fit a set
   return stride_bytes % kLine == 0 && kSets / std::gcd(stride_bytes / kLine, kSets) < kLeastSets;
 }
 
