@@ -27,8 +27,11 @@ struct VerifyResult {
   std::string first_wrong_kernel;     // when not passed: what `bisect` found
 };
 
-// Random inputs for a graph: floats normal(0, 1), bools, integers within the range the graph implies (indices of gathers).
-std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed);
+// How floats are distributed: normal(0, 1), or uniform in [0, 1) as pictures are.
+enum class FloatInputs { normal, unit };
+
+// Random inputs for a graph: floats, bools, integers within the range the graph implies (indices of gathers).
+std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatInputs floats = FloatInputs::normal);
 
 VerifyResult compare_executable(const Graph& imported, const std::string& executable, const VerifyOptions& options);
 
