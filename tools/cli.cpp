@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -61,6 +62,11 @@ std::string default_database_path() {
   if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/korch/kernels.db";
   const char* home = std::getenv("HOME");
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/kernels.db" : "";
+}
+
+std::string npy_name(std::string tensor) {
+  std::replace(tensor.begin(), tensor.end(), '/', '_');
+  return tensor + ".npy";
 }
 
 void print_json(const nlohmann::ordered_json& json) {

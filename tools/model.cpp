@@ -25,12 +25,6 @@ std::string models_folder() {
   return folder != nullptr ? folder : KORCH_MODELS_DIR;
 }
 
-std::string file_name_of(std::string tensor) {
-  for (char& c : tensor)
-    if (c == '/') c = '_';
-  return tensor;
-}
-
 void print_list(const std::vector<std::string>& names, const char* key, const char* before_each, bool json) {
   if (json) return print_json({{key, names}});
   for (const std::string& name : names) fmt::print("{}{}\n", before_each, name);
@@ -46,7 +40,7 @@ void run_model(const ModelArguments& arguments) {
   if (!arguments.inputs.empty()) {
     make_directories(arguments.inputs);
     for (const auto& [name, tensor] : model_inputs(folder, arguments.name)) {
-      written.push_back(arguments.inputs + "/" + file_name_of(name) + ".npy");
+      written.push_back(arguments.inputs + "/" + npy_name(name));
       write_npy(written.back(), tensor);
     }
   }

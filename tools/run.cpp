@@ -40,11 +40,6 @@ Summary summarize(const HostTensor& tensor) {
   return summary;
 }
 
-std::string file_name_of(std::string tensor) {
-  std::replace(tensor.begin(), tensor.end(), '/', '_');
-  return tensor + ".npy";
-}
-
 void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios, const std::vector<HostTensor>& outputs) {
   nlohmann::ordered_json json = {{"outputs", nlohmann::json::array()}};
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -66,7 +61,7 @@ void run_run(const RunArguments& arguments) {
   const std::vector<HostTensor> outputs = executable.run(inputs);
   throw_if_interrupted();
   for (size_t i = 0; i < outputs.size() && !arguments.output_dir.empty(); ++i)
-    write_npy(arguments.output_dir + "/" + file_name_of(executable.outputs()[i].name), outputs[i]);
+    write_npy(arguments.output_dir + "/" + npy_name(executable.outputs()[i].name), outputs[i]);
   print_outputs(arguments, executable.outputs(), outputs);
 }
 

@@ -8,16 +8,8 @@
 namespace korch {
 namespace {
 
-class BadModel : public Cli {
+class BadModel : public CliWithOldOutput {
  protected:
-  void SetUp() override {
-    Cli::SetUp();
-    write_file(path("m.so"), "the old one");
-  }
-  void TearDown() override {
-    Cli::TearDown();
-    EXPECT_EQ(read_file(path("m.so")), "the old one");
-  }
   void expect_model_refused(const std::string& model, int code, const std::vector<std::string>& words,
                             const std::string& more = "") {
     expect_refused(compile_arguments(model, more), code, words);

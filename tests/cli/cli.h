@@ -64,4 +64,17 @@ class Cli : public ::testing::Test {
   std::string out_, err_;
 };
 
+// With an m.so from before, which the program must leave as it is.
+class CliWithOldOutput : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    write_file(path("m.so"), "the old one");
+  }
+  void TearDown() override {
+    Cli::TearDown();
+    EXPECT_EQ(read_file(path("m.so")), "the old one");
+  }
+};
+
 }  // namespace korch

@@ -22,17 +22,8 @@ ModelBuilder slow_model() {
   return b;
 }
 
-class Interrupt : public Cli {
+class Interrupt : public CliWithOldOutput {
  protected:
-  void SetUp() override {
-    Cli::SetUp();
-    write_file(path("m.so"), "the old one");
-  }
-  void TearDown() override {
-    Cli::TearDown();
-    EXPECT_EQ(read_file(path("m.so")), "the old one");
-  }
-
   // Sends the signal `after_ms` after the terminal has shown `text` (at once when it is empty).
   void expect_interrupted(const std::string& arguments, const std::string& text, int after_ms = 0,
                           int signal = SIGINT) {

@@ -14,6 +14,7 @@
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
+#include "offsets.h"
 #include "korch/runtime/abi.h"
 
 namespace korch::testing {
@@ -38,18 +39,6 @@ class GuardedBuffer {
   size_t size_, mapped_;
   char* base_;
 };
-
-template <typename Visit>
-void for_each_offset(const TensorType& type, const Layout& layout, Visit visit) {
-  std::vector<int64_t> index(type.shape.size(), 0);
-  for (int64_t i = 0; i < type.elements(); ++i) {
-    visit(i, element_offset(type.shape, layout, index));
-    for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < type.shape[axis]) break;
-      index[axis] = 0;
-    }
-  }
-}
 
 // Sums grow: what a kernel is measured against is the float64 result, so the tolerance is relative to it and
 // to 1.

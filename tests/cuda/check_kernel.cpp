@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "korch/interp/interpreter.h"
+#include "offsets.h"
 
 namespace korch::testing {
 namespace {
@@ -14,18 +15,6 @@ constexpr double kTolerance = 2e-5;   // times (1 + |expected|): long float32 su
 constexpr size_t kGuardBytes = 4096;  // before and after every buffer
 constexpr unsigned char kUnwritten = 0x7f;
 constexpr int64_t kWorkspaceBlocks = 132;  // launched at a time where each needs a workspace
-
-template <typename Visit>
-void for_each_offset(const TensorType& type, const Layout& layout, Visit visit) {
-  std::vector<int64_t> index(type.shape.size(), 0);
-  for (int64_t i = 0; i < type.elements(); ++i) {
-    visit(i, element_offset(type.shape, layout, index));
-    for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < type.shape[axis]) break;
-      index[axis] = 0;
-    }
-  }
-}
 
 std::string laid_out(const HostTensor& tensor, const Layout& layout) {
   const size_t size = size_bytes(tensor.dtype());

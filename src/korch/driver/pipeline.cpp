@@ -179,7 +179,8 @@ class Compilation {
           return *memo;
     const LazyResult solved = choose(graph, columns, bank);
     SolveMemo memo = memo_of(columns, solved);
-    if (database_ != nullptr && solved.solution.status == SolveStatus::optimal && !budget_exhausted_)
+    // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A budget's is not.
+    if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
       database_->put_text(key, to_json(memo));
     return memo;
   }
