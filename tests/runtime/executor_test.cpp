@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -96,11 +97,29 @@ const Step kSteps[] = {{kScale, 1, kScaleArgs, 3, nullptr, nullptr, 0, nullptr, 
                        {kCenter, 2, kCenterArgs, 3, nullptr, nullptr, 0, nullptr, 0, "center"}};
 
 TEST_P(ExecutorTest, StepsAndPhasesInOrder) {
-  ASSERT_EQ(run({kSteps, 2, 1, 4096 + 4 * kCount, 40}).error, RunError::none);
+  ASSERT_EQ(run({kSteps, 2, 1, 4096 + 4 * kCount, 40, false}).error, RunError::none);
   float total = 0;
   for (int64_t i = 0; i < kCount; ++i) total += static_cast<float>(i % 17 * (i % 3));
   for (int64_t i = 0; i < kCount; ++i)
     ASSERT_EQ(data.output[static_cast<size_t>(i)], static_cast<float>(i % 17 * (i % 3)) - total) << i;
+}
+
+int32_t quarter(const korch_kernel_context* context, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) out(context, 1)[i] = in(context, 0)[i] * 0.25f;
+  return KORCH_KERNEL_OK;
+}
+
+TEST_P(ExecutorTest, SubnormalResultsAreFlushedOnDemandAndWhileItRunsOnly) {
+  const Phase phase[] = {{quarter, kCount, 7}};
+  const BufferRef args[] = {{kInput, 0, 0}, {kOutput, 0, 0}};
+  const Step steps[] = {{phase, 1, args, 2, nullptr, nullptr, 0, nullptr, 0, "quarter"}};
+  for (float& x : data.input) x = std::numeric_limits<float>::min();
+  for (bool flushes : {false, true}) {
+    ASSERT_EQ(run({steps, 1, 1, 0, 0, flushes}).error, RunError::none);
+    for (float y : data.output) ASSERT_EQ(y, flushes ? 0.f : std::numeric_limits<float>::min() / 4);
+    volatile float smallest = std::numeric_limits<float>::min();
+    EXPECT_GT(smallest * 0.25f, 0.f);
+  }
 }
 
 TEST_P(ExecutorTest, FailureNamesTheStepAndStops) {
@@ -111,7 +130,7 @@ TEST_P(ExecutorTest, FailureNamesTheStepAndStops) {
                         kSteps[1],
                         {failing, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "gather"},
                         {last, 1, last_args, 1, nullptr, nullptr, 0, nullptr, 0, "last"}};
-  const RunStatus status = run({steps, 4, 1, 4096 + 4 * kCount, 40});
+  const RunStatus status = run({steps, 4, 1, 4096 + 4 * kCount, 40, false});
   EXPECT_EQ(status.error, RunError::index_out_of_range);
   EXPECT_EQ(status.step, 2);
   float total = 0;
@@ -133,7 +152,7 @@ TEST_P(ExecutorTest, ObserverSeesEachStep) {
     seen->steps.push_back(step);
     if (step == 0) seen->scaled = static_cast<const float*>(args[2])[16];
   };
-  ASSERT_EQ(run({kSteps, 2, 1, 4096 + 4 * kCount, 40}, options).error, RunError::none);
+  ASSERT_EQ(run({kSteps, 2, 1, 4096 + 4 * kCount, 40, false}, options).error, RunError::none);
   ASSERT_EQ(seen.steps.size(), 40u);  // 20 runs
   EXPECT_EQ(seen.steps[0], 0u);
   EXPECT_EQ(seen.steps[39], 1u);
@@ -149,12 +168,12 @@ TEST_P(ExecutorTest, LibraryCallsGetTheirState) {
   const BufferRef args[] = {{kInput, 0, 0}, {kOutput, 0, 0}};
   const int64_t params[] = {4 * kCount};
   const Step step = {phases, 1, args, 2, copy->ops, params, 1, nullptr, 0, "copy"};
-  ASSERT_EQ(run({&step, 1, 1, 0, 0}).error, RunError::none);
+  ASSERT_EQ(run({&step, 1, 1, 0, 0, false}).error, RunError::none);
   EXPECT_EQ(data.output, data.input);
 
   const Step refused = {phases, 1, args, 2, copy->ops, params, 0, nullptr, 0, "copy"};
   const Step steps[] = {step, refused};
-  const RunStatus status = run({steps, 2, 1, 0, 0});
+  const RunStatus status = run({steps, 2, 1, 0, 0, false});
   EXPECT_EQ(status.error, RunError::library_refused);
   EXPECT_EQ(status.step, 1);
 }

@@ -378,6 +378,7 @@ class Compilation {
     if (solution.status == SolveStatus::unknown)
       throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
     BuiltPlan built = build_plan(graph, columns, solution.chosen, bank, target_);
+    built.plan.flushes_subnormals = options_.accuracy != Accuracy::strict;
     PlanReport& report = built.plan.report;
     report_.recomputed = report.recomputed;
     report = report_;

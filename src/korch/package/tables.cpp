@@ -79,11 +79,11 @@ class TableWriter {
     for (const Kernel& kernel : plan_.kernels) scratch_bytes = std::max(scratch_bytes, kernel.scratch_bytes);
     text_ += fmt::format(
         "extern \"C\" const Model korch_model = {{\n"
-        "  {{steps, {0}, {1}, {2}, {3}}}, {4}, {5},\n"
+        "  {{steps, {0}, {1}, {2}, {3}, {10}}}, {4}, {5},\n"
         "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9}}}}};\n",
         step_count_, plan_.threads, memory_.arena_bytes, scratch_bytes,
         weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa), quoted(name(isa)),
-        plan_.inputs.size(), plan_.outputs.size(), weights_bytes);
+        plan_.inputs.size(), plan_.outputs.size(), weights_bytes, plan_.flushes_subnormals);
     return std::move(text_);
   }
 

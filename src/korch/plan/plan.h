@@ -70,6 +70,7 @@ struct Plan {
   std::vector<PlanConstant> constants;
   std::vector<PlanStep> steps;        // in execution order
   int threads = 1;
+  bool flushes_subnormals = false;    // results too small for a normal number become 0
   PlanReport report;
 };
 

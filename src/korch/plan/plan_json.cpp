@@ -197,6 +197,7 @@ Plan parse(const Json& json) {
   for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
   plan.threads = json.at("threads");
+  plan.flushes_subnormals = json.at("flushes_subnormals");
   plan.report = report_from(json.at("report"));
   return plan;
 }
@@ -206,6 +207,7 @@ Plan parse(const Json& json) {
 std::string plan_to_json(const Plan& plan) {
   const Json json = {{"format", kPlanFormat},
                      {"threads", plan.threads},
+                     {"flushes_subnormals", plan.flushes_subnormals},
                      {"report", to_json(plan.report)},
                      {"inputs", io_json(plan.inputs)},
                      {"outputs", io_json(plan.outputs)},

@@ -120,7 +120,7 @@ class Trial {
   Result<Cost> run(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library, rt::Pool* pool) {
     make_steps(phases, library);
     program_ = {steps_.data(), static_cast<uint32_t>(steps_.size()), static_cast<uint32_t>(pool->threads()),
-                static_cast<uint64_t>(slot_bytes_ * slots_), static_cast<uint64_t>(job_.kernel->scratch_bytes)};
+                static_cast<uint64_t>(slot_bytes_ * slots_), static_cast<uint64_t>(job_.kernel->scratch_bytes), true};
     rt::RunStatus status;
     std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
         rt::Executor::create(&program_, weights_, pool, &status));

@@ -15,8 +15,6 @@ using namespace linear;
 
 namespace {
 
-constexpr double kL2BytesPerCycle = 16;  // what a tile can count on for the column operand from L2
-constexpr double kL3BytesPerCycle = 5;   // and from L3, both cores reading
 constexpr const char* kPixels = "conv_pixels";
 
 Coords conv_coords(const Problem& problem, const Index& image, const Index& channel, const Index& y,
@@ -60,7 +58,6 @@ DataPath data_path(const Problem& p, const Implementation& implementation) {
   const ConvShape& s = *p.conv;
   const bool along_channels = contiguous_axis(p, implementation, p.data) == 1;
   if (p.data_fused || s.padded()) return along_channels ? DataPath::panel_channels : DataPath::panel_pixels;
-  if (along_channels && rows_conflict(s.stride_w * s.in_channels * 4)) return DataPath::panel_channels;
   return DataPath::direct;
 }
 
@@ -121,8 +118,7 @@ void add_variant(const Problem& p, const Target& target, Order data, Order resul
   const int span = row_span(p, implementation);
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
   const int64_t terms = s.kernel_h * s.kernel_w * s.in_channels / s.group, columns = s.out_channels / s.group;
-  const double speed = 4.0 * terms * columns > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
-  const TileShape shape = rank_tiles(width, columns, terms, speed, target.isa).front();
+  const TileShape shape = rank_tiles(width, columns, terms, rows_conflict(s.stride_w * s.in_channels * 4), target).front();
   implementation.params = {shape.vectors, shape.rows};
   add_once(implementation, found);
 }

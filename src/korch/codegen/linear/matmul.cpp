@@ -13,9 +13,6 @@ using namespace linear;
 
 namespace {
 
-constexpr double kL2BytesPerCycle = 16;   // what a tile can count on for the column operand from L2
-constexpr double kL3BytesPerCycle = 5;    // and from L3, both cores reading
-
 Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
@@ -98,7 +95,6 @@ DataPath data_path(const Problem& p, const Implementation& implementation, bool 
   if (p.data_fused || (flat && !walks_flat(p, implementation, p.data)))
     return along_k || contiguous != (k_axis == rank - 1 ? rank - 2 : rank - 1) ? DataPath::panel_channels
                                                                                : DataPath::panel_pixels;
-  if (along_k && rows_conflict(p.matmul->k * 4)) return DataPath::panel_channels;
   return DataPath::direct;
 }
 
@@ -190,9 +186,7 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   const Problem& p = problem.value();
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
-  const double weight_bytes = 4.0 * s.k * s.n;
-  const double speed = weight_bytes > target.l2_bytes / 2.0 ? kL3BytesPerCycle : kL2BytesPerCycle;
-  const TileShape shape = rank_tiles(width, s.n, s.k, speed, target.isa).front();
+  const TileShape shape = rank_tiles(width, s.n, s.k, !s.transpose_a && rows_conflict(s.k * 4), target).front();
   for (const auto& [data, result] :
        {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
         std::pair{Order::channels_last, Order::row_major}}) {

@@ -11,8 +11,6 @@ namespace korch::linear {
 namespace {
 
 constexpr int64_t kLineElements = 16;  // of a cache line
-constexpr int64_t kColumnsAhead =
-    512;  // elements: 2 KiB covers the latency of memory at 10 GB/s (measured: 128 to 1024)
 constexpr int kUnroll =
     4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
 
@@ -49,9 +47,9 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
         text += fmt::format("__builtin_prefetch(next+{});", at);
       text += fmt::format("next+={};\n", next_step);
     }
-    if (kernel.prefetch_columns)
-      for (int64_t at = 0; at < kUnroll * loop.b_step; at += kLineElements)
-        text += fmt::format("__builtin_prefetch(pb+{});", kColumnsAhead + at);
+    for (int64_t i = 0; i < kernel.next_lines(); ++i)
+      text += fmt::format("__builtin_prefetch(next_columns+{},0,2);", i * kLineElements);
+    if (kernel.next_lines() > 0) text += fmt::format("next_columns+={};\n", kernel.next_lines() * kLineElements);
     for (int u = 0; u < kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
     text += fmt::format("pa+={};pb+={};}}\n", kUnroll * loop.a_step, kUnroll * loop.b_step);
   }
@@ -75,30 +73,43 @@ void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
 
 }  // namespace
 
+int64_t MicroKernel::next_lines() const {
+  if (tiles_per_next_columns == 0) return 0;
+  const int64_t lines = kUnroll * total_lanes(lanes) / kLineElements;
+  return std::max<int64_t>(1, (lines + tiles_per_next_columns - 1) / tiles_per_next_columns);
+}
+
+int64_t MicroKernel::next_elements() const {
+  int64_t iterations = loops.back().count / kUnroll;
+  for (size_t i = 0; i + 1 < loops.size(); ++i) iterations *= loops[i].count;
+  return iterations * next_lines() * kLineElements;
+}
+
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel) {
   KORCH_ASSERT(!kernel.loops.empty() && kernel.rows > 0 && !kernel.lanes.empty(), name);
   std::string text = fmt::format(
-      "static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile){{\n", name);
-  for (int r = 0; r < kernel.rows; ++r) {
-    int64_t column = 0;
-    for (size_t v = 0; v < kernel.lanes.size(); ++v) {
-      text += kernel.accumulate ? fmt::format("v{0} c{1}_{2}=*(const v{0}u*)(tile+{3});", kernel.lanes[v], r,
-                                              v, r * kernel.tile_pitch + column)
-                                : fmt::format("v{0} c{1}_{2}={{}};", kernel.lanes[v], r, v);
-      column += kernel.lanes[v];
+      "static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile,const "
+      "float*next_columns{}){{\n(void)next_columns;\n",
+      name, kernel.part ? ",bool first" : "");
+  auto each = [&](auto accumulator) {  // (width, its name, where it belongs)
+    for (int r = 0; r < kernel.rows; ++r) {
+      int64_t column = 0;
+      for (size_t v = 0; v < kernel.lanes.size(); ++v) {
+        text += accumulator(kernel.lanes[v], fmt::format("c{}_{}", r, v),
+                            fmt::format("*(v{}u*)(tile+{})", kernel.lanes[v], r * kernel.tile_pitch + column));
+        column += kernel.lanes[v];
+      }
+      text += "\n";
     }
-    text += "\n";
+  };
+  each([](int width, const std::string& c, const std::string&) { return fmt::format("v{} {}={{}};", width, c); });
+  if (kernel.part) {
+    text += "if(!first){\n";
+    each([](int, const std::string& c, const std::string& place) { return fmt::format("{}={};", c, place); });
+    text += "}\n";
   }
   emit_loops(text, kernel, 0);
-  for (int r = 0; r < kernel.rows; ++r) {
-    int64_t column = 0;
-    for (size_t v = 0; v < kernel.lanes.size(); ++v) {
-      text +=
-          fmt::format("*(v{0}u*)(tile+{1})=c{2}_{3};", kernel.lanes[v], r * kernel.tile_pitch + column, r, v);
-      column += kernel.lanes[v];
-    }
-    text += "\n";
-  }
+  each([](int, const std::string& c, const std::string& place) { return fmt::format("{}={};", place, c); });
   return text + "}\n";
 }
 

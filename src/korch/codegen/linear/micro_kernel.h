@@ -1,6 +1,6 @@
 // The register tile under every generated linear kernel: C++ text of a function
 //
-//   static void NAME(const float* a, const float* b, float* tile)
+//   static void NAME(const float* a, const float* b, float* tile, const float* next)
 //
 // that computes tile[r][j] = sum over the reduction of a[r * row_stride + ka] * b[j + kb], where (ka, kb) run
 // over a nest of loops with constant strides. `a` elements are broadcast, `b` elements are read as vectors;
@@ -28,11 +28,17 @@ struct MicroKernel {
   int64_t row_stride = 0;            // elements of a
   int64_t tile_pitch = 0;            // elements between rows of the tile
   std::vector<ReductionLoop> loops;  // outermost first
-  bool accumulate = false;           // adds to the tile instead of overwriting it
+  // One part of a longer reduction: a further parameter `bool first` says whether to overwrite the tile or to
+  // add to it.
+  bool part = false;
   // Where the rows of `a` are contiguous and another tile follows: asks for that tile's data, a few lines
   // with every iteration. (All at once is useless: a core drops what exceeds its miss buffers.)
   bool prefetch_next_rows = false;
-  bool prefetch_columns = false;  // asks for `b` some way ahead: for columns that stream from beyond L2
+  // Asks L2 for the columns that come after these, at `next`: this many tiles share them. 0: not at all.
+  int64_t tiles_per_next_columns = 0;
+
+  int64_t next_lines() const;     // cache lines asked for with every iteration of the innermost loop
+  int64_t next_elements() const;  // asked for by one tile
 };
 
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel);

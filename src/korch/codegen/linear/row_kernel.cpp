@@ -15,9 +15,9 @@ namespace {
 
 constexpr const char* kMainSymbol = "korch_linear";
 constexpr const char* kPackSymbol = "korch_pack";
-constexpr double kStreamedColumns = 0.25;  // share of L3 from which on columns are taken to come from memory
-constexpr double kCachedColumns =
-    0.25;  // share of L2 that the columns of a slice may take and still count as cached
+constexpr double kCachedColumns = 0.125;  // share of L2 that the columns may take and still count as cached
+
+constexpr double kTilesInL2 = 0.25;  // share of L2 for the unfinished tiles
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -53,7 +53,11 @@ DirectStrides direct_strides(const RowKernel& k) {
 class Writer {
  public:
   explicit Writer(const RowKernel& kernel)
-      : k_(kernel), emitter_(*k_.problem->graph, *k_.problem->candidate, *k_.implementation, *k_.target) {}
+      : k_(kernel),
+        emitter_(*k_.problem->graph, *k_.problem->candidate, *k_.implementation, *k_.target),
+        parts_(reduction_parts(k_.taps_h, k_.taps_w, k_.depth)) {
+    if (4.0 * slice_tiles() * tile_elements() > k_.target->l2_bytes * kTilesInL2) parts_ = {};
+  }
 
   Result<Kernel> write();
 
@@ -64,24 +68,28 @@ class Writer {
   };
 
   bool dynamic_weights() const { return !k_.problem->weight_constant; }
-  // Rows before columns where the columns of a slice stay in cache anyway: data is read, and results are
-  // written, in the order in which they lie. Else columns first, so that a block of them is used by all rows
-  // while it is in L2.
+  // Rows before columns where the columns are few: data is read, and results are written, in the order in which
+  // they lie. Else columns first: a block of them is used by all rows while it is in L2, and the next one arrives.
   bool rows_first() const {
-    return 4.0 * k_.slicing.blocks_per_group * block_size() <= k_.target->l2_bytes * kCachedColumns;
+    return !in_parts() && 4.0 * matrix_size() <= k_.target->l2_bytes * kCachedColumns;
   }
+  bool in_parts() const { return parts_.outer_taps > 0 || parts_.depth_parts > 1; }
+  int64_t part_depth() const { return k_.depth / parts_.depth_parts; }
+  int64_t slice_tiles() const { return k_.slicing.heights_per_block * k_.slicing.tiles_per_block; }
   bool paneled() const { return k_.path != DataPath::direct; }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.depth; }
   int64_t block_size() const { return terms() * k_.blocks.block_lanes(); }
   int64_t matrix_size() const { return k_.blocks.blocks * block_size() + terms() * k_.blocks.tail_lanes(); }
   int64_t tile_pitch() const { return std::max(k_.blocks.block_lanes(), k_.blocks.tail_lanes()); }
   int64_t tile_elements() const { return (k_.tiling.rows + 15) / 16 * 16 * tile_pitch(); }
+  int64_t tiles_elements() const { return tile_elements() * (in_parts() ? slice_tiles() : 1); }
   std::vector<Instance> instances() const;
-  std::string micro_kernel(const Instance& instance) const;
+  MicroKernel micro_kernel(const Instance& instance) const;
   std::string epilogue(const Instance& instance);
   std::string slice_loop() const;
   std::string tile_loops(const std::function<std::string(int rows)>& body) const;
   std::string tile_text(int rows, bool tail) const;
+  std::string block_in_parts(bool tail) const;
   std::string slice_body() const;
   std::string data_pointer() const;
   std::string weight_pointer() const;
@@ -92,6 +100,7 @@ class Writer {
   loop::ValueEmitter emitter_;
   PanelShape panel_;
   DirectStrides direct_;
+  ReductionParts parts_;
 };
 
 std::vector<Writer::Instance> Writer::instances() const {
@@ -104,7 +113,7 @@ std::vector<Writer::Instance> Writer::instances() const {
   return list;
 }
 
-std::string Writer::micro_kernel(const Instance& instance) const {
+MicroKernel Writer::micro_kernel(const Instance& instance) const {
   MicroKernel m;
   m.rows = instance.rows;
   m.lanes = instance.tail ? k_.blocks.tail : k_.blocks.lanes;
@@ -114,14 +123,16 @@ std::string Writer::micro_kernel(const Instance& instance) const {
   const int64_t pixel = paneled() ? panel_.pixel_step : direct_.pixel;
   const int64_t channel = paneled() ? panel_.channel_step : direct_.channel;
   m.row_stride = k_.stride_w * pixel;
-  if (k_.taps_h > 1) m.loops.push_back({k_.taps_h, k_.dilation_h * row, k_.taps_w * k_.depth * lanes});
-  if (k_.taps_w > 1) m.loops.push_back({k_.taps_w, k_.dilation_w * pixel, k_.depth * lanes});
-  m.loops.push_back({k_.depth, channel, lanes});
+  if (k_.taps_h > 1 && parts_.outer_taps < 1)
+    m.loops.push_back({k_.taps_h, k_.dilation_h * row, k_.taps_w * k_.depth * lanes});
+  if (k_.taps_w > 1 && parts_.outer_taps < 2) m.loops.push_back({k_.taps_w, k_.dilation_w * pixel, k_.depth * lanes});
+  m.loops.push_back({part_depth(), channel, lanes});
   m.prefetch_next_rows = !paneled() && rows_first() && channel == 1 && m.row_stride == k_.depth &&
                          m.loops.size() == 1 &&
                          type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
-  m.prefetch_columns = 4 * matrix_size() > k_.target->l3_bytes * kStreamedColumns;
-  return emit_micro_kernel("multiply" + suffix(instance.rows, instance.tail), m);
+  m.tiles_per_next_columns = rows_first() ? 0 : slice_tiles();
+  m.part = in_parts();
+  return m;
 }
 
 std::string Writer::epilogue(const Instance& instance) {
@@ -176,32 +187,60 @@ std::string Writer::tile_loops(const std::function<std::string(int rows)>& body)
 
 // One tile against one column block.
 std::string Writer::tile_text(int rows, bool tail) const {
-  const std::string name = suffix(rows, tail);
-  const std::string block = tail ? "0" : "block";
+  const std::string number = rows_first() ? "0" : "(y-y0)*(t1-t0)+t-t0";
   return fmt::format(
-      "{{multiply{}({},weights+{}*{},tile);const int32_t "
-      "status=finish{}(context,tile,image,group,y,x,{});if(status)return status;}}\n",
-      name, data_pointer(), tail ? std::to_string(k_.blocks.blocks) : "block", block_size(), name, block);
+      "{{multiply{0}({1},columns,tile,columns+{2}+({3})*{4});const int32_t "
+      "status=finish{0}(context,tile,image,group,y,x,{5});if(status)return status;}}\n",
+      suffix(rows, tail), data_pointer(), terms() * (tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes()), number,
+      micro_kernel({rows, tail}).next_elements(), tail ? "0" : "block");
+}
+
+// All tiles of a slice against one column block, part by part.
+std::string Writer::block_in_parts(bool tail) const {
+  const int64_t lanes = tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes();
+  const int64_t row = paneled() ? panel_.row_step : direct_.row;
+  const int64_t pixel = paneled() ? panel_.pixel_step : direct_.pixel;
+  const int64_t channel = paneled() ? panel_.channel_step : direct_.channel;
+  const std::string rows = "for(int64_t y=y0;y<y1;++y){\n", number = "((y-y0)*(t1-t0)+t-t0)";
+  const int64_t taps_h = parts_.outer_taps >= 1 ? k_.taps_h : 1, taps_w = parts_.outer_taps >= 2 ? k_.taps_w : 1;
+  const int64_t part_columns = terms() * lanes / (taps_h * taps_w * parts_.depth_parts);
+  std::string text = fmt::format(
+      "{{const float*part=columns;\nfor(int64_t kh=0;kh<{};++kh)for(int64_t kw=0;kw<{};++kw)for(int64_t "
+      "kd=0;kd<{};++kd,part+={}){{const int64_t data_part=kh*{}+kw*{}+kd*{};\n",
+      taps_h, taps_w, parts_.depth_parts, part_columns, k_.dilation_h * row, k_.dilation_w * pixel,
+      part_depth() * channel);
+  text += rows + tile_loops([&](int height) {
+            return fmt::format("multiply{}({}+data_part,part,tile+{}*{},part+{}+{}*{},part==columns);\n",
+                               suffix(height, tail), data_pointer(), number, tile_elements(), part_columns, number,
+                               micro_kernel({height, tail}).next_elements());
+          }) + "}}\n";
+  text += rows + tile_loops([&](int height) {
+            return fmt::format(
+                "const int32_t status=finish{}(context,tile+{}*{},image,group,y,x,{});if(status)return status;\n",
+                suffix(height, tail), number, tile_elements(), tail ? "0" : "block");
+          }) + "}}\n";
+  return text;
 }
 
 std::string Writer::slice_body() const {
-  const std::string main_columns =
-      fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", k_.blocks.blocks);
-  const std::string tail_columns = fmt::format("if(b0<={0}&&{0}<b1)", k_.blocks.blocks);
-  const std::string rows = "for(int64_t y=y0;y<y1;++y)";
-  const bool main = k_.blocks.blocks > 0, tail = !k_.blocks.tail.empty();
+  const std::string rows = "for(int64_t y=y0;y<y1;++y){\n";
+  auto columns = [&](bool tail, const std::string& body) -> std::string {
+    if (tail ? k_.blocks.tail.empty() : k_.blocks.blocks == 0) return "";
+    const int64_t full = k_.blocks.blocks;
+    const std::string loop = tail ? fmt::format("if(b0<={0}&&{0}<b1)", full)
+                                  : fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", full);
+    return fmt::format("{}{{const float*columns=weights+{}*{};\n{}}}\n", loop, tail ? std::to_string(full) : "block",
+                       block_size(), body);
+  };
+  std::string text;
   if (rows_first())
-    return rows + "{\n" + tile_loops([&](int height) {
-             return (main ? main_columns + tile_text(height, false) : "") +
-                    (tail ? tail_columns + tile_text(height, true) : "");
+    return rows + tile_loops([&](int height) {
+             return columns(false, tile_text(height, false)) + columns(true, tile_text(height, true));
            }) +
            "}\n";
-  std::string text;
-  for (bool part : {false, true}) {
-    if (part ? !tail : !main) continue;
-    text += (part ? tail_columns : main_columns) + rows + "{\n" +
-            tile_loops([&](int height) { return tile_text(height, part); }) + "}\n";
-  }
+  for (bool tail : {false, true})
+    text += columns(tail, in_parts() ? block_in_parts(tail)
+                                     : rows + tile_loops([&](int height) { return tile_text(height, tail); }) + "}\n");
   return text;
 }
 
@@ -221,7 +260,7 @@ std::string Writer::slice_loop() const {
       "extern \"C\" int32_t {}(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
       "float*tile=(float*)context->scratch;\n",
       kMainSymbol, emitter_.argument_declarations(dynamic_weights() ? 1 : 0));
-  if (paneled()) text += fmt::format("float*panel=tile+{};int64_t loaded=-1;\n", tile_elements());
+  if (paneled()) text += fmt::format("float*panel=tile+{};int64_t loaded=-1;\n", tiles_elements());
   text += "for(int64_t s=begin;s<end;++s){\n";
   text += s.columns_outer ? fmt::format("const int64_t cg=s/{0},rb=s%{0};\n", row_blocks)
                           : fmt::format("const int64_t cg=s%{0},rb=s/{0};\n", column_groups);
@@ -267,7 +306,7 @@ Result<Kernel> Writer::write() {
   if (paneled()) body += emit_load_panel(k_, panel_, emitter_);
   std::set<int> widths = {4, k_.target->vector_lanes()};
   for (const Instance& instance : instances()) {
-    body += micro_kernel(instance);
+    body += emit_micro_kernel("multiply" + suffix(instance.rows, instance.tail), micro_kernel(instance));
     body += epilogue(instance);
   }
   body += slice_loop();
@@ -277,7 +316,7 @@ Result<Kernel> Writer::write() {
   for (size_t i = 0; i < p.candidate->constants.size(); ++i)
     if (p.weight_constant && p.candidate->constants[i] == p.weight)
       kernel.constant_packing[i] = k_.weight_packing;
-  kernel.scratch_bytes = (tile_elements() + (paneled() ? panel_.elements : 0)) * 4;
+  kernel.scratch_bytes = (tiles_elements() + (paneled() ? panel_.elements : 0)) * 4;
   kernel.flops = k_.implementation->flops;
   kernel.bytes = k_.implementation->bytes;
   return kernel;

@@ -16,18 +16,25 @@ constexpr double kSliceFlops = 1e6, kSliceBytes = 256 << 10;
 constexpr double kSharedSlices = 0.3;
 constexpr int64_t kSlicesPerWorker =
     8;                              // so that a disturbed worker delays the end by an eighth of its share
-constexpr double kFmaLatency = 4;   // cycles on Zen 4 and Intel cores of the last ten years
+constexpr double kFmasPerCycle = 2;  // of full vectors; Zen 4 starts one of 512 bits, which ranks the same
+constexpr double kFmaLatency = 4;    // cycles on Zen 4 and Intel cores of the last ten years
+constexpr double kLoadCycles = 0.05;  // what a load costs a core that is busy multiplying (measured: 26 x 1 against 13 x 2)
+constexpr double kL2BytesPerCycle = 16, kL3BytesPerCycle = 5;  // of columns, beside the data and what is prefetched
+constexpr double kColumnsInL2 = 0.25;  // share of L2 for a block of columns; the next one arrives beside it
 constexpr double kTileCycles = 60;  // calls, and the latencies at the ends of a tile
 constexpr int kMostVectors = 6;
+constexpr int64_t kMostTerms = 1024, kPartTerms = 768, kLeastDepth = 128;  // of a reduction in one part
+constexpr int kWays = 8;  // of an L1, at least
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Cycles of one reduction term over a tile, in full vectors per cycle.
-double term_cycles(double rows, double vectors, double weight_bytes_per_cycle, int widest) {
-  const double weight_bytes = vectors * widest * 4;
-  return std::max({rows * vectors, kFmaLatency, vectors + rows / 2, weight_bytes / weight_bytes_per_cycle});
+// Cycles of one reduction term over a tile.
+double term_cycles(double rows, double vectors, double column_bytes, double bytes_per_cycle) {
+  const double loads = vectors + rows;
+  return std::max({rows * vectors / kFmasPerCycle, kFmaLatency, column_bytes / bytes_per_cycle}) +
+         loads * kLoadCycles;
 }
 
 double vector_cost(const std::vector<int>& lanes, int widest) {
@@ -68,22 +75,33 @@ ColumnBlocks split_columns(int64_t columns, int vectors, int widest) {
   return result;
 }
 
-std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, double weight_bytes_per_cycle,
-                                  Isa isa) {
-  const int widest = isa == Isa::x86_64_v4 ? 16 : isa == Isa::x86_64_v3 ? 8 : 4;
+ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth) {
+  if (taps_h * taps_w * depth <= kMostTerms) return {};
+  if (taps_w * depth <= kPartTerms) return {taps_h > 1 ? 1 : 0, 1};
+  const int outer = taps_h * taps_w > 1 ? 2 : 0;
+  for (int64_t parts = ceil_div(depth, kPartTerms); depth / parts >= kLeastDepth; ++parts)
+    if (depth % (parts * 4) == 0) return {outer, parts};
+  return {outer, 1};
+}
+
+std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets, const Target& target) {
+  const int widest = target.vector_lanes();
   std::vector<std::pair<double, TileShape>> ranked;
   for (int vectors = 1; vectors <= kMostVectors; ++vectors) {
     if (vectors > 1 && (vectors - 1) * widest >= columns) break;
-    const int most = max_rows(vectors, isa);
+    const int most = std::min(max_rows(vectors, target.isa), rows_share_sets ? kWays : max_rows(1, target.isa));
     const RowTiling tiling = split_rows(rows, most);
     const ColumnBlocks blocks = split_columns(columns, vectors, widest);
+    const double column_bytes = 4.0 * widest * vectors;
+    const double speed =
+        (terms <= kMostTerms ? terms : kPartTerms) * column_bytes <= kColumnsInL2 * target.l2_bytes ? kL2BytesPerCycle : kL3BytesPerCycle;
     const double full = vector_cost(blocks.lanes, widest), tail = vector_cost(blocks.tail, widest);
     double cycles = 0;
     for (const auto& [height, count] : {std::pair<int, int64_t>{tiling.rows, tiling.long_tiles},
                                         std::pair<int, int64_t>{tiling.rows - 1, tiling.short_tiles}}) {
       if (count == 0) continue;
       auto tile = [&](double width) {
-        return terms * term_cycles(height, width, weight_bytes_per_cycle, widest) + kTileCycles;
+        return terms * term_cycles(height, width, width / vectors * column_bytes, speed) + kTileCycles;
       };
       if (full > 0) cycles += count * blocks.blocks * tile(full);
       if (tail > 0) cycles += count * tile(tail);
@@ -129,6 +147,8 @@ Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
     return r.images * ceil_div(r.height, s.heights_per_block) * ceil_div(r.tiles, s.tiles_per_block);
   };
   auto groups = [&] { return ceil_div(r.column_blocks, s.blocks_per_group); };
+  if (heavy_columns)
+    s.blocks_per_group = std::clamp<int64_t>(r.column_blocks / ceil_div(wanted, row_blocks()), 1, s.blocks_per_group);
   // Fewer rows per block as long as a block keeps enough of them to pay for streaming the columns.
   constexpr int64_t kTilesPerBlock = 4;
   while (row_blocks() * groups() < wanted) {

@@ -25,7 +25,6 @@ namespace {
 constexpr int64_t kMostTilesPerBlock = 56;
 constexpr int64_t kFewestTilesPerBlock = 12;  // fewer do not pay for streaming the weights from L3
 constexpr int64_t kSlicesPerWorker = 8;
-constexpr double kL3BytesPerCycle = 5;
 constexpr double kHeavyWeights =
     0.125;  // share of L3 above which weights are streamed once for as many tiles as possible
 
@@ -118,7 +117,7 @@ class Writer {
   std::string decode_tile() const;
   std::string data_vectors(int width, int64_t valid, const std::string& channel_text, const Index& channel);
   std::string data_function();
-  std::string micro_kernel(int rows, bool tail) const;
+  MicroKernel micro_kernel(int rows, bool tail) const;
   std::string result_vectors(const Index& column, int width, int64_t valid, const std::string& at);
   std::string result_function(bool tail);
   std::string products(bool tail) const;
@@ -193,15 +192,15 @@ std::string Writer::data_function() {
   return text + "}\nreturn 0;}\n";
 }
 
-std::string Writer::micro_kernel(int rows, bool tail) const {
+MicroKernel Writer::micro_kernel(int rows, bool tail) const {
   MicroKernel m;
   m.rows = rows;
   m.lanes = tail ? w_.blocks.tail : w_.blocks.lanes;
   m.tile_pitch = block_pitch();
   m.row_stride = w_.channel_pitch;
   m.loops = {{s_.in_channels, 1, total_lanes(m.lanes)}};
-  m.prefetch_columns = w_.streams_weights;
-  return emit_micro_kernel(fmt::format("multiply{}{}", rows, tail ? "t" : ""), m);
+  m.tiles_per_next_columns = w_.tiling.tiles();
+  return m;
 }
 
 // Transforms, finishes and stores `width` output channels of one tile.
@@ -275,8 +274,9 @@ std::string Writer::products(bool tail) const {
   auto rows = [&](int height, int64_t tiles, int64_t first) {
     if (tiles > 0)
       text += fmt::format(
-          "for(int64_t r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5});\n", tiles,
-          height, mark, first, w_.channel_pitch, block_pitch());
+          "for(int64_t r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5},u+{6}+({7}+r)*{8});\n",
+          tiles, height, mark, first, w_.channel_pitch, block_pitch(), s_.in_channels * lanes,
+          first == 0 ? 0 : w_.tiling.long_tiles, micro_kernel(height, tail).next_elements());
   };
   rows(w_.tiling.rows, w_.tiling.long_tiles, 0);
   rows(w_.tiling.rows - 1, w_.tiling.short_tiles, w_.tiling.long_tiles * w_.tiling.rows);
@@ -333,8 +333,10 @@ Result<Kernel> Writer::write() {
   std::string body = data_function();
   for (bool tail : {false, true}) {
     if (tail ? w_.blocks.tail.empty() : w_.blocks.blocks == 0) continue;
-    if (w_.tiling.long_tiles > 0) body += micro_kernel(w_.tiling.rows, tail);
-    if (w_.tiling.short_tiles > 0) body += micro_kernel(w_.tiling.rows - 1, tail);
+    for (const auto& [rows, tiles] : {std::pair{w_.tiling.rows, w_.tiling.long_tiles},
+                                      std::pair{w_.tiling.rows - 1, w_.tiling.short_tiles}})
+      if (tiles > 0)
+        body += emit_micro_kernel(fmt::format("multiply{}{}", rows, tail ? "t" : ""), micro_kernel(rows, tail));
     body += result_function(tail);
   }
   if (w_.two_phases) body += data_phase();
@@ -384,8 +386,7 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
     implementation.flops = 2.0 * elements * tiles * s.in_channels * s.out_channels;
     // The transformed weights are what is read.
     implementation.bytes += 4.0 * (elements - 9) * s.in_channels * s.out_channels;
-    const auto shapes =
-        rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, kL3BytesPerCycle, target.isa);
+    const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, false, target);
     implementation.params = {m, shapes[0].vectors, shapes[0].rows};
     add_once(implementation, found);
   }

@@ -35,6 +35,21 @@ RunError error_of(int32_t kernel_code) {
   return RunError::unknown_code;
 }
 
+// Sets the thread's flush-to-zero mode while it lives, if asked to. Subnormal operands stay what they are.
+class FlushSubnormals {
+ public:
+  explicit FlushSubnormals(bool flush) : before_(__builtin_ia32_stmxcsr()) {
+    constexpr unsigned kFlushToZero = 1 << 15;
+    if (flush) __builtin_ia32_ldmxcsr(before_ | kFlushToZero);
+  }
+  ~FlushSubnormals() { __builtin_ia32_ldmxcsr(before_); }
+  FlushSubnormals(const FlushSubnormals&) = delete;
+  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
+
+ private:
+  const unsigned before_;
+};
+
 }  // namespace
 
 // Chunks that a worker's share has handed out so far, on a cache line of its own.
@@ -176,6 +191,7 @@ RunStatus Executor::run(const void* const* inputs, void* const* outputs, const R
 // Every worker walks all steps; a barrier ends each phase, and all of them look at `failure` behind the same
 // barrier, for phases up to that one only, so that they stop at the same place.
 void Executor::work(Run* run, int worker) {
+  const FlushSubnormals mode(program_->flushes_subnormals);
   const int threads = pool_->threads();
   const RunOptions& options = *run->options;
   korch_kernel_context context{args_, scratch_ + static_cast<uint64_t>(worker) * scratch_stride_, nullptr,
