@@ -28,6 +28,9 @@ const MatMulCase kCases[] = {
     {"constant_batches", {3, 9, 16}, {3, 16, 20}, false, false, true},
     {"both_transposed", {2, 18, 30}, {2, 31, 18}, true, true, false},
     {"long_reduction", {16, 5000}, {5000, 17}, false, false, false},
+    {"parts", {70, 1536}, {1536, 100}, false, false, true},
+    {"parts_of_conflicting_rows", {2, 20, 3072}, {3072, 50}, false, false, true},
+    {"no_equal_parts", {9, 1100 + 3}, {1100 + 3, 20}, false, false, true},
     {"many", {150, 96}, {96, 300}, false, false, true},
 };
 

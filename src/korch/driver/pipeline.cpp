@@ -73,15 +73,16 @@ class Compilation {
     dump("4-columns.txt", [&] { return describe(primitive, columns); });
     if (stopped("columns")) return result_;
 
-    KernelBank bank(primitive, target_, database_.get(), constant_bytes(primitive));
-    const SolveMemo solved = stage("solve", [&] { return remembered_choice(primitive, columns, bank); });
+    std::optional<KernelBank> bank(std::in_place, primitive, target_, database_.get(), constant_bytes(primitive));
+    const SolveMemo solved = stage("solve", [&] { return remembered_choice(primitive, columns, *bank); });
     dump("4-columns.txt", [&] { return describe(primitive, columns); });  // now with costs
-    BuiltPlan built = stage("plan", [&] { return make_plan(primitive, columns, solved, bank); });
+    BuiltPlan built = stage("plan", [&] { return make_plan(primitive, columns, solved, *bank); });
     dump("5-plan.json", [&] { return plan_to_json(built.plan); });
     dump_kernels(built);
     result_.plan = built.plan;
-    result_.compiled = bank.compiled_now();
-    result_.measured = bank.measured_now();
+    result_.compiled = bank->compiled_now();
+    result_.measured = bank->measured_now();
+    bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
     if (stopped("plan")) return result_;
 
     stage("package", [&] { return package(built, output, imported), 0; });
@@ -424,7 +425,7 @@ class Compilation {
   // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers of
   // this very plan, weights included, is not done again.
   void package(BuiltPlan& built, const std::string& output, const Graph& imported) {
-    PackageInput input{&built.plan, built.objects, built.constant_bytes, plan_to_json(built.plan), target_};
+    PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes), plan_to_json(built.plan), target_};
     if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
       const Hash key = plan_key(built.plan, input.plan_json);
       TempDir folder;

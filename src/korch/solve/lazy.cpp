@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "korch/solve/orchestrator.h"
 #include "korch/solve/problem.h"
@@ -10,6 +11,8 @@ namespace {
 using Measure = std::function<void(const std::vector<int>&)>;
 
 constexpr double kForPlans = 0.4;  // share of the time that relaxations leave to looking for plans
+constexpr double kPerSolve = 0.35;   // share of the time left that one solve gets
+constexpr double kForMeasured = 0.15;  // share of the time for a last solve among what is measured
 constexpr double kLeastTime_s = 1;  // for a solve after the time is up, when no plan is measured yet
 
 class LazyLoop {
@@ -39,26 +42,49 @@ class LazyLoop {
   }
 
  private:
-  // One solve and what it asks to be measured. True when last_ is the answer.
+  // One solve and what it asks to be measured. True when last_ is the answer. A solve gets a part of the time that is left: if
+  // that does not suffice, the next one begins with its plan, measured.
   bool measured_plan_found() {
     while (left_s_ > kForPlans * limit_s_ && (measure(relaxed_columns(Orchestrator::kQuick)) ||
                            measure(relaxed_columns(Orchestrator::kThorough)))) {
     }
-    last_ = orchestrator_.solve(std::max(left_s_, kLeastTime_s), plan_);
-    spend(last_.seconds);
-    rounds_ += last_.rounds;
-    cuts_ += last_.cycle_cuts;
-    if (last_.chosen.empty() || is_measured(last_.chosen)) return true;
-    const bool out_of_time = last_.status != SolveStatus::optimal && !plan_.empty();
-    if (!out_of_time && measure(last_.chosen)) {
+    if (left_s_ < kForMeasured * limit_s_ && !plan_.empty()) {
+      choose_among_measured();
+      return true;
+    }
+    solve(left_s_ * kPerSolve);
+    if (last_.chosen.empty()) return true;
+    const bool was_measured = is_measured(last_.chosen);
+    if (was_measured && last_.status == SolveStatus::optimal) return true;
+    if (was_measured || measure(last_.chosen)) {
       keep_if_measured(last_.chosen);
       return false;
     }
-    // The best that is known to run: unproven.
     last_.status = plan_.empty() ? SolveStatus::unknown : SolveStatus::feasible;
     last_.chosen = plan_;
     last_.objective_us = cost_of(plan_);
     return true;
+  }
+
+  void solve(double time_limit_s) {
+    last_ = orchestrator_.solve(std::max(time_limit_s, kLeastTime_s), plan_);
+    spend(last_.seconds);
+    rounds_ += last_.rounds;
+    cuts_ += last_.cycle_cuts;
+  }
+
+  // Too little time is left to measure and solve again: the best plan of what is measured, with the bound of all.
+  void choose_among_measured() {
+    const double bound_us = last_.bound_us;
+    std::vector<double> costs;
+    for (Column& column : problem_.columns) {
+      costs.push_back(column.cost_us);
+      if (!column.measured) column.cost_us = std::numeric_limits<double>::infinity();
+    }
+    solve(left_s_);
+    for (size_t i = 0; i < costs.size(); ++i) problem_.columns[i].cost_us = costs[i];
+    last_.status = SolveStatus::feasible;
+    last_.bound_us = std::min(bound_us, last_.objective_us);
   }
 
   std::vector<int> relaxed_columns(const Orchestrator::Effort& effort) {

@@ -147,10 +147,71 @@ Mip Orchestrator::liked(const std::vector<double>& values, const std::optional<I
   for (size_t a = 0; a < keep.size(); ++a) keep[a] = values[a] > kPositive || average_[a] > kLately;
   if (best)
     for (const int arc : best->order) keep[arc] = true;
-  Mip mip = formulation_.mip();
-  for (size_t a = 0; a < keep.size(); ++a)
-    if (!keep[a]) mip.upper[a] = 0;
+  return only(keep, formulation_.mip());
+}
+
+Mip Orchestrator::only(const std::vector<bool>& arcs, Mip mip) const {
+  for (size_t a = 0; a < arcs.size(); ++a)
+    if (!arcs[a]) mip.upper[a] = 0;
   return mip;
+}
+
+// How many arcs, one after the other, it takes at least until each node is made.
+std::vector<int> Orchestrator::node_layers() const {
+  std::vector<int> layer(network_.node_count, 0), missing(network_.arcs.size());
+  std::vector<std::vector<int>> readers(network_.node_count);
+  std::vector<int> ready;
+  for (size_t a = 0; a < network_.arcs.size(); ++a) {
+    missing[a] = static_cast<int>(network_.arcs[a].inputs.size());
+    for (const int node : network_.arcs[a].inputs) readers[node].push_back(static_cast<int>(a));
+    if (missing[a] == 0) ready.push_back(static_cast<int>(a));
+  }
+  for (int now = 1; !ready.empty(); ++now) {
+    std::vector<int> next;
+    for (const int arc : ready)
+      for (const int node : network_.arcs[arc].outputs) {
+        if (layer[node] != 0) continue;
+        layer[node] = now;
+        for (const int reader : readers[node])
+          if (--missing[reader] == 0) next.push_back(reader);
+      }
+    ready = std::move(next);
+  }
+  return layer;
+}
+
+// Improves the best plan a stretch of the network at a time: arcs that make something within the stretch are free, elsewhere
+// the plan stays. (Large neighbourhood search: Shaw, CP 1998.) Ends when going through all stretches brings little.
+void Orchestrator::polish(Search& search, double time_limit_s) {
+  constexpr int kArcsPerStretch = 1500;
+  constexpr double kStretchLimit_s = 5, kLittle = 5e-4;
+  const Stopwatch watch;
+  const std::vector<int> layer = node_layers();
+  std::vector<std::pair<int, int>> arcs;  // by the layer that they reach
+  for (size_t a = 0; a < network_.arcs.size(); ++a) {
+    int reached = 0;
+    for (const int node : network_.arcs[a].outputs) reached = std::max(reached, layer[node]);
+    arcs.push_back({reached, static_cast<int>(a)});
+  }
+  std::sort(arcs.begin(), arcs.end());
+  const int step = kArcsPerStretch / 2, last = std::max(0, static_cast<int>(arcs.size()) - step);
+  for (bool better = true; better;) {
+    const double start_us = search.best->cost_us;
+    for (int from = 0; from <= last; from += step) {
+      throw_if_interrupted();
+      const double left_s = time_limit_s - watch.seconds();
+      if (left_s <= 0 || search.meets_bound()) return;
+      std::vector<bool> keep(network_.arcs.size());
+      for (const int arc : search.best->order) keep[arc] = true;
+      const int end = std::min(from + kArcsPerStretch, static_cast<int>(arcs.size()));
+      for (int i = from; i < end; ++i) keep[arcs[i].second] = true;
+      const double end_s = watch.seconds() + std::min(left_s, kStretchLimit_s);
+      bool waits_for_itself = true;
+      while (waits_for_itself && watch.seconds() < end_s)
+        waits_for_itself = !branch(search, only(keep, without_hopeless(search.best->cost_us)), false, end_s - watch.seconds());
+    }
+    better = search.best->cost_us < (1 - kLittle) * start_us;
+  }
 }
 
 // The relaxation, with entry rows until they bring no more. Rows that cut off the moving average of its
@@ -194,10 +255,11 @@ Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& eff
 }
 
 // Relaxation; branch and bound among the arcs that the relaxation likes, for a good plan; branch and bound
-// among all arcs that could be part of a better plan, for the proof. Arcs that wait for each other are cut
-// off and all begins again.
+// among all arcs that could be part of a better plan, for the proof; where that takes long, the plan is polished. Arcs
+// that wait for each other are cut off and all begins again.
 void Orchestrator::search(Search& search, double time_limit_s) {
   const Stopwatch watch;
+  bool polished = false;
   for (bool again = true; again && watch.seconds() < time_limit_s;) {
     throw_if_interrupted();
     ++search.rounds;
@@ -207,10 +269,14 @@ void Orchestrator::search(Search& search, double time_limit_s) {
     search.bound_us = std::max(search.bound_us, bound_us_);
     offer(search.best, round(relaxed.values));
     if (search.meets_bound()) return;
-    again = !branch(search, liked(relaxed.values, search.best), false, time_limit_s - watch.seconds());
-    if (again || search.meets_bound()) continue;
-    const Mip mip = search.best ? without_hopeless(search.best->cost_us) : formulation_.mip();
-    again = !branch(search, mip, true, time_limit_s - watch.seconds());
+    auto share = [&](double part) { return part * (time_limit_s - watch.seconds()); };
+    auto all = [&] { return search.best ? without_hopeless(search.best->cost_us) : formulation_.mip(); };
+    again = !branch(search, liked(relaxed.values, search.best), false, share(0.3));
+    if (!again) again = !branch(search, all(), true, share(0.3));
+    const bool open = again || search.cut_short;
+    if (open && search.best && !polished) polish(search, share(0.7));
+    polished = polished || search.best.has_value();
+    if (!again && open) again = !branch(search, all(), true, share(1));
   }
 }
 
@@ -222,6 +288,7 @@ bool Orchestrator::branch(Search& search, const Mip& mip, bool all, double time_
       search.best ? formulation_.point(search.best->order) : std::vector<double>();
   const MipResult result = solve_mip(mip, time_limit_s, start);
   if (result.status == MipStatus::infeasible && all) (search.best ? search.proven : search.infeasible) = true;
+  search.cut_short = result.status == MipStatus::feasible || result.status == MipStatus::unknown;
   if (result.values.empty()) return true;
   if (all) {
     // What was left out costs more than the best plan.

@@ -46,6 +46,7 @@ class Orchestrator {
     std::optional<Incumbent> best;
     double bound_us = 0;
     bool proven = false, infeasible = false;
+    bool cut_short = false;  // the last branch and bound, by its time limit
     int rounds = 0, cuts = 0;
     bool meets_bound() const;
   };
@@ -54,6 +55,8 @@ class Orchestrator {
   RelaxationResult solve_relaxation(double time_limit_s, const Effort& effort);
   void search(Search& search, double time_limit_s);
   bool branch(Search& search, const Mip& mip, bool all, double time_limit_s);
+  void polish(Search& search, double time_limit_s);
+  std::vector<int> node_layers() const;
   double cost_of(const std::vector<int>& arcs) const;
   // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_.
   double prove_bound(const std::vector<double>& row_duals);
@@ -61,6 +64,7 @@ class Orchestrator {
   std::vector<int> round(const std::vector<double>& values) const;
   Mip without_hopeless(double incumbent_us) const;
   Mip liked(const std::vector<double>& values, const std::optional<Incumbent>& best) const;
+  Mip only(const std::vector<bool>& arcs, Mip mip) const;
   std::vector<int> columns_of(const std::vector<int>& arcs) const;
   std::vector<int> arcs_of(const std::vector<int>& columns) const;
 
