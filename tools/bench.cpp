@@ -1,3 +1,5 @@
+#include "korch/driver/bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "cli.h"
 #include "korch/base/error.h"
-#include "korch/driver/bench.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"
 
@@ -21,8 +22,8 @@ struct BenchArguments {
 };
 
 nlohmann::ordered_json to_json(const BenchRow& row) {
-  return {{"path", row.path},       {"median_us", row.median_us}, {"p10_us", row.p10_us},
-          {"p90_us", row.p90_us},   {"rounds", row.rounds},       {"ratio", row.ratio},
+  return {{"path", row.path},           {"median_us", row.median_us},   {"p10_us", row.p10_us},
+          {"p90_us", row.p90_us},       {"rounds", row.rounds},         {"ratio", row.ratio},
           {"ratio_low", row.ratio_low}, {"ratio_high", row.ratio_high}, {"flops", row.flops},
           {"load_ms", row.load_ms}};
 }
@@ -48,42 +49,53 @@ Profile take_profile(const BenchArguments& arguments) {
 }
 
 nlohmann::ordered_json to_json(const Profile& profile) {
-  nlohmann::ordered_json json = {{"total_us", profile.total_us}, {"predicted_us", profile.predicted_us},
+  nlohmann::ordered_json json = {{"total_us", profile.total_us},
+                                 {"predicted_us", profile.predicted_us},
                                  {"l2_peak_bytes_per_us", profile.peaks.l2_bytes_per_us},
-                                 {"peak_flops_per_us", profile.peaks.flops_per_us}, {"steps", nlohmann::json::array()}};
+                                 {"peak_flops_per_us", profile.peaks.flops_per_us},
+                                 {"steps", nlohmann::json::array()}};
   for (const StepProfile& s : profile.steps)
-    json["steps"].push_back({{"label", s.label}, {"implementation", s.implementation}, {"median_us", s.median_us},
-                             {"predicted_us", s.predicted_us}, {"bytes", s.bytes}, {"flops", s.flops}});
+    json["steps"].push_back({{"label", s.label},
+                             {"implementation", s.implementation},
+                             {"median_us", s.median_us},
+                             {"predicted_us", s.predicted_us},
+                             {"bytes", s.bytes},
+                             {"flops", s.flops}});
   return json;
 }
 
 void print_profile(const std::string& path, const Profile& profile) {
-  fmt::print("\n{}: {} steps, {:.1f} us (predicted {:.1f} us)\n", path, profile.steps.size(), profile.total_us,
-             profile.predicted_us);
+  fmt::print("\n{}: {} steps, {:.1f} us (predicted {:.1f} us)\n", path, profile.steps.size(),
+             profile.total_us, profile.predicted_us);
   fmt::print("step        us  predicted  share%     GB/s  %L2peak   GFLOP/s   %FMA  kernel\n");
   for (size_t i = 0; i < profile.steps.size(); ++i) {
     const StepProfile& s = profile.steps[i];
     const double us = std::max(s.median_us, 1e-3);
-    fmt::print("{:4} {:9.2f}  {:9.2f}  {:5.1f}  {:8.1f}  {:6.1f}  {:8.1f}  {:5.1f}  {} [{}]\n", i, s.median_us, s.predicted_us,
-               100 * s.median_us / profile.total_us, s.bytes / us / 1e3, 100 * s.bytes / us / profile.peaks.l2_bytes_per_us,
-               s.flops / us / 1e3, 100 * s.flops / us / profile.peaks.flops_per_us, s.label, s.implementation);
+    fmt::print("{:4} {:9.2f}  {:9.2f}  {:5.1f}  {:8.1f}  {:6.1f}  {:8.1f}  {:5.1f}  {} [{}]\n", i,
+               s.median_us, s.predicted_us, 100 * s.median_us / profile.total_us, s.bytes / us / 1e3,
+               100 * s.bytes / us / profile.peaks.l2_bytes_per_us, s.flops / us / 1e3,
+               100 * s.flops / us / profile.peaks.flops_per_us, s.label, s.implementation);
   }
 }
 
 void run_bench(const BenchArguments& arguments) {
   const BenchResult result = bench(arguments.executables, arguments.options);
   if (arguments.json) {
-    nlohmann::ordered_json json = {{"peak_memory_bytes", result.peak_memory_bytes}, {"rows", nlohmann::json::array()}};
+    nlohmann::ordered_json json = {{"peak_memory_bytes", result.peak_memory_bytes},
+                                   {"rows", nlohmann::json::array()}};
     for (const BenchRow& row : result.rows) json["rows"].push_back(to_json(row));
     if (arguments.profile) json["profile"] = to_json(take_profile(arguments));
     print_json(json);
     return;
   }
   for (const BenchRow& row : result.rows) {
-    fmt::print("{}: median {:.1f} us (p10 {:.1f}, p90 {:.1f}), {} rounds, {:.1f} GFLOP/s, loaded in {:.1f} ms\n", row.path,
-               row.median_us, row.p10_us, row.p90_us, row.rounds, row.flops / row.median_us / 1e3, row.load_ms);
+    fmt::print(
+        "{}: median {:.1f} us (p10 {:.1f}, p90 {:.1f}), {} rounds, {:.1f} GFLOP/s, loaded in {:.1f} ms\n",
+        row.path, row.median_us, row.p10_us, row.p90_us, row.rounds, row.flops / row.median_us / 1e3,
+        row.load_ms);
     if (&row != &result.rows.front())
-      fmt::print("  time over {}: {:.3f} [{:.3f}, {:.3f}]\n", result.rows.front().path, row.ratio, row.ratio_low, row.ratio_high);
+      fmt::print("  time over {}: {:.3f} [{:.3f}, {:.3f}]\n", result.rows.front().path, row.ratio,
+                 row.ratio_low, row.ratio_high);
   }
   fmt::print("peak memory of this process {:.1f} MB\n", result.peak_memory_bytes / 1e6);
   if (arguments.profile) print_profile(arguments.executables.front(), take_profile(arguments));
@@ -94,9 +106,14 @@ void run_bench(const BenchArguments& arguments) {
 void add_bench_verb(CLI::App& app) {
   auto arguments = std::make_shared<BenchArguments>();
   CLI::App* verb = app.add_subcommand("bench", "time executables, interleaved");
-  verb->add_option("executables", arguments->executables, "one or more; the first is what the others are compared with")->required();
-  verb->add_option("--rounds", arguments->options.rounds, "runs of each")->check(CLI::Range(5, 1000000))->capture_default_str();
-  verb->add_option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds")->capture_default_str();
+  verb->add_option("executables", arguments->executables,
+                   "one or more; the first is what the others are compared with")
+      ->required();
+  verb->add_option("--rounds", arguments->options.rounds, "runs of each")
+      ->check(CLI::Range(5, 1000000))
+      ->capture_default_str();
+  verb->add_option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds")
+      ->capture_default_str();
   verb->add_option("--threads", arguments->options.threads, "workers; 0: as compiled")->capture_default_str();
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
   verb->add_option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");

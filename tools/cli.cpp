@@ -32,7 +32,8 @@ Shape parse_shape(const std::string& text) {
   return shape;
 }
 
-std::map<std::string, std::string> parse_assignments(const std::string& option, const std::vector<std::string>& items) {
+std::map<std::string, std::string> parse_assignments(const std::string& option,
+                                                     const std::vector<std::string>& items) {
   std::map<std::string, std::string> result;
   for (const std::string& item : items) {
     const size_t equals = item.find('=');

@@ -14,7 +14,8 @@ namespace korch {
 Shape parse_shape(const std::string& text);
 
 // {"NAME=VALUE", ...} as a map; throws Error{usage} on a missing '=' or a name given twice.
-std::map<std::string, std::string> parse_assignments(const std::string& option, const std::vector<std::string>& items);
+std::map<std::string, std::string> parse_assignments(const std::string& option,
+                                                     const std::vector<std::string>& items);
 
 // "90", "90s", "5m", "1h" in seconds. Throws Error{usage}.
 double parse_seconds(const std::string& text);

@@ -71,16 +71,26 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   if (arguments.json) {
     if (stopped_before_plan(arguments)) {
       const nlohmann::ordered_json stopped = {{"stopped_after", arguments.options.stop_after},
-                                              {"seconds", result.stage_seconds}, {"warnings", result.warnings}};
+                                              {"seconds", result.stage_seconds},
+                                              {"warnings", result.warnings}};
       print_json(stopped);
       return;
     }
-    nlohmann::ordered_json json = {{"output", arguments.output}, {"steps", result.plan.steps.size()},
-                                   {"objective_us", r.objective_us}, {"bound_us", r.bound_us}, {"gap", r.gap},
-                                   {"measured_us", r.measured_us}, {"primitives", r.primitives},
-                                   {"candidates", r.candidates}, {"columns", r.columns}, {"columns_measured", r.measured},
-                                   {"certified", r.certified}, {"kernels_compiled", result.compiled},
-                                   {"kernels_measured", result.measured}, {"seconds", result.stage_seconds}, {"warnings", result.warnings}};
+    nlohmann::ordered_json json = {{"output", arguments.output},
+                                   {"steps", result.plan.steps.size()},
+                                   {"objective_us", r.objective_us},
+                                   {"bound_us", r.bound_us},
+                                   {"gap", r.gap},
+                                   {"measured_us", r.measured_us},
+                                   {"primitives", r.primitives},
+                                   {"candidates", r.candidates},
+                                   {"columns", r.columns},
+                                   {"columns_measured", r.measured},
+                                   {"certified", r.certified},
+                                   {"kernels_compiled", result.compiled},
+                                   {"kernels_measured", result.measured},
+                                   {"seconds", result.stage_seconds},
+                                   {"warnings", result.warnings}};
     print_json(json);
     return;
   }
@@ -94,10 +104,11 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
     fmt::print("stopped after {}; {:.1f} s ({})\n", arguments.options.stop_after, total, stages);
     return;
   }
-  fmt::print("{} primitives -> {} kernels, predicted {:.1f} us (bound {:.1f} us, gap {:.2f} %{})\n", r.primitives,
-             result.plan.steps.size(), r.objective_us, r.bound_us, 100 * r.gap, r.certified ? ", certified" : "");
-  fmt::print("{} candidates, {} columns, {} measured; {} kernels compiled and {} measured now\n", r.candidates, r.columns,
-             r.measured, result.compiled, result.measured);
+  fmt::print("{} primitives -> {} kernels, predicted {:.1f} us (bound {:.1f} us, gap {:.2f} %{})\n",
+             r.primitives, result.plan.steps.size(), r.objective_us, r.bound_us, 100 * r.gap,
+             r.certified ? ", certified" : "");
+  fmt::print("{} candidates, {} columns, {} measured; {} kernels compiled and {} measured now\n",
+             r.candidates, r.columns, r.measured, result.compiled, result.measured);
   fmt::print("{:.1f} s ({})\n", total, stages);
   if (arguments.options.stop_after.empty()) fmt::print("wrote {}\n", arguments.output);
 }
@@ -106,9 +117,12 @@ void run_compile(CompileArguments& arguments) {
   CompileOptions& options = arguments.options;
   options.measure = !arguments.no_measure;
   options.verify = !arguments.no_verify;
-  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes)) options.shapes[name] = parse_shape(shape);
+  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
+    options.shapes[name] = parse_shape(shape);
   if (!arguments.budget.empty()) options.budget_s = parse_seconds(arguments.budget);
-  options.database_path = arguments.no_database ? "" : !arguments.database.empty() ? arguments.database : default_database_path();
+  options.database_path = arguments.no_database         ? ""
+                          : !arguments.database.empty() ? arguments.database
+                                                        : default_database_path();
   if (options.stop_after.empty() && arguments.output.empty())
     throw Error(ErrorKind::usage, "give the executable's name with -o FILE.so");
   if (options.stop_after.empty()) require_writable(arguments.output);
@@ -130,27 +144,35 @@ void add_compile_verb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("compile", "network (ONNX) -> executable, optimized for a target");
   verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
   verb->add_option("-o,--output", arguments->output, "the executable to write, a shared library");
-  verb->add_option("--target", options.target, "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")->capture_default_str();
+  verb->add_option("--target", options.target, "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
+      ->capture_default_str();
   verb->add_option("--threads", options.threads, "workers that run the executable; 0: all cores")
-      ->check(CLI::Range(0, 1024))->capture_default_str();
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
-  verb->add_option("--accuracy", options.accuracy, "strict: float32, sums reassociated; standard: also Winograd, subnormal results are 0; relaxed")
+  verb->add_option(
+          "--accuracy", options.accuracy,
+          "strict: float32, sums reassociated; standard: also Winograd, subnormal results are 0; relaxed")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Accuracy>{
           {"strict", Accuracy::strict}, {"standard", Accuracy::standard}, {"relaxed", Accuracy::relaxed}}));
   verb->add_option("--strategy", options.strategy, "optimal (solved), greedy fusion, or unfused, to compare")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Strategy>{
           {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}}));
   verb->add_option("--bounds", options.bounds,
-                   "cost of what is not measured: learned (from kernels of its kind) or analytic (from machine peaks: slow)")
+                   "cost of what is not measured: learned (from kernels of its kind) or analytic (from "
+                   "machine peaks: slow)")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Bounds>{{"learned", Bounds::learned}, {"analytic", Bounds::analytic}}));
   verb->add_flag("--exhaustive", options.exhaustive, "measure every column, not only those that can matter");
-  verb->add_flag("--no-measure", arguments->no_measure, "plan on lower bounds alone (for a machine like this one but absent)");
-  verb->add_flag("--self-contained", options.self_contained, "generated kernels only: no vendor library is needed to run");
+  verb->add_flag("--no-measure", arguments->no_measure,
+                 "plan on lower bounds alone (for a machine like this one but absent)");
+  verb->add_flag("--self-contained", options.self_contained,
+                 "generated kernels only: no vendor library is needed to run");
   verb->add_flag("--no-verify", arguments->no_verify, "do not check the executable against the interpreter");
   verb->add_option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
   verb->add_flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
-  verb->add_option("--budget", arguments->budget, "stop measuring after TIME (90s, 5m) and take the best plan so far");
+  verb->add_option("--budget", arguments->budget,
+                   "stop measuring after TIME (90s, 5m) and take the best plan so far");
   verb->add_option("--dump-dir", options.dump_dir, "write every stage as text into this folder");
   verb->add_option("--stop-after", options.stop_after, "end after a stage")
       ->check(CLI::IsMember({"import", "fission", "candidates", "columns", "plan"}));

@@ -35,21 +35,20 @@ std::string library_state(const char* soname) {
 void run_doctor(const DoctorArguments& arguments) {
   const Target target = detect_target("native", arguments.threads);
   const Peaks peaks = machine_peaks(target, nullptr);
-  const nlohmann::ordered_json json = {
-      {"cpu", target.cpu_name},
-      {"isa", name(target.isa)},
-      {"threads", target.threads},
-      {"l1_kib", target.l1_bytes >> 10},
-      {"l2_kib", target.l2_bytes >> 10},
-      {"l3_kib", target.l3_bytes >> 10},
-      {"peak_gflops", peaks.flops_per_us / 1e3},
-      {"l1_gb_per_s", peaks.l2_bytes_per_us / 1e3},
-      {"l2_gb_per_s", peaks.l3_bytes_per_us / 1e3},
-      {"l3_gb_per_s", peaks.dram_bytes_per_us / 1e3},
-      {"compiler", compiler_version()},
-      {"onednn", library_state("libdnnl.so.2")},
-      {"cuda", cuda_state()},
-      {"kernel_database", default_database_path()}};
+  const nlohmann::ordered_json json = {{"cpu", target.cpu_name},
+                                       {"isa", name(target.isa)},
+                                       {"threads", target.threads},
+                                       {"l1_kib", target.l1_bytes >> 10},
+                                       {"l2_kib", target.l2_bytes >> 10},
+                                       {"l3_kib", target.l3_bytes >> 10},
+                                       {"peak_gflops", peaks.flops_per_us / 1e3},
+                                       {"l1_gb_per_s", peaks.l2_bytes_per_us / 1e3},
+                                       {"l2_gb_per_s", peaks.l3_bytes_per_us / 1e3},
+                                       {"l3_gb_per_s", peaks.dram_bytes_per_us / 1e3},
+                                       {"compiler", compiler_version()},
+                                       {"onednn", library_state("libdnnl.so.2")},
+                                       {"cuda", cuda_state()},
+                                       {"kernel_database", default_database_path()}};
   if (arguments.json) {
     print_json(json);
     return;
@@ -63,8 +62,10 @@ void run_doctor(const DoctorArguments& arguments) {
 
 void add_doctor_verb(CLI::App& app) {
   auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* verb = app.add_subcommand("doctor", "what this machine offers: ISA, caches, measured peaks, libraries, CUDA");
-  verb->add_option("--threads", arguments->threads, "threads to measure with; 0: all cores")->capture_default_str();
+  CLI::App* verb =
+      app.add_subcommand("doctor", "what this machine offers: ISA, caches, measured peaks, libraries, CUDA");
+  verb->add_option("--threads", arguments->threads, "threads to measure with; 0: all cores")
+      ->capture_default_str();
   verb->add_flag("--json", arguments->json, "print as JSON");
   verb->callback([arguments] { run_doctor(*arguments); });
 }

@@ -1,10 +1,11 @@
+#include "korch/driver/explain.h"
+
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
-#include "korch/driver/explain.h"
 #include "korch/package/executable.h"
 #include "korch/plan/plan_json.h"
 #include "verbs.h"
@@ -39,8 +40,10 @@ void run_explain(const ExplainArguments& arguments) {
 void add_explain_verb(CLI::App& app) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* verb = app.add_subcommand("explain", "the plan inside an executable: what was fused, and why");
-  verb->add_option("executable", arguments->executable, "made by korch compile; its code is not run")->required();
-  verb->add_option("--kernel", arguments->options.kernel, "one step alone: primitives, tensors, rejected alternatives");
+  verb->add_option("executable", arguments->executable, "made by korch compile; its code is not run")
+      ->required();
+  verb->add_option("--kernel", arguments->options.kernel,
+                   "one step alone: primitives, tensors, rejected alternatives");
   verb->add_flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
   verb->callback([arguments] { run_explain(*arguments); });
 }

@@ -1,10 +1,11 @@
+#include "korch/fission/fission.h"
+
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "cli.h"
 #include "korch/base/error.h"
-#include "korch/fission/fission.h"
 #include "korch/onnx/export.h"
 #include "korch/onnx/import.h"
 #include "verbs.h"
@@ -20,16 +21,19 @@ struct FissionArguments {
 
 void run_fission(const FissionArguments& arguments) {
   ImportOptions options;
-  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes)) options.shapes[name] = parse_shape(shape);
+  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
+    options.shapes[name] = parse_shape(shape);
   const Graph imported = import_onnx(arguments.model, options);
   const Graph primitive = fission(imported);
   export_onnx(primitive, arguments.output);
   if (arguments.json) {
-    print_json({{"operators", imported.live_node_count()}, {"primitives", primitive.live_node_count()}, {"output", arguments.output}});
+    print_json({{"operators", imported.live_node_count()},
+                {"primitives", primitive.live_node_count()},
+                {"output", arguments.output}});
     return;
   }
-  fmt::print("{} operators -> {} primitives and constants; wrote {}\n", imported.live_node_count(), primitive.live_node_count(),
-             arguments.output);
+  fmt::print("{} operators -> {} primitives and constants; wrote {}\n", imported.live_node_count(),
+             primitive.live_node_count(), arguments.output);
 }
 
 }  // namespace

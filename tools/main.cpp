@@ -20,11 +20,13 @@ constexpr const char* kFooter =
     "  korch verify candy.onnx candy.so             same results as the network in float64?\n"
     "  korch bench candy.so                         how fast\n"
     "  korch explain candy.so                       what was fused, and why\n"
-    "Exit codes: 0 done, 1 internal error, 2 usage, 3 invalid model or input, 4 unsupported operator or type,\n"
+    "Exit codes: 0 done, 1 internal error, 2 usage, 3 invalid model or input, 4 unsupported operator or "
+    "type,\n"
     "5 accuracy failure, 6 out of memory, time or disk, 7 file cannot be read or written, 130 interrupted.";
 
 int run(int argc, char** argv) {
-  CLI::App app{"korch: compiles a trained network (ONNX) into the fastest executable for this machine", "korch"};
+  CLI::App app{"korch: compiles a trained network (ONNX) into the fastest executable for this machine",
+               "korch"};
   app.set_version_flag("--version", KORCH_VERSION);
   app.require_subcommand(1);
   app.footer(kFooter);
@@ -65,7 +67,8 @@ int main(int argc, char** argv) {
   korch::limit_memory_to_available();
   try {
     const int code = run(argc, argv);
-    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
+    if (std::fflush(stdout) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
     return code;
   } catch (const korch::Error& e) {
     if (e.kind() == korch::ErrorKind::interrupted) korch::end_interrupted();

@@ -54,7 +54,8 @@ void add_model_verb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("model", "write one of the bundled networks, with generated weights");
   verb->add_option("name", arguments->name, "which one (see --list)");
   verb->add_option("-o,--output", arguments->output, "the .onnx file to write");
-  verb->add_option("--inputs", arguments->inputs, "also write its reference inputs as .npy files into this folder");
+  verb->add_option("--inputs", arguments->inputs,
+                   "also write its reference inputs as .npy files into this folder");
   verb->add_flag("--list", arguments->list, "list the networks");
   verb->add_flag("--json", arguments->json, "print the names as JSON");
   verb->callback([arguments] { run_model(*arguments); });

@@ -40,15 +40,21 @@ Summary summarize(const HostTensor& tensor) {
   return summary;
 }
 
-void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios, const std::vector<HostTensor>& outputs) {
+void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios,
+                   const std::vector<HostTensor>& outputs) {
   nlohmann::ordered_json json = {{"outputs", nlohmann::json::array()}};
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Summary s = summarize(outputs[i]);
     if (arguments.json)
-      json["outputs"].push_back({{"name", ios[i].name}, {"dtype", name(ios[i].type.dtype)}, {"shape", ios[i].type.shape},
-                                 {"min", s.low}, {"max", s.high}, {"mean", s.mean}});
+      json["outputs"].push_back({{"name", ios[i].name},
+                                 {"dtype", name(ios[i].type.dtype)},
+                                 {"shape", ios[i].type.shape},
+                                 {"min", s.low},
+                                 {"max", s.high},
+                                 {"mean", s.mean}});
     else
-      fmt::print("{} {}: min {:.6g}, max {:.6g}, mean {:.6g}\n", ios[i].name, to_string(ios[i].type), s.low, s.high, s.mean);
+      fmt::print("{} {}: min {:.6g}, max {:.6g}, mean {:.6g}\n", ios[i].name, to_string(ios[i].type), s.low,
+                 s.high, s.mean);
   }
   if (arguments.json) print_json(json);
 }
@@ -74,7 +80,8 @@ void add_run_verb(CLI::App& app) {
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); random where not given");
   verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--threads", arguments->threads, "workers; 0: as compiled")->capture_default_str();
-  verb->add_option("--output-dir", arguments->output_dir, "write each output as <output>.npy ('/' in names as '_')");
+  verb->add_option("--output-dir", arguments->output_dir,
+                   "write each output as <output>.npy ('/' in names as '_')");
   verb->add_flag("--json", arguments->json, "print the summary as JSON");
   verb->callback([arguments] { run_run(*arguments); });
 }

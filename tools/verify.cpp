@@ -1,3 +1,5 @@
+#include "korch/driver/verify.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -5,7 +7,6 @@
 
 #include "cli.h"
 #include "korch/base/error.h"
-#include "korch/driver/verify.h"
 #include "korch/onnx/import.h"
 #include "verbs.h"
 
@@ -21,22 +22,29 @@ struct VerifyArguments {
 
 void run_verify(const VerifyArguments& arguments) {
   ImportOptions import_options;
-  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes)) import_options.shapes[name] = parse_shape(shape);
+  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
+    import_options.shapes[name] = parse_shape(shape);
   const Graph graph = import_onnx(arguments.model, import_options);
   const VerifyResult result = compare_executable(graph, arguments.executable, arguments.options);
   if (arguments.json) {
-    nlohmann::ordered_json json = {{"passed", result.passed}, {"samples", arguments.options.samples}, {"first_wrong_kernel", result.first_wrong_kernel}};
+    nlohmann::ordered_json json = {{"passed", result.passed},
+                                   {"samples", arguments.options.samples},
+                                   {"first_wrong_kernel", result.first_wrong_kernel}};
     for (const OutputError& e : result.outputs)
-      json["outputs"].push_back({{"name", e.output}, {"max_error", e.max_error}, {"tolerance", e.tolerance},
-                                 {"noise", e.noise}, {"std", e.std_deviation}});
+      json["outputs"].push_back({{"name", e.output},
+                                 {"max_error", e.max_error},
+                                 {"tolerance", e.tolerance},
+                                 {"noise", e.noise},
+                                 {"std", e.std_deviation}});
     print_json(json);
   } else {
     for (const OutputError& e : result.outputs)
-      fmt::print("{}: max error {:.3g}, tolerance {:.3g} (float32 noise of the network {:.3g}, std {:.3g})\n", e.output,
-                 e.max_error, e.tolerance, e.noise, e.std_deviation);
+      fmt::print("{}: max error {:.3g}, tolerance {:.3g} (float32 noise of the network {:.3g}, std {:.3g})\n",
+                 e.output, e.max_error, e.tolerance, e.noise, e.std_deviation);
   }
   if (!result.passed)
-    throw Error(ErrorKind::accuracy, "the executable differs from the network; first wrong kernel: " + result.first_wrong_kernel);
+    throw Error(ErrorKind::accuracy,
+                "the executable differs from the network; first wrong kernel: " + result.first_wrong_kernel);
   if (!arguments.json) fmt::print("verified on {} random inputs\n", arguments.options.samples);
 }
 
@@ -48,7 +56,9 @@ void add_verify_verb(CLI::App& app) {
   verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
   verb->add_option("executable", arguments->executable, "made from it by korch compile")->required();
   verb->add_option("--shape", arguments->shapes, "as given to korch compile: NAME=1x3x224x224 (repeatable)");
-  verb->add_option("--samples", arguments->options.samples, "random inputs to try")->check(CLI::Range(1, 10000))->capture_default_str();
+  verb->add_option("--samples", arguments->options.samples, "random inputs to try")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   verb->add_option("--seed", arguments->options.seed, "of the random inputs")->capture_default_str();
   verb->add_flag("--json", arguments->json, "print the result as JSON");
   verb->callback([arguments] { run_verify(*arguments); });

@@ -14,8 +14,8 @@
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
-#include "offsets.h"
 #include "korch/runtime/abi.h"
+#include "offsets.h"
 
 namespace korch::testing {
 namespace {

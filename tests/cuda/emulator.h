@@ -18,7 +18,8 @@ inline constexpr bool kEmulates = false;
 #else
 inline constexpr bool kEmulates = true;
 #endif
-inline constexpr const char* kEmulatesNot = "the emulator's fibers switch stacks, which this sanitizer cannot follow";
+inline constexpr const char* kEmulatesNot =
+    "the emulator's fibers switch stacks, which this sanitizer cannot follow";
 
 enum class ThreadOrder { ascending, descending };
 

@@ -1,5 +1,5 @@
-// The whole pipeline on small networks: every strategy gives a verified executable, a warm compile repeats the bytes,
-// lazy measuring finds what exhaustive measuring finds.
+// The whole pipeline on small networks: every strategy gives a verified executable, a warm compile repeats
+// the bytes, lazy measuring finds what exhaustive measuring finds.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,8 +10,8 @@
 #include "korch/ir/text.h"
 #include "korch/onnx/export.h"
 #include "korch/onnx/import.h"
-#include "korch/plan/plan_json.h"
 #include "korch/package/executable.h"
+#include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
@@ -19,7 +19,8 @@ namespace {
 HostTensor pattern(Shape shape, double scale) {
   HostTensor tensor(TensorType{DType::f32, shape});
   for (int64_t i = 0; i < tensor.elements(); ++i)
-    tensor.mutable_data<float>()[i] = static_cast<float>(scale * (static_cast<double>((i * 2654435761u) % 1000) / 500 - 1));
+    tensor.mutable_data<float>()[i] =
+        static_cast<float>(scale * (static_cast<double>((i * 2654435761u) % 1000) / 500 - 1));
   return tensor;
 }
 
@@ -28,7 +29,9 @@ Graph small_network() {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {1, 3, 14, 14}}, "x");
   ConvAttrs conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1};
-  const auto constant = [&](Shape shape, double scale) { return g.add_constant(pattern(std::move(shape), scale)); };
+  const auto constant = [&](Shape shape, double scale) {
+    return g.add_constant(pattern(std::move(shape), scale));
+  };
   ValueId y = g.add(Op::Conv, conv, {x, constant({20, 3, 3, 3}, 0.3)}, {"conv1"});
   y = g.add(Op::Add, NoAttrs{}, {y, constant({20, 1, 1}, 0.1)}, {"conv1"});
   y = g.add(Op::Relu, NoAttrs{}, {y}, {"relu1"});
@@ -38,7 +41,8 @@ Graph small_network() {
   z = g.add(Op::Reshape, ShapeAttrs{{20, 196}}, {z}, {"flatten"});
   z = g.add(Op::MatMul, MatMulAttrs{}, {z, constant({196, 33}, 0.1)}, {"matmul"});
   const ValueId top = g.add(Op::ReduceMax, ReduceAttrs{{1}, true}, {z}, {"softmax"});
-  const ValueId e = g.add(Op::Exp, NoAttrs{}, {g.add(Op::Sub, NoAttrs{}, {z, top}, {"softmax"})}, {"softmax"});
+  const ValueId e =
+      g.add(Op::Exp, NoAttrs{}, {g.add(Op::Sub, NoAttrs{}, {z, top}, {"softmax"})}, {"softmax"});
   const ValueId sum = g.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {e}, {"softmax"});
   g.set_outputs({g.add(Op::Div, NoAttrs{}, {e, sum}, {"softmax"}), y}, {"probabilities", "features"});
   return g;
@@ -95,7 +99,8 @@ TEST_F(Compile, LazyFindsWhatExhaustiveFinds) {
   options_.exhaustive = false;
   options_.bounds = Bounds::analytic;  // learned ones promise less
   const CompileResult lazy = compile("lazy.so");
-  EXPECT_NEAR(lazy.plan.report.objective_us, all.plan.report.objective_us, 1e-6 * all.plan.report.objective_us);
+  EXPECT_NEAR(lazy.plan.report.objective_us, all.plan.report.objective_us,
+              1e-6 * all.plan.report.objective_us);
   EXPECT_LT(lazy.plan.report.measured, all.plan.report.measured);
 }
 
@@ -134,7 +139,8 @@ TEST_F(Compile, OutputsThatAreInputsConstantsAndOneAnother) {
   }
 }
 
-// Weights too large to be folded otherwise, a convolution, a normalization, an opaque operator: all in 16 bits.
+// Weights too large to be folded otherwise, a convolution, a normalization, an opaque operator: all in 16
+// bits.
 TEST_F(Compile, SmallFloats) {
   options_.measure = false;
   for (const DType type : {DType::f16, DType::bf16}) {
@@ -166,7 +172,8 @@ TEST_F(Compile, DumpsAreTheSameTwice) {
   compile("m.so");
   options_.dump_dir = path("dump2");
   compile("m.so");
-  for (const char* file : {"1-imported.txt", "2-primitive.txt", "3-candidates.txt", "4-columns.txt", "5-plan.json"})
+  for (const char* file :
+       {"1-imported.txt", "2-primitive.txt", "3-candidates.txt", "4-columns.txt", "5-plan.json"})
     EXPECT_EQ(read_file(path("dump1/") + file), read_file(path("dump2/") + file)) << file;
 }
 

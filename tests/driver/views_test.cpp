@@ -22,7 +22,8 @@ bool same_offsets(const Shape& a, const Layout& la, const Shape& b, const Layout
 }
 
 TEST(SameBytes, AgreesWithOffsets) {
-  const std::vector<Shape> shapes = {{1, 6, 4}, {1, 6, 2, 2}, {2, 3, 4}, {2, 3, 2, 2}, {6, 4}, {24}, {1, 24, 1, 1}, {4, 6}, {1, 2, 3, 4}};
+  const std::vector<Shape> shapes = {{1, 6, 4}, {1, 6, 2, 2},  {2, 3, 4}, {2, 3, 2, 2}, {6, 4},
+                                     {24},      {1, 24, 1, 1}, {4, 6},    {1, 2, 3, 4}};
   int views = 0, channels_last_views = 0;
   for (const Shape& a : shapes)
     for (const Shape& b : shapes)
@@ -30,7 +31,8 @@ TEST(SameBytes, AgreesWithOffsets) {
         for (const Layout& lb : {Layout{}, Layout::channels_last(static_cast<int>(b.size()))}) {
           const bool claimed = same_bytes(a, la, b, lb);
           if (claimed) {
-            EXPECT_TRUE(same_offsets(a, la, b, lb)) << to_string(a) << to_string(la) << " " << to_string(b) << to_string(lb);
+            EXPECT_TRUE(same_offsets(a, la, b, lb))
+                << to_string(a) << to_string(la) << " " << to_string(b) << to_string(lb);
             ++views;
             channels_last_views += !la.is_row_major() && !lb.is_row_major() && a != b;
           }

@@ -5,7 +5,8 @@
 namespace korch {
 
 void assertion_failed(const char* condition, const char* file, int line, const std::string& what) {
-  throw Error(ErrorKind::internal, fmt::format("internal error at {}:{}: {} ({})", file, line, what, condition));
+  throw Error(ErrorKind::internal,
+              fmt::format("internal error at {}:{}: {} ({})", file, line, what, condition));
 }
 
 }  // namespace korch

@@ -30,10 +30,12 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-[[noreturn]] void assertion_failed(const char* condition, const char* file, int line, const std::string& what);
+[[noreturn]] void assertion_failed(const char* condition, const char* file, int line,
+                                   const std::string& what);
 
 }  // namespace korch
 
-// A violated invariant of korch itself: throws Error{internal} with the place and `what` (print the offending IR).
+// A violated invariant of korch itself: throws Error{internal} with the place and `what` (print the offending
+// IR).
 #define KORCH_ASSERT(condition, what) \
   ((condition) ? void() : ::korch::assertion_failed(#condition, __FILE__, __LINE__, (what)))

@@ -73,7 +73,9 @@ std::string read_file(const std::string& path) {
   return std::string(file.view());
 }
 
-void write_file(const std::string& path, std::string_view content) { write_file_parts(path, {content}); }
+void write_file(const std::string& path, std::string_view content) {
+  write_file_parts(path, {content});
+}
 
 void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts) {
   const TemporaryFile temporary(path);
@@ -97,7 +99,8 @@ void write_file_parts(const std::string& path, const std::vector<std::string_vie
 
 void require_writable(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw Error(ErrorKind::io, fmt::format("cannot write '{}': it is a folder", path));
+  if (std::filesystem::is_directory(path, ignored))
+    throw Error(ErrorKind::io, fmt::format("cannot write '{}': it is a folder", path));
   if (TemporaryFile(path).path().empty()) throw_errno("write", path);
 }
 
@@ -118,7 +121,9 @@ TempDir::TempDir(const std::string& prefix) : path_(make_temporary(prefix, Tempo
   if (path_.empty()) throw_errno("create a temporary folder beside", prefix);
 }
 
-TempDir::~TempDir() { remove_temporary(path_); }
+TempDir::~TempDir() {
+  remove_temporary(path_);
+}
 
 MappedFile::MappedFile(const std::string& path) {
   FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

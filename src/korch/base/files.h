@@ -11,8 +11,8 @@ namespace korch {
 // Throws Error{io} naming the path and the system's reason.
 std::string read_file(const std::string& path);
 
-// Writes beside `path` and renames; on any failure the temporary is removed and Error{io} (Error{resource} when
-// the disk is full) is thrown.
+// Writes beside `path` and renames; on any failure the temporary is removed and Error{io} (Error{resource}
+// when the disk is full) is thrown.
 void write_file(const std::string& path, std::string_view content);
 void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts);
 
@@ -22,8 +22,8 @@ void require_writable(const std::string& path);
 bool file_exists(const std::string& path);
 void make_directories(const std::string& path);
 
-// A fresh directory, removed with its content by the destructor: below the system's temporary folder, or beside another
-// file and called like it, with a suffix.
+// A fresh directory, removed with its content by the destructor: below the system's temporary folder, or
+// beside another file and called like it, with a suffix.
 class TempDir {
  public:
   TempDir();

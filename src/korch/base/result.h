@@ -1,5 +1,5 @@
-// Result<T>: a value, or a refusal with an enumerated reason that reports count. Nothing is thrown for what is
-// expected to happen (a candidate that no kernel exists for, a kernel that does not compile).
+// Result<T>: a value, or a refusal with an enumerated reason that reports count. Nothing is thrown for what
+// is expected to happen (a candidate that no kernel exists for, a kernel that does not compile).
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 namespace korch {
 
 enum class RefusalReason {
-  no_kernel_family,        // no code generator or library covers this combination of primitives
-  unsupported_type,        // dtype without a kernel
-  unsupported_layout,      // layout without a kernel
-  redundant_work,          // every parallelization would compute reductions many times over
-  scratch_too_large,       // stages do not fit the per-worker scratch
-  compile_failed,          // the compiler rejected generated code (a bug worth looking at)
-  library_refused,         // the vendor library has no implementation
-  run_failed               // the kernel reported an error while measured
+  no_kernel_family,    // no code generator or library covers this combination of primitives
+  unsupported_type,    // dtype without a kernel
+  unsupported_layout,  // layout without a kernel
+  redundant_work,      // every parallelization would compute reductions many times over
+  scratch_too_large,   // stages do not fit the per-worker scratch
+  compile_failed,      // the compiler rejected generated code (a bug worth looking at)
+  library_refused,     // the vendor library has no implementation
+  run_failed           // the kernel reported an error while measured
 };
 
 const char* name(RefusalReason reason);

@@ -19,8 +19,8 @@ struct Candidate {
 };
 
 // Equal for candidates that one kernel serves: same operators, attributes, types and wiring, same values of
-// one-element and of integer constants (generated code holds them as literals; constant indices become arithmetic);
-// other constants by type alone.
+// one-element and of integer constants (generated code holds them as literals; constant indices become
+// arithmetic); other constants by type alone.
 Hash canonical_hash(const Graph& graph, const Candidate& candidate);
 
 // The nodes of a candidate in a topological order that depends on their structure rather than their ids, so

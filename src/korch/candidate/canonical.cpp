@@ -34,7 +34,8 @@ class Words {
   }
   void add(const HostTensor& value) {  // a constant: by its value only where code may hold it as literals
     add(value.type());
-    if (value.elements() == 1 || is_integer(value.dtype())) add(hash_bytes(value.raw(), static_cast<size_t>(value.bytes())));
+    if (value.elements() == 1 || is_integer(value.dtype()))
+      add(hash_bytes(value.raw(), static_cast<size_t>(value.bytes())));
   }
   Hash hash() const { return hash_bytes(words_.data(), words_.size() * sizeof(uint64_t)); }
 

@@ -29,9 +29,9 @@ const char* name(Rule rule);
 // The first rule that the set breaks.
 std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options);
 
-// Whether a set that is not convex may be a kernel that computes again what others get from it: it reduces nothing, what
-// leaves it and comes back is reduced on the way (x and the variance of x), and no linear or opaque primitive
-// stands there.
+// Whether a set that is not convex may be a kernel that computes again what others get from it: it reduces
+// nothing, what leaves it and comes back is reduced on the way (x and the variance of x), and no linear or
+// opaque primitive stands there.
 bool may_recompute(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options);
 
 // Whether two atoms that read one Value, and are not producer and consumer, may be joined by that alone.

@@ -5,20 +5,21 @@
 
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
-#include "korch/codegen/vendor/onednn.h"
 #include "korch/codegen/opaque/opaque_family.h"
+#include "korch/codegen/vendor/onednn.h"
 
 namespace korch {
 namespace {
 
-// One row per family of kernels: what it can offer for a candidate, and how it makes what it offered. `list` appends
-// to its last two arguments; `serves` names the Implementation::family strings that the row's `generate` makes.
+// One row per family of kernels: what it can offer for a candidate, and how it makes what it offered. `list`
+// appends to its last two arguments; `serves` names the Implementation::family strings that the row's
+// `generate` makes.
 struct Family {
   std::vector<std::string> serves;
   void (*list)(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
-  Result<Kernel> (*generate)(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                             const Target& target);
+  Result<Kernel> (*generate)(const Graph& graph, const Candidate& candidate,
+                             const Implementation& implementation, const Target& target);
 };
 
 const std::vector<Family>& families() {
@@ -48,8 +49,9 @@ std::string to_string(const Implementation& implementation) {
                      layouts(implementation.input_layouts), layouts(implementation.output_layouts));
 }
 
-std::vector<Implementation> implementations(const Graph& graph, const Candidate& candidate, const Target& target,
-                                            Accuracy accuracy, std::vector<Refusal>* refused) {
+std::vector<Implementation> implementations(const Graph& graph, const Candidate& candidate,
+                                            const Target& target, Accuracy accuracy,
+                                            std::vector<Refusal>* refused) {
   std::vector<Implementation> found;
   std::vector<Refusal> reasons;
   for (const Family& family : families()) family.list(graph, candidate, target, accuracy, found, reasons);

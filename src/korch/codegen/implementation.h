@@ -1,5 +1,5 @@
-// The ways one Candidate can be one kernel on a Target. `implementations` lists them without compiling; `generate` makes the
-// Kernel of one. Families are rows of one table (implementation.cpp).
+// The ways one Candidate can be one kernel on a Target. `implementations` lists them without compiling;
+// `generate` makes the Kernel of one. Families are rows of one table (implementation.cpp).
 #pragma once
 
 #include <string>
@@ -15,24 +15,26 @@ namespace korch {
 enum class Accuracy { strict, standard, relaxed };
 
 struct Implementation {
-  std::string family;                   // "loop", "conv_direct", "conv_winograd", "matmul", "depthwise", "onednn_conv", ...
-  std::vector<Layout> input_layouts;    // one per Candidate::inputs, canonical for their shapes
-  std::vector<Layout> output_layouts;   // one per Candidate::outputs
-  std::vector<int64_t> params;          // tile sizes, slices, algorithm variant
-  double flops = 0;                     // arithmetic of this implementation, for the lower bound
-  double bytes = 0;                     // distinct bytes it must touch
+  std::string family;  // "loop", "conv_direct", "conv_winograd", "matmul", "depthwise", "onednn_conv", ...
+  std::vector<Layout> input_layouts;   // one per Candidate::inputs, canonical for their shapes
+  std::vector<Layout> output_layouts;  // one per Candidate::outputs
+  std::vector<int64_t> params;         // tile sizes, slices, algorithm variant
+  double flops = 0;                    // arithmetic of this implementation, for the lower bound
+  double bytes = 0;                    // distinct bytes it must touch
 };
 
 std::string to_string(const Implementation& implementation);
 
 // All ways known; empty reasons are never silent: `refused`, if given, receives why a family declined.
-std::vector<Implementation> implementations(const Graph& graph, const Candidate& candidate, const Target& target,
-                                            Accuracy accuracy, std::vector<Refusal>* refused = nullptr);
+std::vector<Implementation> implementations(const Graph& graph, const Candidate& candidate,
+                                            const Target& target, Accuracy accuracy,
+                                            std::vector<Refusal>* refused = nullptr);
 
 Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                         const Target& target);
 
 // The layout change of one Value as a kernel of its own.
-Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to, const Target& target);
+Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
+                                const Target& target);
 
 }  // namespace korch

@@ -17,13 +17,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double us_since(Clock::time_point start) { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
 
 constexpr int kWarmUpRuns = 2;
 constexpr int kMinRounds = 5;
 
 double quantile(std::vector<double> samples, double q) {
-  const size_t index = std::min(samples.size() - 1, static_cast<size_t>(q * static_cast<double>(samples.size())));
+  const size_t index =
+      std::min(samples.size() - 1, static_cast<size_t>(q * static_cast<double>(samples.size())));
   std::nth_element(samples.begin(), samples.begin() + index, samples.end());
   return samples[index];
 }
@@ -42,7 +45,8 @@ MedianInterval median_interval(std::vector<double> samples) {
   // Ranks n/2 -+ 1.96 sqrt(n)/2 of a binomial(n, 1/2).
   const double half_width = 0.98 * std::sqrt(n);
   const auto rank = [&](double r) { return samples[static_cast<size_t>(std::clamp(r, 0.0, n - 1))]; };
-  return {samples[samples.size() / 2], rank(std::floor(n / 2 - half_width)), rank(std::ceil(n / 2 + half_width))};
+  return {samples[samples.size() / 2], rank(std::floor(n / 2 - half_width)),
+          rank(std::ceil(n / 2 + half_width))};
 }
 
 BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& options) {

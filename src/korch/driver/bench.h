@@ -9,8 +9,8 @@ namespace korch {
 
 struct BenchOptions {
   int rounds = 50;
-  double max_seconds = 60;     // stops earlier, after at least 5 rounds
-  int threads = 0;             // 0: as compiled
+  double max_seconds = 60;  // stops earlier, after at least 5 rounds
+  int threads = 0;          // 0: as compiled
   uint64_t seed = 1;
   std::map<std::string, std::string> input_files;  // instead of random ones: input name -> .npy file
 };
@@ -19,8 +19,9 @@ struct BenchRow {
   std::string path;
   double median_us = 0, p10_us = 0, p90_us = 0;
   int rounds = 0;
-  double ratio = 1, ratio_low = 1, ratio_high = 1;  // time over the first executable's, per round: median, 95 % interval
-  double flops = 0;            // that the plan's kernels compute
+  double ratio = 1, ratio_low = 1,
+         ratio_high = 1;  // time over the first executable's, per round: median, 95 % interval
+  double flops = 0;       // that the plan's kernels compute
   double load_ms = 0;
 };
 

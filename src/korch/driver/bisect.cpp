@@ -13,7 +13,8 @@
 namespace korch {
 namespace {
 
-constexpr double kNoiseFactor = 50;       // a kernel fuses what the interpreter rounds step by step, and the other way round
+constexpr double kNoiseFactor =
+    50;  // a kernel fuses what the interpreter rounds step by step, and the other way round
 constexpr double kDeviationFactor = 1e-4;
 
 // What the primitive graph computes for the Values that the plan materializes.
@@ -46,7 +47,8 @@ double max_difference(const HostTensor& exact, const PlanTensor& tensor, const v
     const double a = element_as_double(exact, i);
     const double b = element_as_double(physical, element_offset(tensor.type.shape, tensor.layout, index));
     const bool same = (std::isnan(a) && std::isnan(b)) || a == b;
-    if (!same) difference = std::isfinite(a) && std::isfinite(b) ? std::max(difference, std::fabs(a - b)) : INFINITY;
+    if (!same)
+      difference = std::isfinite(a) && std::isfinite(b) ? std::max(difference, std::fabs(a - b)) : INFINITY;
     for (size_t axis = index.size(); axis-- > 0;) {
       if (++index[axis] < tensor.type.shape[axis]) break;
       index[axis] = 0;
@@ -57,7 +59,8 @@ double max_difference(const HostTensor& exact, const PlanTensor& tensor, const v
 
 }  // namespace
 
-std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs) {
+std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executable,
+                               const std::vector<HostTensor>& inputs) {
   const Graph primitive = fission(imported);
   const Plan plan = plan_from_json(executable.info().plan_json);
   std::map<int64_t, Reference> references;
@@ -82,10 +85,11 @@ std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executab
     for (size_t i = 0; i < step.outputs.size() && found.empty(); ++i) {
       const PlanTensor& tensor = plan.tensors[step.outputs[i]];
       const Reference& reference = references.at(tensor.value);
-      const double difference = max_difference(reference.exact, tensor, args[step.inputs.size() + step.constants.size() + i]);
+      const double difference =
+          max_difference(reference.exact, tensor, args[step.inputs.size() + step.constants.size() + i]);
       if (!(difference <= reference.tolerance))
-        found = fmt::format("step {} ({}, {}): output %{} is off by {:.3g}, tolerance {:.3g}", number, step.label,
-                            step.implementation, tensor.name, difference, reference.tolerance);
+        found = fmt::format("step {} ({}, {}): output %{} is off by {:.3g}, tolerance {:.3g}", number,
+                            step.label, step.implementation, tensor.name, difference, reference.tolerance);
     }
   });
   return found.empty() ? "none found" : found;

@@ -1,5 +1,5 @@
-// Which kernel of an executable is wrong, without un-fusing the plan: every tensor that a step writes is compared with
-// the primitive graph in float64 as the executable runs.
+// Which kernel of an executable is wrong, without un-fusing the plan: every tensor that a step writes is
+// compared with the primitive graph in float64 as the executable runs.
 #pragma once
 
 #include <string>
@@ -10,7 +10,9 @@
 
 namespace korch {
 
-// A sentence naming the first step whose output is wrong although its inputs are right; "none found" when all agree.
-std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs);
+// A sentence naming the first step whose output is wrong although its inputs are right; "none found" when all
+// agree.
+std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executable,
+                               const std::vector<HostTensor>& inputs);
 
 }  // namespace korch

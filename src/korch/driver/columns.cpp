@@ -11,9 +11,11 @@ namespace {
 
 class Builder {
  public:
-  Builder(const Graph& graph, const Target& target, const Peaks& peaks) : graph_(graph), target_(target), peaks_(peaks) {}
+  Builder(const Graph& graph, const Target& target, const Peaks& peaks)
+      : graph_(graph), target_(target), peaks_(peaks) {}
 
-  void add_candidate(int index, const Candidate& candidate, const Hash& hash, const Implementation& implementation) {
+  void add_candidate(int index, const Candidate& candidate, const Hash& hash,
+                     const Implementation& implementation) {
     ColumnInfo info;
     info.candidate = index;
     info.implementation = implementation;
@@ -114,7 +116,8 @@ class Builder {
     };
     for (const Layout& from : layouts(in_shape))
       for (const Layout& to : layouts(out_shape))
-        if (known(node.inputs[0], from) && known(node.outputs[0], to) && same_bytes(in_shape, from, out_shape, to))
+        if (known(node.inputs[0], from) && known(node.outputs[0], to) &&
+            same_bytes(in_shape, from, out_shape, to))
           add_view(id, from, to, 0);
   }
 
@@ -166,8 +169,9 @@ class Builder {
     ColumnInfo info;
     info.kind = ColumnInfo::Kind::reorder;
     const TensorType& type = graph_.value(value).type;
-    info.key = hash_text(fmt::format("reorder {} {} {}", to_string(type), to_string(result.tensors[from].layout),
-                                     to_string(result.tensors[to].layout)));
+    info.key =
+        hash_text(fmt::format("reorder {} {} {}", to_string(type), to_string(result.tensors[from].layout),
+                              to_string(result.tensors[to].layout)));
     Column column;
     column.is_reorder = true;
     column.cost_us = lower_bound_us(0, 2.0 * static_cast<double>(type.bytes()), target_, peaks_);
@@ -184,7 +188,8 @@ class Builder {
 
 }  // namespace
 
-bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape, const Layout& out_layout) {
+bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape,
+                const Layout& out_layout) {
   if (in_layout.is_row_major() && out_layout.is_row_major()) return true;
   if (in_layout.block_axis >= 0 || out_layout.block_axis >= 0) return false;
   const Shape in_strides = strides(in_shape, in_layout), out_strides = strides(out_shape, out_layout);
@@ -220,16 +225,19 @@ double lower_bound_us(double flops, double bytes, const Target& target, const Pe
   return peaks.launch_us + std::max(memory_us, flops / peaks.flops_per_us);
 }
 
-Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target, const Peaks& peaks,
-                      Accuracy accuracy) {
+Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
+                      const Peaks& peaks, Accuracy accuracy) {
   Builder builder(graph, target, peaks);
   for (size_t i = 0; i < candidates.size(); ++i) {
     std::vector<Refusal> refused;
-    const std::vector<Implementation> ways = implementations(graph, candidates[i], target, accuracy, &refused);
+    const std::vector<Implementation> ways =
+        implementations(graph, candidates[i], target, accuracy, &refused);
     if (ways.empty())
-      ++builder.result.refused[refused.empty() ? name(RefusalReason::no_kernel_family) : name(refused[0].reason)];
+      ++builder.result
+            .refused[refused.empty() ? name(RefusalReason::no_kernel_family) : name(refused[0].reason)];
     const Hash hash = canonical_hash(graph, candidates[i]);
-    for (const Implementation& way : ways) builder.add_candidate(static_cast<int>(i), candidates[i], hash, way);
+    for (const Implementation& way : ways)
+      builder.add_candidate(static_cast<int>(i), candidates[i], hash, way);
   }
   builder.finish();
   builder.add_views();

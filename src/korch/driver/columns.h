@@ -1,4 +1,5 @@
-// Candidates in all their implementations, layout changes and views, as the columns of the binary linear program.
+// Candidates in all their implementations, layout changes and views, as the columns of the binary linear
+// program.
 #pragma once
 
 #include <map>
@@ -33,20 +34,21 @@ struct ColumnInfo {
 
 struct Columns {
   Problem problem;
-  std::vector<ColumnInfo> infos;        // one per problem.columns
-  std::vector<TensorKey> tensors;       // one per problem.tensor_class
+  std::vector<ColumnInfo> infos;   // one per problem.columns
+  std::vector<TensorKey> tensors;  // one per problem.tensor_class
   std::vector<Candidate> candidates;
-  std::map<std::string, int> refused;   // candidates without a kernel, by reason
+  std::map<std::string, int> refused;  // candidates without a kernel, by reason
 };
 
-// `candidates` decides the strategy: all of them, greedy groups, or single primitives. Costs are lower bounds from
-// `peaks` (DESIGN: launch + max(bytes / bandwidth, flops / peak)), unmeasured; views cost nothing.
-Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target, const Peaks& peaks,
-                      Accuracy accuracy);
+// `candidates` decides the strategy: all of them, greedy groups, or single primitives. Costs are lower bounds
+// from `peaks` (DESIGN: launch + max(bytes / bandwidth, flops / peak)), unmeasured; views cost nothing.
+Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
+                      const Peaks& peaks, Accuracy accuracy);
 
-// Whether a Reshape from one shape to the other leaves every element where it is. False when unsure (an extent is zero, the
-// shapes have no common factors in order, a layout is blocked).
-bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape, const Layout& out_layout);
+// Whether a Reshape from one shape to the other leaves every element where it is. False when unsure (an
+// extent is zero, the shapes have no common factors in order, a layout is blocked).
+bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape,
+                const Layout& out_layout);
 
 double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks);
 

@@ -13,7 +13,8 @@ namespace {
 
 std::string list_of(const std::vector<PlanIo>& inputs) {
   std::string text;
-  for (const PlanIo& io : inputs) text += fmt::format("{}'{}' {}", text.empty() ? "" : ", ", io.name, to_string(io.type));
+  for (const PlanIo& io : inputs)
+    text += fmt::format("{}'{}' {}", text.empty() ? "" : ", ", io.name, to_string(io.type));
   return text;
 }
 
@@ -26,13 +27,15 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
   for (const PlanIo& io : ios) graph.add_input(io.type, io.name);
   std::vector<HostTensor> inputs = random_inputs(graph, seed);
   for (const auto& [name, path] : files) {
-    const auto found = std::find_if(ios.begin(), ios.end(), [&](const PlanIo& io) { return io.name == name; });
+    const auto found =
+        std::find_if(ios.begin(), ios.end(), [&](const PlanIo& io) { return io.name == name; });
     if (found == ios.end())
-      throw Error(ErrorKind::invalid, fmt::format("there is no input named '{}'; the inputs are {}", name, list_of(ios)));
+      throw Error(ErrorKind::invalid,
+                  fmt::format("there is no input named '{}'; the inputs are {}", name, list_of(ios)));
     HostTensor tensor = read_npy(path);
     if (tensor.type() != found->type)
-      throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name, to_string(found->type), path,
-                                                  to_string(tensor.type())));
+      throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name,
+                                                  to_string(found->type), path, to_string(tensor.type())));
     inputs[found - ios.begin()] = std::move(tensor);
   }
   return inputs;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-
 #include "korch/base/error.h"
 
 namespace korch {
@@ -17,25 +16,32 @@ std::string tensor_text(const Plan& plan, int id) {
 std::string explain_step(const Plan& plan, size_t number) {
   const PlanStep& step = plan.steps[number];
   const Kernel& kernel = plan.kernels[step.kernel];
-  std::string text = fmt::format("step {}: {}\n  implementation: {}\n", number, step.label, step.implementation);
-  if (!kernel.call.library.empty()) text += fmt::format("  library call: {} {}\n", kernel.call.library, kernel.call.function);
-  text += fmt::format("  predicted {:.2f} us (lower bound before measuring {:.2f} us), {:.3g} flops, {:.3g} bytes\n",
-                      step.predicted_us, step.bound_us, kernel.flops, kernel.bytes);
+  std::string text =
+      fmt::format("step {}: {}\n  implementation: {}\n", number, step.label, step.implementation);
+  if (!kernel.call.library.empty())
+    text += fmt::format("  library call: {} {}\n", kernel.call.library, kernel.call.function);
+  text += fmt::format(
+      "  predicted {:.2f} us (lower bound before measuring {:.2f} us), {:.3g} flops, {:.3g} bytes\n",
+      step.predicted_us, step.bound_us, kernel.flops, kernel.bytes);
   for (int id : step.inputs) text += "  reads   " + tensor_text(plan, id) + "\n";
   for (int id : step.constants)
-    text += fmt::format("  weights %{} {} bytes packed\n", plan.tensors[id].name, plan.tensors[id].size_bytes);
+    text +=
+        fmt::format("  weights %{} {} bytes packed\n", plan.tensors[id].name, plan.tensors[id].size_bytes);
   for (int id : step.outputs) text += "  writes  " + tensor_text(plan, id) + "\n";
   text += "  primitives:\n";
   for (const std::string& line : step.primitives) text += "    " + line + "\n";
   text += fmt::format("  ONNX nodes: {}\n", fmt::join(step.onnx_nodes, ", "));
-  text += step.rejected.empty() ? "  no other kernel makes the same outputs\n" : "  rejected alternatives, the cheapest (a bound where none was measured):\n";
+  text += step.rejected.empty()
+              ? "  no other kernel makes the same outputs\n"
+              : "  rejected alternatives, the cheapest (a bound where none was measured):\n";
   for (const auto& [what, cost] : step.rejected) text += fmt::format("    {:10.2f} us  {}\n", cost, what);
   return text;
 }
 
 std::string counts_text(const char* title, const std::map<std::string, int>& counts) {
   std::string text;
-  for (const auto& [what, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  for (const auto& [what, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
   return text.empty() ? "" : fmt::format("{}: {}\n", title, text);
 }
 
@@ -44,35 +50,44 @@ std::string counts_text(const char* title, const std::map<std::string, int>& cou
 std::string explain(const Plan& plan, const std::vector<std::string>& needed, const ExplainOptions& options) {
   if (options.kernel >= 0) {
     if (options.kernel >= static_cast<int>(plan.steps.size()))
-      throw Error(ErrorKind::usage, fmt::format("the plan has {} steps; there is no step {}", plan.steps.size(), options.kernel));
+      throw Error(ErrorKind::usage, fmt::format("the plan has {} steps; there is no step {}",
+                                                plan.steps.size(), options.kernel));
     return explain_step(plan, static_cast<size_t>(options.kernel));
   }
   const PlanReport& r = plan.report;
-  std::string text = fmt::format("{} for {}; strategy {}, accuracy {}\n", r.model, r.target, r.strategy, r.accuracy);
+  std::string text =
+      fmt::format("{} for {}; strategy {}, accuracy {}\n", r.model, r.target, r.strategy, r.accuracy);
   for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
   for (const PlanIo& io : plan.outputs) text += fmt::format("output {} {}\n", io.name, to_string(io.type));
-  text += fmt::format("{} primitives, {} candidates, {} columns; {} measured ({:.1f} %), {} ruled out by their bounds\n",
-                      r.primitives, r.candidates, r.columns, r.measured,
-                      r.columns > 0 ? 100.0 * r.measured / r.columns : 0.0, r.columns - r.measured);
+  text += fmt::format(
+      "{} primitives, {} candidates, {} columns; {} measured ({:.1f} %), {} ruled out by their bounds\n",
+      r.primitives, r.candidates, r.columns, r.measured, r.columns > 0 ? 100.0 * r.measured / r.columns : 0.0,
+      r.columns - r.measured);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
-  text += fmt::format("objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts\n",
-                      r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cycle_cuts);
+  text += fmt::format(
+      "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts\n",
+      r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cycle_cuts);
   const std::string condition =
-      r.bounds == "learned" ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",
-                                          r.learned_violations)
-                            : "";
+      r.bounds == "learned"
+          ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",
+                        r.learned_violations)
+          : "";
   text += r.certified ? fmt::format("certificate: optimal for the measured costs{}\n", condition)
-                      : fmt::format("no certificate of optimality ({} measurements below their bound)\n", r.bound_violations);
+                      : fmt::format("no certificate of optimality ({} measurements below their bound)\n",
+                                    r.bound_violations);
   if (r.measured_us > 0)
     text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", r.objective_us, r.measured_us);
-  if (!r.recomputed.empty()) text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
+  if (!r.recomputed.empty())
+    text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
   text += "\nstep  predicted us  kernel\n";
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
-    if (!step.onnx_nodes.empty()) text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
+    if (!step.onnx_nodes.empty())
+      text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }
-  text += fmt::format("\nshared libraries needed: {}\n", needed.empty() ? "none" : fmt::format("{}", fmt::join(needed, ", ")));
+  text += fmt::format("\nshared libraries needed: {}\n",
+                      needed.empty() ? "none" : fmt::format("{}", fmt::join(needed, ", ")));
   return text;
 }
 

@@ -8,7 +8,7 @@
 namespace korch {
 
 struct ExplainOptions {
-  int kernel = -1;   // a step number: that step alone, with its primitives and rejected alternatives
+  int kernel = -1;  // a step number: that step alone, with its primitives and rejected alternatives
 };
 
 // `needed`: sonames of the shared libraries that the executable loads.

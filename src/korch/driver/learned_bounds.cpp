@@ -31,8 +31,8 @@ std::string layouts_text(const Implementation& way) {
   return text;
 }
 
-// What is computed: exactly, and in broad terms (operators before the linear primitive, or a reduction, change how a kernel
-// is built).
+// What is computed: exactly, and in broad terms (operators before the linear primitive, or a reduction,
+// change how a kernel is built).
 struct Work {
   std::string exact, broad;
 };
@@ -59,10 +59,11 @@ std::vector<std::string> kind_names(const Graph& graph, const Columns& columns, 
   if (info.kind == ColumnInfo::Kind::reorder) return {fmt::format("reorder {}", size), "reorder"};
   const Implementation& way = info.implementation;
   // The first parameter is the variant of an algorithm in every family that has variants.
-  const std::string kernel = fmt::format("{} {}{}", way.family, way.params.empty() ? 0 : way.params[0], layouts_text(way));
+  const std::string kernel =
+      fmt::format("{} {}{}", way.family, way.params.empty() ? 0 : way.params[0], layouts_text(way));
   const Work work = work_of(graph, columns.candidates[info.candidate]);
-  return {fmt::format("{} {} {}", kernel, work.exact, size), fmt::format("{} {} {}", kernel, work.broad, size),
-          fmt::format("{} {}", kernel, work.broad)};
+  return {fmt::format("{} {} {}", kernel, work.exact, size),
+          fmt::format("{} {} {}", kernel, work.broad, size), fmt::format("{} {}", kernel, work.broad)};
 }
 
 }  // namespace

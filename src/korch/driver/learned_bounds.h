@@ -1,7 +1,7 @@
-// Lower bounds on latency that learn. The analytic bound (columns.h) knows peaks only, and kernels of one kind stay away from
-// them by a factor that the measurements of that kind soon tell: the least factor seen, times a margin. No proof stands behind
-// such a bound, as behind a learned quantile of a distribution; what is measured below it is counted
-// (docs/design/driver.md).
+// Lower bounds on latency that learn. The analytic bound (columns.h) knows peaks only, and kernels of one
+// kind stay away from them by a factor that the measurements of that kind soon tell: the least factor seen,
+// times a margin. No proof stands behind such a bound, as behind a learned quantile of a distribution; what
+// is measured below it is counted (docs/design/driver.md).
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ class LearnedBounds {
 
   // A kernel's measured cost; once per key.
   void observe(int column, double cost_us);
-  // Microseconds; at least the analytic bound, and nearly what the linear primitive costs alone. Falls when a kind turns out to
-  // be faster than what was seen of it.
+  // Microseconds; at least the analytic bound, and nearly what the linear primitive costs alone. Falls when a
+  // kind turns out to be faster than what was seen of it.
   double bound_us(int column) const;
 
  private:

@@ -36,7 +36,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // State of one compilation: what the stages share.
 class Compilation {
@@ -48,8 +50,10 @@ class Compilation {
     target_ = detect_target(options_.target, options_.threads);
     target_.library_calls = !options_.self_contained;
     if (options_.measure && !runs_here(target_.isa))
-      throw Error(ErrorKind::usage, fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
-                                                "(use --no-measure)", name(target_.isa)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
+                              "(use --no-measure)",
+                              name(target_.isa)));
     if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
 
     Graph imported = stage("import", import);
@@ -73,7 +77,8 @@ class Compilation {
     dump("4-columns.txt", [&] { return describe(primitive, columns); });
     if (stopped("columns")) return result_;
 
-    std::optional<KernelBank> bank(std::in_place, primitive, target_, database_.get(), constant_bytes(primitive));
+    std::optional<KernelBank> bank(std::in_place, primitive, target_, database_.get(),
+                                   constant_bytes(primitive));
     const SolveMemo solved = stage("solve", [&] { return remembered_choice(primitive, columns, *bank); });
     dump("4-columns.txt", [&] { return describe(primitive, columns); });  // now with costs
     BuiltPlan built = stage("plan", [&] { return make_plan(primitive, columns, solved, *bank); });
@@ -124,8 +129,11 @@ class Compilation {
     for (size_t i = 0; i < built.plan.kernels.size(); ++i)
       if (!built.plan.kernels[i].source.empty())
         dump(fmt::format("kernel-{:03}.cpp", i), [&] {
-          return fmt::format("// clang++-19 -std=c++20 -O1 -march={} -mprefer-vector-width=512 -ffp-contract=fast -c\n",
-                             name(target_.isa)) + built.plan.kernels[i].source;
+          return fmt::format(
+                     "// clang++-19 -std=c++20 -O1 -march={} -mprefer-vector-width=512 -ffp-contract=fast "
+                     "-c\n",
+                     name(target_.isa)) +
+                 built.plan.kernels[i].source;
         });
   }
 
@@ -134,15 +142,19 @@ class Compilation {
     for (NodeId id : graph.topological_order())
       if (info(graph.node(id).op).category != Category::constant) ++report_.primitives;
     if (options_.strategy == Strategy::unfused) return unfused_candidates(graph);
-    std::vector<Candidate> greedy = greedy_candidates(graph, [&](const Candidate& c) { return has_kernel(graph, c); });
+    std::vector<Candidate> greedy =
+        greedy_candidates(graph, [&](const Candidate& c) { return has_kernel(graph, c); });
     if (options_.strategy == Strategy::greedy) return greedy;
     Enumeration enumeration = enumerate_candidates(graph);
     report_.pruned = enumeration.pruned;
-    // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by construction.
+    // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by
+    // construction.
     std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>> known;
-    for (const Candidate& candidate : enumeration.candidates) known.insert({candidate.nodes, candidate.outputs});
+    for (const Candidate& candidate : enumeration.candidates)
+      known.insert({candidate.nodes, candidate.outputs});
     for (Candidate& candidate : greedy)
-      if (known.count({candidate.nodes, candidate.outputs}) == 0) enumeration.candidates.push_back(std::move(candidate));
+      if (known.count({candidate.nodes, candidate.outputs}) == 0)
+        enumeration.candidates.push_back(std::move(candidate));
     return std::move(enumeration.candidates);
   }
 
@@ -166,13 +178,14 @@ class Compilation {
   struct BudgetSpent {};  // thrown by measure_columns, caught in choose
 
   double budget_left_s() const {
-    return options_.budget_s == 0 ? std::numeric_limits<double>::infinity() : options_.budget_s - seconds_since(start_);
+    return options_.budget_s == 0 ? std::numeric_limits<double>::infinity()
+                                  : options_.budget_s - seconds_since(start_);
   }
 
   SolveMemo remembered_choice(const Graph& graph, Columns& columns, KernelBank& bank) {
-    const Hash key = hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", print(graph), describe(graph, columns), target_.cpu_name,
-                                           target_.threads, compiler_version(), options_.exhaustive,
-                                           static_cast<int>(options_.bounds), options_.measure));
+    const Hash key = hash_text(fmt::format(
+        "{}|{}|{}|{}|{}|{}|{}|{}", print(graph), describe(graph, columns), target_.cpu_name, target_.threads,
+        compiler_version(), options_.exhaustive, static_cast<int>(options_.bounds), options_.measure));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
         if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns.infos.size());
@@ -180,17 +193,20 @@ class Compilation {
           return *memo;
     const LazyResult solved = choose(graph, columns, bank);
     SolveMemo memo = memo_of(columns, solved);
-    // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A budget's is not.
+    // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
+    // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
       database_->put_text(key, to_json(memo));
     return memo;
   }
 
-  // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as before.
+  // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as
+  // before.
   bool still_measured(const Graph& graph, Columns& columns, KernelBank& bank, const SolveMemo& memo) {
     std::vector<KernelRequest> requests;
     for (int id : memo.solution.chosen)
-      if (columns.infos[id].kind != ColumnInfo::Kind::view) requests.push_back(kernel_request(graph, columns, id));
+      if (columns.infos[id].kind != ColumnInfo::Kind::view)
+        requests.push_back(kernel_request(graph, columns, id));
     if (options_.measure)
       bank.measure(requests);
     else
@@ -216,8 +232,8 @@ class Compilation {
     memo.measured = measured_columns_;
     memo.bound_violations = bound_violations_;
     memo.learned_violations = learned_violations_;
-    memo.certified = solved.solution.status == SolveStatus::optimal && bound_violations_ == 0 && options_.measure &&
-                     !budget_exhausted_;
+    memo.certified = solved.solution.status == SolveStatus::optimal && bound_violations_ == 0 &&
+                     options_.measure && !budget_exhausted_;
     memo.refused = columns.refused;
     memo.pruned = report_.pruned;
     for (const Column& column : columns.problem.columns) {
@@ -234,7 +250,8 @@ class Compilation {
     if (options_.budget_s > 0) {
       solve_options.start = first_measured_plan(graph, columns, bank);
       constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
-      solve_options.time_limit_s = std::clamp(kSolving * budget_left_s(), kLeastSolve_s, solve_options.time_limit_s);
+      solve_options.time_limit_s =
+          std::clamp(kSolving * budget_left_s(), kLeastSolve_s, solve_options.time_limit_s);
     }
     try {
       if (options_.exhaustive) {
@@ -266,21 +283,26 @@ class Compilation {
     raise_bounds(columns);
   }
 
-  // The best plan by the bounds whose kernels all exist, measured: what a compilation whose budget ends early falls back to.
+  // The best plan by the bounds whose kernels all exist, measured: what a compilation whose budget ends early
+  // falls back to.
   std::vector<int> first_measured_plan(const Graph& graph, Columns& columns, KernelBank& bank) {
     for (;;) {
-      const std::vector<int> plan = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = {}}).chosen;
+      const std::vector<int> plan =
+          solve(columns.problem, {.time_limit_s = short_solve_s(), .start = {}}).chosen;
       measure_columns(graph, columns, bank, plan, /*within_budget=*/false);
-      if (std::all_of(plan.begin(), plan.end(), [&](int id) { return std::isfinite(columns.problem.columns[id].cost_us); }))
+      if (std::all_of(plan.begin(), plan.end(),
+                      [&](int id) { return std::isfinite(columns.problem.columns[id].cost_us); }))
         return plan;
     }
   }
 
-  // The budget is spent: the best plan among the columns that are measured, and the bound that all columns give.
+  // The budget is spent: the best plan among the columns that are measured, and the bound that all columns
+  // give.
   LazyResult choose_measured(Columns& columns, const std::vector<int>& start) {
     budget_exhausted_ = true;
     LazyResult result;
-    const double bound_us = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = start}).bound_us;
+    const double bound_us =
+        solve(columns.problem, {.time_limit_s = short_solve_s(), .start = start}).bound_us;
     drop_unmeasured(columns);
     result.solution = solve(columns.problem, {.time_limit_s = short_solve_s(), .start = start});
     result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
@@ -294,19 +316,22 @@ class Compilation {
   }
 
   // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program.
-  LazyResult choose_on_bounds(const Graph& graph, Columns& columns, KernelBank& bank, const SolveOptions& options) {
+  LazyResult choose_on_bounds(const Graph& graph, Columns& columns, KernelBank& bank,
+                              const SolveOptions& options) {
     LazyResult result;
     for (;;) {
       result.solution = solve(columns.problem, options);
       std::vector<KernelRequest> requests;
       for (int id : result.solution.chosen)
-        if (columns.infos[id].kind != ColumnInfo::Kind::view) requests.push_back(kernel_request(graph, columns, id));
+        if (columns.infos[id].kind != ColumnInfo::Kind::view)
+          requests.push_back(kernel_request(graph, columns, id));
       bank.build(requests);
       bool complete = true;
       for (size_t id = 0; id < columns.infos.size(); ++id) {
         const Result<BuiltKernel>* built = bank.find(columns.infos[id].key);
         if (built == nullptr || built->ok()) continue;
-        complete = complete && std::count(result.solution.chosen.begin(), result.solution.chosen.end(), id) == 0;
+        complete =
+            complete && std::count(result.solution.chosen.begin(), result.solution.chosen.end(), id) == 0;
         columns.problem.columns[id].cost_us = std::numeric_limits<double>::infinity();
       }
       if (complete) return result;
@@ -317,18 +342,22 @@ class Compilation {
   void measure_columns(const Graph& graph, Columns& columns, KernelBank& bank, const std::vector<int>& ids,
                        bool within_budget = true) {
     if (by_key_.empty())
-      for (size_t i = 0; i < columns.infos.size(); ++i) by_key_[columns.infos[i].key].push_back(static_cast<int>(i));
+      for (size_t i = 0; i < columns.infos.size(); ++i)
+        by_key_[columns.infos[i].key].push_back(static_cast<int>(i));
     std::vector<KernelRequest> requests;
     std::unordered_set<Hash, HashHasher> seen;
     for (int id : ids)
       if (!columns.problem.columns[id].measured && seen.insert(columns.infos[id].key).second)
         requests.push_back(kernel_request(graph, columns, id));
-    constexpr size_t kBatch = 16;  // kernels compiled together, then measured; progress and budget are seen in between
+    constexpr size_t kBatch =
+        16;  // kernels compiled together, then measured; progress and budget are seen in between
     for (size_t i = 0; i < requests.size(); i += kBatch) {
       throw_if_interrupted();
-      progress("solve", measured_keys_ + static_cast<int64_t>(i), measured_keys_ + static_cast<int64_t>(requests.size()));
+      progress("solve", measured_keys_ + static_cast<int64_t>(i),
+               measured_keys_ + static_cast<int64_t>(requests.size()));
       if (within_budget && budget_left_s() < 0) throw BudgetSpent{};
-      const std::vector<KernelRequest> batch(requests.begin() + i, requests.begin() + std::min(i + kBatch, requests.size()));
+      const std::vector<KernelRequest> batch(requests.begin() + i,
+                                             requests.begin() + std::min(i + kBatch, requests.size()));
       bank.measure(batch);
       for (const KernelRequest& request : batch) record(columns, *bank.find(request.key), request.key);
     }
@@ -359,7 +388,8 @@ class Compilation {
   void raise_bounds(Columns& columns) const {
     if (!learned_) return;
     for (size_t id = 0; id < columns.infos.size(); ++id)
-      if (!columns.problem.columns[id].measured) columns.problem.columns[id].cost_us = learned_->bound_us(static_cast<int>(id));
+      if (!columns.problem.columns[id].measured)
+        columns.problem.columns[id].cost_us = learned_->bound_us(static_cast<int>(id));
   }
 
   static void drop_unmeasured(Columns& columns) {
@@ -394,7 +424,8 @@ class Compilation {
     report.solver_status = name(solution.status);
     report.objective_us = solution.objective_us;
     report.bound_us = solution.bound_us;
-    report.gap = solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
+    report.gap =
+        solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
     report.candidates = static_cast<int>(columns.candidates.size());
     report.columns = static_cast<int>(columns.infos.size());
     report.measured = solved.measured;
@@ -402,7 +433,9 @@ class Compilation {
     report.cycle_cuts = solution.cycle_cuts;
     report.bound_violations = solved.bound_violations;
     report.certified = solved.certified;
-    report.bounds = options_.measure && !options_.exhaustive && options_.bounds == Bounds::learned ? "learned" : "analytic";
+    report.bounds = options_.measure && !options_.exhaustive && options_.bounds == Bounds::learned
+                        ? "learned"
+                        : "analytic";
     report.learned_violations = solved.learned_violations;
     report.refused = columns.refused;
     return built;
@@ -418,14 +451,16 @@ class Compilation {
     for (NodeId id : graph.topological_order())
       if (info(graph.node(id).op).category != Category::constant && !covered[graph.node(id).outputs[0]])
         text += "\n  no kernel computes " + print(graph, id);
-    for (const auto& [reason, detail] : refusal_examples_) text += fmt::format("\n  {}, for example: {}", name(reason), detail);
+    for (const auto& [reason, detail] : refusal_examples_)
+      text += fmt::format("\n  {}, for example: {}", name(reason), detail);
     return text.empty() ? "the program is infeasible" : text;
   }
 
-  // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers of
-  // this very plan, weights included, is not done again.
+  // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers
+  // of this very plan, weights included, is not done again.
   void package(BuiltPlan& built, const std::string& output, const Graph& imported) {
-    PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes), plan_to_json(built.plan), target_};
+    PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes),
+                       plan_to_json(built.plan), target_};
     if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
       const Hash key = plan_key(built.plan, input.plan_json);
       TempDir folder;
@@ -476,7 +511,8 @@ class Compilation {
 
   static std::string describe(const Graph& graph, const Candidate& candidate) {
     std::string text;
-    for (NodeId id : candidate.nodes) text += fmt::format("{}{}", text.empty() ? "" : " ", name(graph.node(id).op));
+    for (NodeId id : candidate.nodes)
+      text += fmt::format("{}{}", text.empty() ? "" : " ", name(graph.node(id).op));
     text += " ->";
     for (ValueId output : candidate.outputs) text += " %" + graph.value(output).name;
     return text;
@@ -521,7 +557,8 @@ class Compilation {
 
 }  // namespace
 
-CompileResult compile_model(const std::string& model, const std::string& output, const CompileOptions& options) {
+CompileResult compile_model(const std::string& model, const std::string& output,
+                            const CompileOptions& options) {
   const auto import = [&] {
     ImportOptions import_options;
     import_options.shapes = options.shapes;

@@ -17,31 +17,32 @@ enum class Bounds { analytic, learned };
 
 struct CompileOptions {
   std::string target = "native";
-  int threads = 0;                              // 0: all cores this process may use
-  std::map<std::string, Shape> shapes;          // --shape NAME=...
+  int threads = 0;                      // 0: all cores this process may use
+  std::map<std::string, Shape> shapes;  // --shape NAME=...
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
   Bounds bounds = Bounds::learned;
-  bool exhaustive = false;                      // measure every column
-  bool measure = true;                          // false: plan on lower bounds alone
-  bool self_contained = false;                  // generated kernels only
-  bool verify = true;                           // run the executable against the interpreter before it is kept
-  std::string database_path;                    // empty: no database
-  std::string dump_dir;                         // empty: no dumps
-  std::string stop_after;                       // "", "import", "fission", "candidates", "columns", "plan"
-  double budget_s = 0;                          // 0: no limit
+  bool exhaustive = false;      // measure every column
+  bool measure = true;          // false: plan on lower bounds alone
+  bool self_contained = false;  // generated kernels only
+  bool verify = true;           // run the executable against the interpreter before it is kept
+  std::string database_path;    // empty: no database
+  std::string dump_dir;         // empty: no dumps
+  std::string stop_after;       // "", "import", "fission", "candidates", "columns", "plan"
+  double budget_s = 0;          // 0: no limit
   std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
 };
 
 struct CompileResult {
-  Plan plan;                                    // without steps when stopped early
-  int compiled = 0, measured = 0;               // kernels, not counting what the database held
+  Plan plan;                       // without steps when stopped early
+  int compiled = 0, measured = 0;  // kernels, not counting what the database held
   std::map<std::string, double> stage_seconds;
-  std::vector<std::string> warnings;            // of the database; the compilation went on without it
+  std::vector<std::string> warnings;  // of the database; the compilation went on without it
 };
 
 // Throws Error. Writes `output` only when everything succeeded.
-CompileResult compile_model(const std::string& model, const std::string& output, const CompileOptions& options);
+CompileResult compile_model(const std::string& model, const std::string& output,
+                            const CompileOptions& options);
 
 // The same behind the import: `graph` is what the importer makes, `name` what the report calls it.
 CompileResult compile_graph(const Graph& graph, const std::string& name, const std::string& output,

@@ -7,8 +7,8 @@
 namespace korch {
 namespace {
 
-// An implementation must be this much slower alone than another one with its layout changes to be left out: what is fused
-// into it may suit one better than the other.
+// An implementation must be this much slower alone than another one with its layout changes to be left out:
+// what is fused into it may suit one better than the other.
 constexpr double kClearly = 1.25;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
@@ -22,16 +22,19 @@ NodeId linear_node(const Graph& graph, const Candidate& candidate) {
 Layout alike(const Layout& layout, const Shape& shape) {
   const int rank = static_cast<int>(shape.size());
   if (layout.is_row_major() || rank < 3) return {};
-  return canonical(layout.block_axis >= 0 ? Layout::channel_blocked(layout.block) : Layout::channels_last(rank), shape);
+  return canonical(
+      layout.block_axis >= 0 ? Layout::channel_blocked(layout.block) : Layout::channels_last(rank), shape);
 }
 
 // The layout of what the linear primitive's first operand is computed from inside the candidate.
-Layout data_layout(const Graph& graph, const Candidate& candidate, const Implementation& implementation, NodeId linear) {
+Layout data_layout(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                   NodeId linear) {
   const ValueId data = graph.node(linear).inputs[0];
   std::set<ValueId> behind = {data};
   for (auto id = candidate.nodes.rbegin(); id != candidate.nodes.rend(); ++id)
     for (ValueId output : graph.node(*id).outputs)
-      if (behind.count(output) != 0) behind.insert(graph.node(*id).inputs.begin(), graph.node(*id).inputs.end());
+      if (behind.count(output) != 0)
+        behind.insert(graph.node(*id).inputs.begin(), graph.node(*id).inputs.end());
   for (size_t i = 0; i < candidate.inputs.size(); ++i)
     if (behind.count(candidate.inputs[i]) != 0 && !implementation.input_layouts[i].is_row_major())
       return alike(implementation.input_layouts[i], graph.value(data).type.shape);
@@ -53,7 +56,8 @@ PlainLinear::PlainLinear(const Graph& graph, const Columns& columns) : graph_(gr
     const ColumnInfo& info = columns.infos[i];
     const Column& column = columns.problem.columns[i];
     if (info.kind == ColumnInfo::Kind::reorder)
-      reorders_[{columns.tensors[column.inputs[0]], columns.tensors[column.outputs[0]]}] = static_cast<int>(i);
+      reorders_[{columns.tensors[column.inputs[0]], columns.tensors[column.outputs[0]]}] =
+          static_cast<int>(i);
     if (info.kind != ColumnInfo::Kind::kernel) continue;
     const Candidate& candidate = columns.candidates[info.candidate];
     const NodeId linear = linear_node(graph, candidate);
@@ -67,17 +71,21 @@ PlainLinear::PlainLinear(const Graph& graph, const Columns& columns) : graph_(gr
   }
 }
 
-PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implementation& implementation, NodeId linear) const {
+PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implementation& implementation,
+                                     NodeId linear) const {
   // Tile sizes may depend on what is fused; the algorithm does not.
-  const bool has_variants = implementation.family == "conv_winograd" || implementation.family == "onednn_conv";
+  const bool has_variants =
+      implementation.family == "conv_winograd" || implementation.family == "onednn_conv";
   return {implementation.family + (has_variants ? std::to_string(implementation.params[0]) : ""),
-          data_layout(graph_, candidate, implementation, linear), result_layout(graph_, implementation, linear)};
+          data_layout(graph_, candidate, implementation, linear),
+          result_layout(graph_, implementation, linear)};
 }
 
 std::vector<int> PlainLinear::probes() const {
   std::vector<int> result;
   for (const auto& [node, linear] : linears_) {
-    for (const auto& [way, columns] : linear.alone) result.insert(result.end(), columns.begin(), columns.end());
+    for (const auto& [way, columns] : linear.alone)
+      result.insert(result.end(), columns.begin(), columns.end());
     for (const auto& [ends, column] : reorders_)
       if (ends.first.value == linear.data || ends.first.value == linear.result) result.push_back(column);
   }
@@ -89,7 +97,8 @@ double PlainLinear::alone_us(const Linear& linear, const Way& way) const {
   const auto found = linear.alone.find(way);
   if (found == linear.alone.end()) return best;
   for (int column : found->second)
-    if (columns_.problem.columns[column].measured) best = std::min(best, columns_.problem.columns[column].cost_us);
+    if (columns_.problem.columns[column].measured)
+      best = std::min(best, columns_.problem.columns[column].cost_us);
   return best;
 }
 

@@ -1,9 +1,10 @@
 // What the kernels of a linear primitive alone tell of the kernels it is fused into.
 //
-// A linear primitive has several implementations in several layouts, and is in hundreds of candidates with every combination of
-// what surrounds it. Alone it is one kernel per implementation: these are measured first. They bound their fused
-// relatives from below (the same arithmetic, plus more), and an implementation that is clearly slower than another one with
-// the layout changes that would make up for it is not tried in any candidate that the other one serves too.
+// A linear primitive has several implementations in several layouts, and is in hundreds of candidates with
+// every combination of what surrounds it. Alone it is one kernel per implementation: these are measured
+// first. They bound their fused relatives from below (the same arithmetic, plus more), and an implementation
+// that is clearly slower than another one with the layout changes that would make up for it is not tried in
+// any candidate that the other one serves too.
 #pragma once
 
 #include <vector>
@@ -20,7 +21,8 @@ class PlainLinear {
   std::vector<int> probes() const;
   // By column: whether another implementation of its candidate is clearly better, by the costs of the probes.
   std::vector<bool> dominated() const;
-  // By column: the cost of its linear primitive alone in this implementation, in microseconds; 0: none, or not measured.
+  // By column: the cost of its linear primitive alone in this implementation, in microseconds; 0: none, or
+  // not measured.
   std::vector<double> plain_costs_us() const;
 
  private:

@@ -38,9 +38,13 @@ class PlanMaker {
   void add(int column) {
     const ColumnInfo& info = columns_.infos[column];
     switch (info.kind) {
-      case ColumnInfo::Kind::view: add_view(column); break;
+      case ColumnInfo::Kind::view:
+        add_view(column);
+        break;
       case ColumnInfo::Kind::reorder:
-      case ColumnInfo::Kind::kernel: add_step(column); break;
+      case ColumnInfo::Kind::kernel:
+        add_step(column);
+        break;
     }
   }
 
@@ -77,7 +81,8 @@ class PlanMaker {
   // A tensor that a kernel writes; a second production of the same tensor gets memory of its own.
   int output_tensor(const TensorKey& key) {
     const int tensor = new_tensor(key);
-    if (!tensor_of_.emplace(key, tensor).second) plan().report.recomputed.push_back(graph_.value(key.value).name);
+    if (!tensor_of_.emplace(key, tensor).second)
+      plan().report.recomputed.push_back(graph_.value(key.value).name);
     return tensor;
   }
 
@@ -175,8 +180,9 @@ class PlanMaker {
       what += " " + to_string(info.implementation) + (c.measured ? "" : " (bound)");
       found.emplace_back(std::move(what), c.cost_us);
     }
-    std::sort(found.begin(), found.end(),
-              [](const auto& a, const auto& b) { return std::tie(a.second, a.first) < std::tie(b.second, b.first); });
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+    });
     if (found.size() > kRejectedShown) found.resize(kRejectedShown);
     return found;
   }
@@ -209,8 +215,8 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
   return request;
 }
 
-BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen, KernelBank& bank,
-                     const Target& target) {
+BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
+                     KernelBank& bank, const Target& target) {
   PlanMaker maker(graph, columns, bank, target);
   for (int column : chosen) maker.add(column);
   maker.add_outputs();

@@ -19,8 +19,9 @@ struct BuiltPlan {
 // The request by which the bank knows a kernel or reorder column.
 KernelRequest kernel_request(const Graph& graph, const Columns& columns, int column);
 
-// Every kernel of `chosen` is in the bank. The report holds what the plan itself tells; the caller fills the rest.
-BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen, KernelBank& bank,
-                     const Target& target);
+// Every kernel of `chosen` is in the bank. The report holds what the plan itself tells; the caller fills the
+// rest.
+BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
+                     KernelBank& bank, const Target& target);
 
 }  // namespace korch

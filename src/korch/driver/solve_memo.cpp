@@ -56,9 +56,9 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t co
     for (double& cost : memo.cost_us)
       if (cost == kNever) cost = std::numeric_limits<double>::infinity();
     memo.is_measured = json.at("is_measured");
-    const bool fits = memo.cost_us.size() == columns && memo.is_measured.size() == columns && std::all_of(s.chosen.begin(), s.chosen.end(), [&](int id) {
-                        return id >= 0 && static_cast<size_t>(id) < columns;
-                      });
+    const bool fits = memo.cost_us.size() == columns && memo.is_measured.size() == columns &&
+                      std::all_of(s.chosen.begin(), s.chosen.end(),
+                                  [&](int id) { return id >= 0 && static_cast<size_t>(id) < columns; });
     return fits ? std::optional(std::move(memo)) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;

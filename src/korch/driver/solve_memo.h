@@ -1,5 +1,5 @@
-// What solving found, as the kernel database remembers it: with the same columns, a second compilation neither measures nor
-// solves, and its plan and report are the same to the byte.
+// What solving found, as the kernel database remembers it: with the same columns, a second compilation
+// neither measures nor solves, and its plan and report are the same to the byte.
 #pragma once
 
 #include <map>
@@ -18,8 +18,9 @@ struct SolveMemo {
   int bound_violations = 0;    // kernels measured below their analytic bound
   int learned_violations = 0;  // kernels measured below what was learned of their kind until then
   std::map<std::string, int> refused, pruned;
-  std::vector<double> cost_us;  // by column: measured, or the last bound; infinite: cannot be built, or left out
-  std::string is_measured;      // by column: '0' or '1'
+  std::vector<double>
+      cost_us;              // by column: measured, or the last bound; infinite: cannot be built, or left out
+  std::string is_measured;  // by column: '0' or '1'
 };
 
 std::string to_json(const SolveMemo& memo);

@@ -8,7 +8,9 @@
 namespace korch {
 namespace {
 
-bool is_constant_node(const Graph& graph, NodeId id) { return info(graph.node(id).op).category == Category::constant; }
+bool is_constant_node(const Graph& graph, NodeId id) {
+  return info(graph.node(id).op).category == Category::constant;
+}
 
 // The candidate made of these nodes with every output that is needed outside.
 Candidate closed_candidate(const Graph& graph, const std::vector<NodeId>& nodes) {
@@ -17,10 +19,10 @@ Candidate closed_candidate(const Graph& graph, const std::vector<NodeId>& nodes)
   for (NodeId id : nodes) {
     for (ValueId output : graph.node(id).outputs) {
       const auto& users = graph.value(output).users;
-      const bool outside =
-          std::count(graph.outputs().begin(), graph.outputs().end(), output) != 0 ||
-          std::any_of(users.begin(), users.end(),
-                      [&](NodeId user) { return !graph.node(user).dead && inside.count(user) == 0; });
+      const bool outside = std::count(graph.outputs().begin(), graph.outputs().end(), output) != 0 ||
+                           std::any_of(users.begin(), users.end(), [&](NodeId user) {
+                             return !graph.node(user).dead && inside.count(user) == 0;
+                           });
       if (outside) outputs.push_back(output);
     }
   }
@@ -30,7 +32,8 @@ Candidate closed_candidate(const Graph& graph, const std::vector<NodeId>& nodes)
 // Groups of nodes by union, with the checks that a merged group is one legal kernel.
 class Grouping {
  public:
-  explicit Grouping(const Graph& graph) : graph_(graph), order_(graph.topological_order()), group_of_(graph.node_count(), kNoId) {
+  explicit Grouping(const Graph& graph)
+      : graph_(graph), order_(graph.topological_order()), group_of_(graph.node_count(), kNoId) {
     for (NodeId id : order_)
       if (!is_constant_node(graph, id)) {
         group_of_[id] = id;
@@ -77,7 +80,8 @@ class Grouping {
     auto visit_users = [&](NodeId id) {
       for (ValueId output : graph_.node(id).outputs)
         for (NodeId user : graph_.value(output).users)
-          if (!graph_.node(user).dead && inside.count(user) == 0 && seen_groups.insert(group_of_[user]).second)
+          if (!graph_.node(user).dead && inside.count(user) == 0 &&
+              seen_groups.insert(group_of_[user]).second)
             stack.push_back(group_of_[user]);
     };
     for (NodeId id : nodes) visit_users(id);
@@ -123,7 +127,8 @@ std::vector<Candidate> unfused_candidates(const Graph& graph) {
   return result;
 }
 
-std::vector<Candidate> greedy_candidates(const Graph& graph, const std::function<bool(const Candidate&)>& has_kernel) {
+std::vector<Candidate> greedy_candidates(const Graph& graph,
+                                         const std::function<bool(const Candidate&)>& has_kernel) {
   Grouping groups(graph);
   const std::vector<NodeId> order = graph.topological_order();
   auto is_memory_bound = [&](NodeId id) {

@@ -1,4 +1,5 @@
-// The baselines that `optimal` is compared with, as sets of candidates: the same kernels and layouts are available to all.
+// The baselines that `optimal` is compared with, as sets of candidates: the same kernels and layouts are
+// available to all.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,7 @@ std::vector<Candidate> unfused_candidates(const Graph& graph);
 
 // Fuses every memory-bound primitive into its only consumer and every epilogue into its linear producer while
 // `has_kernel` says that a kernel exists for the group. The groups partition the primitives.
-std::vector<Candidate> greedy_candidates(const Graph& graph, const std::function<bool(const Candidate&)>& has_kernel);
+std::vector<Candidate> greedy_candidates(const Graph& graph,
+                                         const std::function<bool(const Candidate&)>& has_kernel);
 
 }  // namespace korch

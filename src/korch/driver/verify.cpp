@@ -19,7 +19,8 @@ namespace {
 constexpr double kNoiseFactor = 20;        // DESIGN: 20 x the float32 rounding noise of the network itself
 constexpr double kDeviationFactor = 1e-5;  // floor of the tolerance, of the output's standard deviation
 
-// Exclusive upper bound for the elements of an integer Value: the shortest axis it indexes, 2 when it indexes none.
+// Exclusive upper bound for the elements of an integer Value: the shortest axis it indexes, 2 when it indexes
+// none.
 int64_t integer_range(const Graph& graph, ValueId start) {
   int64_t range = std::numeric_limits<int64_t>::max();
   std::vector<ValueId> stack{start};
@@ -61,11 +62,13 @@ Spread spread(const HostTensor& reference, const HostTensor& other) {
       result.special_values_agree = false;
     }
   }
-  if (count > 0) result.std_deviation = std::sqrt(std::max(0.0, squares / count - (sum / count) * (sum / count)));
+  if (count > 0)
+    result.std_deviation = std::sqrt(std::max(0.0, squares / count - (sum / count) * (sum / count)));
   return result;
 }
 
-OutputError compare(const std::string& name, const HostTensor& exact, const HostTensor& rounded, const HostTensor& got) {
+OutputError compare(const std::string& name, const HostTensor& exact, const HostTensor& rounded,
+                    const HostTensor& got) {
   OutputError error;
   error.output = name;
   const Spread noise = spread(exact, rounded), found = spread(exact, got);
@@ -73,20 +76,26 @@ OutputError compare(const std::string& name, const HostTensor& exact, const Host
   error.std_deviation = noise.std_deviation;
   error.tolerance = std::max(kNoiseFactor * error.noise, kDeviationFactor * error.std_deviation);
   if (!is_float(got.dtype())) error.tolerance = 0;
-  error.max_error = found.special_values_agree ? found.max_difference : std::numeric_limits<double>::infinity();
+  error.max_error =
+      found.special_values_agree ? found.max_difference : std::numeric_limits<double>::infinity();
   return error;
 }
 
 // An executable of another network, or of this one with other shapes.
-void require_same_types(const char* what, const std::vector<ValueId>& wanted, const Graph& graph, const std::vector<PlanIo>& found) {
+void require_same_types(const char* what, const std::vector<ValueId>& wanted, const Graph& graph,
+                        const std::vector<PlanIo>& found) {
   if (wanted.size() != found.size())
-    throw Error(ErrorKind::invalid, fmt::format("the executable was not made from this network: it has {} {}s, the network has {}",
-                                                found.size(), what, wanted.size()));
+    throw Error(
+        ErrorKind::invalid,
+        fmt::format("the executable was not made from this network: it has {} {}s, the network has {}",
+                    found.size(), what, wanted.size()));
   for (size_t i = 0; i < found.size(); ++i)
     if (const Value& value = graph.value(wanted[i]); value.type != found[i].type)
-      throw Error(ErrorKind::invalid,
-                  fmt::format("the executable was not made from this network, or with other shapes: its {} '{}' is {}, the network's "
-                              "'{}' is {}", what, found[i].name, to_string(found[i].type), value.name, to_string(value.type)));
+      throw Error(ErrorKind::invalid, fmt::format("the executable was not made from this network, or with "
+                                                  "other shapes: its {} '{}' is {}, the network's "
+                                                  "'{}' is {}",
+                                                  what, found[i].name, to_string(found[i].type), value.name,
+                                                  to_string(value.type)));
 }
 
 }  // namespace
@@ -104,7 +113,8 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatIn
                       [&] { return floats == FloatInputs::unit ? unit(random) : normal(random); });
     } else {
       const auto range = static_cast<uint64_t>(integer_range(graph, graph.inputs()[number]));
-      std::generate_n(wide.mutable_data<int64_t>(), wide.elements(), [&] { return static_cast<int64_t>(random() % range); });
+      std::generate_n(wide.mutable_data<int64_t>(), wide.elements(),
+                      [&] { return static_cast<int64_t>(random() % range); });
     }
     inputs.push_back(converted(wide, value.type.dtype));
   }
@@ -121,9 +131,11 @@ bool blows_up(const std::vector<HostTensor>& outputs) {
   return false;
 }
 
-// Inputs and exact outputs. A network that exponentiates what it computes overflows float32 where its inputs are not what it is
-// made for, and then overflow would be compared instead of the network: another distribution is tried.
-std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(const Graph& graph, uint64_t seed) {
+// Inputs and exact outputs. A network that exponentiates what it computes overflows float32 where its inputs
+// are not what it is made for, and then overflow would be compared instead of the network: another
+// distribution is tried.
+std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(const Graph& graph,
+                                                                            uint64_t seed) {
   std::pair<std::vector<HostTensor>, std::vector<HostTensor>> sample;
   for (const FloatInputs floats : {FloatInputs::normal, FloatInputs::unit}) {
     sample.first = random_inputs(graph, seed, floats);
@@ -135,7 +147,8 @@ std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(cons
 
 }  // namespace
 
-VerifyResult compare_executable(const Graph& imported, const std::string& executable, const VerifyOptions& options) {
+VerifyResult compare_executable(const Graph& imported, const std::string& executable,
+                                const VerifyOptions& options) {
   LoadedExecutable loaded(executable);
   require_same_types("input", imported.inputs(), imported, loaded.inputs());
   require_same_types("output", imported.outputs(), imported, loaded.outputs());
@@ -170,8 +183,8 @@ void verify_executable(const Graph& imported, const std::string& executable, con
   if (result.passed) return;
   std::string message = "the executable differs from the network:";
   for (const OutputError& error : result.outputs)
-    message += fmt::format("\n  output {}: error {:.3g}, tolerance {:.3g} (float32 noise {:.3g}, std {:.3g})", error.output,
-                           error.max_error, error.tolerance, error.noise, error.std_deviation);
+    message += fmt::format("\n  output {}: error {:.3g}, tolerance {:.3g} (float32 noise {:.3g}, std {:.3g})",
+                           error.output, error.max_error, error.tolerance, error.noise, error.std_deviation);
   throw Error(ErrorKind::accuracy, message + "\n  first wrong kernel: " + result.first_wrong_kernel);
 }
 

@@ -31,8 +31,8 @@ using Evaluator = std::vector<HostTensor> (*)(const Evaluation&);
 Evaluator evaluator(Op op);  // the table: evaluators.cpp
 
 // Arithmetic other than elementwise is done in f64 for floats (whatever the precision: more accurate than the
-// declared type, and rounded once; products of matrices excepted, see sums_in_float32), in u64 for u64, and in i64 for all other types, whose results wrap when
-// narrowed.
+// declared type, and rounded once; products of matrices excepted, see sums_in_float32), in u64 for u64, and
+// in i64 for all other types, whose results wrap when narrowed.
 DType wide_type(DType type);
 HostTensor widened(const HostTensor& tensor);
 

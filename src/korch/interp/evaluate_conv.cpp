@@ -56,7 +56,9 @@ void gather_columns(const ConvShape& s, const double* x, int64_t row_begin, int6
 
 void conv_by_columns(const ConvShape& s, const double* x, const double* w, double* y) {
   if (s.is_pointwise()) {
-    gemm({false, false, s.in_float32, s.out_channels, s.out_plane(), s.in_channels, s.in_plane(), s.out_plane(), 1}, w, x, y);
+    gemm({false, false, s.in_float32, s.out_channels, s.out_plane(), s.in_channels, s.in_plane(),
+          s.out_plane(), 1},
+         w, x, y);
     return;
   }
   std::vector<double> columns;
@@ -65,8 +67,8 @@ void conv_by_columns(const ConvShape& s, const double* x, const double* w, doubl
     const int64_t end = std::min(rows, row + block);
     gather_columns(s, x, row, end, columns);
     const int64_t positions = (end - row) * width;
-    gemm({false, false, s.in_float32, s.out_channels, positions, s.depth(), positions, s.out_plane(), 1}, w, columns.data(),
-         y + row * width);
+    gemm({false, false, s.in_float32, s.out_channels, positions, s.depth(), positions, s.out_plane(), 1}, w,
+         columns.data(), y + row * width);
   }
 }
 
@@ -107,8 +109,8 @@ void transposed_conv(const ConvShape& s, const double* x, const double* w, doubl
     const int64_t end = std::min(rows, row + block);
     const int64_t positions = (end - row) * width, first = row * width;
     std::vector<double> columns(s.depth() * positions);
-    gemm({true, false, s.in_float32, s.depth(), positions, s.out_channels, s.out_plane(), positions, 0}, w, x + first,
-         columns.data());
+    gemm({true, false, s.in_float32, s.depth(), positions, s.out_channels, s.out_plane(), positions, 0}, w,
+         x + first, columns.data());
     for (int64_t line = 0; line < s.depth(); ++line) {
       double* plane = y + line / taps * s.in_plane();
       const double* from_line = columns.data() + line * positions;

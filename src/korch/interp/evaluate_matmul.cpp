@@ -31,7 +31,8 @@ void multiply(const MatMulShape& s, const W* a, const W* b, W* c) {
 template <>
 void multiply<double>(const MatMulShape& s, const double* a, const double* b, double* c) {
   if (s.m == 0 || s.n == 0 || s.k == 0) return;  // c is zero-filled
-  const Gemm g{s.transpose_a, s.transpose_b, s.in_float32, s.m, s.n, s.k, s.transpose_b ? s.k : s.n, s.n, 0.0};
+  const Gemm g{
+      s.transpose_a, s.transpose_b, s.in_float32, s.m, s.n, s.k, s.transpose_b ? s.k : s.n, s.n, 0.0};
   gemm(g, a, b, c);
 }
 
@@ -58,8 +59,12 @@ HostTensor batched(const MatMulShape& s, const HostTensor& a, const HostTensor& 
 HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, bool transpose_b,
                    bool in_float32, const Shape& shape) {
   const Shape& x = a.shape();
-  const MatMulShape s{shape[shape.size() - 2], shape.back(), x[x.size() - (transpose_a ? 2 : 1)], transpose_a,
-                      transpose_b, in_float32};
+  const MatMulShape s{shape[shape.size() - 2],
+                      shape.back(),
+                      x[x.size() - (transpose_a ? 2 : 1)],
+                      transpose_a,
+                      transpose_b,
+                      in_float32};
   const HostTensor wide_a = widened(a), wide_b = widened(b);
   if (wide_a.dtype() == DType::f64) return batched<double>(s, wide_a, wide_b, shape);
   if (wide_a.dtype() == DType::u64) return batched<uint64_t>(s, wide_a, wide_b, shape);
@@ -70,13 +75,15 @@ HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, b
 
 Results evaluate_matmul(const Evaluation& e) {
   const auto& attrs = e.attrs<MatMulAttrs>();
-  return {product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.sums_in_float32(), e.output_shape())};
+  return {product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.sums_in_float32(),
+                  e.output_shape())};
 }
 
 Results evaluate_gemm(const Evaluation& e) {
   const auto& attrs = e.attrs<GemmAttrs>();
-  const HostTensor ab = converted(
-      product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.sums_in_float32(), e.output_shape()), DType::f64);
+  const HostTensor ab = converted(product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b,
+                                          e.sums_in_float32(), e.output_shape()),
+                                  DType::f64);
   HostTensor out = doubles(e.output_shape());
   double* y = out.mutable_data<double>();
   for (int64_t i = 0; i < out.elements(); ++i) y[i] = attrs.alpha * ab.data<double>()[i];

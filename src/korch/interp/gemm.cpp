@@ -10,19 +10,21 @@ namespace {
 std::vector<float> rounded(const double* matrix, int64_t rows, int64_t columns, int64_t stride) {
   std::vector<float> result(static_cast<size_t>(rows * columns));
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) result[i * columns + j] = static_cast<float>(matrix[i * stride + j]);
+    for (int64_t j = 0; j < columns; ++j)
+      result[i * columns + j] = static_cast<float>(matrix[i * stride + j]);
   return result;
 }
 
 }  // namespace
 
 void gemm(const Gemm& g, const double* a, const double* b, double* c) {
-  const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans, tb = g.transpose_b ? CblasTrans : CblasNoTrans;
+  const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans,
+                        tb = g.transpose_b ? CblasTrans : CblasNoTrans;
   const int m = static_cast<int>(g.m), n = static_cast<int>(g.n), k = static_cast<int>(g.k);
   const int64_t a_columns = g.transpose_a ? g.m : g.k, b_columns = g.transpose_b ? g.k : g.n;
   if (!g.in_float32) {
-    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, static_cast<int>(a_columns), b, static_cast<int>(g.b_stride),
-                g.beta, c, static_cast<int>(g.c_stride));
+    cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, static_cast<int>(a_columns), b,
+                static_cast<int>(g.b_stride), g.beta, c, static_cast<int>(g.c_stride));
     return;
   }
   const std::vector<float> a32 = rounded(a, g.m * g.k / a_columns, a_columns, a_columns);

@@ -1,6 +1,6 @@
-// Graph: nodes over Values. A Value is a class of equal tensors: it may have several producers (alternatives), all
-// computing the same; after import and fission each has one. Ids are identity and stay valid until `compact`;
-// names are for printing only. A Value without producers is a graph input.
+// Graph: nodes over Values. A Value is a class of equal tensors: it may have several producers
+// (alternatives), all computing the same; after import and fission each has one. Ids are identity and stay
+// valid until `compact`; names are for printing only. A Value without producers is a graph input.
 #pragma once
 
 #include <cstdint>
@@ -45,14 +45,14 @@ class Graph {
                          std::vector<std::string> origins = {});
   ValueId add_constant(HostTensor value, std::string name = {}, std::vector<std::string> origins = {});
   void set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names);
-  void kill_node(NodeId id);                        // outputs keep their Value without this producer
-  void replace_uses(ValueId from, ValueId to);      // in nodes and graph outputs
-  void remove_dead_nodes();                         // whose outputs reach no graph output
+  void kill_node(NodeId id);                    // outputs keep their Value without this producer
+  void replace_uses(ValueId from, ValueId to);  // in nodes and graph outputs
+  void remove_dead_nodes();                     // whose outputs reach no graph output
 
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
-  size_t node_count() const { return nodes_.size(); }   // dead ones included
+  size_t node_count() const { return nodes_.size(); }  // dead ones included
   size_t value_count() const { return values_.size(); }
   const Node& node(NodeId id) const { return nodes_[id]; }
   const Value& value(ValueId id) const { return values_[id]; }
@@ -62,9 +62,9 @@ class Graph {
   bool is_input(ValueId id) const { return values_[id].producers.empty(); }
   // The constant tensor a Value is, or null.
   const HostTensor* constant(ValueId id) const;
-  // Live nodes, producers before users; deterministic. Where alternatives close a circle (a from b, b from a, both
-  // also from elsewhere) a node follows at least one producer of each input. Throws Error{invalid} on a cycle that
-  // nothing enters, naming its nodes.
+  // Live nodes, producers before users; deterministic. Where alternatives close a circle (a from b, b from a,
+  // both also from elsewhere) a node follows at least one producer of each input. Throws Error{invalid} on a
+  // cycle that nothing enters, naming its nodes.
   std::vector<NodeId> topological_order() const;
   size_t live_node_count() const;
   // A copy without dead nodes and unused Values; ids are renumbered in topological order.

@@ -153,8 +153,8 @@ std::map<Op, ScalarExpr> make_table() {
       {Op::Sqrt, call(sqrt, x)},
       {Op::Reciprocal, call(reciprocal, x)},
       {Op::Tanh, call(tanh, x)},
-      // exp overflows to infinity, whose quotient is the right 0. Below -80 it does not change 1 + exp, and its subnormal results
-      // would cost a hundred cycles each.
+      // exp overflows to infinity, whose quotient is the right 0. Below -80 it does not change 1 + exp, and
+      // its subnormal results would cost a hundred cycles each.
       {Op::Sigmoid, 1.0 / (1.0 + call(exp, call(max, -x, -80.0)))},
       {Op::Erf, call(erf, x)},
       {Op::Relu, call(max, x, 0.0)},

@@ -9,8 +9,9 @@
 //     output %y "out"
 //   }
 //
-// Attributes that have their default are left out. Value names are sanitized to [A-Za-z0-9_./-] and made unique.
-// On a `|=` line the types may be left out; an output that no earlier line made becomes a fresh Value.
+// Attributes that have their default are left out. Value names are sanitized to [A-Za-z0-9_./-] and made
+// unique. On a `|=` line the types may be left out; an output that no earlier line made becomes a fresh
+// Value.
 #pragma once
 
 #include <map>

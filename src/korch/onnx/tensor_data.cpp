@@ -183,8 +183,9 @@ void require_fits_memory(const std::vector<TensorType>& types, const std::string
   for (const TensorType& type : types) bytes += static_cast<double>(type.bytes());
   const auto memory = static_cast<double>(physical_memory_bytes());
   if (bytes > memory)
-    throw Error(ErrorKind::resource, fmt::format("{} needs {:.1f} GiB at once, but this machine has {:.1f} GiB of memory", what,
-                                                 bytes / kGiB, memory / kGiB));
+    throw Error(ErrorKind::resource,
+                fmt::format("{} needs {:.1f} GiB at once, but this machine has {:.1f} GiB of memory", what,
+                            bytes / kGiB, memory / kGiB));
 }
 
 const MappedFile& ExternalData::file(const std::string& location) {

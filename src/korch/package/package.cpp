@@ -54,11 +54,12 @@ Weights lay_out_weights(const std::vector<std::string>& constants) {
   return weights;
 }
 
-// A file in a folder beside the wanted one (the linker makes temporaries of its own next to its output), removed
-// unless it took its place.
+// A file in a folder beside the wanted one (the linker makes temporaries of its own next to its output),
+// removed unless it took its place.
 class FileBeside {
  public:
-  explicit FileBeside(const std::string& path) : path_(path), folder_(path), temporary_(folder_.path() + "/output") {}
+  explicit FileBeside(const std::string& path)
+      : path_(path), folder_(path), temporary_(folder_.path() + "/output") {}
   const std::string& temporary() const { return temporary_; }
   // Fails when the disk cannot take `size_bytes` now: the linker maps its output, and a map without a disk
   // behind it ends in a signal.

@@ -12,17 +12,17 @@ namespace korch {
 
 // How a constant operand is stored for a kernel: codegen/packing.h turns (HostTensor, Packing) into bytes.
 struct Packing {
-  std::string kind = "row_major";   // row_major, layout, and what the kernel families add
+  std::string kind = "row_major";  // row_major, layout, and what the kernel families add
   std::vector<int64_t> params;
   bool operator==(const Packing&) const = default;
 };
 
 // A call into a vendor library, run by runtime on slices from its own workers.
 struct LibraryCall {
-  std::string library;              // "onednn"; empty: generated code
-  std::string function;             // "conv", "matmul"
-  std::vector<int64_t> params;      // documented where it is made and read (runtime/cpu/onednn.h)
-  std::vector<float> floats;        // post-op parameters
+  std::string library;          // "onednn"; empty: generated code
+  std::string function;         // "conv", "matmul"
+  std::vector<int64_t> params;  // documented where it is made and read (runtime/cpu/onednn.h)
+  std::vector<float> floats;    // post-op parameters
   bool operator==(const LibraryCall&) const = default;
 };
 
@@ -34,14 +34,14 @@ struct KernelPhase {
 
 // Arguments of every phase, in this order: inputs, constants, outputs, temporaries.
 struct Kernel {
-  std::string source;                      // C++ text; empty for a library call
+  std::string source;  // C++ text; empty for a library call
   LibraryCall call;
   std::vector<KernelPhase> phases;
-  std::vector<Packing> constant_packing;   // one per constant operand
-  std::vector<int64_t> temporary_bytes;    // buffers shared by the workers for the duration of the step
-  int64_t scratch_bytes = 0;               // private to each worker
-  double flops = 0;                        // what this implementation computes (multiply-add: 2)
-  double bytes = 0;                        // distinct bytes read and written, constants included
+  std::vector<Packing> constant_packing;      // one per constant operand
+  std::vector<int64_t> temporary_bytes;       // buffers shared by the workers for the duration of the step
+  int64_t scratch_bytes = 0;                  // private to each worker
+  double flops = 0;                           // what this implementation computes (multiply-add: 2)
+  double bytes = 0;                           // distinct bytes read and written, constants included
   std::vector<std::pair<int, int>> in_place;  // (input, output): may share one buffer
 
   Hash key() const;  // over everything above that determines behaviour

@@ -1,4 +1,5 @@
-// Plan: the chosen kernels in order, with the tensors they exchange and everything `korch explain` tells. Data, not code.
+// Plan: the chosen kernels in order, with the tensors they exchange and everything `korch explain` tells.
+// Data, not code.
 #pragma once
 
 #include <map>
@@ -14,48 +15,49 @@ enum class TensorRole { intermediate, input, output, constant };
 
 // A Value materialized in a layout, or a constant packed for a kernel.
 struct PlanTensor {
-  std::string name;          // of the Value, for printing
-  int64_t value = -1;        // ValueId in the primitive graph
+  std::string name;    // of the Value, for printing
+  int64_t value = -1;  // ValueId in the primitive graph
   TensorType type;
   Layout layout;
-  int64_t size_bytes = 0;    // physical
+  int64_t size_bytes = 0;  // physical
   TensorRole role = TensorRole::intermediate;
-  int index = -1;            // graph input or output number; for constants: into Plan::constants
-  int alias_of = -1;         // same bytes as this earlier tensor, starting at alias_offset_bytes
+  int index = -1;     // graph input or output number; for constants: into Plan::constants
+  int alias_of = -1;  // same bytes as this earlier tensor, starting at alias_offset_bytes
   int64_t alias_offset_bytes = 0;
 };
 
 struct PlanConstant {
-  int source = -1;           // identity of the Value in the primitive graph
+  int source = -1;  // identity of the Value in the primitive graph
   Packing packing;
-  Hash content;              // of the packed bytes
+  Hash content;  // of the packed bytes
   int64_t size_bytes = 0;
 };
 
 struct PlanStep {
-  int kernel = -1;                    // into Plan::kernels
+  int kernel = -1;                              // into Plan::kernels
   std::vector<int> inputs, constants, outputs;  // into Plan::tensors
-  std::string label;                  // for people: the primitives, e.g. "Conv+Add+Relu"
-  std::vector<std::string> primitives;   // one line each, textual IR
-  std::vector<std::string> onnx_nodes;   // origins
+  std::string label;                            // for people: the primitives, e.g. "Conv+Add+Relu"
+  std::vector<std::string> primitives;          // one line each, textual IR
+  std::vector<std::string> onnx_nodes;          // origins
   double predicted_us = 0;
-  double bound_us = 0;                // the lower bound it had before it was measured
-  std::string implementation;         // family, layouts, parameters
-  std::vector<std::pair<std::string, double>> rejected;  // alternatives for its outputs: description, cost in us
+  double bound_us = 0;         // the lower bound it had before it was measured
+  std::string implementation;  // family, layouts, parameters
+  std::vector<std::pair<std::string, double>>
+      rejected;  // alternatives for its outputs: description, cost in us
 };
 
 struct PlanReport {
   std::string model, strategy, accuracy, solver_status, target;
   double objective_us = 0, bound_us = 0, gap = 0;
   int primitives = 0, candidates = 0, columns = 0, measured = 0, solves = 0, cycle_cuts = 0;
-  int bound_violations = 0;           // measurements below their bound: each voids the certificate
-  bool certified = false;             // all chosen measured, bounds valid, solver proved optimality
-  std::string bounds;                 // "analytic", or "learned": then the certificate rests on what was seen of each kind
-  int learned_violations = 0;         // kernels measured below what was learned of their kind until then
-  std::map<std::string, int> pruned;   // structural pruning, by rule
-  std::map<std::string, int> refused;  // by RefusalReason
-  std::vector<std::string> recomputed; // Values computed by more than one step
-  double measured_us = 0;             // the whole plan, run
+  int bound_violations = 0;  // measurements below their bound: each voids the certificate
+  bool certified = false;    // all chosen measured, bounds valid, solver proved optimality
+  std::string bounds;  // "analytic", or "learned": then the certificate rests on what was seen of each kind
+  int learned_violations = 0;           // kernels measured below what was learned of their kind until then
+  std::map<std::string, int> pruned;    // structural pruning, by rule
+  std::map<std::string, int> refused;   // by RefusalReason
+  std::vector<std::string> recomputed;  // Values computed by more than one step
+  double measured_us = 0;               // the whole plan, run
 };
 
 struct PlanIo {
@@ -68,9 +70,9 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;
   std::vector<PlanConstant> constants;
-  std::vector<PlanStep> steps;        // in execution order
+  std::vector<PlanStep> steps;  // in execution order
   int threads = 1;
-  bool flushes_subnormals = false;    // results too small for a normal number become 0
+  bool flushes_subnormals = false;  // results too small for a normal number become 0
   PlanReport report;
 };
 

@@ -11,27 +11,35 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kPlanFormat = 1;  // raised when the fields below change meaning
 
-Json to_json(const TensorType& type) { return {{"dtype", name(type.dtype)}, {"shape", type.shape}}; }
+Json to_json(const TensorType& type) {
+  return {{"dtype", name(type.dtype)}, {"shape", type.shape}};
+}
 
 TensorType type_from(const Json& json) {
   TensorType type;
-  if (!parse_dtype(json.at("dtype").get<std::string>(), &type.dtype)) throw std::runtime_error("unknown dtype");
+  if (!parse_dtype(json.at("dtype").get<std::string>(), &type.dtype))
+    throw std::runtime_error("unknown dtype");
   type.shape = json.at("shape").get<Shape>();
   return type;
 }
 
 const char* role_name(TensorRole role) {
   switch (role) {
-    case TensorRole::intermediate: return "intermediate";
-    case TensorRole::input: return "input";
-    case TensorRole::output: return "output";
-    case TensorRole::constant: return "constant";
+    case TensorRole::intermediate:
+      return "intermediate";
+    case TensorRole::input:
+      return "input";
+    case TensorRole::output:
+      return "output";
+    case TensorRole::constant:
+      return "constant";
   }
   return "?";
 }
 
 TensorRole role_from(const std::string& text) {
-  for (TensorRole role : {TensorRole::intermediate, TensorRole::input, TensorRole::output, TensorRole::constant})
+  for (TensorRole role :
+       {TensorRole::intermediate, TensorRole::input, TensorRole::output, TensorRole::constant})
     if (text == role_name(role)) return role;
   throw std::runtime_error("unknown tensor role");
 }
@@ -54,7 +62,8 @@ PlanTensor tensor_from(const Json& json) {
   tensor.type = type_from(json);
   tensor.name = json.at("name");
   tensor.value = json.at("value");
-  if (!parse_layout(json.at("layout").get<std::string>(), &tensor.layout)) throw std::runtime_error("unknown layout");
+  if (!parse_layout(json.at("layout").get<std::string>(), &tensor.layout))
+    throw std::runtime_error("unknown layout");
   tensor.size_bytes = json.at("bytes");
   tensor.role = role_from(json.at("role"));
   tensor.index = json.at("index");
@@ -68,17 +77,25 @@ Json to_json(const Kernel& kernel) {
   for (const KernelPhase& phase : kernel.phases)
     phases.push_back({{"symbol", phase.symbol}, {"grid", phase.grid}, {"grain", phase.grain}});
   Json packing = Json::array();
-  for (const Packing& p : kernel.constant_packing) packing.push_back({{"kind", p.kind}, {"params", p.params}});
-  return {{"key", kernel.key().hex()}, {"library", kernel.call.library}, {"function", kernel.call.function},
-          {"phases", phases},          {"packing", packing},             {"scratch", kernel.scratch_bytes},
-          {"temporaries", kernel.temporary_bytes}, {"flops", kernel.flops}, {"bytes", kernel.bytes}};
+  for (const Packing& p : kernel.constant_packing)
+    packing.push_back({{"kind", p.kind}, {"params", p.params}});
+  return {{"key", kernel.key().hex()},
+          {"library", kernel.call.library},
+          {"function", kernel.call.function},
+          {"phases", phases},
+          {"packing", packing},
+          {"scratch", kernel.scratch_bytes},
+          {"temporaries", kernel.temporary_bytes},
+          {"flops", kernel.flops},
+          {"bytes", kernel.bytes}};
 }
 
 Kernel kernel_from(const Json& json) {
   Kernel kernel;
   kernel.call.library = json.at("library");
   kernel.call.function = json.at("function");
-  for (const Json& p : json.at("phases")) kernel.phases.push_back({p.at("symbol"), p.at("grid"), p.at("grain")});
+  for (const Json& p : json.at("phases"))
+    kernel.phases.push_back({p.at("symbol"), p.at("grid"), p.at("grain")});
   for (const Json& p : json.at("packing"))
     kernel.constant_packing.push_back({p.at("kind"), p.at("params").get<std::vector<int64_t>>()});
   kernel.scratch_bytes = json.at("scratch");

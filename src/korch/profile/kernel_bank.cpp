@@ -48,7 +48,8 @@ void KernelBank::build(const std::vector<KernelRequest>& requests) {
   std::vector<const KernelRequest*> missing;
   std::unordered_map<Hash, int, HashHasher> slot;
   for (const KernelRequest& request : requests)
-    if (kernels_.count(request.key) == 0 && slot.emplace(request.key, static_cast<int>(missing.size())).second)
+    if (kernels_.count(request.key) == 0 &&
+        slot.emplace(request.key, static_cast<int>(missing.size())).second)
       missing.push_back(&request);
   std::vector<std::optional<Result<BuiltKernel>>> built(missing.size());
   std::atomic<size_t> next{0};
@@ -78,8 +79,8 @@ Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built
   } else {
     types = to_string(request.reorder_type);
   }
-  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types, target_.cpu_name,
-                               name(target_.isa), target_.threads, compiler_version()));
+  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types,
+                               target_.cpu_name, name(target_.isa), target_.threads, compiler_version()));
 }
 
 Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKernel& built) {
@@ -96,7 +97,8 @@ Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKe
       job.output_bytes.push_back(
           physical_bytes(graph_.value(candidate.outputs[i]).type, request.implementation->output_layouts[i]));
     for (size_t i = 0; i < candidate.constants.size(); ++i)
-      job.constants.push_back(pack(*graph_.constant(candidate.constants[i]), built.kernel.constant_packing[i]));
+      job.constants.push_back(
+          pack(*graph_.constant(candidate.constants[i]), built.kernel.constant_packing[i]));
   } else {
     job.inputs = {request.reorder_type};
     job.input_bytes = {physical_bytes(request.reorder_type, request.reorder_from)};

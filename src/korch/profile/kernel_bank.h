@@ -1,11 +1,11 @@
-// Kernels that were built in this run: generated, compiled (or taken from the database) and measured, each once
-// per key, whatever number of columns share it.
+// Kernels that were built in this run: generated, compiled (or taken from the database) and measured, each
+// once per key, whatever number of columns share it.
 #pragma once
 
 #include <atomic>
 #include <optional>
-#include <unordered_map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "korch/base/result.h"
@@ -18,7 +18,7 @@ namespace korch {
 // What a kernel is made of: a candidate in an implementation, or a change of layout.
 struct KernelRequest {
   Hash key;
-  const Candidate* candidate = nullptr;            // null: a reorder
+  const Candidate* candidate = nullptr;  // null: a reorder
   const Implementation* implementation = nullptr;
   TensorType reorder_type;
   Layout reorder_from, reorder_to;
@@ -26,8 +26,8 @@ struct KernelRequest {
 
 struct BuiltKernel {
   Kernel kernel;
-  std::string object;                 // relocatable ELF; empty for library calls
-  std::optional<Cost> cost;           // once measured
+  std::string object;        // relocatable ELF; empty for library calls
+  std::optional<Cost> cost;  // once measured
 };
 
 class KernelBank {
@@ -42,7 +42,7 @@ class KernelBank {
 
   // Null when not requested yet.
   const Result<BuiltKernel>* find(const Hash& key) const;
-  int measured_now() const { return measured_now_; }   // not from the database
+  int measured_now() const { return measured_now_; }  // not from the database
   int compiled_now() const { return compiled_now_; }
 
  private:

@@ -20,17 +20,20 @@ constexpr int kMaxRepetitions = 32;          // of the kernel in the program tha
 constexpr double kSecondsPerKernel = 0.015;  // measuring time after warm-up, unless kMinSamples takes longer
 constexpr int kMinSamples = 3;
 constexpr int kMaxSamples = 400;
-constexpr int64_t kRingPerL2 = 2;            // activations of all repetitions, in units of all L2 caches
+constexpr int64_t kRingPerL2 = 2;  // activations of all repetitions, in units of all L2 caches
 constexpr int64_t kCacheLine = 64;
 
-int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
-// A step that writes one word of every cache line of its one argument back: the lines end up where a producer that
-// shares its work among the workers leaves them. args: {buffer, its size in bytes as an int64}.
+// A step that writes one word of every cache line of its one argument back: the lines end up where a producer
+// that shares its work among the workers leaves them. args: {buffer, its size in bytes as an int64}.
 int32_t touch(const korch_kernel_context* context, int64_t begin, int64_t end) {
   auto* bytes = static_cast<volatile char*>(context->args[0]);
   const int64_t lines = *static_cast<const int64_t*>(context->args[1]);
-  for (int64_t line = lines * begin / 16; line < lines * end / 16; ++line) bytes[line * kCacheLine] = bytes[line * kCacheLine];
+  for (int64_t line = lines * begin / 16; line < lines * end / 16; ++line)
+    bytes[line * kCacheLine] = bytes[line * kCacheLine];
   return KORCH_KERNEL_OK;
 }
 const rt::Phase kTouchPhase{touch, 16, 1};
@@ -72,7 +75,8 @@ class Buffer {
   unsigned char* at_least(int64_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();
-      memory_.reset(static_cast<unsigned char*>(std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(bytes)))));
+      memory_.reset(
+          static_cast<unsigned char*>(std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(bytes)))));
       if (memory_ == nullptr) throw Error(ErrorKind::resource, "out of memory while measuring a kernel");
       bytes_ = bytes;
     }
@@ -99,15 +103,17 @@ struct Meter::State {
 
 namespace {
 
-// The program that is timed: [touch inputs, kernel] repeated. Each repetition has its own copy of the constants and the next
-// slot of a ring of activations: what a kernel reads was just made, what it writes to was last used some steps ago.
+// The program that is timed: [touch inputs, kernel] repeated. Each repetition has its own copy of the
+// constants and the next slot of a ring of activations: what a kernel reads was just made, what it writes to
+// was last used some steps ago.
 class Trial {
  public:
   Trial(const MeasuredKernel& job, const Target& target, int64_t weights_bytes, Buffer& weights) : job_(job) {
     for (int64_t bytes : job.input_bytes) input_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.output_bytes) output_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.kernel->temporary_bytes) temporary_offsets_.push_back(reserve(bytes));
-    for (const std::string& constant : job.constants) copy_bytes_ += aligned(static_cast<int64_t>(constant.size()));
+    for (const std::string& constant : job.constants)
+      copy_bytes_ += aligned(static_cast<int64_t>(constant.size()));
     const auto fitting = [](int64_t total, int64_t each) {
       return each == 0 ? 1 : std::clamp<int64_t>(total / each, 1, kMaxRepetitions);
     };
@@ -119,18 +125,24 @@ class Trial {
 
   Result<Cost> run(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library, rt::Pool* pool) {
     make_steps(phases, library);
-    program_ = {steps_.data(), static_cast<uint32_t>(steps_.size()), static_cast<uint32_t>(pool->threads()),
-                static_cast<uint64_t>(slot_bytes_ * slots_), static_cast<uint64_t>(job_.kernel->scratch_bytes), true};
+    program_ = {steps_.data(),
+                static_cast<uint32_t>(steps_.size()),
+                static_cast<uint32_t>(pool->threads()),
+                static_cast<uint64_t>(slot_bytes_ * slots_),
+                static_cast<uint64_t>(job_.kernel->scratch_bytes),
+                true};
     rt::RunStatus status;
     std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
         rt::Executor::create(&program_, weights_, pool, &status));
     if (executor == nullptr)
-      return Refusal{status.error == rt::RunError::library_refused ? RefusalReason::library_refused : RefusalReason::run_failed,
+      return Refusal{status.error == rt::RunError::library_refused ? RefusalReason::library_refused
+                                                                   : RefusalReason::run_failed,
                      "the step cannot be prepared"};
     auto* arena = static_cast<unsigned char*>(executor->arena());
     for (int64_t slot = 0; slot < slots_; ++slot)
       for (size_t i = 0; i < job_.inputs.size(); ++i)
-        fill_random(arena + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i], job_.inputs[i].dtype);
+        fill_random(arena + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i],
+                    job_.inputs[i].dtype);
     Result<Cost> cost = sample(*executor);
     set_repetitions(repetitions_);  // the executor destroys what it created
     return cost;
@@ -143,7 +155,8 @@ class Trial {
     return offset;
   }
 
-  // Weights: one word per input (its cache lines), then the copies of the constants, each filled when it is first needed.
+  // Weights: one word per input (its cache lines), then the copies of the constants, each filled when it is
+  // first needed.
   void place_weights(Buffer& buffer) {
     constants_at_ = aligned(static_cast<int64_t>(job_.inputs.size() * sizeof(int64_t)));
     weights_ = buffer.at_least(constants_at_ + copy_bytes_ * copies_ + kAlignment);
@@ -171,8 +184,10 @@ class Trial {
 
   void make_steps(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library) {
     phases_ = phases;
-    const size_t args_per_kernel = input_offsets_.size() + job_.constants.size() + output_offsets_.size() + temporary_offsets_.size();
-    refs_.reserve((args_per_kernel + 2 * input_offsets_.size()) * repetitions_);  // pointers into it stay valid
+    const size_t args_per_kernel =
+        input_offsets_.size() + job_.constants.size() + output_offsets_.size() + temporary_offsets_.size();
+    refs_.reserve((args_per_kernel + 2 * input_offsets_.size()) *
+                  repetitions_);  // pointers into it stay valid
     for (int64_t repetition = 0; repetition < repetitions_; ++repetition) {
       const int64_t slot_at = repetition % slots_ * slot_bytes_;
       for (size_t i = 0; i < input_offsets_.size(); ++i) {
@@ -183,26 +198,31 @@ class Trial {
       }
       const rt::BufferRef* args = end_of_refs();
       for (int64_t offset : input_offsets_) add_ref(rt::kArena, slot_at + offset);
-      for_each_constant(repetition % copies_, [&](const std::string&, int64_t at) { add_ref(rt::kWeights, at); });
+      for_each_constant(repetition % copies_,
+                        [&](const std::string&, int64_t at) { add_ref(rt::kWeights, at); });
       for (int64_t offset : output_offsets_) add_ref(rt::kArena, slot_at + offset);
       for (int64_t offset : temporary_offsets_) add_ref(rt::kArena, slot_at + offset);
       const LibraryCall& call = job_.kernel->call;
       kernel_steps_.push_back(steps_.size());
-      steps_.push_back({phases_.data(), static_cast<uint32_t>(phases_.size()), args, static_cast<uint32_t>(args_per_kernel),
-                        library != nullptr ? library->ops : nullptr, call.params.data(),
-                        static_cast<uint32_t>(call.params.size()), call.floats.data(),
+      steps_.push_back({phases_.data(), static_cast<uint32_t>(phases_.size()), args,
+                        static_cast<uint32_t>(args_per_kernel), library != nullptr ? library->ops : nullptr,
+                        call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
                         static_cast<uint32_t>(call.floats.size()), "kernel"});
     }
   }
 
   const rt::BufferRef* end_of_refs() const { return refs_.data() + refs_.size(); }
-  void add_ref(rt::Region region, int64_t offset) { refs_.push_back({region, 0, static_cast<uint64_t>(offset)}); }
+  void add_ref(rt::Region region, int64_t offset) {
+    refs_.push_back({region, 0, static_cast<uint64_t>(offset)});
+  }
 
   // How much of the program the next run executes; the executor reads it at each run.
-  void set_repetitions(int64_t count) { program_.step_count = static_cast<uint32_t>(kernel_steps_[count - 1] + 1); }
+  void set_repetitions(int64_t count) {
+    program_.step_count = static_cast<uint32_t>(kernel_steps_[count - 1] + 1);
+  }
 
-  // One repetition twice, to page in and to see how long it takes; a slow kernel needs few more. Others go through the whole
-  // ring once to warm up.
+  // One repetition twice, to page in and to see how long it takes; a slow kernel needs few more. Others go
+  // through the whole ring once to warm up.
   Result<Cost> sample(rt::Executor& executor) {
     std::vector<double> step_us(steps_.size()), samples;
     rt::RunOptions options;
@@ -215,11 +235,13 @@ class Trial {
       set_repetitions(count);
       const rt::RunStatus status = executor.run(nullptr, nullptr, options);
       if (status.error != rt::RunError::none)
-        return Refusal{RefusalReason::run_failed, fmt::format("run error {}", static_cast<int>(status.error))};
+        return Refusal{RefusalReason::run_failed,
+                       fmt::format("run error {}", static_cast<int>(status.error))};
       if (round == page_in || round == warm_up) continue;
       if (round == probe) {
         const double probe_s = step_us[kernel_steps_[0]] * 1e-6;
-        count = std::clamp<int64_t>(static_cast<int64_t>(kSecondsPerKernel / std::max(probe_s, 1e-9)), 1, repetitions_);
+        count = std::clamp<int64_t>(static_cast<int64_t>(kSecondsPerKernel / std::max(probe_s, 1e-9)), 1,
+                                    repetitions_);
         for (int64_t copy = 1; copy < std::min(count, copies_); ++copy) place_constants(copy);
         if (count > 1) continue;
         round = warm_up;
@@ -266,7 +288,8 @@ Result<Cost> Meter::measure(const MeasuredKernel& job) {
   if (job.kernel->source.empty()) {
     library = rt::find_library_function(job.kernel->call.library.c_str(), job.kernel->call.function.c_str());
     if (library == nullptr) return Refusal{RefusalReason::library_refused, "unknown library function"};
-    for (const KernelPhase& phase : job.kernel->phases) phases.push_back({library->run, phase.grid, phase.grain});
+    for (const KernelPhase& phase : job.kernel->phases)
+      phases.push_back({library->run, phase.grid, phase.grain});
   } else {
     std::vector<std::string> symbols;
     for (const KernelPhase& phase : job.kernel->phases) symbols.push_back(phase.symbol);
@@ -276,7 +299,8 @@ Result<Cost> Meter::measure(const MeasuredKernel& job) {
       phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), job.kernel->phases[i].grid,
                         job.kernel->phases[i].grain});
   }
-  return Trial(job, state_->target, state_->weights_bytes, state_->weights).run(phases, library, state_->pool.get());
+  return Trial(job, state_->target, state_->weights_bytes, state_->weights)
+      .run(phases, library, state_->pool.get());
 }
 
 }  // namespace korch

@@ -1,6 +1,6 @@
-// Measuring one kernel (docs/design/profile.md): the step executor and pool of the executables, the threads of the
-// target, inputs random, constants cycled through a working set as large as the model's, activations as warm as the
-// step before would leave them. Medians with an interval; times in microseconds.
+// Measuring one kernel (docs/design/profile.md): the step executor and pool of the executables, the threads
+// of the target, inputs random, constants cycled through a working set as large as the model's, activations
+// as warm as the step before would leave them. Medians with an interval; times in microseconds.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ struct Cost {
 
 struct MeasuredKernel {
   const Kernel* kernel = nullptr;
-  const std::string* object = nullptr;           // null or empty for library calls
-  std::vector<TensorType> inputs;                // dtype decides the random content
+  const std::string* object = nullptr;             // null or empty for library calls
+  std::vector<TensorType> inputs;                  // dtype decides the random content
   std::vector<int64_t> input_bytes, output_bytes;  // physical
-  std::vector<std::string> constants;            // packed
+  std::vector<std::string> constants;              // packed
 };
 
 class Meter {

@@ -14,15 +14,17 @@
 namespace korch {
 namespace {
 
-constexpr double kMargin = 1.15;       // observed best speeds are raised by this much: bounds must stay bounds
+constexpr double kMargin = 1.15;  // observed best speeds are raised by this much: bounds must stay bounds
 constexpr int kPeakProtocol = 1;
 constexpr double kSampleSeconds = 0.02;
 constexpr int kSamples = 12;
 
 // Independent multiply-add chains in registers, and a copy that reads and writes one buffer each.
 std::string source_for(int lanes) {
-  std::string text = fmt::format("typedef float V __attribute__((vector_size({}), aligned(4)));\n", lanes * 4);
-  text += "extern \"C\" float peak_fma(long rounds) {\n  float one = 1.0f; V x = {}; x += one; V y = x * 0.5f;\n";
+  std::string text =
+      fmt::format("typedef float V __attribute__((vector_size({}), aligned(4)));\n", lanes * 4);
+  text +=
+      "extern \"C\" float peak_fma(long rounds) {\n  float one = 1.0f; V x = {}; x += one; V y = x * 0.5f;\n";
   constexpr int kChains = 12;  // latency 4 x 2 units, with room; fits 16 registers
   for (int i = 0; i < kChains; ++i) text += fmt::format("  V a{} = x * {}.0f;\n", i, i);
   text += "  for (long r = 0; r < rounds; ++r) {\n";
@@ -44,7 +46,8 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Best total rate over kSamples rounds in which every thread runs work(thread, seconds) and returns units done.
+// Best total rate over kSamples rounds in which every thread runs work(thread, seconds) and returns units
+// done.
 template <typename Work>
 double best_rate_per_us(int threads, const Work& work) {
   double best = 0;
@@ -89,7 +92,8 @@ double copy_rate(void (*copy)(const float*, float*, long), int threads, int64_t 
 Peaks measure_peaks(const Target& target) {
   LoadedKernels loaded;
   const Result<std::string> object = compile_object(source_for(target.vector_lanes()), target.isa);
-  KORCH_ASSERT(object.ok(), "the microbenchmark does not compile: " + (object ? "" : object.refusal().detail));
+  KORCH_ASSERT(object.ok(),
+               "the microbenchmark does not compile: " + (object ? "" : object.refusal().detail));
   const auto functions = loaded.load(object.value(), {"peak_fma", "peak_copy"});
   KORCH_ASSERT(functions.ok(), "the microbenchmark does not load");
   const auto fma = reinterpret_cast<float (*)(long)>(functions.value()[0]);
@@ -118,20 +122,24 @@ Peaks measure_peaks(const Target& target) {
 
 Peaks machine_peaks(const Target& target, Database* database) {
   using Json = nlohmann::json;
-  const Hash key = hash_text(fmt::format("peaks|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa), target.threads));
+  const Hash key = hash_text(
+      fmt::format("peaks|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa), target.threads));
   if (database != nullptr) {
     if (const auto text = database->get_text(key)) {
       const Json json = Json::parse(*text, nullptr, false);
       if (!json.is_discarded())
-        return {json.value("flops", 0.0), json.value("l2", 0.0), json.value("l3", 0.0), json.value("dram", 0.0),
-                json.value("launch", 0.0)};
+        return {json.value("flops", 0.0), json.value("l2", 0.0), json.value("l3", 0.0),
+                json.value("dram", 0.0), json.value("launch", 0.0)};
     }
   }
   const Peaks peaks = measure_peaks(target);
   if (database != nullptr)
-    database->put_text(key, Json{{"flops", peaks.flops_per_us}, {"l2", peaks.l2_bytes_per_us},
-                                 {"l3", peaks.l3_bytes_per_us}, {"dram", peaks.dram_bytes_per_us},
-                                 {"launch", peaks.launch_us}}.dump());
+    database->put_text(key, Json{{"flops", peaks.flops_per_us},
+                                 {"l2", peaks.l2_bytes_per_us},
+                                 {"l3", peaks.l3_bytes_per_us},
+                                 {"dram", peaks.dram_bytes_per_us},
+                                 {"launch", peaks.launch_us}}
+                                .dump());
   return peaks;
 }
 

@@ -7,8 +7,10 @@ namespace {
 
 constexpr LibraryFunction kFunctions[] = {
     {"korch", "copy", &korch_copy_ops, "korch_copy_ops", korch_copy_run, "korch_copy_run", nullptr},
-    {"onednn", "conv", &korch_onednn_ops, "korch_onednn_ops", korch_onednn_run, "korch_onednn_run", "libdnnl.so.2"},
-    {"onednn", "matmul", &korch_onednn_ops, "korch_onednn_ops", korch_onednn_run, "korch_onednn_run", "libdnnl.so.2"},
+    {"onednn", "conv", &korch_onednn_ops, "korch_onednn_ops", korch_onednn_run, "korch_onednn_run",
+     "libdnnl.so.2"},
+    {"onednn", "matmul", &korch_onednn_ops, "korch_onednn_ops", korch_onednn_run, "korch_onednn_run",
+     "libdnnl.so.2"},
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ struct Program {
   uint32_t threads;
   uint64_t arena_bytes;
   uint64_t scratch_bytes;  // per worker, the largest over the steps
-  // Results too small for a normal number become 0 while it runs: such results cost a CPU some hundred cycles each.
+  // Results too small for a normal number become 0 while it runs: such results cost a CPU some hundred cycles
+  // each.
   bool flushes_subnormals;
 };
 

@@ -10,15 +10,19 @@ namespace {
 
 using Measure = std::function<void(const std::vector<int>&)>;
 
-constexpr double kForPlans = 0.4;  // share of the time that relaxations leave to looking for plans
-constexpr double kPerSolve = 0.35;   // share of the time left that one solve gets
+constexpr double kForPlans = 0.4;      // share of the time that relaxations leave to looking for plans
+constexpr double kPerSolve = 0.35;     // share of the time left that one solve gets
 constexpr double kForMeasured = 0.15;  // share of the time for a last solve among what is measured
-constexpr double kLeastTime_s = 1;  // for a solve after the time is up, when no plan is measured yet
+constexpr double kLeastTime_s = 1;     // for a solve after the time is up, when no plan is measured yet
 
 class LazyLoop {
  public:
   LazyLoop(Problem& problem, const Measure& measure, const SolveOptions& options)
-      : problem_(problem), measure_(measure), limit_s_(options.time_limit_s), left_s_(limit_s_), orchestrator_(problem) {
+      : problem_(problem),
+        measure_(measure),
+        limit_s_(options.time_limit_s),
+        left_s_(limit_s_),
+        orchestrator_(problem) {
     for (const Column& column : problem.columns) {
       bound_us_.push_back(column.cost_us);
       was_measured_.push_back(column.measured);
@@ -42,11 +46,11 @@ class LazyLoop {
   }
 
  private:
-  // One solve and what it asks to be measured. True when last_ is the answer. A solve gets a part of the time that is left: if
-  // that does not suffice, the next one begins with its plan, measured.
+  // One solve and what it asks to be measured. True when last_ is the answer. A solve gets a part of the time
+  // that is left: if that does not suffice, the next one begins with its plan, measured.
   bool measured_plan_found() {
     while (left_s_ > kForPlans * limit_s_ && (measure(relaxed_columns(Orchestrator::kQuick)) ||
-                           measure(relaxed_columns(Orchestrator::kThorough)))) {
+                                              measure(relaxed_columns(Orchestrator::kThorough)))) {
     }
     if (left_s_ < kForMeasured * limit_s_ && !plan_.empty()) {
       choose_among_measured();
@@ -73,7 +77,8 @@ class LazyLoop {
     cuts_ += last_.cycle_cuts;
   }
 
-  // Too little time is left to measure and solve again: the best plan of what is measured, with the bound of all.
+  // Too little time is left to measure and solve again: the best plan of what is measured, with the bound of
+  // all.
   void choose_among_measured() {
     const double bound_us = last_.bound_us;
     std::vector<double> costs;

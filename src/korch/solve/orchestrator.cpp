@@ -180,8 +180,9 @@ std::vector<int> Orchestrator::node_layers() const {
   return layer;
 }
 
-// Improves the best plan a stretch of the network at a time: arcs that make something within the stretch are free, elsewhere
-// the plan stays. (Large neighbourhood search: Shaw, CP 1998.) Ends when going through all stretches brings little.
+// Improves the best plan a stretch of the network at a time: arcs that make something within the stretch are
+// free, elsewhere the plan stays. (Large neighbourhood search: Shaw, CP 1998.) Ends when going through all
+// stretches brings little.
 void Orchestrator::polish(Search& search, double time_limit_s) {
   constexpr int kArcsPerStretch = 1500;
   constexpr double kStretchLimit_s = 5, kLittle = 5e-4;
@@ -208,7 +209,8 @@ void Orchestrator::polish(Search& search, double time_limit_s) {
       const double end_s = watch.seconds() + std::min(left_s, kStretchLimit_s);
       bool waits_for_itself = true;
       while (waits_for_itself && watch.seconds() < end_s)
-        waits_for_itself = !branch(search, only(keep, without_hopeless(search.best->cost_us)), false, end_s - watch.seconds());
+        waits_for_itself = !branch(search, only(keep, without_hopeless(search.best->cost_us)), false,
+                                   end_s - watch.seconds());
     }
     better = search.best->cost_us < (1 - kLittle) * start_us;
   }
@@ -255,8 +257,8 @@ Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& eff
 }
 
 // Relaxation; branch and bound among the arcs that the relaxation likes, for a good plan; branch and bound
-// among all arcs that could be part of a better plan, for the proof; where that takes long, the plan is polished. Arcs
-// that wait for each other are cut off and all begins again.
+// among all arcs that could be part of a better plan, for the proof; where that takes long, the plan is
+// polished. Arcs that wait for each other are cut off and all begins again.
 void Orchestrator::search(Search& search, double time_limit_s) {
   const Stopwatch watch;
   bool polished = false;

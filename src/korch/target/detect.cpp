@@ -21,10 +21,14 @@ std::string cpu_name() {
       continue;
     }
     const std::string value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
-    if (line.rfind("model name", 0) == 0) model = value;
-    else if (line.rfind("model", 0) == 0) family += "." + value;
-    else if (line.rfind("cpu family", 0) == 0) family = value + family;
-    else if (line.rfind("stepping", 0) == 0) stepping = value;
+    if (line.rfind("model name", 0) == 0)
+      model = value;
+    else if (line.rfind("model", 0) == 0)
+      family += "." + value;
+    else if (line.rfind("cpu family", 0) == 0)
+      family = value + family;
+    else if (line.rfind("stepping", 0) == 0)
+      stepping = value;
   }
   return model + " " + family + "." + stepping;
 }
@@ -45,30 +49,40 @@ int usable_cores() {
 
 const char* name(Isa isa) {
   switch (isa) {
-    case Isa::portable: return "x86-64";
-    case Isa::x86_64_v3: return "x86-64-v3";
-    case Isa::x86_64_v4: return "x86-64-v4";
+    case Isa::portable:
+      return "x86-64";
+    case Isa::x86_64_v3:
+      return "x86-64-v3";
+    case Isa::x86_64_v4:
+      return "x86-64-v4";
   }
   return "?";
 }
 
 int Target::vector_lanes() const {
   switch (isa) {
-    case Isa::portable: return 4;
-    case Isa::x86_64_v3: return 8;
-    case Isa::x86_64_v4: return 16;
+    case Isa::portable:
+      return 4;
+    case Isa::x86_64_v3:
+      return 8;
+    case Isa::x86_64_v4:
+      return 16;
   }
   return 4;
 }
 
-int Target::vector_registers() const { return isa == Isa::x86_64_v4 ? 32 : 16; }
+int Target::vector_registers() const {
+  return isa == Isa::x86_64_v4 ? 32 : 16;
+}
 
 bool runs_here(Isa isa) {
   __builtin_cpu_init();
   switch (isa) {
-    case Isa::portable: return true;
+    case Isa::portable:
+      return true;
     case Isa::x86_64_v3:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("bmi2");
     case Isa::x86_64_v4:
       return runs_here(Isa::x86_64_v3) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&

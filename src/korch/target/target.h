@@ -11,28 +11,28 @@ const char* name(Isa isa);
 
 struct Target {
   Isa isa = Isa::portable;
-  int threads = 1;              // workers that run a step
-  std::string cpu_name;         // as the system names it; part of cost keys
+  int threads = 1;       // workers that run a step
+  std::string cpu_name;  // as the system names it; part of cost keys
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 32 << 20;  // per core, per core, shared
-  bool library_calls = true;    // false: generated kernels only (--self-contained)
+  bool library_calls = true;  // false: generated kernels only (--self-contained)
 
-  int vector_lanes() const;     // float32 lanes of one vector: 16, 8 or 4
-  int vector_registers() const; // 32 or 16
+  int vector_lanes() const;      // float32 lanes of one vector: 16, 8 or 4
+  int vector_registers() const;  // 32 or 16
 };
 
-// What this machine is; `threads` 0 means all the cores this process may run on. Error{usage} when `name` is not
-// "native", "x86-64-v3" or "x86-64-v4".
+// What this machine is; `threads` 0 means all the cores this process may run on. Error{usage} when `name` is
+// not "native", "x86-64-v3" or "x86-64-v4".
 Target detect_target(const std::string& name, int threads);
 bool runs_here(Isa isa);
 
-// Best ever observed speeds of this machine, from a microbenchmark of about ten seconds (profile/peaks.h); they
-// make lower bounds on latency, so they must never be too low.
+// Best ever observed speeds of this machine, from a microbenchmark of about ten seconds (profile/peaks.h);
+// they make lower bounds on latency, so they must never be too low.
 struct Peaks {
-  double flops_per_us = 0;        // float32 multiply-adds count 2, all threads
-  double l2_bytes_per_us = 0;     // read + write, all threads
+  double flops_per_us = 0;     // float32 multiply-adds count 2, all threads
+  double l2_bytes_per_us = 0;  // read + write, all threads
   double l3_bytes_per_us = 0;
   double dram_bytes_per_us = 0;
-  double launch_us = 0;           // an empty step, best case
+  double launch_us = 0;  // an empty step, best case
 };
 
 }  // namespace korch

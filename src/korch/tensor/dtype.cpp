@@ -13,24 +13,36 @@ struct Row {
 };
 
 constexpr Row kRows[kDTypeCount] = {
-    {"f32", 4, true, false, true},  {"f64", 8, true, false, true},  {"f16", 2, true, false, true},
-    {"bf16", 2, true, false, true}, {"i8", 1, false, true, true},   {"i16", 2, false, true, true},
-    {"i32", 4, false, true, true},  {"i64", 8, false, true, true},  {"u8", 1, false, true, false},
-    {"u16", 2, false, true, false}, {"u32", 4, false, true, false}, {"u64", 8, false, true, false},
+    {"f32", 4, true, false, true},   {"f64", 8, true, false, true},  {"f16", 2, true, false, true},
+    {"bf16", 2, true, false, true},  {"i8", 1, false, true, true},   {"i16", 2, false, true, true},
+    {"i32", 4, false, true, true},   {"i64", 8, false, true, true},  {"u8", 1, false, true, false},
+    {"u16", 2, false, true, false},  {"u32", 4, false, true, false}, {"u64", 8, false, true, false},
     {"bool", 1, false, false, false}};
 
-const Row& row(DType type) { return kRows[static_cast<int>(type)]; }
+const Row& row(DType type) {
+  return kRows[static_cast<int>(type)];
+}
 
 }  // namespace
 
-size_t size_bytes(DType type) { return row(type).size_bytes; }
-const char* name(DType type) { return row(type).name; }
-bool is_float(DType type) { return row(type).is_float; }
-bool is_integer(DType type) { return row(type).is_integer; }
+size_t size_bytes(DType type) {
+  return row(type).size_bytes;
+}
+const char* name(DType type) {
+  return row(type).name;
+}
+bool is_float(DType type) {
+  return row(type).is_float;
+}
+bool is_integer(DType type) {
+  return row(type).is_integer;
+}
 bool is_small_float(DType type) {
   return type == DType::f16 || type == DType::bf16;
 }
-bool is_signed(DType type) { return row(type).is_signed; }
+bool is_signed(DType type) {
+  return row(type).is_signed;
+}
 
 bool parse_dtype(std::string_view text, DType* type) {
   for (int i = 0; i < kDTypeCount; ++i) {

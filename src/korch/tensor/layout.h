@@ -20,8 +20,8 @@ struct Layout {
 
   bool is_row_major() const { return order.empty() && block_axis < 0; }
   static Layout row_major() { return {}; }
-  static Layout channels_last(int rank);          // N, spatial..., C; row-major when rank < 3
-  static Layout channel_blocked(int block);       // axis 1 in blocks, innermost
+  static Layout channels_last(int rank);     // N, spatial..., C; row-major when rank < 3
+  static Layout channel_blocked(int block);  // axis 1 in blocks, innermost
 };
 
 // Extents in memory order, the block (if any) as one more innermost axis.

@@ -8,7 +8,7 @@
 
 namespace korch {
 
-HostTensor read_npy(const std::string& path);                     // Error{io} or Error{invalid}
+HostTensor read_npy(const std::string& path);                       // Error{io} or Error{invalid}
 void write_npy(const std::string& path, const HostTensor& tensor);  // beside, then renamed
 std::map<std::string, HostTensor> read_npz(const std::string& path);
 

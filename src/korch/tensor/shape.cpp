@@ -30,7 +30,9 @@ Shape row_major_strides(const Shape& shape) {
   return strides;
 }
 
-std::string to_string(const Shape& shape) { return fmt::format("{}", fmt::join(shape, "x")); }
+std::string to_string(const Shape& shape) {
+  return fmt::format("{}", fmt::join(shape, "x"));
+}
 
 Shape broadcast(const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()));
@@ -38,8 +40,8 @@ Shape broadcast(const Shape& a, const Shape& b) {
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (x != y && x != 1 && y != 1)
-      throw Error(ErrorKind::invalid,
-                  fmt::format("shapes [{}] and [{}] cannot be broadcast together", to_string(a), to_string(b)));
+      throw Error(ErrorKind::invalid, fmt::format("shapes [{}] and [{}] cannot be broadcast together",
+                                                  to_string(a), to_string(b)));
     result[result.size() - 1 - i] = x == 1 ? y : x;
   }
   return result;

@@ -118,7 +118,8 @@ void add_variant(const Problem& p, const Target& target, Order data, Order resul
   const int span = row_span(p, implementation);
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
   const int64_t terms = s.kernel_h * s.kernel_w * s.in_channels / s.group, columns = s.out_channels / s.group;
-  const TileShape shape = rank_tiles(width, columns, terms, rows_conflict(s.stride_w * s.in_channels * 4), target).front();
+  const TileShape shape =
+      rank_tiles(width, columns, terms, rows_conflict(s.stride_w * s.in_channels * 4), target).front();
   implementation.params = {shape.vectors, shape.rows};
   add_once(implementation, found);
 }

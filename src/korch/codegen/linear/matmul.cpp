@@ -186,7 +186,8 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   const Problem& p = problem.value();
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
-  const TileShape shape = rank_tiles(width, s.n, s.k, !s.transpose_a && rows_conflict(s.k * 4), target).front();
+  const TileShape shape =
+      rank_tiles(width, s.n, s.k, !s.transpose_a && rows_conflict(s.k * 4), target).front();
   for (const auto& [data, result] :
        {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
         std::pair{Order::channels_last, Order::row_major}}) {

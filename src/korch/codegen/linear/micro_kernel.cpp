@@ -49,7 +49,8 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
     }
     for (int64_t i = 0; i < kernel.next_lines(); ++i)
       text += fmt::format("__builtin_prefetch(next_columns+{},0,2);", i * kLineElements);
-    if (kernel.next_lines() > 0) text += fmt::format("next_columns+={};\n", kernel.next_lines() * kLineElements);
+    if (kernel.next_lines() > 0)
+      text += fmt::format("next_columns+={};\n", kernel.next_lines() * kLineElements);
     for (int u = 0; u < kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
     text += fmt::format("pa+={};pb+={};}}\n", kUnroll * loop.a_step, kUnroll * loop.b_step);
   }
@@ -95,14 +96,17 @@ std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel
     for (int r = 0; r < kernel.rows; ++r) {
       int64_t column = 0;
       for (size_t v = 0; v < kernel.lanes.size(); ++v) {
-        text += accumulator(kernel.lanes[v], fmt::format("c{}_{}", r, v),
-                            fmt::format("*(v{}u*)(tile+{})", kernel.lanes[v], r * kernel.tile_pitch + column));
+        text +=
+            accumulator(kernel.lanes[v], fmt::format("c{}_{}", r, v),
+                        fmt::format("*(v{}u*)(tile+{})", kernel.lanes[v], r * kernel.tile_pitch + column));
         column += kernel.lanes[v];
       }
       text += "\n";
     }
   };
-  each([](int width, const std::string& c, const std::string&) { return fmt::format("v{} {}={{}};", width, c); });
+  each([](int width, const std::string& c, const std::string&) {
+    return fmt::format("v{} {}={{}};", width, c);
+  });
   if (kernel.part) {
     text += "if(!first){\n";
     each([](int, const std::string& c, const std::string& place) { return fmt::format("{}={};", c, place); });

@@ -83,7 +83,8 @@ std::string Writer::main_function() const {
   auto tile = [&](int64_t from, int64_t to, int vectors, int64_t offset, const std::string& finish) {
     if (from >= to) return;
     text += fmt::format(
-        "for(int64_t t={};t<{};++t){{const int64_t x=(t*{}+{})*{};multiply{}(weights,panel+(y-y0)*{}+x,tile,0);"
+        "for(int64_t t={};t<{};++t){{const int64_t "
+        "x=(t*{}+{})*{};multiply{}(weights,panel+(y-y0)*{}+x,tile,0);"
         "status|={}(context,tile,image,0,y,x,0);}}\n",
         from, to, vectors, offset, lanes_, vectors, k_.stride_h * panel_.row_step, finish);
   };

@@ -68,8 +68,9 @@ class Writer {
   };
 
   bool dynamic_weights() const { return !k_.problem->weight_constant; }
-  // Rows before columns where the columns are few: data is read, and results are written, in the order in which
-  // they lie. Else columns first: a block of them is used by all rows while it is in L2, and the next one arrives.
+  // Rows before columns where the columns are few: data is read, and results are written, in the order in
+  // which they lie. Else columns first: a block of them is used by all rows while it is in L2, and the next
+  // one arrives.
   bool rows_first() const {
     return !in_parts() && 4.0 * matrix_size() <= k_.target->l2_bytes * kCachedColumns;
   }
@@ -125,7 +126,8 @@ MicroKernel Writer::micro_kernel(const Instance& instance) const {
   m.row_stride = k_.stride_w * pixel;
   if (k_.taps_h > 1 && parts_.outer_taps < 1)
     m.loops.push_back({k_.taps_h, k_.dilation_h * row, k_.taps_w * k_.depth * lanes});
-  if (k_.taps_w > 1 && parts_.outer_taps < 2) m.loops.push_back({k_.taps_w, k_.dilation_w * pixel, k_.depth * lanes});
+  if (k_.taps_w > 1 && parts_.outer_taps < 2)
+    m.loops.push_back({k_.taps_w, k_.dilation_w * pixel, k_.depth * lanes});
   m.loops.push_back({part_depth(), channel, lanes});
   m.prefetch_next_rows = !paneled() && rows_first() && channel == 1 && m.row_stride == k_.depth &&
                          m.loops.size() == 1 &&
@@ -191,8 +193,8 @@ std::string Writer::tile_text(int rows, bool tail) const {
   return fmt::format(
       "{{multiply{0}({1},columns,tile,columns+{2}+({3})*{4});const int32_t "
       "status=finish{0}(context,tile,image,group,y,x,{5});if(status)return status;}}\n",
-      suffix(rows, tail), data_pointer(), terms() * (tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes()), number,
-      micro_kernel({rows, tail}).next_elements(), tail ? "0" : "block");
+      suffix(rows, tail), data_pointer(), terms() * (tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes()),
+      number, micro_kernel({rows, tail}).next_elements(), tail ? "0" : "block");
 }
 
 // All tiles of a slice against one column block, part by part.
@@ -202,7 +204,8 @@ std::string Writer::block_in_parts(bool tail) const {
   const int64_t pixel = paneled() ? panel_.pixel_step : direct_.pixel;
   const int64_t channel = paneled() ? panel_.channel_step : direct_.channel;
   const std::string rows = "for(int64_t y=y0;y<y1;++y){\n", number = "((y-y0)*(t1-t0)+t-t0)";
-  const int64_t taps_h = parts_.outer_taps >= 1 ? k_.taps_h : 1, taps_w = parts_.outer_taps >= 2 ? k_.taps_w : 1;
+  const int64_t taps_h = parts_.outer_taps >= 1 ? k_.taps_h : 1,
+                taps_w = parts_.outer_taps >= 2 ? k_.taps_w : 1;
   const int64_t part_columns = terms() * lanes / (taps_h * taps_w * parts_.depth_parts);
   std::string text = fmt::format(
       "{{const float*part=columns;\nfor(int64_t kh=0;kh<{};++kh)for(int64_t kw=0;kw<{};++kw)for(int64_t "
@@ -211,14 +214,17 @@ std::string Writer::block_in_parts(bool tail) const {
       part_depth() * channel);
   text += rows + tile_loops([&](int height) {
             return fmt::format("multiply{}({}+data_part,part,tile+{}*{},part+{}+{}*{},part==columns);\n",
-                               suffix(height, tail), data_pointer(), number, tile_elements(), part_columns, number,
-                               micro_kernel({height, tail}).next_elements());
-          }) + "}}\n";
-  text += rows + tile_loops([&](int height) {
-            return fmt::format(
-                "const int32_t status=finish{}(context,tile+{}*{},image,group,y,x,{});if(status)return status;\n",
-                suffix(height, tail), number, tile_elements(), tail ? "0" : "block");
-          }) + "}}\n";
+                               suffix(height, tail), data_pointer(), number, tile_elements(), part_columns,
+                               number, micro_kernel({height, tail}).next_elements());
+          }) +
+          "}}\n";
+  text +=
+      rows + tile_loops([&](int height) {
+        return fmt::format(
+            "const int32_t status=finish{}(context,tile+{}*{},image,group,y,x,{});if(status)return status;\n",
+            suffix(height, tail), number, tile_elements(), tail ? "0" : "block");
+      }) +
+      "}}\n";
   return text;
 }
 
@@ -229,8 +235,8 @@ std::string Writer::slice_body() const {
     const int64_t full = k_.blocks.blocks;
     const std::string loop = tail ? fmt::format("if(b0<={0}&&{0}<b1)", full)
                                   : fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", full);
-    return fmt::format("{}{{const float*columns=weights+{}*{};\n{}}}\n", loop, tail ? std::to_string(full) : "block",
-                       block_size(), body);
+    return fmt::format("{}{{const float*columns=weights+{}*{};\n{}}}\n", loop,
+                       tail ? std::to_string(full) : "block", block_size(), body);
   };
   std::string text;
   if (rows_first())
@@ -239,8 +245,9 @@ std::string Writer::slice_body() const {
            }) +
            "}\n";
   for (bool tail : {false, true})
-    text += columns(tail, in_parts() ? block_in_parts(tail)
-                                     : rows + tile_loops([&](int height) { return tile_text(height, tail); }) + "}\n");
+    text += columns(tail, in_parts() ? block_in_parts(tail) : rows + tile_loops([&](int height) {
+                                                                return tile_text(height, tail);
+                                                              }) + "}\n");
   return text;
 }
 

@@ -15,16 +15,18 @@ namespace {
 constexpr double kSliceFlops = 1e6, kSliceBytes = 256 << 10;
 constexpr double kSharedSlices = 0.3;
 constexpr int64_t kSlicesPerWorker =
-    8;                              // so that a disturbed worker delays the end by an eighth of its share
+    8;                               // so that a disturbed worker delays the end by an eighth of its share
 constexpr double kFmasPerCycle = 2;  // of full vectors; Zen 4 starts one of 512 bits, which ranks the same
 constexpr double kFmaLatency = 4;    // cycles on Zen 4 and Intel cores of the last ten years
-constexpr double kLoadCycles = 0.05;  // what a load costs a core that is busy multiplying (measured: 26 x 1 against 13 x 2)
-constexpr double kL2BytesPerCycle = 16, kL3BytesPerCycle = 5;  // of columns, beside the data and what is prefetched
-constexpr double kColumnsInL2 = 0.25;  // share of L2 for a block of columns; the next one arrives beside it
-constexpr double kTileCycles = 60;  // calls, and the latencies at the ends of a tile
+constexpr double kLoadCycles =
+    0.05;  // what a load costs a core that is busy multiplying (measured: 26 x 1 against 13 x 2)
+constexpr double kL2BytesPerCycle = 16,
+                 kL3BytesPerCycle = 5;  // of columns, beside the data and what is prefetched
+constexpr double kColumnsInL2 = 0.25;   // share of L2 for a block of columns; the next one arrives beside it
+constexpr double kTileCycles = 60;      // calls, and the latencies at the ends of a tile
 constexpr int kMostVectors = 6;
 constexpr int64_t kMostTerms = 1024, kPartTerms = 768, kLeastDepth = 128;  // of a reduction in one part
-constexpr int kWays = 8;  // of an L1, at least
+constexpr int kWays = 8;                                                   // of an L1, at least
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -47,7 +49,8 @@ double vector_cost(const std::vector<int>& lanes, int widest) {
 }  // namespace
 
 bool rows_conflict(int64_t stride_bytes) {
-  constexpr int64_t kLine = 64, kSets = 64, kLeastSets = 4;  // a tile has up to 30 rows; 8 to 12 lines fit a set
+  constexpr int64_t kLine = 64, kSets = 64,
+                    kLeastSets = 4;  // a tile has up to 30 rows; 8 to 12 lines fit a set
   return stride_bytes % kLine == 0 && kSets / std::gcd(stride_bytes / kLine, kSets) < kLeastSets;
 }
 
@@ -84,17 +87,21 @@ ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth) {
   return {outer, 1};
 }
 
-std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets, const Target& target) {
+std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
+                                  const Target& target) {
   const int widest = target.vector_lanes();
   std::vector<std::pair<double, TileShape>> ranked;
   for (int vectors = 1; vectors <= kMostVectors; ++vectors) {
     if (vectors > 1 && (vectors - 1) * widest >= columns) break;
-    const int most = std::min(max_rows(vectors, target.isa), rows_share_sets ? kWays : max_rows(1, target.isa));
+    const int most =
+        std::min(max_rows(vectors, target.isa), rows_share_sets ? kWays : max_rows(1, target.isa));
     const RowTiling tiling = split_rows(rows, most);
     const ColumnBlocks blocks = split_columns(columns, vectors, widest);
     const double column_bytes = 4.0 * widest * vectors;
     const double speed =
-        (terms <= kMostTerms ? terms : kPartTerms) * column_bytes <= kColumnsInL2 * target.l2_bytes ? kL2BytesPerCycle : kL3BytesPerCycle;
+        (terms <= kMostTerms ? terms : kPartTerms) * column_bytes <= kColumnsInL2 * target.l2_bytes
+            ? kL2BytesPerCycle
+            : kL3BytesPerCycle;
     const double full = vector_cost(blocks.lanes, widest), tail = vector_cost(blocks.tail, widest);
     double cycles = 0;
     for (const auto& [height, count] : {std::pair<int, int64_t>{tiling.rows, tiling.long_tiles},
@@ -148,7 +155,8 @@ Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
   };
   auto groups = [&] { return ceil_div(r.column_blocks, s.blocks_per_group); };
   if (heavy_columns)
-    s.blocks_per_group = std::clamp<int64_t>(r.column_blocks / ceil_div(wanted, row_blocks()), 1, s.blocks_per_group);
+    s.blocks_per_group =
+        std::clamp<int64_t>(r.column_blocks / ceil_div(wanted, row_blocks()), 1, s.blocks_per_group);
   // Fewer rows per block as long as a block keeps enough of them to pay for streaming the columns.
   constexpr int64_t kTilesPerBlock = 4;
   while (row_blocks() * groups() < wanted) {

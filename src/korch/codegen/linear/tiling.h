@@ -29,12 +29,13 @@ struct ColumnBlocks {
 };
 ColumnBlocks split_columns(int64_t columns, int vectors, int widest);
 
-// Whether rows this far apart share so few sets of an L1 (64 sets of 64-byte lines) that the rows of a tile evict each other.
+// Whether rows this far apart share so few sets of an L1 (64 sets of 64-byte lines) that the rows of a tile
+// evict each other.
 bool rows_conflict(int64_t stride_bytes);
 
-// Long reductions are done in parts, each for all tiles of a column block, so that the data and the columns of a
-// part stay close. Measured on 128 x 3072 x 768 with 2 MiB of L2: parts of 512 and 768 terms 450 GFLOP/s, 1536 410,
-// the whole 375.
+// Long reductions are done in parts, each for all tiles of a column block, so that the data and the columns
+// of a part stay close. Measured on 128 x 3072 x 768 with 2 MiB of L2: parts of 512 and 768 terms 450
+// GFLOP/s, 1536 410, the whole 375.
 struct ReductionParts {
   int outer_taps = 0;       // loops over taps outside of a part: none, rows of taps, all
   int64_t depth_parts = 1;  // equal parts of the channels
@@ -45,9 +46,9 @@ struct TileShape {
   int rows = 1, vectors = 1;
 };
 // Register tiles for `rows` x `columns` results of `terms` products each, best first by a model of the core:
-// two multiply-adds of a full vector per cycle, latency 4, a column operand that every tile streams from L2 (from L3
-// where a block of it is too large to stay), and a fixed cost per tile.
-// `rows_share_sets`: rows_conflict() for the rows where the tile reads them.
+// two multiply-adds of a full vector per cycle, latency 4, a column operand that every tile streams from L2
+// (from L3 where a block of it is too large to stay), and a fixed cost per tile. `rows_share_sets`:
+// rows_conflict() for the rows where the tile reads them.
 std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
                                   const Target& target);
 

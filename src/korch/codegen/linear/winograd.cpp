@@ -274,7 +274,8 @@ std::string Writer::products(bool tail) const {
   auto rows = [&](int height, int64_t tiles, int64_t first) {
     if (tiles > 0)
       text += fmt::format(
-          "for(int64_t r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5},u+{6}+({7}+r)*{8});\n",
+          "for(int64_t "
+          "r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5},u+{6}+({7}+r)*{8});\n",
           tiles, height, mark, first, w_.channel_pitch, block_pitch(), s_.in_channels * lanes,
           first == 0 ? 0 : w_.tiling.long_tiles, micro_kernel(height, tail).next_elements());
   };
@@ -336,7 +337,8 @@ Result<Kernel> Writer::write() {
     for (const auto& [rows, tiles] : {std::pair{w_.tiling.rows, w_.tiling.long_tiles},
                                       std::pair{w_.tiling.rows - 1, w_.tiling.short_tiles}})
       if (tiles > 0)
-        body += emit_micro_kernel(fmt::format("multiply{}{}", rows, tail ? "t" : ""), micro_kernel(rows, tail));
+        body +=
+            emit_micro_kernel(fmt::format("multiply{}{}", rows, tail ? "t" : ""), micro_kernel(rows, tail));
     body += result_function(tail);
   }
   if (w_.two_phases) body += data_phase();
@@ -386,7 +388,8 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
     implementation.flops = 2.0 * elements * tiles * s.in_channels * s.out_channels;
     // The transformed weights are what is read.
     implementation.bytes += 4.0 * (elements - 9) * s.in_channels * s.out_channels;
-    const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, false, target);
+    const auto shapes =
+        rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, false, target);
     implementation.params = {m, shapes[0].vectors, shapes[0].rows};
     add_once(implementation, found);
   }

@@ -200,8 +200,8 @@ void Executor::work(Run* run, int worker) {
   for (uint32_t s = 0; s < program_->step_count; ++s) {
     const Step& step = program_->steps[s];
     context.state = states_[s];
-    // The clock is read before anyone may begin: a worker 0 that is descheduled between two steps must not find the
-    // next one done by the others, for nothing.
+    // The clock is read before anyone may begin: a worker 0 that is descheduled between two steps must not
+    // find the next one done by the others, for nothing.
     const double before = options.step_us != nullptr && worker == 0 ? now_us() : 0;
     if (options.step_us != nullptr) pool_->barrier();
     for (uint32_t p = 0; p < step.phase_count; ++p, ++phase_number) {
