@@ -102,8 +102,11 @@ class Compilation {
     throw_if_interrupted();
     progress(name, 0, 0);
     const auto start = Clock::now();
+    const double outer_s = std::exchange(inner_stages_s_, 0);
     auto value = f();
-    result_.stage_seconds[name] += seconds_since(start);
+    const double seconds = seconds_since(start);
+    result_.stage_seconds[name] += seconds - inner_stages_s_;
+    inner_stages_s_ = outer_s + seconds;
     return value;
   }
 
@@ -145,6 +148,7 @@ class Compilation {
     std::vector<Candidate> greedy =
         greedy_candidates(graph, [&](const Candidate& c) { return has_kernel(graph, c); });
     if (options_.strategy == Strategy::greedy) return greedy;
+    for (const Candidate& candidate : greedy) greedy_groups_.insert({candidate.nodes, candidate.outputs});
     Enumeration enumeration = enumerate_candidates(graph);
     report_.pruned = enumeration.pruned;
     // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by
@@ -192,12 +196,76 @@ class Compilation {
             memo && still_measured(graph, columns, bank, *memo))
           return *memo;
     const LazyResult solved = choose(graph, columns, bank);
+    const bool contest = options_.strategy == Strategy::optimal && options_.measure &&
+                         options_.budget_s == 0 && !solved.solution.chosen.empty();
+    const Solution rival = contest ? greedy_plan(graph, columns, bank) : Solution{};
     SolveMemo memo = memo_of(columns, solved);
+    if (contest) run_against(graph, columns, bank, rival, memo);
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
       database_->put_text(key, to_json(memo));
     return memo;
+  }
+
+  // The best plan of the groups that greedy fusion forms.
+  Solution greedy_plan(const Graph& graph, Columns& columns, KernelBank& bank) {
+    std::vector<int> allowed;
+    Problem problem = columns.problem;
+    for (size_t id = 0; id < columns.infos.size(); ++id) {
+      const ColumnInfo& info = columns.infos[id];
+      if (info.kind == ColumnInfo::Kind::kernel) {
+        const Candidate& candidate = columns.candidates[info.candidate];
+        if (greedy_groups_.count({candidate.nodes, candidate.outputs}) == 0) {
+          drop(problem.columns[id]);
+          continue;
+        }
+      }
+      allowed.push_back(static_cast<int>(id));
+    }
+    auto measure = [&](const std::vector<int>& ids) {
+      measure_columns(graph, columns, bank, ids);
+      for (int id : allowed) problem.columns[id] = columns.problem.columns[id];
+    };
+    return solve_lazily(problem, measure, {}).solution;
+  }
+
+  // Kernels measured one by one do not tell what they do to each other. Where greedy's plan is nearly as good
+  // by their costs, both are run whole; greedy's takes the place of the solver's when it is faster beyond
+  // doubt.
+  void run_against(const Graph& graph, const Columns& columns, KernelBank& bank, const Solution& rival,
+                   SolveMemo& memo) {
+    constexpr double kNearly = 1.15;
+    const bool same = std::set<int>(rival.chosen.begin(), rival.chosen.end()) ==
+                      std::set<int>(memo.solution.chosen.begin(), memo.solution.chosen.end());
+    if (rival.chosen.empty() || same || rival.objective_us > kNearly * memo.solution.objective_us) return;
+    SolveMemo other = memo;
+    other.solution.chosen = rival.chosen;
+    other.solution.objective_us = rival.objective_us;
+    other.solution.bound_us = std::min(memo.solution.bound_us, rival.objective_us);
+    other.solution.status = SolveStatus::feasible;
+    other.certified = false;
+    const TempDir folder;
+    auto draft = [&](const SolveMemo& choice, const std::string& file) {
+      BuiltPlan built = make_plan(graph, columns, choice, bank);
+      write_executable({&built.plan, std::move(built.objects), std::move(built.constant_bytes),
+                        plan_to_json(built.plan), target_},
+                       folder.path() + file);
+      return folder.path() + file;
+    };
+    const std::vector<BenchRow> rows = stage("contest", [&] {
+      BenchOptions options;
+      options.max_seconds = 10;
+      return bench({draft(memo, "/solver.so"), draft(other, "/greedy.so")}, options).rows;
+    });
+    const WholeRun solvers{"solver's", memo.solution.objective_us, rows[0].median_us};
+    const WholeRun greedys{"greedy", rival.objective_us, rows[1].median_us};
+    if (rows[1].ratio_high < 1) {
+      memo = std::move(other);
+      memo.whole_runs = {greedys, solvers};
+    } else {
+      memo.whole_runs = {solvers, greedys};
+    }
   }
 
   // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as
@@ -437,6 +505,7 @@ class Compilation {
                         ? "learned"
                         : "analytic";
     report.learned_violations = solved.learned_violations;
+    report.whole_runs = solved.whole_runs;
     report.refused = columns.refused;
     return built;
   }
@@ -547,6 +616,8 @@ class Compilation {
   PlanReport report_;
   std::unordered_map<Hash, bool, HashHasher> has_kernel_;
   std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
+  std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>> greedy_groups_;
+  double inner_stages_s_ = 0;  // spent in stages within the current one
   int measured_columns_ = 0;
   std::optional<LearnedBounds> learned_;
   int bound_violations_ = 0, learned_violations_ = 0;  // as in SolveMemo

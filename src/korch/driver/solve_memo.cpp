@@ -18,6 +18,8 @@ std::string to_json(const SolveMemo& memo) {
   const Solution& s = memo.solution;
   Json costs = Json::array();
   for (double cost : memo.cost_us) costs.push_back(std::isinf(cost) ? kNever : cost);
+  Json runs = Json::array();
+  for (const WholeRun& run : memo.whole_runs) runs.push_back({run.plan, run.predicted_us, run.measured_us});
   return Json{{"status", static_cast<int>(s.status)},
               {"chosen", s.chosen},
               {"objective_us", s.objective_us},
@@ -31,7 +33,8 @@ std::string to_json(const SolveMemo& memo) {
               {"refused", memo.refused},
               {"pruned", memo.pruned},
               {"cost_us", costs},
-              {"is_measured", memo.is_measured}}
+              {"is_measured", memo.is_measured},
+              {"whole_runs", runs}}
       .dump();
 }
 
@@ -56,6 +59,8 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t co
     for (double& cost : memo.cost_us)
       if (cost == kNever) cost = std::numeric_limits<double>::infinity();
     memo.is_measured = json.at("is_measured");
+    for (const Json& run : json.at("whole_runs"))
+      memo.whole_runs.push_back({run.at(0), run.at(1), run.at(2)});
     const bool fits = memo.cost_us.size() == columns && memo.is_measured.size() == columns &&
                       std::all_of(s.chosen.begin(), s.chosen.end(),
                                   [&](int id) { return id >= 0 && static_cast<size_t>(id) < columns; });

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/plan/plan.h"
 #include "korch/solve/problem.h"
 
 namespace korch {
@@ -21,6 +22,7 @@ struct SolveMemo {
   std::vector<double>
       cost_us;              // by column: measured, or the last bound; infinite: cannot be built, or left out
   std::string is_measured;  // by column: '0' or '1'
+  std::vector<WholeRun> whole_runs;
 };
 
 std::string to_json(const SolveMemo& memo);

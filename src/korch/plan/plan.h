@@ -46,6 +46,12 @@ struct PlanStep {
       rejected;  // alternatives for its outputs: description, cost in us
 };
 
+// A plan that was run whole before one was kept.
+struct WholeRun {
+  std::string plan;  // "solver's" or "greedy"
+  double predicted_us = 0, measured_us = 0;
+};
+
 struct PlanReport {
   std::string model, strategy, accuracy, solver_status, target;
   double objective_us = 0, bound_us = 0, gap = 0;
@@ -57,6 +63,7 @@ struct PlanReport {
   std::map<std::string, int> pruned;    // structural pruning, by rule
   std::map<std::string, int> refused;   // by RefusalReason
   std::vector<std::string> recomputed;  // Values computed by more than one step
+  std::vector<WholeRun> whole_runs;     // against each other; the first was kept. Empty: no contest
   double measured_us = 0;               // the whole plan, run
 };
 

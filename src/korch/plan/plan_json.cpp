@@ -138,6 +138,10 @@ PlanStep step_from(const Json& json) {
 }
 
 Json to_json(const PlanReport& r) {
+  Json runs = Json::array();
+  for (const WholeRun& run : r.whole_runs)
+    runs.push_back(
+        {{"plan", run.plan}, {"predicted_us", run.predicted_us}, {"measured_us", run.measured_us}});
   return {{"model", r.model},
           {"strategy", r.strategy},
           {"accuracy", r.accuracy},
@@ -159,6 +163,7 @@ Json to_json(const PlanReport& r) {
           {"pruned", r.pruned},
           {"refused", r.refused},
           {"recomputed", r.recomputed},
+          {"whole_runs", runs},
           {"measured_us", r.measured_us}};
 }
 
@@ -185,6 +190,8 @@ PlanReport report_from(const Json& json) {
   r.pruned = json.at("pruned").get<std::map<std::string, int>>();
   r.refused = json.at("refused").get<std::map<std::string, int>>();
   r.recomputed = json.at("recomputed").get<std::vector<std::string>>();
+  for (const Json& run : json.value("whole_runs", Json::array()))
+    r.whole_runs.push_back({run.at("plan"), run.at("predicted_us"), run.at("measured_us")});
   r.measured_us = json.at("measured_us");
   return r;
 }
@@ -214,7 +221,7 @@ Plan parse(const Json& json) {
   for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
   plan.threads = json.at("threads");
-  plan.flushes_subnormals = json.at("flushes_subnormals");
+  plan.flushes_subnormals = json.value("flushes_subnormals", false);
   plan.report = report_from(json.at("report"));
   return plan;
 }
