@@ -105,11 +105,12 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
     return;
   }
   fmt::print("{} primitives -> {} kernels, predicted {:.1f} us (bound {:.1f} us, gap {:.2f} %{})\n",
-             r.primitives, result.plan.steps.size(), r.objective_us, r.bound_us, 100 * r.gap,
+             r.primitives, result.plan.steps.size(), predicted_us(r), r.bound_us, 100 * r.gap,
              r.certified ? ", certified" : "");
   if (!r.whole_runs.empty())
-    fmt::print("run whole: {} plan {:.1f} us, kept; {} plan {:.1f} us\n", r.whole_runs[0].plan,
-               r.whole_runs[0].measured_us, r.whole_runs[1].plan, r.whole_runs[1].measured_us);
+    fmt::print("run whole: {} plan {:.1f} us, kept; {} plan {:.1f} us (predicted {:.1f} us)\n",
+               r.whole_runs[0].plan, r.whole_runs[0].measured_us, r.whole_runs[1].plan,
+               r.whole_runs[1].measured_us, r.whole_runs[1].predicted_us);
   fmt::print("{} candidates, {} columns, {} measured; {} kernels compiled and {} measured now\n",
              r.candidates, r.columns, r.measured, result.compiled, result.measured);
   fmt::print("{:.1f} s ({})\n", total, stages);

@@ -1,7 +1,6 @@
 #include "kernel_runner.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <memory>
 #include <random>
 
+#include "guarded_buffer.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
@@ -19,26 +19,6 @@
 
 namespace korch::testing {
 namespace {
-
-constexpr size_t kPage = 4096;
-
-class GuardedBuffer {
- public:
-  explicit GuardedBuffer(size_t bytes) : size_(bytes), mapped_((bytes + kPage - 1) / kPage * kPage + kPage) {
-    base_ = static_cast<char*>(
-        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(base_ + mapped_ - kPage, kPage, PROT_NONE);
-    std::memset(base_, 0x7f, mapped_ - kPage);
-  }
-  ~GuardedBuffer() { munmap(base_, mapped_); }
-  GuardedBuffer(const GuardedBuffer&) = delete;
-  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
-  char* data() { return base_ + mapped_ - kPage - size_; }
-
- private:
-  size_t size_, mapped_;
-  char* base_;
-};
 
 // Sums grow: what a kernel is measured against is the float64 result, so the tolerance is relative to it and
 // to 1.

@@ -76,7 +76,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
                       : fmt::format("no certificate of optimality ({} measurements below their bound)\n",
                                     r.bound_violations);
   if (r.measured_us > 0)
-    text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", r.objective_us, r.measured_us);
+    text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", predicted_us(r), r.measured_us);
   for (const WholeRun& run : r.whole_runs)
     text +=
         fmt::format("run whole against each other: {} plan, predicted {:.1f} us, measured {:.1f} us{}\n",

@@ -241,10 +241,6 @@ class Compilation {
     if (rival.chosen.empty() || same || rival.objective_us > kNearly * memo.solution.objective_us) return;
     SolveMemo other = memo;
     other.solution.chosen = rival.chosen;
-    other.solution.objective_us = rival.objective_us;
-    other.solution.bound_us = std::min(memo.solution.bound_us, rival.objective_us);
-    other.solution.status = SolveStatus::feasible;
-    other.certified = false;
     const TempDir folder;
     auto draft = [&](const SolveMemo& choice, const std::string& file) {
       BuiltPlan built = make_plan(graph, columns, choice, bank);
@@ -261,7 +257,7 @@ class Compilation {
     const WholeRun solvers{"solver's", memo.solution.objective_us, rows[0].median_us};
     const WholeRun greedys{"greedy", rival.objective_us, rows[1].median_us};
     if (rows[1].ratio_high < 1) {
-      memo = std::move(other);
+      memo.solution.chosen = rival.chosen;
       memo.whole_runs = {greedys, solvers};
     } else {
       memo.whole_runs = {solvers, greedys};

@@ -67,6 +67,11 @@ struct PlanReport {
   double measured_us = 0;               // the whole plan, run
 };
 
+// Of the plan that was kept; objective, bound, gap and certificate are of the solver's.
+inline double predicted_us(const PlanReport& report) {
+  return report.whole_runs.empty() ? report.objective_us : report.whole_runs[0].predicted_us;
+}
+
 struct PlanIo {
   std::string name;
   TensorType type;

@@ -164,6 +164,7 @@ Json to_json(const PlanReport& r) {
           {"refused", r.refused},
           {"recomputed", r.recomputed},
           {"whole_runs", runs},
+          {"predicted_us", predicted_us(r)},
           {"measured_us", r.measured_us}};
 }
 

@@ -29,18 +29,6 @@ void initialize_llvm() {
   (void)done;
 }
 
-const char* cpu_of(Isa isa) {
-  switch (isa) {
-    case Isa::portable:
-      return "x86-64";
-    case Isa::x86_64_v3:
-      return "x86-64-v3";
-    case Isa::x86_64_v4:
-      return "x86-64-v4";
-  }
-  return "x86-64";
-}
-
 // Front-end (cc1) arguments: what the driver makes of -O1 -fPIC -fno-exceptions -fno-rtti, without asking the
 // machine where its headers are. Loops are spelled with explicit vectors, so the vectorizers stay off (as -O1
 // has them).
@@ -49,7 +37,7 @@ std::vector<const char*> front_end_arguments(Isa isa) {
           "x86_64-unknown-linux-gnu",
           "-emit-obj",
           "-target-cpu",
-          cpu_of(isa),
+          name(isa),
           "-O1",
           "-std=c++20",
           "-mprefer-vector-width=512",

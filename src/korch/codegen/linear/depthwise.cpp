@@ -22,10 +22,6 @@ namespace {
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;

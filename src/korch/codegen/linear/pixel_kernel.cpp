@@ -12,10 +12,6 @@ namespace korch::linear {
 
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // Vectors of pixels beside `columns` rows of accumulators, one register for the broadcast.
 int most_vectors(int64_t columns, Isa isa) {
   const int registers = isa == Isa::x86_64_v4 ? 32 : 16;

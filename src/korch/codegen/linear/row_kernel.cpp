@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "korch/codegen/linear/epilogue.h"
@@ -18,10 +19,6 @@ constexpr const char* kPackSymbol = "korch_pack";
 constexpr double kCachedColumns = 0.125;  // share of L2 that the columns may take and still count as cached
 
 constexpr double kTilesInL2 = 0.25;  // share of L2 for the unfinished tiles
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Element strides of the data operand per image row, pixel and channel where it is read in place.
 struct DirectStrides {
@@ -79,6 +76,12 @@ class Writer {
   int64_t slice_tiles() const { return k_.slicing.heights_per_block * k_.slicing.tiles_per_block; }
   bool paneled() const { return k_.path != DataPath::direct; }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.depth; }
+  // Elements between image rows, pixels and channels of the data, where the tiles read it.
+  std::array<int64_t, 3> data_steps() const {
+    if (paneled()) return {panel_.row_step, panel_.pixel_step, panel_.channel_step};
+    return {direct_.row, direct_.pixel, direct_.channel};
+  }
+  int64_t lanes(bool tail) const { return tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes(); }
   int64_t block_size() const { return terms() * k_.blocks.block_lanes(); }
   int64_t matrix_size() const { return k_.blocks.blocks * block_size() + terms() * k_.blocks.tail_lanes(); }
   int64_t tile_pitch() const { return std::max(k_.blocks.block_lanes(), k_.blocks.tail_lanes()); }
@@ -120,9 +123,7 @@ MicroKernel Writer::micro_kernel(const Instance& instance) const {
   m.lanes = instance.tail ? k_.blocks.tail : k_.blocks.lanes;
   m.tile_pitch = tile_pitch();
   const int64_t lanes = total_lanes(m.lanes);
-  const int64_t row = paneled() ? panel_.row_step : direct_.row;
-  const int64_t pixel = paneled() ? panel_.pixel_step : direct_.pixel;
-  const int64_t channel = paneled() ? panel_.channel_step : direct_.channel;
+  const auto [row, pixel, channel] = data_steps();
   m.row_stride = k_.stride_w * pixel;
   if (k_.taps_h > 1 && parts_.outer_taps < 1)
     m.loops.push_back({k_.taps_h, k_.dilation_h * row, k_.taps_w * k_.depth * lanes});
@@ -193,20 +194,17 @@ std::string Writer::tile_text(int rows, bool tail) const {
   return fmt::format(
       "{{multiply{0}({1},columns,tile,columns+{2}+({3})*{4});const int32_t "
       "status=finish{0}(context,tile,image,group,y,x,{5});if(status)return status;}}\n",
-      suffix(rows, tail), data_pointer(), terms() * (tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes()),
-      number, micro_kernel({rows, tail}).next_elements(), tail ? "0" : "block");
+      suffix(rows, tail), data_pointer(), terms() * lanes(tail), number,
+      micro_kernel({rows, tail}).next_elements(), tail ? "0" : "block");
 }
 
 // All tiles of a slice against one column block, part by part.
 std::string Writer::block_in_parts(bool tail) const {
-  const int64_t lanes = tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes();
-  const int64_t row = paneled() ? panel_.row_step : direct_.row;
-  const int64_t pixel = paneled() ? panel_.pixel_step : direct_.pixel;
-  const int64_t channel = paneled() ? panel_.channel_step : direct_.channel;
+  const auto [row, pixel, channel] = data_steps();
   const std::string rows = "for(int64_t y=y0;y<y1;++y){\n", number = "((y-y0)*(t1-t0)+t-t0)";
   const int64_t taps_h = parts_.outer_taps >= 1 ? k_.taps_h : 1,
                 taps_w = parts_.outer_taps >= 2 ? k_.taps_w : 1;
-  const int64_t part_columns = terms() * lanes / (taps_h * taps_w * parts_.depth_parts);
+  const int64_t part_columns = terms() * lanes(tail) / (taps_h * taps_w * parts_.depth_parts);
   std::string text = fmt::format(
       "{{const float*part=columns;\nfor(int64_t kh=0;kh<{};++kh)for(int64_t kw=0;kw<{};++kw)for(int64_t "
       "kd=0;kd<{};++kd,part+={}){{const int64_t data_part=kh*{}+kw*{}+kd*{};\n",

@@ -28,10 +28,6 @@ constexpr int kMostVectors = 6;
 constexpr int64_t kMostTerms = 1024, kPartTerms = 768, kLeastDepth = 128;  // of a reduction in one part
 constexpr int kWays = 8;                                                   // of an L1, at least
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // Cycles of one reduction term over a tile.
 double term_cycles(double rows, double vectors, double column_bytes, double bytes_per_cycle) {
   const double loads = vectors + rows;

@@ -9,6 +9,10 @@
 
 namespace korch::linear {
 
+inline int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
 // Tiles of `rows` rows (long_tiles of them), then tiles of rows - 1: no tile is ever partly empty.
 struct RowTiling {
   int rows = 1;

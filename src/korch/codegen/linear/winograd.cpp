@@ -28,10 +28,6 @@ constexpr int64_t kSlicesPerWorker = 8;
 constexpr double kHeavyWeights =
     0.125;  // share of L3 above which weights are streamed once for as many tiles as possible
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 Result<Problem> winograd_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
