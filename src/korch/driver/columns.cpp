@@ -186,6 +186,15 @@ class Builder {
   std::map<TensorKey, int> ids_;
 };
 
+std::string describe(const Graph& graph, const Candidate& candidate) {
+  std::string text;
+  for (NodeId id : candidate.nodes)
+    text += fmt::format("{}{}", text.empty() ? "" : " ", name(graph.node(id).op));
+  text += " ->";
+  for (ValueId output : candidate.outputs) text += " %" + graph.value(output).name;
+  return text;
+}
+
 }  // namespace
 
 bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape,
@@ -245,6 +254,26 @@ Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, con
   builder.set_representatives();
   builder.result.candidates = std::move(candidates);
   return std::move(builder.result);
+}
+
+std::string describe(const Graph& graph, const std::vector<Candidate>& candidates) {
+  std::string text;
+  for (const Candidate& candidate : candidates) text += describe(graph, candidate) + "\n";
+  return text;
+}
+
+std::string describe(const Graph& graph, const Columns& columns) {
+  std::string text;
+  for (size_t i = 0; i < columns.infos.size(); ++i) {
+    const ColumnInfo& info = columns.infos[i];
+    if (info.kind != ColumnInfo::Kind::kernel) continue;
+    const Column& column = columns.problem.columns[i];
+    text += fmt::format("{} | {} | {:.0f} flops, {:.0f} bytes, bound {:.3f} us{}\n",
+                        describe(graph, columns.candidates[info.candidate]), to_string(info.implementation),
+                        info.implementation.flops, info.implementation.bytes, info.bound_us,
+                        column.measured ? fmt::format(", cost {:.3f} us", column.cost_us) : "");
+  }
+  return text;
 }
 
 }  // namespace korch

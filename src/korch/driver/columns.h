@@ -52,4 +52,8 @@ bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out
 
 double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks);
 
+// One line each, for dumps and keys: what is computed, how, bounds and costs.
+std::string describe(const Graph& graph, const std::vector<Candidate>& candidates);
+std::string describe(const Graph& graph, const Columns& columns);
+
 }  // namespace korch

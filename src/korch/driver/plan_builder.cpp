@@ -216,10 +216,11 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
 }
 
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
-                     KernelBank& bank, const Target& target) {
+                     KernelBank& bank, const Target& target, Accuracy accuracy) {
   PlanMaker maker(graph, columns, bank, target);
   for (int column : chosen) maker.add(column);
   maker.add_outputs();
+  maker.result.plan.flushes_subnormals = accuracy != Accuracy::strict;
   return std::move(maker.result);
 }
 

@@ -22,6 +22,6 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
 // Every kernel of `chosen` is in the bank. The report holds what the plan itself tells; the caller fills the
 // rest.
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
-                     KernelBank& bank, const Target& target);
+                     KernelBank& bank, const Target& target, Accuracy accuracy);
 
 }  // namespace korch

@@ -52,7 +52,8 @@ class LazyLoop {
     while (left_s_ > kForPlans * limit_s_ && (measure(relaxed_columns(Orchestrator::kQuick)) ||
                                               measure(relaxed_columns(Orchestrator::kThorough)))) {
     }
-    if (left_s_ < kForMeasured * limit_s_ && !plan_.empty()) {
+    const bool has_bound = !last_.chosen.empty();  // from a solve of all columns
+    if (left_s_ < kForMeasured * limit_s_ && !plan_.empty() && has_bound) {
       choose_among_measured();
       return true;
     }

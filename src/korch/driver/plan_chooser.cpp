@@ -1,0 +1,357 @@
+#include "korch/driver/plan_chooser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "korch/base/files.h"
+#include "korch/base/interrupt.h"
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/driver/bench.h"
+#include "korch/driver/learned_bounds.h"
+#include "korch/driver/plain_linear.h"
+#include "korch/driver/plan_builder.h"
+#include "korch/ir/text.h"
+#include "korch/package/package.h"
+#include "korch/plan/plan_json.h"
+
+namespace korch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
+
+class PlanChooser {
+ public:
+  PlanChooser(const ChoiceRequest& request, Columns& columns, KernelBank& bank)
+      : graph_(*request.graph),
+        target_(*request.target),
+        options_(*request.options),
+        database_(request.database),
+        start_(request.start),
+        rival_groups_(request.rival_groups),
+        pruned_(request.pruned),
+        columns_(columns),
+        bank_(bank) {}
+
+  SolveMemo remembered_choice() {
+    const Hash key =
+        hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", print(graph_), describe(graph_, columns_),
+                              target_.cpu_name, target_.threads, compiler_version(), options_.exhaustive,
+                              static_cast<int>(options_.bounds), options_.measure));
+    if (database_ != nullptr)
+      if (const std::optional<std::string> text = database_->get_text(key))
+        if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.infos.size());
+            memo && still_measured(*memo))
+          return *memo;
+    const LazyResult solved = choose();
+    const bool contest = !rival_groups_.empty() && options_.measure && options_.budget_s == 0 &&
+                         !solved.solution.chosen.empty();
+    const Solution rival = contest ? greedy_plan() : Solution{};
+    SolveMemo memo = memo_of(solved);
+    if (contest) run_against(rival, memo);
+    // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
+    // budget's is not.
+    if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
+      database_->put_text(key, to_json(memo));
+    return memo;
+  }
+
+  const std::map<RefusalReason, std::string>& refusal_examples() const { return refusal_examples_; }
+
+ private:
+  struct BudgetSpent {};  // thrown by measure_columns, caught in choose
+
+  double budget_left_s() const {
+    return options_.budget_s == 0
+               ? std::numeric_limits<double>::infinity()
+               : options_.budget_s - std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  // The best plan of the groups that greedy fusion forms.
+  Solution greedy_plan() {
+    std::vector<int> allowed;
+    Problem problem = columns_.problem;
+    for (size_t id = 0; id < columns_.infos.size(); ++id) {
+      const ColumnInfo& info = columns_.infos[id];
+      if (info.kind == ColumnInfo::Kind::kernel) {
+        const Candidate& candidate = columns_.candidates[info.candidate];
+        if (rival_groups_.count({candidate.nodes, candidate.outputs}) == 0) {
+          drop(problem.columns[id]);
+          continue;
+        }
+      }
+      allowed.push_back(static_cast<int>(id));
+    }
+    auto measure = [&](const std::vector<int>& ids) {
+      measure_columns(ids);
+      for (int id : allowed) problem.columns[id] = columns_.problem.columns[id];
+    };
+    return solve_lazily(problem, measure, {}).solution;
+  }
+
+  // Kernels measured one by one do not tell what they do to each other. Where greedy's plan is nearly as good
+  // by their costs, both are run whole; greedy's takes the place of the solver's when it is faster beyond
+  // doubt.
+  void run_against(const Solution& rival, SolveMemo& memo) {
+    constexpr double kNearly = 1.15;
+    const bool same = std::set<int>(rival.chosen.begin(), rival.chosen.end()) ==
+                      std::set<int>(memo.solution.chosen.begin(), memo.solution.chosen.end());
+    if (rival.chosen.empty() || same || rival.objective_us > kNearly * memo.solution.objective_us) return;
+    const TempDir folder;
+    auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
+      BuiltPlan built = build_plan(graph_, columns_, chosen, bank_, target_, options_.accuracy);
+      write_executable({&built.plan, std::move(built.objects), std::move(built.constant_bytes),
+                        plan_to_json(built.plan), target_},
+                       folder.path() + file);
+      return folder.path() + file;
+    };
+    BenchOptions options;
+    options.max_seconds = 10;
+    const std::vector<BenchRow> rows =
+        bench({draft(memo.solution.chosen, "/solver.so"), draft(rival.chosen, "/greedy.so")}, options).rows;
+    const WholeRun solvers{"solver's", memo.solution.objective_us, rows[0].median_us};
+    const WholeRun greedys{"greedy", rival.objective_us, rows[1].median_us};
+    if (rows[1].ratio_high < 1) {
+      memo.solution.chosen = rival.chosen;
+      memo.whole_runs = {greedys, solvers};
+    } else {
+      memo.whole_runs = {solvers, greedys};
+    }
+  }
+
+  // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as
+  // before.
+  bool still_measured(const SolveMemo& memo) {
+    std::vector<KernelRequest> requests;
+    for (int id : memo.solution.chosen)
+      if (columns_.infos[id].kind != ColumnInfo::Kind::view)
+        requests.push_back(kernel_request(graph_, columns_, id));
+    if (options_.measure)
+      bank_.measure(requests);
+    else
+      bank_.build(requests);
+    for (int id : memo.solution.chosen) {
+      if (columns_.infos[id].kind == ColumnInfo::Kind::view) continue;
+      const Result<BuiltKernel>& built = *bank_.find(columns_.infos[id].key);
+      if (!built || (options_.measure && built.value().cost->median_us != memo.cost_us[id])) return false;
+    }
+    for (size_t id = 0; id < columns_.infos.size(); ++id) {
+      Column& column = columns_.problem.columns[id];
+      column.measured = memo.is_measured[id] == '1';
+      column.cost_us = memo.cost_us[id];
+    }
+    columns_.refused = memo.refused;
+    pruned_ = memo.pruned;
+    return true;
+  }
+
+  SolveMemo memo_of(const LazyResult& solved) const {
+    SolveMemo memo;
+    memo.solution = solved.solution;
+    memo.measured = measured_columns_;
+    memo.bound_violations = bound_violations_;
+    memo.learned_violations = learned_violations_;
+    memo.certified = solved.solution.status == SolveStatus::optimal && bound_violations_ == 0 &&
+                     options_.measure && !budget_exhausted_;
+    memo.refused = columns_.refused;
+    memo.pruned = pruned_;
+    for (const Column& column : columns_.problem.columns) {
+      memo.cost_us.push_back(column.cost_us);
+      memo.is_measured += column.measured ? '1' : '0';
+    }
+    return memo;
+  }
+
+  LazyResult choose() {
+    SolveOptions solve_options;
+    if (!options_.measure) return choose_on_bounds(solve_options);
+    auto measure = [&](const std::vector<int>& ids) { measure_columns(ids); };
+    if (options_.budget_s > 0) {
+      solve_options.start = first_measured_plan();
+      constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
+      solve_options.time_limit_s =
+          std::clamp(kSolving * budget_left_s(), kLeastSolve_s, solve_options.time_limit_s);
+    }
+    try {
+      if (options_.exhaustive) {
+        std::vector<int> all(columns_.infos.size());
+        std::iota(all.begin(), all.end(), 0);
+        measure(all);
+      } else if (options_.bounds == Bounds::learned) {
+        measure_linear_alone();
+      }
+      return solve_lazily(columns_.problem, measure, solve_options);
+    } catch (const BudgetSpent&) {
+      return choose_measured(solve_options.start);
+    }
+  }
+
+  // Linear primitives alone tell which implementations are hopeless, and bound all they are fused into.
+  void measure_linear_alone() {
+    const PlainLinear plain(graph_, columns_);
+    measure_columns(plain.probes());
+    learned_.emplace(graph_, columns_, plain.plain_costs_us());
+    int& pruned = pruned_["dominated_implementation"];
+    const std::vector<bool> dominated = plain.dominated();
+    for (size_t id = 0; id < dominated.size(); ++id) {
+      Column& column = columns_.problem.columns[id];
+      if (!dominated[id] || column.measured) continue;
+      drop(column);
+      ++pruned;
+    }
+    raise_bounds();
+  }
+
+  // The best plan by the bounds whose kernels all exist, measured: what a compilation whose budget ends early
+  // falls back to.
+  std::vector<int> first_measured_plan() {
+    for (;;) {
+      const std::vector<int> plan =
+          solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = {}}).chosen;
+      measure_columns(plan, /*within_budget=*/false);
+      if (std::all_of(plan.begin(), plan.end(),
+                      [&](int id) { return std::isfinite(columns_.problem.columns[id].cost_us); }))
+        return plan;
+    }
+  }
+
+  // The budget is spent: the best plan among the columns that are measured, and the bound that all columns
+  // give.
+  LazyResult choose_measured(const std::vector<int>& start) {
+    budget_exhausted_ = true;
+    LazyResult result;
+    const double bound_us =
+        solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = start}).bound_us;
+    drop_unmeasured();
+    result.solution = solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = start});
+    result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
+    if (result.solution.status == SolveStatus::optimal) result.solution.status = SolveStatus::feasible;
+    return result;
+  }
+
+  double short_solve_s() const {
+    constexpr double kShare = 0.1;  // of the whole budget
+    return std::max(kLeastSolve_s, kShare * options_.budget_s);
+  }
+
+  // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program.
+  LazyResult choose_on_bounds(const SolveOptions& options) {
+    LazyResult result;
+    for (;;) {
+      result.solution = solve(columns_.problem, options);
+      std::vector<KernelRequest> requests;
+      for (int id : result.solution.chosen)
+        if (columns_.infos[id].kind != ColumnInfo::Kind::view)
+          requests.push_back(kernel_request(graph_, columns_, id));
+      bank_.build(requests);
+      bool complete = true;
+      for (size_t id = 0; id < columns_.infos.size(); ++id) {
+        const Result<BuiltKernel>* built = bank_.find(columns_.infos[id].key);
+        if (built == nullptr || built->ok()) continue;
+        complete =
+            complete && std::count(result.solution.chosen.begin(), result.solution.chosen.end(), id) == 0;
+        columns_.problem.columns[id].cost_us = std::numeric_limits<double>::infinity();
+      }
+      if (complete) return result;
+    }
+  }
+
+  // Measures these columns and gives every column of the same key the same cost.
+  void measure_columns(const std::vector<int>& ids, bool within_budget = true) {
+    if (by_key_.empty())
+      for (size_t i = 0; i < columns_.infos.size(); ++i)
+        by_key_[columns_.infos[i].key].push_back(static_cast<int>(i));
+    std::vector<KernelRequest> requests;
+    std::unordered_set<Hash, HashHasher> seen;
+    for (int id : ids)
+      if (!columns_.problem.columns[id].measured && seen.insert(columns_.infos[id].key).second)
+        requests.push_back(kernel_request(graph_, columns_, id));
+    constexpr size_t kBatch =
+        16;  // kernels compiled together, then measured; progress and budget are seen in between
+    for (size_t i = 0; i < requests.size(); i += kBatch) {
+      throw_if_interrupted();
+      if (options_.progress)
+        options_.progress("solve", measured_keys_ + static_cast<int64_t>(i),
+                          measured_keys_ + static_cast<int64_t>(requests.size()));
+      if (within_budget && budget_left_s() < 0) throw BudgetSpent{};
+      const std::vector<KernelRequest> batch(requests.begin() + i,
+                                             requests.begin() + std::min(i + kBatch, requests.size()));
+      bank_.measure(batch);
+      for (const KernelRequest& request : batch) record(*bank_.find(request.key), request.key);
+    }
+    raise_bounds();
+    measured_keys_ += static_cast<int64_t>(requests.size());
+  }
+
+  void record(const Result<BuiltKernel>& built, const Hash& key) {
+    if (!built) {
+      ++columns_.refused[name(built.refusal().reason)];
+      refusal_examples_.emplace(built.refusal().reason, built.refusal().detail);
+    }
+    const std::vector<int>& ids = by_key_.at(key);
+    if (built) {
+      const double cost_us = built.value().cost->median_us;
+      bound_violations_ += cost_us < columns_.infos[ids[0]].bound_us;
+      learned_violations_ += learned_ && cost_us < learned_->bound_us(ids[0]);
+      if (learned_) learned_->observe(ids[0], cost_us);
+    }
+    for (int id : ids) {
+      Column& column = columns_.problem.columns[id];
+      column.measured = true;
+      ++measured_columns_;
+      column.cost_us = built ? built.value().cost->median_us : std::numeric_limits<double>::infinity();
+    }
+  }
+
+  void raise_bounds() const {
+    if (!learned_) return;
+    for (size_t id = 0; id < columns_.infos.size(); ++id)
+      if (!columns_.problem.columns[id].measured)
+        columns_.problem.columns[id].cost_us = learned_->bound_us(static_cast<int>(id));
+  }
+
+  void drop_unmeasured() {
+    for (Column& column : columns_.problem.columns)
+      if (!column.measured) drop(column);
+  }
+
+  static void drop(Column& column) {
+    column.measured = true;
+    column.cost_us = std::numeric_limits<double>::infinity();
+  }
+
+  const Graph& graph_;
+  const Target& target_;
+  const CompileOptions& options_;
+  Database* database_;
+  const Clock::time_point start_;
+  const CandidateSet& rival_groups_;
+  std::map<std::string, int> pruned_;
+  Columns& columns_;
+  KernelBank& bank_;
+  std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
+  int measured_columns_ = 0;
+  std::optional<LearnedBounds> learned_;
+  int bound_violations_ = 0, learned_violations_ = 0;  // as in SolveMemo
+  int64_t measured_keys_ = 0;
+  bool budget_exhausted_ = false;
+  std::map<RefusalReason, std::string> refusal_examples_;
+};
+
+}  // namespace
+
+Choice choose_plan(const ChoiceRequest& request, Columns& columns, KernelBank& bank) {
+  PlanChooser chooser(request, columns, bank);
+  SolveMemo solved = chooser.remembered_choice();
+  return {std::move(solved), chooser.refusal_examples()};
+}
+
+}  // namespace korch

@@ -1,0 +1,40 @@
+// The solve stage: which columns make the plan. Measures what can matter, solves, runs the solver's plan
+// against greedy's, and remembers the answer (docs/design/driver.md).
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "korch/driver/columns.h"
+#include "korch/driver/pipeline.h"
+#include "korch/driver/solve_memo.h"
+#include "korch/profile/database.h"
+#include "korch/profile/kernel_bank.h"
+
+namespace korch {
+
+using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>>;  // nodes, outputs
+
+struct ChoiceRequest {
+  const Graph* graph;
+  const Target* target;
+  const CompileOptions* options;
+  Database* database;                           // may be null
+  std::chrono::steady_clock::time_point start;  // from which the budget counts
+  CandidateSet rival_groups;          // greedy's, to run its plan against the solver's; empty: do not
+  std::map<std::string, int> pruned;  // so far, by rule
+};
+
+struct Choice {
+  SolveMemo solved;
+  std::map<RefusalReason, std::string> refusal_examples;  // the first of each
+};
+
+// Columns get the costs that were measured.
+Choice choose_plan(const ChoiceRequest& request, Columns& columns, KernelBank& bank);
+
+}  // namespace korch
