@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "korch/base/files.h"
+#include "korch/driver/explain.h"
 #include "korch/driver/pipeline.h"
 #include "korch/driver/verify.h"
 #include "korch/ir/text.h"
@@ -112,6 +113,20 @@ TEST_F(Compile, PlanInsideTheExecutableTellsTheSteps) {
   EXPECT_EQ(plan.outputs[0].name, "probabilities");
   EXPECT_EQ(plan.report.objective_us, result.plan.report.objective_us);
   EXPECT_EQ(plan.steps[0].primitives, result.plan.steps[0].primitives);
+}
+
+TEST_F(Compile, ReportKeepsWhatWasRunWhole) {
+  Plan plan = compile("m.so").plan;
+  plan.report.whole_runs = {{"greedy", 120.5, 140.25}, {"solver's", 118, 150}};
+  plan.flushes_subnormals = true;
+  const Plan read = plan_from_json(plan_to_json(plan));
+  ASSERT_EQ(read.report.whole_runs.size(), 2u);
+  EXPECT_EQ(read.report.whole_runs[0].plan, "greedy");
+  EXPECT_EQ(read.report.whole_runs[1].measured_us, 150);
+  EXPECT_EQ(predicted_us(read.report), 120.5);
+  EXPECT_TRUE(read.flushes_subnormals);
+  EXPECT_NE(explain(read, {}, {}).find("greedy plan, predicted 120.5 us, measured 140.2 us, kept"),
+            std::string::npos);
 }
 
 // Outputs that nothing computes, or that are other outputs, with a step to run and without one.

@@ -77,6 +77,28 @@ TEST(Lazy, MeasuresAFractionOfANetwork) {
   EXPECT_LT(lazy.measured, static_cast<int>(lazy.costs.size()) / 2);
 }
 
+TEST(Lazy, OutOfTimeTakesTheBestOfWhatIsMeasured) {
+  NetworkOptions options;
+  options.blocks = 16;
+  options.layouts = 2;
+  options.alternatives = 30;
+  Lazy lazy{network_problem(options), {}};
+  lazy.costs = true_costs(lazy.problem, 11);
+  SolveOptions solve_options;
+  solve_options.time_limit_s = 0.01;
+  const LazyResult result = lazy.run(solve_options);
+  ASSERT_FALSE(result.solution.chosen.empty());
+  EXPECT_EQ(result.certified, result.solution.status == SolveStatus::optimal);
+  EXPECT_FALSE(schedule(lazy.problem, result.solution.chosen).empty());
+  double sum = 0;
+  for (const int k : result.solution.chosen) {
+    EXPECT_TRUE(lazy.problem.columns[k].measured);
+    sum += lazy.costs[k];
+  }
+  EXPECT_NEAR(result.solution.objective_us, sum, 1e-6);
+  EXPECT_LE(result.solution.bound_us, lazy.exhaustive().objective_us * (1 + 1e-9));
+}
+
 Problem two_ways() {
   Problem problem;
   problem.class_count = 2;

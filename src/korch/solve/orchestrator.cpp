@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -31,7 +32,11 @@ class Stopwatch {
 }  // namespace
 
 Orchestrator::Orchestrator(const Problem& problem)
-    : problem_(problem), network_(reduce(problem)), formulation_(network_) {}
+    : problem_(problem), network_(reduce(problem)), formulation_(network_), readers_(network_.node_count) {
+  for (size_t a = 0; a < network_.arcs.size(); ++a)
+    for (const int node : network_.arcs[a].inputs) readers_[node].push_back(static_cast<int>(a));
+  arcs_by_layer_ = arcs_by_layer();
+}
 
 void Orchestrator::read_costs() {
   cheapest_.resize(network_.arcs.size());
@@ -92,18 +97,14 @@ std::vector<int> Orchestrator::round(const std::vector<double>& values) const {
   constexpr double kStillToPay = 0.01;   // keeps arcs that the relaxation took comparable with each other
   using Entry = std::pair<double, int>;  // the dearest chain up to and with this arc, arc
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  std::vector<int> missing(network_.arcs.size());
-  std::vector<std::vector<int>> readers(network_.node_count);
+  std::vector<int> missing = input_counts();
   std::vector<double> dearest(network_.arcs.size(), 0);
   auto weigh = [&](int arc) {
     const double own = cost_us_[arc] * (1 + kStillToPay - std::min(1.0, values[arc]));
     if (std::isfinite(own)) ready.push({dearest[arc] + own, arc});
   };
-  for (size_t a = 0; a < network_.arcs.size(); ++a) {
-    missing[a] = static_cast<int>(network_.arcs[a].inputs.size());
-    for (const int node : network_.arcs[a].inputs) readers[node].push_back(static_cast<int>(a));
+  for (size_t a = 0; a < network_.arcs.size(); ++a)
     if (missing[a] == 0) weigh(static_cast<int>(a));
-  }
   std::vector<bool> made(network_.node_count);
   std::vector<int> plan;
   while (!ready.empty()) {
@@ -113,7 +114,7 @@ std::vector<int> Orchestrator::round(const std::vector<double>& values) const {
     for (const int node : network_.arcs[arc].outputs) {
       if (made[node]) continue;
       made[node] = is_first = true;
-      for (const int reader : readers[node]) {
+      for (const int reader : readers_[node]) {
         dearest[reader] = std::max(dearest[reader], cost);
         if (--missing[reader] == 0) weigh(reader);
       }
@@ -156,28 +157,37 @@ Mip Orchestrator::only(const std::vector<bool>& arcs, Mip mip) const {
   return mip;
 }
 
-// How many arcs, one after the other, it takes at least until each node is made.
-std::vector<int> Orchestrator::node_layers() const {
-  std::vector<int> layer(network_.node_count, 0), missing(network_.arcs.size());
-  std::vector<std::vector<int>> readers(network_.node_count);
-  std::vector<int> ready;
-  for (size_t a = 0; a < network_.arcs.size(); ++a) {
-    missing[a] = static_cast<int>(network_.arcs[a].inputs.size());
-    for (const int node : network_.arcs[a].inputs) readers[node].push_back(static_cast<int>(a));
+// Arcs by how many of them, one after the other, it takes at least until what they make is there.
+std::vector<int> Orchestrator::arcs_by_layer() const {
+  std::vector<int> layer(network_.node_count, 0), missing = input_counts(), ready;
+  for (size_t a = 0; a < missing.size(); ++a)
     if (missing[a] == 0) ready.push_back(static_cast<int>(a));
-  }
   for (int now = 1; !ready.empty(); ++now) {
     std::vector<int> next;
     for (const int arc : ready)
       for (const int node : network_.arcs[arc].outputs) {
         if (layer[node] != 0) continue;
         layer[node] = now;
-        for (const int reader : readers[node])
+        for (const int reader : readers_[node])
           if (--missing[reader] == 0) next.push_back(reader);
       }
     ready = std::move(next);
   }
-  return layer;
+  auto reached = [&](int arc) {
+    int last = 0;
+    for (const int node : network_.arcs[arc].outputs) last = std::max(last, layer[node]);
+    return last;
+  };
+  std::vector<int> arcs(network_.arcs.size());
+  std::iota(arcs.begin(), arcs.end(), 0);
+  std::stable_sort(arcs.begin(), arcs.end(), [&](int a, int b) { return reached(a) < reached(b); });
+  return arcs;
+}
+
+std::vector<int> Orchestrator::input_counts() const {
+  std::vector<int> counts;
+  for (const Arc& arc : network_.arcs) counts.push_back(static_cast<int>(arc.inputs.size()));
+  return counts;
 }
 
 // Improves the best plan a stretch of the network at a time: arcs that make something within the stretch are
@@ -187,15 +197,7 @@ void Orchestrator::polish(Search& search, double time_limit_s) {
   constexpr int kArcsPerStretch = 1500;
   constexpr double kStretchLimit_s = 5, kLittle = 5e-4;
   const Stopwatch watch;
-  const std::vector<int> layer = node_layers();
-  std::vector<std::pair<int, int>> arcs;  // by the layer that they reach
-  for (size_t a = 0; a < network_.arcs.size(); ++a) {
-    int reached = 0;
-    for (const int node : network_.arcs[a].outputs) reached = std::max(reached, layer[node]);
-    arcs.push_back({reached, static_cast<int>(a)});
-  }
-  std::sort(arcs.begin(), arcs.end());
-  const int step = kArcsPerStretch / 2, last = std::max(0, static_cast<int>(arcs.size()) - step);
+  const int step = kArcsPerStretch / 2, last = std::max(0, static_cast<int>(arcs_by_layer_.size()) - step);
   for (bool better = true; better;) {
     const double start_us = search.best->cost_us;
     for (int from = 0; from <= last; from += step) {
@@ -204,8 +206,8 @@ void Orchestrator::polish(Search& search, double time_limit_s) {
       if (left_s <= 0 || search.meets_bound()) return;
       std::vector<bool> keep(network_.arcs.size());
       for (const int arc : search.best->order) keep[arc] = true;
-      const int end = std::min(from + kArcsPerStretch, static_cast<int>(arcs.size()));
-      for (int i = from; i < end; ++i) keep[arcs[i].second] = true;
+      const int end = std::min(from + kArcsPerStretch, static_cast<int>(arcs_by_layer_.size()));
+      for (int i = from; i < end; ++i) keep[arcs_by_layer_[i]] = true;
       const double end_s = watch.seconds() + std::min(left_s, kStretchLimit_s);
       bool waits_for_itself = true;
       while (waits_for_itself && watch.seconds() < end_s)

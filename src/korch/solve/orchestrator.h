@@ -56,7 +56,8 @@ class Orchestrator {
   void search(Search& search, double time_limit_s);
   bool branch(Search& search, const Mip& mip, bool all, double time_limit_s);
   void polish(Search& search, double time_limit_s);
-  std::vector<int> node_layers() const;
+  std::vector<int> arcs_by_layer() const;
+  std::vector<int> input_counts() const;  // of each arc
   double cost_of(const std::vector<int>& arcs) const;
   // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_.
   double prove_bound(const std::vector<double>& row_duals);
@@ -71,6 +72,8 @@ class Orchestrator {
   const Problem& problem_;
   Network network_;
   Formulation formulation_;
+  std::vector<std::vector<int>> readers_;  // of each node: arcs
+  std::vector<int> arcs_by_layer_;
   std::unique_ptr<Relaxation> relaxation_;
   std::vector<int> cheapest_;    // of each arc: its column at the present costs
   std::vector<double> cost_us_;  // of each arc
