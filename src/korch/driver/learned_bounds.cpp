@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace korch {
 namespace {
@@ -78,13 +77,6 @@ LearnedBounds::LearnedBounds(const Graph& graph, const Columns& columns, std::ve
     kinds_.push_back(std::move(kinds));
   }
   seen_.resize(numbers.size());
-  std::unordered_set<Hash, HashHasher> keys;
-  for (size_t i = 0; i < columns.infos.size(); ++i) {
-    const Column& column = columns.problem.columns[i];
-    if (column.measured && std::isfinite(column.cost_us) && columns.infos[i].kind != ColumnInfo::Kind::view &&
-        keys.insert(columns.infos[i].key).second)
-      observe(static_cast<int>(i), column.cost_us);
-  }
 }
 
 void LearnedBounds::observe(int column, double cost_us) {

@@ -12,7 +12,7 @@ namespace korch {
 
 class LearnedBounds {
  public:
-  // What is measured already is learned from. `plain_us`: PlainLinear::plain_costs_us.
+  // `plain_us`: PlainLinear::plain_costs_us.
   LearnedBounds(const Graph& graph, const Columns& columns, std::vector<double> plain_us);
 
   // A kernel's measured cost; once per key.

@@ -70,8 +70,7 @@ class Compilation {
     dump("4-columns.txt", [&] { return describe(primitive, columns); });
     if (stopped("columns")) return result_;
 
-    std::optional<KernelBank> bank(std::in_place, primitive, target_, database_.get(),
-                                   constant_bytes(primitive));
+    std::optional<KernelBank> bank(std::in_place, primitive, target_, database_.get());
     const Choice choice = stage("solve", [&] {
       return choose_plan(
           {&primitive, &target_, &options_, database_.get(), start_, greedy_groups_, report_.pruned}, columns,
@@ -167,13 +166,6 @@ class Compilation {
     for (const Implementation& way : implementations(graph, candidate, target_, options_.accuracy))
       any = any || generate(graph, candidate, way, target_).ok();
     return has_kernel_[hash] = any;
-  }
-
-  static int64_t constant_bytes(const Graph& graph) {
-    int64_t bytes = 0;
-    for (ValueId v = 0; v < graph.value_count(); ++v)
-      if (const HostTensor* constant = graph.constant(v)) bytes += constant->bytes();
-    return bytes;
   }
 
   BuiltPlan make_plan(const Graph& graph, const Columns& columns, const Choice& choice, KernelBank& bank) {
@@ -277,14 +269,15 @@ class Compilation {
   double whole_latency_us(const PlanReport& report, const Hash& key, const DraftPath& draft_path) {
     if (!report.whole_runs.empty()) return report.whole_runs[0].measured_us;
     if (database_ != nullptr)
-      if (const std::optional<Cost> cost = database_->get_cost(key)) return cost->median_us;
+      if (const std::optional<Cost> cost = database_->get_cost(key)) return cost->us;
     const BenchRow row = stage("measure plan", [&] {
       BenchOptions options;
       options.rounds = 30;
       options.max_seconds = 3;
       return bench({draft_path()}, options).rows[0];
     });
-    if (database_ != nullptr) database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds});
+    if (database_ != nullptr)
+      database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds, true});
     return row.median_us;
   }
 

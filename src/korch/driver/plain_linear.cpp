@@ -96,9 +96,7 @@ double PlainLinear::alone_us(const Linear& linear, const Way& way) const {
   double best = kUnknown;
   const auto found = linear.alone.find(way);
   if (found == linear.alone.end()) return best;
-  for (int column : found->second)
-    if (columns_.problem.columns[column].measured)
-      best = std::min(best, columns_.problem.columns[column].cost_us);
+  for (int column : found->second) best = std::min(best, columns_.problem.columns[column].cost_us);
   return best;
 }
 

@@ -39,7 +39,11 @@ class PlanChooser {
         rival_groups_(request.rival_groups),
         pruned_(request.pruned),
         columns_(columns),
-        bank_(bank) {}
+        bank_(bank),
+        is_known_(columns.infos.size()) {
+    for (size_t id = 0; id < columns.infos.size(); ++id)
+      by_key_[columns.infos[id].key].push_back(static_cast<int>(id));
+  }
 
   SolveMemo remembered_choice() {
     const Hash key =
@@ -55,6 +59,7 @@ class PlanChooser {
     const bool contest = !rival_groups_.empty() && options_.measure && options_.budget_s == 0 &&
                          !solved.solution.chosen.empty();
     const Solution rival = contest ? greedy_plan() : Solution{};
+    take_quick_costs();
     SolveMemo memo = memo_of(solved);
     if (contest) run_against(rival, memo);
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
@@ -93,6 +98,7 @@ class PlanChooser {
     auto measure = [&](const std::vector<int>& ids) {
       measure_columns(ids);
       for (int id : allowed) problem.columns[id] = columns_.problem.columns[id];
+      return true;
     };
     return solve_lazily(problem, measure, {}).solution;
   }
@@ -141,7 +147,7 @@ class PlanChooser {
     for (int id : memo.solution.chosen) {
       if (columns_.infos[id].kind == ColumnInfo::Kind::view) continue;
       const Result<BuiltKernel>& built = *bank_.find(columns_.infos[id].key);
-      if (!built || (options_.measure && built.value().cost->median_us != memo.cost_us[id])) return false;
+      if (!built || (options_.measure && built.value().cost->us != memo.cost_us[id])) return false;
     }
     for (size_t id = 0; id < columns_.infos.size(); ++id) {
       Column& column = columns_.problem.columns[id];
@@ -156,10 +162,12 @@ class PlanChooser {
   SolveMemo memo_of(const LazyResult& solved) const {
     SolveMemo memo;
     memo.solution = solved.solution;
-    memo.measured = measured_columns_;
-    memo.bound_violations = bound_violations_;
+    memo.measured = static_cast<int>(std::count(is_known_.begin(), is_known_.end(), true));
+    for (const auto& [key, ids] : by_key_)
+      memo.bound_violations += is_known_[ids[0]] && columns_.infos[ids[0]].kind != ColumnInfo::Kind::view &&
+                               columns_.problem.columns[ids[0]].cost_us < columns_.infos[ids[0]].bound_us;
     memo.learned_violations = learned_violations_;
-    memo.certified = solved.solution.status == SolveStatus::optimal && bound_violations_ == 0 &&
+    memo.certified = solved.solution.status == SolveStatus::optimal && memo.bound_violations == 0 &&
                      options_.measure && !budget_exhausted_;
     memo.refused = columns_.refused;
     memo.pruned = pruned_;
@@ -173,7 +181,10 @@ class PlanChooser {
   LazyResult choose() {
     SolveOptions solve_options;
     if (!options_.measure) return choose_on_bounds(solve_options);
-    auto measure = [&](const std::vector<int>& ids) { measure_columns(ids); };
+    auto measure = [&](const std::vector<int>& ids) {
+      measure_columns(ids);
+      return true;
+    };
     if (options_.budget_s > 0) {
       solve_options.start = first_measured_plan();
       constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
@@ -185,6 +196,7 @@ class PlanChooser {
         std::vector<int> all(columns_.infos.size());
         std::iota(all.begin(), all.end(), 0);
         measure(all);
+        measure(all);  // thoroughly
       } else if (options_.bounds == Bounds::learned) {
         measure_linear_alone();
       }
@@ -199,11 +211,13 @@ class PlanChooser {
     const PlainLinear plain(graph_, columns_);
     measure_columns(plain.probes());
     learned_.emplace(graph_, columns_, plain.plain_costs_us());
+    for (const auto& [key, ids] : by_key_)
+      if (is_known_[ids[0]]) learn_from(ids[0]);
     int& pruned = pruned_["dominated_implementation"];
     const std::vector<bool> dominated = plain.dominated();
     for (size_t id = 0; id < dominated.size(); ++id) {
       Column& column = columns_.problem.columns[id];
-      if (!dominated[id] || column.measured) continue;
+      if (!dominated[id] || column.measured || is_known_[id]) continue;
       drop(column);
       ++pruned;
     }
@@ -230,6 +244,7 @@ class PlanChooser {
     LazyResult result;
     const double bound_us =
         solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = start}).bound_us;
+    take_quick_costs();
     drop_unmeasured();
     result.solution = solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = start});
     result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
@@ -264,18 +279,22 @@ class PlanChooser {
     }
   }
 
-  // Measures these columns and gives every column of the same key the same cost.
+  // Looks at the cost of these columns, quickly the first time and thoroughly the second, which is final: of
+  // many quick looks the lowest is flattery. Every column of the same key gets the same cost.
   void measure_columns(const std::vector<int>& ids, bool within_budget = true) {
-    if (by_key_.empty())
-      for (size_t i = 0; i < columns_.infos.size(); ++i)
-        by_key_[columns_.infos[i].key].push_back(static_cast<int>(i));
-    std::vector<KernelRequest> requests;
+    std::vector<KernelRequest> quick, thorough;
     std::unordered_set<Hash, HashHasher> seen;
     for (int id : ids)
       if (!columns_.problem.columns[id].measured && seen.insert(columns_.infos[id].key).second)
-        requests.push_back(kernel_request(graph_, columns_, id));
+        (is_known_[id] ? thorough : quick).push_back(kernel_request(graph_, columns_, id));
+    measure_kernels(quick, Care::quick, within_budget);
+    measure_kernels(thorough, Care::thorough, within_budget);
+    raise_bounds();
+  }
+
+  void measure_kernels(const std::vector<KernelRequest>& requests, Care care, bool within_budget) {
     constexpr size_t kBatch =
-        16;  // kernels compiled together, then measured; progress and budget are seen in between
+        16;  // compiled together, then measured; progress and budget are seen in between
     for (size_t i = 0; i < requests.size(); i += kBatch) {
       throw_if_interrupted();
       if (options_.progress)
@@ -284,38 +303,45 @@ class PlanChooser {
       if (within_budget && budget_left_s() < 0) throw BudgetSpent{};
       const std::vector<KernelRequest> batch(requests.begin() + i,
                                              requests.begin() + std::min(i + kBatch, requests.size()));
-      bank_.measure(batch);
-      for (const KernelRequest& request : batch) record(*bank_.find(request.key), request.key);
+      bank_.measure(batch, care);
+      for (const KernelRequest& request : batch) record(*bank_.find(request.key), by_key_.at(request.key));
     }
-    raise_bounds();
     measured_keys_ += static_cast<int64_t>(requests.size());
   }
 
-  void record(const Result<BuiltKernel>& built, const Hash& key) {
+  void record(const Result<BuiltKernel>& built, const std::vector<int>& ids) {
     if (!built) {
       ++columns_.refused[name(built.refusal().reason)];
       refusal_examples_.emplace(built.refusal().reason, built.refusal().detail);
     }
-    const std::vector<int>& ids = by_key_.at(key);
-    if (built) {
-      const double cost_us = built.value().cost->median_us;
-      bound_violations_ += cost_us < columns_.infos[ids[0]].bound_us;
-      learned_violations_ += learned_ && cost_us < learned_->bound_us(ids[0]);
-      if (learned_) learned_->observe(ids[0], cost_us);
-    }
+    const bool first_look = !is_known_[ids[0]];
     for (int id : ids) {
       Column& column = columns_.problem.columns[id];
-      column.measured = true;
-      ++measured_columns_;
-      column.cost_us = built ? built.value().cost->median_us : std::numeric_limits<double>::infinity();
+      column.cost_us = built ? built.value().cost->us : std::numeric_limits<double>::infinity();
+      column.measured = !built || built.value().cost->thorough;
+      is_known_[id] = true;
     }
+    if (!built || !first_look || !learned_) return;
+    learned_violations_ += columns_.problem.columns[ids[0]].cost_us < learned_->bound_us(ids[0]);
+    learn_from(ids[0]);
+  }
+
+  void learn_from(int id) {
+    const double cost_us = columns_.problem.columns[id].cost_us;
+    if (std::isfinite(cost_us)) learned_->observe(id, cost_us);
   }
 
   void raise_bounds() const {
     if (!learned_) return;
     for (size_t id = 0; id < columns_.infos.size(); ++id)
-      if (!columns_.problem.columns[id].measured)
-        columns_.problem.columns[id].cost_us = learned_->bound_us(static_cast<int>(id));
+      if (Column& column = columns_.problem.columns[id]; !column.measured && !is_known_[id])
+        column.cost_us = learned_->bound_us(static_cast<int>(id));
+  }
+
+  // A quick look is final where nobody wanted a thorough one.
+  void take_quick_costs() {
+    for (size_t id = 0; id < is_known_.size(); ++id)
+      if (is_known_[id]) columns_.problem.columns[id].measured = true;
   }
 
   void drop_unmeasured() {
@@ -338,9 +364,9 @@ class PlanChooser {
   Columns& columns_;
   KernelBank& bank_;
   std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
-  int measured_columns_ = 0;
+  std::vector<bool> is_known_;  // of each column: someone has looked at its cost
   std::optional<LearnedBounds> learned_;
-  int bound_violations_ = 0, learned_violations_ = 0;  // as in SolveMemo
+  int learned_violations_ = 0;  // as in SolveMemo
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
   std::map<RefusalReason, std::string> refusal_examples_;

@@ -138,22 +138,25 @@ int64_t checksum(Table table, const std::string& key, std::string_view value) {
 std::string cost_text(const Cost& cost) {
   std::string text;
   char digits[64];
-  for (const double number : {cost.median_us, cost.low_us, cost.high_us})
+  for (const double number : {cost.us, cost.low_us, cost.high_us})
     text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr).push_back(' ');
-  return text + std::to_string(cost.samples);
+  return text + std::to_string(cost.samples) + (cost.thorough ? " thorough" : " quick");
 }
 
 std::optional<Cost> parse_cost(const std::string& text) {
   Cost cost;
   const char* at = text.data();
   const char* end = at + text.size();
-  for (double* number : {&cost.median_us, &cost.low_us, &cost.high_us}) {
+  for (double* number : {&cost.us, &cost.low_us, &cost.high_us}) {
     const std::from_chars_result parsed = std::from_chars(at, end, *number);
     if (parsed.ec != std::errc() || parsed.ptr == end || !std::isfinite(*number)) return std::nullopt;
     at = parsed.ptr + 1;
   }
   const std::from_chars_result parsed = std::from_chars(at, end, cost.samples);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  if (parsed.ec != std::errc()) return std::nullopt;
+  const std::string_view care(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
+  cost.thorough = care == " thorough";
+  if (!cost.thorough && care != " quick") return std::nullopt;
   return cost;
 }
 

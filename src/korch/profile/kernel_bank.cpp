@@ -11,10 +11,14 @@
 
 namespace korch {
 
-constexpr int kCostProtocol = 3;  // raised when the way of measuring changes, so that old costs are misses
+constexpr int kCostProtocol = 4;  // raised when the way of measuring changes, so that old costs are misses
 
-KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database, int64_t weights_bytes)
-    : graph_(graph), target_(target), database_(database), meter_(target, weights_bytes) {}
+KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database)
+    : graph_(graph),
+      target_(target),
+      database_(database),
+      working_set_(working_set(graph)),
+      meter_(target, working_set_) {}
 
 const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
   const auto found = kernels_.find(key);
@@ -79,11 +83,12 @@ Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built
   } else {
     types = to_string(request.reorder_type);
   }
-  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types,
-                               target_.cpu_name, name(target_.isa), target_.threads, compiler_version()));
+  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types,
+                               target_.cpu_name, name(target_.isa), target_.threads, compiler_version(),
+                               working_set_.weights_bytes, working_set_.activation_bytes));
 }
 
-Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKernel& built) {
+Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKernel& built, Care care) {
   MeasuredKernel job;
   job.kernel = &built.kernel;
   job.object = &built.object;
@@ -104,22 +109,25 @@ Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKe
     job.input_bytes = {physical_bytes(request.reorder_type, request.reorder_from)};
     job.output_bytes = {physical_bytes(request.reorder_type, request.reorder_to)};
   }
-  return meter_.measure(job);
+  return meter_.measure(job, care);
 }
 
-void KernelBank::measure(const std::vector<KernelRequest>& requests) {
+void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) {
   build(requests);
+  const auto suffices = [&](const std::optional<Cost>& cost) {
+    return cost && (cost->thorough || care == Care::quick);
+  };
   for (const KernelRequest& request : requests) {
     Result<BuiltKernel>& slot = kernels_.at(request.key);
-    if (!slot || slot.value().cost) continue;
+    if (!slot || suffices(slot.value().cost)) continue;
     BuiltKernel built = std::move(slot).value();
     const Hash key = cost_key(request, built);
-    if (database_ != nullptr) built.cost = database_->get_cost(key);
-    if (built.cost) {
+    if (!built.cost && database_ != nullptr) built.cost = database_->get_cost(key);
+    if (suffices(built.cost)) {
       slot = std::move(built);
       continue;
     }
-    Result<Cost> cost = measure_one(request, built);
+    Result<Cost> cost = measure_one(request, built, care);
     if (cost) {
       ++measured_now_;
       built.cost = cost.value();

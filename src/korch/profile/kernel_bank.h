@@ -32,13 +32,13 @@ struct BuiltKernel {
 
 class KernelBank {
  public:
-  // `database` may be null. `weights_bytes`: size of the model's constants, the working set to measure in.
-  KernelBank(const Graph& graph, const Target& target, Database* database, int64_t weights_bytes);
+  KernelBank(const Graph& graph, const Target& target, Database* database);  // which may be null
 
   // Generates and compiles what is missing, on all of the target's threads.
   void build(const std::vector<KernelRequest>& requests);
-  // Builds and measures what is missing; measuring runs alone.
-  void measure(const std::vector<KernelRequest>& requests);
+  // Builds and measures what is missing, again where the cost is known but not with that care; measuring runs
+  // alone.
+  void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 
   // Null when not requested yet.
   const Result<BuiltKernel>* find(const Hash& key) const;
@@ -48,11 +48,12 @@ class KernelBank {
  private:
   Result<BuiltKernel> build_one(const KernelRequest& request);
   Hash cost_key(const KernelRequest& request, const BuiltKernel& built) const;
-  Result<Cost> measure_one(const KernelRequest& request, const BuiltKernel& built);
+  Result<Cost> measure_one(const KernelRequest& request, const BuiltKernel& built, Care care);
 
   const Graph& graph_;
   Target target_;
   Database* database_;
+  const WorkingSet working_set_;
   Meter meter_;
   std::unordered_map<Hash, Result<BuiltKernel>, HashHasher> kernels_;
   int measured_now_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 
 #include "korch/base/interrupt.h"
 #include "korch/codegen/cpu/compiler.h"
@@ -16,12 +17,14 @@ namespace korch {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr int kMaxRepetitions = 32;          // of the kernel in the program that is timed
-constexpr double kSecondsPerKernel = 0.015;  // measuring time after warm-up, unless kMinSamples takes longer
+constexpr int kMaxRepetitions = 32;  // of the kernel in the program that is timed
+// Measuring time after warm-up, unless kMinSamples takes longer.
+constexpr double kQuick_s = 0.010, kThorough_s = 0.050;
 constexpr int kMinSamples = 3;
 constexpr int kMaxSamples = 400;
-constexpr int64_t kRingPerL2 = 2;  // activations of all repetitions, in units of all L2 caches
+constexpr int64_t kLeastRingPerL2 = 2;  // activations of all repetitions, in units of all L2 caches
 constexpr int64_t kCacheLine = 64;
+constexpr int64_t kTouchParts = 16;  // that workers share a touch in
 
 int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -32,11 +35,11 @@ int64_t aligned(int64_t bytes) {
 int32_t touch(const korch_kernel_context* context, int64_t begin, int64_t end) {
   auto* bytes = static_cast<volatile char*>(context->args[0]);
   const int64_t lines = *static_cast<const int64_t*>(context->args[1]);
-  for (int64_t line = lines * begin / 16; line < lines * end / 16; ++line)
+  for (int64_t line = lines * begin / kTouchParts; line < lines * end / kTouchParts; ++line)
     bytes[line * kCacheLine] = bytes[line * kCacheLine];
   return KORCH_KERNEL_OK;
 }
-const rt::Phase kTouchPhase{touch, 16, 1};
+const rt::Phase kTouchPhase{touch, kTouchParts, 1};
 
 // Repeats a block of random content; integers and bools are 0 or 1, which every index and mask allows.
 void fill_random(unsigned char* data, int64_t bytes, DType dtype) {
@@ -63,10 +66,15 @@ struct ExecutorDeleter {
   void operator()(rt::Executor* executor) const { rt::Executor::destroy(executor); }
 };
 
-Cost summarize(std::vector<double> samples) {
+// The mean, as a plan's latency is a sum: on a shared machine a kernel takes either of two times, and the
+// median is one of them. Without the slowest samples, which are interruptions.
+Cost summarize(std::vector<double> samples, Care care) {
+  constexpr size_t kKeptOf20 = 19;
   std::sort(samples.begin(), samples.end());
-  const size_t n = samples.size();
-  return {samples[n / 2], samples[n / 4], samples[n - 1 - n / 4], static_cast<int>(n)};
+  const size_t n = samples.size(), kept = std::max<size_t>(1, n * kKeptOf20 / 20);
+  const double sum = std::accumulate(samples.begin(), samples.begin() + kept, 0.0);
+  return {sum / static_cast<double>(kept), samples[n / 4], samples[n - 1 - n / 4], static_cast<int>(n),
+          care == Care::thorough};
 }
 
 // Memory that is kept from one kernel to the next, so that it is paged in once.
@@ -95,7 +103,7 @@ class Buffer {
 
 struct Meter::State {
   Target target;
-  int64_t weights_bytes;
+  WorkingSet working_set;
   std::unique_ptr<rt::Pool, PoolDeleter> pool;
   LoadedKernels loaded;
   Buffer weights;
@@ -108,7 +116,8 @@ namespace {
 // was last used some steps ago.
 class Trial {
  public:
-  Trial(const MeasuredKernel& job, const Target& target, int64_t weights_bytes, Buffer& weights) : job_(job) {
+  Trial(const MeasuredKernel& job, const Target& target, const WorkingSet& working_set, Buffer& weights)
+      : job_(job) {
     for (int64_t bytes : job.input_bytes) input_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.output_bytes) output_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.kernel->temporary_bytes) temporary_offsets_.push_back(reserve(bytes));
@@ -117,13 +126,17 @@ class Trial {
     const auto fitting = [](int64_t total, int64_t each) {
       return each == 0 ? 1 : std::clamp<int64_t>(total / each, 1, kMaxRepetitions);
     };
-    copies_ = fitting(std::min(weights_bytes, 2 * target.l3_bytes), copy_bytes_);
-    slots_ = fitting(kRingPerL2 * target.l2_bytes * target.threads, slot_bytes_);
+    const int64_t cold = 2 * target.l3_bytes;  // nothing that was used this many bytes ago is cached
+    copies_ = fitting(std::min(working_set.weights_bytes, cold), copy_bytes_);
+    slots_ = fitting(
+        std::clamp(working_set.activation_bytes, kLeastRingPerL2 * target.l2_bytes * target.threads, cold),
+        slot_bytes_);
     repetitions_ = std::max(copies_, slots_);
     place_weights(weights);
   }
 
-  Result<Cost> run(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library, rt::Pool* pool) {
+  Result<Cost> run(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library, rt::Pool* pool,
+                   Care care) {
     make_steps(phases, library);
     program_ = {steps_.data(),
                 static_cast<uint32_t>(steps_.size()),
@@ -143,7 +156,7 @@ class Trial {
       for (size_t i = 0; i < job_.inputs.size(); ++i)
         fill_random(arena + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i],
                     job_.inputs[i].dtype);
-    Result<Cost> cost = sample(*executor);
+    Result<Cost> cost = sample(*executor, care);
     set_repetitions(repetitions_);  // the executor destroys what it created
     return cost;
   }
@@ -223,7 +236,8 @@ class Trial {
 
   // One repetition twice, to page in and to see how long it takes; a slow kernel needs few more. Others go
   // through the whole ring once to warm up.
-  Result<Cost> sample(rt::Executor& executor) {
+  Result<Cost> sample(rt::Executor& executor, Care care) {
+    const double wanted_s = care == Care::quick ? kQuick_s : kThorough_s;
     std::vector<double> step_us(steps_.size()), samples;
     rt::RunOptions options;
     options.step_us = step_us.data();
@@ -240,8 +254,8 @@ class Trial {
       if (round == page_in || round == warm_up) continue;
       if (round == probe) {
         const double probe_s = step_us[kernel_steps_[0]] * 1e-6;
-        count = std::clamp<int64_t>(static_cast<int64_t>(kSecondsPerKernel / std::max(probe_s, 1e-9)), 1,
-                                    repetitions_);
+        count =
+            std::clamp<int64_t>(static_cast<int64_t>(wanted_s / std::max(probe_s, 1e-9)), 1, repetitions_);
         for (int64_t copy = 1; copy < std::min(count, copies_); ++copy) place_constants(copy);
         if (count > 1) continue;
         round = warm_up;
@@ -251,9 +265,9 @@ class Trial {
         total_s += samples.back() * 1e-6;
       }
       if (static_cast<int>(samples.size()) >= kMaxSamples) break;
-      if (total_s >= kSecondsPerKernel && static_cast<int>(samples.size()) >= kMinSamples) break;
+      if (total_s >= wanted_s && static_cast<int>(samples.size()) >= kMinSamples) break;
     }
-    return summarize(std::move(samples));
+    return summarize(std::move(samples), care);
   }
 
   const MeasuredKernel& job_;
@@ -271,14 +285,14 @@ class Trial {
 
 }  // namespace
 
-Meter::Meter(const Target& target, int64_t weights_bytes) : state_(std::make_unique<State>()) {
+Meter::Meter(const Target& target, const WorkingSet& working_set) : state_(std::make_unique<State>()) {
   state_->target = target;
-  state_->weights_bytes = weights_bytes;
+  state_->working_set = working_set;
 }
 
 Meter::~Meter() = default;
 
-Result<Cost> Meter::measure(const MeasuredKernel& job) {
+Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
   if (state_->pool == nullptr) {
     state_->pool.reset(rt::Pool::create(state_->target.threads));
     if (state_->pool == nullptr) throw Error(ErrorKind::resource, "cannot start the worker threads");
@@ -299,8 +313,8 @@ Result<Cost> Meter::measure(const MeasuredKernel& job) {
       phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), job.kernel->phases[i].grid,
                         job.kernel->phases[i].grain});
   }
-  return Trial(job, state_->target, state_->weights_bytes, state_->weights)
-      .run(phases, library, state_->pool.get());
+  return Trial(job, state_->target, state_->working_set, state_->weights)
+      .run(phases, library, state_->pool.get(), care);
 }
 
 }  // namespace korch

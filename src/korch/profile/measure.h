@@ -1,6 +1,6 @@
 // Measuring one kernel (docs/design/profile.md): the step executor and pool of the executables, the threads
 // of the target, inputs random, constants cycled through a working set as large as the model's, activations
-// as warm as the step before would leave them. Medians with an interval; times in microseconds.
+// as warm as the step before would leave them. Times in microseconds.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,20 @@
 
 #include "korch/base/result.h"
 #include "korch/plan/kernel.h"
+#include "korch/profile/working_set.h"
 #include "korch/target/target.h"
 
 namespace korch {
 
 struct Cost {
-  double median_us = 0;
+  double us = 0;                   // of a kernel: the mean without the slowest samples; of a plan: the median
   double low_us = 0, high_us = 0;  // first and third quartile
   int samples = 0;
+  bool thorough = false;
 };
+
+// How long a kernel is measured: quick tells whether it can matter, thorough what it costs.
+enum class Care { quick, thorough };
 
 struct MeasuredKernel {
   const Kernel* kernel = nullptr;
@@ -29,11 +34,11 @@ struct MeasuredKernel {
 
 class Meter {
  public:
-  Meter(const Target& target, int64_t weights_bytes);
+  Meter(const Target& target, const WorkingSet& working_set);
   ~Meter();
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
-  Result<Cost> measure(const MeasuredKernel& kernel);
+  Result<Cost> measure(const MeasuredKernel& kernel, Care care);
 
  private:
   struct State;

@@ -8,8 +8,6 @@
 namespace korch {
 namespace {
 
-using Measure = std::function<void(const std::vector<int>&)>;
-
 constexpr double kForPlans = 0.4;      // share of the time that relaxations leave to looking for plans
 constexpr double kPerSolve = 0.35;     // share of the time left that one solve gets
 constexpr double kForMeasured = 0.15;  // share of the time for a last solve among what is measured
@@ -100,15 +98,12 @@ class LazyLoop {
     return std::move(relaxed.columns);
   }
 
-  // Asks for the costs that are missing among `columns`; false when none came.
+  // Asks for the costs that are missing among `columns`; false when nothing came of it.
   bool measure(const std::vector<int>& columns) {
     std::vector<int> wanted;
     for (const int column : columns)
       if (!problem_.columns[column].measured) wanted.push_back(column);
-    if (wanted.empty()) return false;
-    measure_(wanted);
-    return std::any_of(wanted.begin(), wanted.end(),
-                       [&](int column) { return problem_.columns[column].measured; });
+    return !wanted.empty() && measure_(wanted);
   }
 
   void keep_if_measured(const std::vector<int>& plan) {

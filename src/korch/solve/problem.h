@@ -51,16 +51,16 @@ Solution solve(const Problem& problem, const SolveOptions& options = {});
 std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen);
 
 // Lazy measurement (docs/design/solve.md): solves with lower bounds, asks for the cost of the unmeasured
-// columns of the solution, and repeats until all of it is measured. `measure` fills the measured costs of the
-// columns it is given, and may mark more (isomorphic ones); a column it cannot build gets an infinite cost.
-// When it marks none of those it is given, the loop ends with the best plan that is measured throughout
-// (status feasible), if there is one.
+// columns of the solution, and repeats until all of it is measured. `Measure` fills in better costs of the
+// columns it is given and marks those whose cost is final, and may do so with more (isomorphic ones); a
+// column it cannot build gets an infinite cost, which is final. When it says that it has learnt nothing, the
+// loop ends with the best plan that is measured throughout (status feasible), if there is one.
+using Measure = std::function<bool(const std::vector<int>&)>;
 struct LazyResult {
   Solution solution;
   int bound_violations = 0;  // columns measured below their bound
   bool certified = false;
 };
-LazyResult solve_lazily(Problem& problem, const std::function<void(const std::vector<int>&)>& measure,
-                        const SolveOptions& options = {});
+LazyResult solve_lazily(Problem& problem, const Measure& measure, const SolveOptions& options = {});
 
 }  // namespace korch
