@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli.h"
+#include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/driver/executable_inputs.h"
@@ -59,15 +60,30 @@ void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios
   if (arguments.json) print_json(json);
 }
 
+// One per output; none without --output-dir.
+std::vector<std::string> output_files(const RunArguments& arguments, const std::vector<PlanIo>& outputs) {
+  std::vector<std::string> files;
+  std::map<std::string, std::string> written;  // output by file
+  for (size_t i = 0; i < outputs.size() && !arguments.output_dir.empty(); ++i) {
+    files.push_back(arguments.output_dir + "/" + npy_name(outputs[i].name));
+    const auto [other, fresh] = written.emplace(files.back(), outputs[i].name);
+    if (!fresh)
+      throw Error(ErrorKind::usage, fmt::format("outputs '{}' and '{}' would both be written to {}; run without "
+                                                "--output-dir, or rename one in the model",
+                                                other->second, outputs[i].name, files.back()));
+  }
+  return files;
+}
+
 void run_run(const RunArguments& arguments) {
   LoadedExecutable executable(arguments.executable, arguments.threads);
   const std::vector<HostTensor> inputs =
       executable_inputs(executable, arguments.seed, parse_assignments("--input", arguments.inputs));
-  if (!arguments.output_dir.empty()) make_directories(arguments.output_dir);
+  const std::vector<std::string> files = output_files(arguments, executable.outputs());
+  if (!files.empty()) make_directories(arguments.output_dir);
   const std::vector<HostTensor> outputs = executable.run(inputs);
   throw_if_interrupted();
-  for (size_t i = 0; i < outputs.size() && !arguments.output_dir.empty(); ++i)
-    write_npy(arguments.output_dir + "/" + npy_name(executable.outputs()[i].name), outputs[i]);
+  for (size_t i = 0; i < files.size(); ++i) write_npy(files[i], outputs[i]);
   print_outputs(arguments, executable.outputs(), outputs);
 }
 

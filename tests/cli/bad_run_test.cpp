@@ -59,6 +59,18 @@ TEST_F(BadRun, OutputFiles) {
   EXPECT_FALSE(file_exists(path("n.so")));
 }
 
+TEST_F(BadRun, OutputsOfOneFile) {
+  ModelBuilder b;
+  b.input("x", {2, 5}).output("a/b").output("a_b");
+  b.node("Sin", {"x"}, {"a/b"}, "sine");
+  b.node("Cos", {"x"}, {"a_b"}, "cosine");
+  write_model("two.onnx", b);
+  ASSERT_EQ(compile("two.onnx", "--no-verify"), 0) << err_;
+  expect_refused("run " + path("m.so") + " --output-dir " + path("out"), 2, {"'a/b'", "'a_b'", "a_b.npy"});
+  EXPECT_FALSE(file_exists(path("out")));
+  EXPECT_EQ(run("run " + path("m.so")), 0) << err_;
+}
+
 TEST_F(BadRun, IndicesOutOfRange) {
   ModelBuilder b;
   b.input("data", {5, 4}).input("at", {3}, 7).output("y");

@@ -120,6 +120,25 @@ TEST(SpecialValues, PropagateAsTheOperatorsSay) {
   EXPECT_GT(check_with(graph, {HostTensor::of<float>(DType::f32, {3, 24}, values)}), 0);
 }
 
+// A divisor for a whole row, at the ends of the range: its inverse alone would be infinite or subnormal.
+TEST(SpecialValues, RowsDividedByTheSmallestAndTheLargest) {
+  const Graph graph = parse_graph(R"(graph {
+  input %x : f32[8x24] "x"
+  input %y : f32[8x1] "y"
+  %q = Div(%x, %y)
+  output %q "q"
+})");
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> divisors = {1e-45f, -3e-39f, 1e-37f, 3.4e38f, -1.8e38f, 0, inf, 7};
+  std::vector<float> dividends;
+  for (float y : divisors)
+    for (int i = 0; i < 24; ++i)
+      dividends.push_back(i == 0 ? 0 : i == 1 ? inf : i == 2 ? -1e-30f : 0.37f * static_cast<float>(i - 12) * (y == 0 || y == inf ? 1 : y));
+  EXPECT_GT(check_with(graph, {HostTensor::of<float>(DType::f32, {8, 24}, dividends),
+                               HostTensor::of<float>(DType::f32, {8, 1}, divisors)}),
+            0);
+}
+
 TEST(SmallFloats, AreConvertedAndMoved) {
   for (const std::string type : {"f16", "bf16"})
     EXPECT_GT(

@@ -19,7 +19,8 @@ enum class RefusalReason {
   scratch_too_large,   // stages do not fit the per-worker scratch
   compile_failed,      // the compiler rejected generated code (a bug worth looking at)
   library_refused,     // the vendor library has no implementation
-  run_failed           // the kernel reported an error while measured
+  run_failed,          // the kernel reported an error while measured
+  out_of_memory        // to measure it in
 };
 
 const char* name(RefusalReason reason);

@@ -172,7 +172,8 @@ class Compilation {
     const SolveMemo& solved = choice.solved;
     const Solution& solution = solved.solution;
     if (solution.status == SolveStatus::infeasible)
-      throw Error(ErrorKind::unsupported,
+      throw Error(choice.refusal_examples.count(RefusalReason::out_of_memory) != 0 ? ErrorKind::resource
+                                                                                   : ErrorKind::unsupported,
                   "no plan exists: " + missing_kernels(graph, columns, choice.refusal_examples));
     if (solution.status == SolveStatus::unknown)
       throw Error(ErrorKind::resource, "the solver found no plan within its time limit");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <numeric>
 
 #include "korch/base/interrupt.h"
@@ -42,22 +43,34 @@ int32_t touch(const korch_kernel_context* context, int64_t begin, int64_t end) {
 const rt::Phase kTouchPhase{touch, kTouchParts, 1};
 
 // Repeats a block of random content; integers and bools are 0 or 1, which every index and mask allows.
-void fill_random(unsigned char* data, int64_t bytes, DType dtype) {
-  constexpr int64_t kBlock = 1 << 14;  // elements
-  HostTensor block(TensorType{DType::f64, {kBlock}});
-  uint64_t state = 0x9e3779b97f4a7c15;
-  for (int64_t i = 0; i < kBlock; ++i) {
-    double sum = 0;
-    for (int k = 0; k < 4; ++k) {
-      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      sum += static_cast<double>(state >> 40) / (1 << 24);
-    }
-    block.mutable_data<double>()[i] = is_float(dtype) ? (sum - 2) * 1.7 : static_cast<double>(sum > 2);
+class RandomContent {
+ public:
+  void fill(unsigned char* data, int64_t bytes, DType dtype) {
+    const auto [found, missing] = blocks_.try_emplace(dtype);
+    if (missing) found->second = random_block(dtype);
+    const HostTensor& block = found->second;
+    for (int64_t at = 0; at < bytes; at += block.bytes())
+      std::memcpy(data + at, block.raw(), static_cast<size_t>(std::min(bytes - at, block.bytes())));
   }
-  const HostTensor content = converted(block, dtype);
-  for (int64_t at = 0; at < bytes; at += content.bytes())
-    std::memcpy(data + at, content.raw(), static_cast<size_t>(std::min(bytes - at, content.bytes())));
-}
+
+ private:
+  static HostTensor random_block(DType dtype) {
+    constexpr int64_t kElements = 1 << 14;
+    HostTensor block(TensorType{DType::f64, {kElements}});
+    uint64_t state = 0x9e3779b97f4a7c15;
+    for (int64_t i = 0; i < kElements; ++i) {
+      double sum = 0;
+      for (int k = 0; k < 4; ++k) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        sum += static_cast<double>(state >> 40) / (1 << 24);
+      }
+      block.mutable_data<double>()[i] = is_float(dtype) ? (sum - 2) * 1.7 : static_cast<double>(sum > 2);
+    }
+    return converted(block, dtype);
+  }
+
+  std::map<DType, HostTensor> blocks_;
+};
 
 struct PoolDeleter {
   void operator()(rt::Pool* pool) const { rt::Pool::destroy(pool); }
@@ -107,6 +120,7 @@ struct Meter::State {
   std::unique_ptr<rt::Pool, PoolDeleter> pool;
   LoadedKernels loaded;
   Buffer weights;
+  RandomContent content;
 };
 
 namespace {
@@ -116,8 +130,9 @@ namespace {
 // was last used some steps ago.
 class Trial {
  public:
-  Trial(const MeasuredKernel& job, const Target& target, const WorkingSet& working_set, Buffer& weights)
-      : job_(job) {
+  Trial(const MeasuredKernel& job, const Target& target, const WorkingSet& working_set, Buffer& weights,
+        RandomContent& content)
+      : job_(job), content_(content) {
     for (int64_t bytes : job.input_bytes) input_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.output_bytes) output_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.kernel->temporary_bytes) temporary_offsets_.push_back(reserve(bytes));
@@ -149,13 +164,10 @@ class Trial {
         rt::Executor::create(&program_, weights_, pool, &status));
     if (executor == nullptr)
       return Refusal{status.error == rt::RunError::library_refused ? RefusalReason::library_refused
-                                                                   : RefusalReason::run_failed,
+                                                                   : RefusalReason::out_of_memory,
                      "the step cannot be prepared"};
-    auto* arena = static_cast<unsigned char*>(executor->arena());
-    for (int64_t slot = 0; slot < slots_; ++slot)
-      for (size_t i = 0; i < job_.inputs.size(); ++i)
-        fill_random(arena + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i],
-                    job_.inputs[i].dtype);
+    arena_ = static_cast<unsigned char*>(executor->arena());
+    fill_slot(0);
     Result<Cost> cost = sample(*executor, care);
     set_repetitions(repetitions_);  // the executor destroys what it created
     return cost;
@@ -193,6 +205,12 @@ class Trial {
       f(constant, at);
       at += aligned(static_cast<int64_t>(constant.size()));
     }
+  }
+
+  void fill_slot(int64_t slot) {
+    for (size_t i = 0; i < job_.inputs.size(); ++i)
+      content_.fill(arena_ + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i],
+                    job_.inputs[i].dtype);
   }
 
   void make_steps(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library) {
@@ -257,6 +275,7 @@ class Trial {
         count =
             std::clamp<int64_t>(static_cast<int64_t>(wanted_s / std::max(probe_s, 1e-9)), 1, repetitions_);
         for (int64_t copy = 1; copy < std::min(count, copies_); ++copy) place_constants(copy);
+        for (int64_t slot = 1; slot < std::min(count, slots_); ++slot) fill_slot(slot);
         if (count > 1) continue;
         round = warm_up;
       }
@@ -271,11 +290,13 @@ class Trial {
   }
 
   const MeasuredKernel& job_;
+  RandomContent& content_;
   std::vector<int64_t> input_offsets_, output_offsets_, temporary_offsets_;  // in a slot
   int64_t slot_bytes_ = 0, slots_ = 1;
   int64_t copy_bytes_ = 0, copies_ = 1, constants_at_ = 0;
   int64_t repetitions_ = 1;
   unsigned char* weights_ = nullptr;
+  unsigned char* arena_ = nullptr;
   std::vector<rt::Phase> phases_;
   std::vector<rt::BufferRef> refs_;
   std::vector<rt::Step> steps_;
@@ -313,7 +334,7 @@ Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
       phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), job.kernel->phases[i].grid,
                         job.kernel->phases[i].grain});
   }
-  return Trial(job, state_->target, state_->working_set, state_->weights)
+  return Trial(job, state_->target, state_->working_set, state_->weights, state_->content)
       .run(phases, library, state_->pool.get(), care);
 }
 

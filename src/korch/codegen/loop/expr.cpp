@@ -81,6 +81,18 @@ int ExprPool::tanh_of_softplus(DType type, int operand) {
   return call(ScalarFn::div, type, {above, call(ScalarFn::add, type, {above, added})});
 }
 
+// x / y as (x s) (1 / (y s)): the power of two s keeps the inverse of the smallest and the largest y a normal
+// number; where x s is none, x / y is beyond all numbers or too small for one.
+int ExprPool::times_inverse(DType type, int x, int y) {
+  const int magnitude = call(ScalarFn::abs, type, {y});
+  const auto less = [&](int a, int b) { return call(ScalarFn::lt, DType::bool_, {a, b}); };
+  const auto power = [&](int exponent) { return constant(type, std::ldexp(1.0, exponent)); };
+  const int up = call(ScalarFn::select, type, {less(magnitude, power(-100)), power(64), power(0)});
+  const int scale = call(ScalarFn::select, type, {less(power(100), magnitude), power(-64), up});
+  const int inverse = call(ScalarFn::reciprocal, type, {call(ScalarFn::mul, type, {y, scale})});
+  return call(ScalarFn::mul, type, {call(ScalarFn::mul, type, {x, scale}), inverse});
+}
+
 int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
   if (fn == ScalarFn::pow && is_float(type) && nodes_[args[1]].kind == ExprKind::constant) {
     const double power = nodes_[args[1]].number;
@@ -97,7 +109,7 @@ int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
     const std::set<std::string>& above = variables_[args[0]];
     const std::set<std::string>& below = variables_[args[1]];
     if (below.size() < above.size() && std::includes(above.begin(), above.end(), below.begin(), below.end()))
-      return call(ScalarFn::mul, type, {args[0], call(ScalarFn::reciprocal, type, {args[1]})});
+      return times_inverse(type, args[0], args[1]);
   }
   if (fn == ScalarFn::cast && nodes_[args[0]].type == type) return args[0];
   Expr e;

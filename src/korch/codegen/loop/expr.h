@@ -61,6 +61,7 @@ class ExprPool {
 
  private:
   int tanh_of_softplus(DType type, int operand);
+  int times_inverse(DType type, int x, int y);
 
   std::vector<Expr> nodes_;
   std::vector<std::set<std::string>> variables_;
