@@ -8,17 +8,18 @@
 
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/packing.h"
+#include "korch/profile/footprint.h"
 
 namespace korch {
 
-constexpr int kCostProtocol = 4;  // raised when the way of measuring changes, so that old costs are misses
+constexpr int kCostProtocol = 5;  // raised when the way of measuring changes, so that old costs are misses
 
 KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database)
     : graph_(graph),
       target_(target),
       database_(database),
-      working_set_(working_set(graph)),
-      meter_(target, working_set_) {}
+      footprint_bytes_(footprint_bytes(graph)),
+      meter_(target, footprint_bytes_) {}
 
 const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
   const auto found = kernels_.find(key);
@@ -83,9 +84,9 @@ Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built
   } else {
     types = to_string(request.reorder_type);
   }
-  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types,
+  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types,
                                target_.cpu_name, name(target_.isa), target_.threads, compiler_version(),
-                               working_set_.weights_bytes, working_set_.activation_bytes));
+                               footprint_bytes_));
 }
 
 Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKernel& built, Care care) {

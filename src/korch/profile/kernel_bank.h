@@ -53,7 +53,7 @@ class KernelBank {
   const Graph& graph_;
   Target target_;
   Database* database_;
-  const WorkingSet working_set_;
+  const int64_t footprint_bytes_;
   Meter meter_;
   std::unordered_map<Hash, Result<BuiltKernel>, HashHasher> kernels_;
   int measured_now_ = 0;

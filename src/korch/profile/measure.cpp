@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "korch/base/ceil_div.h"
 #include "korch/base/interrupt.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/runtime/executor.h"
@@ -116,7 +117,7 @@ class Buffer {
 
 struct Meter::State {
   Target target;
-  WorkingSet working_set;
+  int64_t footprint_bytes;
   std::unique_ptr<rt::Pool, PoolDeleter> pool;
   LoadedKernels loaded;
   Buffer weights;
@@ -130,7 +131,7 @@ namespace {
 // was last used some steps ago.
 class Trial {
  public:
-  Trial(const MeasuredKernel& job, const Target& target, const WorkingSet& working_set, Buffer& weights,
+  Trial(const MeasuredKernel& job, const Target& target, int64_t footprint_bytes, Buffer& weights,
         RandomContent& content)
       : job_(job), content_(content) {
     for (int64_t bytes : job.input_bytes) input_offsets_.push_back(reserve(bytes));
@@ -138,14 +139,13 @@ class Trial {
     for (int64_t bytes : job.kernel->temporary_bytes) temporary_offsets_.push_back(reserve(bytes));
     for (const std::string& constant : job.constants)
       copy_bytes_ += aligned(static_cast<int64_t>(constant.size()));
-    const auto fitting = [](int64_t total, int64_t each) {
-      return each == 0 ? 1 : std::clamp<int64_t>(total / each, 1, kMaxRepetitions);
+    const auto at_least = [](int64_t total, int64_t each) {
+      return each == 0 ? 1 : std::clamp<int64_t>(ceil_div(total, each), 1, kMaxRepetitions);
     };
     const int64_t cold = 2 * target.l3_bytes;  // nothing that was used this many bytes ago is cached
-    copies_ = fitting(std::min(working_set.weights_bytes, cold), copy_bytes_);
-    slots_ = fitting(
-        std::clamp(working_set.activation_bytes, kLeastRingPerL2 * target.l2_bytes * target.threads, cold),
-        slot_bytes_);
+    const int64_t l2_bytes = target.l2_bytes * target.threads;
+    copies_ = at_least(std::min(footprint_bytes, cold), copy_bytes_);
+    slots_ = at_least(std::clamp(footprint_bytes, kLeastRingPerL2 * l2_bytes, cold), slot_bytes_);
     repetitions_ = std::max(copies_, slots_);
     place_weights(weights);
   }
@@ -306,9 +306,9 @@ class Trial {
 
 }  // namespace
 
-Meter::Meter(const Target& target, const WorkingSet& working_set) : state_(std::make_unique<State>()) {
+Meter::Meter(const Target& target, int64_t footprint_bytes) : state_(std::make_unique<State>()) {
   state_->target = target;
-  state_->working_set = working_set;
+  state_->footprint_bytes = footprint_bytes;
 }
 
 Meter::~Meter() = default;
@@ -334,7 +334,7 @@ Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
       phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), job.kernel->phases[i].grid,
                         job.kernel->phases[i].grain});
   }
-  return Trial(job, state_->target, state_->working_set, state_->weights, state_->content)
+  return Trial(job, state_->target, state_->footprint_bytes, state_->weights, state_->content)
       .run(phases, library, state_->pool.get(), care);
 }
 

@@ -9,7 +9,6 @@
 
 #include "korch/base/result.h"
 #include "korch/plan/kernel.h"
-#include "korch/profile/working_set.h"
 #include "korch/target/target.h"
 
 namespace korch {
@@ -34,7 +33,7 @@ struct MeasuredKernel {
 
 class Meter {
  public:
-  Meter(const Target& target, const WorkingSet& working_set);
+  Meter(const Target& target, int64_t footprint_bytes);  // of the network (footprint.h)
   ~Meter();
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;

@@ -5,13 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "korch/base/ceil_div.h"
 #include "korch/target/target.h"
 
 namespace korch::linear {
-
-inline int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Tiles of `rows` rows (long_tiles of them), then tiles of rows - 1: no tile is ever partly empty.
 struct RowTiling {

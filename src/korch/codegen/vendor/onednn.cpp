@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/problem.h"
 #include "korch/codegen/vendor/post_ops.h"
@@ -16,10 +17,6 @@ namespace {
 
 constexpr int64_t kSlicesPerWorker = 4;  // each call has a cost of its own of about a microsecond
 constexpr int kBlock = 16;
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Which variant an Implementation is: params[0].
 enum Variant : int64_t { kDirect, kWinograd, kProduct };

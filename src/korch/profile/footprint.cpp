@@ -1,4 +1,4 @@
-#include "korch/profile/working_set.h"
+#include "korch/profile/footprint.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,10 +7,6 @@
 
 namespace korch {
 namespace {
-
-int64_t to_power_of_two(int64_t bytes) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bytes)));
-}
 
 int64_t peak_live_bytes(const Graph& graph) {
   const std::vector<NodeId> order = graph.topological_order();
@@ -38,11 +34,11 @@ int64_t peak_live_bytes(const Graph& graph) {
 
 }  // namespace
 
-WorkingSet working_set(const Graph& graph) {
-  int64_t constants = 0;
+int64_t footprint_bytes(const Graph& graph) {
+  int64_t bytes = peak_live_bytes(graph);
   for (ValueId value = 0; value < graph.value_count(); ++value)
-    if (const HostTensor* constant = graph.constant(value)) constants += constant->bytes();
-  return {to_power_of_two(constants), to_power_of_two(peak_live_bytes(graph))};
+    if (const HostTensor* constant = graph.constant(value)) bytes += constant->bytes();
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bytes)));
 }
 
 }  // namespace korch
