@@ -56,12 +56,9 @@ class PlanChooser {
             memo && still_measured(*memo))
           return *memo;
     const LazyResult solved = choose();
-    const bool contest = !rival_groups_.empty() && options_.measure && options_.budget_s == 0 &&
-                         !solved.solution.chosen.empty();
-    const Solution rival = contest ? greedy_plan() : Solution{};
     take_quick_costs();
     SolveMemo memo = memo_of(solved);
-    if (contest) run_against(rival, memo);
+    if (!solved.solution.chosen.empty()) run_against_rival(memo);
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
@@ -80,8 +77,8 @@ class PlanChooser {
                : options_.budget_s - std::chrono::duration<double>(Clock::now() - start_).count();
   }
 
-  // The best plan of the groups that greedy fusion forms.
-  Solution greedy_plan() {
+  // The best plan of the rival's groups.
+  Solution rival_plan() {
     std::vector<int> allowed;
     Problem problem = columns_.problem;
     for (size_t id = 0; id < columns_.infos.size(); ++id) {
@@ -106,11 +103,11 @@ class PlanChooser {
   // Kernels measured one by one do not tell what they do to each other. Where greedy's plan is nearly as good
   // by their costs, both are run whole; greedy's takes the place of the solver's when it is faster beyond
   // doubt.
-  void run_against(const Solution& rival, SolveMemo& memo) {
+  void run_against_rival(SolveMemo& memo) {
     constexpr double kNearly = 1.15;
-    const bool same = std::set<int>(rival.chosen.begin(), rival.chosen.end()) ==
+    const bool same = std::set<int>(rival_.chosen.begin(), rival_.chosen.end()) ==
                       std::set<int>(memo.solution.chosen.begin(), memo.solution.chosen.end());
-    if (rival.chosen.empty() || same || rival.objective_us > kNearly * memo.solution.objective_us) return;
+    if (rival_.chosen.empty() || same || rival_.objective_us > kNearly * memo.solution.objective_us) return;
     const TempDir folder;
     auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
       BuiltPlan built = build_plan(graph_, columns_, chosen, bank_, target_, options_.accuracy);
@@ -122,11 +119,11 @@ class PlanChooser {
     BenchOptions options;
     options.max_seconds = 10;
     const std::vector<BenchRow> rows =
-        bench({draft(memo.solution.chosen, "/solver.so"), draft(rival.chosen, "/greedy.so")}, options).rows;
+        bench({draft(memo.solution.chosen, "/solver.so"), draft(rival_.chosen, "/greedy.so")}, options).rows;
     const WholeRun solvers{"solver's", memo.solution.objective_us, rows[0].median_us};
-    const WholeRun greedys{"greedy", rival.objective_us, rows[1].median_us};
+    const WholeRun greedys{"greedy", rival_.objective_us, rows[1].median_us};
     if (rows[1].ratio_high < 1) {
-      memo.solution.chosen = rival.chosen;
+      memo.solution.chosen = rival_.chosen;
       memo.whole_runs = {greedys, solvers};
     } else {
       memo.whole_runs = {solvers, greedys};
@@ -199,6 +196,10 @@ class PlanChooser {
         measure(all);  // thoroughly
       } else if (options_.bounds == Bounds::learned) {
         measure_linear_alone();
+      }
+      if (!rival_groups_.empty() && options_.budget_s == 0) {
+        rival_ = rival_plan();
+        solve_options.start = rival_.chosen;
       }
       return solve_lazily(columns_.problem, measure, solve_options);
     } catch (const BudgetSpent&) {
@@ -370,6 +371,7 @@ class PlanChooser {
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
   std::map<RefusalReason, std::string> refusal_examples_;
+  Solution rival_;  // its kernels measured thoroughly, before the program is solved; empty: none
 };
 
 }  // namespace
