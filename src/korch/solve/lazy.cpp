@@ -12,6 +12,7 @@ constexpr double kForPlans = 0.4;      // share of the time that relaxations lea
 constexpr double kPerSolve = 0.35;     // share of the time left that one solve gets
 constexpr double kForMeasured = 0.15;  // share of the time for a last solve among what is measured
 constexpr double kLeastTime_s = 1;     // for a solve after the time is up, when no plan is measured yet
+constexpr double kLeastBound_s = 20;   // for the last bound; relaxing the largest network takes some seconds
 
 class LazyLoop {
  public:
@@ -47,11 +48,10 @@ class LazyLoop {
   // One solve and what it asks to be measured. True when last_ is the answer. A solve gets a part of the time
   // that is left: if that does not suffice, the next one begins with its plan, measured.
   bool measured_plan_found() {
-    while (left_s_ > kForPlans * limit_s_ && (measure(relaxed_columns(Orchestrator::kQuick)) ||
-                                              measure(relaxed_columns(Orchestrator::kThorough)))) {
+    while (left_s_ > kForPlans * limit_s_ && (measure(relaxed(Orchestrator::kQuick).columns) ||
+                                              measure(relaxed(Orchestrator::kThorough).columns))) {
     }
-    const bool has_bound = !last_.chosen.empty();  // from a solve of all columns
-    if (left_s_ < kForMeasured * limit_s_ && !plan_.empty() && has_bound) {
+    if (left_s_ < kForMeasured * limit_s_ && !plan_.empty()) {
       choose_among_measured();
       return true;
     }
@@ -79,7 +79,7 @@ class LazyLoop {
   // Too little time is left to measure and solve again: the best plan of what is measured, with the bound of
   // all.
   void choose_among_measured() {
-    const double bound_us = last_.bound_us;
+    const double bound_us = relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us;
     std::vector<double> costs;
     for (Column& column : problem_.columns) {
       costs.push_back(column.cost_us);
@@ -91,11 +91,11 @@ class LazyLoop {
     last_.bound_us = std::min(bound_us, last_.objective_us);
   }
 
-  std::vector<int> relaxed_columns(const Orchestrator::Effort& effort) {
-    Orchestrator::Relaxed relaxed = orchestrator_.relax(left_s_, effort);
+  Orchestrator::Relaxed relaxed(const Orchestrator::Effort& effort, double least_s = 0) {
+    Orchestrator::Relaxed relaxed = orchestrator_.relax(std::max(left_s_, least_s), effort);
     spend(relaxed.seconds);
     ++rounds_;
-    return std::move(relaxed.columns);
+    return relaxed;
   }
 
   // Asks for the costs that are missing among `columns`; false when nothing came of it.

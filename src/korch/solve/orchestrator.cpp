@@ -251,8 +251,11 @@ Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& eff
   if (network_.feasible && !network_.required.empty()) {
     read_costs();
     const RelaxationResult result = solve_relaxation(time_limit_s, effort);
-    for (size_t a = 0; a < network_.arcs.size() && result.status == MipStatus::optimal; ++a)
-      if (result.values[a] > kPositive) relaxed.columns.push_back(cheapest_[a]);
+    if (result.status == MipStatus::optimal) {
+      relaxed.bound_us = std::max(0.0, bound_us_);
+      for (size_t a = 0; a < network_.arcs.size(); ++a)
+        if (result.values[a] > kPositive) relaxed.columns.push_back(cheapest_[a]);
+    }
   }
   relaxed.seconds = watch.seconds();
   return relaxed;

@@ -30,6 +30,7 @@ class Orchestrator {
   // first.
   struct Relaxed {
     std::vector<int> columns;
+    double bound_us = 0;  // on any plan
     double seconds = 0;
   };
   Relaxed relax(double time_limit_s, const Effort& effort);
