@@ -123,7 +123,9 @@ void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) 
     if (!slot || suffices(slot.value().cost)) continue;
     BuiltKernel built = std::move(slot).value();
     const Hash key = cost_key(request, built);
-    if (!built.cost && database_ != nullptr) built.cost = database_->get_cost(key);
+    // Also where a quick look is known: the same kernel may have been measured thoroughly for another request.
+    if (database_ != nullptr)
+      if (const std::optional<Cost> known = database_->get_cost(key)) built.cost = known;
     if (suffices(built.cost)) {
       slot = std::move(built);
       continue;
