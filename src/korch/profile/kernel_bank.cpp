@@ -123,7 +123,8 @@ void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) 
     if (!slot || suffices(slot.value().cost)) continue;
     BuiltKernel built = std::move(slot).value();
     const Hash key = cost_key(request, built);
-    // Also where a quick look is known: the same kernel may have been measured thoroughly for another request.
+    // Also where a quick look is known: the same kernel may have been measured thoroughly for another
+    // request.
     if (database_ != nullptr)
       if (const std::optional<Cost> known = database_->get_cost(key)) built.cost = known;
     if (suffices(built.cost)) {
