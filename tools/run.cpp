@@ -68,9 +68,10 @@ std::vector<std::string> output_files(const RunArguments& arguments, const std::
     files.push_back(arguments.output_dir + "/" + npy_name(outputs[i].name));
     const auto [other, fresh] = written.emplace(files.back(), outputs[i].name);
     if (!fresh)
-      throw Error(ErrorKind::usage, fmt::format("outputs '{}' and '{}' would both be written to {}; run without "
-                                                "--output-dir, or rename one in the model",
-                                                other->second, outputs[i].name, files.back()));
+      throw Error(ErrorKind::usage,
+                  fmt::format("outputs '{}' and '{}' would both be written to {}; run without "
+                              "--output-dir, or rename one in the model",
+                              other->second, outputs[i].name, files.back()));
   }
   return files;
 }

@@ -133,7 +133,10 @@ TEST(SpecialValues, RowsDividedByTheSmallestAndTheLargest) {
   std::vector<float> dividends;
   for (float y : divisors)
     for (int i = 0; i < 24; ++i)
-      dividends.push_back(i == 0 ? 0 : i == 1 ? inf : i == 2 ? -1e-30f : 0.37f * static_cast<float>(i - 12) * (y == 0 || y == inf ? 1 : y));
+      dividends.push_back(i == 0   ? 0
+                          : i == 1 ? inf
+                          : i == 2 ? -1e-30f
+                                   : 0.37f * static_cast<float>(i - 12) * (y == 0 || y == inf ? 1 : y));
   EXPECT_GT(check_with(graph, {HostTensor::of<float>(DType::f32, {8, 24}, dividends),
                                HostTensor::of<float>(DType::f32, {8, 1}, divisors)}),
             0);

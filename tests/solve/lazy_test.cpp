@@ -41,6 +41,16 @@ struct Lazy {
   }
 };
 
+// The plan runs on measured columns and its objective is what they cost.
+void expect_measured(const Problem& problem, const std::vector<double>& costs, const Solution& solution) {
+  double sum = 0;
+  for (const int k : solution.chosen) {
+    EXPECT_TRUE(problem.columns[k].measured);
+    sum += costs[k];
+  }
+  EXPECT_NEAR(solution.objective_us, sum, 1e-6);
+}
+
 TEST(Lazy, AgreesWithExhaustiveOnRandomProblems) {
   Random random(3);
   int64_t measured = 0, columns = 0;
@@ -79,12 +89,7 @@ TEST(Lazy, FirstLooksAreNotTheAnswer) {
       }
       return true;
     });
-    double sum = 0;
-    for (const int k : result.solution.chosen) {
-      EXPECT_TRUE(problem.columns[k].measured);
-      sum += costs[k];
-    }
-    EXPECT_NEAR(result.solution.objective_us, sum, 1e-6) << i;
+    expect_measured(problem, costs, result.solution);
   }
 }
 
@@ -115,12 +120,7 @@ TEST(Lazy, OutOfTimeTakesTheBestOfWhatIsMeasured) {
   ASSERT_FALSE(result.solution.chosen.empty());
   EXPECT_EQ(result.certified, result.solution.status == SolveStatus::optimal);
   EXPECT_FALSE(schedule(lazy.problem, result.solution.chosen).empty());
-  double sum = 0;
-  for (const int k : result.solution.chosen) {
-    EXPECT_TRUE(lazy.problem.columns[k].measured);
-    sum += lazy.costs[k];
-  }
-  EXPECT_NEAR(result.solution.objective_us, sum, 1e-6);
+  expect_measured(lazy.problem, lazy.costs, result.solution);
   EXPECT_LE(result.solution.bound_us, lazy.exhaustive().objective_us * (1 + 1e-9));
 }
 

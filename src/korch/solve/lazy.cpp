@@ -92,10 +92,10 @@ class LazyLoop {
   }
 
   Orchestrator::Relaxed relaxed(const Orchestrator::Effort& effort, double least_s = 0) {
-    Orchestrator::Relaxed relaxed = orchestrator_.relax(std::max(left_s_, least_s), effort);
-    spend(relaxed.seconds);
+    Orchestrator::Relaxed result = orchestrator_.relax(std::max(left_s_, least_s), effort);
+    spend(result.seconds);
     ++rounds_;
-    return relaxed;
+    return result;
   }
 
   // Asks for the costs that are missing among `columns`; false when nothing came of it.
