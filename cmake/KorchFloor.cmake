@@ -47,4 +47,6 @@ function(korch_test name)
     endif()
   endforeach()
   add_test(NAME ${name} COMMAND test_${name})
+  # Seconds. The slowest takes some 200 under sanitizers: a test that hangs fails, and the others still run.
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900)
 endfunction()

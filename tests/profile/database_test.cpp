@@ -33,13 +33,17 @@ void run_sql(const std::string& path, const std::string& sql) {
   sqlite3_close(handle);
 }
 
-// In a process of its own; true when `work` returned true.
-bool in_child(const std::function<bool()>& work) {
+// Runs `work` in a process of its own. Only while this one has a single thread: a fork copies the locks that others hold.
+pid_t start_child(const std::function<bool()>& work) {
   const pid_t child = fork();
   if (child == 0) _exit(work() ? 0 : 1);
+  return child;
+}
+
+// Waits for its end; true when `work` returned true.
+bool succeeds(pid_t child) {
   int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 class DatabaseTest : public testing::Test {
@@ -93,13 +97,10 @@ TEST_F(DatabaseTest, TwoProcessesWriteAtOnce) {
     database.commit();
     return database.take_warnings().empty();
   };
-  bool first_was_fine = false;
-  std::thread first([&] { first_was_fine = in_child([&] { return write(0); }); });
-  const bool second_was_fine =
-      in_child([&] { return write(kRows / 2); });  // half of the rows are written by both
-  first.join();
-  EXPECT_TRUE(first_was_fine);
-  EXPECT_TRUE(second_was_fine);
+  const pid_t first = start_child([&] { return write(0); });
+  const pid_t second = start_child([&] { return write(kRows / 2); });  // half of the rows are written by both
+  EXPECT_TRUE(succeeds(first));
+  EXPECT_TRUE(succeeds(second));
   Database database(path_);
   for (int i = 0; i < kRows + kRows / 2; ++i) {
     EXPECT_EQ(database.get_object(key(i)), object(i)) << i;
@@ -233,21 +234,21 @@ bool drop_privileges() {
 
 TEST_F(DatabaseTest, ReadOnlyFolderStaysInMemory) {
   chmod(folder_.path().c_str(), 0555);
-  EXPECT_TRUE(in_child([&] {
+  EXPECT_TRUE(succeeds(start_child([&] {
     if (!drop_privileges()) return false;
     Database database(path_);
     if (database.take_warnings().size() != 1) return false;
     database.put_text(key(1), "here");
     database.commit();
     return database.get_text(key(1)) == "here" && database.take_warnings().empty();
-  }));
+  })));
   chmod(folder_.path().c_str(), 0755);
   EXPECT_FALSE(file_exists(path_));
 }
 
 TEST_F(DatabaseTest, FullDiskStaysInMemoryAndTheOldRowsAreStillRead) {
   { Database(path_).put_text(key(1), "old"); }
-  EXPECT_TRUE(in_child([&] {
+  EXPECT_TRUE(succeeds(start_child([&] {
     Database database(path_);
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit = {64 << 10, 64 << 10};  // bytes per file: stands for the end of the disk
@@ -258,7 +259,7 @@ TEST_F(DatabaseTest, FullDiskStaysInMemoryAndTheOldRowsAreStillRead) {
     for (int i = 2; i < 1000; ++i)
       if (database.get_object(key(i)) != object(i)) return false;
     return database.get_text(key(1)) == "old" && database.take_warnings().empty();
-  }));
+  })));
   Database database(path_);
   EXPECT_EQ(database.get_text(key(1)), "old");
   EXPECT_TRUE(database.take_warnings().empty());
