@@ -104,6 +104,27 @@ TEST_P(ExecutorTest, StepsAndPhasesInOrder) {
     ASSERT_EQ(data.output[static_cast<size_t>(i)], static_cast<float>(i % 17 * (i % 3)) - total) << i;
 }
 
+TEST_P(ExecutorTest, ExecutorsThatFollowEachOtherShareAMapping) {
+  Mapping mapping;
+  const void* inputs[] = {data.input.data()};
+  void* outputs[] = {data.output.data()};
+  const Program small{kSteps, 2, 1, 4096 + 4 * kCount, 40, false};
+  const Program large{kSteps, 2, 1, 64 * (4096 + 4 * kCount), 40, false};
+  void* arena_of_large = nullptr;
+  for (const Program* program : {&small, &large, &small}) {
+    RunStatus status;
+    const ExecutorOwner executor(
+        Executor::create(program, data.weights.data(), pool.get(), &status, &mapping));
+    ASSERT_NE(executor, nullptr);
+    EXPECT_EQ(executor->arena(), mapping.start());
+    if (program == &large) arena_of_large = executor->arena();
+    data.output.assign(kCount, 0);
+    ASSERT_EQ(executor->run(inputs, outputs).error, RunError::none);
+    EXPECT_NE(data.output[static_cast<size_t>(kCount - 1)], 0);
+  }
+  EXPECT_EQ(mapping.start(), arena_of_large);  // not mapped again for less
+}
+
 int32_t quarter(const korch_kernel_context* context, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) out(context, 1)[i] = in(context, 0)[i] * 0.25f;
   return KORCH_KERNEL_OK;

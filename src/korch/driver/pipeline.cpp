@@ -249,7 +249,7 @@ class Compilation {
         built.plan.report.measured_us = whole_latency_us(built.plan.report, key, draft_path);
       input.plan_json = plan_to_json(built.plan);
     }
-    write_executable(input, output);
+    write_executable(std::move(input), output);
   }
 
   Hash plan_key(const Plan& plan, const std::string& json) const {

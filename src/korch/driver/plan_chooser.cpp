@@ -57,6 +57,7 @@ class PlanChooser {
           return *memo;
     const LazyResult solved = choose();
     take_quick_costs();
+    bank_.release_memory();
     SolveMemo memo = memo_of(solved);
     if (!solved.solution.chosen.empty()) run_against_rival(memo);
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A

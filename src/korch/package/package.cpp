@@ -131,9 +131,9 @@ std::vector<std::string> needed_sonames(const Plan& plan) {
   return sonames;
 }
 
-}  // namespace
-
-PackageReport write_executable(const PackageInput& input, const std::string& path) {
+// `release_constants` is called once they are in a file.
+template <typename F>
+PackageReport write(const PackageInput& input, const std::string& path, const F& release_constants) {
   check(input);
   const Plan& plan = *input.plan;
   const Weights weights = lay_out_weights(input.constant_bytes);
@@ -155,6 +155,7 @@ PackageReport write_executable(const PackageInput& input, const std::string& pat
   write_data_object(request.objects.back(), {{".korch.weights", weights.parts, kWeightsSymbol},
                                              {kPlanSection, {input.plan_json}, ""},
                                              {kTargetSection, {name(input.target.isa)}, ""}});
+  release_constants();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);
   request.exported = {"korch_describe",   "korch_create",      "korch_run", "korch_profile",
@@ -165,6 +166,16 @@ PackageReport write_executable(const PackageInput& input, const std::string& pat
   link_shared(request);
   output.move_into_place();
   return {memory.arena_bytes, weights.size_bytes};
+}
+
+}  // namespace
+
+PackageReport write_executable(const PackageInput& input, const std::string& path) {
+  return write(input, path, [] {});
+}
+
+PackageReport write_executable(PackageInput&& input, const std::string& path) {
+  return write(input, path, [&] { std::vector<std::string>().swap(input.constant_bytes); });
 }
 
 std::string c_header() {

@@ -40,6 +40,9 @@ class KernelBank {
   // alone.
   void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 
+  // For who measures no more for now.
+  void release_memory() { meter_.release_memory(); }
+
   // Null when not requested yet.
   const Result<BuiltKernel>* find(const Hash& key) const;
   int measured_now() const { return measured_now_; }  // not from the database

@@ -121,6 +121,7 @@ struct Meter::State {
   std::unique_ptr<rt::Pool, PoolDeleter> pool;
   LoadedKernels loaded;
   Buffer weights;
+  rt::Mapping activations;
   RandomContent content;
 };
 
@@ -151,7 +152,7 @@ class Trial {
   }
 
   Result<Cost> run(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library, rt::Pool* pool,
-                   Care care) {
+                   rt::Mapping* activations, Care care) {
     make_steps(phases, library);
     program_ = {steps_.data(),
                 static_cast<uint32_t>(steps_.size()),
@@ -161,7 +162,7 @@ class Trial {
                 true};
     rt::RunStatus status;
     std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
-        rt::Executor::create(&program_, weights_, pool, &status));
+        rt::Executor::create(&program_, weights_, pool, &status, activations));
     if (executor == nullptr)
       return Refusal{status.error == rt::RunError::library_refused ? RefusalReason::library_refused
                                                                    : RefusalReason::out_of_memory,
@@ -253,7 +254,7 @@ class Trial {
   }
 
   // One repetition twice, to page in and to see how long it takes; a slow kernel needs few more. Others go
-  // through the whole ring once to warm up.
+  // through the ring, and before a thorough look once to warm up.
   Result<Cost> sample(rt::Executor& executor, Care care) {
     const double wanted_s = care == Care::quick ? kQuick_s : kThorough_s;
     std::vector<double> step_us(steps_.size()), samples;
@@ -276,8 +277,8 @@ class Trial {
             std::clamp<int64_t>(static_cast<int64_t>(wanted_s / std::max(probe_s, 1e-9)), 1, repetitions_);
         for (int64_t copy = 1; copy < std::min(count, copies_); ++copy) place_constants(copy);
         for (int64_t slot = 1; slot < std::min(count, slots_); ++slot) fill_slot(slot);
+        if (count == 1 || care == Care::quick) round = warm_up;
         if (count > 1) continue;
-        round = warm_up;
       }
       for (int64_t i = 0; i < count; ++i) {
         samples.push_back(step_us[kernel_steps_[i]]);
@@ -313,6 +314,11 @@ Meter::Meter(const Target& target, int64_t footprint_bytes) : state_(std::make_u
 
 Meter::~Meter() = default;
 
+void Meter::release_memory() {
+  state_->weights = {};
+  state_->activations.release();
+}
+
 Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
   if (state_->pool == nullptr) {
     state_->pool.reset(rt::Pool::create(state_->target.threads));
@@ -335,7 +341,7 @@ Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
                         job.kernel->phases[i].grain});
   }
   return Trial(job, state_->target, state_->footprint_bytes, state_->weights, state_->content)
-      .run(phases, library, state_->pool.get(), care);
+      .run(phases, library, state_->pool.get(), &state_->activations, care);
 }
 
 }  // namespace korch

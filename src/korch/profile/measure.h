@@ -38,6 +38,8 @@ class Meter {
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
   Result<Cost> measure(const MeasuredKernel& kernel, Care care);
+  // Gives back what is kept from one kernel to the next.
+  void release_memory();
 
  private:
   struct State;

@@ -28,10 +28,33 @@ struct RunOptions {
   void* observe_user = nullptr;
 };
 
+// Memory that holds an arena and scratch. Executors that follow one another may share it: it is paged in
+// once.
+class Mapping {
+ public:
+  Mapping() = default;
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  // False when there is no memory. Content is lost when it grows.
+  bool at_least(uint64_t bytes);
+  // Aligned for huge pages.
+  unsigned char* start() const { return start_; }
+  void release();
+
+ private:
+  void* memory_ = nullptr;
+  unsigned char* start_ = nullptr;
+  uint64_t memory_bytes_ = 0, bytes_ = 0;
+};
+
 class Executor {
  public:
-  // `program`, `weights` and `pool` must outlive the executor. Null with `status` set on failure.
-  static Executor* create(const Program* program, const void* weights, Pool* pool, RunStatus* status);
+  // `program`, `weights`, `pool` and `mapping` (null: one of its own) must outlive the executor. Null with
+  // `status` set on failure.
+  static Executor* create(const Program* program, const void* weights, Pool* pool, RunStatus* status,
+                          Mapping* mapping = nullptr);
   static void destroy(Executor* executor);
 
   // Inputs and outputs by number; aligned at least to their element, 64 bytes being fastest. One caller at a
@@ -46,7 +69,7 @@ class Executor {
   struct Counter;
   Executor() = default;
   ~Executor() = default;
-  RunError allocate(uint64_t scratch_bytes);
+  RunError allocate(uint64_t scratch_bytes, Mapping& mapping);
   RunStatus create_states(uint64_t* scratch_bytes);
   void bind(const void* const* inputs, void* const* outputs);
   void work(Run* run, int worker);
@@ -55,11 +78,10 @@ class Executor {
   const Program* program_ = nullptr;
   const void* weights_ = nullptr;
   Pool* pool_ = nullptr;
-  void** states_ = nullptr;          // per step, of library calls
-  void** args_ = nullptr;            // of all steps, one after the other
-  Counter* counters_ = nullptr;      // two sets of one per worker
-  unsigned char* memory_ = nullptr;  // the mapping that holds arena and scratch
-  uint64_t memory_bytes_ = 0;
+  void** states_ = nullptr;      // per step, of library calls
+  void** args_ = nullptr;        // of all steps, one after the other
+  Counter* counters_ = nullptr;  // two sets of one per worker
+  Mapping own_mapping_;
   unsigned char* arena_ = nullptr;
   unsigned char* scratch_ = nullptr;
   uint64_t scratch_stride_ = 0;

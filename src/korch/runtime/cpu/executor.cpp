@@ -65,7 +65,33 @@ struct Executor::Run {
   std::atomic<uint64_t> failure{UINT64_MAX};
 };
 
-Executor* Executor::create(const Program* program, const void* weights, Pool* pool, RunStatus* status) {
+Mapping::~Mapping() {
+  release();
+}
+
+void Mapping::release() {
+  if (memory_ != nullptr) munmap(memory_, memory_bytes_);
+  memory_ = nullptr;
+  bytes_ = 0;
+}
+
+bool Mapping::at_least(uint64_t bytes) {
+  if (memory_ != nullptr && bytes <= bytes_) return true;
+  release();
+  memory_bytes_ = bytes + kHugePageBytes;
+  void* memory = mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  memory_ = memory;
+  bytes_ = bytes;
+  const uint64_t address = reinterpret_cast<uint64_t>(memory);
+  start_ = static_cast<unsigned char*>(memory) + (round_up(address, kHugePageBytes) - address);
+  // Advice only: without huge pages everything works as well.
+  if (bytes >= kHugePageBytes) madvise(start_, bytes, MADV_HUGEPAGE);
+  return true;
+}
+
+Executor* Executor::create(const Program* program, const void* weights, Pool* pool, RunStatus* status,
+                           Mapping* mapping) {
   *status = {};
   void* memory = malloc(sizeof(Executor));
   if (memory == nullptr) {
@@ -78,7 +104,8 @@ Executor* Executor::create(const Program* program, const void* weights, Pool* po
   executor->pool_ = pool;
   uint64_t scratch_bytes = program->scratch_bytes;
   *status = executor->create_states(&scratch_bytes);
-  if (status->error == RunError::none) status->error = executor->allocate(scratch_bytes);
+  if (status->error == RunError::none)
+    status->error = executor->allocate(scratch_bytes, mapping != nullptr ? *mapping : executor->own_mapping_);
   if (status->error == RunError::none) return executor;
   destroy(executor);
   return nullptr;
@@ -91,7 +118,6 @@ void Executor::destroy(Executor* executor) {
   free(executor->states_);
   free(executor->args_);
   free(executor->counters_);
-  if (executor->memory_ != nullptr) munmap(executor->memory_, executor->memory_bytes_);
   executor->~Executor();
   free(executor);
 }
@@ -111,9 +137,8 @@ RunStatus Executor::create_states(uint64_t* scratch_bytes) {
   return {};
 }
 
-// One mapping: the arena, aligned for huge pages when it is large, then one scratch per worker on pages of
-// its own.
-RunError Executor::allocate(uint64_t scratch_bytes) {
+// In the mapping: the arena, then one scratch per worker on pages of its own.
+RunError Executor::allocate(uint64_t scratch_bytes, Mapping& mapping) {
   uint64_t arg_count = 0;
   for (uint32_t s = 0; s < program_->step_count; ++s) arg_count += program_->steps[s].arg_count;
   const auto workers = static_cast<uint64_t>(pool_->threads());
@@ -129,16 +154,9 @@ RunError Executor::allocate(uint64_t scratch_bytes) {
   const uint64_t arena_bytes = round_up(program_->arena_bytes, kPageBytes);
   // An odd number of pages apart, so that equal offsets of two workers do not fall into one cache set.
   scratch_stride_ = round_up(scratch_bytes, kPageBytes) + kPageBytes;
-  memory_bytes_ = arena_bytes + workers * scratch_stride_ + kHugePageBytes;
-  void* memory = mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return RunError::out_of_memory;
-  memory_ = static_cast<unsigned char*>(memory);
-  const uint64_t address = reinterpret_cast<uint64_t>(memory_);
-  arena_ = memory_ + (round_up(address, kHugePageBytes) - address);
+  if (!mapping.at_least(arena_bytes + workers * scratch_stride_)) return RunError::out_of_memory;
+  arena_ = mapping.start();
   scratch_ = arena_ + arena_bytes;
-  // Advice only: without huge pages everything works as well.
-  const uint64_t used = arena_bytes + workers * scratch_stride_;
-  if (used >= kHugePageBytes) madvise(arena_, used, MADV_HUGEPAGE);
   return RunError::none;
 }
 
