@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   korch::add_verify_verb(app);
   korch::add_explain_verb(app);
   korch::add_fission_verb(app);
+  korch::add_equiv_verb(app);
   korch::add_doctor_verb(app);
   try {
     app.parse(argc, argv);

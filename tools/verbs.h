@@ -12,6 +12,7 @@ void add_bench_verb(CLI::App& app);
 void add_verify_verb(CLI::App& app);
 void add_explain_verb(CLI::App& app);
 void add_fission_verb(CLI::App& app);
+void add_equiv_verb(CLI::App& app);
 void add_doctor_verb(CLI::App& app);
 
 }  // namespace korch

@@ -18,6 +18,21 @@ TEST_F(Cli, CompileRunVerifyBenchExplain) {
   EXPECT_NEAR(read_npy(path("out/out_y.npy")).data<float>()[1], 2.7182818f, 1e-5);
 }
 
+TEST_F(Cli, EquivTellsNetworksApart) {
+  for (const char* op : {"Tanh", "Sigmoid"}) {
+    ModelBuilder b;
+    b.input("x", {2, 5}).output("y");
+    b.node(op, {"x"}, {"y"});
+    write_model(std::string(op) + ".onnx", b);
+  }
+  EXPECT_EQ(run("equiv " + path("Tanh.onnx") + " " + path("Tanh.onnx")), 0) << err_;
+  EXPECT_TRUE(says("equal")) << out_;
+  EXPECT_EQ(run("equiv " + path("Tanh.onnx") + " " + path("Sigmoid.onnx")), 5);
+  EXPECT_TRUE(says("the networks differ")) << err_;
+  EXPECT_EQ(run("equiv " + path("Tanh.onnx") + " " + path("m.onnx")), 3);
+  EXPECT_TRUE(says("the outputs differ")) << err_;
+}
+
 TEST_F(Cli, UsageErrors) {
   EXPECT_EQ(run(""), 2);
   EXPECT_EQ(run("frobnicate"), 2);

@@ -79,6 +79,11 @@ TEST_F(Report, JsonOfEveryVerb) {
   EXPECT_EQ(json["operators"], 4);  // the weights are one
   EXPECT_GT(json["primitives"], 4);
 
+  json = run_json("equiv " + path("net.onnx") + " " + path("primitive.onnx"));
+  EXPECT_EQ(json["verdict"], "equal");
+  EXPECT_EQ(json["tests"], 16);
+  EXPECT_LE(json["float64_difference"], 1e-9);
+
   json = run_json("doctor --threads 1");
   EXPECT_EQ(json["threads"], 1);
   EXPECT_GT(json["peak_gflops"], 0);

@@ -92,6 +92,12 @@ void Graph::set_outputs(std::vector<ValueId> outputs, std::vector<std::string> n
   output_names_ = std::move(names);
 }
 
+void Graph::set_input_order(std::vector<ValueId> inputs) {
+  KORCH_ASSERT(std::is_permutation(inputs.begin(), inputs.end(), inputs_.begin(), inputs_.end()),
+               "another order of the same inputs");
+  inputs_ = std::move(inputs);
+}
+
 void Graph::kill_node(NodeId id) {
   Node& node = nodes_[id];
   if (node.dead) return;

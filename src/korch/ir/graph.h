@@ -45,9 +45,10 @@ class Graph {
                          std::vector<std::string> origins = {});
   ValueId add_constant(HostTensor value, std::string name = {}, std::vector<std::string> origins = {});
   void set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names);
-  void kill_node(NodeId id);                    // outputs keep their Value without this producer
-  void replace_uses(ValueId from, ValueId to);  // in nodes and graph outputs
-  void remove_dead_nodes();                     // whose outputs reach no graph output
+  void set_input_order(std::vector<ValueId> inputs);  // the same ones
+  void kill_node(NodeId id);                          // outputs keep their Value without this producer
+  void replace_uses(ValueId from, ValueId to);        // in nodes and graph outputs
+  void remove_dead_nodes();                           // whose outputs reach no graph output
 
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }

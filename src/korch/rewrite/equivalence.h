@@ -1,0 +1,55 @@
+// Do two graphs compute the same function of their inputs? Random tests over finite fields
+// (docs/design/rewrite.md; after Mirage, arXiv 2405.05751, section 5), and in float64.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+// What random tests over a finite field say. Arithmetic is exact there, so equal functions agree always; the
+// field cannot follow everything, so functions that it tells apart may be equal all the same.
+struct FieldResult {
+  enum class Says { same, different, nothing } says = Says::nothing;
+  std::string why;      // different: the output and element; nothing: what has no counterpart in a field
+  std::string modulus;  // in words
+  int tests = 0;        // that were run
+  // Probability that graphs which differ in the field pass all tests, at most; 1: no bound is known.
+  double error_bound = 1;
+};
+
+struct EquivalenceOptions {
+  int tests = 16;  // over the field
+  uint64_t seed = 1;
+  // Inputs of graphs with these inputs, for a seed: integers must be what the graphs accept.
+  std::function<std::vector<HostTensor>(const Graph&, uint64_t)> inputs;
+};
+
+// Both graphs of primitives, with the same inputs and outputs in the same order.
+FieldResult compare_over_field(const Graph& a, const Graph& b, const EquivalenceOptions& options);
+
+enum class Verdict {
+  equal,      // the same over the field and in float64
+  different,  // in float64, by more than rounding
+  undecided   // the same in float64 or nearly, but the field says otherwise or nothing
+};
+const char* name(Verdict verdict);
+
+struct Equivalence {
+  Verdict verdict = Verdict::undecided;
+  FieldResult field;
+  // The largest difference of an output in float64, in standard deviations of that output.
+  double float64_difference = 0;
+  std::string worst_output;
+};
+
+// Graphs of primitives, with the same inputs and outputs by name; Error{invalid} says what does not match.
+// Fission's rules without its simplifications make them: those round constants.
+Equivalence check_equivalence(const Graph& a, const Graph& b, const EquivalenceOptions& options);
+
+}  // namespace korch

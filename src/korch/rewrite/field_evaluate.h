@@ -1,0 +1,27 @@
+// The interpreter over a finite field: float tensors hold field elements, all others what they always hold.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/ir/graph.h"
+#include "korch/rewrite/field.h"
+
+namespace korch::field {
+
+// Thrown where a field cannot follow: what it is that has no counterpart there.
+struct Undecidable {
+  std::string what;
+};
+
+// Outputs of a primitive graph, each Value by its first producer. Tensors, given and returned, are of the
+// graph's type or, for floats, int64 whose bits are field elements. Throws Undecidable.
+template <typename Field>
+std::vector<HostTensor> evaluate(const Graph& graph, const std::vector<HostTensor>& inputs,
+                                 const Field& field);
+
+extern template std::vector<HostTensor> evaluate(const Graph&, const std::vector<HostTensor>&, const Plain&);
+extern template std::vector<HostTensor> evaluate(const Graph&, const std::vector<HostTensor>&,
+                                                 const WithExp&);
+
+}  // namespace korch::field

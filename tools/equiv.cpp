@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli.h"
+#include "korch/base/error.h"
+#include "korch/driver/verify.h"
+#include "korch/fission/fission.h"
+#include "korch/onnx/import.h"
+#include "korch/rewrite/equivalence.h"
+#include "verbs.h"
+
+namespace korch {
+namespace {
+
+struct EquivArguments {
+  std::string a, b;
+  std::vector<std::string> shapes;
+  EquivalenceOptions options;
+  bool json = false;
+};
+
+const char* name(FieldResult::Says says) {
+  switch (says) {
+    case FieldResult::Says::same:
+      return "same";
+    case FieldResult::Says::different:
+      return "different";
+    case FieldResult::Says::nothing:
+      return "nothing";
+  }
+  __builtin_unreachable();
+}
+
+std::string field_text(const FieldResult& field) {
+  if (field.says != FieldResult::Says::same) return field.why;
+  return fmt::format(
+      "the same in {} random tests modulo {}{}", field.tests, field.modulus,
+      field.error_bound < 1
+          ? fmt::format("; a difference passes with probability {:.1e} at most", field.error_bound)
+          : "; no bound on what they overlook is known at these shapes");
+}
+
+void run_equiv(EquivArguments& arguments) {
+  ImportOptions import_options;
+  for (const auto& [input, shape] : parse_assignments("--shape", arguments.shapes))
+    import_options.shapes[input] = parse_shape(shape);
+  const Graph a = apply_fission_rules(import_onnx(arguments.a, import_options));
+  const Graph b = apply_fission_rules(import_onnx(arguments.b, import_options));
+  arguments.options.inputs = [](const Graph& graph, uint64_t seed) { return random_inputs(graph, seed); };
+  const Equivalence result = check_equivalence(a, b, arguments.options);
+  if (arguments.json) {
+    print_json({{"verdict", name(result.verdict)},
+                {"field", name(result.field.says)},
+                {"why", result.field.why},
+                {"modulus", result.field.modulus},
+                {"tests", result.field.tests},
+                {"error_bound", result.field.error_bound},
+                {"float64_difference", result.float64_difference},
+                {"worst_output", result.worst_output}});
+  } else {
+    fmt::print("{}\nfield: {}\nfloat64: outputs differ by {:.1e} standard deviations at most ('{}')\n",
+               name(result.verdict), field_text(result.field), result.float64_difference,
+               result.worst_output);
+  }
+  if (result.verdict == Verdict::different) throw Error(ErrorKind::accuracy, "the networks differ");
+  if (result.verdict == Verdict::undecided)
+    throw Error(ErrorKind::accuracy, "not proven: the finite field does not confirm what float64 shows");
+}
+
+}  // namespace
+
+void add_equiv_verb(CLI::App& app) {
+  auto arguments = std::make_shared<EquivArguments>();
+  CLI::App* verb =
+      app.add_subcommand("equiv", "do two networks compute the same? by random tests over a finite field");
+  verb->add_option("a", arguments->a, "a network, an .onnx file")->required();
+  verb->add_option("b", arguments->b, "another, with inputs and outputs of the same names")->required();
+  verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb->add_option("--tests", arguments->options.tests, "over the field; large networks take half a minute each")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->options.seed, "of the random inputs")->capture_default_str();
+  verb->add_flag("--json", arguments->json, "print the result as JSON");
+  verb->callback([arguments] { run_equiv(*arguments); });
+}
+
+}  // namespace korch
