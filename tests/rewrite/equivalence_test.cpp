@@ -224,6 +224,18 @@ TEST(Equivalence, BoundOfARationalFunctionIsItsDegreeOverTheModulus) {
   EXPECT_NEAR(twice.error_bound, once.error_bound * once.error_bound, 1e-12 * twice.error_bound);
 }
 
+// A comparison hides a difference from half of all orders.
+TEST(Equivalence, BoundWithAComparisonHalvesPerTest) {
+  constexpr const char* kMax = R"(
+  input %x : f32[4] "x"
+  %y = ReduceMax(%x) {axes=[0]} : f32[1]
+  output %y "y")";
+  EquivalenceOptions options;
+  options.inputs = random_floats;
+  options.tests = 10;
+  EXPECT_NEAR(compare_over_field(graph_of(kMax), graph_of(kMax), options).error_bound, 0x1p-10, 1e-9);
+}
+
 TEST(Equivalence, OtherInputsOrOutputsAreNamed) {
   constexpr const char* kOther = R"(
   input %x : f32[2x4] "x"

@@ -5,14 +5,7 @@
 #include "korch/interp/evaluate.h"
 
 namespace korch {
-namespace {
 
-TensorType stored_type(TensorType type, Precision precision) {
-  if (precision == Precision::float64 && is_float(type.dtype)) type.dtype = DType::f64;
-  return type;
-}
-
-// The nodes that compute the graph's outputs, each Value by its first producer; producers before users.
 std::vector<NodeId> needed_nodes(const Graph& graph) {
   enum class State : uint8_t { unseen, open, done };
   std::vector<State> state(graph.node_count(), State::unseen);
@@ -38,6 +31,13 @@ std::vector<NodeId> needed_nodes(const Graph& graph) {
     }
   }
   return order;
+}
+
+namespace {
+
+TensorType stored_type(TensorType type, Precision precision) {
+  if (precision == Precision::float64 && is_float(type.dtype)) type.dtype = DType::f64;
+  return type;
 }
 
 std::string label(const Graph& graph, const Node& node) {

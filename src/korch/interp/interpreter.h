@@ -18,6 +18,9 @@ enum class Precision { float64, native };
 std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTensor>& inputs,
                                       const std::vector<TensorType>& output_types, Precision precision);
 
+// The nodes that compute the graph's outputs, each Value by its first producer; producers before users.
+std::vector<NodeId> needed_nodes(const Graph& graph);
+
 // The whole graph. `inputs` in the order of graph.inputs(). Values are freed when dead, except those `keep`
 // asks for; `observe`, if set, sees every Value as it is computed. Throws Error{invalid} on inputs of wrong
 // type, and on gather indices out of range, naming the node.

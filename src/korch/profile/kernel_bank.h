@@ -40,7 +40,7 @@ class KernelBank {
   // alone.
   void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 
-  // For who measures no more for now.
+  // Gives back what measuring keeps from one kernel to the next.
   void release_memory() { meter_.release_memory(); }
 
   // Null when not requested yet.

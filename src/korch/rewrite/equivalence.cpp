@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "korch/base/interrupt.h"
 #include "korch/interp/interpreter.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "korch/interp/interpreter.h"
 #include "korch/rewrite/field.h"
 
 namespace korch::field {
@@ -52,7 +53,7 @@ class Measure {
  public:
   explicit Measure(const Graph& graph) : graph_(graph), values_(graph.value_count()) {
     for (ValueId input : graph.inputs()) values_[input].degree_above = 1;
-    for (NodeId id : graph.topological_order()) {
+    for (NodeId id : needed_nodes(graph)) {
       const Node& node = graph.node(id);
       const Quotient result = of(node);
       for (ValueId output : node.outputs) values_[output] = result;
