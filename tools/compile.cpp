@@ -167,6 +167,9 @@ void add_compile_verb(CLI::App& app) {
                    "machine peaks: slow)")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Bounds>{{"learned", Bounds::learned}, {"analytic", Bounds::analytic}}));
+  verb->add_flag("!--no-alternatives", options.alternatives,
+                 "plan for the network as it is: no other algebra, only fusion and layouts");
+  verb->add_option("--rule", options.rules, "add the alternatives of this rewrite rule only (repeatable)");
   verb->add_flag("--exhaustive", options.exhaustive, "measure every column, not only those that can matter");
   verb->add_flag("--no-measure", arguments->no_measure,
                  "plan on lower bounds alone (for a machine like this one but absent)");
@@ -179,7 +182,7 @@ void add_compile_verb(CLI::App& app) {
                    "stop measuring after TIME (90s, 5m) and take the best plan so far");
   verb->add_option("--dump-dir", options.dump_dir, "write every stage as text into this folder");
   verb->add_option("--stop-after", options.stop_after, "end after a stage")
-      ->check(CLI::IsMember({"import", "fission", "candidates", "columns", "plan"}));
+      ->check(CLI::IsMember({"import", "fission", "alternatives", "candidates", "columns", "plan"}));
   verb->add_flag("--json", arguments->json, "print the result as JSON");
   verb->callback([arguments] { run_compile(*arguments); });
 }

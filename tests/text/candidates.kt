@@ -150,7 +150,7 @@ graph {
 {b} -> b
 {eb} -> eb
 {b eb} -> eb
-{b a ea eb} -> ea eb
+{b eb a ea} -> eb ea
 {s} -> s
 pruned chain: 2
 pruned sharing: 6

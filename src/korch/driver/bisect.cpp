@@ -9,6 +9,7 @@
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
 #include "korch/plan/plan_json.h"
+#include "korch/rewrite/alternatives.h"
 
 namespace korch {
 namespace {
@@ -61,8 +62,10 @@ double max_difference(const HostTensor& exact, const PlanTensor& tensor, const v
 
 std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executable,
                                const std::vector<HostTensor>& inputs) {
-  const Graph primitive = fission(imported);
   const Plan plan = plan_from_json(executable.info().plan_json);
+  Graph graph = fission(imported);
+  if (!plan.report.rules.empty())
+    graph = add_alternatives(std::move(graph), {.only = plan.report.rules, .limits = {}}).graph;
   std::map<int64_t, Reference> references;
   for (const PlanStep& step : plan.steps)
     for (int output : step.outputs) references[plan.tensors[output].value];
@@ -75,8 +78,11 @@ std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executab
       found->second.tolerance = tolerance_of(found->second.exact, tensor);
     }
   };
-  interpret(primitive, inputs, {Precision::float64, keep});
-  interpret(primitive, inputs, {Precision::native, keep});
+  std::vector<ValueId> materialized;
+  for (const auto& [value, reference] : references) materialized.push_back(static_cast<ValueId>(value));
+  graph.set_outputs(materialized, std::vector<std::string>(materialized.size()));
+  interpret(graph, inputs, {Precision::float64, keep});
+  interpret(graph, inputs, {Precision::native, keep});
   std::string found;
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   executable.run_observed(inputs, outputs, [&](int number, void* const* args) {

@@ -63,6 +63,8 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
       "{} primitives, {} candidates, {} columns; {} measured ({:.1f} %), {} ruled out by their bounds\n",
       r.primitives, r.candidates, r.columns, r.measured, r.columns > 0 ? 100.0 * r.measured / r.columns : 0.0,
       r.columns - r.measured);
+  text += counts_text("alternatives added, by rule", r.alternatives) +
+          counts_text("alternatives in this plan", r.alternatives_used);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   text += fmt::format(
       "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts\n",

@@ -23,6 +23,7 @@
 #include "korch/package/package.h"
 #include "korch/plan/plan_json.h"
 #include "korch/profile/peaks.h"
+#include "korch/rewrite/alternatives.h"
 
 namespace korch {
 namespace {
@@ -59,25 +60,30 @@ class Compilation {
     dump("2-primitive.txt", [&] { return print(primitive); });
     if (stopped("fission")) return result_;
 
+    const Rewritten rewritten = stage("alternatives", [&] { return with_alternatives(primitive); });
+    const Graph& graph = rewritten.graph;
+    dump("2-alternatives.txt", [&] { return print(graph); });
+    if (stopped("alternatives")) return result_;
+
     const Peaks peaks = stage("peaks", [&] { return machine_peaks(target_, database_.get()); });
-    std::vector<Candidate> candidates = stage("candidates", [&] { return find_candidates(primitive); });
-    dump("3-candidates.txt", [&] { return describe(primitive, candidates); });
+    std::vector<Candidate> candidates = stage("candidates", [&] { return find_candidates(rewritten.base, graph); });
+    dump("3-candidates.txt", [&] { return describe(graph, candidates); });
     if (stopped("candidates")) return result_;
 
     Columns columns = stage("columns", [&] {
-      return build_columns(primitive, std::move(candidates), target_, peaks, options_.accuracy);
+      return build_columns(graph, std::move(candidates), target_, peaks, options_.accuracy);
     });
-    dump("4-columns.txt", [&] { return describe(primitive, columns); });
+    dump("4-columns.txt", [&] { return describe(graph, columns); });
     if (stopped("columns")) return result_;
 
-    std::optional<KernelBank> bank(std::in_place, primitive, target_, database_.get());
+    std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get());
     const Choice choice = stage("solve", [&] {
       return choose_plan(
-          {&primitive, &target_, &options_, database_.get(), start_, greedy_groups_, report_.pruned}, columns,
+          {&graph, &target_, &options_, database_.get(), start_, greedy_groups_, report_.pruned}, columns,
           *bank);
     });
-    dump("4-columns.txt", [&] { return describe(primitive, columns); });  // now with costs
-    BuiltPlan built = stage("plan", [&] { return make_plan(primitive, columns, choice, *bank); });
+    dump("4-columns.txt", [&] { return describe(graph, columns); });  // now with costs
+    BuiltPlan built = stage("plan", [&] { return make_plan(graph, columns, choice, *bank); });
     dump("5-plan.json", [&] { return plan_to_json(built.plan); });
     dump_kernels(built);
     result_.plan = built.plan;
@@ -136,17 +142,35 @@ class Compilation {
         });
   }
 
-  std::vector<Candidate> find_candidates(const Graph& graph) {
-    verify(graph, Stage::primitive);
-    for (NodeId id : graph.topological_order())
-      if (info(graph.node(id).op).category != Category::constant) ++report_.primitives;
-    if (options_.strategy == Strategy::unfused) return unfused_candidates(graph);
+  Rewritten with_alternatives(const Graph& primitive) {
+    Rewritten rewritten;
+    rewritten.graph = rewritten.base = primitive;
+    if (!options_.alternatives || options_.strategy != Strategy::optimal) return rewritten;
+    rewritten = add_alternatives(
+        primitive, {.strict = options_.accuracy == Accuracy::strict, .only = options_.rules, .limits = {}});
+    verify(rewritten.graph, Stage::primitive);
+    report_.pruned = rewritten.limited;
+    report_.alternative_constant_bytes = rewritten.constant_bytes;
+    report_.rules = rewritten.rules;
+    rule_of_ = rewritten.rule_of;
+    for (const auto& [id, rule] : rule_of_) report_.alternatives[rule] += is_computing(rewritten.graph.node(id));
+    return rewritten;
+  }
+
+  static bool is_computing(const Node& node) {
+    return !node.dead && info(node.op).category != Category::constant;
+  }
+
+  std::vector<Candidate> find_candidates(const Graph& base, const Graph& graph) {
+    verify(base, Stage::primitive);
+    for (NodeId id : base.topological_order()) report_.primitives += is_computing(base.node(id));
+    if (options_.strategy == Strategy::unfused) return unfused_candidates(base);
     std::vector<Candidate> greedy =
-        greedy_candidates(graph, [&](const Candidate& c) { return has_kernel(graph, c); });
+        greedy_candidates(base, [&](const Candidate& c) { return has_kernel(base, c); });
     if (options_.strategy == Strategy::greedy) return greedy;
     for (const Candidate& candidate : greedy) greedy_groups_.insert({candidate.nodes, candidate.outputs});
     Enumeration enumeration = enumerate_candidates(graph);
-    report_.pruned = enumeration.pruned;
+    report_.pruned.merge(enumeration.pruned);
     // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by
     // construction.
     CandidateSet known;
@@ -181,6 +205,19 @@ class Compilation {
     PlanReport& report = built.plan.report;
     report.primitives = report_.primitives;
     report.pruned = solved.pruned;
+    report.rules = report_.rules;
+    report.alternatives = report_.alternatives;
+    report.alternative_constant_bytes = report_.alternative_constant_bytes;
+    std::set<NodeId> computed;
+    for (int id : solution.chosen) {
+      const ColumnInfo& info = columns.infos[id];
+      if (info.kind == ColumnInfo::Kind::view) computed.insert(info.view_node);
+      if (info.kind != ColumnInfo::Kind::kernel) continue;
+      const auto& nodes = columns.candidates[info.candidate].nodes;
+      computed.insert(nodes.begin(), nodes.end());
+    }
+    for (NodeId id : computed)
+      if (const auto rule = rule_of_.find(id); rule != rule_of_.end()) ++report.alternatives_used[rule->second];
     report.model = name_;
     report.strategy = options_.strategy == Strategy::optimal  ? "optimal"
                       : options_.strategy == Strategy::greedy ? "greedy"
@@ -291,6 +328,7 @@ class Compilation {
   PlanReport report_;
   std::unordered_map<Hash, bool, HashHasher> has_kernel_;
   CandidateSet greedy_groups_;
+  std::map<NodeId, std::string> rule_of_;  // of alternatives
   double inner_stages_s_ = 0;  // spent in stages within the current one
 };
 

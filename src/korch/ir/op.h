@@ -145,7 +145,7 @@ using Attrs =
           Reciprocal, elementwise, 1, 1, 1, NoAttrs) X(Tanh, elementwise, 1, 1, 1, NoAttrs)                  \
           X(Sigmoid, elementwise, 1, 1, 1, NoAttrs) X(Erf, elementwise, 1, 1, 1, NoAttrs) X(                 \
               Relu, elementwise, 1, 1, 1, NoAttrs) X(Softplus, elementwise, 1, 1, 1, NoAttrs)                \
-              X(Softsign, elementwise, 1, 1, 1, NoAttrs) X(Sin, elementwise, 1, 1, 1, NoAttrs) X(            \
+              X(Softsign, elementwise, 1, 1, 1, NoAttrs) X(TanhSoftplus, elementwise, 1, 1, 1, NoAttrs) X(Sin, elementwise, 1, 1, 1, NoAttrs) X(            \
                   Cos, elementwise, 1, 1, 1, NoAttrs) X(Tan, elementwise, 1, 1, 1, NoAttrs)                  \
                   X(Asin, elementwise, 1, 1, 1, NoAttrs) X(Acos, elementwise, 1, 1, 1, NoAttrs)              \
                       X(Atan, elementwise, 1, 1, 1, NoAttrs) X(Sinh, elementwise, 1, 1, 1, NoAttrs)          \

@@ -145,6 +145,8 @@ Expr operator<=(const Expr& a, const Expr& b) {
 // A NaN fails every comparison, so the branches below that return x itself propagate it.
 std::map<Op, ScalarExpr> make_table() {
   const Expr x = arg0, y = arg1, z = arg2, a = alpha, b = beta;
+  // tanh(log(1 + e^x)) = n / (n + 2); from x = 20 on it is 1, in double precision too.
+  const Expr e = call(exp, call(min, x, 20.0)), n = e * (e + 2.0);
   const std::vector<std::pair<Op, Expr>> rows = {
       {Op::Neg, -x},
       {Op::Abs, call(abs, x)},
@@ -160,6 +162,7 @@ std::map<Op, ScalarExpr> make_table() {
       {Op::Relu, call(max, x, 0.0)},
       {Op::Softplus, call(max, x, 0.0) + call(log1p, call(exp, -call(abs, x)))},
       {Op::Softsign, x / (1.0 + call(abs, x))},
+      {Op::TanhSoftplus, n / (n + 2.0)},
       {Op::Sin, call(sin, x)},
       {Op::Cos, call(cos, x)},
       {Op::Tan, call(tan, x)},

@@ -60,7 +60,11 @@ struct PlanReport {
   bool certified = false;    // all chosen measured, bounds valid, solver proved optimality
   std::string bounds;  // "analytic", or "learned": then the certificate rests on what was seen of each kind
   int learned_violations = 0;           // kernels measured below what was learned of their kind until then
-  std::map<std::string, int> pruned;    // structural pruning, by rule
+  std::vector<std::string> rules;  // rewrite rules that were tried; empty: no alternatives
+  std::map<std::string, int> alternatives;       // primitives added, by the rewrite rule that added them
+  std::map<std::string, int> alternatives_used;  // those of them that the plan computes
+  int64_t alternative_constant_bytes = 0;        // constants that only alternatives need, while compiling
+  std::map<std::string, int> pruned;    // structural pruning, by rule; limits of alternatives that bit
   std::map<std::string, int> refused;   // by RefusalReason
   std::vector<std::string> recomputed;  // Values computed by more than one step
   std::vector<WholeRun> whole_runs;     // against each other; the first was kept. Empty: no contest

@@ -160,6 +160,10 @@ Json to_json(const PlanReport& r) {
           {"certified", r.certified},
           {"bounds", r.bounds},
           {"learned_violations", r.learned_violations},
+          {"rules", r.rules},
+          {"alternatives", r.alternatives},
+          {"alternatives_used", r.alternatives_used},
+          {"alternative_constant_bytes", r.alternative_constant_bytes},
           {"pruned", r.pruned},
           {"refused", r.refused},
           {"recomputed", r.recomputed},
@@ -188,6 +192,11 @@ PlanReport report_from(const Json& json) {
   r.certified = json.at("certified");
   r.bounds = json.at("bounds");
   r.learned_violations = json.at("learned_violations");
+  // Executables from before there were alternatives have none of these.
+  r.rules = json.value("rules", std::vector<std::string>());
+  r.alternatives = json.value("alternatives", std::map<std::string, int>());
+  r.alternatives_used = json.value("alternatives_used", std::map<std::string, int>());
+  r.alternative_constant_bytes = json.value("alternative_constant_bytes", int64_t{0});
   r.pruned = json.at("pruned").get<std::map<std::string, int>>();
   r.refused = json.at("refused").get<std::map<std::string, int>>();
   r.recomputed = json.at("recomputed").get<std::vector<std::string>>();

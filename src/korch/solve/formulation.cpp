@@ -34,6 +34,7 @@ Formulation::Formulation(const Network& network) : network_(network) {
   add_makers();
   add_reads();
   add_covers();
+  find_reorder_rows();
 }
 
 int Formulation::first_maker(int arc, int node) const {
@@ -71,10 +72,45 @@ void Formulation::add_reads() {
 }
 
 void Formulation::add_covers() {
-  for (const MandatoryClass& c : mandatory_classes(network_)) {
+  const std::vector<MandatoryClass> mandatory = mandatory_classes(network_);
+  for (const MandatoryClass& c : mandatory) {
     Terms terms;
     for (const int arc : c.first_covers) terms.push_back({arc, 1.0});
     mip_.rows.add(1, kInfinity, terms);
+  }
+  const auto covers = [&](const Arc& arc, int c) {
+    return std::binary_search(arc.covers.begin(), arc.covers.end(), c);
+  };
+  for (const auto& [c, d] : mandatory_pairs(network_, mandatory)) {
+    Terms terms;
+    for (size_t a = 0; a < network_.arcs.size(); ++a)
+      if (covers(network_.arcs[a], c) || covers(network_.arcs[a], d)) terms.push_back({static_cast<int>(a), 1.0});
+    mip_.rows.add(1, kInfinity, terms);
+  }
+}
+
+void Formulation::find_reorder_rows() {
+  const auto is_reorder = [](const Arc& arc) {
+    return arc.covers.empty() && arc.inputs.size() == 1 && arc.outputs.size() == 1;
+  };
+  std::vector<std::vector<int>> edges(network_.node_count);
+  for (const Arc& arc : network_.arcs)
+    if (is_reorder(arc)) edges[arc.inputs[0]].push_back(arc.outputs[0]);
+  const std::vector<int> component = strong_components(edges);
+  std::map<int, std::vector<int>> members;
+  for (int node = 0; node < network_.node_count; ++node) members[component[node]].push_back(node);
+  for (size_t a = 0; a < network_.arcs.size(); ++a) {
+    const Arc& arc = network_.arcs[a];
+    if (!is_reorder(arc) || component[arc.inputs[0]] != component[arc.outputs[0]]) continue;
+    const std::vector<int>& layouts = members[component[arc.inputs[0]]];
+    const std::vector<bool> inside = marked(layouts);
+    std::set<int> makers;
+    for (const int node : layouts)
+      for (const int maker : network_.makers[node])
+        if (!reads(maker, inside)) makers.insert(maker);
+    Terms terms = {{static_cast<int>(a), -1.0}};
+    for (const int maker : makers) terms.push_back({maker, 1.0});
+    reorder_rows_.add(0, kInfinity, terms);
   }
 }
 

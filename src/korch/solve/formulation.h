@@ -32,6 +32,9 @@ class Formulation {
   // Rows that no plan violates and a selection does whose `stuck` arcs wait for each other. Added to mip(),
   // and returned.
   Rows cut_cycles(const ArcOrder& stuck);
+  // Reorders of one Value make each other's input: a reorder runs only where something else makes the Value in
+  // some layout. For branch and bound; the relaxation finds such rows where they matter.
+  const Rows& reorder_rows() const { return reorder_rows_; }
 
  private:
   using Terms = std::vector<std::pair<int, double>>;
@@ -39,6 +42,7 @@ class Formulation {
   void add_makers();
   void add_reads();
   void add_covers();
+  void find_reorder_rows();
   // The variable that says "this arc makes this node first".
   int first_maker(int arc, int node) const;
   bool reads(int arc, const std::vector<bool>& inside) const;
@@ -48,6 +52,7 @@ class Formulation {
 
   const Network& network_;
   Mip mip_;
+  Rows reorder_rows_;
   std::vector<std::vector<int>> z_;  // of each arc and each of its outputs: the variable
   int y_ = 0;
   std::vector<int> idle_;  // of each row: calls of forget_entries without effect; kNeverForget

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "korch/solve/network.h"
@@ -36,5 +37,10 @@ struct MandatoryClass {
   std::vector<int> first_covers;  // arcs
 };
 std::vector<MandatoryClass> mandatory_classes(const Network& network);
+
+// Pairs of classes that are not mandatory, one of which every derivation of the required nodes covers: a Value and
+// what an alternative computes instead. Per class, at most a few, those that the fewest arcs cover.
+std::vector<std::pair<int, int>> mandatory_pairs(const Network& network,
+                                                 const std::vector<MandatoryClass>& mandatory);
 
 }  // namespace korch

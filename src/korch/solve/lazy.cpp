@@ -79,14 +79,14 @@ class LazyLoop {
   // Too little time is left to measure and solve again: the best plan of what is measured, with the bound of
   // all.
   void choose_among_measured() {
-    const double bound_us = relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us;
     std::vector<double> costs;
     for (Column& column : problem_.columns) {
       costs.push_back(column.cost_us);
       if (!column.measured) column.cost_us = std::numeric_limits<double>::infinity();
     }
-    solve(left_s_);
+    solve(std::max(left_s_, kForMeasured * limit_s_));
     for (size_t i = 0; i < costs.size(); ++i) problem_.columns[i].cost_us = costs[i];
+    const double bound_us = relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us;
     last_.status = SolveStatus::feasible;
     last_.bound_us = std::min(bound_us, last_.objective_us);
   }

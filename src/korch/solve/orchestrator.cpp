@@ -228,13 +228,15 @@ RelaxationResult Orchestrator::solve_relaxation(double time_limit_s, const Effor
   bound_us_ = prove_bound(result.row_duals);
   for (int idle = 0; idle < effort.patience;) {
     throw_if_interrupted();
+    // Before rows are made: the formulation and the relaxation must have the same ones.
+    const double left_s = time_limit_s - watch.seconds();
+    if (left_s <= 0) break;
     if (average_.empty()) average_ = result.values;
     for (size_t v = 0; v < average_.size(); ++v) average_[v] += kNewest * (result.values[v] - average_[v]);
     relaxation_->erase_rows(formulation_.forget_entries(result.values));
     Rows cuts = formulation_.cut_entries(average_);
     if (cuts.count() == 0) cuts = formulation_.cut_entries(result.values);
-    const double left_s = time_limit_s - watch.seconds();
-    if (cuts.count() == 0 || left_s <= 0) break;
+    if (cuts.count() == 0) break;
     relaxation_->add_rows(cuts);
     RelaxationResult next = relaxation_->solve(left_s);
     if (next.status != MipStatus::optimal) break;
@@ -289,10 +291,11 @@ void Orchestrator::search(Search& search, double time_limit_s) {
 
 // False when the solution waits for itself: the rows that say so are added. `all`: nothing is missing in
 // `mip` that could be part of a plan better than the best.
-bool Orchestrator::branch(Search& search, const Mip& mip, bool all, double time_limit_s) {
+bool Orchestrator::branch(Search& search, Mip mip, bool all, double time_limit_s) {
   if (search.meets_bound()) return true;
   const std::vector<double> start =
       search.best ? formulation_.point(search.best->order) : std::vector<double>();
+  mip.rows.append(formulation_.reorder_rows());
   const MipResult result = solve_mip(mip, time_limit_s, start);
   if (result.status == MipStatus::infeasible && all) (search.best ? search.proven : search.infeasible) = true;
   search.cut_short = result.status == MipStatus::feasible || result.status == MipStatus::unknown;

@@ -55,7 +55,7 @@ class Orchestrator {
   void read_costs();
   RelaxationResult solve_relaxation(double time_limit_s, const Effort& effort);
   void search(Search& search, double time_limit_s);
-  bool branch(Search& search, const Mip& mip, bool all, double time_limit_s);
+  bool branch(Search& search, Mip mip, bool all, double time_limit_s);
   void polish(Search& search, double time_limit_s);
   std::vector<int> arcs_by_layer() const;
   std::vector<int> input_counts() const;  // of each arc

@@ -1,0 +1,158 @@
+#include "korch/rewrite/alternatives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "korch/interp/interpreter.h"
+
+namespace korch {
+namespace {
+
+bool is_wanted(const RewriteRule& rule, const RewriteOptions& options) {
+  const bool named = options.only.empty() ||
+                     std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end();
+  return named && (rule.strict || !options.strict);
+}
+
+std::vector<const RewriteRule*> wanted_rules(const RewriteOptions& options, const std::vector<RewriteRule>& rules) {
+  for (const std::string& name : options.only) {
+    const bool known =
+        std::any_of(rules.begin(), rules.end(), [&](const RewriteRule& rule) { return rule.name == name; });
+    if (!known) throw Error(ErrorKind::usage, fmt::format("there is no rewrite rule \"{}\"", name));
+  }
+  std::vector<const RewriteRule*> wanted;
+  for (const RewriteRule& rule : rules)
+    if (is_wanted(rule, options)) wanted.push_back(&rule);
+  return wanted;
+}
+
+// Values that follow from constants alone are computed, each from exact inputs and rounded once.
+class ConstantFolder {
+ public:
+  // Nodes from `first` on.
+  ConstantFolder(Graph& graph, NodeId first) : graph_(graph), first_(first) {}
+
+  void run() {
+    for (NodeId id : graph_.topological_order()) {
+      const Node& node = graph_.node(id);
+      if (id < first_ || node.op == Op::Constant || !all_constant(node.inputs)) continue;
+      constant_.emplace(node.outputs[0], id);
+    }
+    std::vector<ValueId> needed;
+    for (const auto& [value, id] : constant_)
+      if (is_read(value)) needed.push_back(value);
+    std::sort(needed.begin(), needed.end());
+    for (ValueId value : needed) {
+      HostTensor rounded = converted(exact(value), graph_.value(value).type.dtype);
+      graph_.kill_node(constant_.at(value));
+      graph_.add_alternative(Op::Constant, ConstantAttrs{std::move(rounded)}, {}, {value});
+    }
+    graph_.remove_dead_nodes();
+  }
+
+ private:
+  bool all_constant(const std::vector<ValueId>& values) const {
+    return std::all_of(values.begin(), values.end(), [&](ValueId value) {
+      return graph_.constant(value) != nullptr || constant_.count(value) != 0;
+    });
+  }
+
+  // By what is not constant itself.
+  bool is_read(ValueId value) const {
+    const auto& users = graph_.value(value).users;
+    return std::any_of(users.begin(), users.end(), [&](NodeId user) {
+      return constant_.count(graph_.node(user).outputs[0]) == 0;
+    }) || std::count(graph_.outputs().begin(), graph_.outputs().end(), value) != 0;
+  }
+
+  HostTensor exact(ValueId value) {
+    if (const auto found = exact_.find(value); found != exact_.end()) return found->second;
+    const auto folded = constant_.find(value);
+    if (folded == constant_.end()) {
+      const HostTensor& constant = *graph_.constant(value);
+      return constant.dtype() == DType::f32 ? converted(constant, DType::f64) : constant;
+    }
+    const Node node = graph_.node(folded->second);
+    std::vector<HostTensor> inputs;
+    for (ValueId input : node.inputs) inputs.push_back(exact(input));
+    HostTensor result = evaluate_node(node, inputs, {graph_.value(value).type}, Precision::float64)[0];
+    exact_.emplace(value, result);
+    return result;
+  }
+
+  Graph& graph_;
+  const NodeId first_;
+  std::unordered_map<ValueId, NodeId> constant_;  // Values that follow from constants, with their nodes
+  std::unordered_map<ValueId, HostTensor> exact_;
+};
+
+int live_computing_nodes(const Graph& graph) {
+  int count = 0;
+  for (NodeId id = 0; id < graph.node_count(); ++id)
+    count += !graph.node(id).dead && info(graph.node(id).op).category != Category::constant;
+  return count;
+}
+
+int64_t live_constant_bytes(const Graph& graph) {
+  int64_t bytes = 0;
+  for (NodeId id = 0; id < graph.node_count(); ++id)
+    if (!graph.node(id).dead && graph.node(id).op == Op::Constant)
+      bytes += graph.value(graph.node(id).outputs[0]).type.bytes();
+  return bytes;
+}
+
+// Applies the rules to all nodes until nothing new comes of it.
+void saturate(const Graph& graph, Rewriter& rewriter, const std::vector<const RewriteRule*>& rules,
+              const RewriteLimits& limits, Rewritten& result) {
+  bool grew = true;
+  for (int round = 0; grew && round < limits.rounds; ++round) {
+    for (NodeId id : graph.topological_order()) {
+      for (const RewriteRule* rule : rules) {
+        // A rule may have taken the node's place since the sweep began.
+        if (graph.node(id).dead || rewriter.is_constant(graph.node(id).outputs[0])) break;
+        if (std::count(rule->roots.begin(), rule->roots.end(), graph.node(id).op) == 0) continue;
+        if (!rewriter.has_room()) return;
+        rewriter.begin(rule->name, id, rule->dominates);
+        rule->apply(rewriter, id);
+      }
+    }
+    grew = rewriter.grew();
+  }
+  if (grew) ++result.limited["alternatives_rounds"];
+}
+
+}  // namespace
+
+Rewritten add_alternatives(Graph graph, const RewriteOptions& options, const std::vector<RewriteRule>& rules) {
+  const std::vector<const RewriteRule*> wanted = wanted_rules(options, rules);
+  Rewritten result;
+  for (const RewriteRule* rule : wanted) result.rules.push_back(rule->name);
+  const auto first_fresh = static_cast<NodeId>(graph.node_count());
+  const int nodes_before = live_computing_nodes(graph);
+  const int64_t bytes_before = live_constant_bytes(graph);
+  Rewriter rewriter(graph, options.limits);
+  const auto finish = [&] {
+    graph.remove_dead_nodes();
+    if (options.fold) ConstantFolder(graph, first_fresh).run();
+  };
+  // What dominates takes its place first, so that no alternative is made of what nobody wants.
+  std::vector<const RewriteRule*> dominating = wanted;
+  std::erase_if(dominating, [](const RewriteRule* rule) { return !rule->dominates; });
+  saturate(graph, rewriter, dominating, options.limits, result);
+  finish();
+  result.base = graph;
+  rewriter.keep_nodes();
+  saturate(graph, rewriter, wanted, options.limits, result);
+  finish();
+  result.applied = rewriter.applied();
+  result.limited.merge(std::map(rewriter.limited()));
+  result.rule_of = rewriter.rule_of();
+  result.added_nodes = live_computing_nodes(graph) - nodes_before;
+  result.constant_bytes = live_constant_bytes(graph) - bytes_before;
+  result.graph = std::move(graph);
+  return result;
+}
+
+}  // namespace korch

@@ -1,0 +1,74 @@
+// Other forms of convolutions.
+#include <algorithm>
+#include <numeric>
+
+#include "korch/rewrite/rules.h"
+
+namespace korch::rules {
+
+// The outputs at o + pad = stride q + phase are a convolution with every stride-th tap, beginning at the phase, in
+// reverse order: all phases are features of one convolution, which are then interleaved.
+void transposed_convolution_as_convolution(Rewriter& r, NodeId id) {
+  const Node node = r.node(id);
+  const auto& attrs = std::get<ConvAttrs>(node.attrs);
+  const Shape in = r.shape(node.inputs[0]), out = r.shape(node.outputs[0]), w = r.shape(node.inputs[1]);
+  const size_t axes = in.size() - 2;
+  if (attrs.group != 1 || !r.is_constant(node.inputs[1]) ||
+      std::any_of(attrs.dilations.begin(), attrs.dilations.end(), [](int64_t d) { return d != 1; }))
+    return;
+  ConvAttrs conv;
+  conv.strides = conv.dilations = std::vector<int64_t>(axes, 1);
+  std::vector<int64_t> taps(axes), places(axes);  // per phase: taps, and outputs
+  for (size_t a = 0; a < axes; ++a) {
+    const int64_t stride = attrs.strides[a];
+    taps[a] = (w[a + 2] + stride - 1) / stride;
+    places[a] = (out[a + 2] + attrs.pads_before[a] + stride - 1) / stride;
+    conv.pads_before.push_back(taps[a] - 1);
+    conv.pads_after.push_back(places[a] - in[a + 2]);
+    if (conv.pads_after[a] < 0) return;
+  }
+  // Weights [C, M, k...] -> [C, M, taps, stride, ...], taps reversed -> [stride..., M, C, taps...].
+  PadAttrs pad{Shape(w.size(), 0), Shape(w.size(), 0), PadMode::constant, 0};
+  Shape split = {w[0], w[1]}, final_weights = {w[1], w[0]};
+  std::vector<int64_t> phases_first, weights_perm, taps_axes;
+  for (size_t a = 0; a < axes; ++a) {
+    const int64_t stride = attrs.strides[a];
+    pad.after[a + 2] = taps[a] * stride - w[a + 2];
+    split.push_back(taps[a]);
+    split.push_back(stride);
+    weights_perm.push_back(static_cast<int64_t>(3 + 2 * a));
+    taps_axes.push_back(static_cast<int64_t>(2 + 2 * a));
+    final_weights[0] *= stride;
+    final_weights.push_back(taps[a]);
+  }
+  weights_perm.insert(weights_perm.end(), {1, 0});
+  weights_perm.insert(weights_perm.end(), taps_axes.begin(), taps_axes.end());
+  ValueId weights = node.inputs[1];
+  if (pad.after != Shape(w.size(), 0)) weights = r.emit(Op::Pad, pad, {weights});
+  weights = r.reshape(weights, split);
+  SliceAttrs reverse{Shape(split.size(), 0), split, Shape(split.size(), 1)};
+  for (int64_t axis : taps_axes) {
+    const auto i = static_cast<size_t>(axis);
+    reverse.starts[i] = split[i] - 1;
+    if (split[i] > 1) reverse.steps[i] = -1;
+  }
+  weights = r.reshape(r.transpose(r.emit(Op::Slice, reverse, {weights}), weights_perm), final_weights);
+  ValueId y = r.emit(Op::Conv, conv, {node.inputs[0], weights});
+  // [N, stride... x M, places...] -> [N, M, places, stride, ...]
+  Shape apart = {in[0]}, together = {in[0], w[1]};
+  std::vector<int64_t> perm = {0, static_cast<int64_t>(axes) + 1};
+  for (size_t a = 0; a < axes; ++a) apart.push_back(attrs.strides[a]);
+  apart.push_back(w[1]);
+  SliceAttrs cut{Shape(out.size(), 0), out, Shape(out.size(), 1)};
+  for (size_t a = 0; a < axes; ++a) {
+    apart.push_back(places[a]);
+    perm.push_back(static_cast<int64_t>(axes + 2 + a));
+    perm.push_back(static_cast<int64_t>(1 + a));
+    together.push_back(places[a] * attrs.strides[a]);
+    cut.starts[a + 2] = attrs.pads_before[a];
+  }
+  y = r.reshape(r.transpose(r.reshape(y, apart), perm), together);
+  r.equate(node.outputs[0], r.emit(Op::Slice, cut, {y}));
+}
+
+}  // namespace korch::rules

@@ -1,0 +1,26 @@
+#include "korch/rewrite/linear_patterns.h"
+
+#include <algorithm>
+
+namespace korch::rules {
+
+bool is_pointwise(const Rewriter& r, const Node& conv) {
+  if (conv.op != Op::Conv || !r.is_constant(conv.inputs[1])) return false;
+  const auto& attrs = std::get<ConvAttrs>(conv.attrs);
+  const auto all = [](const std::vector<int64_t>& items, int64_t wanted) {
+    return std::all_of(items.begin(), items.end(), [&](int64_t item) { return item == wanted; });
+  };
+  const Shape& weights = r.shape(conv.inputs[1]);
+  return attrs.group == 1 && all(attrs.strides, 1) && all(attrs.pads_before, 0) && all(attrs.pads_after, 0) &&
+         std::all_of(weights.begin() + 2, weights.end(), [](int64_t extent) { return extent == 1; });
+}
+
+std::optional<Features> features_of(const Rewriter& r, const Node& node) {
+  if (node.op == Op::Conv && std::get<ConvAttrs>(node.attrs).group == 1 && r.is_constant(node.inputs[1]))
+    return Features{1, 0};
+  if (node.op == Op::MatMul && r.is_constant(node.inputs[1]) && r.rank(node.inputs[1]) == 2)
+    return Features{r.rank(node.outputs[0]) - 1, std::get<MatMulAttrs>(node.attrs).transpose_b ? 0 : 1};
+  return std::nullopt;
+}
+
+}  // namespace korch::rules

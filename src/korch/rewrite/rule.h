@@ -1,0 +1,33 @@
+// Rewrite rules: other ways to compute a Value, added to the Graph as alternatives. Each rule is declared with
+// its pattern, replacement and condition (docs/design/rewrite.md); tests/rewrite prove every one of them on random
+// instances over finite fields and in float64, and measure the error that it adds in float32.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+class Rewriter;
+
+struct RewriteRule {
+  const char* name;
+  const char* pattern;
+  const char* replacement;
+  const char* condition;  // beyond what types and attributes demand; "" for none
+  // Adds no more float32 error than another order of summation does. The others need the accuracy policy
+  // `standard`, where the whole plan's error is checked.
+  bool strict;
+  // The replacement never does more work, whatever is fused with it: it takes the place of what it equals.
+  bool dominates;
+  std::vector<Op> roots;
+  // Looks at one node with an operator of `roots`, and says with Rewriter::equate what else computes its output.
+  void (*apply)(Rewriter& rewriter, NodeId node);
+};
+
+// In the order in which they are tried.
+const std::vector<RewriteRule>& rewrite_rules();
+
+}  // namespace korch

@@ -1,0 +1,31 @@
+// The rules, one function each, by family; rules.cpp declares them. Every function looks at one node.
+#pragma once
+
+#include "korch/rewrite/rewriter.h"
+
+namespace korch::rules {
+
+// linear.cpp: matmul and convolution with other linear primitives
+void convolution_over_concat(Rewriter& r, NodeId id);
+void channel_map_before_upsampling(Rewriter& r, NodeId id);
+void pointwise_convolution_as_matmul(Rewriter& r, NodeId id);
+void compose_constant_matmuls(Rewriter& r, NodeId id);
+void concat_of_slices_before_linear(Rewriter& r, NodeId id);
+// linear_merge.cpp
+void merge_linear(Rewriter& r, NodeId id);
+void slice_before_linear(Rewriter& r, NodeId id);
+// scaling.cpp: factors
+void factor_into_constant(Rewriter& r, NodeId id);
+void factor_after_matmul(Rewriter& r, NodeId id);
+// normalization.cpp
+void squares_in_one_pass(Rewriter& r, NodeId id);
+void sum_as_matmul(Rewriter& r, NodeId id);
+// activation.cpp
+void tanh_of_softplus(Rewriter& r, NodeId id);
+// window.cpp
+void window_of_window(Rewriter& r, NodeId id);
+void separable_window(Rewriter& r, NodeId id);
+// convolution.cpp
+void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
+
+}  // namespace korch::rules
