@@ -65,7 +65,7 @@ std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executab
   const Plan plan = plan_from_json(executable.info().plan_json);
   Graph graph = fission(imported);
   if (!plan.report.rules.empty())
-    graph = add_alternatives(std::move(graph), {.only = plan.report.rules, .limits = {}}).graph;
+    graph = add_alternatives(std::move(graph), {.only = plan.report.rules}).graph;
   std::map<int64_t, Reference> references;
   for (const PlanStep& step : plan.steps)
     for (int output : step.outputs) references[plan.tensors[output].value];

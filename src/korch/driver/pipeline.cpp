@@ -147,7 +147,7 @@ class Compilation {
     rewritten.graph = rewritten.base = primitive;
     if (!options_.alternatives || options_.strategy != Strategy::optimal) return rewritten;
     rewritten = add_alternatives(
-        primitive, {.strict = options_.accuracy == Accuracy::strict, .only = options_.rules, .limits = {}});
+        primitive, {.strict = options_.accuracy == Accuracy::strict, .only = options_.rules});
     verify(rewritten.graph, Stage::primitive);
     report_.pruned = rewritten.limited;
     report_.alternative_constant_bytes = rewritten.constant_bytes;

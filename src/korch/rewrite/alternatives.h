@@ -13,8 +13,8 @@ namespace korch {
 
 struct RewriteOptions {
   bool strict = false;               // only rules that add no error beyond another order of summation
-  std::vector<std::string> only;     // names of the rules to apply; empty: all
-  RewriteLimits limits;
+  std::vector<std::string> only = {};  // names of the rules to apply; empty: all
+  RewriteLimits limits = {};
   bool fold = true;                  // constants that alternatives need are computed (in float64, rounded once)
 };
 

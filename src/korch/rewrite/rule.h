@@ -22,6 +22,8 @@ struct RewriteRule {
   bool strict;
   // The replacement never does more work, whatever is fused with it: it takes the place of what it equals.
   bool dominates;
+  // The field of docs/design/rewrite.md decides whether both are equal; else float64 alone does.
+  bool over_field;
   std::vector<Op> roots;
   // Looks at one node with an operator of `roots`, and says with Rewriter::equate what else computes its output.
   void (*apply)(Rewriter& rewriter, NodeId node);
