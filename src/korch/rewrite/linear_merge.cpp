@@ -8,6 +8,7 @@
 namespace korch::rules {
 namespace {
 
+constexpr int64_t kFewFeatures = 64;  // four vectors: fewer do not fill the registers of a tile
 constexpr int kMaxDepth = 6;  // primitives between a slice and the linear one that it moves through
 
 struct Range {
@@ -190,7 +191,10 @@ void merge_linear(Rewriter& r, NodeId id) {
     weights.push_back(node.inputs[1]);
     parts.push_back(node.outputs[0]);
   }
-  if (parts.size() < 2) return;
+  const bool small = std::any_of(parts.begin(), parts.end(), [&](ValueId part) {
+    return r.shape(part)[static_cast<size_t>(features->of_output)] <= kFewFeatures;
+  });
+  if (parts.size() < 2 || !small) return;
   const ValueId merged =
       r.emit(first.op, first.attrs, {first.inputs[0], r.concat(weights, features->of_weights)});
   MergedChain(r, parts, merged, features->of_output).run();

@@ -17,7 +17,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"compose_constant_matmuls", "MatMul(MatMul(x, A) + b, B)", "MatMul(x, A B) + b B",
        "A and B are constant and A B takes fewer products", true, false, true, {Op::MatMul}, rules::compose_constant_matmuls},
       {"merge_linear", "L(x, W_1), L(x, W_2), ... and elementwise primitives after all of them alike",
-       "slices of L(x, [W_1 | W_2 | ...])", "L is matmul or convolution, the W_i are constant", true, false, true,
+       "slices of L(x, [W_1 | W_2 | ...])", "L is matmul or convolution, the W_i are constant, one of them has 64 features or fewer", true, false, true,
        {Op::MatMul, Op::Conv}, rules::merge_linear},
       {"slice_before_linear", "Slice(E(L(x, W)))", "E(L(x, Slice(W)))",
        "a vector of features or more is taken; E is elementwise, transpose or reshape; W is constant", true, false, true, {Op::Slice},

@@ -104,12 +104,13 @@ void Formulation::find_reorder_rows() {
     if (!is_reorder(arc) || component[arc.inputs[0]] != component[arc.outputs[0]]) continue;
     const std::vector<int>& layouts = members[component[arc.inputs[0]]];
     const std::vector<bool> inside = marked(layouts);
-    std::set<int> makers;
+    // z, not x: only who makes something first must have its inputs.
+    std::map<int, int> variable_of;
     for (const int node : layouts)
       for (const int maker : network_.makers[node])
-        if (!reads(maker, inside)) makers.insert(maker);
+        if (!reads(maker, inside)) variable_of.emplace(maker, first_maker(maker, node));
     Terms terms = {{static_cast<int>(a), -1.0}};
-    for (const int maker : makers) terms.push_back({maker, 1.0});
+    for (const auto& [maker, variable] : variable_of) terms.push_back({variable, 1.0});
     reorder_rows_.add(0, kInfinity, terms);
   }
 }
@@ -177,9 +178,17 @@ Rows Formulation::cut_entries(std::span<const double> values) {
   for (size_t a = 0; a < z_.size(); ++a)
     for (const int z : z_[a]) first_maker[a].push_back(values[z]);
   const std::span<const double> made = values.subspan(y_, network_.node_count);
-  std::vector<EntrySet> sets =
-      violated_entries(network_, first_maker, made, network_.required, TieRule::first);
-  if (sets.empty()) sets = violated_entries(network_, first_maker, made, network_.required, TieRule::last);
+  // Flows to the required nodes go around what is split between makers where a path beside it is whole, so that
+  // nodes with several makers are targets too.
+  std::vector<int> targets = network_.required;
+  for (int node = 0; node < network_.node_count; ++node) {
+    constexpr double kMostlyMade = 0.5, kSplit = 1e-3;
+    double most = 0;
+    for (const int arc : network_.makers[node]) most = std::max(most, values[this->first_maker(arc, node)]);
+    if (made[node] > kMostlyMade && most < made[node] - kSplit) targets.push_back(node);
+  }
+  std::vector<EntrySet> sets = violated_entries(network_, first_maker, made, targets, TieRule::first);
+  if (sets.empty()) sets = violated_entries(network_, first_maker, made, targets, TieRule::last);
   Rows rows;
   for (const EntrySet& set : sets) {
     Terms terms = entering(set.inside, values);

@@ -1,6 +1,7 @@
 #include "korch/solve/separate.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace korch {
 namespace {
@@ -147,6 +148,12 @@ std::vector<EntrySet> violated_entries(const Network& network,
       }
     }
   }
+  std::sort(sets.begin(), sets.end(), [](const EntrySet& a, const EntrySet& b) {
+    return std::tie(a.inside, a.target) < std::tie(b.inside, b.target);
+  });
+  sets.erase(std::unique(sets.begin(), sets.end(),
+                         [](const EntrySet& a, const EntrySet& b) { return a.inside == b.inside; }),
+             sets.end());
   return sets;
 }
 
