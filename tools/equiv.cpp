@@ -77,7 +77,8 @@ void add_equiv_verb(CLI::App& app) {
   verb->add_option("a", arguments->a, "a network, an .onnx file")->required();
   verb->add_option("b", arguments->b, "another, with inputs and outputs of the same names")->required();
   verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
-  verb->add_option("--tests", arguments->options.tests, "over the field; large networks take half a minute each")
+  verb->add_option("--tests", arguments->options.tests,
+                   "over the field; large networks take half a minute each")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   verb->add_option("--seed", arguments->options.seed, "of the random inputs")->capture_default_str();

@@ -68,7 +68,7 @@ class Compile : public ::testing::Test {
 TEST_F(Compile, EveryStrategyIsVerified) {
   const Graph imported = import_onnx(model_);
   double optimal_us = 0;
-  for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
+  for (Strategy strategy : {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
     options_.strategy = strategy;
     const CompileResult result = compile("m.so");
     EXPECT_TRUE(compare_executable(imported, path("m.so"), {.samples = 2, .seed = 7}).passed);
@@ -77,6 +77,48 @@ TEST_F(Compile, EveryStrategyIsVerified) {
     // Costs come from one database, so the program's optimum cannot be worse than the baselines'.
     EXPECT_LE(optimal_us, result.plan.report.objective_us * (1 + 1e-9));
   }
+}
+
+// Features of a quarter of the pixels, enlarged, next to others, mixed by a convolution: mixing before
+// enlarging takes a sixteenth of the products.
+Graph decoder_head() {
+  Graph g;
+  const ValueId low = g.add_input({DType::f32, {1, 64, 8, 8}}, "low"),
+                high = g.add_input({DType::f32, {1, 8, 32, 32}}, "high");
+  const ValueId apart = g.add(Op::Reshape, ShapeAttrs{{1, 64, 8, 1, 8, 1}}, {low}, {"resize"});
+  const ValueId repeated = g.add(Op::Expand, ShapeAttrs{{1, 64, 8, 4, 8, 4}}, {apart}, {"resize"});
+  const ValueId up = g.add(Op::Reshape, ShapeAttrs{{1, 64, 32, 32}}, {repeated}, {"resize"});
+  const ValueId both = g.add(Op::Concat, AxisAttrs{1}, {up, high}, {"concat"});
+  const ConvAttrs conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}, 1};
+  const ValueId y = g.add(Op::Conv, conv, {both, g.add_constant(pattern({64, 72, 1, 1}, 0.2))}, {"mix"});
+  g.set_outputs({g.add(Op::Relu, NoAttrs{}, {y}, {"relu"})}, {"y"});
+  return g;
+}
+
+TEST_F(Compile, AlternativesTakePartInThePlan) {
+  options_.measure = false;  // on bounds, so that the choice does not depend on this machine's mood
+  const Graph graph = decoder_head();
+  const PlanReport with = compile_graph(graph, "head", path("with.so"), options_).plan.report;
+  EXPECT_GT(with.alternatives_used.at("convolution_over_concat"), 0);
+  EXPECT_GT(with.alternatives_used.at("channel_map_before_upsampling"), 0);
+  EXPECT_GT(with.alternative_constant_bytes, 0);
+  EXPECT_TRUE(compare_executable(graph, path("with.so"), {.samples = 2, .seed = 7}).passed);
+  const PlanReport read = plan_from_json(read_plan_json(path("with.so"))).report;
+  EXPECT_EQ(read.rules, with.rules);
+  EXPECT_EQ(read.alternatives_used, with.alternatives_used);
+  EXPECT_NE(
+      explain(plan_from_json(read_plan_json(path("with.so"))), {}, {}).find("alternatives in this plan"),
+      std::string::npos);
+
+  options_.rules = {"channel_map_before_upsampling"};  // has nothing to do where the concat stays
+  EXPECT_TRUE(compile_graph(graph, "head", path("one.so"), options_).plan.report.alternatives_used.empty());
+  options_.rules = {"no_such_rule"};
+  EXPECT_THROW(compile_graph(graph, "head", path("none.so"), options_), Error);
+  options_.rules = {};
+  options_.alternatives = false;
+  const PlanReport without = compile_graph(graph, "head", path("without.so"), options_).plan.report;
+  EXPECT_TRUE(without.rules.empty());
+  EXPECT_LT(with.objective_us, without.objective_us);
 }
 
 TEST_F(Compile, WithoutMeasuring) {
@@ -145,7 +187,7 @@ TEST_F(Compile, OutputsThatAreInputsConstantsAndOneAnother) {
     std::vector<std::string> names;
     for (size_t i = 0; i < outputs.size(); ++i) names.push_back("output" + std::to_string(i));
     graph.set_outputs(outputs, names);
-    for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
+    for (Strategy strategy : {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
       options_.strategy = strategy;
       const CompileResult result = compile_graph(graph, "outputs", path("m.so"), options_);
       EXPECT_EQ(result.plan.outputs.size(), outputs.size());
@@ -173,7 +215,7 @@ TEST_F(Compile, SmallFloats) {
     z = g.add(Op::Softmax, AxisAttrs{1}, {z}, {"softmax"});
     const ValueId sums = g.add(Op::CumSum, ScanAttrs{1, false, false}, {z}, {"sums"});
     g.set_outputs({sums, z, y}, {"sums", "probabilities", "features"});
-    for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
+    for (Strategy strategy : {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
       options_.strategy = strategy;
       compile_graph(g, "small", path("m.so"), options_);  // verifies
       EXPECT_EQ(plan_from_json(read_plan_json(path("m.so"))).outputs[0].type.dtype, type);

@@ -48,6 +48,7 @@ std::vector<Case> unary_cases() {
     const Op op = static_cast<Op>(i);
     const OpInfo& row = info(op);
     if (row.category != Category::elementwise || op == Op::Cast || op == Op::Where) continue;
+    if (op == Op::TanhSoftplus) continue;  // rewrite rules alone make it
     const bool logical = op == Op::Not || op == Op::And || op == Op::Or || op == Op::Xor;
     const bool scalars = row.attrs_index == Attrs(ScalarAttrs{}).index();
     // ONNX's Mod with the sign of the divisor is for integers.

@@ -33,7 +33,8 @@ void run_sql(const std::string& path, const std::string& sql) {
   sqlite3_close(handle);
 }
 
-// Runs `work` in a process of its own. Only while this one has a single thread: a fork copies the locks that others hold.
+// Runs `work` in a process of its own. Only while this one has a single thread: a fork copies the locks that
+// others hold.
 pid_t start_child(const std::function<bool()>& work) {
   const pid_t child = fork();
   if (child == 0) _exit(work() ? 0 : 1);

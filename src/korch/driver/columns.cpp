@@ -186,6 +186,13 @@ class Builder {
   std::map<TensorKey, int> ids_;
 };
 
+bool is_row_major(const Implementation& way) {
+  const auto all = [](const std::vector<Layout>& layouts) {
+    return std::all_of(layouts.begin(), layouts.end(), [](const Layout& l) { return l.is_row_major(); });
+  };
+  return all(way.input_layouts) && all(way.output_layouts);
+}
+
 std::string describe(const Graph& graph, const Candidate& candidate) {
   std::string text;
   for (NodeId id : candidate.nodes)
@@ -235,12 +242,13 @@ double lower_bound_us(double flops, double bytes, const Target& target, const Pe
 }
 
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
-                      const Peaks& peaks, Accuracy accuracy) {
+                      const Peaks& peaks, Accuracy accuracy, Layouts layouts) {
   Builder builder(graph, target, peaks);
   for (size_t i = 0; i < candidates.size(); ++i) {
     std::vector<Refusal> refused;
-    const std::vector<Implementation> ways =
-        implementations(graph, candidates[i], target, accuracy, &refused);
+    std::vector<Implementation> ways = implementations(graph, candidates[i], target, accuracy, &refused);
+    if (layouts == Layouts::row_major && std::any_of(ways.begin(), ways.end(), is_row_major))
+      std::erase_if(ways, [](const Implementation& way) { return !is_row_major(way); });
     if (ways.empty())
       ++builder.result
             .refused[refused.empty() ? name(RefusalReason::no_kernel_family) : name(refused[0].reason)];

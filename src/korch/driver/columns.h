@@ -40,10 +40,12 @@ struct Columns {
   std::map<std::string, int> refused;  // candidates without a kernel, by reason
 };
 
+enum class Layouts { all, row_major };  // of what kernels read and write; row_major: where a kernel can
+
 // `candidates` decides the strategy: all of them, greedy groups, or single primitives. Costs are lower bounds
 // from `peaks` (DESIGN: launch + max(bytes / bandwidth, flops / peak)), unmeasured; views cost nothing.
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
-                      const Peaks& peaks, Accuracy accuracy);
+                      const Peaks& peaks, Accuracy accuracy, Layouts layouts = Layouts::all);
 
 // Whether a Reshape from one shape to the other leaves every element where it is. False when unsure (an
 // extent is zero, the shapes have no common factors in order, a layout is blocked).

@@ -66,12 +66,14 @@ class Compilation {
     if (stopped("alternatives")) return result_;
 
     const Peaks peaks = stage("peaks", [&] { return machine_peaks(target_, database_.get()); });
-    std::vector<Candidate> candidates = stage("candidates", [&] { return find_candidates(rewritten.base, graph); });
+    std::vector<Candidate> candidates =
+        stage("candidates", [&] { return find_candidates(rewritten.base, graph); });
     dump("3-candidates.txt", [&] { return describe(graph, candidates); });
     if (stopped("candidates")) return result_;
 
     Columns columns = stage("columns", [&] {
-      return build_columns(graph, std::move(candidates), target_, peaks, options_.accuracy);
+      return build_columns(graph, std::move(candidates), target_, peaks, options_.accuracy,
+                           options_.strategy == Strategy::published ? Layouts::row_major : Layouts::all);
     });
     dump("4-columns.txt", [&] { return describe(graph, columns); });
     if (stopped("columns")) return result_;
@@ -145,15 +147,18 @@ class Compilation {
   Rewritten with_alternatives(const Graph& primitive) {
     Rewritten rewritten;
     rewritten.graph = rewritten.base = primitive;
-    if (!options_.alternatives || options_.strategy != Strategy::optimal) return rewritten;
-    rewritten = add_alternatives(
-        primitive, {.strict = options_.accuracy == Accuracy::strict, .only = options_.rules});
+    const bool rewrites = options_.strategy == Strategy::optimal || options_.strategy == Strategy::published;
+    if (!options_.alternatives || !rewrites) return rewritten;
+    rewritten = add_alternatives(primitive,
+                                 {.strict = options_.accuracy == Accuracy::strict, .only = options_.rules});
     verify(rewritten.graph, Stage::primitive);
+    if (options_.strategy == Strategy::published) rewritten.graph = rewritten.base;
     report_.pruned = rewritten.limited;
     report_.alternative_constant_bytes = rewritten.constant_bytes;
     report_.rules = rewritten.rules;
     rule_of_ = rewritten.rule_of;
-    for (const auto& [id, rule] : rule_of_) report_.alternatives[rule] += is_computing(rewritten.graph.node(id));
+    for (const auto& [id, rule] : rule_of_)
+      report_.alternatives[rule] += is_computing(rewritten.graph.node(id));
     return rewritten;
   }
 
@@ -165,6 +170,11 @@ class Compilation {
     verify(base, Stage::primitive);
     for (NodeId id : base.topological_order()) report_.primitives += is_computing(base.node(id));
     if (options_.strategy == Strategy::unfused) return unfused_candidates(base);
+    if (options_.strategy == Strategy::published) {
+      Enumeration enumeration = enumerate_candidates(base, published_kernels());
+      report_.pruned.merge(enumeration.pruned);
+      return std::move(enumeration.candidates);
+    }
     std::vector<Candidate> greedy =
         greedy_candidates(base, [&](const Candidate& c) { return has_kernel(base, c); });
     if (options_.strategy == Strategy::greedy) return greedy;
@@ -217,11 +227,10 @@ class Compilation {
       computed.insert(nodes.begin(), nodes.end());
     }
     for (NodeId id : computed)
-      if (const auto rule = rule_of_.find(id); rule != rule_of_.end()) ++report.alternatives_used[rule->second];
+      if (const auto rule = rule_of_.find(id); rule != rule_of_.end())
+        ++report.alternatives_used[rule->second];
     report.model = name_;
-    report.strategy = options_.strategy == Strategy::optimal  ? "optimal"
-                      : options_.strategy == Strategy::greedy ? "greedy"
-                                                              : "unfused";
+    report.strategy = korch::name(options_.strategy);
     report.accuracy = options_.accuracy == Accuracy::strict     ? "strict"
                       : options_.accuracy == Accuracy::standard ? "standard"
                                                                 : "relaxed";
@@ -329,7 +338,7 @@ class Compilation {
   std::unordered_map<Hash, bool, HashHasher> has_kernel_;
   CandidateSet greedy_groups_;
   std::map<NodeId, std::string> rule_of_;  // of alternatives
-  double inner_stages_s_ = 0;  // spent in stages within the current one
+  double inner_stages_s_ = 0;              // spent in stages within the current one
 };
 
 }  // namespace

@@ -22,16 +22,16 @@ struct CompileOptions {
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
   Bounds bounds = Bounds::learned;
-  bool exhaustive = false;      // measure every column
-  bool alternatives = true;     // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
+  bool exhaustive = false;   // measure every column
+  bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
   std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
-  bool measure = true;          // false: plan on lower bounds alone
-  bool self_contained = false;  // generated kernels only
-  bool verify = true;           // run the executable against the interpreter before it is kept
-  std::string database_path;    // empty: no database
-  std::string dump_dir;         // empty: no dumps
-  std::string stop_after;       // "", "import", "fission", "alternatives", "candidates", "columns", "plan"
-  double budget_s = 0;          // 0: no limit
+  bool measure = true;             // false: plan on lower bounds alone
+  bool self_contained = false;     // generated kernels only
+  bool verify = true;              // run the executable against the interpreter before it is kept
+  std::string database_path;       // empty: no database
+  std::string dump_dir;            // empty: no dumps
+  std::string stop_after;          // "", "import", "fission", "alternatives", "candidates", "columns", "plan"
+  double budget_s = 0;             // 0: no limit
   std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
 };
 

@@ -120,6 +120,27 @@ NodeId only_consumer(const Graph& graph, const Grouping& groups, NodeId id) {
 
 }  // namespace
 
+const char* name(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::optimal:
+      return "optimal";
+    case Strategy::published:
+      return "published";
+    case Strategy::greedy:
+      return "greedy";
+    case Strategy::unfused:
+      return "unfused";
+  }
+  __builtin_unreachable();
+}
+
+EnumerateOptions published_kernels() {
+  EnumerateOptions options;
+  options.max_outputs = 1;
+  options.max_linear = 0;  // of a set of several
+  return options;
+}
+
 std::vector<Candidate> unfused_candidates(const Graph& graph) {
   std::vector<Candidate> result;
   for (NodeId id : graph.topological_order())

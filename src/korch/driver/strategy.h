@@ -9,7 +9,13 @@
 
 namespace korch {
 
-enum class Strategy { optimal, greedy, unfused };
+// published: as Korch (ASPLOS 2024) does it: rewritten first, kernels of one output, linear primitives alone,
+// row-major tensors; the program chooses among these.
+enum class Strategy { optimal, published, greedy, unfused };
+const char* name(Strategy strategy);
+
+// What `published` enumerates.
+EnumerateOptions published_kernels();
 
 // One primitive, one kernel.
 std::vector<Candidate> unfused_candidates(const Graph& graph);

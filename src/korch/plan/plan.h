@@ -59,7 +59,7 @@ struct PlanReport {
   int bound_violations = 0;  // measurements below their bound: each voids the certificate
   bool certified = false;    // all chosen measured, bounds valid, solver proved optimality
   std::string bounds;  // "analytic", or "learned": then the certificate rests on what was seen of each kind
-  int learned_violations = 0;           // kernels measured below what was learned of their kind until then
+  int learned_violations = 0;      // kernels measured below what was learned of their kind until then
   std::vector<std::string> rules;  // rewrite rules that were tried; empty: no alternatives
   std::map<std::string, int> alternatives;       // primitives added, by the rewrite rule that added them
   std::map<std::string, int> alternatives_used;  // those of them that the plan computes

@@ -16,7 +16,8 @@ bool is_wanted(const RewriteRule& rule, const RewriteOptions& options) {
   return named && (rule.strict || !options.strict);
 }
 
-std::vector<const RewriteRule*> wanted_rules(const RewriteOptions& options, const std::vector<RewriteRule>& rules) {
+std::vector<const RewriteRule*> wanted_rules(const RewriteOptions& options,
+                                             const std::vector<RewriteRule>& rules) {
   for (const std::string& name : options.only) {
     const bool known =
         std::any_of(rules.begin(), rules.end(), [&](const RewriteRule& rule) { return rule.name == name; });
@@ -62,9 +63,9 @@ class ConstantFolder {
   // By what is not constant itself.
   bool is_read(ValueId value) const {
     const auto& users = graph_.value(value).users;
-    return std::any_of(users.begin(), users.end(), [&](NodeId user) {
-      return constant_.count(graph_.node(user).outputs[0]) == 0;
-    }) || std::count(graph_.outputs().begin(), graph_.outputs().end(), value) != 0;
+    return std::any_of(users.begin(), users.end(),
+                       [&](NodeId user) { return constant_.count(graph_.node(user).outputs[0]) == 0; }) ||
+           std::count(graph_.outputs().begin(), graph_.outputs().end(), value) != 0;
   }
 
   HostTensor exact(ValueId value) {
@@ -125,7 +126,8 @@ void saturate(const Graph& graph, Rewriter& rewriter, const std::vector<const Re
 
 }  // namespace
 
-Rewritten add_alternatives(Graph graph, const RewriteOptions& options, const std::vector<RewriteRule>& rules) {
+Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
+                           const std::vector<RewriteRule>& rules) {
   const std::vector<const RewriteRule*> wanted = wanted_rules(options, rules);
   Rewritten result;
   for (const RewriteRule* rule : wanted) result.rules.push_back(rule->name);

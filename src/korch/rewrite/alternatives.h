@@ -12,22 +12,22 @@
 namespace korch {
 
 struct RewriteOptions {
-  bool strict = false;               // only rules that add no error beyond another order of summation
+  bool strict = false;                 // only rules that add no error beyond another order of summation
   std::vector<std::string> only = {};  // names of the rules to apply; empty: all
   RewriteLimits limits = {};
-  bool fold = true;                  // constants that alternatives need are computed (in float64, rounded once)
+  bool fold = true;  // constants that alternatives need are computed (in float64, rounded once)
 };
 
 struct Rewritten {
   // The nodes that were there keep their ids; what took the place of some of them, and alternatives, follow.
   Graph graph;
-  Graph base;  // the same without alternatives: one producer per Value
-  std::vector<std::string> rules;      // that were tried
-  int added_nodes = 0;                 // that can take part in computing an output
-  std::map<std::string, int> applied;  // by rule
-  std::map<std::string, int> limited;  // by limit that bit: how often
+  Graph base;                             // the same without alternatives: one producer per Value
+  std::vector<std::string> rules;         // that were tried
+  int added_nodes = 0;                    // that can take part in computing an output
+  std::map<std::string, int> applied;     // by rule
+  std::map<std::string, int> limited;     // by limit that bit: how often
   std::map<NodeId, std::string> rule_of;  // of the added nodes: which rule first wanted it
-  int64_t constant_bytes = 0;          // of constants that only alternatives need
+  int64_t constant_bytes = 0;             // of constants that only alternatives need
 };
 
 // `rules` are rewrite_rules() but in tests. Throws Error{usage} on an unknown name in `only`.

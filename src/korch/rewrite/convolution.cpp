@@ -6,8 +6,8 @@
 
 namespace korch::rules {
 
-// The outputs at o + pad = stride q + phase are a convolution with every stride-th tap, beginning at the phase, in
-// reverse order: all phases are features of one convolution, which are then interleaved.
+// The outputs at o + pad = stride q + phase are a convolution with every stride-th tap, beginning at the
+// phase, in reverse order: all phases are features of one convolution, which are then interleaved.
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id) {
   const Node node = r.node(id);
   const auto& attrs = std::get<ConvAttrs>(node.attrs);

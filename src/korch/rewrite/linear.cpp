@@ -118,7 +118,8 @@ void channel_map_before_upsampling(Rewriter& r, NodeId id) {
   const std::optional<ChannelwiseMap> map = upsampling_of(r, conv.inputs[0]);
   if (!map) return;
   const int64_t channels = r.shape(conv.inputs[1])[0];
-  std::map<ValueId, ValueId> mapped = {{map->base, r.emit(Op::Conv, conv.attrs, {map->base, conv.inputs[1]})}};
+  std::map<ValueId, ValueId> mapped = {
+      {map->base, r.emit(Op::Conv, conv.attrs, {map->base, conv.inputs[1]})}};
   ValueId last = kNoId;
   for (NodeId inner : map->nodes) {
     const Node node = r.node(inner);
@@ -159,7 +160,8 @@ void compose_constant_matmuls(Rewriter& r, NodeId id) {
   if (const std::optional<Node> add = r.producer(inner_value, Op::Add)) {
     const size_t constant = r.is_constant(add->inputs[0]) ? 0 : 1;
     const Shape& shape = r.shape(add->inputs[constant]);
-    if (!r.is_constant(add->inputs[constant]) || shape.empty() || element_count(shape) != shape.back()) return;
+    if (!r.is_constant(add->inputs[constant]) || shape.empty() || element_count(shape) != shape.back())
+      return;
     if (shape.back() != r.shape(inner_value).back()) return;
     bias = add->inputs[constant];
     inner_value = add->inputs[1 - constant];

@@ -9,7 +9,7 @@ namespace korch::rules {
 namespace {
 
 constexpr int64_t kFewFeatures = 64;  // four vectors: fewer do not fill the registers of a tile
-constexpr int kMaxDepth = 6;  // primitives between a slice and the linear one that it moves through
+constexpr int kMaxDepth = 6;          // primitives between a slice and the linear one that it moves through
 
 struct Range {
   int64_t start, size, step;
@@ -17,7 +17,8 @@ struct Range {
 
 // Extents before the axis are `shape`'s.
 bool same_up_to(const Shape& a, const Shape& b, int64_t axis) {
-  return static_cast<int64_t>(std::min(a.size(), b.size())) > axis && std::equal(a.begin(), a.begin() + axis + 1, b.begin());
+  return static_cast<int64_t>(std::min(a.size(), b.size())) > axis &&
+         std::equal(a.begin(), a.begin() + axis + 1, b.begin());
 }
 
 // Which elements of a Value are wanted, along one axis.
@@ -25,8 +26,8 @@ class Selection {
  public:
   Selection(Rewriter& r, std::vector<Range> ranges) : r_(r), ranges_(std::move(ranges)) {}
 
-  // The wanted part of the Value, computed from a linear primitive with fewer features; nothing where no linear
-  // primitive with constant weights stands behind the Value.
+  // The wanted part of the Value, computed from a linear primitive with fewer features; nothing where no
+  // linear primitive with constant weights stands behind the Value.
   std::optional<ValueId> of(ValueId value, int64_t axis, int depth = 0) {
     if (depth > kMaxDepth) return std::nullopt;
     const std::vector<NodeId> makers = r_.graph().value(value).producers;
@@ -80,7 +81,8 @@ class Selection {
 
   ValueId cut(ValueId value, int64_t axis) {
     std::vector<ValueId> parts;
-    for (const Range& range : ranges_) parts.push_back(r_.slice(value, axis, range.start, range.size, range.step));
+    for (const Range& range : ranges_)
+      parts.push_back(r_.slice(value, axis, range.start, range.size, range.step));
     return r_.concat(parts, axis);
   }
 
@@ -220,7 +222,8 @@ void concat_of_slices_before_linear(Rewriter& r, NodeId id) {
     ranges.push_back(range_of(*slice, axis));
   }
   if (ranges.size() < 2) return;
-  if (const std::optional<ValueId> part = Selection(r, ranges).of(whole, axis)) r.equate(concat.outputs[0], *part);
+  if (const std::optional<ValueId> part = Selection(r, ranges).of(whole, axis))
+    r.equate(concat.outputs[0], *part);
 }
 
 }  // namespace korch::rules

@@ -10,8 +10,8 @@ constexpr int64_t kVector = 16;  // floats, of the widest target
 // A convolution of constant 1x1 weights without groups, strides and padding: the same matrix for every pixel.
 bool is_pointwise(const Rewriter& r, const Node& conv);
 
-// A linear primitive with constant weights, each feature of its output (axis of the output) the work of a slice
-// of the weights (axis of the weights).
+// A linear primitive with constant weights, each feature of its output (axis of the output) the work of a
+// slice of the weights (axis of the weights).
 struct Features {
   int64_t of_output = 0, of_weights = 0;
 };

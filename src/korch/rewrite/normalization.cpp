@@ -10,7 +10,7 @@ namespace {
 constexpr double kFirstCache_bytes = 32 << 10;  // of every target
 
 // The number by which sums become means: x Mul 1/n, or x Div n.
-bool is_mean_of(const Rewriter& r, const Node& node, double count) {
+bool divides_by(const Rewriter& r, const Node& node, double count) {
   for (size_t side : {1, 0}) {
     if (node.op == Op::Div && side == 0) continue;
     const HostTensor* constant = r.graph().constant(node.inputs[side]);
@@ -21,9 +21,27 @@ bool is_mean_of(const Rewriter& r, const Node& node, double count) {
   return false;
 }
 
+// (sum of x along the axes) / n, extents kept as 1.
+bool is_mean(const Rewriter& r, ValueId value, ValueId x, const std::vector<int64_t>& axes, double count) {
+  for (Op op : {Op::Mul, Op::Div}) {
+    const std::optional<Node> mean = r.producer(value, op);
+    if (!mean || !divides_by(r, *mean, count)) continue;
+    for (ValueId total : mean->inputs) {
+      const std::optional<Node> sum = r.producer(total, Op::ReduceSum);
+      if (sum && sum->inputs[0] == x && std::get<ReduceAttrs>(sum->attrs).axes == axes &&
+          std::get<ReduceAttrs>(sum->attrs).keepdims)
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-// sum (x - m)^2 = sum x^2 - m sum x, where m = (sum x) / n.
+// With d = x - x_0, x_0 the first of what is summed: sum (x - m)^2 = sum d^2 - (sum d)^2 / n and m = x_0 +
+// (sum d) / n. Without x_0 the difference would cancel where the mean is large, down to a negative variance.
+// With it, the variance is (x_0 - m)^2 / n or more, so that its relative error stays below a few n roundings
+// whatever x is; usually x_0 is a few deviations from m, and it is a few roundings.
 void squares_in_one_pass(Rewriter& r, NodeId id) {
   const Node sum = r.node(id);
   const auto& axes = std::get<ReduceAttrs>(sum.attrs).axes;
@@ -31,24 +49,22 @@ void squares_in_one_pass(Rewriter& r, NodeId id) {
   if (!square || square->inputs[0] != square->inputs[1] || !r.is_float32(sum.outputs[0])) return;
   const std::optional<Node> centred = r.producer(square->inputs[0], Op::Sub);
   if (!centred) return;
-  const ValueId x = centred->inputs[0];
+  const ValueId x = centred->inputs[0], mean = centred->inputs[1];
+  SliceAttrs first{Shape(r.shape(x).size(), 0), r.shape(x), Shape(r.shape(x).size(), 1)};
   double count = 1;
-  for (int64_t axis : axes) count *= static_cast<double>(r.shape(x)[static_cast<size_t>(axis)]);
-  if (count * sizeof(float) <= kFirstCache_bytes) return;
-  for (Op op : {Op::Mul, Op::Div}) {
-    const std::optional<Node> mean = r.producer(centred->inputs[1], op);
-    if (!mean || !is_mean_of(r, *mean, count)) continue;
-    for (ValueId total : mean->inputs) {
-      const std::optional<Node> first = r.producer(total, Op::ReduceSum);
-      if (!first || first->inputs[0] != x || std::get<ReduceAttrs>(first->attrs).axes != axes ||
-          !std::get<ReduceAttrs>(first->attrs).keepdims)
-        continue;
-      const ValueId squares = r.emit(Op::ReduceSum, ReduceAttrs{axes, true}, {r.emit(Op::Mul, {x, x})});
-      const ValueId rest = r.emit(Op::Sub, {squares, r.emit(Op::Mul, {total, centred->inputs[1]})});
-      r.equate(sum.outputs[0], r.reshape(rest, r.shape(sum.outputs[0])));
-      return;
-    }
+  for (int64_t axis : axes) {
+    count *= static_cast<double>(r.shape(x)[static_cast<size_t>(axis)]);
+    first.sizes[static_cast<size_t>(axis)] = 1;
   }
+  if (count * sizeof(float) <= kFirstCache_bytes || !is_mean(r, mean, x, axes, count)) return;
+  const ReduceAttrs along{axes, true};
+  const ValueId x0 = r.emit(Op::Slice, first, {x}), n = r.scalar(count);
+  const ValueId d = r.emit(Op::Sub, {x, x0});
+  const ValueId total = r.emit(Op::ReduceSum, along, {d});
+  const ValueId squares = r.emit(Op::ReduceSum, along, {r.emit(Op::Mul, {d, d})});
+  const ValueId rest = r.emit(Op::Div, {r.emit(Op::Mul, {total, total}), n});
+  r.equate(sum.outputs[0], r.reshape(r.emit(Op::Sub, {squares, rest}), r.shape(sum.outputs[0])));
+  r.equate(mean, r.emit(Op::Add, {x0, r.emit(Op::Div, {total, n})}));
 }
 
 // The sum of a matmul's operand is one more column of that matmul: [x B | sum x] = x [B | 1].
@@ -60,14 +76,15 @@ void sum_as_matmul(Rewriter& r, NodeId id) {
   if (!attrs.keepdims || attrs.axes != std::vector<int64_t>{rank - 1} || !r.is_float32(x)) return;
   for (NodeId user : r.users(x)) {
     const Node matmul = r.node(user);
-    if (matmul.op != Op::MatMul || matmul.inputs[0] != x || matmul.inputs[1] == x || r.rank(matmul.inputs[1]) != rank ||
-        r.is_constant(matmul.inputs[1]))
+    if (matmul.op != Op::MatMul || matmul.inputs[0] != x || matmul.inputs[1] == x ||
+        r.rank(matmul.inputs[1]) != rank || r.is_constant(matmul.inputs[1]))
       continue;
     const auto& flags = std::get<MatMulAttrs>(matmul.attrs);
     if (r.shape(matmul.outputs[0]).back() % kVector == 0) continue;
     if (flags.transpose_a || r.producer(matmul.inputs[1], Op::Pad)) continue;
     const size_t column = static_cast<size_t>(flags.transpose_b ? rank - 2 : rank - 1);
-    PadAttrs pad{Shape(static_cast<size_t>(rank), 0), Shape(static_cast<size_t>(rank), 0), PadMode::constant, 1};
+    PadAttrs pad{Shape(static_cast<size_t>(rank), 0), Shape(static_cast<size_t>(rank), 0), PadMode::constant,
+                 1};
     pad.after[column] = 1;
     const ValueId both = r.emit(Op::MatMul, flags, {x, r.emit(Op::Pad, pad, {matmul.inputs[1]})});
     const int64_t columns = r.shape(matmul.outputs[0]).back();

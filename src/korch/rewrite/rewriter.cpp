@@ -61,8 +61,8 @@ void Rewriter::note_node(NodeId id) {
   const Node& node = graph_.node(id);
   const bool constant =
       node.op == Op::Constant ||
-      (!node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(),
-                                           [&](ValueId input) { return constant_[input]; }));
+      (!node.inputs.empty() &&
+       std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) { return constant_[input]; }));
   constant_.resize(graph_.value_count(), false);
   for (ValueId output : node.outputs) constant_[output] = constant_[output] || constant;
   by_key_.emplace(key(node.op, node.attrs, node.inputs), id);
@@ -111,8 +111,7 @@ std::optional<ValueId> Rewriter::simplified(Op op, const Attrs& attrs, const std
   if (op == Op::Slice) {
     const auto& cut = std::get<SliceAttrs>(attrs);
     if (is_whole(cut, shape(x))) return x;
-    if (inner)
-      return emit(Op::Slice, composed(std::get<SliceAttrs>(inner->attrs), cut), {inner->inputs[0]});
+    if (inner) return emit(Op::Slice, composed(std::get<SliceAttrs>(inner->attrs), cut), {inner->inputs[0]});
     if (const std::optional<Node> concat = producer(x, Op::Concat)) {
       const auto axis = static_cast<size_t>(std::get<AxisAttrs>(concat->attrs).axis);
       int64_t start = cut.starts[axis];
@@ -137,7 +136,8 @@ ValueId Rewriter::emit(Op op, Attrs attrs, std::vector<ValueId> inputs) {
   --simplifying_;
   if (simpler) return *simpler;
   const auto found = by_key_.find(key(op, attrs, inputs));
-  if (found != by_key_.end() && !graph_.node(found->second).dead) return graph_.node(found->second).outputs[0];
+  if (found != by_key_.end() && !graph_.node(found->second).dead)
+    return graph_.node(found->second).outputs[0];
   const NodeId id = graph_.add_node(op, std::move(attrs), std::move(inputs), origins_,
                                     base_name_ + "~" + std::to_string(++named_));
   if (found != by_key_.end()) by_key_.erase(found);
@@ -147,7 +147,9 @@ ValueId Rewriter::emit(Op op, Attrs attrs, std::vector<ValueId> inputs) {
   return value;
 }
 
-ValueId Rewriter::reshape(ValueId x, Shape shape) { return emit(Op::Reshape, ShapeAttrs{std::move(shape)}, {x}); }
+ValueId Rewriter::reshape(ValueId x, Shape shape) {
+  return emit(Op::Reshape, ShapeAttrs{std::move(shape)}, {x});
+}
 
 ValueId Rewriter::transpose(ValueId x, std::vector<int64_t> perm) {
   return emit(Op::Transpose, PermAttrs{std::move(perm)}, {x});
@@ -166,12 +168,14 @@ ValueId Rewriter::concat(std::vector<ValueId> parts, int64_t axis) {
 }
 
 ValueId Rewriter::scalar(double value) {
-  return emit(Op::Constant, ConstantAttrs{HostTensor::of<float>(DType::f32, {}, {static_cast<float>(value)})}, {});
+  return emit(Op::Constant, ConstantAttrs{HostTensor::of<float>(DType::f32, {}, {static_cast<float>(value)})},
+              {});
 }
 
 ValueId Rewriter::int_vector(const std::vector<int64_t>& values) {
-  return emit(Op::Constant,
-              ConstantAttrs{HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values)}, {});
+  return emit(
+      Op::Constant,
+      ConstantAttrs{HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values)}, {});
 }
 
 void Rewriter::equate(ValueId value, ValueId other) {
@@ -188,11 +192,11 @@ void Rewriter::equate(ValueId value, ValueId other) {
     return;
   }
   const std::vector<NodeId>& makers = graph_.value(other).producers;
-  const bool movable = is_fresh(other) && std::none_of(makers.begin(), makers.end(), [&](NodeId maker) {
-                         const auto& reads = graph_.node(maker).inputs;
-                         return maker < first_fresh_node_ ||
-                                std::find(reads.begin(), reads.end(), value) != reads.end();
-                       });
+  const bool movable =
+      is_fresh(other) && std::none_of(makers.begin(), makers.end(), [&](NodeId maker) {
+        const auto& reads = graph_.node(maker).inputs;
+        return maker < first_fresh_node_ || std::find(reads.begin(), reads.end(), value) != reads.end();
+      });
   if (movable) {
     move_producers(other, value);
   } else {
@@ -235,10 +239,13 @@ void Rewriter::begin(const char* rule, NodeId node, bool dominates) {
   named_ = static_cast<int>(graph_.value_count() - first_fresh_value_);
 }
 
-bool Rewriter::grew() { return std::exchange(grew_, false); }
+bool Rewriter::grew() {
+  return std::exchange(grew_, false);
+}
 
 bool Rewriter::has_room() {
-  const double room = std::max<double>(limits_.free_nodes, limits_.max_growth * static_cast<double>(first_fresh_node_));
+  const double room =
+      std::max<double>(limits_.free_nodes, limits_.max_growth * static_cast<double>(first_fresh_node_));
   if (static_cast<double>(graph_.node_count() - first_fresh_node_) <= room) return true;
   ++limited_["alternatives_nodes"];
   return false;

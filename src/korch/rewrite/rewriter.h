@@ -14,10 +14,10 @@ namespace korch {
 
 // How far a Graph may grow. Each limit that stops something is reported under its name.
 struct RewriteLimits {
-  int rounds = 8;            // sweeps over all nodes
-  int max_producers = 6;     // of one Value
-  double max_growth = 2;     // nodes added per node that was there; small graphs may double the
-  int free_nodes = 500;      // first so many in any case
+  int rounds = 8;         // sweeps over all nodes
+  int max_producers = 6;  // of one Value
+  double max_growth = 2;  // nodes added per node that was there; small graphs may double the
+  int free_nodes = 500;   // first so many in any case
   int64_t max_constant_bytes = int64_t{512} << 20;  // of constants that alternatives need
 };
 
@@ -64,8 +64,8 @@ class Rewriter {
   bool grew();
   bool has_room();
 
-  const std::map<std::string, int>& applied() const { return applied_; }  // by rule
-  const std::map<std::string, int>& limited() const { return limited_; }  // by limit: what it refused
+  const std::map<std::string, int>& applied() const { return applied_; }     // by rule
+  const std::map<std::string, int>& limited() const { return limited_; }     // by limit: what it refused
   const std::map<NodeId, std::string>& rule_of() const { return rule_of_; }  // of added nodes
 
  private:

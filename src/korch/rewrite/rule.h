@@ -1,6 +1,6 @@
-// Rewrite rules: other ways to compute a Value, added to the Graph as alternatives. Each rule is declared with
-// its pattern, replacement and condition (docs/design/rewrite.md); tests/rewrite prove every one of them on random
-// instances over finite fields and in float64, and measure the error that it adds in float32.
+// Rewrite rules: other ways to compute a Value, added to the Graph as alternatives. Each rule is declared
+// with its pattern, replacement and condition (docs/design/rewrite.md); tests/rewrite prove every one of them
+// on random instances over finite fields and in float64, and measure the error that it adds in float32.
 #pragma once
 
 #include <string>
@@ -25,7 +25,8 @@ struct RewriteRule {
   // The field of docs/design/rewrite.md decides whether both are equal; else float64 alone does.
   bool over_field;
   std::vector<Op> roots;
-  // Looks at one node with an operator of `roots`, and says with Rewriter::equate what else computes its output.
+  // Looks at one node with an operator of `roots`, and says with Rewriter::equate what else computes its
+  // output.
   void (*apply)(Rewriter& rewriter, NodeId node);
 };
 

@@ -1,4 +1,5 @@
 // Factors: into constants, and past a matmul.
+#include <cmath>
 #include <optional>
 
 #include "korch/rewrite/linear_patterns.h"
@@ -9,8 +10,8 @@ namespace {
 
 constexpr int kMaxDepth = 8;  // primitives between a factor and the constant that takes it
 
-// value x factor, for a factor of one element, where a constant behind the Value can take it and nobody else needs
-// what stands between.
+// value x factor, for a factor of one element, where a constant behind the Value can take it and nobody else
+// needs what stands between.
 std::optional<ValueId> scaled(Rewriter& r, ValueId value, ValueId factor, int depth = 0) {
   if (r.is_constant(value)) return r.emit(Op::Mul, {value, factor});
   if (depth > kMaxDepth || r.graph().is_input(value) || !r.has_one_reader(value)) return std::nullopt;
@@ -45,6 +46,15 @@ std::optional<ValueId> scaled(Rewriter& r, ValueId value, ValueId factor, int de
   }
 }
 
+// One constant that lets no product overflow or vanish, wherever it is applied.
+bool is_harmless_factor(const Rewriter& r, ValueId value) {
+  constexpr double kLargest = 1 << 20;
+  const HostTensor* constant = r.graph().constant(value);
+  if (constant == nullptr || constant->elements() != 1) return false;
+  const double size = std::fabs(element_as_double(*constant, 0));
+  return size <= kLargest && size >= 1 / kLargest;
+}
+
 // Extent 1 along the last axis but `from_end`, or no such axis.
 bool is_one_along(const Shape& shape, size_t from_end) {
   return shape.size() < from_end || shape[shape.size() - from_end] == 1;
@@ -57,7 +67,7 @@ void factor_into_constant(Rewriter& r, NodeId id) {
   if (!r.is_float32(node.outputs[0])) return;
   for (size_t operand : {1, 0}) {
     const ValueId factor = node.inputs[operand], value = node.inputs[1 - operand];
-    if (!r.is_constant(factor) || r.elements(factor) != 1 || (node.op == Op::Div && operand == 0)) continue;
+    if (!is_harmless_factor(r, factor) || (node.op == Op::Div && operand == 0)) continue;
     if (r.shape(value) != r.shape(node.outputs[0])) continue;
     const ValueId single = r.reshape(factor, {});
     const ValueId product = node.op == Op::Div ? r.emit(Op::Reciprocal, {single}) : single;
@@ -81,7 +91,8 @@ void factor_after_matmul(Rewriter& r, NodeId id) {
         ValueId factor = scaling->inputs[side];
         const ValueId rest = scaling->inputs[1 - side];
         if (r.is_constant(factor) || r.rank(factor) != rank || r.rank(rest) != rank) continue;
-        if (!is_one_along(r.shape(factor), summed) || r.shape(rest) != r.shape(matmul.inputs[operand])) continue;
+        if (!is_one_along(r.shape(factor), summed) || r.shape(rest) != r.shape(matmul.inputs[operand]))
+          continue;
         if ((operand == 0 && attrs.transpose_a) || (operand == 1 && attrs.transpose_b)) {
           Shape turned = r.shape(factor);
           std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);

@@ -30,7 +30,8 @@ PoolAttrs centred(std::vector<int64_t> kernel) {
 
 }  // namespace
 
-// The maximum over 9 is the maximum over 5 of maxima over 5: with another window over the same Value that is smaller.
+// The maximum over 9 is the maximum over 5 of maxima over 5: with another window over the same Value that is
+// smaller.
 void window_of_window(Rewriter& r, NodeId id) {
   const Node outer = r.node(id);
   const auto& wide = std::get<PoolAttrs>(outer.attrs);
@@ -51,7 +52,8 @@ void window_of_window(Rewriter& r, NodeId id) {
   }
   if (taps == 0) return;
   std::vector<int64_t> rest = wide.kernel;
-  for (size_t axis = 0; axis < rest.size(); ++axis) rest[axis] -= std::get<PoolAttrs>(best.attrs).kernel[axis] - 1;
+  for (size_t axis = 0; axis < rest.size(); ++axis)
+    rest[axis] -= std::get<PoolAttrs>(best.attrs).kernel[axis] - 1;
   r.equate(outer.outputs[0], r.emit(Op::WindowMax, centred(rest), {best.outputs[0]}));
 }
 

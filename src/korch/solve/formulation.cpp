@@ -84,7 +84,8 @@ void Formulation::add_covers() {
   for (const auto& [c, d] : mandatory_pairs(network_, mandatory)) {
     Terms terms;
     for (size_t a = 0; a < network_.arcs.size(); ++a)
-      if (covers(network_.arcs[a], c) || covers(network_.arcs[a], d)) terms.push_back({static_cast<int>(a), 1.0});
+      if (covers(network_.arcs[a], c) || covers(network_.arcs[a], d))
+        terms.push_back({static_cast<int>(a), 1.0});
     mip_.rows.add(1, kInfinity, terms);
   }
 }
@@ -173,20 +174,30 @@ std::vector<int> Formulation::chosen(std::span<const double> values) const {
   return arcs;
 }
 
-Rows Formulation::cut_entries(std::span<const double> values) {
+// Flows to the required nodes go around what is split between makers where a path beside it is whole, so that
+// nodes with several makers are targets too: a few at a time, in turn, since every row makes the relaxation
+// slower.
+std::vector<int> Formulation::entry_targets(std::span<const double> values, std::span<const double> made) {
+  constexpr int kSplitTargets = 24;
+  constexpr double kMostlyMade = 0.5, kSplit = 1e-3;
+  std::vector<int> targets = network_.required;
+  for (int seen = 0, found = 0; seen < network_.node_count && found < kSplitTargets; ++seen) {
+    const int node = next_target_ = (next_target_ + 1) % network_.node_count;
+    double most = 0;
+    for (const int arc : network_.makers[node]) most = std::max(most, values[first_maker(arc, node)]);
+    if (made[node] <= kMostlyMade || most >= made[node] - kSplit) continue;
+    targets.push_back(node);
+    ++found;
+  }
+  return targets;
+}
+
+Rows Formulation::cut_entries(std::span<const double> values, bool split) {
   std::vector<std::vector<double>> first_maker(z_.size());
   for (size_t a = 0; a < z_.size(); ++a)
     for (const int z : z_[a]) first_maker[a].push_back(values[z]);
   const std::span<const double> made = values.subspan(y_, network_.node_count);
-  // Flows to the required nodes go around what is split between makers where a path beside it is whole, so that
-  // nodes with several makers are targets too.
-  std::vector<int> targets = network_.required;
-  for (int node = 0; node < network_.node_count; ++node) {
-    constexpr double kMostlyMade = 0.5, kSplit = 1e-3;
-    double most = 0;
-    for (const int arc : network_.makers[node]) most = std::max(most, values[this->first_maker(arc, node)]);
-    if (made[node] > kMostlyMade && most < made[node] - kSplit) targets.push_back(node);
-  }
+  const std::vector<int> targets = split ? entry_targets(values, made) : network_.required;
   std::vector<EntrySet> sets = violated_entries(network_, first_maker, made, targets, TieRule::first);
   if (sets.empty()) sets = violated_entries(network_, first_maker, made, targets, TieRule::last);
   Rows rows;

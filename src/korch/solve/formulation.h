@@ -25,15 +25,15 @@ class Formulation {
   // Arcs with x above one half.
   std::vector<int> chosen(std::span<const double> values) const;
   // Entry rows that these values of the relaxation violate. Added to mip(), and returned.
-  Rows cut_entries(std::span<const double> values);
+  Rows cut_entries(std::span<const double> values, bool split);
   // Entry rows that were not binding in several of these calls in a row are forgotten; returns which rows
   // those are.
   std::vector<bool> forget_entries(std::span<const double> values);
   // Rows that no plan violates and a selection does whose `stuck` arcs wait for each other. Added to mip(),
   // and returned.
   Rows cut_cycles(const ArcOrder& stuck);
-  // Reorders of one Value make each other's input: a reorder runs only where something else makes the Value in
-  // some layout. For branch and bound; the relaxation finds such rows where they matter.
+  // Reorders of one Value make each other's input: a reorder runs only where something else makes the Value
+  // in some layout. For branch and bound; the relaxation finds such rows where they matter.
   const Rows& reorder_rows() const { return reorder_rows_; }
 
  private:
@@ -48,6 +48,7 @@ class Formulation {
   bool reads(int arc, const std::vector<bool>& inside) const;
   std::vector<bool> marked(const std::vector<int>& nodes) const;
   Terms entering(const std::vector<int>& nodes, std::span<const double> values) const;
+  std::vector<int> entry_targets(std::span<const double> values, std::span<const double> made);
   void cut_component(const std::vector<int>& arcs, const std::vector<bool>& made, Rows& rows) const;
 
   const Network& network_;
@@ -55,6 +56,7 @@ class Formulation {
   Rows reorder_rows_;
   std::vector<std::vector<int>> z_;  // of each arc and each of its outputs: the variable
   int y_ = 0;
+  int next_target_ = 0;
   std::vector<int> idle_;  // of each row: calls of forget_entries without effect; kNeverForget
 };
 

@@ -31,8 +31,8 @@ std::vector<int> derivation_order(const Network& network) {
 }
 
 // The greatest solution of: landmarks(n) = intersection over makers a of n of (facts of a + union of
-// landmarks(inputs of a)), `words` per node. Its complement is, fact by fact, what forward chaining derives without
-// that fact. Arcs that are `banned` make nothing.
+// landmarks(inputs of a)), `words` per node. Its complement is, fact by fact, what forward chaining derives
+// without that fact. Arcs that are `banned` make nothing.
 template <typename AddFacts>
 std::vector<uint64_t> landmark_bits(const Network& network, int words, const std::vector<int>& order,
                                     const std::vector<bool>& banned, AddFacts&& add_facts) {
@@ -58,8 +58,12 @@ std::vector<uint64_t> landmark_bits(const Network& network, int words, const std
   return bits;
 }
 
-void set_bit(std::vector<uint64_t>& words, int bit) { words[bit / 64] |= uint64_t{1} << (bit % 64); }
-bool test_bit(const uint64_t* words, int bit) { return words[bit / 64] >> (bit % 64) & 1; }
+void set_bit(std::vector<uint64_t>& words, int bit) {
+  words[bit / 64] |= uint64_t{1} << (bit % 64);
+}
+bool test_bit(const uint64_t* words, int bit) {
+  return words[bit / 64] >> (bit % 64) & 1;
+}
 
 }  // namespace
 
@@ -134,10 +138,9 @@ std::vector<std::pair<int, int>> mandatory_pairs(const Network& network,
         });
     std::vector<int> others;
     for (const int d : optional) {
-      const bool passes =
-          std::any_of(network.required.begin(), network.required.end(), [&](int node) {
-            return test_bit(&bits[static_cast<size_t>(node) * words], fact_of[d]);
-          });
+      const bool passes = std::any_of(network.required.begin(), network.required.end(), [&](int node) {
+        return test_bit(&bits[static_cast<size_t>(node) * words], fact_of[d]);
+      });
       if (passes && d != c) others.push_back(d);
     }
     std::stable_sort(others.begin(), others.end(),

@@ -38,8 +38,8 @@ struct MandatoryClass {
 };
 std::vector<MandatoryClass> mandatory_classes(const Network& network);
 
-// Pairs of classes that are not mandatory, one of which every derivation of the required nodes covers: a Value and
-// what an alternative computes instead. Per class, at most a few, those that the fewest arcs cover.
+// Pairs of classes that are not mandatory, one of which every derivation of the required nodes covers: a
+// Value and what an alternative computes instead. Per class, at most a few, those that the fewest arcs cover.
 std::vector<std::pair<int, int>> mandatory_pairs(const Network& network,
                                                  const std::vector<MandatoryClass>& mandatory);
 

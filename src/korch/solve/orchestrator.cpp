@@ -234,8 +234,8 @@ RelaxationResult Orchestrator::solve_relaxation(double time_limit_s, const Effor
     if (average_.empty()) average_ = result.values;
     for (size_t v = 0; v < average_.size(); ++v) average_[v] += kNewest * (result.values[v] - average_[v]);
     relaxation_->erase_rows(formulation_.forget_entries(result.values));
-    Rows cuts = formulation_.cut_entries(average_);
-    if (cuts.count() == 0) cuts = formulation_.cut_entries(result.values);
+    Rows cuts = formulation_.cut_entries(average_, effort.split);
+    if (cuts.count() == 0) cuts = formulation_.cut_entries(result.values, effort.split);
     if (cuts.count() == 0) break;
     relaxation_->add_rows(cuts);
     RelaxationResult next = relaxation_->solve(left_s);

@@ -19,12 +19,13 @@ class Orchestrator {
   explicit Orchestrator(const Problem& problem);
 
   // How long entry rows are added to the relaxation: until `patience` rounds in a row raise the bound by less
-  // than `gain`, relative to it.
+  // than `gain`, relative to it; `split`: also rows for nodes that are split between makers.
   struct Effort {
     double gain;
     int patience;
+    bool split;
   };
-  static constexpr Effort kQuick = {3e-3, 1}, kThorough = {1e-4, 3};
+  static constexpr Effort kQuick = {3e-3, 1, false}, kThorough = {1e-4, 3, true};
 
   // The relaxation at the problem's present costs: the columns with a positive value are where measuring pays
   // first.

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""What each part of the joint choice brings: one network, planned with more and more freedom, measured interleaved.
+
+    bench/ablation.py [--models a,b] [--threads 2] [--accuracy standard] [--json FILE]
+
+  unfused       one kernel per primitive, of any family and layout, the library's and our own Winograd among them
+  greedy        every memory-bound primitive goes into its only consumer, epilogues into linear primitives
+  published     as Korch (ASPLOS 2024): rewritten first (rules that never do more work), kernels of one output, linear
+                primitives alone, row-major tensors; a binary linear program chooses
+  fusion        + fusion around linear primitives, several outputs, layouts, recomputation: --no-alternatives
+  alternatives  + other algebra, in the same program: the default
+
+Every row of a network reads and fills one kernel database, so equal kernels have equal costs; the compile time of a row is
+therefore that of what the rows before it have not measured. Ratio: time of the row / time of `fusion`, median of the rounds,
+with its 95 % interval. Needs only Python.
+"""
+import argparse
+import json
+import os
+import subprocess
+import time
+
+from strategies import MODELS, ROOT, call
+
+ROWS = {
+    "unfused": ["--strategy", "unfused"],
+    "greedy": ["--strategy", "greedy"],
+    "published": ["--strategy", "published"],
+    "fusion": ["--no-alternatives"],
+    "alternatives": [],
+}
+
+
+def compile_row(model, row, args):
+    onnx = os.path.join(args.work, model + ".onnx")
+    if not os.path.exists(onnx):
+        subprocess.run([args.korch, "model", model, "-o", onnx], check=True, stdout=subprocess.DEVNULL)
+    path = os.path.join(args.work, "ablation.%s.%s.%s.%s.so" % (model, args.threads, args.accuracy, row))
+    start = time.time()
+    result = call(args.korch, "compile", onnx, "-o", path, "--threads", args.threads, "--accuracy", args.accuracy, "--profile-db",
+                  os.path.join(args.work, "ablation.%s.%s.%s.db" % (model, args.threads, args.accuracy)), "--no-verify", "--json",
+                  *ROWS[row])
+    report = call(args.korch, "explain", path, "--json")["report"]
+    return path, {"compile_s": time.time() - start, "solve_s": result["seconds"].get("solve", 0), "report": report}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
+    p.add_argument("--work", default=os.path.join(ROOT, "build/bench"))
+    p.add_argument("--models", default=",".join(MODELS))
+    p.add_argument("--rows", default=",".join(ROWS))
+    p.add_argument("--threads", default="2")
+    p.add_argument("--accuracy", default="standard")
+    p.add_argument("--rounds", type=int, default=31)
+    p.add_argument("--max-seconds", type=float, default=20)
+    p.add_argument("--json")
+    args = p.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    print("model                row           measured ms  ratio to fusion [95 %]   objective us     bound us  primitives  columns"
+          "  measured  share  solves  solve s  compile s")
+    table = {}
+    for model in args.models.split(","):
+        rows = args.rows.split(",")
+        built = {row: compile_row(model, row, args) for row in rows}
+        reference = "fusion" if "fusion" in rows else rows[0]
+        table[model] = {}
+        for row in rows:
+            path, facts = built[row]
+            bench = call(args.korch, "bench", built[reference][0], path, "--rounds", str(args.rounds), "--max-seconds",
+                         str(args.max_seconds), "--json")["rows"]
+            r = facts["report"]
+            facts.update(measured_us=bench[1]["median_us"], ratio=bench[1]["ratio"], low=bench[1]["ratio_low"], high=bench[1]["ratio_high"])
+            table[model][row] = facts
+            print("%-20s %-12s %12.2f  %.3f [%.3f, %.3f]  %14.1f %12.1f %11d %8d %9d %5.1f%% %7d %8.1f %10.1f" % (
+                model, row, facts["measured_us"] / 1e3, facts["ratio"], facts["low"], facts["high"], r["objective_us"], r["bound_us"],
+                r["primitives"] + sum(r.get("alternatives", {}).values()), r["columns"], r["measured"],
+                100.0 * r["measured"] / max(1, r["columns"]), r["solves"], facts["solve_s"], facts["compile_s"]), flush=True)
+        if args.json:
+            with open(args.json, "w") as f:
+                json.dump(table, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()
