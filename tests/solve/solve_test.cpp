@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "instances.h"
+#include "korch/solve/landmarks.h"
+#include "korch/solve/orchestrator.h"
 #include "korch/solve/problem.h"
 
 namespace korch {
@@ -205,6 +207,35 @@ TEST(Solve, OutOfTimeKeepsTheStart) {
   EXPECT_TRUE(runs(problem, solution.chosen));
   EXPECT_LT(solution.bound_us, solution.objective_us);
   EXPECT_LT(solve(problem).objective_us, solution.objective_us);
+}
+
+// C by f(X), D by g(X); E by either: none of C and D is mandatory, one of them is.
+TEST(Solve, OneOfTwoClassesIsMandatory) {
+  Problem problem = plain_problem(4, {0}, {3});
+  add(problem, 5, {0}, {1}, {1});
+  add(problem, 6, {0}, {2}, {2});
+  add(problem, 1, {1}, {3}, {3});
+  add(problem, 1, {2}, {3}, {3});
+  const Network network = reduce(problem);
+  const std::vector<MandatoryClass> mandatory = mandatory_classes(network);
+  ASSERT_EQ(mandatory.size(), 1u);
+  EXPECT_EQ(mandatory[0].number, 3);
+  EXPECT_EQ(mandatory_pairs(network, mandatory), (std::vector<std::pair<int, int>>{{1, 2}}));
+  expect_optimal(problem, solve(problem), 6);
+}
+
+// Whatever a time limit cuts off a relaxation, those that follow are not worse for it.
+TEST(Solve, RelaxationsCutShortDoNoHarm) {
+  NetworkOptions options;
+  options.blocks = 10;
+  options.layouts = 2;
+  options.alternatives = 50;
+  const Problem problem = network_problem(options);
+  Orchestrator orchestrator(problem);
+  for (int i = 1; i <= 30; ++i) orchestrator.relax(i * 1e-3, Orchestrator::kThorough);
+  const Solution solution = orchestrator.solve(60, {});
+  EXPECT_EQ(solution.status, SolveStatus::optimal);
+  EXPECT_NEAR(solution.objective_us, solve(problem).objective_us, kTolerance * solution.objective_us);
 }
 
 TEST(Solve, SameAnswerEveryTime) {

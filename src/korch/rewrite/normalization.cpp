@@ -7,7 +7,7 @@
 namespace korch::rules {
 namespace {
 
-constexpr double kFirstCache_bytes = 32 << 10;  // of every target
+constexpr double kSecondCache_bytes = 1 << 20;  // of a core, on the smaller targets
 
 // The number by which sums become means: x Mul 1/n, or x Div n.
 bool divides_by(const Rewriter& r, const Node& node, double count) {
@@ -56,7 +56,7 @@ void squares_in_one_pass(Rewriter& r, NodeId id) {
     count *= static_cast<double>(r.shape(x)[static_cast<size_t>(axis)]);
     first.sizes[static_cast<size_t>(axis)] = 1;
   }
-  if (count * sizeof(float) <= kFirstCache_bytes || !is_mean(r, mean, x, axes, count)) return;
+  if (count * sizeof(float) <= kSecondCache_bytes || !is_mean(r, mean, x, axes, count)) return;
   const ReduceAttrs along{axes, true};
   const ValueId x0 = r.emit(Op::Slice, first, {x}), n = r.scalar(count);
   const ValueId d = r.emit(Op::Sub, {x, x0});

@@ -91,7 +91,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"squares_in_one_pass",
        "sum (x - m)^2 with m = (sum x) / n",
        "sum d^2 - (sum d)^2 / n with d = x - x_0; m = x_0 + (sum d) / n",
-       "what is summed does not fit the first cache, where a second pass costs little",
+       "what is summed does not fit the second cache, where another pass costs little",
        false,
        false,
        true,

@@ -48,8 +48,9 @@ class LazyLoop {
   // One solve and what it asks to be measured. True when last_ is the answer. A solve gets a part of the time
   // that is left: if that does not suffice, the next one begins with its plan, measured.
   bool measured_plan_found() {
-    while (left_s_ > kForPlans * limit_s_ && (measure(relaxed(Orchestrator::kQuick).columns) ||
-                                              measure(relaxed(Orchestrator::kThorough).columns))) {
+    const auto spare_s = [&] { return left_s_ - kForPlans * limit_s_; };
+    while (spare_s() > 0 && (measure(relaxed(Orchestrator::kQuick, spare_s()).columns) ||
+                             measure(relaxed(Orchestrator::kThorough, spare_s()).columns))) {
     }
     if (left_s_ < kForMeasured * limit_s_ && !plan_.empty()) {
       choose_among_measured();
@@ -86,13 +87,13 @@ class LazyLoop {
     }
     solve(std::max(left_s_, kForMeasured * limit_s_));
     for (size_t i = 0; i < costs.size(); ++i) problem_.columns[i].cost_us = costs[i];
-    const double bound_us = relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us;
+    const double bound_us = relaxed(Orchestrator::kThorough, std::max(left_s_, kLeastBound_s)).bound_us;
     last_.status = SolveStatus::feasible;
     last_.bound_us = std::min(bound_us, last_.objective_us);
   }
 
-  Orchestrator::Relaxed relaxed(const Orchestrator::Effort& effort, double least_s = 0) {
-    Orchestrator::Relaxed result = orchestrator_.relax(std::max(left_s_, least_s), effort);
+  Orchestrator::Relaxed relaxed(const Orchestrator::Effort& effort, double time_limit_s) {
+    Orchestrator::Relaxed result = orchestrator_.relax(time_limit_s, effort);
     spend(result.seconds);
     ++rounds_;
     return result;

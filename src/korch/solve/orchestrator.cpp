@@ -272,7 +272,9 @@ void Orchestrator::search(Search& search, double time_limit_s) {
   for (bool again = true; again && watch.seconds() < time_limit_s;) {
     throw_if_interrupted();
     ++search.rounds;
-    const RelaxationResult relaxed = solve_relaxation(time_limit_s - watch.seconds(), kThorough);
+    constexpr double kForRelaxation = 0.4;  // share of the time; a good plan needs the rest
+    const RelaxationResult relaxed =
+        solve_relaxation(kForRelaxation * (time_limit_s - watch.seconds()), kThorough);
     if (relaxed.status == MipStatus::infeasible) search.infeasible = true;
     if (relaxed.status != MipStatus::optimal) return;
     search.bound_us = std::max(search.bound_us, bound_us_);
