@@ -34,7 +34,7 @@ class Network {
     return op(Op::Add, {op(Op::MatMul, {x, weights({in, out})}, MatMulAttrs{}), weights({out})});
   }
   ValueId norm(ValueId x, int64_t width) {
-    return op(Op::LayerNormalization, {x, weights({width}), weights({width})}, NormAttrs{-1, 1e-5, 1});
+    return op(Op::LayerNormalization, {x, weights({width}), weights({width})}, NormAttrs{2, 1e-5, 1});
   }
 
   void add_transformer_layer(int64_t tokens, int64_t width, int64_t heads) {
