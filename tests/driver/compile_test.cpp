@@ -110,6 +110,11 @@ TEST_F(Compile, AlternativesTakePartInThePlan) {
       explain(plan_from_json(read_plan_json(path("with.so"))), {}, {}).find("alternatives in this plan"),
       std::string::npos);
 
+  options_.strategy = Strategy::published;  // rewrites first: nothing here dominates
+  const PlanReport published = compile_graph(graph, "head", path("published.so"), options_).plan.report;
+  EXPECT_TRUE(published.alternatives.empty());
+  options_.strategy = Strategy::optimal;
+
   options_.rules = {"channel_map_before_upsampling"};  // has nothing to do where the concat stays
   EXPECT_TRUE(compile_graph(graph, "head", path("one.so"), options_).plan.report.alternatives_used.empty());
   options_.rules = {"no_such_rule"};
@@ -229,8 +234,8 @@ TEST_F(Compile, DumpsAreTheSameTwice) {
   compile("m.so");
   options_.dump_dir = path("dump2");
   compile("m.so");
-  for (const char* file :
-       {"1-imported.txt", "2-primitive.txt", "3-candidates.txt", "4-columns.txt", "5-plan.json"})
+  for (const char* file : {"1-imported.txt", "2-primitive.txt", "2-alternatives.txt", "3-candidates.txt",
+                           "4-columns.txt", "5-plan.json"})
     EXPECT_EQ(read_file(path("dump1/") + file), read_file(path("dump2/") + file)) << file;
 }
 

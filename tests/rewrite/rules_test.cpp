@@ -456,6 +456,18 @@ TEST(Rules, LimitsAreNamed) {
   EXPECT_THROW(add_alternatives(graph, {.only = {"no_such_rule"}}), Error);
 }
 
+// Without alternatives every Value keeps one producer, and no node is named that is not there.
+TEST(Rules, WhatDominatesTakesItsPlace) {
+  for (const auto& [name, make] : instances()) {
+    Instance instance(3);
+    const Rewritten rewritten = add_alternatives(make(instance), {.alternatives = false});
+    for (ValueId value = 0; value < rewritten.graph.value_count(); ++value)
+      EXPECT_LE(rewritten.graph.value(value).producers.size(), 1u) << name;
+    for (const auto& [id, rule] : rewritten.rule_of) EXPECT_LT(id, rewritten.graph.node_count()) << name;
+    EXPECT_EQ(print(rewritten.graph), print(rewritten.base)) << name;
+  }
+}
+
 // Constants that alternatives need are computed, so that they cost nothing at run time.
 TEST(Rules, ConstantsAreFolded) {
   for (const auto& [name, make] : instances()) {

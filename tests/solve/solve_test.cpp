@@ -220,7 +220,10 @@ TEST(Solve, OneOfTwoClassesIsMandatory) {
   const std::vector<MandatoryClass> mandatory = mandatory_classes(network);
   ASSERT_EQ(mandatory.size(), 1u);
   EXPECT_EQ(mandatory[0].number, 3);
-  EXPECT_EQ(mandatory_pairs(network, mandatory), (std::vector<std::pair<int, int>>{{1, 2}}));
+  const std::vector<MandatoryPair> pairs = mandatory_pairs(network, mandatory);
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(std::pair(pairs[0].first, pairs[0].second), std::pair(1, 2));
+  EXPECT_EQ(pairs[0].covers.size(), 2u);
   expect_optimal(problem, solve(problem), 6);
 }
 

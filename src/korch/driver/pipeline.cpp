@@ -149,16 +149,16 @@ class Compilation {
     rewritten.graph = rewritten.base = primitive;
     const bool rewrites = options_.strategy == Strategy::optimal || options_.strategy == Strategy::published;
     if (!options_.alternatives || !rewrites) return rewritten;
-    rewritten = add_alternatives(primitive,
-                                 {.strict = options_.accuracy == Accuracy::strict, .only = options_.rules});
+    rewritten = add_alternatives(primitive, {.strict = options_.accuracy == Accuracy::strict,
+                                             .only = options_.rules,
+                                             .alternatives = options_.strategy == Strategy::optimal});
     verify(rewritten.graph, Stage::primitive);
-    if (options_.strategy == Strategy::published) rewritten.graph = rewritten.base;
     report_.pruned = rewritten.limited;
     report_.alternative_constant_bytes = rewritten.constant_bytes;
     report_.rules = rewritten.rules;
     rule_of_ = rewritten.rule_of;
     for (const auto& [id, rule] : rule_of_)
-      report_.alternatives[rule] += is_computing(rewritten.graph.node(id));
+      if (is_computing(rewritten.graph.node(id))) ++report_.alternatives[rule];
     return rewritten;
   }
 

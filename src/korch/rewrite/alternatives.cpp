@@ -145,9 +145,11 @@ Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
   saturate(graph, rewriter, dominating, options.limits, result);
   finish();
   result.base = graph;
-  rewriter.keep_nodes();
-  saturate(graph, rewriter, wanted, options.limits, result);
-  finish();
+  if (options.alternatives) {
+    rewriter.keep_nodes();
+    saturate(graph, rewriter, wanted, options.limits, result);
+    finish();
+  }
   result.applied = rewriter.applied();
   result.limited.merge(std::map(rewriter.limited()));
   result.rule_of = rewriter.rule_of();

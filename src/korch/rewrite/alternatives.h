@@ -15,7 +15,8 @@ struct RewriteOptions {
   bool strict = false;                 // only rules that add no error beyond another order of summation
   std::vector<std::string> only = {};  // names of the rules to apply; empty: all
   RewriteLimits limits = {};
-  bool fold = true;  // constants that alternatives need are computed (in float64, rounded once)
+  bool alternatives = true;  // false: only what dominates, in the place of what it equals
+  bool fold = true;          // constants that alternatives need are computed (in float64, rounded once)
 };
 
 struct Rewritten {

@@ -51,7 +51,8 @@ std::vector<ValueId> channelwise_operands(const Rewriter& r, const Node& node) {
 // The map that makes the Value from the fewest elements, where these are fewer than its own. A Value's first
 // producer is followed.
 std::optional<ChannelwiseMap> upsampling_of(const Rewriter& r, ValueId result) {
-  std::map<NodeId, std::vector<ValueId>> inside;  // with what each reads; ids ascend along the original order
+  const std::vector<NodeId>& makers = r.graph().value(result).producers;
+  if (makers.empty() || channelwise_operands(r, r.graph().node(makers[0])).empty()) return std::nullopt;
   std::vector<NodeId> order = r.graph().topological_order();
   std::vector<size_t> place(r.graph().node_count());
   for (size_t i = 0; i < order.size(); ++i) place[order[i]] = i;

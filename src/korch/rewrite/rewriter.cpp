@@ -138,8 +138,9 @@ ValueId Rewriter::emit(Op op, Attrs attrs, std::vector<ValueId> inputs) {
   const auto found = by_key_.find(key(op, attrs, inputs));
   if (found != by_key_.end() && !graph_.node(found->second).dead)
     return graph_.node(found->second).outputs[0];
-  const NodeId id = graph_.add_node(op, std::move(attrs), std::move(inputs), origins_,
-                                    base_name_ + "~" + std::to_string(++named_));
+  const NodeId id =
+      graph_.add_node(op, std::move(attrs), std::move(inputs), origins_,
+                      base_name_ + "~" + std::to_string(graph_.value_count() - first_fresh_value_));
   if (found != by_key_.end()) by_key_.erase(found);
   note_node(id);
   const ValueId value = graph_.node(id).outputs[0];
@@ -170,12 +171,6 @@ ValueId Rewriter::concat(std::vector<ValueId> parts, int64_t axis) {
 ValueId Rewriter::scalar(double value) {
   return emit(Op::Constant, ConstantAttrs{HostTensor::of<float>(DType::f32, {}, {static_cast<float>(value)})},
               {});
-}
-
-ValueId Rewriter::int_vector(const std::vector<int64_t>& values) {
-  return emit(
-      Op::Constant,
-      ConstantAttrs{HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values)}, {});
 }
 
 void Rewriter::equate(ValueId value, ValueId other) {
@@ -236,7 +231,6 @@ void Rewriter::begin(const char* rule, NodeId node, bool dominates) {
   origins_ = graph_.node(node).origins;
   const std::string& name = graph_.value(graph_.node(node).outputs[0]).name;
   base_name_ = name.substr(0, name.find('~'));  // of what stood there before any rule
-  named_ = static_cast<int>(graph_.value_count() - first_fresh_value_);
 }
 
 bool Rewriter::grew() {

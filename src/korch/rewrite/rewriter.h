@@ -1,5 +1,5 @@
 // Rewriter: what a rewrite rule sees of a Graph and may do to it. Rules add nodes and say which Values are
-// equal; nothing that was there is changed or removed.
+// equal. Nothing that was there is removed, but what a rule dominates.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@ namespace korch {
 
 // How far a Graph may grow. Each limit that stops something is reported under its name.
 struct RewriteLimits {
-  int rounds = 8;         // sweeps over all nodes
-  int max_producers = 6;  // of one Value
-  double max_growth = 2;  // nodes added per node that was there; small graphs may double the
-  int free_nodes = 500;   // first so many in any case
+  int rounds = 8;                                   // sweeps over all nodes
+  int max_producers = 6;                            // of one Value
+  double max_growth = 2;                            // nodes added per node that was there,
+  int free_nodes = 500;                             // or so many, where that is more
   int64_t max_constant_bytes = int64_t{512} << 20;  // of constants that alternatives need
 };
 
@@ -51,7 +51,6 @@ class Rewriter {
   ValueId slice(ValueId x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
   ValueId concat(std::vector<ValueId> parts, int64_t axis);
   ValueId scalar(double value);  // float32
-  ValueId int_vector(const std::vector<int64_t>& values);
 
   // `other` computes the same as `value`; it becomes an alternative.
   void equate(ValueId value, ValueId other);
@@ -90,7 +89,6 @@ class Rewriter {
   NodeId first_removable_ = 0;
   std::vector<std::string> origins_;
   std::string base_name_;
-  int named_ = 0;
   int simplifying_ = 0;  // depth
   bool grew_ = false;
 };

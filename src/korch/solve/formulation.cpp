@@ -78,14 +78,9 @@ void Formulation::add_covers() {
     for (const int arc : c.first_covers) terms.push_back({arc, 1.0});
     mip_.rows.add(1, kInfinity, terms);
   }
-  const auto covers = [&](const Arc& arc, int c) {
-    return std::binary_search(arc.covers.begin(), arc.covers.end(), c);
-  };
-  for (const auto& [c, d] : mandatory_pairs(network_, mandatory)) {
+  for (const MandatoryPair& pair : mandatory_pairs(network_, mandatory)) {
     Terms terms;
-    for (size_t a = 0; a < network_.arcs.size(); ++a)
-      if (covers(network_.arcs[a], c) || covers(network_.arcs[a], d))
-        terms.push_back({static_cast<int>(a), 1.0});
+    for (const int arc : pair.covers) terms.push_back({arc, 1.0});
     mip_.rows.add(1, kInfinity, terms);
   }
 }

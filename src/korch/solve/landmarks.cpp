@@ -1,6 +1,8 @@
 #include "korch/solve/landmarks.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace korch {
 namespace {
@@ -111,8 +113,8 @@ std::vector<MandatoryClass> mandatory_classes(const Network& network) {
   return classes;
 }
 
-std::vector<std::pair<int, int>> mandatory_pairs(const Network& network,
-                                                 const std::vector<MandatoryClass>& mandatory) {
+std::vector<MandatoryPair> mandatory_pairs(const Network& network,
+                                           const std::vector<MandatoryClass>& mandatory) {
   constexpr size_t kMostClasses = 2048;  // beyond, the time is better spent in the relaxation
   constexpr int kPairsPerClass = 8;
   const std::vector<std::vector<int>> covered_by = covering_arcs(network);
@@ -150,7 +152,13 @@ std::vector<std::pair<int, int>> mandatory_pairs(const Network& network,
   }
   std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  return pairs;
+  std::vector<MandatoryPair> result;
+  for (const auto& [c, d] : pairs) {
+    result.push_back({c, d, {}});
+    std::set_union(covered_by[c].begin(), covered_by[c].end(), covered_by[d].begin(), covered_by[d].end(),
+                   std::back_inserter(result.back().covers));
+  }
+  return result;
 }
 
 }  // namespace korch

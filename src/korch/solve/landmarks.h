@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "korch/solve/network.h"
@@ -40,7 +39,11 @@ std::vector<MandatoryClass> mandatory_classes(const Network& network);
 
 // Pairs of classes that are not mandatory, one of which every derivation of the required nodes covers: a
 // Value and what an alternative computes instead. Per class, at most a few, those that the fewest arcs cover.
-std::vector<std::pair<int, int>> mandatory_pairs(const Network& network,
-                                                 const std::vector<MandatoryClass>& mandatory);
+struct MandatoryPair {
+  int first, second;
+  std::vector<int> covers;  // arcs that cover one of them, ascending
+};
+std::vector<MandatoryPair> mandatory_pairs(const Network& network,
+                                           const std::vector<MandatoryClass>& mandatory);
 
 }  // namespace korch

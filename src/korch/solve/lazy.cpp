@@ -85,9 +85,9 @@ class LazyLoop {
       costs.push_back(column.cost_us);
       if (!column.measured) column.cost_us = std::numeric_limits<double>::infinity();
     }
-    solve(std::max(left_s_, kForMeasured * limit_s_));
+    solve(kForMeasured * limit_s_);
     for (size_t i = 0; i < costs.size(); ++i) problem_.columns[i].cost_us = costs[i];
-    const double bound_us = relaxed(Orchestrator::kThorough, std::max(left_s_, kLeastBound_s)).bound_us;
+    const double bound_us = relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us;
     last_.status = SolveStatus::feasible;
     last_.bound_us = std::min(bound_us, last_.objective_us);
   }
