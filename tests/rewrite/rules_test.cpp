@@ -358,6 +358,10 @@ struct Wrong {
   const char* instance;
 };
 
+RewriteRule wrong_rule(Op root, void (*apply)(Rewriter&, NodeId)) {
+  return {"wrong", "", "", "", /*strict=*/true, /*dominates=*/false, /*over_field=*/true, {root}, apply};
+}
+
 ValueId other_way(Rewriter& r, const Node& node, std::vector<ValueId> inputs) {
   return r.emit(node.op, node.attrs, std::move(inputs));
 }
@@ -365,70 +369,42 @@ ValueId other_way(Rewriter& r, const Node& node, std::vector<ValueId> inputs) {
 TEST(Rules, WrongOnesAreCaught) {
   const std::vector<Wrong> wrong = {
       {"factor dropped",
-       {"wrong",
-        "",
-        "",
-        "",
-        true,
-        false,
-        true,
-        {Op::MatMul},
-        [](Rewriter& r, NodeId id) {
-          const Node matmul = r.node(id);
-          if (const auto mul = r.producer(matmul.inputs[0], Op::Mul))
-            r.equate(matmul.outputs[0], other_way(r, matmul, {mul->inputs[1], matmul.inputs[1]}));
-          if (const auto div = r.producer(matmul.inputs[0], Op::Div))
-            r.equate(matmul.outputs[0], other_way(r, matmul, {div->inputs[0], matmul.inputs[1]}));
-        }},
+       wrong_rule(Op::MatMul,
+                  [](Rewriter& r, NodeId id) {
+                    const Node matmul = r.node(id);
+                    if (const auto mul = r.producer(matmul.inputs[0], Op::Mul))
+                      r.equate(matmul.outputs[0], other_way(r, matmul, {mul->inputs[1], matmul.inputs[1]}));
+                    if (const auto div = r.producer(matmul.inputs[0], Op::Div))
+                      r.equate(matmul.outputs[0], other_way(r, matmul, {div->inputs[0], matmul.inputs[1]}));
+                  }),
        "factor_after_matmul"},
       {"mean forgotten",
-       {"wrong",
-        "",
-        "",
-        "",
-        true,
-        false,
-        true,
-        {Op::ReduceSum},
-        [](Rewriter& r, NodeId id) {
-          const Node sum = r.node(id);
-          const auto square = r.producer(sum.inputs[0], Op::Mul);
-          const auto centred = square ? r.producer(square->inputs[0], Op::Sub) : std::nullopt;
-          if (!centred) return;
-          const ValueId x = centred->inputs[0];
-          r.equate(sum.outputs[0], r.emit(Op::ReduceSum, sum.attrs, {r.emit(Op::Mul, {x, x})}));
-        }},
+       wrong_rule(Op::ReduceSum,
+                  [](Rewriter& r, NodeId id) {
+                    const Node sum = r.node(id);
+                    const auto square = r.producer(sum.inputs[0], Op::Mul);
+                    const auto centred = square ? r.producer(square->inputs[0], Op::Sub) : std::nullopt;
+                    if (!centred) return;
+                    const ValueId x = centred->inputs[0];
+                    r.equate(sum.outputs[0], r.emit(Op::ReduceSum, sum.attrs, {r.emit(Op::Mul, {x, x})}));
+                  }),
        "squares_in_one_pass"},
       {"halves of the result swapped",
-       {"wrong",
-        "",
-        "",
-        "",
-        true,
-        false,
-        true,
-        {Op::Concat},
-        [](Rewriter& r, NodeId id) {
-          const Node concat = r.node(id);
-          std::vector<ValueId> inputs = concat.inputs;
-          std::swap(inputs[0], inputs[1]);
-          r.equate(concat.outputs[0], r.reshape(r.concat(inputs, 1), r.shape(concat.outputs[0])));
-        }},
+       wrong_rule(Op::Concat,
+                  [](Rewriter& r, NodeId id) {
+                    const Node concat = r.node(id);
+                    std::vector<ValueId> inputs = concat.inputs;
+                    std::swap(inputs[0], inputs[1]);
+                    r.equate(concat.outputs[0], r.reshape(r.concat(inputs, 1), r.shape(concat.outputs[0])));
+                  }),
        "concat_of_slices_before_linear"},
       {"a window too small",
-       {"wrong",
-        "",
-        "",
-        "",
-        true,
-        false,
-        true,
-        {Op::WindowMax},
-        [](Rewriter& r, NodeId id) {
-          const Node node = r.node(id);
-          if (std::get<PoolAttrs>(node.attrs).kernel[0] == 3) return;
-          r.equate(node.outputs[0], r.emit(Op::WindowMax, window(3), {node.inputs[0]}));
-        }},
+       wrong_rule(Op::WindowMax,
+                  [](Rewriter& r, NodeId id) {
+                    const Node node = r.node(id);
+                    if (std::get<PoolAttrs>(node.attrs).kernel[0] == 3) return;
+                    r.equate(node.outputs[0], r.emit(Op::WindowMax, window(3), {node.inputs[0]}));
+                  }),
        "window_of_window"},
   };
   for (const Wrong& w : wrong) {
