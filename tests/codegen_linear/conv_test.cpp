@@ -214,6 +214,39 @@ TEST(ConvDirect, PrologueOnTheData) {
   }
 }
 
+// A depthwise convolution is computed while the panel of a pointwise one is filled: borders and inside,
+// blocks of pixels and single ones, channels that are no whole vectors, groups.
+TEST(ConvDirect, DepthwiseWindowInThePrologue) {
+  struct Case {
+    Shape x;
+    PoolAttrs pool;
+    int64_t features, group;
+  };
+  const Case cases[] = {
+      {{1, 32, 13, 15}, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, 24, 1},
+      {{2, 20, 9, 12}, {{5, 5}, {2, 2}, {1, 1}, {2, 2}, {1, 2}}, 40, 1},
+      {{1, 16, 3, 4}, {{5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}}, 8, 1},
+      {{1, 24, 11, 9}, {{3, 2}, {1, 2}, {2, 1}, {0, 0}, {0, 0}}, 36, 3},
+  };
+  for (Isa isa : isas_that_run_here())
+    for (const Case& c : cases) {
+      Graph graph;
+      const ValueId x = graph.add_input({DType::f32, c.x}, "x");
+      Shape taps = c.pool.kernel;
+      taps.push_back(c.x[1]);
+      const HostTensor filters = random_tensor({DType::f32, taps}, 5, 0.3);
+      ValueId y = graph.add(Op::WindowDot, c.pool, {x, graph.add_constant(filters, "filters")});
+      y = graph.add(Op::Mul, NoAttrs{}, {y, graph.add(Op::Sigmoid, NoAttrs{}, {y})});
+      const ConvCase pointwise{"",     {},     {c.features, c.x[1] / c.group, 1, 1}, {1, 1}, {1, 1}, {0, 0},
+                               {0, 0}, c.group};
+      y = graph.add(Op::Conv, attrs_of(pointwise), {y, graph.add_constant(weights(pointwise.w, 3), "w")});
+      graph.set_outputs({y}, {"y"});
+      EXPECT_GE(check_family(graph, "conv_direct", {.isa = isa}), 1);
+      EXPECT_GE(check_family(graph, "conv_direct", {.isa = isa, .l2_bytes = 4 << 10, .l3_bytes = 16 << 10}),
+                1);
+    }
+}
+
 // Tensors beyond the caches: prefetching, stores that bypass them, weights streamed once, rows cut into
 // strips.
 TEST(Linear, BeyondCaches) {

@@ -196,6 +196,13 @@ const std::vector<Case>& hand_written() {
   %y = Concat(%a, %b, %x) {axis=1}
   output %y "y"
 })"},
+      {"depthwise_window", R"(graph {
+  input %x : f32[2x20x9x11] "x"
+  input %w : f32[3x2x20] "w"
+  %r = Relu(%x)
+  %y = WindowDot(%r, %w) {kernel=[3,2], strides=[2,1], dilations=[1,2], pads_before=[1,0], pads_after=[0,1], count_include_pad=false}
+  output %y "y"
+})"},
       {"average_pool", R"(graph {
   input %x : f32[2x5x9x33] "x"
   %k = Constant() {value=[0.111111111]} : f32[1]

@@ -170,12 +170,15 @@ TEST(Window, SumMaxAverage) {
   expect_result(Op::AveragePool, attrs, {x}, {1, 1, 4}, {1, 2, 3, 7.0 / 3});
   attrs = {{2}, {1}, {2}, {0}, {0}, false};
   expect_result(Op::WindowSum, attrs, {x}, {1, 1, 2}, {4, 6});
+  expect_result(Op::WindowDot, attrs, {x, f32({2, 1}, {10, -1})}, {1, 1, 2}, {7, 16});
   expect_result(Op::WindowMax, attrs, {tensor(DType::i8, {1, 1, 4}, {-128, 5, -3, 6})}, {1, 1, 2}, {-3, 6});
 }
 
 TEST(Window, TwoAxesAndPlanes) {
   const PoolAttrs attrs{{2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}, false};
   expect_result(Op::WindowSum, attrs, {counting({1, 2, 2, 4})}, {1, 2, 1, 2}, {10, 18, 42, 50});
+  expect_result(Op::WindowDot, attrs, {counting({1, 2, 2, 4}), f32({2, 2, 2}, {1, 0, 0, 1, 0, 0, 0, 2})},
+                {1, 2, 1, 2}, {0, 2, 35, 41});
   expect_result(Op::MaxPoolIndices, attrs, {counting({1, 2, 2, 4})}, {1, 2, 1, 2}, {5, 7, 13, 15});
 }
 

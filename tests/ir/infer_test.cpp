@@ -46,6 +46,7 @@ TEST(Infer, ShapeRules) {
       {Op::ReduceMean, ReduceAttrs{{0, 2}, false}, {{2, 3, 4}}, "f32[3]"},
       {Op::ArgMax, ArgReduceAttrs{1, false, false}, {{2, 3, 4}}, "i64[2x4]"},
       {Op::WindowMax, pool, {{1, 8, 10, 11}}, "f32[1x8x5x5]"},
+      {Op::WindowDot, pool, {{1, 8, 10, 11}, {pool.kernel[0], pool.kernel[1], 8}}, "f32[1x8x5x5]"},
       {Op::MaxPoolIndices, pool, {{1, 8, 10, 11}}, "i64[1x8x5x5]"},
       {Op::Transpose, PermAttrs{{2, 0, 1}}, {{2, 3, 4}}, "f32[4x2x3]"},
       {Op::Reshape, ShapeAttrs{{6, -0}}, {{0, 6}}, "f32[6x0]"},

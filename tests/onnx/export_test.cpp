@@ -80,6 +80,7 @@ std::vector<Case> other_cases() {
       single("ArgMax", Op::ArgMax, ArgReduceAttrs{1, false, true}, {{2, 3}}),
       single("ArgMin", Op::ArgMin, ArgReduceAttrs{0, true, false}, {{2, 3}}),
       single("WindowSum", Op::WindowSum, pool, {{2, 3, 7, 6}}),
+      single("WindowDot", Op::WindowDot, pool, {{2, 3, 7, 6}, {3, 2, 3}}),
       single("WindowMax", Op::WindowMax, pool, {{2, 3, 7, 6}}),
       single("MaxPoolIndices", Op::MaxPoolIndices, pool, {{2, 3, 7, 6}}),
       single("Transpose", Op::Transpose, PermAttrs{{2, 0, 1}}, {{2, 3, 4}}),

@@ -220,6 +220,19 @@ const std::map<std::string, Make>& instances() {
        [](Instance& g) {
          return g.finish({g.op(Op::WindowMax, {g.input({1, 2, 6, 7})}, window(2 * g.pick(1, 3) + 1))});
        }},
+      {"depthwise_as_window",
+       [](Instance& g) {
+         ConvAttrs attrs;
+         const int64_t c = g.pick(2, 3);
+         attrs.strides = {g.pick(1, 2), g.pick(1, 2)};
+         attrs.dilations = {1, g.pick(1, 2)};
+         attrs.pads_before = {g.pick(0, 1), g.pick(0, 1)};
+         attrs.pads_after = {g.pick(0, 1), 0};
+         attrs.group = c;
+         const ValueId w = g.weights({c, 1, g.pick(1, 3), g.pick(2, 3)});
+         const ValueId y = g.op(Op::Conv, {g.input({1, c, 5, 6}), w}, attrs);
+         return g.finish({g.conv(g.op(Op::Relu, {y}), g.weights({g.pick(1, 3), c, 1, 1}))});
+       }},
       {"transposed_convolution_as_convolution",
        [](Instance& g) {
          ConvAttrs attrs;

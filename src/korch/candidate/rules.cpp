@@ -67,7 +67,8 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
   }
   for (AtomId id : before) {
     const bool inlined = all_nodes(graph, id, [](const Node& node) {
-      return info(node.op).category == Category::elementwise || info(node.op).category == Category::layout;
+      return info(node.op).category == Category::elementwise || info(node.op).category == Category::layout ||
+             node.op == Op::WindowDot;
     });
     if (!inlined) return Rule::linear_prologue;
   }
@@ -95,6 +96,8 @@ const char* name(Rule rule) {
       return "linear_epilogue";
     case Rule::linear_prologue:
       return "linear_prologue";
+    case Rule::window_dot:
+      return "window_dot";
     case Rule::sharing:
       return "sharing";
     case Rule::sink_domains:
@@ -119,6 +122,10 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   const AtomSet sinks = sinks_of(graph, set);
   if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
   if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, options);
+  if (options.rule_window_dot && std::any_of(set.begin(), set.end(), [&](AtomId id) {
+        return !all_nodes(graph, id, [](const Node& node) { return node.op != Op::WindowDot; });
+      }))
+    return Rule::window_dot;
   if (options.rule_sinks) {
     for (AtomId sink : sinks) {
       if (graph.atom(sink).domain != graph.atom(sinks[0]).domain) return Rule::sink_domains;

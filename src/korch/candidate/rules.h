@@ -17,7 +17,9 @@ enum class Rule {
   outputs,          // more outputs than allowed (when a candidate is made of a set)
   linear_sinks,     // a linear candidate with several sinks
   linear_epilogue,  // after the linear primitive: elementwise, transpose and reshape over its own result
-  linear_prologue,  // before or beside it: elementwise and layout primitives, at most max_prologue
+  linear_prologue,  // before or beside it: elementwise and layout primitives, depthwise windows, at most
+                    // max_prologue
+  window_dot,       // a depthwise window fused with others, and no linear primitive that reads the result
   sharing,          // siblings joined by a shared input over different domains
   sink_domains,     // sinks over different domains
   sets_per_sink,

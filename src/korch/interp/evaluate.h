@@ -65,6 +65,7 @@ Results evaluate_reduce_sum_square(const Evaluation&);
 Results evaluate_mean_variance_normalization(const Evaluation&);
 // evaluate_window.cpp
 Results evaluate_window_sum(const Evaluation&);
+Results evaluate_window_dot(const Evaluation&);
 Results evaluate_window_max(const Evaluation&);
 Results evaluate_average_pool(const Evaluation&);
 Results evaluate_max_pool_indices(const Evaluation&);

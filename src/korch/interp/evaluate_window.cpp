@@ -21,8 +21,8 @@ WindowGeometry pool_geometry(const Evaluation& e) {
           attrs.pads_before};
 }
 
-// visit(output position, input position) for every tap that lies inside the input, over all planes of [N, C,
-// ...].
+// visit(output position, input position, plane, tap) for every tap that lies inside the input, over all planes
+// of [N, C, ...].
 template <typename Visit>
 void for_each_tap(const Evaluation& e, Visit visit) {
   const WindowGeometry geometry = pool_geometry(e);
@@ -33,7 +33,7 @@ void for_each_tap(const Evaluation& e, Visit visit) {
     for (int64_t tap = 0; tap < geometry.taps(); ++tap) {
       geometry.for_each_run(tap, 0, geometry.output_rows(), [&](int64_t to, int64_t from, int64_t count) {
         for (int64_t i = 0; i < count; ++i)
-          visit(plane * out_plane + to + i, plane * in_plane + from + i * step);
+          visit(plane * out_plane + to + i, plane * in_plane + from + i * step, plane, tap);
       });
     }
   }
@@ -47,7 +47,7 @@ HostTensor window_max(const Evaluation& e, const HostTensor& wide) {
   std::fill_n(out.mutable_data<W>(), out.elements(), lowest);
   const W* x = wide.data<W>();
   W* y = out.mutable_data<W>();
-  for_each_tap(e, [&](int64_t to, int64_t from) { y[to] = ScalarMath<W>::max(y[to], x[from]); });
+  for_each_tap(e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] = ScalarMath<W>::max(y[to], x[from]); });
   return out;
 }
 
@@ -57,7 +57,7 @@ HostTensor window_max_indices(const Evaluation& e, const HostTensor& wide) {
   const W* x = wide.data<W>();
   int64_t* chosen = out.mutable_data<int64_t>();
   std::fill_n(chosen, out.elements(), -1);
-  for_each_tap(e, [&](int64_t to, int64_t from) {
+  for_each_tap(e, [&](int64_t to, int64_t from, int64_t, int64_t) {
     if (chosen[to] < 0 || x[from] > x[chosen[to]]) chosen[to] = from;
   });
   return out;
@@ -88,7 +88,19 @@ Results evaluate_window_sum(const Evaluation& e) {
   HostTensor out = doubles(e.output_shape());
   const double* x = input.data<double>();
   double* y = out.mutable_data<double>();
-  for_each_tap(e, [&](int64_t to, int64_t from) { y[to] += x[from]; });
+  for_each_tap(e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] += x[from]; });
+  return {out};
+}
+
+Results evaluate_window_dot(const Evaluation& e) {
+  const HostTensor input = converted(e.inputs[0], DType::f64), weights = converted(e.inputs[1], DType::f64);
+  HostTensor out = doubles(e.output_shape());
+  const int64_t channels = e.output_shape()[1];
+  const double *x = input.data<double>(), *w = weights.data<double>();
+  double* y = out.mutable_data<double>();
+  for_each_tap(e, [&](int64_t to, int64_t from, int64_t plane, int64_t tap) {
+    y[to] += x[from] * w[tap * channels + plane % channels];
+  });
   return {out};
 }
 

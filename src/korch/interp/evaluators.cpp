@@ -20,6 +20,7 @@ constexpr Row kRows[] = {
     {Op::ArgMax, evaluate_arg_max},
     {Op::ArgMin, evaluate_arg_min},
     {Op::WindowSum, evaluate_window_sum},
+    {Op::WindowDot, evaluate_window_dot},
     {Op::WindowMax, evaluate_window_max},
     {Op::Transpose, evaluate_transpose},
     {Op::Reshape, evaluate_reshape},

@@ -55,7 +55,15 @@ std::vector<TensorType> infer_reduce(const InferArgs& args) {
     return {{dtype, reduced(args, reduce->axes, reduce->keepdims)}};
   if (const auto* arg = std::get_if<ArgReduceAttrs>(&args.attrs))
     return {{DType::i64, reduced(args, {arg->axis}, arg->keepdims)}};
-  return {{dtype, pooled(args, args.get<PoolAttrs>())}};
+  const auto& pool = args.get<PoolAttrs>();
+  const Shape shape = pooled(args, pool);
+  if (args.op == Op::WindowDot) {
+    Shape weights = pool.kernel;
+    weights.push_back(shape[1]);
+    infer_require(args, args.shape(1) == weights, "weights need the kernel's axes, then one for channels");
+    infer_require(args, args.inputs[1].dtype == dtype, "operands of different types");
+  }
+  return {{dtype, shape}};
 }
 
 }  // namespace korch

@@ -141,24 +141,23 @@ using Attrs =
   /* elementwise, one operand */                                                                             \
   X(Neg, elementwise, 1, 1, 1, NoAttrs)                                                                      \
   X(Abs, elementwise, 1, 1, 1, NoAttrs)                                                                      \
-  X(Exp, elementwise, 1, 1, 1, NoAttrs) X(Log, elementwise, 1, 1, 1, NoAttrs)                                \
-      X(Sqrt, elementwise, 1, 1, 1, NoAttrs) X(Reciprocal, elementwise, 1, 1, 1, NoAttrs) X(                 \
-          Tanh, elementwise, 1, 1, 1, NoAttrs) X(Sigmoid, elementwise, 1, 1, 1, NoAttrs)                     \
-          X(Erf, elementwise, 1, 1, 1, NoAttrs) X(Relu, elementwise, 1, 1, 1, NoAttrs) X(                    \
-              Softplus, elementwise, 1, 1, 1, NoAttrs) X(Softsign, elementwise, 1, 1, 1, NoAttrs)            \
-              X(TanhSoftplus, elementwise, 1, 1, 1, NoAttrs) X(Sin, elementwise, 1, 1, 1, NoAttrs) X(        \
-                  Cos, elementwise, 1, 1, 1, NoAttrs) X(Tan, elementwise, 1, 1,                              \
-                                                        1, NoAttrs) X(Asin, elementwise, 1, 1, 1, NoAttrs)   \
-                  X(Acos, elementwise, 1, 1, 1, NoAttrs) X(Atan, elementwise, 1, 1, 1, NoAttrs)              \
-                      X(Sinh, elementwise, 1, 1, 1, NoAttrs) X(Cosh, elementwise, 1, 1, 1, NoAttrs)          \
-                          X(Asinh, elementwise, 1, 1, 1, NoAttrs) X(Acosh, elementwise, 1, 1, 1, NoAttrs) X( \
-                              Atanh, elementwise,                                                            \
-                              1, 1,                                                                          \
-                              1, NoAttrs) X(Floor, elementwise, 1, 1, 1, NoAttrs)                            \
-                              X(Ceil, elementwise, 1, 1, 1, NoAttrs) X(Round, elementwise, 1, 1, 1, NoAttrs) \
-                                  X(Sign, elementwise, 1, 1, 1,                                              \
-                                    NoAttrs) X(Not, elementwise, 1, 1, 1, NoAttrs)                           \
-                                      X(IsNaN, elementwise, 1, 1, 1, NoAttrs)                                \
+  X(Exp, elementwise, 1, 1, 1, NoAttrs)                                                                      \
+  X(Log, elementwise, 1, 1, 1, NoAttrs) X(Sqrt, elementwise, 1, 1, 1, NoAttrs) X(                            \
+      Reciprocal, elementwise, 1, 1, 1, NoAttrs) X(Tanh, elementwise, 1, 1, 1, NoAttrs)                      \
+      X(Sigmoid, elementwise, 1, 1, 1, NoAttrs) X(Erf, elementwise, 1, 1, 1, NoAttrs) X(                     \
+          Relu, elementwise, 1, 1, 1, NoAttrs) X(Softplus, elementwise, 1, 1, 1, NoAttrs)                    \
+          X(Softsign, elementwise, 1, 1, 1, NoAttrs) X(TanhSoftplus, elementwise, 1, 1, 1, NoAttrs) X(       \
+              Sin, elementwise, 1, 1, 1, NoAttrs) X(Cos, elementwise, 1, 1,                                  \
+                                                    1, NoAttrs) X(Tan, elementwise, 1, 1, 1, NoAttrs)        \
+              X(Asin, elementwise, 1, 1, 1, NoAttrs) X(Acos, elementwise, 1, 1, 1, NoAttrs)                  \
+                  X(Atan, elementwise, 1, 1, 1, NoAttrs) X(Sinh, elementwise, 1, 1, 1, NoAttrs)              \
+                      X(Cosh, elementwise, 1, 1, 1, NoAttrs) X(Asinh, elementwise, 1, 1, 1, NoAttrs)         \
+                          X(Acosh, elementwise, 1, 1, 1, NoAttrs) X(Atanh, elementwise, 1, 1, 1, NoAttrs)    \
+                              X(Floor, elementwise, 1, 1, 1, NoAttrs) X(Ceil, elementwise, 1, 1, 1, NoAttrs) \
+                                  X(Round, elementwise, 1, 1, 1, NoAttrs)                                    \
+                                      X(Sign, elementwise, 1, 1, 1, NoAttrs) X(                              \
+                                          Not, elementwise, 1, 1, 1, NoAttrs) X(IsNaN, elementwise, 1, 1, 1, \
+                                                                                NoAttrs)                     \
                                           X(IsInf, elementwise, 1, 1, 1,                                     \
                                             ScalarAttrs) /* alpha: detect negative, beta: detect positive */ \
       X(LeakyRelu, elementwise, 1, 1, 1, ScalarAttrs) X(Elu, elementwise, 1, 1, 1, ScalarAttrs)              \
@@ -185,7 +184,10 @@ using Attrs =
               X(ArgMax, reduce, 1, 1, 1, ArgReduceAttrs)                                                     \
                   X(ArgMin, reduce, 1, 1, 1, ArgReduceAttrs) /* window reduce over the spatial axes of       \
                                                                 [N,C,...]; padding contributes nothing */    \
-      X(WindowSum, window, 1, 1, 1, PoolAttrs) X(WindowMax, window, 1, 1, 1, PoolAttrs) /* layout */         \
+      X(WindowSum, window, 1, 1, 1, PoolAttrs)                                                               \
+          X(WindowMax, window, 1, 1, 1, PoolAttrs) /* x, w[k...,C]: every channel's window times its own     \
+                                                      weights (a depthwise convolution) */                   \
+      X(WindowDot, window, 2, 2, 1, PoolAttrs)     /* layout */                                              \
       X(Transpose, layout, 1, 1, 1, PermAttrs) X(Reshape, layout, 1, 1, 1, ShapeAttrs)                       \
           X(Slice, layout, 1, 1, 1, SliceAttrs) X(Pad, layout, 1, 1, 1, PadAttrs)                            \
               X(Concat, layout, 1, -1, 1, AxisAttrs) X(Expand, layout, 1, 1, 1, ShapeAttrs)                  \

@@ -58,6 +58,7 @@ class Exporter {
   void add_with_scalars(const Node& node);
   void add_reduce(const Node& node);
   void add_window_sum(const Node& node);
+  void add_window_dot(const Node& node);
   void add_window_max(const Node& node);
   void add_max_pool_indices(const Node& node);
   void add_transpose(const Node& node);
@@ -270,6 +271,21 @@ void Exporter::add_window_sum(const Node& node) {
   set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
 }
 
+void Exporter::add_window_dot(const Node& node) {
+  const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
+  const Shape& weights = input_type(node, 1).shape;
+  const auto rank = static_cast<int64_t>(weights.size());
+  std::vector<int64_t> perm = {rank - 1};
+  for (int64_t axis = 0; axis + 1 < rank; ++axis) perm.push_back(axis);
+  const std::string name = names_[node.outputs[0]];
+  const std::string turned = unique(name + ".turned"), kernels = unique(name + ".kernels");
+  set_attribute(add("Transpose", {input(node, 1)}, {turned}), "perm", perm);
+  add("Reshape", {turned, ints(joined({weights.back(), 1}, pool.kernel), "shape")}, {kernels});
+  proto::NodeProto* out = add(node, "Conv", {input(node, 0), kernels});
+  set_attribute(out, "group", weights.back());
+  set_windows(out, pool.strides, pool.dilations, pool.pads_before, pool.pads_after);
+}
+
 void Exporter::add_window_max(const Node& node) {
   const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
   proto::NodeProto* out = add(node, "MaxPool", {input(node, 0)});
@@ -385,6 +401,7 @@ void Exporter::add_primitive(const Node& node) {
       {Op::Fmod, &Exporter::add_fmod},
       {Op::WindowSum, &Exporter::add_window_sum},
       {Op::WindowMax, &Exporter::add_window_max},
+      {Op::WindowDot, &Exporter::add_window_dot},
       {Op::MaxPoolIndices, &Exporter::add_max_pool_indices},
       {Op::Transpose, &Exporter::add_transpose},
       {Op::Reshape, &Exporter::add_reshape},

@@ -1,8 +1,8 @@
 // Primitive Graph -> ONNX model (opset 14) that any ONNX runtime can run.
 //
 // Graph inputs and outputs keep their names; other values get unique ones. Where a Value has several
-// producers the first is exported. Most primitives are ONNX operators; WindowSum is a depthwise convolution
-// with ones, transposed operands of MatMul become Transpose nodes.
+// producers the first is exported. Most primitives are ONNX operators; WindowSum and WindowDot are depthwise
+// convolutions (with ones), transposed operands of MatMul become Transpose nodes.
 #pragma once
 
 #include <string>

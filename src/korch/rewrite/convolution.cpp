@@ -2,9 +2,43 @@
 #include <algorithm>
 #include <numeric>
 
+#include "korch/rewrite/linear_patterns.h"
 #include "korch/rewrite/rules.h"
 
 namespace korch::rules {
+namespace {
+
+// Whether all that is read of what follows the Value element by element are pixels by pointwise convolutions.
+bool feeds_pointwise(const Rewriter& r, ValueId value) {
+  const std::vector<ValueId>& outputs = r.graph().outputs();
+  const std::vector<NodeId> users = r.users(value);
+  if (users.empty() || std::count(outputs.begin(), outputs.end(), value) != 0) return false;
+  return std::all_of(users.begin(), users.end(), [&](NodeId user) {
+    const Node node = r.node(user);
+    if (node.op == Op::Conv) return node.inputs[0] == value && is_pointwise(r, node, true);
+    return info(node.op).category == Category::elementwise && r.shape(node.outputs[0]) == r.shape(value) &&
+           feeds_pointwise(r, node.outputs[0]);
+  });
+}
+
+}  // namespace
+
+void depthwise_as_window(Rewriter& r, NodeId id) {
+  const Node node = r.node(id);
+  const auto& conv = std::get<ConvAttrs>(node.attrs);
+  const Shape& w = r.shape(node.inputs[1]);
+  if (w.size() != 4 || conv.group < 2 || conv.group != w[0] || w[1] != 1 || !r.is_constant(node.inputs[1]) ||
+      !feeds_pointwise(r, node.outputs[0]))
+    return;
+  PoolAttrs pool;
+  pool.kernel = {w[2], w[3]};
+  pool.strides = conv.strides;
+  pool.dilations = conv.dilations;
+  pool.pads_before = conv.pads_before;
+  pool.pads_after = conv.pads_after;
+  const ValueId weights = r.transpose(r.reshape(node.inputs[1], {w[0], w[2], w[3]}), {1, 2, 0});
+  r.equate(node.outputs[0], r.emit(Op::WindowDot, pool, {node.inputs[0], weights}));
+}
 
 // The outputs at o + pad = stride q + phase are a convolution with every stride-th tap, beginning at the
 // phase, in reverse order: all phases are features of one convolution, which are then interleaved.

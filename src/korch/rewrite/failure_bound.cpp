@@ -90,6 +90,8 @@ class Measure {
         return repeated_product(input(0), std::max(1.0, extent(0)));
       case Op::WindowSum:
         return repeated_sum(input(0), window(node));
+      case Op::WindowDot:
+        return repeated_sum(times(input(0), input(1)), window(node));
       case Op::MatMul: {
         const Shape& a = graph_.value(node.inputs[0]).type.shape;
         return repeated_sum(

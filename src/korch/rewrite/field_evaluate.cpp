@@ -285,6 +285,22 @@ HostTensor window(const HostTensor& in, const Shape& shape, const PoolAttrs& att
 }
 
 template <typename Field>
+HostTensor window_dot(const HostTensor& in, const HostTensor& weights, const Shape& shape,
+                      const PoolAttrs& attrs) {
+  const WindowGeometry geometry{spatial(in.shape()), spatial(shape),  attrs.kernel,
+                                attrs.strides,       attrs.dilations, attrs.pads_before};
+  HostTensor out = elements(shape);
+  for (int64_t plane = 0; plane < shape[0] * shape[1]; ++plane)
+    for_each_tap(geometry, [&](int64_t tap, int64_t to, int64_t from) {
+      const uint64_t product = Field::mul(read(in)[plane * geometry.input_elements() + from],
+                                          read(weights)[tap * shape[1] + plane % shape[1]]);
+      uint64_t& held = write(out)[plane * geometry.output_elements() + to];
+      held = Field::add(held, product);
+    });
+  return out;
+}
+
+template <typename Field>
 HostTensor matmul(const HostTensor& a, const HostTensor& b, const MatMulAttrs& attrs, const Shape& shape) {
   const auto batch_axes = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
   const Shape batch = batch_axes(shape);
@@ -420,6 +436,8 @@ class Run {
                                    node.op == Op::ConvTranspose)};
       case Op::WindowSum:
         return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), nullptr)};
+      case Op::WindowDot:
+        return {window_dot<Field>(inputs[0], inputs[1], shape, std::get<PoolAttrs>(node.attrs))};
       case Op::WindowMax:
         return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), &field_)};
       case Op::ReduceSum:

@@ -4,14 +4,15 @@
 
 namespace korch::rules {
 
-bool is_pointwise(const Rewriter& r, const Node& conv) {
+bool is_pointwise(const Rewriter& r, const Node& conv, bool grouped) {
   if (conv.op != Op::Conv || !r.is_constant(conv.inputs[1])) return false;
   const auto& attrs = std::get<ConvAttrs>(conv.attrs);
   const auto all = [](const std::vector<int64_t>& items, int64_t wanted) {
     return std::all_of(items.begin(), items.end(), [&](int64_t item) { return item == wanted; });
   };
   const Shape& weights = r.shape(conv.inputs[1]);
-  return attrs.group == 1 && all(attrs.strides, 1) && all(attrs.pads_before, 0) && all(attrs.pads_after, 0) &&
+  return (grouped || attrs.group == 1) && all(attrs.strides, 1) && all(attrs.pads_before, 0) &&
+         all(attrs.pads_after, 0) &&
          std::all_of(weights.begin() + 2, weights.end(), [](int64_t extent) { return extent == 1; });
 }
 

@@ -7,8 +7,9 @@ namespace korch::rules {
 
 constexpr int64_t kVector = 16;  // floats, of the widest target
 
-// A convolution of constant 1x1 weights without groups, strides and padding: the same matrix for every pixel.
-bool is_pointwise(const Rewriter& r, const Node& conv);
+// A convolution of constant 1x1 weights without strides and padding: the same matrix for every pixel (without
+// groups), or one for each group of channels.
+bool is_pointwise(const Rewriter& r, const Node& conv, bool grouped = false);
 
 // A linear primitive with constant weights, each feature of its output (axis of the output) the work of a
 // slice of the weights (axis of the weights).

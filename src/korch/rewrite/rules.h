@@ -26,6 +26,7 @@ void tanh_of_softplus(Rewriter& r, NodeId id);
 void window_of_window(Rewriter& r, NodeId id);
 void separable_window(Rewriter& r, NodeId id);
 // convolution.cpp
+void depthwise_as_window(Rewriter& r, NodeId id);
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
 
 }  // namespace korch::rules

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/micro_kernel.h"
 
 namespace korch::linear {
@@ -12,11 +14,12 @@ namespace {
 
 constexpr int64_t kSpread = 16;  // elements added to a stride whose rows conflict
 
-// `count` elements from `first` of the value, in vectors of `widest` and a partial one: text that stores to
-// `target`.
-std::string emit_copy(loop::ValueEmitter& emitter, ValueId value,
-                      const std::function<Coords(const Index&)>& coords, int64_t first, int64_t count,
-                      int widest, const std::string& target) {
+// `count` elements from `first` of the value, in vectors of `widest` and a partial one, for each of the rows
+// (pixels of a panel, say) that lie `row_step` apart at `target`.
+using ElementCoords = std::function<Coords(const Index& element)>;
+std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::vector<ElementCoords>& rows,
+                      int64_t first, int64_t count, int widest, const std::string& target,
+                      int64_t row_step = 0) {
   std::string text;
   int64_t done = 0;
   for (int width : split_lanes(count, widest)) {
@@ -30,12 +33,17 @@ std::string emit_copy(loop::ValueEmitter& emitter, ValueId value,
                       .indent = "  "};
     const Index at = Index::variable("j", run) * width + Index::variable("l", width) + first + done;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
-    const std::string vector = emitter.emit(value, coords(at), block);
+    std::vector<std::string> vectors;  // all before the first store, so that rows share what they load
+    for (const ElementCoords& coords : rows) vectors.push_back(emitter.emit(value, coords(at), block));
     text += block.code;
-    if (valid == width)
-      text += fmt::format("*(v{0}u*)({1}+{2}+j*{0})={3};}}\n", width, target, done, vector);
-    else
-      text += fmt::format("for(int64_t i=0;i<{};++i)({})[{}+i]={}[i];}}\n", valid, target, done, vector);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const std::string to = fmt::format("{}+{}", target, done + static_cast<int64_t>(i) * row_step);
+      if (valid == width)
+        text += fmt::format("*(v{0}u*)({1}+j*{0})={2};\n", width, to, vectors[i]);
+      else
+        text += fmt::format("for(int64_t i=0;i<{};++i)({})[i]={}[i];\n", valid, to, vectors[i]);
+    }
+    text += "}\n";
     done += run * valid;
     if (done >= count) break;
   }
@@ -46,10 +54,35 @@ std::string zero_text(const std::string& from, const std::string& count) {
   return fmt::format("for(int64_t i=0;i<{1};++i)({0})[i]=0.f;\n", from, count);
 }
 
+// Where no tap of the prologue's depthwise window meets padding: rows and pixels from `begin` to `end`.
+struct Inside {
+  int64_t y_begin = 0, y_end = 0, x_begin = 0, x_end = 0;
+};
+std::optional<Inside> inside_of_window(const RowKernel& k) {
+  const Problem& p = *k.problem;
+  for (NodeId id : p.candidate->nodes) {
+    const Node& node = p.graph->node(id);
+    if (node.op != Op::WindowDot || type_of(p, node.outputs[0]).shape != type_of(p, p.data).shape) continue;
+    const auto& pool = std::get<PoolAttrs>(node.attrs);
+    if (pool.kernel.size() != 2) return std::nullopt;
+    const Shape& in = type_of(p, node.inputs[0]).shape;
+    const auto along = [&](size_t axis) {
+      const int64_t stride = pool.strides[axis], pad = pool.pads_before[axis];
+      const int64_t room = in[axis + 2] - 1 - (pool.kernel[axis] - 1) * pool.dilations[axis] + pad;
+      return std::pair{ceil_div(pad, stride), room < 0 ? 0 : room / stride + 1};
+    };
+    const auto [y_begin, y_end] = along(0);
+    const auto [x_begin, x_end] = along(1);
+    return Inside{y_begin, y_end, x_begin, x_end};
+  }
+  return std::nullopt;
+}
+
+constexpr int64_t kPixelsAtOnce = 4;  // of a window's row: neighbours share loads and weights
+
 std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
                           int widest) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
-  const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
   std::string text =
       fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n",
                   shape.rows, shape.row_step);
@@ -58,13 +91,37 @@ std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::Val
   text += zero_text("row", fmt::format("lo*{}", shape.pixel_step));
   text += zero_text(fmt::format("row+hi*{}", shape.pixel_step),
                     fmt::format("({}-hi)*{}", shape.pixels, shape.pixel_step));
-  text += fmt::format("for(int64_t px=lo;px<hi;++px){{const int64_t ix=ix0+px;(void)ix;float*to=row+px*{};\n",
-                      shape.pixel_step);
-  text += emit_copy(
-      emitter, k.problem->data,
-      [&](const Index& channel) { return k.data_coords(image, iy, ix, group * k.depth + channel); }, 0,
-      k.depth, widest, "to");
-  return text + "}}\n";
+  // Pixels px to `end`, so many at once, with the coordinates y and x of the first.
+  const auto pixels = [&](const Index& y, const Index& x, const std::string& names, int64_t at_once,
+                          const std::string& end) {
+    std::vector<ElementCoords> coords;
+    for (int64_t i = 0; i < at_once; ++i)
+      coords.push_back([&k, image, group, y, at = x + i](const Index& channel) {
+        return k.data_coords(image, y, at, group * k.depth + channel);
+      });
+    return fmt::format(
+        "for(;px+{0}<={1};px+={0}){{{2}float*to=row+px*{3};\n{4}}}\n", at_once, end, names, shape.pixel_step,
+        emit_copy(emitter, k.problem->data, coords, 0, k.depth, widest, "to", shape.pixel_step));
+  };
+  const auto anywhere = [&](const std::string& end) {
+    return pixels(Index::variable("iy", k.in_height), Index::variable("ix", k.in_width),
+                  "const int64_t ix=ix0+px;(void)ix;", 1, end);
+  };
+  text += "int64_t px=lo;\n";
+  const std::optional<Inside> inside = inside_of_window(k);
+  if (inside && inside->y_begin < inside->y_end && inside->x_begin + kPixelsAtOnce <= inside->x_end) {
+    const Index y = Index::variable("u", inside->y_end - inside->y_begin) + inside->y_begin;
+    const auto within = [&](int64_t at_once) {
+      return pixels(y, Index::variable("v", inside->x_end - inside->x_begin - at_once + 1) + inside->x_begin,
+                    fmt::format("const int64_t v=ix0+px-{};(void)v;", inside->x_begin), at_once, "last");
+    };
+    text += fmt::format(
+        "if(iy>={0}&&iy<{1}){{const int64_t u=iy-{0};(void)u;const int64_t "
+        "first={2}-ix0<hi?{2}-ix0:hi,last={3}-ix0<hi?{3}-ix0:hi;\n{4}{5}{6}}}\n",
+        inside->y_begin, inside->y_end, inside->x_begin, inside->x_end, anywhere("first"),
+        within(kPixelsAtOnce), within(1));
+  }
+  return text + anywhere("hi") + "}\n";
 }
 
 // Pixels contiguous: rows of pixels, one channel after the other.
@@ -152,10 +209,9 @@ std::string emit_pack_columns(const RowKernel& k, loop::ValueEmitter& emitter, c
                               int64_t columns, int64_t lanes, int widest) {
   const Index matrix = Index::variable("matrix", k.weight_matrices), term = Index::variable("k", k.depth);
   std::string text = fmt::format("for(int64_t k=0;k<{};++k){{float*to=out+k*{};\n", k.depth, lanes);
-  text += emit_copy(
-      emitter, k.problem->weight,
-      [&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); }, 0, columns,
-      widest, "to");
+  text += emit_copy(emitter, k.problem->weight,
+                    {[&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); }}, 0,
+                    columns, widest, "to");
   if (columns < lanes) text += zero_text(fmt::format("to+{}", columns), std::to_string(lanes - columns));
   return text + "}\n";
 }

@@ -102,8 +102,9 @@ std::set<ValueId> epilogue_values(const Graph& graph, const Candidate& candidate
   return following;
 }
 
-bool generated_category(Category category) {
-  return category == Category::elementwise || category == Category::layout;
+bool is_inlined(Op op) {
+  return info(op).category == Category::elementwise || info(op).category == Category::layout ||
+         op == Op::WindowDot;
 }
 
 }  // namespace
@@ -123,7 +124,7 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
     if (info(node.op).category == Category::linear) {
       if (problem.node != kNoId) return refuse("two linear primitives");
       problem.node = id;
-    } else if (!generated_category(info(node.op).category)) {
+    } else if (!is_inlined(node.op)) {
       return refuse(fmt::format("{} beside a linear primitive", name(node.op)));
     }
   }

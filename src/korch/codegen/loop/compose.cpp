@@ -118,6 +118,7 @@ std::optional<ScalarFn> combine_function(Op op) {
   switch (op) {
     case Op::ReduceSum:
     case Op::WindowSum:
+    case Op::WindowDot:
       return ScalarFn::add;
     case Op::ReduceProd:
       return ScalarFn::mul;
@@ -310,7 +311,13 @@ int Composer::window(const Node& node, const std::vector<Index>& coords) {
       inside.require(at.back(), 0, in[2 + s] - 1);
     }
     if (inside.always_false()) continue;
-    const int element = pool_.guard(inside, compose(node.inputs[0], at), identity);
+    int operand = compose(node.inputs[0], at);
+    if (node.op == Op::WindowDot) {
+      std::vector<Index> weight = tap;
+      weight.push_back(coords[1]);
+      operand = pool_.call(ScalarFn::mul, type, {operand, compose(node.inputs[1], weight)});
+    }
+    const int element = pool_.guard(inside, operand, identity);
     result = result < 0 ? element : pool_.call(combine, type, {result, element});
   }
   if (result < 0) return identity;

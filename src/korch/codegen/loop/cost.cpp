@@ -19,9 +19,11 @@ double needed_of(const Graph& graph, const Node& node, size_t operand, double ne
       return std::min(all, needed);
     case Op::Gather:
       return operand == 1 && whole ? all : 0;
+    case Op::WindowDot:
     case Op::WindowSum:
     case Op::WindowMax: {
       if (!whole) return 0;
+      if (operand == 1) return all;
       const auto& pool = std::get<PoolAttrs>(node.attrs);
       double count = static_cast<double>(in.shape[0]) * static_cast<double>(in.shape[1]);
       for (size_t s = 0; s < pool.kernel.size(); ++s) {
