@@ -46,6 +46,10 @@ AtomSet depending_on(const AtomGraph& graph, const AtomSet& set, P&& predicate) 
   return part;
 }
 
+bool has_window_dot(const AtomGraph& graph, AtomId id) {
+  return !all_nodes(graph, id, [](const Node& node) { return node.op != Op::WindowDot; });
+}
+
 std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& set,
                                          const EnumerateOptions& options) {
   if (sinks_of(graph, set).size() > 1) return Rule::linear_sinks;
@@ -71,6 +75,11 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
              node.op == Op::WindowDot;
     });
     if (!inlined) return Rule::linear_prologue;
+    // Every tap would compute again what stands before a window.
+    const auto& producers = graph.atom(id).producers;
+    if (has_window_dot(graph, id) &&
+        std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(before, p); }))
+      return Rule::window_dot;
   }
   if (primitives(graph, before) > options.max_prologue) return Rule::linear_prologue;
   return std::nullopt;
@@ -122,9 +131,8 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   const AtomSet sinks = sinks_of(graph, set);
   if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
   if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, options);
-  if (options.rule_window_dot && std::any_of(set.begin(), set.end(), [&](AtomId id) {
-        return !all_nodes(graph, id, [](const Node& node) { return node.op != Op::WindowDot; });
-      }))
+  if (options.rule_window_dot &&
+      std::any_of(set.begin(), set.end(), [&](AtomId id) { return has_window_dot(graph, id); }))
     return Rule::window_dot;
   if (options.rule_sinks) {
     for (AtomId sink : sinks) {

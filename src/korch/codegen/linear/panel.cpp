@@ -14,12 +14,16 @@ namespace {
 
 constexpr int64_t kSpread = 16;  // elements added to a stride whose rows conflict
 
-// `count` elements from `first` of the value, in vectors of `widest` and a partial one, for each of the rows
-// (pixels of a panel, say) that lie `row_step` apart at `target`.
-using ElementCoords = std::function<Coords(const Index& element)>;
-std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::vector<ElementCoords>& rows,
-                      int64_t first, int64_t count, int widest, const std::string& target,
-                      int64_t row_step = 0) {
+// Elements of a value, and where they go relative to a copy's target.
+struct CopiedRow {
+  std::function<Coords(const Index& element)> coords;
+  int64_t offset = 0;
+};
+
+// `count` elements from `first` of each row, in vectors of `widest` and a partial one: text that stores to
+// `target`. Rows that read the same elements share them.
+std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::vector<CopiedRow>& rows,
+                      int64_t first, int64_t count, int widest, const std::string& target) {
   std::string text;
   int64_t done = 0;
   for (int width : split_lanes(count, widest)) {
@@ -33,11 +37,11 @@ std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::vec
                       .indent = "  "};
     const Index at = Index::variable("j", run) * width + Index::variable("l", width) + first + done;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
-    std::vector<std::string> vectors;  // all before the first store, so that rows share what they load
-    for (const ElementCoords& coords : rows) vectors.push_back(emitter.emit(value, coords(at), block));
+    std::vector<std::string> vectors;  // all before the first store
+    for (const CopiedRow& row : rows) vectors.push_back(emitter.emit(value, row.coords(at), block));
     text += block.code;
     for (size_t i = 0; i < rows.size(); ++i) {
-      const std::string to = fmt::format("{}+{}", target, done + static_cast<int64_t>(i) * row_step);
+      const std::string to = fmt::format("{}+{}", target, done + rows[i].offset);
       if (valid == width)
         text += fmt::format("*(v{0}u*)({1}+j*{0})={2};\n", width, to, vectors[i]);
       else
@@ -78,50 +82,65 @@ std::optional<Inside> inside_of_window(const RowKernel& k) {
   return std::nullopt;
 }
 
-constexpr int64_t kPixelsAtOnce = 4;  // of a window's row: neighbours share loads and weights
+// Of a depthwise window: neighbours share what they load, and most of it comes from L2.
+constexpr int64_t kPixelsAtOnce = 4, kRowsAtOnce = 2;
 
 std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
                           int widest) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
-  std::string text =
-      fmt::format("for(int64_t pr=0;pr<{};++pr){{float*row=panel+pr*{};const int64_t iy=iy0+pr;\n",
-                  shape.rows, shape.row_step);
-  text += fmt::format("if(iy<0||iy>={}){{{}continue;}}\n", k.in_height,
-                      zero_text("row", std::to_string(shape.row_step)));
-  text += zero_text("row", fmt::format("lo*{}", shape.pixel_step));
-  text += zero_text(fmt::format("row+hi*{}", shape.pixel_step),
-                    fmt::format("({}-hi)*{}", shape.pixels, shape.pixel_step));
-  // Pixels px to `end`, so many at once, with the coordinates y and x of the first.
-  const auto pixels = [&](const Index& y, const Index& x, const std::string& names, int64_t at_once,
-                          const std::string& end) {
-    std::vector<ElementCoords> coords;
-    for (int64_t i = 0; i < at_once; ++i)
-      coords.push_back([&k, image, group, y, at = x + i](const Index& channel) {
-        return k.data_coords(image, y, at, group * k.depth + channel);
-      });
-    return fmt::format(
-        "for(;px+{0}<={1};px+={0}){{{2}float*to=row+px*{3};\n{4}}}\n", at_once, end, names, shape.pixel_step,
-        emit_copy(emitter, k.problem->data, coords, 0, k.depth, widest, "to", shape.pixel_step));
+  // Pixels px to `end` of so many rows, so many pixels at once, with the coordinates y and x of the first.
+  const auto pixels = [&](const Index& y, const Index& x, const std::string& names, int64_t rows,
+                          int64_t at_once, const std::string& end) {
+    std::vector<CopiedRow> copied;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < at_once; ++i)
+        copied.push_back({[&k, image, group, at_y = y + r, at_x = x + i](const Index& channel) {
+                            return k.data_coords(image, at_y, at_x, group * k.depth + channel);
+                          },
+                          r * shape.row_step + i * shape.pixel_step});
+    return fmt::format("for(;px+{0}<={1};px+={0}){{{2}float*to=row+px*{3};\n{4}}}\n", at_once, end, names,
+                       shape.pixel_step,
+                       emit_copy(emitter, k.problem->data, copied, 0, k.depth, widest, "to"));
   };
   const auto anywhere = [&](const std::string& end) {
     return pixels(Index::variable("iy", k.in_height), Index::variable("ix", k.in_width),
-                  "const int64_t ix=ix0+px;(void)ix;", 1, end);
+                  "const int64_t ix=ix0+px;(void)ix;", 1, 1, end);
   };
-  text += "int64_t px=lo;\n";
+  const std::string padding = zero_text("row", fmt::format("lo*{}", shape.pixel_step)) +
+                              zero_text(fmt::format("row+hi*{}", shape.pixel_step),
+                                        fmt::format("({}-hi)*{}", shape.pixels, shape.pixel_step));
+  const std::string next_row =
+      fmt::format("float*row=panel+pr*{};const int64_t iy=iy0+pr;\nif(iy<0||iy>={}){{{}continue;}}\n",
+                  shape.row_step, k.in_height, zero_text("row", std::to_string(shape.row_step)));
   const std::optional<Inside> inside = inside_of_window(k);
-  if (inside && inside->y_begin < inside->y_end && inside->x_begin + kPixelsAtOnce <= inside->x_end) {
-    const Index y = Index::variable("u", inside->y_end - inside->y_begin) + inside->y_begin;
-    const auto within = [&](int64_t at_once) {
-      return pixels(y, Index::variable("v", inside->x_end - inside->x_begin - at_once + 1) + inside->x_begin,
-                    fmt::format("const int64_t v=ix0+px-{};(void)v;", inside->x_begin), at_once, "last");
-    };
-    text += fmt::format(
-        "if(iy>={0}&&iy<{1}){{const int64_t u=iy-{0};(void)u;const int64_t "
-        "first={2}-ix0<hi?{2}-ix0:hi,last={3}-ix0<hi?{3}-ix0:hi;\n{4}{5}{6}}}\n",
-        inside->y_begin, inside->y_end, inside->x_begin, inside->x_end, anywhere("first"),
-        within(kPixelsAtOnce), within(1));
-  }
-  return text + anywhere("hi") + "}\n";
+  if (!inside || inside->y_begin + kRowsAtOnce > inside->y_end ||
+      inside->x_begin + kPixelsAtOnce > inside->x_end)
+    return fmt::format("for(int64_t pr=0;pr<{};++pr){{{}{}int64_t px=lo;\n{}}}\n", shape.rows, next_row,
+                       padding, anywhere("hi"));
+  // Padding of the window is met only in its first and last rows and pixels: the rest never asks for it.
+  const auto within = [&](int64_t rows, int64_t at_once) {
+    const Index y = Index::variable("u", inside->y_end - inside->y_begin - rows + 1) + inside->y_begin;
+    const Index x = Index::variable("v", inside->x_end - inside->x_begin - at_once + 1) + inside->x_begin;
+    return pixels(y, x, fmt::format("const int64_t v=ix0+px-{};(void)v;", inside->x_begin), rows, at_once,
+                  "last");
+  };
+  std::string text = fmt::format(
+      "const auto anywhere=[&](int64_t pr,int64_t px,int64_t end)->int32_t{{float*row=panel+pr*{};const "
+      "int64_t iy=iy0+pr;(void)iy;\n{}return 0;}};\n",
+      shape.row_step, anywhere("end"));
+  text += fmt::format("const int64_t first={0}-ix0<lo?lo:{0}-ix0<hi?{0}-ix0:hi,last={1}-ix0<hi?{1}-ix0:hi;\n",
+                      inside->x_begin, inside->x_end);
+  text += fmt::format("for(int64_t pr=0,rows=1;pr<{};pr+=rows){{rows=1;{}", shape.rows, next_row);
+  text += fmt::format(
+      "int64_t px=first;\nif(iy<{0}||iy>={1})px=lo;\nelse{{const int64_t u=iy-{0};(void)u;\n"
+      "if(pr+{2}<={3}&&iy+{2}<={1}){{rows={2};\n{4}{5}}}else{{\n{6}}}}}\n",
+      inside->y_begin, inside->y_end, kRowsAtOnce, shape.rows, within(kRowsAtOnce, kPixelsAtOnce),
+      within(kRowsAtOnce, 1), within(1, 1));
+  text += fmt::format(
+      "for(int64_t r=pr;r<pr+rows;++r){{float*row=panel+r*{};(void)row;\n{}"
+      "if((px>lo&&anywhere(r,lo,first))||anywhere(r,px,hi))return 1;}}\n",
+      shape.row_step, padding);
+  return text + "}\n";
 }
 
 // Pixels contiguous: rows of pixels, one channel after the other.
@@ -209,9 +228,9 @@ std::string emit_pack_columns(const RowKernel& k, loop::ValueEmitter& emitter, c
                               int64_t columns, int64_t lanes, int widest) {
   const Index matrix = Index::variable("matrix", k.weight_matrices), term = Index::variable("k", k.depth);
   std::string text = fmt::format("for(int64_t k=0;k<{};++k){{float*to=out+k*{};\n", k.depth, lanes);
-  text += emit_copy(emitter, k.problem->weight,
-                    {[&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); }}, 0,
-                    columns, widest, "to");
+  const CopiedRow row{[&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); },
+                      0};
+  text += emit_copy(emitter, k.problem->weight, {row}, 0, columns, widest, "to");
   if (columns < lanes) text += zero_text(fmt::format("to+{}", columns), std::to_string(lanes - columns));
   return text + "}\n";
 }
