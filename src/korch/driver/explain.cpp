@@ -67,8 +67,9 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
           counts_text("alternatives in this plan", r.alternatives_used);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   text += fmt::format(
-      "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts\n",
-      r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cycle_cuts);
+      "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts, "
+      "{:.1f} s\n",
+      r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cycle_cuts, r.solver_s);
   const std::string condition =
       r.bounds == "learned"
           ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",

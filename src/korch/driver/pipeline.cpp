@@ -245,6 +245,7 @@ class Compilation {
     report.measured = solved.measured;
     report.solves = solution.rounds;
     report.cycle_cuts = solution.cycle_cuts;
+    report.solver_s = solution.seconds;
     report.bound_violations = solved.bound_violations;
     report.certified = solved.certified;
     report.bounds = options_.measure && !options_.exhaustive && options_.bounds == Bounds::learned

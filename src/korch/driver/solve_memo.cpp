@@ -26,6 +26,7 @@ std::string to_json(const SolveMemo& memo) {
               {"bound_us", s.bound_us},
               {"rounds", s.rounds},
               {"cycle_cuts", s.cycle_cuts},
+              {"seconds", s.seconds},
               {"certified", memo.certified},
               {"measured", memo.measured},
               {"bound_violations", memo.bound_violations},
@@ -49,6 +50,7 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t co
     s.bound_us = json.at("bound_us");
     s.rounds = json.at("rounds");
     s.cycle_cuts = json.at("cycle_cuts");
+    s.seconds = json.at("seconds");
     memo.certified = json.at("certified");
     memo.measured = json.at("measured");
     memo.bound_violations = json.at("bound_violations");

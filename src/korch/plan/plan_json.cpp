@@ -156,6 +156,7 @@ Json to_json(const PlanReport& r) {
           {"measured", r.measured},
           {"solves", r.solves},
           {"cycle_cuts", r.cycle_cuts},
+          {"solver_s", r.solver_s},
           {"bound_violations", r.bound_violations},
           {"certified", r.certified},
           {"bounds", r.bounds},
@@ -192,7 +193,8 @@ PlanReport report_from(const Json& json) {
   r.certified = json.at("certified");
   r.bounds = json.at("bounds");
   r.learned_violations = json.at("learned_violations");
-  // Executables from before there were alternatives have none of these.
+  // Executables from before these were reported have none of them.
+  r.solver_s = json.value("solver_s", 0.0);
   r.rules = json.value("rules", std::vector<std::string>());
   r.alternatives = json.value("alternatives", std::map<std::string, int>());
   r.alternatives_used = json.value("alternatives_used", std::map<std::string, int>());
