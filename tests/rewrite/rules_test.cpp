@@ -232,6 +232,36 @@ const std::map<std::string, Make>& instances() {
          const ValueId w = g.weights({c, m, g.pick(2, 4), g.pick(2, 3)});
          return g.finish({g.op(Op::ConvTranspose, {g.input({1, c, 3, 4}), w}, attrs)});
        }},
+      {"upsampling_into_convolution",
+       [](Instance& g) {
+         const int64_t c = g.pick(1, 3), factor = g.pick(2, 3), kernel = g.pick(3, 4);
+         ValueId x = g.nearest(g.input({g.pick(1, 2), c, 3, 2}), factor);
+         const ValueId w = g.weights({g.pick(1, 3), c, kernel, kernel});
+         const PadMode modes[] = {PadMode::reflect, PadMode::edge, PadMode::constant};
+         if (g.coin()) return g.finish({g.conv(x, w, g.pick(0, 2))});
+         const int64_t before = g.pick(0, factor - 1), after = g.pick(0, factor - 1);
+         x = g.op(Op::Pad, {x}, PadAttrs{{0, 0, before, 1}, {0, 0, after, 1}, modes[g.pick(0, 2)], 0});
+         return g.finish({g.conv(x, w)});
+       }},
+      {"large_kernel_as_small_ones",
+       [](Instance& g) {
+         const int64_t few = g.pick(1, 2), many = g.pick(18, 20), kernel = g.pick(6, 9);
+         const bool of_outputs = g.coin();
+         const ValueId x = g.input({1, of_outputs ? many : few, kernel + 1, kernel});
+         return g.finish(
+             {g.conv(x, g.weights({of_outputs ? few : many, g.shape(x)[1], kernel, kernel}), g.pick(0, 2))});
+       }},
+      {"strided_convolution_by_phases",
+       [](Instance& g) {
+         const int64_t c = g.pick(1, 3), stride = g.pick(2, 3), kernel = 2 * stride - g.pick(0, 1);
+         ConvAttrs attrs;
+         attrs.strides = {stride, stride};
+         attrs.dilations = {1, 1};
+         attrs.pads_before = {g.pick(0, 1), g.pick(0, 1)};
+         attrs.pads_after = {g.pick(0, 1), g.pick(0, 2)};
+         const ValueId x = g.input({g.pick(1, 2), c, kernel + g.pick(0, 5), kernel + g.pick(0, 5)});
+         return g.finish({g.op(Op::Conv, {x, g.weights({g.pick(1, 4), c, kernel, kernel})}, attrs)});
+       }},
   };
   return table;
 }
