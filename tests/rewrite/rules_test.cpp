@@ -386,6 +386,7 @@ struct Wrong {
   const char* name;
   RewriteRule rule;
   const char* instance;
+  bool of_result = false;  // it looks at what the instance's own rule makes
 };
 
 RewriteRule wrong_rule(Op root, void (*apply)(Rewriter&, NodeId)) {
@@ -394,6 +395,15 @@ RewriteRule wrong_rule(Op root, void (*apply)(Rewriter&, NodeId)) {
 
 ValueId other_way(Rewriter& r, const Node& node, std::vector<ValueId> inputs) {
   return r.emit(node.op, node.attrs, std::move(inputs));
+}
+
+// The transposition with two axes of its result exchanged.
+void swap_axes(Rewriter& r, NodeId id, const std::vector<int64_t>& perm, size_t a, size_t b) {
+  const Node transpose = r.node(id);
+  if (std::get<PermAttrs>(transpose.attrs).perm != perm) return;
+  std::vector<int64_t> other = perm;
+  std::swap(other[a], other[b]);
+  r.equate(transpose.outputs[0], r.transpose(transpose.inputs[0], other));
 }
 
 TEST(Rules, WrongOnesAreCaught) {
@@ -436,11 +446,34 @@ TEST(Rules, WrongOnesAreCaught) {
                     r.equate(node.outputs[0], r.emit(Op::WindowMax, window(3), {node.inputs[0]}));
                   }),
        "window_of_window"},
+      {"phases of rows and columns swapped",
+       wrong_rule(Op::Transpose,
+                  [](Rewriter& r, NodeId id) {
+                    swap_axes(r, id, {0, 3, 4, 1, 5, 2}, 3, 5);
+                  }),
+       "upsampling_into_convolution", true},
+      {"phases of rows and columns swapped",
+       wrong_rule(Op::Transpose,
+                  [](Rewriter& r, NodeId id) {
+                    swap_axes(r, id, {0, 3, 5, 1, 2, 4}, 1, 2);
+                  }),
+       "strided_convolution_by_phases", true},
+      {"a piece moved too little",
+       wrong_rule(Op::Slice,
+                  [](Rewriter& r, NodeId id) {
+                    const Node slice = r.node(id);
+                    auto cut = std::get<SliceAttrs>(slice.attrs);
+                    if (cut.starts[3] == 0) return;
+                    --cut.starts[3];
+                    r.equate(slice.outputs[0], r.emit(Op::Slice, cut, slice.inputs));
+                  }),
+       "large_kernel_as_small_ones", true},
   };
   for (const Wrong& w : wrong) {
     SCOPED_TRACE(w.name);
     Instance instance(1);
-    const Graph graph = instances().at(w.instance)(instance);
+    Graph graph = instances().at(w.instance)(instance);
+    if (w.of_result) graph = variants(graph, rewrite_rules(), w.instance).at(0);
     const std::vector<Graph> others = variants(graph, {w.rule}, "wrong");
     ASSERT_FALSE(others.empty());
     for (const Graph& other : others) EXPECT_NE(prove(graph, other, 1).verdict, Verdict::equal);
