@@ -156,27 +156,16 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"large_kernel_as_small_ones",
        "Conv_kxk(x, W)",
        "sum of moved features of Conv_rxr(x, pieces of W), or Conv_rxr(moved copies of x, pieces of W)",
-       "more than 5 taps, where Winograd's kernels end; r is what takes the fewest products with them, at "
-       "most half "
-       "of the direct ones; copies take no more channels than the convolution has; no stride, dilation or "
-       "groups, "
-       "W is constant",
+       "more than 5 taps, where Winograd's kernels end; r takes the fewest products with them, at most half "
+       "of "
+       "the direct ones; the pieces' features or the copies are no more channels than x and the result have; "
+       "the "
+       "result fills a tile; no stride, dilation or groups, W is constant",
        true,
        false,
        true,
        {Op::Conv},
        rules::large_kernel_as_small_ones},
-      {"strided_convolution_by_phases",
-       "Conv(x, W) of stride s",
-       "Conv(phases of x as channels, phases of W) of stride 1",
-       "Winograd's kernels take it then, and at most three quarters of the products; no dilation or groups, "
-       "W is "
-       "constant",
-       true,
-       false,
-       true,
-       {Op::Conv},
-       rules::strided_convolution_by_phases},
   };
   return table;
 }

@@ -27,9 +27,8 @@ void window_of_window(Rewriter& r, NodeId id);
 void separable_window(Rewriter& r, NodeId id);
 // convolution.cpp
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
-// convolution_pieces.cpp
+// large_kernel.cpp
 void large_kernel_as_small_ones(Rewriter& r, NodeId id);
-void strided_convolution_by_phases(Rewriter& r, NodeId id);
 // upsampling.cpp
 void upsampling_into_convolution(Rewriter& r, NodeId id);
 

@@ -94,10 +94,7 @@ ValueId taps_by_phase(Rewriter& r, int64_t taps, int64_t factor, int64_t taps_th
 // first: all phases are features of one convolution of the base, which are then interleaved.
 void upsampling_into_convolution(Rewriter& r, NodeId id) {
   const Node conv = r.node(id);
-  const auto& attrs = std::get<ConvAttrs>(conv.attrs);
-  if (r.rank(conv.inputs[0]) != 4 || attrs.group != 1 || attrs.strides != std::vector<int64_t>{1, 1} ||
-      attrs.dilations != attrs.strides || !r.is_constant(conv.inputs[1]))
-    return;
+  if (!is_plain_convolution(r, conv)) return;
   const std::optional<Bordered> input = bordered(r, conv);
   if (!input) return;
   const std::vector<int64_t>& factors = input->inside.factors;
@@ -121,16 +118,14 @@ void upsampling_into_convolution(Rewriter& r, NodeId id) {
   weights = r.transpose(r.reshape(weights, {w[0], w[1], factors[1], taps[1], factors[0], taps[0]}),
                         {4, 2, 0, 1, 5, 3});
   weights = r.reshape(weights, {factors[0] * factors[1] * w[0], w[1], taps[0], taps[1]});
-  ConvAttrs there;
-  there.strides = there.dilations = {1, 1};
-  there.pads_before = input->zeros ? before : std::vector<int64_t>{0, 0};
-  there.pads_after = input->zeros ? after : std::vector<int64_t>{0, 0};
   ValueId base = input->inside.base;
-  if (!input->zeros)
+  if (!input->zeros) {
     base =
         r.emit(Op::Pad, PadAttrs{{0, 0, before[0], before[1]}, {0, 0, after[0], after[1]}, PadMode::edge, 0},
                {base});
-  ValueId y = r.emit(Op::Conv, there, {base, weights});
+    before = after = {0, 0};
+  }
+  ValueId y = r.emit(Op::Conv, plain_convolution(before, after), {base, weights});
   y = r.transpose(r.reshape(y, {out[0], factors[0], factors[1], w[0], places[0], places[1]}),
                   {0, 3, 4, 1, 5, 2});
   y = r.reshape(y, {out[0], w[0], places[0] * factors[0], places[1] * factors[1]});

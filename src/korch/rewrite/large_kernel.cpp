@@ -1,5 +1,5 @@
-// Convolutions as others that Winograd's kernels take: stride 1 and few taps per axis (conv_winograd, 2x2 to
-// 5x5). Directly they would save nothing.
+// Convolutions of many taps as others that Winograd's kernels take (conv_winograd: up to 5x5). Directly they
+// would save nothing.
 #include <algorithm>
 #include <limits>
 
@@ -9,28 +9,17 @@
 namespace korch::rules {
 namespace {
 
-constexpr int64_t kTransformed = 6;                // inputs of a Winograd tile, per axis
+constexpr int64_t kTileInputs = 6;                 // of a Winograd tile, per axis
 constexpr int64_t kFewestTaps = 2, kMostTaps = 5;  // that it takes, per axis
+
+int64_t tile_outputs(int64_t taps) {
+  return kTileInputs - taps + 1;
+}
 
 // Products per output element and channel of a Winograd convolution of taps x taps.
 double winograd_products(int64_t taps) {
-  const double outputs = static_cast<double>(kTransformed - taps + 1);
-  return static_cast<double>(kTransformed * kTransformed) / (outputs * outputs);
-}
-
-// A float32 convolution of two spatial axes with constant weights, without dilation and groups.
-bool is_plain(const Rewriter& r, const Node& conv) {
-  const auto& attrs = std::get<ConvAttrs>(conv.attrs);
-  return r.rank(conv.inputs[0]) == 4 && r.is_float32(conv.inputs[0]) && r.is_constant(conv.inputs[1]) &&
-         attrs.group == 1 && attrs.dilations == std::vector<int64_t>{1, 1};
-}
-
-ConvAttrs unstrided(std::vector<int64_t> before, std::vector<int64_t> after) {
-  ConvAttrs attrs;
-  attrs.strides = attrs.dilations = {1, 1};
-  attrs.pads_before = std::move(before);
-  attrs.pads_after = std::move(after);
-  return attrs;
+  return static_cast<double>(kTileInputs * kTileInputs) /
+         static_cast<double>(tile_outputs(taps) * tile_outputs(taps));
 }
 
 // Zeros around the two last axes of four.
@@ -74,7 +63,7 @@ ValueId pieces_of_outputs(Rewriter& r, const Node& conv, const Pieces& p, ValueI
   // [O, C, rows, taps, columns, taps] -> [rows, columns, O, C, taps, taps]
   weights = r.reshape(r.transpose(weights, {2, 4, 0, 1, 3, 5}),
                       {p.count() * out[1], r.shape(conv.inputs[1])[1], p.taps, p.taps});
-  const ValueId all = r.emit(Op::Conv, unstrided(std::get<ConvAttrs>(conv.attrs).pads_before, after),
+  const ValueId all = r.emit(Op::Conv, plain_convolution(std::get<ConvAttrs>(conv.attrs).pads_before, after),
                              {conv.inputs[0], weights});
   ValueId sum = kNoId;
   for (int64_t piece = 0; piece < p.count(); ++piece) {
@@ -98,7 +87,7 @@ ValueId pieces_of_inputs(Rewriter& r, const Node& conv, const Pieces& p, ValueId
   for (int64_t piece = 0; piece < p.count(); ++piece)
     moved.push_back(window(r, x, 0, channels, piece / p.columns * p.taps, out[2] + p.taps - 1,
                            piece % p.columns * p.taps, out[3] + p.taps - 1));
-  return r.emit(Op::Conv, unstrided({0, 0}, {0, 0}), {r.concat(moved, 1), weights});
+  return r.emit(Op::Conv, plain_convolution({0, 0}, {0, 0}), {r.concat(moved, 1), weights});
 }
 
 }  // namespace
@@ -106,49 +95,20 @@ ValueId pieces_of_inputs(Rewriter& r, const Node& conv, const Pieces& p, ValueId
 void large_kernel_as_small_ones(Rewriter& r, NodeId id) {
   const Node conv = r.node(id);
   const auto& attrs = std::get<ConvAttrs>(conv.attrs);
-  if (!is_plain(r, conv) || attrs.strides != std::vector<int64_t>{1, 1}) return;
-  const Shape w = r.shape(conv.inputs[1]);
+  if (!is_plain_convolution(r, conv)) return;
+  const Shape out = r.shape(conv.outputs[0]), w = r.shape(conv.inputs[1]);
   if (std::max(w[2], w[3]) <= kMostTaps) return;
   const Pieces p = cheapest_pieces(w[2], w[3]);
   if (2 * winograd_products(p.taps) * static_cast<double>(p.count()) > static_cast<double>(w[2] * w[3]))
     return;
   if (p.count() * std::min(w[0], w[1]) > w[0] + w[1]) return;
+  if (std::min(out[2], out[3]) < tile_outputs(p.taps)) return;
   const std::vector<int64_t> missing = {p.rows * p.taps - w[2], p.columns * p.taps - w[3]};
   const ValueId weights =
       r.reshape(padded(r, conv.inputs[1], {0, 0}, missing), {w[0], w[1], p.rows, p.taps, p.columns, p.taps});
   const std::vector<int64_t> after = {attrs.pads_after[0] + missing[0], attrs.pads_after[1] + missing[1]};
   r.equate(conv.outputs[0], w[0] < w[1] ? pieces_of_outputs(r, conv, p, weights, after)
                                         : pieces_of_inputs(r, conv, p, weights, after));
-}
-
-// Input element stride q + phase becomes channel `phase` of element q; so do the taps.
-void strided_convolution_by_phases(Rewriter& r, NodeId id) {
-  const Node conv = r.node(id);
-  const auto& attrs = std::get<ConvAttrs>(conv.attrs);
-  if (!is_plain(r, conv) || attrs.strides[0] == 1 || attrs.strides[0] != attrs.strides[1]) return;
-  const Shape in = r.shape(conv.inputs[0]), out = r.shape(conv.outputs[0]), w = r.shape(conv.inputs[1]);
-  const int64_t stride = attrs.strides[0], phases = stride * stride;
-  const int64_t taps = (w[2] + stride - 1) / stride;
-  if (taps != (w[3] + stride - 1) / stride || taps < kFewestTaps || taps > kMostTaps) return;
-  if (4 * winograd_products(taps) * static_cast<double>(phases) > 3 * static_cast<double>(w[2] * w[3]))
-    return;
-  const ValueId taps_by_phase =
-      r.transpose(r.reshape(padded(r, conv.inputs[1], {0, 0}, {taps * stride - w[2], taps * stride - w[3]}),
-                            {w[0], w[1], taps, stride, taps, stride}),
-                  {0, 3, 5, 1, 2, 4});
-  std::vector<int64_t> places, after, kept;
-  for (size_t a = 0; a < 2; ++a) {
-    places.push_back(out[a + 2] + taps - 1);
-    after.push_back(std::max<int64_t>(0, places[a] * stride - attrs.pads_before[a] - in[a + 2]));
-    kept.push_back(places[a] * stride);
-  }
-  const ValueId x =
-      window(r, padded(r, conv.inputs[0], attrs.pads_before, after), 0, in[1], 0, kept[0], 0, kept[1]);
-  const ValueId by_phase =
-      r.transpose(r.reshape(x, {in[0], in[1], places[0], stride, places[1], stride}), {0, 3, 5, 1, 2, 4});
-  r.equate(conv.outputs[0], r.emit(Op::Conv, unstrided({0, 0}, {0, 0}),
-                                   {r.reshape(by_phase, {in[0], phases * in[1], places[0], places[1]}),
-                                    r.reshape(taps_by_phase, {w[0], phases * w[1], taps, taps})}));
 }
 
 }  // namespace korch::rules
