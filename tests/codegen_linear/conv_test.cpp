@@ -151,7 +151,7 @@ const ConvCase kWinograd[] = {
     {"five_taps", {2, 17, 12, 15}, {20, 17, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, 1},
 };
 
-// F(5,r) and F(3,r) less r - 2 outputs: those of more than one output.
+// Tiles of 6 and of 4 inputs, where they give more than one output.
 int winograd_ways(int64_t taps) {
   return taps <= 3 ? 2 : 1;
 }

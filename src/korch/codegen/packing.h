@@ -11,9 +11,8 @@
 //                                          N, K], one matrix per batch index
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
 //   winograd   m, block, tail              weights [N, C, r, r] transformed for F(m,r):
-//   [block][(m+r-1)^2][C][lanes]
-//   onednn     params, floats              the order that the library prefers for
-//   that call (vendor/onednn.h)
+//                                          [block][(m+r-1)^2][C][lanes]
+//   onednn     params, floats              the order that the library prefers for that call (vendor/onednn.h)
 #pragma once
 
 #include <string>

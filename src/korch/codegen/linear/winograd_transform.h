@@ -1,9 +1,8 @@
 // Winograd's minimal filtering F(m,r) in one dimension, m outputs of r taps from alpha = m + r - 1 inputs, by
 // Cook and Toom over alpha - 1 chosen points and infinity; two dimensions are its square (Lavin and Gray,
-// arXiv 1509.09308). The points depend on alpha alone, and so does the data transform: 4 has 0, +-1, and 6
-// has 0,
-// +-sqrt(1/2), +-sqrt(2), which give F(4,3) half the error of the usual 0, +-1, +-2. The table of
-// docs/design/codegen-linear.md says how large the errors are.
+// arXiv 1509.09308). The points depend on alpha alone, and so does the data transform: 0, +-1 for 4, and
+// 0, +-sqrt(1/2), +-sqrt(2) for 6, which give F(4,3) half the error of the usual 0, +-1, +-2 (the table of
+// docs/design/codegen-linear.md).
 #pragma once
 
 #include <string>
