@@ -143,14 +143,25 @@ const ConvCase kWinograd[] = {
     {"unpadded_images", {2, 16, 11, 9}, {5, 16, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"many_tiles", {1, 64, 50, 51}, {48, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
     {"many_channels", {1, 256, 13, 13}, {64, 256, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"two_taps", {1, 21, 13, 16}, {37, 21, 2, 2}, {1, 1}, {1, 1}, {1, 0}, {1, 1}, 1},
+    {"two_taps_images", {2, 16, 9, 12}, {5, 16, 2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"two_taps_many_tiles", {1, 64, 50, 51}, {48, 64, 2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"two_taps_many_channels", {1, 256, 13, 13}, {64, 256, 2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"four_taps", {1, 19, 14, 13}, {33, 19, 4, 4}, {1, 1}, {1, 1}, {1, 2}, {2, 1}, 1},
+    {"five_taps", {2, 17, 12, 15}, {20, 17, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, 1},
 };
+
+// Tiles of 6 and of 4 inputs, where they give more than one output.
+int winograd_ways(int64_t taps) {
+  return taps <= 3 ? 2 : 1;
+}
 
 class Winograd : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
 
 TEST_P(Winograd, MatchesInterpreter) {
   const auto& [c, isa] = GetParam();
   const Graph graph = conv_graph(c, Epilogue::bias_swish_residual);
-  EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa}), 2);
+  EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa}), winograd_ways(c.w[2]));
   EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa, .accuracy = Accuracy::strict}), 0);
 }
 
@@ -158,6 +169,35 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Winograd,
                          ::testing::Combine(::testing::ValuesIn(kWinograd),
                                             ::testing::ValuesIn(vector_isas())),
                          case_name);
+
+// Kernels of other extents are left to others.
+TEST(Winograd, StandsBack) {
+  for (const Shape& w : {Shape{8, 6, 1, 1}, Shape{8, 6, 6, 6}, Shape{8, 6, 2, 3}}) {
+    const ConvCase c{"", {1, 6, 9, 9}, w, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
+    EXPECT_EQ(check_family(conv_graph(c, Epilogue::none), "conv_winograd", {.isa = vector_isas()[0]}), 0);
+  }
+}
+
+// A stride's phases as channels, after a normalization and a border, are computed while data is transformed.
+TEST(Winograd, PrologueOnTheData) {
+  for (Isa isa : isas_that_run_here()) {
+    for (const int64_t channels : {16, 5}) {
+      Graph graph;
+      const ValueId x = graph.add_input({DType::f32, {1, channels, 14, 18}}, "x");
+      const ValueId scale = graph.add_input({DType::f32, {1, channels, 1, 1}}, "scale");
+      ValueId y = graph.add(Op::Relu, NoAttrs{}, {graph.add(Op::Mul, NoAttrs{}, {x, scale})});
+      y = graph.add(Op::Pad, PadAttrs{{0, 0, 1, 1}, {0, 0, 1, 1}, PadMode::reflect, 0}, {y});
+      y = graph.add(Op::Reshape, ShapeAttrs{{1, channels, 8, 2, 10, 2}}, {y});
+      y = graph.add(Op::Transpose, PermAttrs{{0, 3, 5, 1, 2, 4}}, {y});
+      y = graph.add(Op::Reshape, ShapeAttrs{{1, 4 * channels, 8, 10}}, {y});
+      const ConvCase c{"", {}, {24, 4 * channels, 2, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
+      y = graph.add(Op::Conv, attrs_of(c), {y, graph.add_constant(weights(c.w, 3), "w")});
+      y = graph.add(Op::Tanh, NoAttrs{}, {y});
+      graph.set_outputs({y}, {"y"});
+      EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa}), 2);
+    }
+  }
+}
 
 const ConvCase kGeneric[] = {
     {"grouped", {2, 12, 7, 9}, {18, 4, 3, 2}, {2, 1}, {1, 2}, {1, 0}, {0, 2}, 3},
@@ -252,12 +292,14 @@ TEST(ConvDirect, DepthwiseWindowInThePrologue) {
 TEST(Linear, BeyondCaches) {
   const ConvCase pointwise{"", {1, 32, 20, 21}, {48, 32, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
   const ConvCase square{"", {1, 32, 20, 21}, {48, 32, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1};
+  const ConvCase two_taps{"", {1, 32, 20, 21}, {48, 32, 2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1};
   const ConvCase deep{"", {1, 32, 20, 37}, {32, 1, 5, 5}, {2, 2}, {1, 1}, {2, 2}, {2, 2}, 32};
   for (Isa isa : isas_that_run_here()) {
     const CheckOptions options{.isa = isa, .l2_bytes = 16 << 10, .l3_bytes = 32 << 10};
     for (const ConvCase& c : {pointwise, square})
       EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_direct", options), 1);
-    EXPECT_EQ(check_family(conv_graph(square, Epilogue::bias_swish_residual), "conv_winograd", options), 2);
+    for (const ConvCase& c : {square, two_taps})
+      EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_winograd", options), 2);
     EXPECT_EQ(check_family(conv_graph(deep, Epilogue::bias_swish_residual), "depthwise", options), 1);
   }
 }

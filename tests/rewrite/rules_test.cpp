@@ -78,6 +78,12 @@ class Instance {
     const ValueId repeated = op(Op::Expand, {apart}, ShapeAttrs{{s[0], s[1], s[2], factor, s[3], factor}});
     return op(Op::Reshape, {repeated}, ShapeAttrs{{s[0], s[1], s[2] * factor, s[3] * factor}});
   }
+  ValueId repeated_rows(ValueId x, int64_t factor) {
+    const Shape s = shape(x);
+    const ValueId apart = op(Op::Reshape, {x}, ShapeAttrs{{s[0], s[1], s[2], 1, s[3]}});
+    const ValueId repeated = op(Op::Expand, {apart}, ShapeAttrs{{s[0], s[1], s[2], factor, s[3]}});
+    return op(Op::Reshape, {repeated}, ShapeAttrs{{s[0], s[1], s[2] * factor, s[3]}});
+  }
   const Shape& shape(ValueId value) const { return graph.value(value).type.shape; }
   Graph finish(std::vector<ValueId> outputs) {
     std::vector<std::string> names;
@@ -245,6 +251,27 @@ const std::map<std::string, Make>& instances() {
          const ValueId w = g.weights({c, m, g.pick(2, 4), g.pick(2, 3)});
          return g.finish({g.op(Op::ConvTranspose, {g.input({1, c, 3, 4}), w}, attrs)});
        }},
+      {"upsampling_into_convolution",
+       [](Instance& g) {
+         const int64_t c = g.pick(1, 3), factor = g.pick(2, 3), kernel = g.pick(3, 4);
+         const ValueId x = g.input({g.pick(1, 2), c, 3, 2}), w = g.weights({g.pick(1, 3), c, kernel, kernel});
+         if (g.coin()) {
+           const PadMode modes[] = {PadMode::reflect, PadMode::edge, PadMode::constant};
+           const PadAttrs border{
+               {0, 0, g.pick(0, factor - 1), 1}, {0, 0, g.pick(0, factor - 1), 1}, modes[g.pick(0, 2)], 0};
+           return g.finish({g.conv(g.op(Op::Pad, {g.nearest(x, factor)}, border), w)});
+         }
+         return g.finish(
+             {g.conv(g.coin() ? g.nearest(x, factor) : g.repeated_rows(x, factor), w, g.pick(1, 2))});
+       }},
+      {"large_kernel_as_small_ones",
+       [](Instance& g) {
+         const int64_t few = g.pick(1, 2), many = g.pick(18, 20), kernel = g.pick(6, 9);
+         const bool of_outputs = g.coin();
+         const ValueId x = g.input({1, of_outputs ? many : few, kernel + 4, kernel + 3});
+         return g.finish(
+             {g.conv(x, g.weights({of_outputs ? few : many, g.shape(x)[1], kernel, kernel}), g.pick(0, 2))});
+       }},
   };
   return table;
 }
@@ -369,6 +396,7 @@ struct Wrong {
   const char* name;
   RewriteRule rule;
   const char* instance;
+  bool of_result = false;  // it looks at what the instance's own rule makes
 };
 
 RewriteRule wrong_rule(Op root, void (*apply)(Rewriter&, NodeId)) {
@@ -377,6 +405,17 @@ RewriteRule wrong_rule(Op root, void (*apply)(Rewriter&, NodeId)) {
 
 ValueId other_way(Rewriter& r, const Node& node, std::vector<ValueId> inputs) {
   return r.emit(node.op, node.attrs, std::move(inputs));
+}
+
+// The transposition with two axes of its result exchanged.
+void swap_axes(Rewriter& r, NodeId id, const std::vector<int64_t>& perm, size_t a, size_t b) {
+  const Node transpose = r.node(id);
+  if (std::get<PermAttrs>(transpose.attrs).perm != perm) return;
+  std::vector<int64_t> other = perm;
+  std::swap(other[a], other[b]);
+  const Shape& out = r.shape(transpose.outputs[0]);
+  if (out[a] != out[b]) return;
+  r.equate(transpose.outputs[0], r.transpose(transpose.inputs[0], other));
 }
 
 TEST(Rules, WrongOnesAreCaught) {
@@ -419,14 +458,35 @@ TEST(Rules, WrongOnesAreCaught) {
                     r.equate(node.outputs[0], r.emit(Op::WindowMax, window(3), {node.inputs[0]}));
                   }),
        "window_of_window"},
+      {"phases of rows and columns swapped",
+       wrong_rule(Op::Transpose,
+                  [](Rewriter& r, NodeId id) {
+                    swap_axes(r, id, {0, 3, 4, 1, 5, 2}, 3, 5);
+                  }),
+       "upsampling_into_convolution", true},
+      {"a piece moved too little",
+       wrong_rule(Op::Slice,
+                  [](Rewriter& r, NodeId id) {
+                    const Node slice = r.node(id);
+                    auto cut = std::get<SliceAttrs>(slice.attrs);
+                    if (cut.starts[3] == 0) return;
+                    --cut.starts[3];
+                    r.equate(slice.outputs[0], r.emit(Op::Slice, cut, slice.inputs));
+                  }),
+       "large_kernel_as_small_ones", true},
   };
   for (const Wrong& w : wrong) {
     SCOPED_TRACE(w.name);
-    Instance instance(1);
-    const Graph graph = instances().at(w.instance)(instance);
-    const std::vector<Graph> others = variants(graph, {w.rule}, "wrong");
-    ASSERT_FALSE(others.empty());
-    for (const Graph& other : others) EXPECT_NE(prove(graph, other, 1).verdict, Verdict::equal);
+    size_t tried = 0;  // an instance need not have what the wrong rule looks for
+    for (uint64_t seed = 1; seed <= kInstances; ++seed) {
+      Instance instance(seed);
+      Graph graph = instances().at(w.instance)(instance);
+      if (w.of_result) graph = variants(graph, rewrite_rules(), w.instance).at(0);
+      const std::vector<Graph> others = variants(graph, {w.rule}, "wrong");
+      for (const Graph& other : others) EXPECT_NE(prove(graph, other, seed).verdict, Verdict::equal);
+      tried += others.size();
+    }
+    EXPECT_GT(tried, 0u);
   }
 }
 

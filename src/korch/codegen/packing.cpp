@@ -131,12 +131,14 @@ std::string pack_depthwise(const HostTensor& constant, const Params& p) {
 
 std::string pack_winograd(const HostTensor& constant, const Params& p) {
   KORCH_ASSERT(p.size() == 3 && constant.dtype() == DType::f32, "winograd packing");
-  const int64_t columns = constant.shape()[0], channels = constant.shape()[1], alpha = p[0] + 2;
+  const int64_t columns = constant.shape()[0], channels = constant.shape()[1], taps = constant.shape()[2],
+                alpha = p[0] + taps - 1;
   // U[t][n][c], then each of the alpha^2 matrices as columns.
   std::vector<float> transformed(static_cast<size_t>(alpha * alpha * columns * channels));
   for (int64_t nc = 0; nc < columns * channels; ++nc) {
     std::array<double, 36> u;
-    linear::winograd_weights(static_cast<int>(p[0]), constant.data<float>() + nc * 9, u.data());
+    linear::winograd_weights(static_cast<int>(alpha), static_cast<int>(taps),
+                             constant.data<float>() + nc * taps * taps, u.data());
     for (int64_t t = 0; t < alpha * alpha; ++t)
       transformed[t * columns * channels + nc] = static_cast<float>(u[t]);
   }

@@ -10,9 +10,9 @@
 //                                          k...], K runs over k..., C; source 1: [..., K, N], source 2: [...,
 //                                          N, K], one matrix per batch index
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
-//   winograd   m, block, tail              3x3 weights [N, C, 3, 3] transformed for F(m,3):
-//   [block][(m+2)^2][C][lanes] onednn     params, floats              the order that the library prefers for
-//   that call (vendor/onednn.h)
+//   winograd   m, block, tail              weights [N, C, r, r] transformed for F(m,r):
+//                                          [block][(m+r-1)^2][C][lanes]
+//   onednn     params, floats              the order that the library prefers for that call (vendor/onednn.h)
 #pragma once
 
 #include <string>

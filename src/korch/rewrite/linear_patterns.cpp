@@ -16,6 +16,22 @@ bool is_pointwise(const Rewriter& r, const Node& conv, bool grouped) {
          std::all_of(weights.begin() + 2, weights.end(), [](int64_t extent) { return extent == 1; });
 }
 
+bool is_plain_convolution(const Rewriter& r, const Node& conv) {
+  if (conv.op != Op::Conv || r.rank(conv.inputs[0]) != 4 || !r.is_float32(conv.inputs[0])) return false;
+  const auto& attrs = std::get<ConvAttrs>(conv.attrs);
+  const std::vector<int64_t> ones = {1, 1};
+  return r.is_constant(conv.inputs[1]) && attrs.group == 1 && attrs.strides == ones &&
+         attrs.dilations == ones;
+}
+
+ConvAttrs plain_convolution(std::vector<int64_t> before, std::vector<int64_t> after) {
+  ConvAttrs attrs;
+  attrs.strides = attrs.dilations = {1, 1};
+  attrs.pads_before = std::move(before);
+  attrs.pads_after = std::move(after);
+  return attrs;
+}
+
 std::optional<Features> features_of(const Rewriter& r, const Node& node) {
   if (node.op == Op::Conv && std::get<ConvAttrs>(node.attrs).group == 1 && r.is_constant(node.inputs[1]))
     return Features{1, 0};

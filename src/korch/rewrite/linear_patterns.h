@@ -11,6 +11,12 @@ constexpr int64_t kVector = 16;  // floats, of the widest target
 // groups), or one for each group of channels.
 bool is_pointwise(const Rewriter& r, const Node& conv, bool grouped = false);
 
+// A convolution of float32 over two spatial axes, with constant weights, without groups, strides and
+// dilation.
+bool is_plain_convolution(const Rewriter& r, const Node& conv);
+// The attributes of one, with this padding before and after each spatial axis.
+ConvAttrs plain_convolution(std::vector<int64_t> before, std::vector<int64_t> after);
+
 // A linear primitive with constant weights, each feature of its output (axis of the output) the work of a
 // slice of the weights (axis of the weights).
 struct Features {

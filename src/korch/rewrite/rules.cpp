@@ -152,6 +152,30 @@ const std::vector<RewriteRule>& rewrite_rules() {
        true,
        {Op::ConvTranspose},
        rules::transposed_convolution_as_convolution},
+      {"upsampling_into_convolution",
+       "Conv(border of U(x), W)",
+       "interleaved features of Conv(border of x, sums of W's taps by phase)",
+       "U repeats elements; the border is of zeros or of what is outermost; no dilation, groups or stride, W "
+       "is "
+       "constant; fewer taps are left",
+       true,
+       false,
+       true,
+       {Op::Conv},
+       rules::upsampling_into_convolution},
+      {"large_kernel_as_small_ones",
+       "Conv_kxk(x, W)",
+       "sum of moved features of Conv_rxr(x, pieces of W), or Conv_rxr(moved copies of x, pieces of W)",
+       "more than 5 taps, where Winograd's kernels end; r takes the fewest products with them, at most half "
+       "of "
+       "the direct ones; the pieces' features or the copies are no more channels than x and the result have; "
+       "the "
+       "result fills a tile; no stride, dilation or groups, W is constant",
+       true,
+       false,
+       true,
+       {Op::Conv},
+       rules::large_kernel_as_small_ones},
   };
   return table;
 }

@@ -28,5 +28,9 @@ void separable_window(Rewriter& r, NodeId id);
 // convolution.cpp
 void depthwise_as_window(Rewriter& r, NodeId id);
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
+// large_kernel.cpp
+void large_kernel_as_small_ones(Rewriter& r, NodeId id);
+// upsampling.cpp
+void upsampling_into_convolution(Rewriter& r, NodeId id);
 
 }  // namespace korch::rules

@@ -36,9 +36,9 @@ Result<Problem> winograd_problem(const Graph& graph, const Candidate& candidate)
   if (!p.conv || graph.node(p.node).op != Op::Conv || type_of(p, p.value).shape.size() != 4)
     return refuse("not a convolution of two axes");
   const ConvShape& s = *p.conv;
-  if (s.kernel_h != 3 || s.kernel_w != 3 || s.stride_h != 1 || s.stride_w != 1 || s.dilation_h != 1 ||
-      s.dilation_w != 1 || s.group != 1)
-    return refuse("not a 3x3 convolution of stride 1");
+  if (s.kernel_h != s.kernel_w || s.kernel_h < kFewestWinogradTaps || s.kernel_h > kMostWinogradTaps ||
+      s.stride_h != 1 || s.stride_w != 1 || s.dilation_h != 1 || s.dilation_w != 1 || s.group != 1)
+    return refuse("not a convolution of stride 1 with 2x2 to 5x5 taps");
   if (!p.weight_constant) return refuse("convolution weights are not constant");
   if (!is_float32(p))
     return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
@@ -63,7 +63,7 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   const ConvShape& s = *p.conv;
   WinogradPlan w;
   w.m = static_cast<int>(implementation.params[0]);
-  w.alpha = w.m + 2;
+  w.alpha = w.m + static_cast<int>(s.kernel_h) - 1;
   w.elements = w.alpha * w.alpha;
   w.tiles_h = ceil_div(s.out_height, w.m);
   w.tiles_w = ceil_div(s.out_width, w.m);
@@ -155,12 +155,12 @@ std::string Writer::data_vectors(int width, int64_t valid, const std::string& ch
                         block.code, j, vector);
   }
   text += "}\n";
-  text += data_transform_text(w_.m, type, "d", "e");
+  text += data_transform_text(w_.alpha, type, "d", "e");
   for (int j = 0; j < w_.alpha; ++j) text += fmt::format("half[i][{0}]=e{0};", j);
   text += fmt::format("}}\nfor(int64_t j=0;j<{};++j){{", w_.alpha);
   for (int i = 0; i < w_.alpha; ++i) text += fmt::format("const {} h{}=half[{}][j];", type, i, i);
   text += "\n";
-  text += data_transform_text(w_.m, type, "h", "e");
+  text += data_transform_text(w_.alpha, type, "h", "e");
   text += fmt::format("float*to=data+j*{}+t*{}+{};\n", w_.data_plane, w_.channel_pitch, channel_text);
   for (int i = 0; i < w_.alpha; ++i)
     text += fmt::format("*({}u*)(to+{})=e{};", type, i * w_.alpha * w_.data_plane, i);
@@ -209,14 +209,14 @@ std::string Writer::result_vectors(const Index& column, int width, int64_t valid
   for (int i = 0; i < w_.alpha; ++i)
     text += fmt::format("const {0} r{1}=*(const {0}u*)(from+{2});", type, i, i * w_.alpha * w_.result_plane);
   text += "\n";
-  text += result_transform_text(w_.m, type, "r", "s");
+  text += result_transform_text(w_.alpha, w_.m, type, "r", "s");
   for (int i = 0; i < w_.m; ++i) text += fmt::format("half[{0}][j]=s{0};", i);
   text += fmt::format(
       "}}\nfor(int64_t i=0;i<{0};++i){{const int64_t y=ty*{0}+i;if(y>={1})break;\n{2} row[{0}];{{", w_.m,
       s_.out_height, type);
   for (int j = 0; j < w_.alpha; ++j) text += fmt::format("const {} r{}=half[i][{}];", type, j, j);
   text += "\n";
-  text += result_transform_text(w_.m, type, "r", "s");
+  text += result_transform_text(w_.alpha, w_.m, type, "r", "s");
   for (int j = 0; j < w_.m; ++j) text += fmt::format("row[{0}]=s{0};", j);
   text += fmt::format(
       "}}\nfor(int64_t j=0;j<{0};++j){{const int64_t x=tx*{0}+j;if(x>={1})break;const {2} acc=row[j];\n",
@@ -376,14 +376,16 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
   }
   const Problem& p = problem.value();
   const ConvShape& s = *p.conv;
-  for (int m : {4, 2}) {
+  for (int alpha : kWinogradAlphas) {
+    const int taps = static_cast<int>(s.kernel_h), m = alpha - taps + 1;
+    if (m < 2) continue;
     Implementation implementation =
         with_layouts(p, "conv_winograd", Order::channels_last, Order::channels_last);
     const int64_t tiles = s.images * ceil_div(s.out_height, m) * ceil_div(s.out_width, m);
-    const int elements = (m + 2) * (m + 2);
+    const int elements = alpha * alpha;
     implementation.flops = 2.0 * elements * tiles * s.in_channels * s.out_channels;
     // The transformed weights are what is read.
-    implementation.bytes += 4.0 * (elements - 9) * s.in_channels * s.out_channels;
+    implementation.bytes += 4.0 * (elements - taps * taps) * s.in_channels * s.out_channels;
     const auto shapes =
         rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, false, target);
     implementation.params = {m, shapes[0].vectors, shapes[0].rows};

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "korch/base/error.h"
@@ -11,43 +10,54 @@ namespace korch::linear {
 
 namespace {
 
-std::vector<double> points(int m) {
-  KORCH_ASSERT(m == 2 || m == 4, "Winograd tile");
-  if (m == 2) return {0, 1, -1};
-  return {0, std::sqrt(0.5), -std::sqrt(0.5), std::sqrt(2.0), -std::sqrt(2.0)};
+// The positive ones; their negatives and 0 are points too.
+std::vector<double> positive_points(int alpha) {
+  KORCH_ASSERT(alpha == 4 || alpha == 6, "Winograd tile");
+  if (alpha == 4) return {1};
+  return {std::sqrt(0.5), std::sqrt(2.0)};
 }
 
-// Rows of G: 1, p, p^2 over the product of the differences to the other points; infinity picks the last tap.
-std::vector<std::array<double, 3>> weight_rows(int m) {
-  const std::vector<double> at = points(m);
-  std::vector<std::array<double, 3>> rows;
+std::vector<double> points(int alpha) {
+  std::vector<double> at = {0};
+  for (double p : positive_points(alpha)) at.insert(at.end(), {p, -p});
+  return at;
+}
+
+// Rows of G: 1, p, p^2, ... over the product of the differences to the other points; infinity picks the last
+// tap.
+std::vector<std::vector<double>> weight_rows(int alpha, int r) {
+  const std::vector<double> at = points(alpha);
+  std::vector<std::vector<double>> rows(at.size() + 1, std::vector<double>(static_cast<size_t>(r), 0.0));
   for (size_t j = 0; j < at.size(); ++j) {
-    double product = 1;
+    double entry = 1;
     for (size_t i = 0; i < at.size(); ++i)
-      if (i != j) product *= at[j] - at[i];
-    rows.push_back({1 / product, at[j] / product, at[j] * at[j] / product});
+      if (i != j) entry /= at[j] - at[i];
+    for (double& e : rows[j]) {
+      e = entry;
+      entry *= at[j];
+    }
   }
-  rows.push_back({0, 0, 1});
+  rows.back().back() = 1;
   return rows;
 }
 
 }  // namespace
 
-void winograd_weights(int m, const float* g, double* u) {
-  const auto rows = weight_rows(m);
+void winograd_weights(int alpha, int r, const float* g, double* u) {
+  const auto rows = weight_rows(alpha, r);
   for (size_t i = 0; i < rows.size(); ++i)
     for (size_t j = 0; j < rows.size(); ++j) {
       double sum = 0;
-      for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b) sum += rows[i][a] * g[a * 3 + b] * rows[j][b];
+      for (int a = 0; a < r; ++a)
+        for (int b = 0; b < r; ++b) sum += rows[i][a] * g[a * r + b] * rows[j][b];
       u[i * rows.size() + j] = sum;
     }
 }
 
 // Each value is the polynomial product of (x - p) over the other finite points, with x^i standing for in_i.
-std::string data_transform_text(int m, const std::string& type, const std::string& in,
+std::string data_transform_text(int alpha, const std::string& type, const std::string& in,
                                 const std::string& out) {
-  if (m == 2)
+  if (alpha == 4)
     return fmt::format("const {0} {2}0={1}2-{1}0,{2}1={1}1+{1}2,{2}2={1}2-{1}1,{2}3={1}3-{1}1;\n", type, in,
                        out);
   return fmt::format(
@@ -58,16 +68,23 @@ std::string data_transform_text(int m, const std::string& type, const std::strin
       type, in, out);
 }
 
-// Powers of the points.
-std::string result_transform_text(int m, const std::string& type, const std::string& in,
+// Powers of the points: even ones of the sums over a point and its negative, odd ones of the differences.
+std::string result_transform_text(int alpha, int m, const std::string& type, const std::string& in,
                                   const std::string& out) {
-  if (m == 2) return fmt::format("const {0} {2}0={1}0+{1}1+{1}2,{2}1={1}1-{1}2+{1}3;\n", type, in, out);
-  return fmt::format(
-      "const {0} {2}s={1}1+{1}2,{2}d={1}1-{1}2,{2}t={1}3+{1}4,{2}u={1}3-{1}4;\n"
-      "const {0} "
-      "{2}0={1}0+{2}s+{2}t,{2}1=0.70710678118654752f*{2}d+1.4142135623730951f*{2}u,{2}2=0.5f*{2}s+2.f*{2}t,"
-      "{2}3=0.35355339059327379f*{2}d+2.8284271247461903f*{2}u+{1}5;\n",
-      type, in, out);
+  const std::vector<double> at = positive_points(alpha);
+  std::string text;
+  for (size_t j = 0; j < at.size(); ++j)
+    text += fmt::format("const {0} {2}s{3}={1}{4}+{1}{5},{2}d{3}={1}{4}-{1}{5};\n", type, in, out, j,
+                        2 * j + 1, 2 * j + 2);
+  for (int i = 0; i < m; ++i) {
+    std::string sum = i == 0 ? in + "0+" : "";
+    for (size_t j = 0; j < at.size(); ++j)
+      sum += fmt::format("{}{:#.9g}f*{}{}{}", j == 0 ? "" : "+", std::pow(at[j], i), out,
+                         i % 2 == 0 ? "s" : "d", j);
+    if (i == m - 1) sum += fmt::format("+{}{}", in, alpha - 1);
+    text += fmt::format("const {} {}{}={};\n", type, out, i, sum);
+  }
+  return text;
 }
 
 }  // namespace korch::linear

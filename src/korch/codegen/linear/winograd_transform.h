@@ -1,8 +1,8 @@
-// Winograd's minimal filtering F(m,3) in one dimension, m = 2 or 4, by Cook and Toom over chosen points and
-// infinity; two dimensions are its square (Lavin and Gray, arXiv 1509.09308). For F(4,3) the points are 0,
-// +-sqrt(1/2), +-sqrt(2): on normal data with 128 channels the error is 1.6 times that of a direct float32
-// sum, half of what the usual points 0, +-1, +-2 give. F(2,3) uses 0, +-1 and is as accurate as the direct
-// sum.
+// Winograd's minimal filtering F(m,r) in one dimension, m outputs of r taps from alpha = m + r - 1 inputs, by
+// Cook and Toom over alpha - 1 chosen points and infinity; two dimensions are its square (Lavin and Gray,
+// arXiv 1509.09308). The points depend on alpha alone, and so does the data transform: 0, +-1 for 4, and
+// 0, +-sqrt(1/2), +-sqrt(2) for 6, which give F(4,3) half the error of the usual 0, +-1, +-2 (the table of
+// docs/design/codegen-linear.md).
 #pragma once
 
 #include <string>
@@ -10,14 +10,17 @@
 
 namespace korch::linear {
 
-// u[(m+2) x (m+2)] = G g G^T for a 3x3 kernel g, in double.
-void winograd_weights(int m, const float* g, double* u);
+constexpr int kWinogradAlphas[] = {6, 4};
+constexpr int kFewestWinogradTaps = 2, kMostWinogradTaps = 5;
 
-// C++ statements that declare `out`0 .. from `in`0 .. : the data transform (m + 2 to m + 2 values) and the
-// result transform (m + 2 to m values) along one dimension. `type` is the vector type.
-std::string data_transform_text(int m, const std::string& type, const std::string& in,
+// u[alpha x alpha] = G g G^T for a kernel g of r x r taps, in double.
+void winograd_weights(int alpha, int r, const float* g, double* u);
+
+// C++ statements that declare `out`0 .. from `in`0 .. : the data transform (alpha to alpha values) and the
+// result transform (alpha to m values) along one dimension. `type` is the vector type.
+std::string data_transform_text(int alpha, const std::string& type, const std::string& in,
                                 const std::string& out);
-std::string result_transform_text(int m, const std::string& type, const std::string& in,
+std::string result_transform_text(int alpha, int m, const std::string& type, const std::string& in,
                                   const std::string& out);
 
 }  // namespace korch::linear
