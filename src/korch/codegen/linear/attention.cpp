@@ -202,7 +202,7 @@ std::string Writer::mask_text() {
 // Scores become weights: exp(score - largest so far), summed. What a row has of earlier keys is scaled to its
 // new maximum. A row of nothing but -inf keeps the weights 0 and the sum 0, which makes it NaN in the end.
 std::string Writer::weigh() {
-  emitter_.use_function("fn_exp", lanes_);
+  emitter_.use_function("fn_exp_weight", lanes_);
   emitter_.use_function("across_max", lanes_);
   emitter_.use_function("across_add", lanes_);
   const std::string vector = fmt::format("v{}", lanes_);
@@ -216,26 +216,28 @@ std::string Writer::weigh() {
       emitter_.argument_declarations(2), lanes_ - 1, lanes_, score_pitch());
   text += mask_text();
   text += fmt::format(
-      "for(int64_t j=count;j<vectors*{0};++j)row[j]=none;\n"
-      "{1} best[4];for(int i=0;i<4;++i)best[i]=splat_f32x{0}(none);\nint64_t j=0;\n"
-      "for(;j+4<=vectors;j+=4)for(int i=0;i<4;++i){{const {1} s=*(const "
-      "{1}u*)(row+(j+i)*{0});best[i]=fn_select(s>best[i],s,best[i]);}}\n"
-      "for(;j<vectors;++j){{const {1} s=*(const {1}u*)(row+j*{0});best[0]=fn_select(s>best[0],s,best[0]);}}\n"
-      "for(int i=1;i<4;++i)best[0]=fn_select(best[i]>best[0],best[i],best[0]);\n"
-      "float now=across_max(best[0]);\n",
+      "if(count%{0}){{{1}*last=({1}*)(row+(vectors-1)*{0});"
+      "*last=fn_select(lanes_below_m{0}((int)(count%{0})),*last,splat_f32x{0}(none));}}\n"
+      "{1} a=splat_f32x{0}(none),b=a,c=a,d=a;\nint64_t j=0;\n"
+      "for(;j+4<=vectors;j+=4){{const {1} p=*(const {1}u*)(row+j*{0}),q=*(const {1}u*)(row+j*{0}+{0}),"
+      "s=*(const {1}u*)(row+j*{0}+2*{0}),t=*(const {1}u*)(row+j*{0}+3*{0});\n"
+      "a=fn_select(p>a,p,a);b=fn_select(q>b,q,b);c=fn_select(s>c,s,c);d=fn_select(t>d,t,d);}}\n"
+      "for(;j<vectors;++j){{const {1} p=*(const {1}u*)(row+j*{0});a=fn_select(p>a,p,a);}}\n"
+      "a=fn_select(b>a,b,a);c=fn_select(d>c,d,c);\n"
+      "float now=across_max(fn_select(c>a,c,a));\n",
       lanes_, vector);
   const bool part = key_blocks() > 1;
   if (part) text += "const float before=k0>0?largest[r]:none;if(before>now)now=before;largest[r]=now;\n";
   text += fmt::format(
       "const float base=now==none?0.f:now;{1} sum={{}};\n"
       "for(j=0;j<vectors;++j){{const {1} "
-      "e=fn_exp(*(const {1}u*)(row+j*{0})-base);*({1}u*)(row+j*{0})=e;sum+=e;}}\n",
+      "e=fn_exp_weight(*(const {1}u*)(row+j*{0})-base);*({1}u*)(row+j*{0})=e;sum+=e;}}\n",
       lanes_, vector);
   if (!part) return text + "sums[r]=across_add(sum);}\nreturn 0;}\n";
-  emitter_.use_function("fn_exp", 1);
+  emitter_.use_function("fn_exp_weight", 1);
   return text + fmt::format(
                     "if(k0==0){{sums[r]=across_add(sum);continue;}}\n"
-                    "const float factor=fn_exp(before-base);sums[r]=sums[r]*factor+across_add(sum);\n"
+                    "const float factor=fn_exp_weight(before-base);sums[r]=sums[r]*factor+across_add(sum);\n"
                     "for(int64_t c=0;c<{};c+={})*({}u*)(tile+r*{}+c)*=factor;}}\nreturn 0;}}\n",
                     tile_pitch(), lanes_, vector, tile_pitch());
 }
