@@ -7,7 +7,7 @@
 namespace korch::rules {
 namespace {
 
-constexpr double kLeastScores_bytes = 0.25 * kSecondCache_bytes;
+constexpr double kLeastScores_bytes = 0.5 * kSecondCache_bytes;
 
 bool is_over_last_axis(const Rewriter& r, const Node& reduction) {
   const auto& attrs = std::get<ReduceAttrs>(reduction.attrs);
