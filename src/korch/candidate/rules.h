@@ -17,9 +17,10 @@ enum class Rule {
   outputs,          // more outputs than allowed (when a candidate is made of a set)
   linear_sinks,     // a linear candidate with several sinks
   linear_epilogue,  // after the linear primitive: elementwise, transpose and reshape over its own result
-  linear_prologue,  // before or beside it: elementwise and layout primitives, at most max_prologue
-  sharing,          // siblings joined by a shared input over different domains
-  sink_domains,     // sinks over different domains
+  linear_prologue,  // before or beside it: elementwise and layout primitives, at most max_prologue per
+                    // operand
+  sharing,       // siblings joined by a shared input over different domains, or although one needs the other
+  sink_domains,  // sinks over different domains
   sets_per_sink,
   max_candidates
 };
@@ -34,8 +35,10 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
 // opaque primitive stands there.
 bool may_recompute(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options);
 
-// Whether two atoms that read one Value, and are not producer and consumer, may be joined by that alone.
-bool may_share(const Atom& a, const Atom& b, const EnumerateOptions& options);
+// Whether two atoms that read one Value, and are not producer and consumer, may be joined by that alone. With
+// alternatives not where one follows from the other, as the scores of two layers that read one mask: such a
+// kernel could run where an alternative makes what stands between, but then nobody needs its first half.
+bool may_share(const AtomGraph& graph, AtomId first, AtomId second, const EnumerateOptions& options);
 
 // Atoms of the set that nothing in the set consumes.
 AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set);
