@@ -21,10 +21,11 @@ struct CheckOptions {
           l3_bytes = 32 << 20;  // small ones make small tensors take the ways of large ones
 };
 
-// Generates, compiles and runs every implementation of `family` that lists for the candidate, on random
-// inputs, with the buffers ending at unmapped pages. Returns how many ran (a library may decline); failures
-// are reported through GoogleTest.
-int check_family(const Graph& graph, const std::string& family, const CheckOptions& options = {});
+// Generates, compiles and runs every implementation of `family` that lists for the candidate, on `inputs` and
+// random ones for what is missing of them, with the buffers ending at unmapped pages. NaN agrees with NaN.
+// Returns how many ran (a library may decline); failures are reported through GoogleTest.
+int check_family(const Graph& graph, const std::string& family, const CheckOptions& options = {},
+                 std::vector<HostTensor> inputs = {});
 
 HostTensor random_tensor(const TensorType& type, int64_t seed, double scale = 1.0);
 

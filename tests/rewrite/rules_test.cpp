@@ -117,6 +117,22 @@ Graph softmax_times(Instance& g, int64_t keys, int64_t width) {
   return g.finish({g.matmul(p, values)});
 }
 
+// As the networks have it: K by columns or by rows, a factor or none, a mask or none.
+Graph attention(Instance& g) {
+  const int64_t heads = 2, m = 512 + 16 * g.pick(0, 3), n = 256, d = g.pick(1, 3), e = g.pick(1, 3);
+  const bool kt = g.coin(), vt = g.coin();
+  ValueId q = g.input({heads, m, d}), k = g.input(kt ? Shape{1, d, n} : Shape{1, n, d});
+  const ValueId v = g.input(vt ? Shape{heads, e, n} : Shape{heads, n, e});
+  ValueId scores = g.matmul(q, k, false, !kt);
+  if (g.coin()) scores = g.op(g.coin() ? Op::Mul : Op::Div, {scores, g.number(1.5f)});
+  if (g.coin()) scores = g.op(Op::Add, {g.input(g.coin() ? Shape{m, n} : Shape{1, n}), scores});
+  const ReduceAttrs along{{2}, true};
+  const ValueId e_s = g.op(Op::Exp, {g.op(Op::Sub, {scores, g.op(Op::ReduceMax, {scores}, along)})});
+  const ValueId sum = g.op(Op::ReduceSum, {e_s}, along);
+  const ValueId p = g.op(Op::Mul, {e_s, g.op(Op::Reciprocal, {sum})});
+  return g.finish({g.matmul(p, v, false, vt)});
+}
+
 PoolAttrs window(int64_t extent) {
   return PoolAttrs{{extent, extent}, {1, 1}, {1, 1}, {extent / 2, extent / 2}, {extent / 2, extent / 2}};
 }
@@ -209,6 +225,7 @@ const std::map<std::string, Make>& instances() {
          const ValueId x = g.input({2, 3, k}), b = g.input(turned ? Shape{2, n, k} : Shape{2, k, n});
          return g.finish({g.matmul(x, b, false, turned), g.op(Op::ReduceSum, {x}, ReduceAttrs{{2}, true})});
        }},
+      {"online_attention", attention},
       {"tanh_of_softplus",
        [](Instance& g) {
          const ValueId x = g.input({g.pick(2, 50)});
@@ -441,6 +458,30 @@ TEST(Rules, WrongOnesAreCaught) {
                     r.equate(sum.outputs[0], r.emit(Op::ReduceSum, sum.attrs, {r.emit(Op::Mul, {x, x})}));
                   }),
        "squares_in_one_pass"},
+      {"partial sums over different maxima",
+       wrong_rule(
+           Op::MatMul,
+           [](Rewriter& r, NodeId id) {
+             const Node matmul = r.node(id);
+             const auto softmax = r.producer(matmul.inputs[0], Op::Mul);
+             const auto exp = softmax ? r.producer(softmax->inputs[0], Op::Exp) : std::nullopt;
+             if (!exp) return;
+             const ValueId scores = r.producer(exp->inputs[0], Op::Sub)->inputs[0];
+             const int64_t axis = r.rank(scores) - 1, half = r.shape(scores).back() / 2;
+             const ReduceAttrs along{{axis}, true};
+             std::vector<ValueId> products, sums;
+             for (int64_t begin : {int64_t{0}, half}) {
+               const ValueId part = r.slice(scores, axis, begin, half);
+               const ValueId largest = r.emit(Op::ReduceMax, along, {part});
+               const ValueId weights = r.emit(Op::Exp, {r.emit(Op::Sub, {part, largest})});
+               const int64_t keys = axis - (std::get<MatMulAttrs>(matmul.attrs).transpose_b ? 0 : 1);
+               products.push_back(
+                   other_way(r, matmul, {weights, r.slice(matmul.inputs[1], keys, begin, half)}));
+               sums.push_back(r.emit(Op::ReduceSum, along, {weights}));
+             }
+             r.equate(matmul.outputs[0], r.emit(Op::Div, {r.emit(Op::Add, products), r.emit(Op::Add, sums)}));
+           }),
+       "online_attention"},
       {"halves of the result swapped",
        wrong_rule(Op::Concat,
                   [](Rewriter& r, NodeId id) {

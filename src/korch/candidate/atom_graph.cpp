@@ -45,6 +45,7 @@ AtomGraph::AtomGraph(const Graph& graph, bool chains)
   make_atoms(chains);
   link_atoms();
   find_operands();
+  find_prologues();
   close_reachability();
 }
 
@@ -188,12 +189,43 @@ void AtomGraph::find_operands() {
   }
 }
 
+void AtomGraph::find_prologues() {
+  const auto maker = [&](ValueId value) {
+    const auto& producers = graph_.value(value).producers;
+    return producers.size() == 1 ? atom_of_[producers[0]] : -1;
+  };
+  for (Atom& atom : atoms_) {
+    if (graph_.node(atom.nodes[0]).op != Op::Attention) continue;
+    for (ValueId operand : atom.reads) {
+      AtomSet chain;
+      for (AtomId at = maker(operand); at >= 0;) {
+        const Atom& link = atoms_[at];
+        const bool is_layout = std::all_of(link.nodes.begin(), link.nodes.end(), [&](NodeId node) {
+          return info(graph_.node(node).op).category == Category::layout;
+        });
+        if (!is_layout || link.reads.size() != 1) break;
+        add_sorted(chain, at);
+        at = only_reader(link.reads[0]) != kNoId ? maker(link.reads[0]) : -1;
+      }
+      if (chain.size() > 1) atom.prologues.push_back(chain);
+    }
+  }
+}
+
 void AtomGraph::complete_operands(AtomSet& set) const {
   AtomSet missing;
   do {
     missing.clear();
     for (AtomId id : set) {
       const AtomSet& operands = atoms_[id].operands;
+      for (const AtomSet& prologue : atoms_[id].prologues) {
+        const bool begun = std::any_of(prologue.begin(), prologue.end(), [&](AtomId link) {
+          return std::binary_search(set.begin(), set.end(), link);
+        });
+        if (begun)
+          std::set_difference(prologue.begin(), prologue.end(), set.begin(), set.end(),
+                              std::back_inserter(missing));
+      }
       AtomSet absent;
       std::set_difference(operands.begin(), operands.end(), set.begin(), set.end(),
                           std::back_inserter(absent));

@@ -22,7 +22,8 @@ struct Atom {
   bool linear = false, opaque = false;
   bool reduces = false;  // over whole axes or windows
   AtomSet operands;      // see AtomGraph: its private operands, where there are two or more; ascending
-  Shape domain;          // of the loop nest: a reduction's input, else the output
+  std::vector<AtomSet> prologues;  // see AtomGraph: what computes each operand of Attention
+  Shape domain;                    // of the loop nest: a reduction's input, else the output
 };
 
 class AtomGraph {
@@ -45,7 +46,8 @@ class AtomGraph {
   int chained_nodes() const { return chained_nodes_; }  // that joined another's atom
   // Adds to the set the private operands of every member that has some of them inside. A private operand is a
   // producer without other consumers that is elementwise or layout and could not be fused after a linear
-  // primitive.
+  // primitive. The prologues of Attention, chains of layout primitives, go in whole: its
+  // kernel reads any operand once, in whatever order it lies.
   void complete_operands(AtomSet& set) const;
   // Users outside the set, or a graph output.
   bool needed_outside(ValueId value, const AtomSet& set) const;
@@ -56,6 +58,9 @@ class AtomGraph {
   // The same with inputs that can be derived without `outputs`, as a kernel that makes only these available
   // needs it.
   bool is_legal(const AtomSet& set, const std::vector<ValueId>& outputs) const;
+  bool has_alternatives() const { return alternatives_; }  // some class has several producers
+  // Whether one of the two follows from the other, by some producers.
+  bool are_related(AtomId a, AtomId b) const { return ancestors_[a].test(b) || ancestors_[b].test(a); }
   // Atoms on the paths that leave the set and come back.
   AtomSet detour(const AtomSet& set) const;
 
@@ -63,6 +68,7 @@ class AtomGraph {
   void make_atoms(bool chains);
   void link_atoms();
   void find_operands();
+  void find_prologues();
   void close_reachability();
   // The node whose atom `node` joins; kNoId when it starts its own.
   NodeId joins_producer(NodeId node) const;

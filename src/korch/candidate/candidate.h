@@ -43,9 +43,9 @@ struct EnumerateOptions {
   bool rule_chain = true;           // some primitives are never cut from their only producer or consumer
   bool rule_join = true;            // of the private operands of a primitive, all or none
   bool rule_linear_context = true;  // around a linear primitive: one sink, what kernels can fuse
-  int max_prologue = 8;             // primitives of a linear candidate that do not depend on the linear one
-  bool rule_window_dot =
-      true;  // depthwise windows: fused only into linear primitives, and not with what they read
+  int max_prologue = 4;             // primitives of a linear candidate that do not depend on the linear one,
+                                    // per operand of that one
+  bool rule_window_dot = true;      // depthwise windows: only into linear primitives, without what they read
   bool rule_sharing = true;         // siblings joined by a shared input alone iterate over one domain
   bool rule_sinks = true;           // several sinks iterate over one domain
   int64_t max_sets_per_sink = 300;  // sets grown whose last primitive is the same; 0: no limit

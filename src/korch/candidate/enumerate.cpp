@@ -83,7 +83,7 @@ class Enumerator {
       for (ValueId read : atom.reads) {
         for (AtomId sibling : atoms_.readers(read)) {
           if (sibling == id) continue;
-          if (may_share(atom, atoms_.atom(sibling), options_))
+          if (may_share(atoms_, id, sibling, options_))
             result.push_back(sibling);
           else
             prune(Rule::sharing);

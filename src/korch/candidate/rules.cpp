@@ -54,10 +54,16 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
                                          const EnumerateOptions& options) {
   if (sinks_of(graph, set).size() > 1) return Rule::linear_sinks;
   const AtomSet after = linear_part(graph, set);
-  int64_t elements = 0;
+  int64_t elements = 0, operands = 0;
+  bool layout_alone = false;
   AtomSet before;
   for (AtomId id : set) {
-    if (graph.atom(id).linear) elements = elements_made(graph, id);
+    if (graph.atom(id).linear) {
+      const Node& linear = graph.graph().node(graph.atom(id).nodes[0]);
+      elements = elements_made(graph, id);
+      operands += static_cast<int64_t>(linear.inputs.size());
+      layout_alone = layout_alone || linear.op == Op::Attention;
+    }
     if (!contains(after, id)) before.push_back(id);
   }
   for (AtomId id : after) {
@@ -70,9 +76,9 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
     if (!over_result) return Rule::linear_epilogue;
   }
   for (AtomId id : before) {
-    const bool inlined = all_nodes(graph, id, [](const Node& node) {
-      return info(node.op).category == Category::elementwise || info(node.op).category == Category::layout ||
-             node.op == Op::WindowDot;
+    const bool inlined = all_nodes(graph, id, [&](const Node& node) {
+      if (info(node.op).category == Category::layout) return true;
+      return !layout_alone && (info(node.op).category == Category::elementwise || node.op == Op::WindowDot);
     });
     if (!inlined) return Rule::linear_prologue;
     // Every tap would compute again what stands before a window.
@@ -81,7 +87,7 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
         std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(before, p); }))
       return Rule::window_dot;
   }
-  if (primitives(graph, before) > options.max_prologue) return Rule::linear_prologue;
+  if (primitives(graph, before) > operands * options.max_prologue) return Rule::linear_prologue;
   return std::nullopt;
 }
 
@@ -153,8 +159,10 @@ bool may_recompute(const AtomGraph& graph, const AtomSet& set, const EnumerateOp
   return reduces && graph.is_legal(set, graph.atom(sinks_of(graph, set)[0]).makes);
 }
 
-bool may_share(const Atom& a, const Atom& b, const EnumerateOptions& options) {
+bool may_share(const AtomGraph& graph, AtomId first, AtomId second, const EnumerateOptions& options) {
   if (!options.rule_sharing) return true;
+  const Atom &a = graph.atom(first), &b = graph.atom(second);
+  if (graph.has_alternatives() && graph.are_related(first, second)) return false;
   return !a.linear && !b.linear && !a.opaque && !b.opaque && a.domain == b.domain;
 }
 

@@ -18,10 +18,10 @@ enum class Rule {
   linear_sinks,     // a linear candidate with several sinks
   linear_epilogue,  // after the linear primitive: elementwise, transpose and reshape over its own result
   linear_prologue,  // before or beside it: elementwise and layout primitives, depthwise windows, at most
-                    // max_prologue
+                    // max_prologue per operand
   window_dot,       // a depthwise window fused with what it reads, or without a linear primitive after it
-  sharing,          // siblings joined by a shared input over different domains
-  sink_domains,     // sinks over different domains
+  sharing,       // siblings joined by a shared input over different domains, or although one needs the other
+  sink_domains,  // sinks over different domains
   sets_per_sink,
   max_candidates
 };
@@ -36,8 +36,10 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
 // opaque primitive stands there.
 bool may_recompute(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options);
 
-// Whether two atoms that read one Value, and are not producer and consumer, may be joined by that alone.
-bool may_share(const Atom& a, const Atom& b, const EnumerateOptions& options);
+// Whether two atoms that read one Value, and are not producer and consumer, may be joined by that alone. With
+// alternatives not where one follows from the other, as the scores of two layers that read one mask: such a
+// kernel could run where an alternative makes what stands between, but then nobody needs its first half.
+bool may_share(const AtomGraph& graph, AtomId first, AtomId second, const EnumerateOptions& options);
 
 // Atoms of the set that nothing in the set consumes.
 AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set);

@@ -30,6 +30,7 @@ const std::vector<Family>& families() {
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
       {{"depthwise"}, list_depthwise, generate_depthwise},
       {{"matmul"}, list_matmul, generate_matmul},
+      {{"attention"}, list_attention, generate_attention},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv},
       {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul},
       {{"linear_generic"}, list_linear_generic, generate_linear_generic},

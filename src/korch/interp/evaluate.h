@@ -92,6 +92,8 @@ Results evaluate_one_hot(const Evaluation&);
 // evaluate_matmul.cpp
 Results evaluate_matmul(const Evaluation&);
 Results evaluate_gemm(const Evaluation&);
+// evaluate_attention.cpp
+Results evaluate_attention(const Evaluation&);
 // evaluate_einsum.cpp
 Results evaluate_einsum(const Evaluation&);
 // evaluate_conv.cpp

@@ -32,6 +32,7 @@ constexpr Row kRows[] = {
     {Op::MatMul, evaluate_matmul},
     {Op::Conv, evaluate_conv},
     {Op::ConvTranspose, evaluate_conv_transpose},
+    {Op::Attention, evaluate_attention},
     {Op::CumSum, evaluate_cum_sum},
     {Op::TopK, evaluate_top_k},
     {Op::GatherElements, evaluate_gather_elements},

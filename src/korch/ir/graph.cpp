@@ -220,4 +220,10 @@ Graph Graph::compact() const {
   return result;
 }
 
+std::vector<TensorType> input_types(const Graph& graph, const Node& node) {
+  std::vector<TensorType> types;
+  for (ValueId input : node.inputs) types.push_back(graph.value(input).type);
+  return types;
+}
+
 }  // namespace korch

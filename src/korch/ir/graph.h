@@ -79,6 +79,8 @@ class Graph {
   std::vector<std::string> output_names_;
 };
 
+std::vector<TensorType> input_types(const Graph& graph, const Node& node);
+
 // Invariants: ids in range, types as inferred, arities, legality of categories for the stage, acyclicity.
 // Throws Error{internal} printing the offending node.
 enum class Stage { imported, primitive };

@@ -56,10 +56,33 @@ Shape conv_shape(const InferArgs& args, bool transposed) {
   return out;
 }
 
+Shape attention_shape(const InferArgs& args) {
+  for (size_t i = 0; i < 3; ++i)
+    infer_require(args, args.rank(i) >= 2, "queries, keys and values must have rank 2 or more");
+  const Shape &q = args.shape(0), &k = args.shape(1), &v = args.shape(2);
+  infer_require(args, q.back() == k.back(), "queries and keys differ in their last extent");
+  infer_require(args, k[k.size() - 2] == v[v.size() - 2], "there must be one value per key");
+  const auto batch = [](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
+  const Shape matrix = {q[q.size() - 2], k[k.size() - 2]};
+  Shape scores = broadcast_shapes(args, batch(q), batch(k));
+  scores.insert(scores.end(), matrix.begin(), matrix.end());
+  if (args.inputs.size() > 3) scores = broadcast_shapes(args, scores, args.shape(3));
+  infer_require(args, std::equal(matrix.begin(), matrix.end(), scores.end() - 2),
+                "the mask has more rows or columns than the scores");
+  Shape out = broadcast_shapes(args, batch(scores), batch(v));
+  out.push_back(matrix[0]);
+  out.push_back(v.back());
+  return out;
+}
+
 }  // namespace
 
 std::vector<TensorType> infer_linear(const InferArgs& args) {
   require_same_dtype(args);
+  if (args.op == Op::Attention) {
+    infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
+    return {{args.inputs[0].dtype, attention_shape(args)}};
+  }
   const Shape shape =
       args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
   return {{args.inputs[0].dtype, shape}};

@@ -195,7 +195,8 @@ using Attrs =
                     AxisAttrs) /* data, indices; negative indices count from the end */ /* linear */         \
       X(MatMul, linear, 2, 2, 1, MatMulAttrs)      /* rank >= 2 after import; batch axes broadcast */        \
       X(Conv, linear, 2, 3, 1, ConvAttrs)          /* x, w (, bias before fission) */                        \
-      X(ConvTranspose, linear, 2, 3, 1, ConvAttrs) /* opaque */                                              \
+      X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                           \
+      X(Attention, linear, 3, 4, 1, NoAttrs) /* ir/attention.h */ /* opaque */                               \
       X(CumSum, opaque, 1, 1, 1, ScanAttrs) X(TopK, opaque, 1, 1, 2, TopKAttrs)                              \
           X(GatherElements, opaque, 2, 2, 1, AxisAttrs)                                                      \
               X(GatherND, opaque, 2, 2, 1, AxisAttrs) /* axis: batch dims */                                 \

@@ -32,7 +32,7 @@ void verify_node(const Graph& graph, NodeId id, Stage stage) {
   require(node.attrs.index() == info(node.op).attrs_index, "wrong attribute struct");
   if (stage == Stage::primitive) {
     require(is_primitive(node.op), "composite operator after fission");
-    require(info(node.op).category != Category::linear || node.inputs.size() == 2,
+    require(!std::holds_alternative<ConvAttrs>(node.attrs) || node.inputs.size() == 2,
             "bias inside a linear primitive");
     const bool computes = info(node.op).category != Category::layout &&
                           info(node.op).category != Category::constant && node.op != Op::Cast;

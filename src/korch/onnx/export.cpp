@@ -415,7 +415,8 @@ void Exporter::add_primitive(const Node& node) {
       {Op::CumSum, &Exporter::add_cum_sum},
       {Op::TopK, &Exporter::add_top_k},
   };
-  if (!is_primitive(node.op))
+  // ONNX' own Attention means something else.
+  if (!is_primitive(node.op) || node.op == Op::Attention)
     throw Error(ErrorKind::unsupported, fmt::format("only primitive graphs are exported, but %{} is a {}",
                                                     names_[node.outputs[0]], name(node.op)));
   origins_ = &node.origins;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "korch/interp/interpreter.h"
+#include "korch/ir/attention.h"
 #include "korch/rewrite/field.h"
 
 namespace korch::field {
@@ -51,8 +52,11 @@ Quotient larger(const Quotient& x, const Quotient& y) {
 
 class Measure {
  public:
-  explicit Measure(const Graph& graph) : graph_(graph), values_(graph.value_count()) {
-    for (ValueId input : graph.inputs()) values_[input].degree_above = 1;
+  // Inputs are indeterminates, unless something is known of them.
+  explicit Measure(const Graph& graph, const std::vector<Quotient>& inputs = {})
+      : graph_(graph), values_(graph.value_count()) {
+    for (size_t i = 0; i < graph.inputs().size(); ++i)
+      values_[graph.inputs()[i]] = inputs.empty() ? Quotient{1, 0, 1, 1} : inputs[i];
     for (NodeId id : needed_nodes(graph)) {
       const Node& node = graph.node(id);
       const Quotient result = of(node);
@@ -104,6 +108,16 @@ class Measure {
         const auto count =
             static_cast<double>(w.elements()) / static_cast<double>(w.shape[node.op == Op::Conv ? 0 : 1]);
         return repeated_sum(times(input(0), input(1)), count);
+      }
+      case Op::Attention: {
+        std::vector<Quotient> operands;
+        for (size_t i = 0; i < node.inputs.size(); ++i) operands.push_back(input(i));
+        const Graph definition = attention_definition(input_types(graph_, node));
+        const Measure inside(definition, operands);
+        orders = true;
+        applications += inside.applications;
+        argument_degree = std::max(argument_degree, inside.argument_degree);
+        return inside[definition.outputs()[0]];
       }
       case Op::ReduceMax:
       case Op::ReduceMin:

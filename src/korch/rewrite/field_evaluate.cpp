@@ -10,6 +10,7 @@
 #include "korch/interp/reduce_rows.h"
 #include "korch/interp/strided.h"
 #include "korch/interp/window.h"
+#include "korch/ir/attention.h"
 
 namespace korch::field {
 namespace {
@@ -434,6 +435,8 @@ class Run {
         if (inputs.size() > 2) break;
         return {convolution<Field>(inputs[0], inputs[1], std::get<ConvAttrs>(node.attrs), shape,
                                    node.op == Op::ConvTranspose)};
+      case Op::Attention:
+        return Run(attention_definition(input_types(graph_, node)), field_).outputs(inputs);
       case Op::WindowSum:
         return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), nullptr)};
       case Op::WindowDot:

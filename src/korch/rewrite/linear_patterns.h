@@ -1,11 +1,12 @@
-// What several rules ask about linear primitives.
+// What several rules ask about linear primitives and the target.
 #pragma once
 
 #include "korch/rewrite/rewriter.h"
 
 namespace korch::rules {
 
-constexpr int64_t kVector = 16;  // floats, of the widest target
+constexpr int64_t kVector = 16;                 // floats, of the widest target
+constexpr double kSecondCache_bytes = 1 << 20;  // of a core, on the smaller targets
 
 // A convolution of constant 1x1 weights without strides and padding: the same matrix for every pixel (without
 // groups), or one for each group of channels.

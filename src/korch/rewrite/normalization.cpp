@@ -7,8 +7,6 @@
 namespace korch::rules {
 namespace {
 
-constexpr double kSecondCache_bytes = 1 << 20;  // of a core, on the smaller targets
-
 // The number by which sums become means: x Mul 1/n, or x Div n.
 bool divides_by(const Rewriter& r, const Node& node, double count) {
   for (size_t side : {1, 0}) {

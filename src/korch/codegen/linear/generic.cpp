@@ -1,7 +1,7 @@
-// The plain kernel for any linear primitive, offered where no other is: linear_generic. Row-major; every row
-// of the result along its last axis is accumulated in scratch, one weight times one run of the other operand
-// at a time, then goes through the epilogue. Any number of spatial axes, groups, transposed convolution, and
-// the types that ONNX allows for MatMul.
+// The plain kernel for any linear primitive of one product, offered where no other is: linear_generic.
+// Row-major; every row of the result along its last axis is accumulated in scratch, one weight times one run
+// of the other operand at a time, then goes through the epilogue. Any number of spatial axes, groups,
+// transposed convolution, and the types that ONNX allows for MatMul.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +44,7 @@ Result<Problem> generic_problem(const Graph& graph, const Candidate& candidate) 
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
+  if (p.attention) return Refusal{RefusalReason::no_kernel_family, "two products"};
   const DType type = type_of(p, p.value).dtype;
   if (c_type(type).empty()) return Refusal{RefusalReason::unsupported_type, "linear primitive of this type"};
   if (type != DType::f32 && candidate.nodes.size() > 1)

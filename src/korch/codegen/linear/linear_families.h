@@ -17,6 +17,7 @@ namespace korch {
 KORCH_LINEAR_FAMILY(
     conv_direct)  // Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
 KORCH_LINEAR_FAMILY(matmul)          // MatMul, batched or not, either operand constant
+KORCH_LINEAR_FAMILY(attention)       // Attention: both products and the softmax between them, by blocks
 KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(conv_winograd)   // Conv with stride 1 and 2x2 to 5x5 taps as F(m,r)
 KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly; last in the table: offers nothing

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "korch/codegen/linear/batch_coords.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/linear/row_kernel.h"
@@ -20,53 +21,6 @@ Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate) {
   if (!is_float32(problem.value()))
     return Refusal{RefusalReason::unsupported_type, "matmul of a type other than float32"};
   return problem;
-}
-
-// Elements before the two matrix axes.
-int64_t matrices_of(const Shape& shape) {
-  return element_count(Shape(shape.begin(), shape.end() - 2));
-}
-
-// An operand's own batch coordinates for a batch number of the result.
-Coords operand_batch(const Problem& p, const Shape& shape, const Index& batch) {
-  const std::vector<int64_t>& extents = p.matmul->batch;
-  const size_t rank = shape.size() - 2;
-  Coords coords(rank);
-  int64_t stride = 1;
-  for (size_t axis = extents.size(); axis-- > 0;) {
-    const size_t skipped = extents.size() - rank;
-    if (axis >= skipped && shape[axis - skipped] != 1) {
-      const Index quotient = loop::floor_div(batch, stride);
-      coords[axis - skipped] = axis == 0 ? quotient : loop::floor_mod(quotient, extents[axis]);
-    }
-    stride *= extents[axis];
-  }
-  return coords;
-}
-
-// A flat number of an operand's matrix for its batch coordinates.
-Index flatten(const Shape& shape, const Coords& batch) {
-  Index flat = 0;
-  for (size_t i = 0; i < batch.size(); ++i) flat = flat * shape[i] + batch[i];
-  return flat;
-}
-
-Coords unflatten(const Shape& shape, const Index& flat) {
-  const size_t rank = shape.size() - 2;
-  Coords coords(rank);
-  int64_t stride = 1;
-  for (size_t axis = rank; axis-- > 0;) {
-    const Index quotient = loop::floor_div(flat, stride);
-    coords[axis] = axis == 0 ? quotient : loop::floor_mod(quotient, shape[axis]);
-    stride *= shape[axis];
-  }
-  return coords;
-}
-
-Coords with_matrix(Coords batch, const Index& row, const Index& column) {
-  batch.push_back(row);
-  batch.push_back(column);
-  return batch;
 }
 
 // Whether the rows of all batches form one matrix: one column operand for all, and the first operand not
@@ -119,7 +73,7 @@ void set_rows(RowKernel& k, const Problem& p, const Implementation& implementati
   k.data_coords = [=, &p](const Index& image, const Index&, const Index& x, const Index& term) {
     if (data_walks) return with_matrix(Coords(data.size() - 2, Index(0)), x, term);
     const auto [batch, row] = batch_and_row(image, x);
-    const Coords own = operand_batch(p, data, batch);
+    const Coords own = operand_batch(p.matmul->batch, data, batch);
     return p.matmul->transpose_a ? with_matrix(own, term, row) : with_matrix(own, row, term);
   };
   k.path = data_path(p, implementation, flat);
@@ -135,7 +89,7 @@ void set_columns(RowKernel& k, const Problem& p, const Implementation& implement
   k.weight_matrices = matrices_of(weight);
   if (k.weight_matrices > 1)
     k.weight_matrix = [=, &p](const Index& image) {
-      return flatten(weight, operand_batch(p, weight, image));
+      return flatten(weight, operand_batch(p.matmul->batch, weight, image));
     };
   if (p.weight_constant) {
     k.weight_packing = {

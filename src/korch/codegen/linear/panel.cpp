@@ -216,29 +216,21 @@ std::string emit_planes(const RowKernel& k, const PanelShape& shape, loop::Value
          "}\n";
 }
 
-int64_t block_size(const RowKernel& k) {
-  return k.taps_h * k.taps_w * k.depth * k.blocks.block_lanes();
-}
-int64_t tail_size(const RowKernel& k) {
-  return k.taps_h * k.taps_w * k.depth * k.blocks.tail_lanes();
-}
-
 // Columns contiguous: vectors of columns, one term after the other.
-std::string emit_pack_columns(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0,
+std::string emit_pack_vectors(const ColumnOperand& k, loop::ValueEmitter& emitter, const Index& column0,
                               int64_t columns, int64_t lanes, int widest) {
-  const Index matrix = Index::variable("matrix", k.weight_matrices), term = Index::variable("k", k.depth);
+  const Index matrix = Index::variable("matrix", k.matrices), term = Index::variable("k", k.depth);
   std::string text = fmt::format("for(int64_t k=0;k<{};++k){{float*to=out+k*{};\n", k.depth, lanes);
-  const CopiedRow row{[&](const Index& column) { return k.weight_coords(matrix, term, column0 + column); },
-                      0};
-  text += emit_copy(emitter, k.problem->weight, {row}, 0, columns, widest, "to");
+  const CopiedRow row{[&](const Index& column) { return k.coords(matrix, term, column0 + column); }, 0};
+  text += emit_copy(emitter, k.value, {row}, 0, columns, widest, "to");
   if (columns < lanes) text += zero_text(fmt::format("to+{}", columns), std::to_string(lanes - columns));
   return text + "}\n";
 }
 
 // Terms contiguous: 4 x 4 blocks turned in registers, the rest element by element.
-std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, const Index& column0,
+std::string emit_pack_terms(const ColumnOperand& k, loop::ValueEmitter& emitter, const Index& column0,
                             int64_t columns, int64_t lanes) {
-  const Index matrix = Index::variable("matrix", k.weight_matrices);
+  const Index matrix = Index::variable("matrix", k.matrices);
   std::string text;
   const int64_t quads = k.depth / 4, column_quads = columns / 4;
   if (quads > 0 && column_quads > 0) {
@@ -247,8 +239,7 @@ std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, con
     std::vector<std::string> names;
     for (int i = 0; i < 4; ++i)
       names.push_back(emitter.emit(
-          k.problem->weight,
-          k.weight_coords(matrix, term, column0 + Index::variable("c", column_quads) * 4 + i), block));
+          k.value, k.coords(matrix, term, column0 + Index::variable("c", column_quads) * 4 + i), block));
     auto row = [&](int i) { return fmt::format("to+{}", i * lanes); };
     text += fmt::format(
         "for(int64_t c=0;c<{};++c)for(int64_t q=0;q<{};++q){{const int64_t "
@@ -259,11 +250,10 @@ std::string emit_pack_terms(const RowKernel& k, loop::ValueEmitter& emitter, con
   auto singles = [&](int64_t c_begin, int64_t c_count, int64_t k_begin, int64_t k_count) {
     if (c_count <= 0 || k_count <= 0) return;
     loop::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
-    const std::string element =
-        emitter.emit(k.problem->weight,
-                     k.weight_coords(matrix, Index::variable("k", k_count) + k_begin,
-                                     column0 + Index::variable("c", c_count) + c_begin),
-                     block);
+    const std::string element = emitter.emit(k.value,
+                                             k.coords(matrix, Index::variable("k", k_count) + k_begin,
+                                                      column0 + Index::variable("c", c_count) + c_begin),
+                                             block);
     text += fmt::format("for(int64_t c=0;c<{};++c)for(int64_t k=0;k<{};++k){{\n{}out[(k+{})*{}+c+{}]={};}}\n",
                         c_count, k_count, block.code, k_begin, lanes, c_begin, element);
   };
@@ -315,19 +305,19 @@ std::string emit_load_panel(const RowKernel& k, const PanelShape& shape, loop::V
   return text + "return 0;}\n";
 }
 
-std::string emit_pack_weights(const RowKernel& k, const std::string& symbol, loop::ValueEmitter& emitter) {
-  const int widest = k.target->vector_lanes();
-  std::string text = fmt::format(
-      "extern \"C\" int32_t {}(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
-      "for(int64_t s=begin;s<end;++s){{const int64_t matrix=s/{},block=s%{};(void)matrix;\n"
-      "float*out=temp0+matrix*{}+block*{};\n",
-      symbol, emitter.argument_declarations(1), k.blocks.total(), k.blocks.total(),
-      k.blocks.blocks * block_size(k) + tail_size(k), block_size(k));
-  auto part = [&](const Index& column0, int64_t columns, int64_t lanes) {
-    return k.weight_contiguous == 1 ? emit_pack_columns(k, emitter, column0, columns, lanes, widest)
-                                    : emit_pack_terms(k, emitter, column0, columns, lanes);
-  };
+std::string emit_pack_columns(const ColumnOperand& k, const std::string& symbol, int temporary,
+                              const Target& target, loop::ValueEmitter& emitter) {
   const int64_t lanes = k.blocks.block_lanes();
+  std::string text = fmt::format(
+      "extern \"C\" int32_t {0}(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{1}"
+      "for(int64_t s=begin;s<end;++s){{const int64_t matrix=s/{2},block=s%{2};(void)matrix;\n"
+      "float*out=temp{3}+matrix*{4}+block*{5};\n",
+      symbol, emitter.argument_declarations(temporary + 1), k.blocks.total(), temporary, k.matrix_elements(),
+      k.depth * lanes);
+  auto part = [&](const Index& column0, int64_t columns, int64_t width) {
+    return k.contiguous == 1 ? emit_pack_vectors(k, emitter, column0, columns, width, target.vector_lanes())
+                             : emit_pack_terms(k, emitter, column0, columns, width);
+  };
   if (k.blocks.blocks > 0)
     text += fmt::format("if(block<{}){{\n{}}}", k.blocks.blocks,
                         part(Index::variable("block", k.blocks.blocks) * lanes, lanes, lanes));

@@ -19,8 +19,19 @@ PanelShape panel_shape(const RowKernel& kernel);
 // y0, int64_t x0) for the result rows from y0 and pixels from x0.
 std::string emit_load_panel(const RowKernel& kernel, const PanelShape& shape, loop::ValueEmitter& emitter);
 
-// A phase function over (matrix, column block) that fills temporary 0 with the packed columns.
-std::string emit_pack_weights(const RowKernel& kernel, const std::string& symbol,
-                              loop::ValueEmitter& emitter);
+// A column operand that is not constant: matrices of `depth` rows.
+struct ColumnOperand {
+  ValueId value = kNoId;
+  int64_t matrices = 1, depth = 1;
+  ColumnBlocks blocks;
+  std::function<Coords(const Index& matrix, const Index& k, const Index& column)> coords;
+  int contiguous = 1;  // 1: columns are contiguous in memory, 0: k is
+  int64_t matrix_elements() const { return depth * blocks.lanes_in_all(); }
+};
+
+// A phase function over (matrix, column block) that fills a temporary with the packed columns,
+// [matrix][block][depth][lanes].
+std::string emit_pack_columns(const ColumnOperand& columns, const std::string& symbol, int temporary,
+                              const Target& target, loop::ValueEmitter& emitter);
 
 }  // namespace korch::linear

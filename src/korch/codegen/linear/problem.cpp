@@ -73,6 +73,17 @@ MatMulShape matmul_shape(const Node& node, const Shape& a, const Shape& y) {
   return s;
 }
 
+AttentionShape attention_shape(const Shape& q, const Shape& v, const Shape& y) {
+  AttentionShape s;
+  s.batch.assign(y.begin(), y.end() - 2);
+  s.batches = element_count(s.batch);
+  s.queries = y[y.size() - 2];
+  s.keys = v[v.size() - 2];
+  s.depth = q.back();
+  s.width = y.back();
+  return s;
+}
+
 // Whether one reshape or transposition or elementwise step keeps a one-to-one relation to the linear result.
 bool follows_elementwise(const Graph& graph, const Node& node, ValueId from) {
   if (node.op == Op::Transpose || node.op == Op::Reshape) return true;
@@ -130,7 +141,8 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   }
   if (problem.node == kNoId) return refuse("no linear primitive");
   const Node& node = graph.node(problem.node);
-  if (node.inputs.size() != 2) return refuse("linear primitive with a bias operand");
+  if (std::holds_alternative<ConvAttrs>(node.attrs) && node.inputs.size() != 2)
+    return refuse("linear primitive with a bias operand");
   problem.value = node.outputs[0];
   problem.data = node.inputs[0];
   problem.weight = node.inputs[1];
@@ -145,6 +157,13 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   if (node.op == Op::MatMul) {
     problem.matmul = matmul_shape(node, x, y);
     problem.flops = problem.inner_flops = 2.0 * element_count(y) * problem.matmul->k;
+  } else if (node.op == Op::Attention) {
+    problem.values = node.inputs[2];
+    if (node.inputs.size() > 3) problem.mask = node.inputs[3];
+    const AttentionShape s = attention_shape(x, graph.value(problem.values).type.shape, y);
+    if (s.keys == 0) return refuse("empty tensor");
+    problem.flops = problem.inner_flops = 2.0 * s.batches * s.queries * s.keys * (s.depth + s.width);
+    problem.attention = s;
   } else {
     if (x.size() == 3 || x.size() == 4) problem.conv = conv_shape(node, x, w, y);
     const double taps = static_cast<double>(element_count(w)) / w[0];

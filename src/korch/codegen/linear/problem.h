@@ -29,6 +29,12 @@ struct MatMulShape {
   bool transpose_a = false, transpose_b = false;
 };
 
+// Every query's softmax over the keys, times the values of the keys.
+struct AttentionShape {
+  std::vector<int64_t> batch;  // broadcast extents of the batch axes
+  int64_t batches = 1, queries = 1, keys = 1, depth = 1, width = 1;
+};
+
 struct Problem {
   const Graph* graph = nullptr;
   const Candidate* candidate = nullptr;
@@ -36,11 +42,14 @@ struct Problem {
   ValueId value = kNoId;    // its result
   ValueId data = kNoId;     // first operand
   ValueId weight = kNoId;   // second operand
+  ValueId values = kNoId;   // third operand, of Attention
+  ValueId mask = kNoId;     // fourth operand, where there is one
   bool data_fused = false;  // computed by a prologue inside the candidate
   bool weight_fused = false;
   bool weight_constant = false;
   std::optional<ConvShape> conv;  // Conv of one or two spatial axes
   std::optional<MatMulShape> matmul;
+  std::optional<AttentionShape> attention;
   double flops = 0;        // of the linear primitive, directly computed, padding included
   double inner_flops = 0;  // without the products with padding
 };

@@ -304,9 +304,11 @@ Result<Kernel> Writer::write() {
   Kernel kernel;
   std::string body;
   if (dynamic_weights()) {
-    body += emit_pack_weights(k_, kPackSymbol, emitter_);
-    kernel.phases.push_back({kPackSymbol, k_.weight_matrices * k_.blocks.total(), 1});
-    kernel.temporary_bytes.push_back(k_.weight_matrices * matrix_size() * 4);
+    const ColumnOperand columns{p.weight,  k_.weight_matrices, k_.depth,
+                                k_.blocks, k_.weight_coords,   k_.weight_contiguous};
+    body += emit_pack_columns(columns, kPackSymbol, 0, *k_.target, emitter_);
+    kernel.phases.push_back({kPackSymbol, columns.matrices * columns.blocks.total(), 1});
+    kernel.temporary_bytes.push_back(columns.matrices * columns.matrix_elements() * 4);
   }
   if (paneled()) body += emit_load_panel(k_, panel_, emitter_);
   std::set<int> widths = {4, k_.target->vector_lanes()};

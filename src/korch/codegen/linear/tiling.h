@@ -27,6 +27,7 @@ struct ColumnBlocks {
   int64_t block_lanes() const;
   int64_t tail_lanes() const;
   int64_t total() const { return blocks + (tail.empty() ? 0 : 1); }
+  int64_t lanes_in_all() const { return blocks * block_lanes() + tail_lanes(); }
 };
 ColumnBlocks split_columns(int64_t columns, int vectors, int widest);
 

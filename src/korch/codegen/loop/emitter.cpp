@@ -122,6 +122,10 @@ void ValueEmitter::emit_store(ValueId output, const std::vector<Index>& coords, 
   KORCH_ASSERT(false, "value " + std::to_string(output) + " is not an output of the candidate");
 }
 
+void ValueEmitter::use_function(const std::string& name, int lanes) {
+  state_->source.use_function(name, lanes);
+}
+
 std::string ValueEmitter::preamble(const std::vector<int>& more_lanes) const {
   for (int lanes : more_lanes) state_->source.use_lanes(lanes);
   return state_->source.preamble();

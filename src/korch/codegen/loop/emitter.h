@@ -57,6 +57,9 @@ class ValueEmitter {
   // Stores a vector into the candidate's output in its layout.
   void emit_store(ValueId output, const std::vector<Index>& coords, const std::string& vector, Block& block);
 
+  // The caller's own text calls this function of the vector math library ("fn_exp", "across_max", ...).
+  void use_function(const std::string& name, int lanes);
+
   // C++ text before the kernel: context struct, vector types, the math functions that were used. Call it
   // last. `more_lanes` are widths that the caller's own text uses besides those of its blocks.
   std::string preamble(const std::vector<int>& more_lanes = {}) const;
