@@ -8,7 +8,7 @@
 namespace korch::rules {
 namespace {
 
-constexpr int64_t kFewFeatures = 64;  // four vectors: fewer do not fill the registers of a tile
+constexpr int64_t kFewFeatures = 24;  // fewer than two vectors do not fill the registers of a tile
 constexpr int kMaxDepth = 6;          // primitives between a slice and the linear one that it moves through
 
 struct Range {

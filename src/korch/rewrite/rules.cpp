@@ -45,7 +45,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"merge_linear",
        "L(x, W_1), L(x, W_2), ... and elementwise primitives after all of them alike",
        "slices of L(x, [W_1 | W_2 | ...])",
-       "L is matmul or convolution, the W_i are constant, one of them has 64 features or fewer",
+       "L is matmul or convolution, the W_i are constant, one of them has 24 features or fewer",
        true,
        false,
        true,
