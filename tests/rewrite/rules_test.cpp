@@ -119,7 +119,7 @@ Graph softmax_times(Instance& g, int64_t keys, int64_t width) {
 
 // As the networks have it: K by columns or by rows, a factor or none, a mask or none.
 Graph attention(Instance& g) {
-  const int64_t heads = 2, m = 512 + 16 * g.pick(0, 3), n = 256, d = g.pick(1, 3), e = g.pick(1, 3);
+  const int64_t heads = 2, m = 256 + 16 * g.pick(0, 3), n = 512, d = g.pick(1, 3), e = g.pick(1, 3);
   const bool kt = g.coin(), vt = g.coin();
   ValueId q = g.input({heads, m, d}), k = g.input(kt ? Shape{1, d, n} : Shape{1, n, d});
   const ValueId v = g.input(vt ? Shape{heads, e, n} : Shape{heads, n, e});

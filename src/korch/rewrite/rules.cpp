@@ -109,7 +109,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"online_attention",
        "MatMul(softmax(MatMul(q, k^T) Mul c + mask), v)",
        "Attention(q Mul c, k, v, mask)",
-       "c is one constant; the scores would fill the second cache, where three kernels pass them on cheaply",
+       "c is one constant; 512 keys or more, whose scores would fill the second cache: it takes that to pay",
        true,
        false,
        true,
