@@ -129,6 +129,28 @@ TEST(AttentionMask, LayoutPrologueAndEpilogue) {
   }
 }
 
+// The weight of a second key with score x is e^x / (1 + e^x): in every head x falls by one, and the second
+// value grows as e^-x, so that results are near 1 and show the relative error of small exponentials.
+TEST(AttentionMask, ExponentialsOfAllSizes) {
+  constexpr int64_t kHeads = 86, kQueries = 64;
+  const Shape q = {kHeads, kQueries, 1}, k = {2, 1}, v = {kHeads, 2, 1};
+  std::vector<HostTensor> inputs;
+  for (const Shape& shape : {q, k, v}) inputs.emplace_back(TensorType{DType::f32, shape});
+  inputs[1].mutable_data<float>()[0] = 0;
+  inputs[1].mutable_data<float>()[1] = 1;
+  for (int64_t head = 0; head < kHeads; ++head) {
+    const auto from = static_cast<float>(head);
+    for (int64_t i = 0; i < kQueries; ++i)
+      inputs[0].mutable_data<float>()[head * kQueries + i] = -from - static_cast<float>(i) / kQueries;
+    inputs[2].mutable_data<float>()[2 * head] = 0;
+    inputs[2].mutable_data<float>()[2 * head + 1] = std::exp(from);
+  }
+  for (Isa isa : isas_that_run_here())
+    EXPECT_EQ(check_family(attention_graph({"exponentials", q, k, v}), "attention",
+                           {.isa = isa, .tolerance = isa == Isa::portable ? 6e-6 : 6e-7}, inputs),
+              1);
+}
+
 // No fewer bytes and products than the bound says can be done.
 TEST(AttentionMask, BoundIsWhatMustBeDone) {
   const Graph graph = attention_graph({"", {2, 30, 8}, {2, 50, 8}, {2, 50, 24}, {30, 50}});

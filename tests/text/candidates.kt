@@ -337,3 +337,33 @@ graph {
 pruned chain: 1
 pruned linear: 4
 pruned sharing: 53
+
+// RUN: candidates depthwise_window
+// A depthwise window goes into the pointwise convolution that reads what follows it, without what it reads itself,
+// and into nothing else; the same Value's convolution is fused as ever.
+graph {
+  input %x : f32[1x4x8x8] "x"
+  input %taps : f32[3x3x4] "taps"
+  input %filters : f32[4x1x3x3] "filters"
+  input %w : f32[6x4x1x1] "w"
+  %a = Exp(%x)
+  %c = Conv(%a, %filters) {strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], output_padding=[0,0], group=4}
+  %c |= WindowDot(%a, %taps) {kernel=[3,3], strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], count_include_pad=false}
+  %d = Tanh(%c)
+  %y = Conv(%d, %w) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0], output_padding=[0,0], group=1}
+  output %y "y"
+}
+// EXPECT:
+{a} -> a
+{c} -> c
+{a c} -> c
+{c} -> c
+{d} -> d
+{c d} -> d
+{a c d} -> d
+{y} -> y
+{d y} -> y
+{c d y} -> y
+pruned linear: 2
+pruned sharing: 6
+pruned window_dot: 4

@@ -46,8 +46,15 @@ AtomSet depending_on(const AtomGraph& graph, const AtomSet& set, P&& predicate) 
   return part;
 }
 
-bool has_window_dot(const AtomGraph& graph, AtomId id) {
-  return !all_nodes(graph, id, [](const Node& node) { return node.op != Op::WindowDot; });
+// Whether a depthwise window of the set is fused with what it reads, which every tap would compute again, or
+// is not read by a linear primitive of the set: alone it has faster kernels, as a convolution.
+bool misplaces_window(const AtomGraph& graph, const AtomSet& set, bool linear) {
+  return std::any_of(set.begin(), set.end(), [&](AtomId id) {
+    if (all_nodes(graph, id, [](const Node& node) { return node.op != Op::WindowDot; })) return false;
+    const auto& producers = graph.atom(id).producers;
+    return !linear ||
+           std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(set, p); });
+  });
 }
 
 std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& set,
@@ -81,11 +88,6 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
       return !layout_alone && (info(node.op).category == Category::elementwise || node.op == Op::WindowDot);
     });
     if (!inlined) return Rule::linear_prologue;
-    // Every tap would compute again what stands before a window.
-    const auto& producers = graph.atom(id).producers;
-    if (has_window_dot(graph, id) &&
-        std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(before, p); }))
-      return Rule::window_dot;
   }
   if (primitives(graph, before) > operands * options.max_prologue) return Rule::linear_prologue;
   return std::nullopt;
@@ -136,10 +138,8 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   if (linear > options.max_linear) return Rule::linear;
   const AtomSet sinks = sinks_of(graph, set);
   if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
+  if (options.rule_window_dot && misplaces_window(graph, set, linear > 0)) return Rule::window_dot;
   if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, options);
-  if (options.rule_window_dot &&
-      std::any_of(set.begin(), set.end(), [&](AtomId id) { return has_window_dot(graph, id); }))
-    return Rule::window_dot;
   if (options.rule_sinks) {
     for (AtomId sink : sinks) {
       if (graph.atom(sink).domain != graph.atom(sinks[0]).domain) return Rule::sink_domains;

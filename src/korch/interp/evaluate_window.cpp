@@ -21,8 +21,8 @@ WindowGeometry pool_geometry(const Evaluation& e) {
           attrs.pads_before};
 }
 
-// visit(output position, input position, plane, tap) for every tap that lies inside the input, over all planes
-// of [N, C, ...].
+// visit(output position, input position, plane, tap) for every tap that lies inside the input, over all
+// planes of [N, C, ...].
 template <typename Visit>
 void for_each_tap(const Evaluation& e, Visit visit) {
   const WindowGeometry geometry = pool_geometry(e);
@@ -47,7 +47,8 @@ HostTensor window_max(const Evaluation& e, const HostTensor& wide) {
   std::fill_n(out.mutable_data<W>(), out.elements(), lowest);
   const W* x = wide.data<W>();
   W* y = out.mutable_data<W>();
-  for_each_tap(e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] = ScalarMath<W>::max(y[to], x[from]); });
+  for_each_tap(
+      e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] = ScalarMath<W>::max(y[to], x[from]); });
   return out;
 }
 

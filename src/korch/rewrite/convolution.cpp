@@ -1,6 +1,7 @@
 // Other forms of convolutions.
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "korch/rewrite/linear_patterns.h"
 #include "korch/rewrite/rules.h"
@@ -11,14 +12,22 @@ namespace {
 // Whether all that is read of what follows the Value element by element are pixels by pointwise convolutions.
 bool feeds_pointwise(const Rewriter& r, ValueId value) {
   const std::vector<ValueId>& outputs = r.graph().outputs();
-  const std::vector<NodeId> users = r.users(value);
-  if (users.empty() || std::count(outputs.begin(), outputs.end(), value) != 0) return false;
-  return std::all_of(users.begin(), users.end(), [&](NodeId user) {
-    const Node node = r.node(user);
-    if (node.op == Op::Conv) return node.inputs[0] == value && is_pointwise(r, node, true);
-    return info(node.op).category == Category::elementwise && r.shape(node.outputs[0]) == r.shape(value) &&
-           feeds_pointwise(r, node.outputs[0]);
-  });
+  std::vector<ValueId> open = {value};
+  std::set<ValueId> seen = {value};
+  while (!open.empty()) {
+    const ValueId at = open.back();
+    open.pop_back();
+    const std::vector<NodeId> users = r.users(at);
+    if (users.empty() || std::count(outputs.begin(), outputs.end(), at) != 0) return false;
+    for (NodeId user : users) {
+      const Node node = r.node(user);
+      if (node.op == Op::Conv && node.inputs[0] == at && is_pointwise(r, node, true)) continue;
+      const ValueId result = node.outputs[0];
+      if (info(node.op).category != Category::elementwise || r.shape(result) != r.shape(at)) return false;
+      if (seen.insert(result).second) open.push_back(result);
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -26,7 +35,7 @@ bool feeds_pointwise(const Rewriter& r, ValueId value) {
 void depthwise_as_window(Rewriter& r, NodeId id) {
   const Node node = r.node(id);
   const auto& conv = std::get<ConvAttrs>(node.attrs);
-  const Shape& w = r.shape(node.inputs[1]);
+  const Shape w = r.shape(node.inputs[1]);
   if (w.size() != 4 || conv.group < 2 || conv.group != w[0] || w[1] != 1 || !r.is_constant(node.inputs[1]) ||
       !feeds_pointwise(r, node.outputs[0]))
     return;

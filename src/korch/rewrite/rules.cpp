@@ -109,7 +109,9 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"online_attention",
        "MatMul(softmax(MatMul(q, k^T) Mul c + mask), v)",
        "Attention(q Mul c, k, v, mask)",
-       "c is one constant; 512 keys or more, whose scores would fill the second cache: it takes that to pay",
+       "c is one constant; 512 keys or more, and the scores would fill the second cache: what fewer would "
+       "save "
+       "is lost where more alternatives keep the program from better ones",
        true,
        false,
        true,
@@ -165,8 +167,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
        "Conv(border of U(x), W)",
        "interleaved features of Conv(border of x, sums of W's taps by phase)",
        "U repeats elements; the border is of zeros or of what is outermost; no dilation, groups or stride, W "
-       "is "
-       "constant; fewer taps are left",
+       "is constant; fewer taps are left",
        true,
        false,
        true,
@@ -176,10 +177,9 @@ const std::vector<RewriteRule>& rewrite_rules() {
        "Conv_kxk(x, W)",
        "sum of moved features of Conv_rxr(x, pieces of W), or Conv_rxr(moved copies of x, pieces of W)",
        "more than 5 taps, where Winograd's kernels end; r takes the fewest products with them, at most half "
-       "of "
-       "the direct ones; the pieces' features or the copies are no more channels than x and the result have; "
-       "the "
-       "result fills a tile; no stride, dilation or groups, W is constant",
+       "of the direct ones; the pieces' features or the copies are no more channels than x and the result "
+       "have; "
+       "the result fills a tile; no stride, dilation or groups, W is constant",
        true,
        false,
        true,

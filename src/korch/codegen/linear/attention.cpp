@@ -61,14 +61,13 @@ class Writer {
         blocks_(split_rows(s_.queries, static_cast<int>(blocking_.queries))),
         score_tiles_(split_rows(blocks_.rows, blocking_.score.rows)),
         value_tiles_(split_rows(blocks_.rows, blocking_.value.rows)),
-        keys_(key_operand()),
-        values_(value_operand()) {}
+        keys_(operand(p_.weight, true, s_.depth, s_.keys, blocking_.score.vectors)),
+        values_(operand(p_.values, false, s_.keys, s_.width, blocking_.value.vectors)) {}
 
   Result<Kernel> write();
 
  private:
-  ColumnOperand key_operand() const;
-  ColumnOperand value_operand() const;
+  ColumnOperand operand(ValueId value, bool by_columns, int64_t terms, int64_t columns, int vectors) const;
   RowKernel query_panel() const;
   int64_t key_blocks() const { return ceil_div(s_.keys, blocking_.keys); }
   int64_t last_keys() const { return s_.keys - (key_blocks() - 1) * blocking_.keys; }
@@ -105,32 +104,20 @@ class Writer {
   const ColumnOperand keys_, values_;
 };
 
-ColumnOperand Writer::key_operand() const {
-  const Shape shape = type_of(p_, p_.weight).shape;
-  const bool along_depth =
-      contiguous_axis(p_, implementation_, p_.weight) == static_cast<int>(shape.size()) - 1;
-  return {p_.weight,
+// Matrices whose rows are the columns of the product (keys), or its terms (values).
+ColumnOperand Writer::operand(ValueId value, bool by_columns, int64_t terms, int64_t columns,
+                              int vectors) const {
+  const Shape shape = type_of(p_, value).shape;
+  const int terms_axis = static_cast<int>(shape.size()) - (by_columns ? 1 : 2);
+  return {value,
           matrices_of(shape),
-          s_.depth,
-          split_columns(s_.keys, blocking_.score.vectors, lanes_),
-          [shape](const Index& matrix, const Index& k, const Index& column) {
-            return with_matrix(unflatten(shape, matrix), column, k);
+          terms,
+          split_columns(columns, vectors, lanes_),
+          [shape, by_columns](const Index& matrix, const Index& term, const Index& column) {
+            const Coords batch = unflatten(shape, matrix);
+            return by_columns ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
           },
-          along_depth ? 0 : 1};
-}
-
-ColumnOperand Writer::value_operand() const {
-  const Shape shape = type_of(p_, p_.values).shape;
-  const bool along_keys =
-      contiguous_axis(p_, implementation_, p_.values) == static_cast<int>(shape.size()) - 2;
-  return {p_.values,
-          matrices_of(shape),
-          s_.keys,
-          split_columns(s_.width, blocking_.value.vectors, lanes_),
-          [shape](const Index& matrix, const Index& k, const Index& column) {
-            return with_matrix(unflatten(shape, matrix), k, column);
-          },
-          along_keys ? 0 : 1};
+          contiguous_axis(p_, implementation_, value) == terms_axis ? 0 : 1};
 }
 
 // The queries of a block, one per row.

@@ -138,9 +138,14 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
     refused.push_back({RefusalReason::no_kernel_family, "depthwise convolution in conv_direct"});
     return;
   }
-  for (Order data : {Order::channels_last, Order::row_major})
+  // A depthwise window in the prologue is computed in vectors along channels; along pixels, with padding
+  // asked for in every lane, it takes ten times as long.
+  std::vector<Order> data_orders = {Order::channels_last};
+  if (p.window == kNoId) data_orders.push_back(Order::row_major);
+  for (Order data : data_orders)
     for (Order result : {Order::channels_last, Order::row_major}) add_variant(p, target, data, result, found);
-  if (p.conv->group != 1 || p.conv->stride_w != 1 || p.conv->out_channels > most_pixel_columns(target.isa))
+  if (p.window != kNoId || p.conv->group != 1 || p.conv->stride_w != 1 ||
+      p.conv->out_channels > most_pixel_columns(target.isa))
     return;
   for (Order data : {Order::channels_last, Order::row_major}) {
     Implementation implementation = with_layouts(p, kPixels, data, Order::row_major);

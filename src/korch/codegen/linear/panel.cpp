@@ -64,22 +64,20 @@ struct Inside {
 };
 std::optional<Inside> inside_of_window(const RowKernel& k) {
   const Problem& p = *k.problem;
-  for (NodeId id : p.candidate->nodes) {
-    const Node& node = p.graph->node(id);
-    if (node.op != Op::WindowDot || type_of(p, node.outputs[0]).shape != type_of(p, p.data).shape) continue;
-    const auto& pool = std::get<PoolAttrs>(node.attrs);
-    if (pool.kernel.size() != 2) return std::nullopt;
-    const Shape& in = type_of(p, node.inputs[0]).shape;
-    const auto along = [&](size_t axis) {
-      const int64_t stride = pool.strides[axis], pad = pool.pads_before[axis];
-      const int64_t room = in[axis + 2] - 1 - (pool.kernel[axis] - 1) * pool.dilations[axis] + pad;
-      return std::pair{ceil_div(pad, stride), room < 0 ? 0 : room / stride + 1};
-    };
-    const auto [y_begin, y_end] = along(0);
-    const auto [x_begin, x_end] = along(1);
-    return Inside{y_begin, y_end, x_begin, x_end};
-  }
-  return std::nullopt;
+  if (p.window == kNoId) return std::nullopt;
+  const Node& node = p.graph->node(p.window);
+  const auto& pool = std::get<PoolAttrs>(node.attrs);
+  if (pool.kernel.size() != 2 || type_of(p, node.outputs[0]).shape != type_of(p, p.data).shape)
+    return std::nullopt;
+  const Shape& in = type_of(p, node.inputs[0]).shape;
+  const auto along = [&](size_t axis) {
+    const int64_t stride = pool.strides[axis], pad = pool.pads_before[axis];
+    const int64_t room = in[axis + 2] - 1 - (pool.kernel[axis] - 1) * pool.dilations[axis] + pad;
+    return std::pair{ceil_div(pad, stride), room < 0 ? 0 : room / stride + 1};
+  };
+  const auto [y_begin, y_end] = along(0);
+  const auto [x_begin, x_end] = along(1);
+  return Inside{y_begin, y_end, x_begin, x_end};
 }
 
 // Of a depthwise window: neighbours share what they load, and most of it comes from L2.

@@ -114,8 +114,7 @@ std::set<ValueId> epilogue_values(const Graph& graph, const Candidate& candidate
 }
 
 bool is_inlined(Op op) {
-  return info(op).category == Category::elementwise || info(op).category == Category::layout ||
-         op == Op::WindowDot;
+  return info(op).category == Category::elementwise || info(op).category == Category::layout;
 }
 
 }  // namespace
@@ -135,6 +134,8 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
     if (info(node.op).category == Category::linear) {
       if (problem.node != kNoId) return refuse("two linear primitives");
       problem.node = id;
+    } else if (node.op == Op::WindowDot) {
+      problem.window = id;
     } else if (!is_inlined(node.op)) {
       return refuse(fmt::format("{} beside a linear primitive", name(node.op)));
     }
@@ -170,6 +171,9 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
     problem.flops = 2.0 * taps * element_count(node.op == Op::Conv ? y : x);
     problem.inner_flops = problem.flops * inner_share(node, x, w, y);
   }
+
+  if (problem.window != kNoId && !problem.conv)
+    return refuse("a depthwise window before another primitive than a convolution");
 
   std::string detail;
   const std::set<ValueId> following = epilogue_values(graph, candidate, problem, detail);

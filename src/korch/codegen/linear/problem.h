@@ -44,6 +44,7 @@ struct Problem {
   ValueId weight = kNoId;   // second operand
   ValueId values = kNoId;   // third operand, of Attention
   ValueId mask = kNoId;     // fourth operand, where there is one
+  NodeId window = kNoId;    // the depthwise window in the prologue, where there is one
   bool data_fused = false;  // computed by a prologue inside the candidate
   bool weight_fused = false;
   bool weight_constant = false;
