@@ -78,20 +78,20 @@ class PlanChooser {
                : options_.budget_s - std::chrono::duration<double>(Clock::now() - start_).count();
   }
 
+  bool is_rivals(size_t kernel_column) const {
+    const Candidate& candidate = columns_.candidates[columns_.infos[kernel_column].candidate];
+    return rival_groups_.count({candidate.nodes, candidate.outputs}) != 0;
+  }
+
   // The best plan of the rival's groups.
   Solution rival_plan() {
     std::vector<int> allowed;
     Problem problem = columns_.problem;
     for (size_t id = 0; id < columns_.infos.size(); ++id) {
-      const ColumnInfo& info = columns_.infos[id];
-      if (info.kind == ColumnInfo::Kind::kernel) {
-        const Candidate& candidate = columns_.candidates[info.candidate];
-        if (rival_groups_.count({candidate.nodes, candidate.outputs}) == 0) {
-          drop(problem.columns[id]);
-          continue;
-        }
-      }
-      allowed.push_back(static_cast<int>(id));
+      if (columns_.infos[id].kind == ColumnInfo::Kind::kernel && !is_rivals(id))
+        drop(problem.columns[id]);
+      else
+        allowed.push_back(static_cast<int>(id));
     }
     auto measure = [&](const std::vector<int>& ids) {
       measure_columns(ids);
@@ -219,7 +219,8 @@ class PlanChooser {
     const std::vector<bool> dominated = plain.dominated();
     for (size_t id = 0; id < dominated.size(); ++id) {
       Column& column = columns_.problem.columns[id];
-      if (!dominated[id] || column.measured || is_known_[id]) continue;
+      // The rival has nothing else where what dominates turns out to be refused.
+      if (!dominated[id] || column.measured || is_known_[id] || is_rivals(id)) continue;
       drop(column);
       ++pruned;
     }

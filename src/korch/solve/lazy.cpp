@@ -11,7 +11,8 @@ namespace {
 constexpr double kForPlans = 0.4;      // share of the time that relaxations leave to looking for plans
 constexpr double kPerSolve = 0.35;     // share of the time left that one solve gets
 constexpr double kForMeasured = 0.15;  // share of the time for a last solve among what is measured
-constexpr double kLeastTime_s = 1;     // for a solve after the time is up, when no plan is measured yet
+constexpr double kLeastTime_s = 1;     // for a solve
+constexpr double kLeastPlan_s = 20;    // for a solve after the time is up, when no plan is measured yet
 constexpr double kLeastBound_s = 20;   // for the last bound; relaxing the largest network takes some seconds
 
 class LazyLoop {
@@ -71,7 +72,7 @@ class LazyLoop {
   }
 
   void solve(double time_limit_s) {
-    last_ = orchestrator_.solve(std::max(time_limit_s, kLeastTime_s), plan_);
+    last_ = orchestrator_.solve(std::max(time_limit_s, plan_.empty() ? kLeastPlan_s : kLeastTime_s), plan_);
     spend(last_.seconds);
     rounds_ += last_.rounds;
     cuts_ += last_.cycle_cuts;

@@ -132,7 +132,13 @@ void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile,
 void emit_outputs(const Problem& problem, const Implementation& implementation, const Target& target,
                   loop::ValueEmitter& emitter, const Coords& coords, const std::string& acc,
                   loop::Block& block) {
-  emitter.provide(problem.value, [acc](const std::vector<Index>&) { return acc; });
+  // Along an axis of one element the vector's first lane is the only one there is.
+  const auto provider = [acc, lane = block.vector_variable, lanes = block.lanes](const Coords& read) {
+    const bool varies = lanes == 1 || std::any_of(read.begin(), read.end(),
+                                                  [&](const Index& index) { return index.depends_on(lane); });
+    return varies ? acc : acc + "[0]";
+  };
+  emitter.provide(problem.value, provider);
   for (const auto& [output, place] : output_coords(problem, coords)) {
     const std::string vector = emitter.emit(output, place, block);
     const std::string offset =
