@@ -176,6 +176,20 @@ TEST(Window, SumMaxAverage) {
   expect_result(Op::WindowMax, attrs, {tensor(DType::i8, {1, 1, 4}, {-128, 5, -3, 6})}, {1, 1, 2}, {-3, 6});
 }
 
+TEST(Winograd, TransformsAndProduct) {
+  const WinogradAttrs input{2, 3, {0, 1}, {1, 0}, {}}, product{2, 3, {}, {}, {}},
+      output{2, 3, {}, {}, {1, 1, 2, 1}};
+  // One element among zeros, at (1, 1) of the padded tile.
+  expect_result(Op::WinogradInput, input, {f32({1, 1, 3, 3}, {0, 0, 0, 1, 0, 0, 0, 0, 0})}, {16, 1, 1},
+                {0, 0, 0, 0, 0, 1, -1, -1, 0, -1, 1, 1, 0, -1, 1, 1});
+  const HostTensor ones = f32({16, 1, 1}, std::vector<double>(16, 1));
+  expect_result(Op::WinogradProduct, product, {ones, f32({1, 1, 3, 3}, std::vector<double>(9, 1))},
+                {16, 1, 1},
+                {1, -1.5, -0.5, -1, -1.5, 2.25, 0.75, 1.5, -0.5, 0.75, 0.25, 0.5, -1, 1.5, 0.5, 1});
+  // The last column of the tile is beyond the result.
+  expect_result(Op::WinogradOutput, output, {ones}, {1, 1, 2, 1}, {9, 3});
+}
+
 TEST(Attention, SoftmaxBetweenTwoProducts) {
   const double log3 = std::log(3.0), inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   const HostTensor q = f32({2, 1}, {1, 0}), k = f32({2, 1}, {0, log3}), v = f32({2, 2}, {4, 0, 8, 4});

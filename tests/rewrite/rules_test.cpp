@@ -256,6 +256,19 @@ const std::map<std::string, Make>& instances() {
          const ValueId y = g.op(Op::Conv, {g.input({1, c, 5, 6}), w}, attrs);
          return g.finish({g.conv(g.op(Op::Relu, {y}), g.weights({g.pick(1, 3), c, 1, 1}))});
        }},
+      {"winograd",
+       [](Instance& g) {
+         ConvAttrs attrs;
+         const int64_t c = g.pick(1, 3), taps = g.pick(2, 5);
+         attrs.strides = attrs.dilations = {1, 1};
+         attrs.pads_before = {g.pick(0, 2), g.pick(0, 2)};
+         attrs.pads_after = {g.pick(0, 2), g.pick(0, 2)};
+         attrs.output_padding = {0, 0};
+         return g.finish({g.op(Op::Conv,
+                               {g.input({g.pick(1, 2), c, g.pick(5, 9), g.pick(5, 9)}),
+                                g.weights({g.pick(1, 3), c, taps, taps})},
+                               attrs)});
+       }},
       {"transposed_convolution_as_convolution",
        [](Instance& g) {
          ConvAttrs attrs;

@@ -195,7 +195,14 @@ void AtomGraph::find_prologues() {
     return producers.size() == 1 ? atom_of_[producers[0]] : -1;
   };
   for (Atom& atom : atoms_) {
-    if (graph_.node(atom.nodes[0]).op != Op::Attention) continue;
+    const Op op = graph_.node(atom.nodes[0]).op;
+    if (op == Op::WinogradOutput) {
+      const AtomId product = maker(atom.reads[0]);
+      AtomSet chain = {product};
+      add_sorted(chain, maker(atoms_[product].reads[0]));
+      atom.prologues.push_back(chain);
+    }
+    if (op != Op::Attention) continue;
     for (ValueId operand : atom.reads) {
       AtomSet chain;
       for (AtomId at = maker(operand); at >= 0;) {

@@ -46,6 +46,7 @@ struct EnumerateOptions {
   int max_prologue = 4;             // primitives of a linear candidate that do not depend on the linear one,
                                     // per operand of that one
   bool rule_window_dot = true;      // depthwise windows: only into linear primitives, without what they read
+  bool rule_winograd = true;        // Winograd's three primitives: one alone, or all of them
   bool rule_sharing = true;         // siblings joined by a shared input alone iterate over one domain
   bool rule_sinks = true;           // several sinks iterate over one domain
   int64_t max_sets_per_sink = 300;  // sets grown whose last primitive is the same; 0: no limit

@@ -204,6 +204,7 @@ EnumerateOptions EnumerateOptions::unpruned() {
   options.rule_join = false;
   options.rule_linear_context = false;
   options.rule_window_dot = false;
+  options.rule_winograd = false;
   options.rule_sharing = false;
   options.rule_sinks = false;
   options.max_sets_per_sink = 0;

@@ -57,6 +57,35 @@ bool misplaces_window(const AtomGraph& graph, const AtomSet& set, bool linear) {
   });
 }
 
+Op op_of(const AtomGraph& graph, AtomId id) {
+  return graph.graph().node(graph.atom(id).nodes[0]).op;
+}
+
+// The atom whose result the linear atom's kernel has before its epilogue.
+AtomId core_result(const AtomGraph& graph, const AtomSet& set, AtomId linear) {
+  if (op_of(graph, linear) != Op::WinogradProduct) return linear;
+  for (AtomId id : graph.atom(linear).consumers)
+    if (contains(set, id)) return id;
+  return linear;
+}
+
+// Whether the set has a part of Winograd's three primitives: kernels hold all of them, or one alone.
+bool breaks_winograd(const AtomGraph& graph, const AtomSet& set) {
+  const auto any_inside = [&](const std::vector<AtomId>& ids) {
+    return std::any_of(ids.begin(), ids.end(), [&](AtomId id) {
+      return contains(set, id) &&
+             std::holds_alternative<WinogradAttrs>(graph.graph().node(graph.atom(id).nodes[0]).attrs);
+    });
+  };
+  return std::any_of(set.begin(), set.end(), [&](AtomId id) {
+    const Op op = op_of(graph, id);
+    const bool before = op == Op::WinogradProduct || op == Op::WinogradOutput,
+               after = op == Op::WinogradProduct || op == Op::WinogradInput;
+    return (before && !any_inside(graph.atom(id).producers)) ||
+           (after && !any_inside(graph.atom(id).consumers));
+  });
+}
+
 std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& set,
                                          const EnumerateOptions& options) {
   if (sinks_of(graph, set).size() > 1) return Rule::linear_sinks;
@@ -67,14 +96,14 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
   for (AtomId id : set) {
     if (graph.atom(id).linear) {
       const Node& linear = graph.graph().node(graph.atom(id).nodes[0]);
-      elements = elements_made(graph, id);
+      elements = elements_made(graph, core_result(graph, set, id));
       operands += static_cast<int64_t>(linear.inputs.size());
       layout_alone = layout_alone || linear.op == Op::Attention;
     }
     if (!contains(after, id)) before.push_back(id);
   }
   for (AtomId id : after) {
-    if (graph.atom(id).linear) continue;
+    if (graph.atom(id).linear || op_of(graph, id) == Op::WinogradOutput) continue;
     const bool over_result = all_nodes(graph, id, [&](const Node& node) {
       return (info(node.op).category == Category::elementwise || node.op == Op::Transpose ||
               node.op == Op::Reshape) &&
@@ -85,7 +114,8 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
   for (AtomId id : before) {
     const bool inlined = all_nodes(graph, id, [&](const Node& node) {
       if (info(node.op).category == Category::layout) return true;
-      return !layout_alone && (info(node.op).category == Category::elementwise || node.op == Op::WindowDot);
+      return !layout_alone && (info(node.op).category == Category::elementwise || node.op == Op::WindowDot ||
+                               node.op == Op::WinogradInput);
     });
     if (!inlined) return Rule::linear_prologue;
   }
@@ -115,6 +145,8 @@ const char* name(Rule rule) {
       return "linear_prologue";
     case Rule::window_dot:
       return "window_dot";
+    case Rule::winograd:
+      return "winograd";
     case Rule::sharing:
       return "sharing";
     case Rule::sink_domains:
@@ -139,6 +171,7 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   const AtomSet sinks = sinks_of(graph, set);
   if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
   if (options.rule_window_dot && misplaces_window(graph, set, linear > 0)) return Rule::window_dot;
+  if (options.rule_winograd && breaks_winograd(graph, set)) return Rule::winograd;
   if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, options);
   if (options.rule_sinks) {
     for (AtomId sink : sinks) {

@@ -19,6 +19,7 @@ enum class Rule {
   linear_epilogue,  // after the linear primitive: elementwise, transpose and reshape over its own result
   linear_prologue,  // before or beside it: elementwise and layout primitives, depthwise windows, at most
                     // max_prologue per operand
+  winograd,         // a part of Winograd's three primitives, fused
   window_dot,       // a depthwise window fused with what it reads, or without a linear primitive after it
   sharing,       // siblings joined by a shared input over different domains, or although one needs the other
   sink_domains,  // sinks over different domains

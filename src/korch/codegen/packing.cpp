@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "korch/base/error.h"
-#include "korch/codegen/linear/winograd_transform.h"
 #include "korch/codegen/vendor/onednn.h"
+#include "korch/ir/winograd.h"
 
 namespace korch {
 
@@ -134,11 +134,12 @@ std::string pack_winograd(const HostTensor& constant, const Params& p) {
   const int64_t columns = constant.shape()[0], channels = constant.shape()[1], taps = constant.shape()[2],
                 alpha = p[0] + taps - 1;
   // U[t][n][c], then each of the alpha^2 matrices as columns.
+  const auto rows = winograd_matrices(p[0], taps, Doubles()).weights;
   std::vector<float> transformed(static_cast<size_t>(alpha * alpha * columns * channels));
   for (int64_t nc = 0; nc < columns * channels; ++nc) {
-    std::array<double, 36> u;
-    linear::winograd_weights(static_cast<int>(alpha), static_cast<int>(taps),
-                             constant.data<float>() + nc * taps * taps, u.data());
+    const float* filter = constant.data<float>() + nc * taps * taps;
+    const std::vector<double> u =
+        on_both_sides(rows, std::vector<double>(filter, filter + taps * taps), Doubles());
     for (int64_t t = 0; t < alpha * alpha; ++t)
       transformed[t * columns * channels + nc] = static_cast<float>(u[t]);
   }

@@ -12,10 +12,31 @@ namespace {
 constexpr double kClearly = 1.25;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
-NodeId linear_node(const Graph& graph, const Candidate& candidate) {
-  for (NodeId id : candidate.nodes)
-    if (info(graph.node(id).op).category == Category::linear) return id;
-  return kNoId;
+// The linear primitive, of Winograd's three the last, and how many primitives it is.
+struct Core {
+  NodeId node = kNoId;
+  ValueId data = kNoId, result = kNoId;
+  size_t primitives = 1;
+};
+Core core_of(const Graph& graph, const Candidate& candidate) {
+  Core core;
+  for (NodeId id : candidate.nodes) {
+    const Node& node = graph.node(id);
+    if (info(node.op).category == Category::linear) core = {id, node.inputs[0], node.outputs[0], 1};
+  }
+  for (NodeId id : candidate.nodes) {
+    const Node& node = graph.node(id);
+    if (core.node == kNoId) break;
+    if (node.op == Op::WinogradInput && node.outputs[0] == core.data) {
+      core.data = node.inputs[0];
+      core.primitives += 1;
+    } else if (node.op == Op::WinogradOutput && node.inputs[0] == core.result) {
+      core.node = id;
+      core.result = node.outputs[0];
+      core.primitives += 1;
+    }
+  }
+  return core;
 }
 
 // The same kind of layout for another shape: what is fused may read and write tensors of another rank.
@@ -26,10 +47,9 @@ Layout alike(const Layout& layout, const Shape& shape) {
       layout.block_axis >= 0 ? Layout::channel_blocked(layout.block) : Layout::channels_last(rank), shape);
 }
 
-// The layout of what the linear primitive's first operand is computed from inside the candidate.
+// The layout of what the first operand is computed from inside the candidate.
 Layout data_layout(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                   NodeId linear) {
-  const ValueId data = graph.node(linear).inputs[0];
+                   ValueId data) {
   std::set<ValueId> behind = {data};
   for (auto id = candidate.nodes.rbegin(); id != candidate.nodes.rend(); ++id)
     for (ValueId output : graph.node(*id).outputs)
@@ -41,9 +61,9 @@ Layout data_layout(const Graph& graph, const Candidate& candidate, const Impleme
   return {};
 }
 
-Layout result_layout(const Graph& graph, const Implementation& implementation, NodeId linear) {
+Layout result_layout(const Graph& graph, const Implementation& implementation, ValueId result) {
   for (const Layout& layout : implementation.output_layouts)
-    if (!layout.is_row_major()) return alike(layout, graph.value(graph.node(linear).outputs[0]).type.shape);
+    if (!layout.is_row_major()) return alike(layout, graph.value(result).type.shape);
   return {};
 }
 
@@ -60,25 +80,25 @@ PlainLinear::PlainLinear(const Graph& graph, const Columns& columns) : graph_(gr
           static_cast<int>(i);
     if (info.kind != ColumnInfo::Kind::kernel) continue;
     const Candidate& candidate = columns.candidates[info.candidate];
-    const NodeId linear = linear_node(graph, candidate);
-    if (linear == kNoId) continue;
-    linear_of_[i] = linear;
-    way_of_[i] = way_of(candidate, info.implementation, linear);
-    Linear& entry = linears_[linear];
-    entry.data = graph.node(linear).inputs[0];
-    entry.result = graph.node(linear).outputs[0];
-    if (candidate.nodes.size() == 1) entry.alone[way_of_[i]].push_back(static_cast<int>(i));
+    const Core core = core_of(graph, candidate);
+    if (core.node == kNoId) continue;
+    linear_of_[i] = core.node;
+    Linear& entry = linears_[core.node];
+    entry.data = core.data;
+    entry.result = core.result;
+    way_of_[i] = way_of(candidate, info.implementation, entry);
+    if (candidate.nodes.size() == core.primitives) entry.alone[way_of_[i]].push_back(static_cast<int>(i));
   }
 }
 
 PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implementation& implementation,
-                                     NodeId linear) const {
+                                     const Linear& linear) const {
   // Tile sizes may depend on what is fused; the algorithm does not.
   const bool has_variants =
       implementation.family == "conv_winograd" || implementation.family == "onednn_conv";
   return {implementation.family + (has_variants ? std::to_string(implementation.params[0]) : ""),
-          data_layout(graph_, candidate, implementation, linear),
-          result_layout(graph_, implementation, linear)};
+          data_layout(graph_, candidate, implementation, linear.data),
+          result_layout(graph_, implementation, linear.result)};
 }
 
 std::vector<int> PlainLinear::probes() const {

@@ -37,14 +37,14 @@ class PlainLinear {
     std::map<Way, std::vector<int>> alone;  // columns
   };
 
-  Way way_of(const Candidate& candidate, const Implementation& implementation, NodeId linear) const;
+  Way way_of(const Candidate& candidate, const Implementation& implementation, const Linear& linear) const;
   double alone_us(const Linear& linear, const Way& way) const;
   double reorder_us(ValueId value, const Layout& from, const Layout& to) const;
   bool clearly_better(const Linear& linear, const Way& way, const Way& other) const;
 
   const Graph& graph_;
   const Columns& columns_;
-  std::vector<NodeId> linear_of_;  // by column; kNoId: none
+  std::vector<NodeId> linear_of_;  // by column: the last node of what is plain; kNoId: none
   std::vector<Way> way_of_;
   std::map<NodeId, Linear> linears_;
   std::map<std::pair<TensorKey, TensorKey>, int> reorders_;  // by what is read and made

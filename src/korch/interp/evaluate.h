@@ -94,6 +94,10 @@ Results evaluate_matmul(const Evaluation&);
 Results evaluate_gemm(const Evaluation&);
 // evaluate_attention.cpp
 Results evaluate_attention(const Evaluation&);
+// evaluate_winograd.cpp
+Results evaluate_winograd_input(const Evaluation&);
+Results evaluate_winograd_product(const Evaluation&);
+Results evaluate_winograd_output(const Evaluation&);
 // evaluate_einsum.cpp
 Results evaluate_einsum(const Evaluation&);
 // evaluate_conv.cpp

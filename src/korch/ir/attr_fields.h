@@ -133,6 +133,14 @@ void visit_fields(OneHotAttrs& a, V&& visit) {
   visit("axis", a.axis);
   visit("depth", a.depth);
 }
+template <typename V>
+void visit_fields(WinogradAttrs& a, V&& visit) {
+  visit("tile", a.tile);
+  visit("taps", a.taps);
+  visit("pads_before", a.pads_before);
+  visit("pads_after", a.pads_after);
+  visit("shape", a.shape);
+}
 
 // A default-constructed attribute struct of the operator.
 Attrs default_attrs(Op op);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "korch/ir/winograd.h"
+
 namespace korch {
 
 void infer_fail(const InferArgs& args, const std::string& what) {
@@ -22,6 +24,12 @@ void require_axis(const InferArgs& args, int64_t axis, int64_t rank) {
 void require_same_dtype(const InferArgs& args) {
   for (const TensorType& type : args.inputs)
     infer_require(args, type.dtype == args.inputs[0].dtype, "operands of different element types");
+}
+
+void require_winograd(const InferArgs& args, const WinogradAttrs& attrs) {
+  infer_require(args, is_winograd(attrs.tile, attrs.taps),
+                "tiles must have 4 or 6 inputs, at least two outputs, and 2 to 5 taps");
+  infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
 }
 
 Shape broadcast_shapes(const InferArgs& args, const Shape& a, const Shape& b) {

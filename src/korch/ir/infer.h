@@ -36,6 +36,7 @@ int64_t window_extent(const InferArgs& args, int64_t in, int64_t kernel, int64_t
 void infer_require(const InferArgs& args, bool condition, const char* what);
 void require_axis(const InferArgs& args, int64_t axis, int64_t rank);
 void require_same_dtype(const InferArgs& args);
+void require_winograd(const InferArgs& args, const WinogradAttrs& attrs);
 // Numpy broadcasting that names the operator.
 Shape broadcast_shapes(const InferArgs& args, const Shape& a, const Shape& b);
 

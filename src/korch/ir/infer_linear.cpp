@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "korch/ir/infer.h"
+#include "korch/ir/winograd.h"
 
 namespace korch {
 namespace {
@@ -75,6 +76,17 @@ Shape attention_shape(const InferArgs& args) {
   return out;
 }
 
+Shape winograd_product_shape(const InferArgs& args) {
+  const auto& attrs = args.get<WinogradAttrs>();
+  require_winograd(args, attrs);
+  const Shape &v = args.shape(0), &w = args.shape(1);
+  infer_require(args, v.size() == 3 && v[0] == tile_inputs(attrs) * tile_inputs(attrs),
+                "data must have rank 3, the first axis for a tile's elements");
+  infer_require(args, w.size() == 4 && w[1] == v[2] && w[2] == attrs.taps && w[3] == attrs.taps,
+                "weights need axes for results, the data's channels, and taps");
+  return {v[0], v[1], w[0]};
+}
+
 }  // namespace
 
 std::vector<TensorType> infer_linear(const InferArgs& args) {
@@ -83,6 +95,7 @@ std::vector<TensorType> infer_linear(const InferArgs& args) {
     infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
     return {{args.inputs[0].dtype, attention_shape(args)}};
   }
+  if (args.op == Op::WinogradProduct) return {{args.inputs[0].dtype, winograd_product_shape(args)}};
   const Shape shape =
       args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
   return {{args.inputs[0].dtype, shape}};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "korch/ir/infer.h"
+#include "korch/ir/winograd.h"
 
 namespace korch {
 namespace {
@@ -35,6 +36,25 @@ Shape pooled(const InferArgs& args, const PoolAttrs& pool) {
   return out;
 }
 
+Shape tiled(const InferArgs& args, const WinogradAttrs& attrs) {
+  require_winograd(args, attrs);
+  infer_require(args, args.rank(0) == 4, "data must have rank 4");
+  infer_require(args, attrs.pads_before.size() == 2 && attrs.pads_after.size() == 2,
+                "pads need one entry per spatial axis");
+  const Shape result = winograd_result(attrs, args.shape(0));
+  infer_require(args, result[2] > 0 && result[3] > 0, "the data is smaller than the taps");
+  return {tile_inputs(attrs) * tile_inputs(attrs), WinogradTiles(attrs, result).count(), args.shape(0)[1]};
+}
+
+Shape untiled(const InferArgs& args, const WinogradAttrs& attrs) {
+  require_winograd(args, attrs);
+  infer_require(args, attrs.shape.size() == 4, "the result must have rank 4");
+  const Shape expected = {tile_inputs(attrs) * tile_inputs(attrs), WinogradTiles(attrs, attrs.shape).count(),
+                          attrs.shape[1]};
+  infer_require(args, args.shape(0) == expected, "there must be one row per tile of the result");
+  return attrs.shape;
+}
+
 }  // namespace
 
 int64_t window_extent(const InferArgs& args, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
@@ -55,6 +75,8 @@ std::vector<TensorType> infer_reduce(const InferArgs& args) {
     return {{dtype, reduced(args, reduce->axes, reduce->keepdims)}};
   if (const auto* arg = std::get_if<ArgReduceAttrs>(&args.attrs))
     return {{DType::i64, reduced(args, {arg->axis}, arg->keepdims)}};
+  if (const auto* winograd = std::get_if<WinogradAttrs>(&args.attrs))
+    return {{dtype, args.op == Op::WinogradInput ? tiled(args, *winograd) : untiled(args, *winograd)}};
   const auto& pool = args.get<PoolAttrs>();
   const Shape shape = pooled(args, pool);
   if (args.op == Op::WindowDot) {

@@ -130,140 +130,152 @@ struct OneHotAttrs {
   bool operator==(const OneHotAttrs&) const = default;
 };
 
-using Attrs =
-    std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, ReduceAttrs, ArgReduceAttrs, ScanAttrs,
-                 AxisAttrs, PermAttrs, ShapeAttrs, SliceAttrs, PadAttrs, MatMulAttrs, ConvAttrs, PoolAttrs,
-                 NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs, TopKAttrs, OneHotAttrs>;
+// A convolution of stride 1 by Winograd's F(tile x tile, taps x taps) (ir/winograd.h).
+struct WinogradAttrs {
+  int64_t tile = 2, taps = 3;  // per axis: outputs of one tile, and weights
+  std::vector<int64_t> pads_before = {0, 0}, pads_after = {0, 0};  // WinogradInput's, of two axes
+  Shape shape;                                                     // WinogradOutput's result
+  bool operator==(const WinogradAttrs&) const = default;
+};
+
+using Attrs = std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, ReduceAttrs, ArgReduceAttrs,
+                           ScanAttrs, AxisAttrs, PermAttrs, ShapeAttrs, SliceAttrs, PadAttrs, MatMulAttrs,
+                           ConvAttrs, PoolAttrs, NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs,
+                           TopKAttrs, OneHotAttrs, WinogradAttrs>;
 
 // clang-format off: it would fill lines with rows.
 // X(name, category, min inputs, max inputs (-1: any number), outputs, attribute struct)
-#define KORCH_OPS(X)                                                                              \
-  X(Constant, constant, 0, 0, 1, ConstantAttrs)                                                   \
-  /* elementwise, one operand */                                                                  \
-  X(Neg, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Abs, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Exp, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Log, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Sqrt, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Reciprocal, elementwise, 1, 1, 1, NoAttrs)                                                    \
-  X(Tanh, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Sigmoid, elementwise, 1, 1, 1, NoAttrs)                                                       \
-  X(Erf, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Relu, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Softplus, elementwise, 1, 1, 1, NoAttrs)                                                      \
-  X(Softsign, elementwise, 1, 1, 1, NoAttrs)                                                      \
-  X(TanhSoftplus, elementwise, 1, 1, 1, NoAttrs)                                                  \
-  X(Sin, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Cos, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Tan, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(Asin, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Acos, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Atan, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Sinh, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Cosh, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Asinh, elementwise, 1, 1, 1, NoAttrs)                                                         \
-  X(Acosh, elementwise, 1, 1, 1, NoAttrs)                                                         \
-  X(Atanh, elementwise, 1, 1, 1, NoAttrs)                                                         \
-  X(Floor, elementwise, 1, 1, 1, NoAttrs)                                                         \
-  X(Ceil, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Round, elementwise, 1, 1, 1, NoAttrs)                                                         \
-  X(Sign, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Not, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(IsNaN, elementwise, 1, 1, 1, NoAttrs)                                                         \
-  X(IsInf, elementwise, 1, 1, 1, ScalarAttrs) /* alpha: detect negative, beta: detect positive */ \
-  X(LeakyRelu, elementwise, 1, 1, 1, ScalarAttrs)                                                 \
-  X(Elu, elementwise, 1, 1, 1, ScalarAttrs)                                                       \
-  X(Celu, elementwise, 1, 1, 1, ScalarAttrs)                                                      \
-  X(Selu, elementwise, 1, 1, 1, ScalarAttrs)                                                      \
-  X(HardSigmoid, elementwise, 1, 1, 1, ScalarAttrs)                                               \
-  X(HardSwish, elementwise, 1, 1, 1, NoAttrs)                                                     \
-  X(ThresholdedRelu, elementwise, 1, 1, 1, ScalarAttrs)                                           \
-  X(Shrink, elementwise, 1, 1, 1, ScalarAttrs)                                                    \
-  X(Cast, elementwise, 1, 1, 1, CastAttrs)                                                        \
-  /* elementwise, two operands, numpy broadcasting */                                             \
-  X(Add, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Sub, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Mul, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Div, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Pow, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Mod, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Fmod, elementwise, 2, 2, 1, NoAttrs)                                                          \
-  X(Max, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Min, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(PRelu, elementwise, 2, 2, 1, NoAttrs)                                                         \
-  X(And, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Or, elementwise, 2, 2, 1, NoAttrs)                                                            \
-  X(Xor, elementwise, 2, 2, 1, NoAttrs)                                                           \
-  X(Equal, elementwise, 2, 2, 1, NoAttrs)                                                         \
-  X(Less, elementwise, 2, 2, 1, NoAttrs)                                                          \
-  X(LessOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                   \
-  X(Greater, elementwise, 2, 2, 1, NoAttrs)                                                       \
-  X(GreaterOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                \
-  X(Where, elementwise, 3, 3, 1, NoAttrs)                                                         \
-  /* reduce */                                                                                    \
-  X(ReduceSum, reduce, 1, 1, 1, ReduceAttrs)                                                      \
-  X(ReduceMax, reduce, 1, 1, 1, ReduceAttrs)                                                      \
-  X(ReduceMin, reduce, 1, 1, 1, ReduceAttrs)                                                      \
-  X(ReduceProd, reduce, 1, 1, 1, ReduceAttrs)                                                     \
-  X(ArgMax, reduce, 1, 1, 1, ArgReduceAttrs)                                                      \
-  X(ArgMin, reduce, 1, 1, 1, ArgReduceAttrs)                                                      \
-  /* window reduce over the spatial axes of [N,C,...]; padding contributes nothing */             \
-  X(WindowSum, window, 1, 1, 1, PoolAttrs)                                                        \
-  X(WindowMax, window, 1, 1, 1, PoolAttrs)                                                        \
-  X(WindowDot, window, 2, 2, 1, PoolAttrs) /* x, w[k...,C]: a depthwise convolution */            \
-  /* layout */                                                                                    \
-  X(Transpose, layout, 1, 1, 1, PermAttrs)                                                        \
-  X(Reshape, layout, 1, 1, 1, ShapeAttrs)                                                         \
-  X(Slice, layout, 1, 1, 1, SliceAttrs)                                                           \
-  X(Pad, layout, 1, 1, 1, PadAttrs)                                                               \
-  X(Concat, layout, 1, -1, 1, AxisAttrs)                                                          \
-  X(Expand, layout, 1, 1, 1, ShapeAttrs)                                                          \
-  X(Gather, layout, 2, 2, 1, AxisAttrs) /* data, indices; negative indices count from the end */  \
-  /* linear */                                                                                    \
-  X(MatMul, linear, 2, 2, 1, MatMulAttrs) /* rank >= 2 after import; batch axes broadcast */      \
-  X(Conv, linear, 2, 3, 1, ConvAttrs)     /* x, w (, bias before fission) */                      \
-  X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                    \
-  X(Attention, linear, 3, 4, 1, NoAttrs) /* ir/attention.h */                                     \
-  /* opaque */                                                                                    \
-  X(CumSum, opaque, 1, 1, 1, ScanAttrs)                                                           \
-  X(TopK, opaque, 1, 1, 2, TopKAttrs)                                                             \
-  X(GatherElements, opaque, 2, 2, 1, AxisAttrs)                                                   \
-  X(GatherND, opaque, 2, 2, 1, AxisAttrs) /* axis: batch dims */                                  \
-  X(ScatterElements, opaque, 3, 3, 1, AxisAttrs)                                                  \
-  X(ScatterND, opaque, 3, 3, 1, NoAttrs)                                                          \
-  X(MaxPoolIndices, opaque, 1, 1, 1, PoolAttrs) /* the second output of MaxPool */                \
-  /* composite */                                                                                 \
-  X(Softmax, composite, 1, 1, 1, AxisAttrs)                                                       \
-  X(LogSoftmax, composite, 1, 1, 1, AxisAttrs)                                                    \
-  X(Hardmax, composite, 1, 1, 1, AxisAttrs)                                                       \
-  X(LayerNormalization, composite, 2, 3, 1, NormAttrs)                                            \
-  X(InstanceNormalization, composite, 3, 3, 1, NormAttrs)                                         \
-  X(GroupNormalization, composite, 3, 3, 1, NormAttrs)                                            \
-  X(BatchNormalization, composite, 5, 5, 1, NormAttrs) /* x, scale, bias, mean, variance */       \
-  X(MeanVarianceNormalization, composite, 1, 1, 1, ReduceAttrs)                                   \
-  X(LpNormalization, composite, 1, 1, 1, NormAttrs) /* groups: p */                               \
-  X(LRN, composite, 1, 1, 1, LrnAttrs)                                                            \
-  X(Gemm, composite, 2, 3, 1, GemmAttrs)                                                          \
-  X(Einsum, composite, 1, -1, 1, EinsumAttrs)                                                     \
-  X(AveragePool, composite, 1, 1, 1, PoolAttrs)                                                   \
-  X(ReduceMean, composite, 1, 1, 1, ReduceAttrs)                                                  \
-  X(ReduceL1, composite, 1, 1, 1, ReduceAttrs)                                                    \
-  X(ReduceL2, composite, 1, 1, 1, ReduceAttrs)                                                    \
-  X(ReduceLogSum, composite, 1, 1, 1, ReduceAttrs)                                                \
-  X(ReduceLogSumExp, composite, 1, 1, 1, ReduceAttrs)                                             \
-  X(ReduceSumSquare, composite, 1, 1, 1, ReduceAttrs)                                             \
-  X(Sum, composite, 1, -1, 1, NoAttrs)                                                            \
-  X(Mean, composite, 1, -1, 1, NoAttrs)                                                           \
-  X(VariadicMax, composite, 1, -1, 1, NoAttrs)                                                    \
-  X(VariadicMin, composite, 1, -1, 1, NoAttrs)                                                    \
-  X(Gelu, composite, 1, 1, 1, NoAttrs)                                                            \
-  X(Mish, composite, 1, 1, 1, NoAttrs)                                                            \
-  X(Tile, composite, 1, 1, 1, ShapeAttrs)        /* repeats */                                    \
-  X(DepthToSpace, composite, 1, 1, 1, AxisAttrs) /* axis: block size */                           \
-  X(DepthToSpaceCRD, composite, 1, 1, 1, AxisAttrs)                                               \
-  X(SpaceToDepth, composite, 1, 1, 1, AxisAttrs)                                                  \
-  X(Resize, composite, 1, 1, 1, ResizeAttrs)                                                      \
-  X(OneHot, composite, 2, 2, 1, OneHotAttrs) /* indices, values[2] */                             \
+#define KORCH_OPS(X)                                                                                    \
+  X(Constant, constant, 0, 0, 1, ConstantAttrs)                                                         \
+  /* elementwise, one operand */                                                                        \
+  X(Neg, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Abs, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Exp, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Log, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Sqrt, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Reciprocal, elementwise, 1, 1, 1, NoAttrs)                                                          \
+  X(Tanh, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Sigmoid, elementwise, 1, 1, 1, NoAttrs)                                                             \
+  X(Erf, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Relu, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Softplus, elementwise, 1, 1, 1, NoAttrs)                                                            \
+  X(Softsign, elementwise, 1, 1, 1, NoAttrs)                                                            \
+  X(TanhSoftplus, elementwise, 1, 1, 1, NoAttrs)                                                        \
+  X(Sin, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Cos, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Tan, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Asin, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Acos, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Atan, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Sinh, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Cosh, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Asinh, elementwise, 1, 1, 1, NoAttrs)                                                               \
+  X(Acosh, elementwise, 1, 1, 1, NoAttrs)                                                               \
+  X(Atanh, elementwise, 1, 1, 1, NoAttrs)                                                               \
+  X(Floor, elementwise, 1, 1, 1, NoAttrs)                                                               \
+  X(Ceil, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Round, elementwise, 1, 1, 1, NoAttrs)                                                               \
+  X(Sign, elementwise, 1, 1, 1, NoAttrs)                                                                \
+  X(Not, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(IsNaN, elementwise, 1, 1, 1, NoAttrs)                                                               \
+  X(IsInf, elementwise, 1, 1, 1, ScalarAttrs) /* alpha: detect negative, beta: detect positive */       \
+  X(LeakyRelu, elementwise, 1, 1, 1, ScalarAttrs)                                                       \
+  X(Elu, elementwise, 1, 1, 1, ScalarAttrs)                                                             \
+  X(Celu, elementwise, 1, 1, 1, ScalarAttrs)                                                            \
+  X(Selu, elementwise, 1, 1, 1, ScalarAttrs)                                                            \
+  X(HardSigmoid, elementwise, 1, 1, 1, ScalarAttrs)                                                     \
+  X(HardSwish, elementwise, 1, 1, 1, NoAttrs)                                                           \
+  X(ThresholdedRelu, elementwise, 1, 1, 1, ScalarAttrs)                                                 \
+  X(Shrink, elementwise, 1, 1, 1, ScalarAttrs)                                                          \
+  X(Cast, elementwise, 1, 1, 1, CastAttrs)                                                              \
+  /* elementwise, two operands, numpy broadcasting */                                                   \
+  X(Add, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Sub, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Mul, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Div, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Pow, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Mod, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Fmod, elementwise, 2, 2, 1, NoAttrs)                                                                \
+  X(Max, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Min, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(PRelu, elementwise, 2, 2, 1, NoAttrs)                                                               \
+  X(And, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Or, elementwise, 2, 2, 1, NoAttrs)                                                                  \
+  X(Xor, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Equal, elementwise, 2, 2, 1, NoAttrs)                                                               \
+  X(Less, elementwise, 2, 2, 1, NoAttrs)                                                                \
+  X(LessOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                         \
+  X(Greater, elementwise, 2, 2, 1, NoAttrs)                                                             \
+  X(GreaterOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                      \
+  X(Where, elementwise, 3, 3, 1, NoAttrs)                                                               \
+  /* reduce */                                                                                          \
+  X(ReduceSum, reduce, 1, 1, 1, ReduceAttrs)                                                            \
+  X(ReduceMax, reduce, 1, 1, 1, ReduceAttrs)                                                            \
+  X(ReduceMin, reduce, 1, 1, 1, ReduceAttrs)                                                            \
+  X(ReduceProd, reduce, 1, 1, 1, ReduceAttrs)                                                           \
+  X(ArgMax, reduce, 1, 1, 1, ArgReduceAttrs)                                                            \
+  X(ArgMin, reduce, 1, 1, 1, ArgReduceAttrs)                                                            \
+  /* window reduce over the spatial axes of [N,C,...]; padding contributes nothing */                   \
+  X(WindowSum, window, 1, 1, 1, PoolAttrs)                                                              \
+  X(WindowMax, window, 1, 1, 1, PoolAttrs)                                                              \
+  X(WindowDot, window, 2, 2, 1, PoolAttrs) /* x, w[k...,C]: a depthwise convolution */                  \
+  /* ir/winograd.h: x[N,C,H,W] to [elements, tiles, C], and [elements, tiles, M] to [N,M,H,W] */        \
+  X(WinogradInput, window, 1, 1, 1, WinogradAttrs)                                                      \
+  X(WinogradOutput, window, 1, 1, 1, WinogradAttrs)                                                     \
+  /* layout */                                                                                          \
+  X(Transpose, layout, 1, 1, 1, PermAttrs)                                                              \
+  X(Reshape, layout, 1, 1, 1, ShapeAttrs)                                                               \
+  X(Slice, layout, 1, 1, 1, SliceAttrs)                                                                 \
+  X(Pad, layout, 1, 1, 1, PadAttrs)                                                                     \
+  X(Concat, layout, 1, -1, 1, AxisAttrs)                                                                \
+  X(Expand, layout, 1, 1, 1, ShapeAttrs)                                                                \
+  X(Gather, layout, 2, 2, 1, AxisAttrs) /* data, indices; negative indices count from the end */        \
+  /* linear */                                                                                          \
+  X(MatMul, linear, 2, 2, 1, MatMulAttrs)            /* rank >= 2 after import; batch axes broadcast */ \
+  X(Conv, linear, 2, 3, 1, ConvAttrs)                /* x, w (, bias before fission) */                 \
+  X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs) /* [elements, tiles, C], w[M,C,k,k] */             \
+  X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                          \
+  X(Attention, linear, 3, 4, 1, NoAttrs) /* ir/attention.h */                                           \
+  /* opaque */                                                                                          \
+  X(CumSum, opaque, 1, 1, 1, ScanAttrs)                                                                 \
+  X(TopK, opaque, 1, 1, 2, TopKAttrs)                                                                   \
+  X(GatherElements, opaque, 2, 2, 1, AxisAttrs)                                                         \
+  X(GatherND, opaque, 2, 2, 1, AxisAttrs) /* axis: batch dims */                                        \
+  X(ScatterElements, opaque, 3, 3, 1, AxisAttrs)                                                        \
+  X(ScatterND, opaque, 3, 3, 1, NoAttrs)                                                                \
+  X(MaxPoolIndices, opaque, 1, 1, 1, PoolAttrs) /* the second output of MaxPool */                      \
+  /* composite */                                                                                       \
+  X(Softmax, composite, 1, 1, 1, AxisAttrs)                                                             \
+  X(LogSoftmax, composite, 1, 1, 1, AxisAttrs)                                                          \
+  X(Hardmax, composite, 1, 1, 1, AxisAttrs)                                                             \
+  X(LayerNormalization, composite, 2, 3, 1, NormAttrs)                                                  \
+  X(InstanceNormalization, composite, 3, 3, 1, NormAttrs)                                               \
+  X(GroupNormalization, composite, 3, 3, 1, NormAttrs)                                                  \
+  X(BatchNormalization, composite, 5, 5, 1, NormAttrs) /* x, scale, bias, mean, variance */             \
+  X(MeanVarianceNormalization, composite, 1, 1, 1, ReduceAttrs)                                         \
+  X(LpNormalization, composite, 1, 1, 1, NormAttrs) /* groups: p */                                     \
+  X(LRN, composite, 1, 1, 1, LrnAttrs)                                                                  \
+  X(Gemm, composite, 2, 3, 1, GemmAttrs)                                                                \
+  X(Einsum, composite, 1, -1, 1, EinsumAttrs)                                                           \
+  X(AveragePool, composite, 1, 1, 1, PoolAttrs)                                                         \
+  X(ReduceMean, composite, 1, 1, 1, ReduceAttrs)                                                        \
+  X(ReduceL1, composite, 1, 1, 1, ReduceAttrs)                                                          \
+  X(ReduceL2, composite, 1, 1, 1, ReduceAttrs)                                                          \
+  X(ReduceLogSum, composite, 1, 1, 1, ReduceAttrs)                                                      \
+  X(ReduceLogSumExp, composite, 1, 1, 1, ReduceAttrs)                                                   \
+  X(ReduceSumSquare, composite, 1, 1, 1, ReduceAttrs)                                                   \
+  X(Sum, composite, 1, -1, 1, NoAttrs)                                                                  \
+  X(Mean, composite, 1, -1, 1, NoAttrs)                                                                 \
+  X(VariadicMax, composite, 1, -1, 1, NoAttrs)                                                          \
+  X(VariadicMin, composite, 1, -1, 1, NoAttrs)                                                          \
+  X(Gelu, composite, 1, 1, 1, NoAttrs)                                                                  \
+  X(Mish, composite, 1, 1, 1, NoAttrs)                                                                  \
+  X(Tile, composite, 1, 1, 1, ShapeAttrs)        /* repeats */                                          \
+  X(DepthToSpace, composite, 1, 1, 1, AxisAttrs) /* axis: block size */                                 \
+  X(DepthToSpaceCRD, composite, 1, 1, 1, AxisAttrs)                                                     \
+  X(SpaceToDepth, composite, 1, 1, 1, AxisAttrs)                                                        \
+  X(Resize, composite, 1, 1, 1, ResizeAttrs)                                                            \
+  X(OneHot, composite, 2, 2, 1, OneHotAttrs) /* indices, values[2] */                                   \
   X(Trilu, composite, 1, 1, 1, ScanAttrs)    /* axis: k; reverse: upper */
 // clang-format on
 

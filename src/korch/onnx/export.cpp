@@ -415,12 +415,11 @@ void Exporter::add_primitive(const Node& node) {
       {Op::CumSum, &Exporter::add_cum_sum},
       {Op::TopK, &Exporter::add_top_k},
   };
-  if (node.op == Op::Attention)
-    throw Error(
-        ErrorKind::unsupported,
-        fmt::format("ONNX has no operator for Attention, which computes %{}; it is an alternative to other "
-                    "primitives",
-                    names_[node.outputs[0]]));
+  if (node.op == Op::Attention || std::holds_alternative<WinogradAttrs>(node.attrs))
+    throw Error(ErrorKind::unsupported,
+                fmt::format("ONNX has no operator for {}, which computes %{}; it is an alternative to other "
+                            "primitives",
+                            name(node.op), names_[node.outputs[0]]));
   if (!is_primitive(node.op))
     throw Error(ErrorKind::unsupported, fmt::format("only primitive graphs are exported, but %{} is a {}",
                                                     names_[node.outputs[0]], name(node.op)));

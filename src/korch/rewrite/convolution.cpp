@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 
+#include "korch/ir/winograd.h"
 #include "korch/rewrite/linear_patterns.h"
 #include "korch/rewrite/rules.h"
 
@@ -47,6 +48,33 @@ void depthwise_as_window(Rewriter& r, NodeId id) {
   pool.pads_after = conv.pads_after;
   const ValueId weights = r.transpose(r.reshape(node.inputs[1], {w[0], w[2], w[3]}), {1, 2, 0});
   r.equate(node.outputs[0], r.emit(Op::WindowDot, pool, {node.inputs[0], weights}));
+}
+
+void winograd(Rewriter& r, NodeId id) {
+  const Node node = r.node(id);
+  const auto& conv = std::get<ConvAttrs>(node.attrs);
+  const Shape w = r.shape(node.inputs[1]);
+  const auto ones = [](const std::vector<int64_t>& items) {
+    return std::all_of(items.begin(), items.end(), [](int64_t item) { return item == 1; });
+  };
+  if (w.size() != 4 || w[2] != w[3] || conv.group != 1 || !ones(conv.strides) || !ones(conv.dilations) ||
+      !r.is_constant(node.inputs[1]) || !r.is_float32(node.inputs[0]) || !r.is_float32(node.inputs[1]) ||
+      r.elements(node.outputs[0]) == 0 || r.elements(node.inputs[0]) == 0)
+    return;
+  for (int64_t inputs : kWinogradInputs) {
+    WinogradAttrs attrs;
+    attrs.tile = inputs - w[2] + 1;
+    attrs.taps = w[2];
+    if (!is_winograd(attrs.tile, attrs.taps)) continue;
+    const WinogradAttrs product = attrs;
+    WinogradAttrs output = attrs;
+    output.shape = r.shape(node.outputs[0]);
+    attrs.pads_before = conv.pads_before;
+    attrs.pads_after = conv.pads_after;
+    const ValueId v = r.emit(Op::WinogradInput, attrs, {node.inputs[0]});
+    r.equate(node.outputs[0],
+             r.emit(Op::WinogradOutput, output, {r.emit(Op::WinogradProduct, product, {v, node.inputs[1]})}));
+  }
 }
 
 // The outputs at o + pad = stride q + phase are a convolution with every stride-th tap, beginning at the

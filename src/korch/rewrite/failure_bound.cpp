@@ -5,6 +5,7 @@
 
 #include "korch/interp/interpreter.h"
 #include "korch/ir/attention.h"
+#include "korch/ir/winograd.h"
 #include "korch/rewrite/field.h"
 
 namespace korch::field {
@@ -108,6 +109,15 @@ class Measure {
         const auto count =
             static_cast<double>(w.elements()) / static_cast<double>(w.shape[node.op == Op::Conv ? 0 : 1]);
         return repeated_sum(times(input(0), input(1)), count);
+      }
+      case Op::WinogradInput:
+      case Op::WinogradOutput: {
+        const auto side = static_cast<double>(tile_inputs(std::get<WinogradAttrs>(node.attrs)));
+        return repeated_sum(input(0), side * side);
+      }
+      case Op::WinogradProduct: {
+        const Shape& w = graph_.value(node.inputs[1]).type.shape;
+        return repeated_sum(times(input(0), input(1)), static_cast<double>(w[1] * w[2] * w[3]));
       }
       case Op::Attention: {
         std::vector<Quotient> operands;

@@ -78,6 +78,7 @@ class Plain {
   }
   static bool equal(uint64_t a, uint64_t b) { return a == b; }
   static uint64_t random(uint64_t bits) { return mix(bits) % kModulus; }
+  static uint64_t root_of_2() { return uint64_t{1} << 31; }  // its square is 2^62 = 2 * 2^61
 
   uint64_t exp(uint64_t a) const { return function(ScalarFn::exp, a); }
   uint64_t order(uint64_t a) const { return mix(a ^ key_); }

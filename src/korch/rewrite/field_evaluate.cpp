@@ -10,6 +10,7 @@
 #include "korch/interp/reduce_rows.h"
 #include "korch/interp/strided.h"
 #include "korch/interp/window.h"
+#include "korch/interp/winograd.h"
 #include "korch/ir/attention.h"
 
 namespace korch::field {
@@ -302,6 +303,35 @@ HostTensor window_dot(const HostTensor& in, const HostTensor& weights, const Sha
 }
 
 template <typename Field>
+struct WinogradArithmetic {
+  static uint64_t zero() { return Field::of(0.0); }
+  static uint64_t one() { return Field::of(1.0); }
+  static uint64_t root_of_2() { return Field::root_of_2(); }
+  static uint64_t sum(uint64_t a, uint64_t b) { return Field::add(a, b); }
+  static uint64_t product(uint64_t a, uint64_t b) { return Field::mul(a, b); }
+  static uint64_t negative(uint64_t a) { return Field::neg(a); }
+  static uint64_t inverse(uint64_t a) { return Field(0).inverse(a); }
+};
+
+template <typename Field>
+HostTensor winograd(Op op, const std::vector<HostTensor>& inputs, const WinogradAttrs& attrs,
+                    const Shape& shape) {
+  if constexpr (Field::kHasExp) {
+    throw Undecidable{std::string(name(op)) + " beside exponentials: 2 has no root there"};
+  } else {
+    const WinogradArithmetic<Field> in;
+    HostTensor out = elements(shape);
+    if (op == Op::WinogradInput)
+      winograd_input(attrs, inputs[0].shape(), read(inputs[0]), write(out), in);
+    else if (op == Op::WinogradOutput)
+      winograd_output(attrs, read(inputs[0]), write(out), in);
+    else
+      winograd_product(attrs, inputs[0].shape(), read(inputs[0]), shape[2], read(inputs[1]), write(out), in);
+    return out;
+  }
+}
+
+template <typename Field>
 HostTensor matmul(const HostTensor& a, const HostTensor& b, const MatMulAttrs& attrs, const Shape& shape) {
   const auto batch_axes = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
   const Shape batch = batch_axes(shape);
@@ -443,6 +473,10 @@ class Run {
         return {window_dot<Field>(inputs[0], inputs[1], shape, std::get<PoolAttrs>(node.attrs))};
       case Op::WindowMax:
         return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), &field_)};
+      case Op::WinogradInput:
+      case Op::WinogradProduct:
+      case Op::WinogradOutput:
+        return {winograd<Field>(node.op, inputs, std::get<WinogradAttrs>(node.attrs), shape)};
       case Op::ReduceSum:
         return {reduced<Field>(inputs[0], shape, axes(node), Field::of(0.0),
                                [](uint64_t& sum, uint64_t value) { sum = Field::add(sum, value); })};

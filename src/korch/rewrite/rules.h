@@ -29,6 +29,7 @@ void window_of_window(Rewriter& r, NodeId id);
 void separable_window(Rewriter& r, NodeId id);
 // convolution.cpp
 void depthwise_as_window(Rewriter& r, NodeId id);
+void winograd(Rewriter& r, NodeId id);
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
 // large_kernel.cpp
 void large_kernel_as_small_ones(Rewriter& r, NodeId id);

@@ -60,6 +60,24 @@ double inner_share(const Node& node, const Shape& x, const Shape& w, const Shape
   return share;
 }
 
+// The convolution that Winograd's three primitives compute.
+ConvShape winograd_shape(const WinogradAttrs& input, const Shape& x, const Shape& y) {
+  ConvShape s;
+  s.images = x[0];
+  s.in_channels = x[1];
+  s.in_height = x[2];
+  s.in_width = x[3];
+  s.out_channels = y[1];
+  s.out_height = y[2];
+  s.out_width = y[3];
+  s.kernel_h = s.kernel_w = input.taps;
+  s.pad_top = input.pads_before[0];
+  s.pad_left = input.pads_before[1];
+  s.pad_bottom = input.pads_after[0];
+  s.pad_right = input.pads_after[1];
+  return s;
+}
+
 MatMulShape matmul_shape(const Node& node, const Shape& a, const Shape& y) {
   const auto& attrs = std::get<MatMulAttrs>(node.attrs);
   MatMulShape s;
@@ -128,6 +146,7 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   problem.graph = &graph;
   problem.candidate = &candidate;
   std::set<ValueId> made;
+  NodeId winograd_input = kNoId, winograd_output = kNoId;
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
     made.insert(node.outputs.begin(), node.outputs.end());
@@ -136,6 +155,10 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
       problem.node = id;
     } else if (node.op == Op::WindowDot) {
       problem.window = id;
+    } else if (node.op == Op::WinogradInput) {
+      winograd_input = id;
+    } else if (node.op == Op::WinogradOutput) {
+      winograd_output = id;
     } else if (!is_inlined(node.op)) {
       return refuse(fmt::format("{} beside a linear primitive", name(node.op)));
     }
@@ -147,6 +170,13 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   problem.value = node.outputs[0];
   problem.data = node.inputs[0];
   problem.weight = node.inputs[1];
+  if (node.op == Op::WinogradProduct) {
+    if (winograd_input == kNoId || winograd_output == kNoId)
+      return refuse("a part of Winograd's three primitives");
+    problem.node = winograd_output;
+    problem.value = graph.node(winograd_output).outputs[0];
+    problem.data = graph.node(winograd_input).inputs[0];
+  }
   problem.data_fused = made.count(problem.data) > 0;
   problem.weight_fused = made.count(problem.weight) > 0;
   problem.weight_constant = graph.constant(problem.weight) != nullptr;
@@ -158,6 +188,11 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   if (node.op == Op::MatMul) {
     problem.matmul = matmul_shape(node, x, y);
     problem.flops = problem.inner_flops = 2.0 * element_count(y) * problem.matmul->k;
+  } else if (node.op == Op::WinogradProduct) {
+    problem.winograd_tile = std::get<WinogradAttrs>(node.attrs).tile;
+    problem.conv = winograd_shape(std::get<WinogradAttrs>(graph.node(winograd_input).attrs), x, y);
+    const Shape& product = graph.value(node.outputs[0]).type.shape;
+    problem.flops = problem.inner_flops = 2.0 * element_count(product) * x[1];
   } else if (node.op == Op::Attention) {
     problem.values = node.inputs[2];
     if (node.inputs.size() > 3) problem.mask = node.inputs[3];

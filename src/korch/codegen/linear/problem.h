@@ -38,14 +38,15 @@ struct AttentionShape {
 struct Problem {
   const Graph* graph = nullptr;
   const Candidate* candidate = nullptr;
-  NodeId node = kNoId;      // the linear primitive
-  ValueId value = kNoId;    // its result
-  ValueId data = kNoId;     // first operand
-  ValueId weight = kNoId;   // second operand
-  ValueId values = kNoId;   // third operand, of Attention
-  ValueId mask = kNoId;     // fourth operand, where there is one
-  NodeId window = kNoId;    // the depthwise window in the prologue, where there is one
-  bool data_fused = false;  // computed by a prologue inside the candidate
+  NodeId node = kNoId;        // the linear primitive; of Winograd's three the last
+  ValueId value = kNoId;      // its result
+  ValueId data = kNoId;       // first operand
+  ValueId weight = kNoId;     // second operand
+  ValueId values = kNoId;     // third operand, of Attention
+  ValueId mask = kNoId;       // fourth operand, where there is one
+  int64_t winograd_tile = 0;  // of a WinogradInput, -Product and -Output, whose convolution is `conv`; or 0
+  NodeId window = kNoId;      // the depthwise window in the prologue, where there is one
+  bool data_fused = false;    // computed by a prologue inside the candidate
   bool weight_fused = false;
   bool weight_constant = false;
   std::optional<ConvShape> conv;  // Conv of one or two spatial axes
@@ -55,8 +56,9 @@ struct Problem {
   double inner_flops = 0;  // without the products with padding
 };
 
-// Refuses candidates that are not one linear primitive with a prologue of operands and an epilogue in which
-// every output follows from the result element by element (elementwise primitives, Transpose, Reshape).
+// Refuses candidates that are not one linear primitive, or Winograd's three, with a prologue of operands and
+// an epilogue in which every output follows from the result element by element (elementwise primitives,
+// Transpose, Reshape).
 Result<Problem> analyze(const Graph& graph, const Candidate& candidate);
 
 // Distinct bytes of inputs, constants and outputs: no kernel touches fewer. Inputs of which a Slice, a Gather

@@ -33,12 +33,7 @@ Result<Problem> winograd_problem(const Graph& graph, const Candidate& candidate)
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
-  if (!p.conv || graph.node(p.node).op != Op::Conv || type_of(p, p.value).shape.size() != 4)
-    return refuse("not a convolution of two axes");
-  const ConvShape& s = *p.conv;
-  if (s.kernel_h != s.kernel_w || s.kernel_h < kFewestWinogradTaps || s.kernel_h > kMostWinogradTaps ||
-      s.stride_h != 1 || s.stride_w != 1 || s.dilation_h != 1 || s.dilation_w != 1 || s.group != 1)
-    return refuse("not a convolution of stride 1 with 2x2 to 5x5 taps");
+  if (p.winograd_tile == 0) return refuse("not a convolution by Winograd's primitives");
   if (!p.weight_constant) return refuse("convolution weights are not constant");
   if (!is_float32(p))
     return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
@@ -62,7 +57,7 @@ struct WinogradPlan {
 WinogradPlan make_plan(const Problem& p, const Implementation& implementation, const Target& target) {
   const ConvShape& s = *p.conv;
   WinogradPlan w;
-  w.m = static_cast<int>(implementation.params[0]);
+  w.m = static_cast<int>(p.winograd_tile);
   w.alpha = w.m + static_cast<int>(s.kernel_h) - 1;
   w.elements = w.alpha * w.alpha;
   w.tiles_h = ceil_div(s.out_height, w.m);
@@ -361,36 +356,24 @@ Result<Kernel> Writer::write() {
 
 }  // namespace
 
-void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Target& target,
-                        Accuracy accuracy, std::vector<Implementation>& found,
-                        std::vector<Refusal>& refused) {
+void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+                        std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = winograd_problem(graph, candidate);
   if (!problem.ok()) {
     refused.push_back(problem.refusal());
     return;
   }
-  // It cancels: more than sums reassociated.
-  if (accuracy == Accuracy::strict) {
-    refused.push_back({RefusalReason::no_kernel_family, "Winograd convolution under strict accuracy"});
-    return;
-  }
   const Problem& p = problem.value();
   const ConvShape& s = *p.conv;
-  for (int alpha : kWinogradAlphas) {
-    const int taps = static_cast<int>(s.kernel_h), m = alpha - taps + 1;
-    if (m < 2) continue;
-    Implementation implementation =
-        with_layouts(p, "conv_winograd", Order::channels_last, Order::channels_last);
-    const int64_t tiles = s.images * ceil_div(s.out_height, m) * ceil_div(s.out_width, m);
-    const int elements = alpha * alpha;
-    implementation.flops = 2.0 * elements * tiles * s.in_channels * s.out_channels;
-    // The transformed weights are what is read.
-    implementation.bytes += 4.0 * (elements - taps * taps) * s.in_channels * s.out_channels;
-    const auto shapes =
-        rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, false, target);
-    implementation.params = {m, shapes[0].vectors, shapes[0].rows};
-    add_once(implementation, found);
-  }
+  const int64_t m = p.winograd_tile, side = m + s.kernel_h - 1;
+  Implementation implementation =
+      with_layouts(p, "conv_winograd", Order::channels_last, Order::channels_last);
+  // The transformed weights are what is read.
+  implementation.bytes += 4.0 * (side * side - s.kernel_h * s.kernel_w) * s.in_channels * s.out_channels;
+  const int64_t tiles = s.images * ceil_div(s.out_height, m) * ceil_div(s.out_width, m);
+  const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, false, target);
+  implementation.params = {m, shapes[0].vectors, shapes[0].rows};
+  found.push_back(implementation);
 }
 
 Result<Kernel> generate_conv_winograd(const Graph& graph, const Candidate& candidate,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <vector>
 
 #include "korch/base/error.h"
 
@@ -17,42 +18,7 @@ std::vector<double> positive_points(int alpha) {
   return {std::sqrt(0.5), std::sqrt(2.0)};
 }
 
-std::vector<double> points(int alpha) {
-  std::vector<double> at = {0};
-  for (double p : positive_points(alpha)) at.insert(at.end(), {p, -p});
-  return at;
-}
-
-// Rows of G: 1, p, p^2, ... over the product of the differences to the other points; infinity picks the last
-// tap.
-std::vector<std::vector<double>> weight_rows(int alpha, int r) {
-  const std::vector<double> at = points(alpha);
-  std::vector<std::vector<double>> rows(at.size() + 1, std::vector<double>(static_cast<size_t>(r), 0.0));
-  for (size_t j = 0; j < at.size(); ++j) {
-    double entry = 1;
-    for (size_t i = 0; i < at.size(); ++i)
-      if (i != j) entry /= at[j] - at[i];
-    for (double& e : rows[j]) {
-      e = entry;
-      entry *= at[j];
-    }
-  }
-  rows.back().back() = 1;
-  return rows;
-}
-
 }  // namespace
-
-void winograd_weights(int alpha, int r, const float* g, double* u) {
-  const auto rows = weight_rows(alpha, r);
-  for (size_t i = 0; i < rows.size(); ++i)
-    for (size_t j = 0; j < rows.size(); ++j) {
-      double sum = 0;
-      for (int a = 0; a < r; ++a)
-        for (int b = 0; b < r; ++b) sum += rows[i][a] * g[a * r + b] * rows[j][b];
-      u[i * rows.size() + j] = sum;
-    }
-}
 
 // Each value is the polynomial product of (x - p) over the other finite points, with x^i standing for in_i.
 std::string data_transform_text(int alpha, const std::string& type, const std::string& in,

@@ -469,6 +469,8 @@ class Lowering {
 std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate) {
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
+    if (std::holds_alternative<WinogradAttrs>(node.attrs))
+      return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
     switch (info(node.op).category) {
       case Category::elementwise:
       case Category::reduce:

@@ -1,0 +1,82 @@
+// What the primitives of ir/winograd.h compute, in any arithmetic that winograd_matrices takes; tensors are
+// row-major.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "korch/ir/winograd.h"
+
+namespace korch {
+
+// The place of a tile's first output, and so of its first input but for padding.
+struct WinogradPlace {
+  WinogradPlace(const WinogradAttrs& attrs, const WinogradTiles& tiles, int64_t tile)
+      : image(tile / (tiles.down * tiles.across)),
+        y(tile / tiles.across % tiles.down * attrs.tile),
+        x(tile % tiles.across * attrs.tile) {}
+  int64_t image, y, x;
+};
+
+template <typename T, typename Arithmetic>
+void winograd_input(const WinogradAttrs& attrs, const Shape& shape, const T* x, T* v, const Arithmetic& in) {
+  const auto rows = winograd_matrices(attrs.tile, attrs.taps, in).data;
+  const WinogradTiles tiles(attrs, winograd_result(attrs, shape));
+  const int64_t side = tile_inputs(attrs), channels = shape[1], height = shape[2], width = shape[3];
+  std::vector<T> block(side * side, in.zero());
+  for (int64_t tile = 0; tile < tiles.count(); ++tile) {
+    const WinogradPlace place(attrs, tiles, tile);
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t i = 0; i < side * side; ++i) {
+        const int64_t at_y = place.y - attrs.pads_before[0] + i / side,
+                      at_x = place.x - attrs.pads_before[1] + i % side;
+        const bool inside = at_y >= 0 && at_y < height && at_x >= 0 && at_x < width;
+        block[i] = inside ? x[((place.image * channels + c) * height + at_y) * width + at_x] : in.zero();
+      }
+      const std::vector<T> made = on_both_sides(rows, block, in);
+      for (int64_t e = 0; e < side * side; ++e) v[(e * tiles.count() + tile) * channels + c] = made[e];
+    }
+  }
+}
+
+// v[elements, tiles, C] of this shape and w[results, C, taps, taps].
+template <typename T, typename Arithmetic>
+void winograd_product(const WinogradAttrs& attrs, const Shape& shape, const T* v, int64_t results, const T* w,
+                      T* p, const Arithmetic& in) {
+  const auto rows = winograd_matrices(attrs.tile, attrs.taps, in).weights;
+  const int64_t elements = shape[0], tiles = shape[1], channels = shape[2], taps = attrs.taps * attrs.taps;
+  std::fill_n(p, elements * tiles * results, in.zero());
+  for (int64_t m = 0; m < results; ++m)
+    for (int64_t c = 0; c < channels; ++c) {
+      const T* filter = w + (m * channels + c) * taps;
+      const std::vector<T> made = on_both_sides(rows, std::vector<T>(filter, filter + taps), in);
+      for (int64_t e = 0; e < elements; ++e)
+        for (int64_t t = 0; t < tiles; ++t) {
+          T& sum = p[(e * tiles + t) * results + m];
+          sum = in.sum(sum, in.product(v[(e * tiles + t) * channels + c], made[e]));
+        }
+    }
+}
+
+template <typename T, typename Arithmetic>
+void winograd_output(const WinogradAttrs& attrs, const T* p, T* y, const Arithmetic& in) {
+  const auto rows = winograd_matrices(attrs.tile, attrs.taps, in).result;
+  const WinogradTiles tiles(attrs, attrs.shape);
+  const int64_t elements = tile_inputs(attrs) * tile_inputs(attrs), results = attrs.shape[1];
+  const int64_t height = attrs.shape[2], width = attrs.shape[3];
+  std::vector<T> block(elements, in.zero());
+  for (int64_t tile = 0; tile < tiles.count(); ++tile) {
+    const WinogradPlace place(attrs, tiles, tile);
+    for (int64_t m = 0; m < results; ++m) {
+      for (int64_t e = 0; e < elements; ++e) block[e] = p[(e * tiles.count() + tile) * results + m];
+      const std::vector<T> made = on_both_sides(rows, block, in);
+      for (int64_t i = 0; i < attrs.tile * attrs.tile; ++i) {
+        const int64_t at_y = place.y + i / attrs.tile, at_x = place.x + i % attrs.tile;
+        if (at_y < height && at_x < width)
+          y[((place.image * results + m) * height + at_y) * width + at_x] = made[i];
+      }
+    }
+  }
+}
+
+}  // namespace korch
