@@ -185,6 +185,26 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Winograd,
                                             ::testing::ValuesIn(vector_isas())),
                          case_name);
 
+// Each of the three primitives alone, transformed tiles in memory.
+TEST_P(Winograd, Parts) {
+  const auto& [c, isa] = GetParam();
+  for (int64_t inputs : kWinogradInputs) {
+    if (!is_winograd(inputs - c.w[2] + 1, c.w[2])) continue;
+    const Graph whole = conv_graph(c, Epilogue::none, Op::Conv, inputs);
+    for (NodeId id : whole.topological_order()) {
+      const Node& node = whole.node(id);
+      if (node.op == Op::Constant) continue;
+      Graph part;
+      std::vector<ValueId> operands;
+      for (ValueId input : node.inputs)
+        operands.push_back(whole.constant(input) != nullptr ? part.add_constant(*whole.constant(input), "w")
+                                                            : part.add_input(whole.value(input).type, "x"));
+      part.set_outputs({part.add(node.op, node.attrs, operands)}, {"y"});
+      EXPECT_EQ(check_family(part, "winograd_part", {.isa = isa}), 1) << name(node.op) << " of " << inputs;
+    }
+  }
+}
+
 // Weights that are computed are left to others: there are none.
 TEST(Winograd, StandsBack) {
   Graph graph;

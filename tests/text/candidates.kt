@@ -293,15 +293,15 @@ graph {
 {y} -> y
 {v2 v y} -> y
 {k0 k1 k y} -> y
-{k0 k1 v2 v k y} -> y
+{v2 v k0 k1 k y} -> y
 {v0 v1 v2 v y} -> y
-{k0 k1 k v0 v1 v2 v y} -> y
+{k0 v0 v1 v2 v k1 k y} -> y
 {z} -> z
 {y z} -> z
 {k0 k1 k y z} -> z
-{v2 k0 k1 v k y z} -> z
+{k0 k1 k v2 v y z} -> z
 {v2 v y z} -> z
-{v0 v1 k0 k1 k v2 v y z} -> z
+{k0 k1 k v0 v1 v2 v y z} -> z
 {v0 v1 v2 v y z} -> z
 pruned chain: 2
 pruned linear_prologue: 12
@@ -367,3 +367,34 @@ graph {
 pruned linear: 2
 pruned sharing: 6
 pruned window_dot: 4
+
+// RUN: candidates winograd
+// Of Winograd's three primitives a candidate has one or all; all of them are fused as the convolution is.
+graph {
+  input %x : f32[1x4x8x8] "x"
+  input %w : f32[6x4x3x3] "w"
+  %a = Exp(%x)
+  %c = Conv(%a, %w) {strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], output_padding=[0,0], group=1}
+  %v = WinogradInput(%a) {tile=4, pads_before=[1,1], pads_after=[1,1]}
+  %p = WinogradProduct(%v, %w) {tile=4}
+  %c |= WinogradOutput(%p) {tile=4, shape=[1,6,8,8]}
+  %y = Tanh(%c)
+  output %y "y"
+}
+// EXPECT:
+{a} -> a
+{c} -> c
+{a c} -> c
+{v} -> v
+{p} -> p
+{c} -> c
+{v p c} -> c
+{a v p c} -> c
+{y} -> y
+{v p c y} -> y
+{c y} -> y
+{a v p c y} -> y
+{a c y} -> y
+pruned linear: 3
+pruned sharing: 18
+pruned winograd: 3

@@ -201,6 +201,7 @@ void AtomGraph::find_prologues() {
       AtomSet chain = {product};
       add_sorted(chain, maker(atoms_[product].reads[0]));
       atom.prologues.push_back(chain);
+      atom.needs_prologues = true;
     }
     if (op != Op::Attention) continue;
     for (ValueId operand : atom.reads) {
@@ -226,9 +227,10 @@ void AtomGraph::complete_operands(AtomSet& set) const {
     for (AtomId id : set) {
       const AtomSet& operands = atoms_[id].operands;
       for (const AtomSet& prologue : atoms_[id].prologues) {
-        const bool begun = std::any_of(prologue.begin(), prologue.end(), [&](AtomId link) {
-          return std::binary_search(set.begin(), set.end(), link);
-        });
+        const bool begun = (atoms_[id].needs_prologues && set.size() > 1) ||
+                           std::any_of(prologue.begin(), prologue.end(), [&](AtomId link) {
+                             return std::binary_search(set.begin(), set.end(), link);
+                           });
         if (begun)
           std::set_difference(prologue.begin(), prologue.end(), set.begin(), set.end(),
                               std::back_inserter(missing));

@@ -22,7 +22,8 @@ struct Atom {
   bool linear = false, opaque = false;
   bool reduces = false;  // over whole axes or windows
   AtomSet operands;      // see AtomGraph: its private operands, where there are two or more; ascending
-  std::vector<AtomSet> prologues;  // see AtomGraph: what goes in whole
+  std::vector<AtomSet> prologues;  // see AtomGraph: what goes in whole,
+  bool needs_prologues = false;    // in every set of several atoms
   Shape domain;                    // of the loop nest: a reduction's input, else the output
 };
 
@@ -46,9 +47,9 @@ class AtomGraph {
   int chained_nodes() const { return chained_nodes_; }  // that joined another's atom
   // Adds to the set the private operands of every member that has some of them inside. A private operand is a
   // producer without other consumers that is elementwise or layout and could not be fused after a linear
-  // primitive. Prologues go in whole: WinogradOutput's product and that one's input; of each operand of
-  // Attention the chain of layout primitives, since its kernel reads an operand once, in whatever order it
-  // lies.
+  // primitive. Prologues go in whole: of each operand of Attention the chain of layout primitives, since its
+  // kernel reads an operand once, in whatever order it lies; WinogradOutput's product and that one's input,
+  // which are in every set of several atoms.
   void complete_operands(AtomSet& set) const;
   // Users outside the set, or a graph output.
   bool needed_outside(ValueId value, const AtomSet& set) const;

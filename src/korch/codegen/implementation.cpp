@@ -28,6 +28,7 @@ const std::vector<Family>& families() {
       {{"opaque"}, list_opaque, generate_opaque},
       {{"conv_direct", "conv_pixels"}, list_conv_direct, generate_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
+      {{"winograd_part"}, list_winograd_part, generate_winograd_part},
       {{"depthwise"}, list_depthwise, generate_depthwise},
       {{"matmul"}, list_matmul, generate_matmul},
       {{"attention"}, list_attention, generate_attention},

@@ -157,7 +157,9 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"winograd",
        "Conv(x, W), stride 1",
        "WinogradOutput(WinogradProduct(WinogradInput(x), W)), tiles of 6 or 4 inputs per axis",
-       "two spatial axes, 2 to 5 taps each, no groups and dilations, W is constant float32",
+       "two spatial axes, 2 to 5 taps each, no groups and dilations, W is constant float32; of tiles that "
+       "take "
+       "more products than larger ones, few",
        false,
        false,
        true,

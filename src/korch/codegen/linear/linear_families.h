@@ -19,7 +19,8 @@ KORCH_LINEAR_FAMILY(
 KORCH_LINEAR_FAMILY(matmul)          // MatMul, batched or not, either operand constant
 KORCH_LINEAR_FAMILY(attention)       // Attention: both products and the softmax between them, by blocks
 KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
-KORCH_LINEAR_FAMILY(conv_winograd)   // Conv with stride 1 and 2x2 to 5x5 taps as F(m,r)
+KORCH_LINEAR_FAMILY(conv_winograd)   // WinogradInput, WinogradProduct and WinogradOutput
+KORCH_LINEAR_FAMILY(winograd_part)   // one of the three
 KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly; last in the table: offers nothing
                                      // when `found` has something
 

@@ -13,7 +13,7 @@
 #include "korch/codegen/linear/micro_kernel.h"
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/linear/tiling.h"
-#include "korch/codegen/linear/winograd_transform.h"
+#include "korch/codegen/linear/winograd_text.h"
 #include "korch/codegen/loop/emitter.h"
 
 namespace korch {
@@ -105,7 +105,7 @@ class Writer {
     return ceil_div(channel_vectors(), std::min(kSlicesPerWorker, channel_vectors()));
   }
   int64_t data_groups() const { return ceil_div(channel_vectors(), data_vectors_per_group()); }
-  std::string decode_tile() const;
+  WinogradText transforms();
   std::string data_vectors(int width, int64_t valid, const std::string& channel_text, const Index& channel);
   std::string data_function();
   MicroKernel micro_kernel(int rows, bool tail) const;
@@ -123,43 +123,18 @@ class Writer {
   loop::ValueEmitter emitter_;
 };
 
-std::string Writer::decode_tile() const {
-  return fmt::format("const int64_t tile=first+t,image=tile/{0},ty=tile/{1}%{2},tx=tile%{1};(void)image;\n",
-                     w_.tiles_h * w_.tiles_w, w_.tiles_w, w_.tiles_h);
+WinogradText Writer::transforms() {
+  return {p_, emitter_, w_.m, w_.alpha, w_.tiles_h, w_.tiles_w};
 }
 
-// Transforms `width` channels of one tile; d[row][column] through a small buffer between the two dimensions.
+// Transforms `width` channels of one tile to the block's scratch.
 std::string Writer::data_vectors(int width, int64_t valid, const std::string& channel_text,
                                  const Index& channel) {
-  const std::string type = fmt::format("v{}", width);
-  std::string text = fmt::format("{} half[{}][{}];const int64_t l=0;(void)l;\n", type, w_.alpha, w_.alpha);
-  text +=
-      fmt::format("for(int64_t i=0;i<{};++i){{const int64_t iy=ty*{}-{}+i;\n", w_.alpha, w_.m, s_.pad_top);
-  for (int j = 0; j < w_.alpha; ++j) text += fmt::format("{} d{}={{}};", type, j);
-  text += fmt::format("if(iy>=0&&iy<{}){{\n", s_.in_height);
-  const Index image = Index::variable("image", s_.images), iy = Index::variable("iy", s_.in_height);
-  for (int j = 0; j < w_.alpha; ++j) {
-    loop::Block block{.vector_variable = "l",
-                      .lanes = width,
-                      .count = valid < width ? std::to_string(valid) : "",
-                      .code = "",
-                      .indent = "  "};
-    const std::string vector =
-        emitter_.emit(p_.data, {image, channel, iy, Index::variable("ix", s_.in_width)}, block);
-    text += fmt::format("{{const int64_t ix=ix0+{};if(ix>=0&&ix<{}){{\n{}d{}={};}}}}\n", j, s_.in_width,
-                        block.code, j, vector);
-  }
-  text += "}\n";
-  text += data_transform_text(w_.alpha, type, "d", "e");
-  for (int j = 0; j < w_.alpha; ++j) text += fmt::format("half[i][{0}]=e{0};", j);
-  text += fmt::format("}}\nfor(int64_t j=0;j<{};++j){{", w_.alpha);
-  for (int i = 0; i < w_.alpha; ++i) text += fmt::format("const {} h{}=half[{}][j];", type, i, i);
-  text += "\n";
-  text += data_transform_text(w_.alpha, type, "h", "e");
-  text += fmt::format("float*to=data+j*{}+t*{}+{};\n", w_.data_plane, w_.channel_pitch, channel_text);
-  for (int i = 0; i < w_.alpha; ++i)
-    text += fmt::format("*({}u*)(to+{})=e{};", type, i * w_.alpha * w_.data_plane, i);
-  return text + "}\n";
+  const std::string to =
+      fmt::format("float*to=data+j*{}+t*{}+{};\n", w_.data_plane, w_.channel_pitch, channel_text);
+  return transforms().data_vectors(width, valid, channel, to, [&](int i) {
+    return fmt::format("*(v{}u*)(to+{})=e{};", width, i * w_.alpha * w_.data_plane, i);
+  });
 }
 
 std::string Writer::data_function() {
@@ -167,8 +142,8 @@ std::string Writer::data_function() {
       "static __attribute__((noinline)) int32_t transform_data(const "
       "korch_kernel_context*context,float*data,int64_t first,"
       "int64_t count,int64_t cv0,int64_t cv1){\n" +
-      emitter_.argument_declarations() + "for(int64_t t=0;t<count;++t){\n" + decode_tile() +
-      fmt::format("const int64_t ix0=tx*{}-{};\n", w_.m, s_.pad_left);
+      emitter_.argument_declarations() + "for(int64_t t=0;t<count;++t){\n" +
+      transforms().decode_tile("first+t");
   const int lanes = target_.vector_lanes();
   const int64_t vectors = s_.in_channels / lanes, rest = s_.in_channels % lanes;
   if (vectors > 0)
@@ -194,37 +169,14 @@ MicroKernel Writer::micro_kernel(int rows, bool tail) const {
   return m;
 }
 
-// Transforms, finishes and stores `width` output channels of one tile.
+// Transforms, finishes and stores `width` output channels of one tile of the block's scratch.
 std::string Writer::result_vectors(const Index& column, int width, int64_t valid, const std::string& at) {
-  const std::string type = fmt::format("v{}", width);
-  std::string text = fmt::format(
-      "{} half[{}][{}];const int64_t l=0;(void)l;\nfor(int64_t j=0;j<{};++j){{const "
-      "float*from=result+t*{}+{}+j*{};\n",
-      type, w_.m, w_.alpha, w_.alpha, block_pitch(), at, w_.result_plane);
-  for (int i = 0; i < w_.alpha; ++i)
-    text += fmt::format("const {0} r{1}=*(const {0}u*)(from+{2});", type, i, i * w_.alpha * w_.result_plane);
-  text += "\n";
-  text += result_transform_text(w_.alpha, w_.m, type, "r", "s");
-  for (int i = 0; i < w_.m; ++i) text += fmt::format("half[{0}][j]=s{0};", i);
-  text += fmt::format(
-      "}}\nfor(int64_t i=0;i<{0};++i){{const int64_t y=ty*{0}+i;if(y>={1})break;\n{2} row[{0}];{{", w_.m,
-      s_.out_height, type);
-  for (int j = 0; j < w_.alpha; ++j) text += fmt::format("const {} r{}=half[i][{}];", type, j, j);
-  text += "\n";
-  text += result_transform_text(w_.alpha, w_.m, type, "r", "s");
-  for (int j = 0; j < w_.m; ++j) text += fmt::format("row[{0}]=s{0};", j);
-  text += fmt::format(
-      "}}\nfor(int64_t j=0;j<{0};++j){{const int64_t x=tx*{0}+j;if(x>={1})break;const {2} acc=row[j];\n",
-      w_.m, s_.out_width, type);
-  loop::Block block{.vector_variable = "l",
-                    .lanes = width,
-                    .count = valid < width ? std::to_string(valid) : "",
-                    .code = "",
-                    .indent = "  "};
-  const Coords coords = {Index::variable("image", s_.images), column, Index::variable("y", s_.out_height),
-                         Index::variable("x", s_.out_width)};
-  emit_outputs(p_, implementation_, target_, emitter_, coords, "acc", block);
-  return text + block.code + "}}\n";
+  const std::string from =
+      fmt::format("const float*from=result+t*{}+{}+j*{};\n", block_pitch(), at, w_.result_plane);
+  return transforms().result_vectors(implementation_, target_, width, valid, column, from, [&](int i) {
+    return fmt::format("const v{0} r{1}=*(const v{0}u*)(from+{2});", width, i,
+                       i * w_.alpha * w_.result_plane);
+  });
 }
 
 std::string Writer::result_function(bool tail) {
@@ -232,7 +184,7 @@ std::string Writer::result_function(bool tail) {
       "static __attribute__((noinline)) int32_t transform_result{}(const korch_kernel_context*context,const "
       "float*result,"
       "int64_t first,int64_t count,int64_t block){{\n(void)block;{}for(int64_t t=0;t<count;++t){{\n{}",
-      tail ? "t" : "", emitter_.argument_declarations(), decode_tile());
+      tail ? "t" : "", emitter_.argument_declarations(), transforms().decode_tile("first+t"));
   const int lanes = target_.vector_lanes();
   const int64_t base = w_.blocks.blocks * w_.blocks.block_lanes();
   if (!tail) {
