@@ -3,12 +3,12 @@
 
     bench/ablation.py [--models a,b] [--threads 2] [--accuracy standard] [--json FILE]
 
-  unfused       one kernel per primitive, of any family and layout, the library's and our own Winograd among them
+  unfused       one kernel per primitive, of any family and layout, the library's Winograd among them
   greedy        every memory-bound primitive goes into its only consumer, epilogues into linear primitives
   published     as Korch (ASPLOS 2024): rewritten first (rules that never do more work), kernels of one output, linear
                 primitives alone, row-major tensors; a binary linear program chooses
   fusion        + fusion around linear primitives, several outputs, layouts, recomputation: --no-alternatives
-  alternatives  + other algebra, in the same program: the default
+  alternatives  + other algebra, our own Winograd among it, in the same program: the default
 
 Every row of a network reads and fills one kernel database, so equal kernels have equal costs; the compile time of a row is
 therefore that of what the rows before it have not measured. Ratio: time of the row / time of `fusion`, median of the rounds,

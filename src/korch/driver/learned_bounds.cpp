@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -12,8 +14,11 @@
 namespace korch {
 namespace {
 
-constexpr int kEnough = 4;       // kernels of a kind before it says anything
-constexpr double kMargin = 0.9;  // how much faster than all that was seen of its kind a kernel may be
+constexpr int kEnough = 4;           // kernels of a kind before it says anything
+constexpr double kMargin = 0.9;      // how much faster than all that was seen of its kind a kernel may be
+constexpr double kPartMargin = 0.8;  // how much faster than a kernel for a part of it a kernel may be
+constexpr double kSlowReading = 3;   // how much longer than at best a kernel may spend on an operand
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 char layout_letter(const Layout& layout) {
   return layout.is_row_major() ? 'r' : layout.block_axis >= 0 ? 'b' : 'c';
@@ -51,18 +56,27 @@ Work work_of(const Graph& graph, const Candidate& candidate) {
           fmt::format("{}{}{}", linear ? "linear " : "", before ? "before " : "", reduces ? "reduce" : "")};
 }
 
+std::string kernel_name(const Implementation& way) {
+  // The first parameter is the variant of an algorithm in every family that has variants.
+  return fmt::format("{} {}{}", way.family, way.params.empty() ? 0 : way.params[0], layouts_text(way));
+}
+
 // Narrow first; sizes in powers of four of the bound.
 std::vector<std::string> kind_names(const Graph& graph, const Columns& columns, const ColumnInfo& info) {
   if (info.kind == ColumnInfo::Kind::view) return {};
   const int size = static_cast<int>(std::floor(std::log2(info.bound_us) / 2));
   if (info.kind == ColumnInfo::Kind::reorder) return {fmt::format("reorder {}", size), "reorder"};
   const Implementation& way = info.implementation;
-  // The first parameter is the variant of an algorithm in every family that has variants.
-  const std::string kernel =
-      fmt::format("{} {}{}", way.family, way.params.empty() ? 0 : way.params[0], layouts_text(way));
+  const std::string kernel = kernel_name(way);
   const Work work = work_of(graph, columns.candidates[info.candidate]);
   return {fmt::format("{} {} {}", kernel, work.exact, size),
           fmt::format("{} {} {}", kernel, work.broad, size), fmt::format("{} {}", kernel, work.broad)};
+}
+
+double bytes_of(const Graph& graph, const std::vector<ValueId>& values) {
+  double bytes = 0;
+  for (ValueId value : values) bytes += static_cast<double>(graph.value(value).type.bytes());
+  return bytes;
 }
 
 }  // namespace
@@ -77,9 +91,64 @@ LearnedBounds::LearnedBounds(const Graph& graph, const Columns& columns, std::ve
     kinds_.push_back(std::move(kinds));
   }
   seen_.resize(numbers.size());
+  cost_us_.assign(columns.infos.size(), kUnknown);
+  find_parts(graph);
+}
+
+// A part makes no more bytes than the whole: what it computes and writes, the whole does too.
+void LearnedBounds::find_parts(const Graph& graph) {
+  struct Entry {
+    int column;
+    std::vector<NodeId> nodes;  // ascending
+    uint64_t signature = 0;     // of the nodes: a part's is contained in the whole's
+    double made_bytes = 0;
+  };
+  std::map<std::string, std::vector<Entry>> by_kernel;
+  for (size_t i = 0; i < columns_.infos.size(); ++i) {
+    const ColumnInfo& info = columns_.infos[i];
+    if (info.kind != ColumnInfo::Kind::kernel) continue;
+    const Candidate& candidate = columns_.candidates[info.candidate];
+    Entry entry{static_cast<int>(i), candidate.nodes, 0, bytes_of(graph, candidate.outputs)};
+    std::sort(entry.nodes.begin(), entry.nodes.end());
+    for (NodeId node : entry.nodes) entry.signature |= uint64_t{1} << (node * 0x9e3779b97f4a7c15 >> 58);
+    by_kernel[kernel_name(info.implementation)].push_back(std::move(entry));
+  }
+  parts_.resize(columns_.infos.size());
+  for (const auto& [name, entries] : by_kernel) {
+    std::unordered_map<NodeId, std::vector<const Entry*>> by_last;
+    for (const Entry& entry : entries) by_last[entry.nodes.back()].push_back(&entry);
+    for (const Entry& whole : entries)
+      for (NodeId node : whole.nodes) {
+        const auto found = by_last.find(node);
+        if (found == by_last.end()) continue;
+        for (const Entry* part : found->second) {
+          if ((part->signature & ~whole.signature) != 0 || part->nodes.size() >= whole.nodes.size() ||
+              part->made_bytes > whole.made_bytes ||
+              !std::includes(whole.nodes.begin(), whole.nodes.end(), part->nodes.begin(), part->nodes.end()))
+            continue;
+          const ColumnInfo& info = columns_.infos[part->column];
+          const auto& reads = columns_.candidates[columns_.infos[whole.column].candidate].inputs;
+          std::vector<ValueId> spared = columns_.candidates[info.candidate].inputs;
+          std::erase_if(spared, [&](ValueId value) {
+            return std::find(reads.begin(), reads.end(), value) != reads.end();
+          });
+          const double share = bytes_of(graph, spared) / std::max(1.0, info.implementation.bytes);
+          parts_[whole.column].push_back({info.representative, kSlowReading * share * info.bound_us});
+        }
+      }
+  }
+}
+
+double LearnedBounds::by_parts_us(int column) const {
+  double least = 0;
+  for (const Part& part : parts_[column])
+    if (cost_us_[part.column] != kUnknown)
+      least = std::max(least, kPartMargin * (cost_us_[part.column] - part.saved_us));
+  return least;
 }
 
 void LearnedBounds::observe(int column, double cost_us) {
+  cost_us_[column] = cost_us;
   const double factor = cost_us / columns_.infos[column].bound_us;
   for (int kind : kinds_[column]) {
     Seen& seen = seen_[kind];
@@ -89,7 +158,8 @@ void LearnedBounds::observe(int column, double cost_us) {
 }
 
 double LearnedBounds::bound_us(int column) const {
-  const double least = std::max(columns_.infos[column].bound_us, kMargin * plain_us_[column]);
+  const double least =
+      std::max({columns_.infos[column].bound_us, kMargin * plain_us_[column], by_parts_us(column)});
   for (int kind : kinds_[column])
     if (seen_[kind].count >= kEnough)
       return std::max(least, columns_.infos[column].bound_us * kMargin * seen_[kind].least);

@@ -15,10 +15,13 @@ class LearnedBounds {
   // `plain_us`: PlainLinear::plain_costs_us.
   LearnedBounds(const Graph& graph, const Columns& columns, std::vector<double> plain_us);
 
-  // A kernel's measured cost; once per key.
+  // A kernel's measured cost, of the first column of its key; once per key.
   void observe(int column, double cost_us);
-  // Microseconds; at least the analytic bound, and nearly what the linear primitive costs alone. Falls when a
-  // kind turns out to be faster than what was seen of it.
+  // What it costs now, by a better measurement.
+  void correct(int column, double cost_us) { cost_us_[column] = cost_us; }
+  // Microseconds; at least the analytic bound, nearly what the linear primitive costs alone, and nearly what
+  // a kernel costs that computes a part of it. Falls when a kind turns out to be faster than what was seen of
+  // it.
   double bound_us(int column) const;
 
  private:
@@ -26,9 +29,20 @@ class LearnedBounds {
     int count = 0;
     double least = 0;  // cost / analytic bound
   };
+  // A kernel of the same kind for a part of the same primitives, and what it may spend on reading what the
+  // whole need not read.
+  struct Part {
+    int column;  // the first of its key
+    double saved_us;
+  };
+  void find_parts(const Graph& graph);
+  double by_parts_us(int column) const;
+
   const Columns& columns_;
   std::vector<double> plain_us_;
-  std::vector<std::vector<int>> kinds_;  // per column, narrow first: into seen_
+  std::vector<double> cost_us_;           // per column, of the first of each key; infinite: not known
+  std::vector<std::vector<Part>> parts_;  // per column
+  std::vector<std::vector<int>> kinds_;   // per column, narrow first: into seen_
   std::vector<Seen> seen_;
 };
 

@@ -324,7 +324,8 @@ class PlanChooser {
       column.measured = !built || built.value().cost->thorough;
       is_known_[id] = true;
     }
-    if (!built || !first_look || !learned_) return;
+    if (!built || !learned_) return;
+    if (!first_look) return learned_->correct(ids[0], columns_.problem.columns[ids[0]].cost_us);
     learned_violations_ += columns_.problem.columns[ids[0]].cost_us < learned_->bound_us(ids[0]);
     learn_from(ids[0]);
   }

@@ -170,9 +170,13 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   problem.value = node.outputs[0];
   problem.data = node.inputs[0];
   problem.weight = node.inputs[1];
-  if (node.op == Op::WinogradProduct) {
-    if (winograd_input == kNoId || winograd_output == kNoId)
-      return refuse("a part of Winograd's three primitives");
+  const bool is_winograd = node.op == Op::WinogradProduct;
+  const bool is_whole = winograd_input != kNoId && winograd_output != kNoId &&
+                        graph.node(winograd_input).outputs[0] == node.inputs[0] &&
+                        graph.node(winograd_output).inputs[0] == node.outputs[0];
+  if (is_winograd != is_whole || (!is_whole && (winograd_input != kNoId || winograd_output != kNoId)))
+    return refuse("a part of Winograd's three primitives");
+  if (is_winograd) {
     problem.node = winograd_output;
     problem.value = graph.node(winograd_output).outputs[0];
     problem.data = graph.node(winograd_input).inputs[0];
