@@ -11,6 +11,9 @@ namespace {
 constexpr double kForPlans = 0.4;      // share of the time that relaxations leave to looking for plans
 constexpr double kPerSolve = 0.35;     // share of the time left that one solve gets
 constexpr double kForMeasured = 0.15;  // share of the time for a last solve among what is measured
+constexpr double kForStretches = 0.2;  // share of the time, besides, for improving the best plan by stretches
+constexpr double kStretch_s = 2;       // for one solve of a stretch
+constexpr double kLittle = 1e-6;       // relative: what is not worth another plan
 constexpr double kLeastTime_s = 1;     // for a solve
 constexpr double kLeastPlan_s = 20;    // for a solve after the time is up, when no plan is measured yet
 constexpr double kLeastBound_s = 20;   // for the last bound; relaxing the largest network takes some seconds
@@ -55,6 +58,7 @@ class LazyLoop {
     }
     if (left_s_ < kForMeasured * limit_s_ && !plan_.empty()) {
       choose_among_measured();
+      improve_by_stretches();
       return true;
     }
     solve(left_s_ * kPerSolve);
@@ -78,8 +82,7 @@ class LazyLoop {
     cuts_ += last_.cycle_cuts;
   }
 
-  // Too little time is left to measure and solve again: the best plan of what is measured, with the bound of
-  // all.
+  // Too little time is left to measure and solve again: the best plan of what is measured.
   void choose_among_measured() {
     std::vector<double> costs;
     for (Column& column : problem_.columns) {
@@ -88,9 +91,39 @@ class LazyLoop {
     }
     solve(kForMeasured * limit_s_);
     for (size_t i = 0; i < costs.size(); ++i) problem_.columns[i].cost_us = costs[i];
-    const double bound_us = relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us;
+    keep_if_measured(last_.chosen);
+  }
+
+  // Improves the best plan where only a stretch of the network may change, measuring what the better plans
+  // use; the bound is that of all.
+  void improve_by_stretches() {
+    left_s_ = kForStretches * limit_s_;
+    for (bool better = true; better && left_s_ > 0;) {
+      better = false;
+      for (int stretch = 0; stretch < orchestrator_.stretches() && left_s_ > 0; ++stretch)
+        better = improve(stretch) || better;
+    }
+    last_ = Solution();
     last_.status = SolveStatus::feasible;
-    last_.bound_us = std::min(bound_us, last_.objective_us);
+    last_.chosen = plan_;
+    last_.objective_us = cost_of(plan_);
+    last_.bound_us = std::min(relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us, last_.objective_us);
+  }
+
+  // True when a better plan was found, measured throughout.
+  bool improve(int stretch) {
+    while (left_s_ > 0) {
+      const Solution found = orchestrator_.improve(plan_, stretch, std::min(left_s_, kStretch_s));
+      spend(found.seconds);
+      cuts_ += found.cycle_cuts;
+      if (found.chosen.empty() || found.objective_us >= (1 - kLittle) * cost_of(plan_)) return false;
+      if (is_measured(found.chosen)) {
+        plan_ = found.chosen;
+        return true;
+      }
+      if (!measure(found.chosen)) return false;
+    }
+    return false;
   }
 
   Orchestrator::Relaxed relaxed(const Orchestrator::Effort& effort, double time_limit_s) {

@@ -141,7 +141,76 @@ RelaxationResult Relaxation::solve(double time_limit_s) {
   return result;
 }
 
-MipResult solve_mip(const Mip& mip, double time_limit_s, std::span<const double> start) {
+namespace {
+
+// The variables that are not zero in every solution, as far as zeros follow from zeros row by row, and the
+// rows that they are in. HiGHS would find the same; but most of a program may be fixed, and handing it over
+// takes longer than solving the rest.
+struct Smaller {
+  std::vector<int> kept;  // variables of the whole
+  Mip mip;
+  bool infeasible = false;
+};
+
+Smaller without_zeros(const Mip& mip) {
+  const int variables = mip.variable_count();
+  std::vector<bool> zero(variables);
+  for (int v = 0; v < variables; ++v) zero[v] = mip.upper[v] == 0 && mip.lower[v] == 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int row = 0; row < mip.rows.count(); ++row) {
+      if (mip.rows.lower[row] != 0 && mip.rows.upper[row] != 0) continue;
+      bool up = false, down = false;  // some variable that is left raises the row, or lowers it
+      for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at)
+        if (!zero[mip.rows.index[at]]) (mip.rows.value[at] > 0 ? up : down) = true;
+      const bool fixed =
+          (mip.rows.upper[row] == 0 && up && !down) || (mip.rows.lower[row] == 0 && down && !up);
+      if (!fixed) continue;
+      for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at) {
+        const int v = mip.rows.index[at];
+        if (mip.lower[v] != 0) continue;  // HiGHS will find that this cannot be
+        changed = changed || !zero[v];
+        zero[v] = true;
+      }
+    }
+  }
+  Smaller result;
+  std::vector<int> number(variables, -1);
+  for (int v = 0; v < variables; ++v) {
+    if (zero[v]) continue;
+    number[v] = static_cast<int>(result.kept.size());
+    result.kept.push_back(v);
+    result.mip.cost.push_back(mip.cost[v]);
+    result.mip.lower.push_back(mip.lower[v]);
+    result.mip.upper.push_back(mip.upper[v]);
+    result.mip.integer.push_back(mip.integer[v]);
+  }
+  std::vector<std::pair<int, double>> terms;
+  for (int row = 0; row < mip.rows.count(); ++row) {
+    terms.clear();
+    for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at)
+      if (const int v = number[mip.rows.index[at]]; v >= 0) terms.emplace_back(v, mip.rows.value[at]);
+    if (!terms.empty())
+      result.mip.rows.add(mip.rows.lower[row], mip.rows.upper[row], terms);
+    else if (mip.rows.lower[row] > 0 || mip.rows.upper[row] < 0)
+      result.infeasible = true;
+  }
+  return result;
+}
+
+}  // namespace
+
+MipResult solve_mip(const Mip& whole, double time_limit_s, std::span<const double> whole_start) {
+  const Smaller smaller = without_zeros(whole);
+  const Mip& mip = smaller.mip;
+  if (smaller.infeasible) {
+    MipResult impossible;
+    impossible.status = MipStatus::infeasible;
+    return impossible;
+  }
+  std::vector<double> start;
+  if (!whole_start.empty())
+    for (const int v : smaller.kept) start.push_back(whole_start[v]);
   Library library;
   void* highs = library.highs();
   check(Highs_setDoubleOptionValue(highs, "mip_rel_gap", 0), "option mip_rel_gap");
@@ -168,9 +237,10 @@ MipResult solve_mip(const Mip& mip, double time_limit_s, std::span<const double>
   result.status = status == kModelOptimal ? MipStatus::optimal : MipStatus::feasible;
   check(Highs_getDoubleInfoValue(highs, "objective_function_value", &result.objective),
         "to tell the objective");
-  result.values.resize(mip.variable_count());
-  check(Highs_getSolution(highs, result.values.data(), nullptr, nullptr, nullptr),
-        "to hand out the solution");
+  std::vector<double> values(mip.variable_count());
+  check(Highs_getSolution(highs, values.data(), nullptr, nullptr, nullptr), "to hand out the solution");
+  result.values.assign(whole.variable_count(), 0);
+  for (size_t i = 0; i < values.size(); ++i) result.values[smaller.kept[i]] = values[i];
   return result;
 }
 

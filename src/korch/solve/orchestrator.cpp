@@ -14,7 +14,8 @@ namespace korch {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kPositive = 1e-6;  // the solver's own feasibility tolerance: below it a value is zero
+constexpr int kArcsToImprove = 500;  // that are free at a time
+constexpr double kPositive = 1e-6;   // the solver's own feasibility tolerance: below it a value is zero
 // Relative slack for comparing costs that were summed in different orders. Two plans closer than this are
 // equal.
 constexpr double kRounding = 1e-9;
@@ -333,6 +334,36 @@ Solution Orchestrator::solve(double time_limit_s, const std::vector<int>& plan) 
     offer(search.best, arcs_of(plan));
     this->search(search, time_limit_s);
   }
+  Solution solution = solution_of(search);
+  solution.seconds = watch.seconds();
+  return solution;
+}
+
+int Orchestrator::stretches() const {
+  return std::max(1, static_cast<int>(arcs_by_layer_.size()) / (kArcsToImprove / 2));
+}
+
+Solution Orchestrator::improve(const std::vector<int>& plan, int stretch, double time_limit_s) {
+  const Stopwatch watch;
+  Search search;
+  read_costs();
+  offer(search.best, arcs_of(plan));
+  std::vector<bool> keep(network_.arcs.size());
+  if (search.best)
+    for (const int arc : search.best->order) keep[arc] = true;
+  const size_t from = static_cast<size_t>(stretch) * (kArcsToImprove / 2);
+  for (size_t i = from; i < std::min(from + kArcsToImprove, arcs_by_layer_.size()); ++i)
+    keep[arcs_by_layer_[i]] = true;
+  bool waits_for_itself = search.best.has_value();
+  while (waits_for_itself && watch.seconds() < time_limit_s)
+    waits_for_itself = !branch(search, only(keep, without_hopeless(search.best->cost_us)), false,
+                               time_limit_s - watch.seconds());
+  Solution solution = solution_of(search);
+  solution.seconds = watch.seconds();
+  return solution;
+}
+
+Solution Orchestrator::solution_of(const Search& search) const {
   Solution solution;
   solution.rounds = search.rounds;
   solution.cycle_cuts = search.cuts;
@@ -346,7 +377,6 @@ Solution Orchestrator::solve(double time_limit_s, const std::vector<int>& plan) 
     solution.bound_us = std::min(solution.bound_us, solution.objective_us);
     if (solution.status == SolveStatus::optimal) solution.bound_us = solution.objective_us;
   }
-  solution.seconds = watch.seconds();
   return solution;
 }
 

@@ -37,6 +37,10 @@ class Orchestrator {
   Relaxed relax(double time_limit_s, const Effort& effort);
   // `plan`: columns that may serve as a start, or empty.
   Solution solve(double time_limit_s, const std::vector<int>& plan);
+  // The best found that differs from `plan` (columns that suffice) within a stretch of the network only; the
+  // stretches overlap and together are all of it.
+  Solution improve(const std::vector<int>& plan, int stretch, double time_limit_s);
+  int stretches() const;
 
  private:
   struct Incumbent {
@@ -58,6 +62,7 @@ class Orchestrator {
   void search(Search& search, double time_limit_s);
   bool branch(Search& search, Mip mip, bool all, double time_limit_s);
   void polish(Search& search, double time_limit_s);
+  Solution solution_of(const Search& search) const;
   std::vector<int> arcs_by_layer() const;
   std::vector<int> input_counts() const;  // of each arc
   double cost_of(const std::vector<int>& arcs) const;
