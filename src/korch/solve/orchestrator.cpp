@@ -346,6 +346,7 @@ int Orchestrator::stretches() const {
 Solution Orchestrator::improve(const std::vector<int>& plan, int stretch, double time_limit_s) {
   const Stopwatch watch;
   Search search;
+  throw_if_interrupted();
   read_costs();
   offer(search.best, arcs_of(plan));
   std::vector<bool> keep(network_.arcs.size());
