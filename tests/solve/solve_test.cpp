@@ -241,6 +241,30 @@ TEST(Solve, RelaxationsCutShortDoNoHarm) {
   EXPECT_NEAR(solution.objective_us, solve(problem).objective_us, kTolerance * solution.objective_us);
 }
 
+// Where one stretch is the whole network, improving a bad plan ends at the optimum.
+TEST(Solve, StretchesImproveBadPlans) {
+  Random random(5);
+  int improved = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Problem problem = random_graph_problem(random);
+    const std::optional<double> optimum = brute_force(problem);
+    if (!optimum) continue;
+    Problem reversed = problem;  // what is cheap is dear
+    for (Column& column : reversed.columns) column.cost_us = column.cost_us == 0 ? 0 : 1000 / column.cost_us;
+    const std::vector<int> bad = solve(reversed).chosen;
+    Orchestrator orchestrator(problem);
+    ASSERT_EQ(orchestrator.stretches(), 1);
+    const Solution better = orchestrator.improve(bad, 0, 60);
+    if (better.chosen.empty()) continue;  // all that is required is free
+    EXPECT_FALSE(schedule(problem, better.chosen).empty());
+    EXPECT_NEAR(better.objective_us, *optimum, kTolerance * (1 + *optimum)) << describe(problem);
+    double bad_us = 0;
+    for (const int column : bad) bad_us += problem.columns[column].cost_us;
+    improved += better.objective_us < bad_us - kTolerance;
+  }
+  EXPECT_GT(improved, 50);
+}
+
 TEST(Solve, SameAnswerEveryTime) {
   NetworkOptions options;
   options.blocks = 8;

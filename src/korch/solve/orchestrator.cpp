@@ -136,6 +136,7 @@ void Orchestrator::offer(std::optional<Incumbent>& best, const std::vector<int>&
 // What no plan as cheap as the incumbent can use is fixed at zero.
 Mip Orchestrator::without_hopeless(double incumbent_us) const {
   Mip mip = formulation_.mip();
+  if (reduced_.empty()) return mip;  // no relaxation was ever finished
   const double limit = incumbent_us + kRounding * std::abs(incumbent_us);
   for (int v = 0; v < mip.variable_count(); ++v)
     if (mip.lower[v] == 0 && bound_us_ + reduced_[v] > limit) mip.upper[v] = 0;
@@ -347,6 +348,7 @@ Solution Orchestrator::improve(const std::vector<int>& plan, int stretch, double
   const Stopwatch watch;
   Search search;
   throw_if_interrupted();
+  if (!network_.feasible || network_.required.empty()) return {};
   read_costs();
   offer(search.best, arcs_of(plan));
   std::vector<bool> keep(network_.arcs.size());
