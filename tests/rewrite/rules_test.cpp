@@ -419,6 +419,7 @@ TEST(Rules, SquaresInOnePassKeepTheirDigits) {
   }
   const Rewritten strict = add_alternatives(graph, {.strict = true});
   EXPECT_EQ(strict.applied.count("squares_in_one_pass"), 0u);
+  EXPECT_EQ(std::count(strict.rules.begin(), strict.rules.end(), "winograd"), 0);
 }
 
 // A rule that is wrong does not get past its obligation.

@@ -255,7 +255,10 @@ TEST(Solve, StretchesImproveBadPlans) {
     Orchestrator orchestrator(problem);
     ASSERT_EQ(orchestrator.stretches(), 1);
     const Solution better = orchestrator.improve(bad, 0, 60);
-    if (better.chosen.empty()) continue;  // all that is required is free
+    if (better.chosen.empty()) {  // all that is required is free
+      EXPECT_EQ(*optimum, 0);
+      continue;
+    }
     EXPECT_FALSE(schedule(problem, better.chosen).empty());
     EXPECT_NEAR(better.objective_us, *optimum, kTolerance * (1 + *optimum)) << describe(problem);
     double bad_us = 0;

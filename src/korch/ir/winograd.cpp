@@ -6,6 +6,7 @@
 #include "korch/base/ceil_div.h"
 
 namespace korch {
+
 bool is_winograd(int64_t tile, int64_t taps) {
   return tile >= 2 && taps >= kFewestWinogradTaps && taps <= kMostWinogradTaps &&
          std::count(std::begin(kWinogradInputs), std::end(kWinogradInputs), tile + taps - 1) > 0;

@@ -109,9 +109,8 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"online_attention",
        "MatMul(softmax(MatMul(q, k^T) Mul c + mask), v)",
        "Attention(q Mul c, k, v, mask)",
-       "c is one constant; 512 keys or more, and the scores would fill the second cache: what fewer would "
-       "save "
-       "is lost where more alternatives keep the program from better ones",
+       "c is one constant; 512 keys or more, and scores that would fill the second cache: for fewer, the "
+       "program finds less elsewhere than it gains",
        true,
        false,
        true,
@@ -157,9 +156,8 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"winograd",
        "Conv(x, W), stride 1",
        "WinogradOutput(WinogradProduct(WinogradInput(x), W)), tiles of 6 or 4 inputs per axis",
-       "two spatial axes, 2 to 5 taps each, no groups and dilations, W is constant float32; of tiles that "
-       "take "
-       "more products than larger ones, few",
+       "two spatial axes, 2 to 5 taps each, no groups and dilations, W is constant float32; smaller tiles "
+       "only where they are few or take fewer products",
        false,
        false,
        true,
@@ -188,8 +186,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
        "Conv_kxk(x, W)",
        "sum of moved features of Conv_rxr(x, pieces of W), or Conv_rxr(moved copies of x, pieces of W)",
        "more than 5 taps, where Winograd's kernels end; r takes the fewest products with them, at most half "
-       "of the direct ones; the pieces' features or the copies are no more channels than x and the result "
-       "have; "
+       "of the direct ones; the pieces' features or the copies have no more channels than x and the result; "
        "the result fills a tile; no stride, dilation or groups, W is constant",
        true,
        false,

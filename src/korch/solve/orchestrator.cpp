@@ -14,8 +14,8 @@ namespace korch {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kArcsToImprove = 500;  // that are free at a time
-constexpr double kPositive = 1e-6;   // the solver's own feasibility tolerance: below it a value is zero
+constexpr size_t kArcsToImprove = 500;  // that are free at a time
+constexpr double kPositive = 1e-6;      // the solver's own feasibility tolerance: below it a value is zero
 // Relative slack for comparing costs that were summed in different orders. Two plans closer than this are
 // equal.
 constexpr double kRounding = 1e-9;
@@ -136,7 +136,6 @@ void Orchestrator::offer(std::optional<Incumbent>& best, const std::vector<int>&
 // What no plan as cheap as the incumbent can use is fixed at zero.
 Mip Orchestrator::without_hopeless(double incumbent_us) const {
   Mip mip = formulation_.mip();
-  if (reduced_.empty()) return mip;  // no relaxation was ever finished
   const double limit = incumbent_us + kRounding * std::abs(incumbent_us);
   for (int v = 0; v < mip.variable_count(); ++v)
     if (mip.lower[v] == 0 && bound_us_ + reduced_[v] > limit) mip.upper[v] = 0;
@@ -192,29 +191,36 @@ std::vector<int> Orchestrator::input_counts() const {
   return counts;
 }
 
-// Improves the best plan a stretch of the network at a time: arcs that make something within the stretch are
-// free, elsewhere the plan stays. (Large neighbourhood search: Shaw, CP 1998.) Ends when going through all
-// stretches brings little.
+// Improves the best plan where a stretch of the network is free: arcs that make something there, and those of
+// the plan. (Large neighbourhood search: Shaw, CP 1998.) `mip` makes the program anew, since solutions that
+// wait for themselves add rows.
+template <typename MakeMip>
+void Orchestrator::free_stretch(Search& search, size_t from, size_t count, const MakeMip& mip,
+                                double time_limit_s) {
+  const Stopwatch watch;
+  std::vector<bool> keep(network_.arcs.size());
+  for (const int arc : search.best->order) keep[arc] = true;
+  for (size_t i = from; i < std::min(from + count, arcs_by_layer_.size()); ++i)
+    keep[arcs_by_layer_[i]] = true;
+  bool waits_for_itself = true;
+  while (waits_for_itself && watch.seconds() < time_limit_s)
+    waits_for_itself = !branch(search, only(keep, mip()), false, time_limit_s - watch.seconds());
+}
+
+// One stretch after the other, until going through them brings little.
 void Orchestrator::polish(Search& search, double time_limit_s) {
-  constexpr int kArcsPerStretch = 1500;
+  constexpr size_t kArcs = 1500;  // that are free at a time
   constexpr double kStretchLimit_s = 5, kLittle = 5e-4;
   const Stopwatch watch;
-  const int step = kArcsPerStretch / 2, last = std::max(0, static_cast<int>(arcs_by_layer_.size()) - step);
   for (bool better = true; better;) {
     const double start_us = search.best->cost_us;
-    for (int from = 0; from <= last; from += step) {
+    for (size_t from = 0; from == 0 || from + kArcs / 2 <= arcs_by_layer_.size(); from += kArcs / 2) {
       throw_if_interrupted();
       const double left_s = time_limit_s - watch.seconds();
       if (left_s <= 0 || search.meets_bound()) return;
-      std::vector<bool> keep(network_.arcs.size());
-      for (const int arc : search.best->order) keep[arc] = true;
-      const int end = std::min(from + kArcsPerStretch, static_cast<int>(arcs_by_layer_.size()));
-      for (int i = from; i < end; ++i) keep[arcs_by_layer_[i]] = true;
-      const double end_s = watch.seconds() + std::min(left_s, kStretchLimit_s);
-      bool waits_for_itself = true;
-      while (waits_for_itself && watch.seconds() < end_s)
-        waits_for_itself = !branch(search, only(keep, without_hopeless(search.best->cost_us)), false,
-                                   end_s - watch.seconds());
+      free_stretch(
+          search, from, kArcs, [&] { return without_hopeless(search.best->cost_us); },
+          std::min(left_s, kStretchLimit_s));
     }
     better = search.best->cost_us < (1 - kLittle) * start_us;
   }
@@ -341,7 +347,7 @@ Solution Orchestrator::solve(double time_limit_s, const std::vector<int>& plan) 
 }
 
 int Orchestrator::stretches() const {
-  return std::max(1, static_cast<int>(arcs_by_layer_.size()) / (kArcsToImprove / 2));
+  return std::max(1, static_cast<int>(arcs_by_layer_.size() / (kArcsToImprove / 2)));
 }
 
 Solution Orchestrator::improve(const std::vector<int>& plan, int stretch, double time_limit_s) {
@@ -351,16 +357,11 @@ Solution Orchestrator::improve(const std::vector<int>& plan, int stretch, double
   if (!network_.feasible || network_.required.empty()) return {};
   read_costs();
   offer(search.best, arcs_of(plan));
-  std::vector<bool> keep(network_.arcs.size());
+  // The last relaxation may have been one of other costs: what it calls hopeless need not be.
   if (search.best)
-    for (const int arc : search.best->order) keep[arc] = true;
-  const size_t from = static_cast<size_t>(stretch) * (kArcsToImprove / 2);
-  for (size_t i = from; i < std::min(from + kArcsToImprove, arcs_by_layer_.size()); ++i)
-    keep[arcs_by_layer_[i]] = true;
-  bool waits_for_itself = search.best.has_value();
-  while (waits_for_itself && watch.seconds() < time_limit_s)
-    waits_for_itself = !branch(search, only(keep, without_hopeless(search.best->cost_us)), false,
-                               time_limit_s - watch.seconds());
+    free_stretch(
+        search, static_cast<size_t>(stretch) * (kArcsToImprove / 2), kArcsToImprove,
+        [&] { return formulation_.mip(); }, time_limit_s);
   Solution solution = solution_of(search);
   solution.seconds = watch.seconds();
   return solution;

@@ -61,6 +61,8 @@ class Orchestrator {
   RelaxationResult solve_relaxation(double time_limit_s, const Effort& effort);
   void search(Search& search, double time_limit_s);
   bool branch(Search& search, Mip mip, bool all, double time_limit_s);
+  template <typename MakeMip>
+  void free_stretch(Search& search, size_t from, size_t count, const MakeMip& mip, double time_limit_s);
   void polish(Search& search, double time_limit_s);
   Solution solution_of(const Search& search) const;
   std::vector<int> arcs_by_layer() const;

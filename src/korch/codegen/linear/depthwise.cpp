@@ -120,11 +120,7 @@ std::string Writer::load(const Index& channel, int width, int64_t valid, const I
 std::string Writer::finish(int rows, const Index& channel, const Index& x, int width, int64_t valid) {
   std::string text;
   for (int r = 0; r < rows; ++r) {
-    loop::Block block{.vector_variable = "l",
-                      .lanes = width,
-                      .count = valid < width ? std::to_string(valid) : "",
-                      .code = "",
-                      .indent = "  "};
+    loop::Block block = loop::vector_block("l", width, valid);
     const Index image = Index::variable("image", s_.images), y = Index::variable("y", s_.out_height);
     emit_outputs(p_, implementation_, target_, emitter_, coords(image, channel, y, x + r),
                  fmt::format("c{}", r), block);

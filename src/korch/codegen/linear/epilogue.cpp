@@ -68,11 +68,7 @@ void emit_by_columns(std::string& text, const Context& c, const EpilogueTile& ti
     const int64_t run = equal_full_vectors(tile, i, offset);
     const int64_t valid = std::min<int64_t>(width, tile.valid_columns - offset);
     if (valid <= 0) break;
-    loop::Block block{.vector_variable = "l",
-                      .lanes = width,
-                      .count = valid < width ? std::to_string(valid) : "",
-                      .code = "",
-                      .indent = "  "};
+    loop::Block block = loop::vector_block("l", width, valid);
     const Index lane = Index::variable("l", width);
     const Index step = Index::variable("j", run);
     const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + offset +
@@ -113,11 +109,7 @@ void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile,
     const int64_t valid = std::min<int64_t>(widest, tile.rows - r);
     int width = widest;
     while (width > 4 && width / 2 >= valid) width /= 2;
-    loop::Block block{.vector_variable = "x",
-                      .lanes = width,
-                      .count = valid < width ? std::to_string(valid) : "",
-                      .code = "",
-                      .indent = "  "};
+    loop::Block block = loop::vector_block("x", width, valid);
     text += fmt::format("{{const int64_t x=x0+{};(void)x;const v{} acc=*(const v{}u*)(turned+c*{}+{});\n", r,
                         width, width, pitch, r);
     emit_outputs(c.problem, c.implementation, c.target, c.emitter,

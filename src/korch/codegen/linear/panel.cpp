@@ -30,11 +30,7 @@ std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::vec
     const int64_t valid = std::min<int64_t>(width, count - done);
     const int64_t run = valid == width ? (count - done) / width : 1;
     if (done + valid > count || valid <= 0) break;
-    loop::Block block{.vector_variable = "l",
-                      .lanes = width,
-                      .count = valid < width ? std::to_string(valid) : "",
-                      .code = "",
-                      .indent = "  "};
+    loop::Block block = loop::vector_block("l", width, valid);
     const Index at = Index::variable("j", run) * width + Index::variable("l", width) + first + done;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
     std::vector<std::string> vectors;  // all before the first store

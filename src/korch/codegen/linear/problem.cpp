@@ -174,8 +174,8 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   const bool is_whole = winograd_input != kNoId && winograd_output != kNoId &&
                         graph.node(winograd_input).outputs[0] == node.inputs[0] &&
                         graph.node(winograd_output).inputs[0] == node.outputs[0];
-  if (is_winograd != is_whole || (!is_whole && (winograd_input != kNoId || winograd_output != kNoId)))
-    return refuse("a part of Winograd's three primitives");
+  const bool has_transforms = winograd_input != kNoId || winograd_output != kNoId;
+  if (is_winograd ? !is_whole : has_transforms) return refuse("a part of Winograd's three primitives");
   if (is_winograd) {
     problem.node = winograd_output;
     problem.value = graph.node(winograd_output).outputs[0];

@@ -109,14 +109,14 @@ class Writer {
     const WinogradText text{p_, emitter_, static_cast<int>(attrs_.tile), alpha_, all.down, all.across};
     const auto input = [&](int width, int64_t valid, const Index& channel) {
       return text.data_vectors(width, valid, channel, "", [&](int i) {
-        loop::Block block = vector_block(width, valid);
+        loop::Block block = loop::vector_block("l", width, valid);
         emitter_.emit_store(p_.value, place(i, channel), fmt::format("e{}", i), block);
         return block.code;
       });
     };
     const auto output = [&](int width, int64_t valid, const Index& channel) {
       return text.result_vectors(implementation_, target_, width, valid, channel, "", [&](int i) {
-        loop::Block block = vector_block(width, valid);
+        loop::Block block = loop::vector_block("l", width, valid);
         const std::string loaded = emitter_.emit(p_.data, place(i, channel), block);
         return block.code + fmt::format("const v{} r{}={};", width, i, loaded);
       });
@@ -130,14 +130,6 @@ class Writer {
         "end){{\n{}for(int64_t t=begin*{};t<end*{}&&t<{};++t){{\n{}{}}}\n{}return 0;}}\n",
         emitter_.argument_declarations(), kTilesPerSlice, kTilesPerSlice, all.count(), text.decode_tile("t"),
         body, op == Op::WinogradOutput ? fence_text(p_, target_) : "");
-  }
-
-  static loop::Block vector_block(int width, int64_t valid) {
-    return {.vector_variable = "l",
-            .lanes = width,
-            .count = valid < width ? std::to_string(valid) : "",
-            .code = "",
-            .indent = "  "};
   }
 
   std::string product(Kernel& kernel) {
@@ -167,9 +159,9 @@ class Writer {
         rows_text += fmt::format(
             "if(t>={0}&&t<{0}+{1}){{const int64_t first=e*{2}+{3}+(t-{0})*{4};\n"
             "{5}({6}+first*{7},u,tile,u);\n"
-            "for(int64_t r=0;r<{4};++r)__builtin_memcpy({8}+(first+r)*{9}+column,tile+r*{10},{11});}}\n",
+            "for(int64_t r=0;r<{4};++r)__builtin_memcpy(out0+(first+r)*{8}+column,tile+r*{9},{10});}}\n",
             first, number, count, first * tiling.rows, rows, name, argument_name(p_, p_.data), s_.in_channels,
-            "out0", s_.out_channels, pitch, columns * 4);
+            s_.out_channels, pitch, columns * 4);
       }
       const int64_t full = blocks.block_lanes();  // columns of a block; 0 where there is none but the tail
       calls += fmt::format(

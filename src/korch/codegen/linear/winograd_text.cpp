@@ -74,11 +74,7 @@ std::string WinogradText::data_vectors(int width, int64_t valid, const Index& ch
   text += fmt::format("if(iy>=0&&iy<{}){{\n", s.in_height);
   const Index image = Index::variable("image", s.images), iy = Index::variable("iy", s.in_height);
   for (int j = 0; j < alpha; ++j) {
-    loop::Block block{.vector_variable = "l",
-                      .lanes = width,
-                      .count = valid < width ? std::to_string(valid) : "",
-                      .code = "",
-                      .indent = "  "};
+    loop::Block block = loop::vector_block("l", width, valid);
     const std::string vector =
         emitter.emit(problem.data, {image, channel, iy, Index::variable("ix", s.in_width)}, block);
     text += fmt::format("{{const int64_t ix=ix0+{};if(ix>=0&&ix<{}){{\n{}d{}={};}}}}\n", j, s.in_width,
@@ -113,11 +109,7 @@ std::string WinogradText::result_vectors(const Implementation& implementation, c
   text += fmt::format(
       "}}\nfor(int64_t j=0;j<{0};++j){{const int64_t x=tx*{0}+j;if(x>={1})break;const {2} acc=row[j];\n", m,
       s.out_width, type);
-  loop::Block block{.vector_variable = "l",
-                    .lanes = width,
-                    .count = valid < width ? std::to_string(valid) : "",
-                    .code = "",
-                    .indent = "  "};
+  loop::Block block = loop::vector_block("l", width, valid);
   const Coords coords = {Index::variable("image", s.images), column, Index::variable("y", s.out_height),
                          Index::variable("x", s.out_width)};
   emit_outputs(problem, implementation, target, emitter, coords, "acc", block);

@@ -63,6 +63,14 @@ struct ValueEmitter::State {
   BodyEmitter body;
 };
 
+Block vector_block(const std::string& variable, int width, int64_t valid) {
+  return {.vector_variable = variable,
+          .lanes = width,
+          .count = valid < width ? std::to_string(valid) : "",
+          .code = "",
+          .indent = "  "};
+}
+
 ValueEmitter::ValueEmitter(const Graph& graph, const Candidate& candidate,
                            const Implementation& implementation, const Target& target)
     : state_(std::make_unique<State>(graph, candidate, implementation, target)) {}

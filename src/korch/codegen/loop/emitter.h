@@ -34,6 +34,9 @@ struct Block {
   std::string indent = "      ";
 };
 
+// Of `width` lanes along the variable, the first `valid` are there.
+Block vector_block(const std::string& variable, int width, int64_t valid);
+
 class ValueEmitter {
  public:
   ValueEmitter(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
