@@ -75,7 +75,7 @@ def main():
             print("%-20s %-12s %12.2f  %.3f [%.3f, %.3f]  %14.1f %12.1f %11d %8d %9d %5.1f%% %7d %9.1f %8.1f %10.1f" % (
                 model, row, facts["measured_us"] / 1e3, facts["ratio"], facts["low"], facts["high"], r["objective_us"], r["bound_us"],
                 r["primitives"], r["columns"], r["measured"],
-                100.0 * r["measured"] / max(1, r["columns"]), r["solves"], r["solver_s"], facts["solve_s"], facts["compile_s"]), flush=True)
+                100.0 * r["measured"] / max(1, r["kernels"]), r["solves"], r["solver_s"], facts["solve_s"], facts["compile_s"]), flush=True)
         if args.json:
             with open(args.json, "w") as f:
                 json.dump(table, f, indent=1)

@@ -20,7 +20,7 @@ def main():
     p.add_argument("--threads", default="2")
     args = p.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    print("model                columns  exhaustive us   learned bounds: us, measured      analytic bounds: us, measured")
+    print("model                kernels  exhaustive us   learned bounds: us, measured      analytic bounds: us, measured")
     for model in args.models.split(","):
         onnx = os.path.join(args.work, model + ".onnx")
         if not os.path.exists(onnx):
@@ -34,8 +34,9 @@ def main():
 
         full = compile("--exhaustive")
         lazy = [compile("--bounds", b) for b in ("learned", "analytic")]
-        print("%-20s %7d %14.2f  %s" % (model, full["columns"], full["objective_us"], "  ".join(
-            "%14.2f %6d (%4.1f %%)" % (r["objective_us"], r["columns_measured"], 100 * r["columns_measured"] / r["columns"])
+        print("%-20s %7d %14.2f  %s" % (model, full["kernels_different"], full["objective_us"], "  ".join(
+            "%14.2f %6d (%4.1f %%)" % (r["objective_us"], r["kernels_different_measured"],
+                                    100 * r["kernels_different_measured"] / r["kernels_different"])
             for r in lazy)), flush=True)
 
 

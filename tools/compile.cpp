@@ -85,7 +85,8 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
                                    {"primitives", r.primitives},
                                    {"candidates", r.candidates},
                                    {"columns", r.columns},
-                                   {"columns_measured", r.measured},
+                                   {"kernels_different", r.kernels},
+                                   {"kernels_different_measured", r.measured},
                                    {"certified", r.certified},
                                    {"kernels_compiled", result.compiled},
                                    {"kernels_measured", result.measured},
@@ -111,8 +112,10 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
     fmt::print("run whole: {} plan {:.1f} us, kept; {} plan {:.1f} us (predicted {:.1f} us)\n",
                r.whole_runs[0].plan, r.whole_runs[0].measured_us, r.whole_runs[1].plan,
                r.whole_runs[1].measured_us, r.whole_runs[1].predicted_us);
-  fmt::print("{} candidates, {} columns, {} measured; {} kernels compiled and {} measured now\n",
-             r.candidates, r.columns, r.measured, result.compiled, result.measured);
+  fmt::print(
+      "{} candidates, {} columns of {} different kernels, {} measured; {} kernels compiled and {} "
+      "measured now\n",
+      r.candidates, r.columns, r.kernels, r.measured, result.compiled, result.measured);
   fmt::print("{:.1f} s ({})\n", total, stages);
   if (arguments.options.stop_after.empty()) fmt::print("wrote {}\n", arguments.output);
 }

@@ -242,6 +242,7 @@ class Compilation {
         solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
     report.candidates = static_cast<int>(columns.candidates.size());
     report.columns = static_cast<int>(columns.infos.size());
+    report.kernels = solved.kernels;
     report.measured = solved.measured;
     report.solves = solution.rounds;
     report.cycle_cuts = solution.cycle_cuts;

@@ -26,6 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kVersion = 2;          // of the search for a plan: what older ones chose is chosen anew
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {
@@ -46,10 +47,10 @@ class PlanChooser {
   }
 
   SolveMemo remembered_choice() {
-    const Hash key =
-        hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", print(graph_), describe(graph_, columns_),
-                              target_.cpu_name, target_.threads, compiler_version(), options_.exhaustive,
-                              static_cast<int>(options_.bounds), options_.measure));
+    const Hash key = hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_),
+                                           describe(graph_, columns_), target_.cpu_name, target_.threads,
+                                           compiler_version(), options_.exhaustive,
+                                           static_cast<int>(options_.bounds), options_.measure));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
         if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.infos.size());
@@ -160,10 +161,12 @@ class PlanChooser {
   SolveMemo memo_of(const LazyResult& solved) const {
     SolveMemo memo;
     memo.solution = solved.solution;
-    memo.measured = static_cast<int>(std::count(is_known_.begin(), is_known_.end(), true));
-    for (const auto& [key, ids] : by_key_)
-      memo.bound_violations += is_known_[ids[0]] && columns_.infos[ids[0]].kind != ColumnInfo::Kind::view &&
-                               columns_.problem.columns[ids[0]].cost_us < columns_.infos[ids[0]].bound_us;
+    memo.kernels = kernels_;
+    for (const auto& [key, ids] : by_key_) {
+      if (!is_known_[ids[0]] || columns_.infos[ids[0]].kind == ColumnInfo::Kind::view) continue;
+      ++memo.measured;
+      memo.bound_violations += columns_.problem.columns[ids[0]].cost_us < columns_.infos[ids[0]].bound_us;
+    }
     memo.learned_violations = learned_violations_;
     memo.certified = solved.solution.status == SolveStatus::optimal && memo.bound_violations == 0 &&
                      options_.measure && !budget_exhausted_;
@@ -178,6 +181,7 @@ class PlanChooser {
 
   LazyResult choose() {
     SolveOptions solve_options;
+    kernels_ = count_kernels();
     if (!options_.measure) return choose_on_bounds(solve_options);
     auto measure = [&](const std::vector<int>& ids) {
       measure_columns(ids);
@@ -187,7 +191,7 @@ class PlanChooser {
       solve_options.start = first_measured_plan();
       constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
       solve_options.time_limit_s =
-          std::clamp(kSolving * budget_left_s(), kLeastSolve_s, solve_options.time_limit_s);
+          std::clamp(kSolving * budget_left_s(), kLeastSolve_s, time_limit_s(columns_.problem, {}));
     }
     try {
       if (options_.exhaustive) {
@@ -197,6 +201,7 @@ class PlanChooser {
         measure(all);  // thoroughly
       } else if (options_.bounds == Bounds::learned) {
         measure_linear_alone();
+        kernels_ = count_kernels();
       }
       if (!rival_groups_.empty() && options_.budget_s == 0) {
         rival_ = rival_plan();
@@ -206,6 +211,15 @@ class PlanChooser {
     } catch (const BudgetSpent&) {
       return choose_measured(solve_options.start);
     }
+  }
+
+  // Different ones that the program may choose.
+  int count_kernels() const {
+    return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(), [&](const auto& key_and_ids) {
+      const int id = key_and_ids.second[0];
+      return columns_.infos[id].kind != ColumnInfo::Kind::view &&
+             (is_known_[id] || std::isfinite(columns_.problem.columns[id].cost_us));
+    }));
   }
 
   // Linear primitives alone tell which implementations are hopeless, and bound all they are fused into.
@@ -371,6 +385,7 @@ class PlanChooser {
   std::vector<bool> is_known_;  // of each column: someone has looked at its cost
   std::optional<LearnedBounds> learned_;
   int learned_violations_ = 0;  // as in SolveMemo
+  int kernels_ = 0;             // as in SolveMemo
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
   std::map<RefusalReason, std::string> refusal_examples_;

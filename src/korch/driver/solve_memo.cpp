@@ -28,6 +28,7 @@ std::string to_json(const SolveMemo& memo) {
               {"cycle_cuts", s.cycle_cuts},
               {"seconds", s.seconds},
               {"certified", memo.certified},
+              {"kernels", memo.kernels},
               {"measured", memo.measured},
               {"bound_violations", memo.bound_violations},
               {"learned_violations", memo.learned_violations},
@@ -52,6 +53,7 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t co
     s.cycle_cuts = json.at("cycle_cuts");
     s.seconds = json.at("seconds");
     memo.certified = json.at("certified");
+    memo.kernels = json.at("kernels");
     memo.measured = json.at("measured");
     memo.bound_violations = json.at("bound_violations");
     memo.learned_violations = json.at("learned_violations");

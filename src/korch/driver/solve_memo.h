@@ -15,7 +15,8 @@ namespace korch {
 struct SolveMemo {
   Solution solution;
   bool certified = false;
-  int measured = 0;            // columns
+  int kernels = 0;             // different ones among the columns, after pruning
+  int measured = 0;            // of them
   int bound_violations = 0;    // kernels measured below their analytic bound
   int learned_violations = 0;  // kernels measured below what was learned of their kind until then
   std::map<std::string, int> refused, pruned;

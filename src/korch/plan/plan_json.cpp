@@ -153,6 +153,7 @@ Json to_json(const PlanReport& r) {
           {"primitives", r.primitives},
           {"candidates", r.candidates},
           {"columns", r.columns},
+          {"kernels", r.kernels},
           {"measured", r.measured},
           {"solves", r.solves},
           {"cycle_cuts", r.cycle_cuts},
@@ -186,6 +187,7 @@ PlanReport report_from(const Json& json) {
   r.primitives = json.at("primitives");
   r.candidates = json.at("candidates");
   r.columns = json.at("columns");
+  r.kernels = json.value("kernels", 0);  // executables of before there was this have none
   r.measured = json.at("measured");
   r.solves = json.at("solves");
   r.cycle_cuts = json.at("cycle_cuts");

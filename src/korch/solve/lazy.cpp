@@ -8,23 +8,21 @@
 namespace korch {
 namespace {
 
-constexpr double kForPlans = 0.4;      // share of the time that relaxations leave to looking for plans
-constexpr double kPerSolve = 0.35;     // share of the time left that one solve gets
-constexpr double kForMeasured = 0.15;  // share of the time for a last solve among what is measured
-constexpr double kForStretches = 0.2;  // share of the time, besides, for improving the best plan by stretches
-constexpr double kStretch_s = 2;       // for one solve of a stretch
-constexpr double kLittle = 1e-6;       // relative: what is not worth another plan
-constexpr double kLeastTime_s = 1;     // for a solve
-constexpr double kLeastPlan_s = 20;    // for a solve after the time is up, when no plan is measured yet
-constexpr double kLeastBound_s = 20;   // for the last bound; relaxing the largest network takes some seconds
+constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narrow ones while much is unknown
+constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
+constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
+// A proof is tried where the relaxation's bound is that near to the plan, relative to it, or where there is
+// time for that many relaxations. One that begins further away takes more time and measurements than anybody
+// waits for.
+constexpr double kNear = 0.7;
+constexpr int kRelaxations = 20;
 
 class LazyLoop {
  public:
   LazyLoop(Problem& problem, const Measure& measure, const SolveOptions& options)
       : problem_(problem),
         measure_(measure),
-        limit_s_(options.time_limit_s),
-        left_s_(limit_s_),
+        limit_s_(time_limit_s(problem, options)),
         orchestrator_(problem) {
     for (const Column& column : problem.columns) {
       bound_us_.push_back(column.cost_us);
@@ -34,8 +32,7 @@ class LazyLoop {
   }
 
   LazyResult run() {
-    while (!measured_plan_found()) {
-    }
+    if (!find_plan()) prove();
     LazyResult result;
     result.solution = last_;
     result.solution.rounds = rounds_;
@@ -49,88 +46,69 @@ class LazyLoop {
   }
 
  private:
-  // One solve and what it asks to be measured. True when last_ is the answer. A solve gets a part of the time
-  // that is left: if that does not suffice, the next one begins with its plan, measured.
-  bool measured_plan_found() {
-    const auto spare_s = [&] { return left_s_ - kForPlans * limit_s_; };
-    while (spare_s() > 0 && (measure(relaxed(Orchestrator::kQuick, spare_s()).columns) ||
-                             measure(relaxed(Orchestrator::kThorough, spare_s()).columns))) {
-    }
-    if (left_s_ < kForMeasured * limit_s_ && !plan_.empty()) {
-      choose_among_measured();
-      improve_by_stretches();
-      return true;
-    }
-    solve(left_s_ * kPerSolve);
-    if (last_.chosen.empty()) return true;
-    const bool was_measured = is_measured(last_.chosen);
-    if (was_measured && last_.status == SolveStatus::optimal) return true;
-    if (was_measured || measure(last_.chosen)) {
-      keep_if_measured(last_.chosen);
-      return false;
-    }
-    last_.status = plan_.empty() ? SolveStatus::unknown : SolveStatus::feasible;
-    last_.chosen = plan_;
-    last_.objective_us = cost_of(plan_);
-    return true;
-  }
-
-  void solve(double time_limit_s) {
-    last_ = orchestrator_.solve(std::max(time_limit_s, plan_.empty() ? kLeastPlan_s : kLeastTime_s), plan_);
-    spend(last_.seconds);
-    rounds_ += last_.rounds;
-    cuts_ += last_.cycle_cuts;
-  }
-
-  // Too little time is left to measure and solve again: the best plan of what is measured.
-  void choose_among_measured() {
-    std::vector<double> costs;
-    for (Column& column : problem_.columns) {
-      costs.push_back(column.cost_us);
-      if (!column.measured) column.cost_us = std::numeric_limits<double>::infinity();
-    }
-    solve(kForMeasured * limit_s_);
-    for (size_t i = 0; i < costs.size(); ++i) problem_.columns[i].cost_us = costs[i];
-    keep_if_measured(last_.chosen);
-  }
-
-  // Improves the best plan where only a stretch of the network may change, measuring what the better plans
-  // use; the bound is that of all.
-  void improve_by_stretches() {
-    left_s_ = kForStretches * limit_s_;
-    for (bool better = true; better && left_s_ > 0;) {
-      better = false;
-      for (int stretch = 0; stretch < orchestrator_.stretches() && left_s_ > 0; ++stretch)
-        better = improve(stretch) || better;
-    }
-    last_ = Solution();
-    last_.status = SolveStatus::feasible;
-    last_.chosen = plan_;
-    last_.objective_us = cost_of(plan_);
-    last_.bound_us = std::min(relaxed(Orchestrator::kThorough, kLeastBound_s).bound_us, last_.objective_us);
-  }
-
-  // True when a better plan was found, measured throughout.
-  bool improve(int stretch) {
-    while (left_s_ > 0) {
-      const Solution found = orchestrator_.improve(plan_, stretch, std::min(left_s_, kStretch_s));
-      spend(found.seconds);
-      cuts_ += found.cycle_cuts;
-      if (found.chosen.empty() || found.objective_us >= (1 - kLittle) * cost_of(plan_)) return false;
-      if (is_measured(found.chosen)) {
-        plan_ = found.chosen;
-        return true;
+  // The best plan by what is known, its kernels measured, and the next, until no search finds a better one
+  // than a plan that is measured throughout.
+  bool find_plan() {
+    for (const int width : kWidths) {
+      if (!plan_.empty() && seconds_ > kForPlans * limit_s_) return false;
+      bool is_learning = true;
+      while (is_learning) {
+        last_ = counted(orchestrator_.regress(plan_, width));
+        if (last_.status == SolveStatus::infeasible) return true;
+        if (last_.status == SolveStatus::optimal && is_measured(last_.chosen)) return true;
+        is_learning = is_better(last_) && (is_measured(last_.chosen) || measure(last_.chosen));
+        keep_if_measured(last_.chosen);
       }
-      if (!measure(found.chosen)) return false;
     }
     return false;
   }
 
-  Orchestrator::Relaxed relaxed(const Orchestrator::Effort& effort, double time_limit_s) {
-    Orchestrator::Relaxed result = orchestrator_.relax(time_limit_s, effort);
-    spend(result.seconds);
-    ++rounds_;
-    return result;
+  // Measures what the relaxation takes, while it can become a proof.
+  void prove() {
+    double bound_us = 0;
+    while (!plan_.empty() && left_s() > 0) {
+      bool is_learning = false;
+      for (const Orchestrator::Effort& effort : {Orchestrator::kQuick, Orchestrator::kThorough}) {
+        const Orchestrator::Relaxed relaxed = orchestrator_.relax(left_s(), effort);
+        ++rounds_;
+        seconds_ += relaxed.seconds;
+        if (relaxed.bound_us > 0) bound_us = relaxed.bound_us;
+        const bool in_reach =
+            relaxed.bound_us > kNear * cost_of(plan_) || kRelaxations * relaxed.seconds < left_s();
+        if (!in_reach) return keep_plan(bound_us);
+        is_learning = measure(relaxed.columns);
+        if (is_learning) break;
+      }
+      if (is_learning) continue;
+      last_ = counted(orchestrator_.solve(left_s(), plan_));
+      bound_us = std::max(bound_us, last_.bound_us);
+      if (is_measured(last_.chosen) && last_.status == SolveStatus::optimal) return;
+      if (!keep_if_measured(last_.chosen) && !measure(last_.chosen)) break;
+    }
+    keep_plan(bound_us);
+  }
+
+  // The best plan is the answer, not proven.
+  void keep_plan(double bound_us) {
+    last_ = Solution();
+    last_.status = plan_.empty() ? SolveStatus::unknown : SolveStatus::feasible;
+    last_.chosen = plan_;
+    last_.objective_us = cost_of(plan_);
+    last_.bound_us = std::min(bound_us, last_.objective_us);
+  }
+
+  Solution counted(Solution solution) {
+    seconds_ += solution.seconds;
+    rounds_ += solution.rounds;
+    cuts_ += solution.cycle_cuts;
+    return solution;
+  }
+
+  double left_s() const { return limit_s_ - seconds_; }
+
+  bool is_better(const Solution& solution) const {
+    return !solution.chosen.empty() &&
+           (plan_.empty() || solution.objective_us < (1 - kLittle) * cost_of(plan_));
   }
 
   // Asks for the costs that are missing among `columns`; false when nothing came of it.
@@ -141,10 +119,13 @@ class LazyLoop {
     return !wanted.empty() && measure_(wanted);
   }
 
-  void keep_if_measured(const std::vector<int>& plan) {
-    if (plan.empty() || !is_measured(plan)) return;
+  // False unless it is measured and cheaper than what was kept.
+  bool keep_if_measured(const std::vector<int>& plan) {
+    if (plan.empty() || !is_measured(plan)) return false;
     const double cost = cost_of(plan);
-    if (std::isfinite(cost) && (plan_.empty() || cost < cost_of(plan_))) plan_ = plan;
+    if (!std::isfinite(cost) || (!plan_.empty() && cost >= cost_of(plan_))) return false;
+    plan_ = plan;
+    return true;
   }
 
   bool is_measured(const std::vector<int>& columns) const {
@@ -158,14 +139,9 @@ class LazyLoop {
     return sum;
   }
 
-  void spend(double seconds) {
-    left_s_ -= seconds;
-    seconds_ += seconds;
-  }
-
   Problem& problem_;
   const Measure& measure_;
-  double limit_s_, left_s_;
+  const double limit_s_;
   Orchestrator orchestrator_;
   std::vector<double> bound_us_;
   std::vector<bool> was_measured_;

@@ -8,6 +8,7 @@
 #include "korch/solve/formulation.h"
 #include "korch/solve/network.h"
 #include "korch/solve/problem.h"
+#include "korch/solve/regression.h"
 
 namespace korch {
 
@@ -35,12 +36,11 @@ class Orchestrator {
     double seconds = 0;
   };
   Relaxed relax(double time_limit_s, const Effort& effort);
-  // `plan`: columns that may serve as a start, or empty.
+  // A plan by regression with that many states at each place, no dearer than `plan` (columns that suffice, or
+  // empty). Status optimal where the search was complete; unknown where it found none.
+  Solution regress(const std::vector<int>& plan, int width);
+  // The limit is for the proof; a plan is looked for in any case. `plan` as above.
   Solution solve(double time_limit_s, const std::vector<int>& plan);
-  // The best found that differs from `plan` (columns that suffice) within a stretch of the network only; the
-  // stretches overlap and together are all of it.
-  Solution improve(const std::vector<int>& plan, int stretch, double time_limit_s);
-  int stretches() const;
 
  private:
   struct Incumbent {
@@ -52,37 +52,30 @@ class Orchestrator {
     std::optional<Incumbent> best;
     double bound_us = 0;
     bool proven = false, infeasible = false;
-    bool cut_short = false;  // the last branch and bound, by its time limit
     int rounds = 0, cuts = 0;
     bool meets_bound() const;
   };
 
+  template <typename LookForPlan>
+  Solution look(const std::vector<int>& plan, const LookForPlan& look_for_plan);
   void read_costs();
   RelaxationResult solve_relaxation(double time_limit_s, const Effort& effort);
   void search(Search& search, double time_limit_s);
-  bool branch(Search& search, Mip mip, bool all, double time_limit_s);
-  template <typename MakeMip>
-  void free_stretch(Search& search, size_t from, size_t count, const MakeMip& mip, double time_limit_s);
-  void polish(Search& search, double time_limit_s);
+  bool regress(Search& search, int width);
+  bool branch(Search& search, double time_limit_s);
   Solution solution_of(const Search& search) const;
-  std::vector<int> arcs_by_layer() const;
-  std::vector<int> input_counts() const;  // of each arc
   double cost_of(const std::vector<int>& arcs) const;
   // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_.
   double prove_bound(const std::vector<double>& row_duals);
   void offer(std::optional<Incumbent>& best, const std::vector<int>& arcs) const;
-  std::vector<int> round(const std::vector<double>& values) const;
   Mip without_hopeless(double incumbent_us) const;
-  Mip liked(const std::vector<double>& values, const std::optional<Incumbent>& best) const;
-  Mip only(const std::vector<bool>& arcs, Mip mip) const;
   std::vector<int> columns_of(const std::vector<int>& arcs) const;
   std::vector<int> arcs_of(const std::vector<int>& columns) const;
 
   const Problem& problem_;
   Network network_;
   Formulation formulation_;
-  std::vector<std::vector<int>> readers_;  // of each node: arcs
-  std::vector<int> arcs_by_layer_;
+  Regression regression_;
   std::unique_ptr<Relaxation> relaxation_;
   std::vector<int> cheapest_;    // of each arc: its column at the present costs
   std::vector<double> cost_us_;  // of each arc

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,10 @@ enum class SolveStatus { optimal, feasible, infeasible, unknown };
 const char* name(SolveStatus status);
 
 struct SolveOptions {
-  double time_limit_s = 120;  // of solving; measuring is not counted
-  std::vector<int> start;     // columns that suffice for a plan, to start from; or empty
+  // Of solving; measuring is not counted. A plan is looked for in any case, the limit is for proving it.
+  // None: 5 s, and more for more than 25,000 columns.
+  std::optional<double> time_limit_s;
+  std::vector<int> start;  // columns that suffice for a plan, to start from; or empty
 };
 
 struct Solution {
@@ -44,6 +47,8 @@ struct Solution {
   int cycle_cuts = 0;
   double seconds = 0;
 };
+
+double time_limit_s(const Problem& problem, const SolveOptions& options);
 
 Solution solve(const Problem& problem, const SolveOptions& options = {});
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "korch/solve/orchestrator.h"
 #include "korch/solve/problem.h"
 
@@ -17,8 +19,14 @@ const char* name(SolveStatus status) {
   return "";
 }
 
+double time_limit_s(const Problem& problem, const SolveOptions& options) {
+  constexpr double kLeast_s = 5, kColumnsPerSecond = 5000;
+  return options.time_limit_s.value_or(
+      std::max(kLeast_s, static_cast<double>(problem.columns.size()) / kColumnsPerSecond));
+}
+
 Solution solve(const Problem& problem, const SolveOptions& options) {
-  return Orchestrator(problem).solve(options.time_limit_s, options.start);
+  return Orchestrator(problem).solve(time_limit_s(problem, options), options.start);
 }
 
 }  // namespace korch

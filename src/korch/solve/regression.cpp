@@ -1,0 +1,447 @@
+#include "korch/solve/regression.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <random>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "korch/solve/components.h"
+
+namespace korch {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+using Entry = std::pair<double, int>;
+using CheapestFirst = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
+
+// What a set of nodes costs where a known plan makes what it can, every arc of it paid once, and each other
+// node is made in the way that adds least to the plan's nodes.
+class Completion {
+ public:
+  Completion(const Network& network, const std::vector<std::vector<int>>& readers,
+             std::span<const double> cost_us, const std::vector<int>& plan)
+      : network_(network),
+        words_((plan.size() + 63) / 64),
+        arcs_of_(network.node_count * words_),
+        extra_us_(network.node_count, kInfinity),
+        plan_us_(plan.size()),
+        word_us_(words_) {
+    for (size_t at = 0; at < plan.size(); ++at) {
+      plan_us_[at] = cost_us[plan[at]];
+      word_us_[at / 64] += plan_us_[at];
+    }
+    along(plan);
+    beside(readers, cost_us);
+  }
+
+  // Collects nodes; then total_us is what they cost together.
+  void clear() {
+    set_.assign(words_, 0);
+    extra_sum_us_ = 0;
+  }
+  void add(int node) {
+    for (size_t w = 0; w < words_; ++w) set_[w] |= arcs_of_[node * words_ + w];
+    extra_sum_us_ += extra_us_[node];
+  }
+  double total_us() const {
+    double sum = extra_sum_us_;
+    for (size_t w = 0; w < words_; ++w) {
+      if (set_[w] == all_of(w)) {
+        sum += word_us_[w];
+        continue;
+      }
+      for (uint64_t left = set_[w]; left != 0; left &= left - 1)
+        sum += plan_us_[w * 64 + __builtin_ctzll(left)];
+    }
+    return sum;
+  }
+
+ private:
+  uint64_t all_of(size_t word) const {
+    const size_t count = plan_us_.size() - word * 64;
+    return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+  }
+
+  void along(const std::vector<int>& plan) {
+    for (size_t at = 0; at < plan.size(); ++at) {
+      clear();
+      set_[at / 64] |= uint64_t{1} << (at % 64);
+      finish(plan[at], 0);
+    }
+  }
+
+  void beside(const std::vector<std::vector<int>>& readers, std::span<const double> cost_us) {
+    CheapestFirst ready;
+    std::vector<int> missing;
+    auto weigh = [&](int arc) {
+      double sum = cost_us[arc];
+      for (const int node : network_.arcs[arc].inputs) sum += extra_us_[node];
+      if (std::isfinite(sum)) ready.emplace(sum, arc);
+    };
+    auto made = [&](int node) {
+      for (const int reader : readers[node])
+        if (--missing[reader] == 0) weigh(reader);
+    };
+    for (const Arc& arc : network_.arcs) missing.push_back(static_cast<int>(arc.inputs.size()));
+    for (size_t arc = 0; arc < missing.size(); ++arc)
+      if (missing[arc] == 0) weigh(static_cast<int>(arc));
+    for (int node = 0; node < network_.node_count; ++node)
+      if (extra_us_[node] == 0) made(node);
+    while (!ready.empty()) {
+      const auto [sum, arc] = ready.top();
+      ready.pop();
+      clear();
+      for (const int node : finish(arc, sum)) made(node);
+    }
+  }
+
+  // The arc is the first maker of some of its outputs: these.
+  std::vector<int> finish(int arc, double extra_us) {
+    for (const int node : network_.arcs[arc].inputs) add(node);
+    std::vector<int> first;
+    for (const int node : network_.arcs[arc].outputs) {
+      if (std::isfinite(extra_us_[node])) continue;
+      extra_us_[node] = extra_us;
+      std::copy(set_.begin(), set_.end(), arcs_of_.begin() + node * words_);
+      first.push_back(node);
+    }
+    return first;
+  }
+
+  const Network& network_;
+  size_t words_;
+  std::vector<uint64_t> arcs_of_;  // of each node: which arcs of the plan, `words_` words
+  std::vector<double> extra_us_;   // of each node: beside the plan's arcs
+  std::vector<double> plan_us_;    // of each arc of the plan
+  std::vector<double> word_us_;    // of each 64 of them
+  std::vector<uint64_t> set_;
+  double extra_sum_us_ = 0;
+};
+
+}  // namespace
+
+// One search.
+class RegressionSearch {
+ public:
+  RegressionSearch(const Regression& regression, std::span<const double> cost_us,
+                   const std::vector<int>& plan, int width)
+      : r_(regression),
+        cost_us_(cost_us),
+        width_(width),
+        completion_(r_.network_, r_.readers_, cost_us, plan),
+        at_place_(r_.places_ + 1),
+        visits_(r_.places_) {
+    std::mt19937_64 random(1);
+    for (size_t i = 0; i < r_.items_.size(); ++i) random_.push_back(random());
+  }
+
+  Regression::Result run() {
+    for (const int node : r_.network_.required) next_.push_back(r_.item_of_node_[node]);
+    std::sort(next_.begin(), next_.end());
+    next_.erase(std::unique(next_.begin(), next_.end()), next_.end());
+    offer(0, {});
+    while (!open_.empty()) visit(*open_.rbegin());
+    Regression::Result result;
+    result.is_complete = !left_out_;
+    const std::vector<State>& finished = at_place_[r_.places_].states;
+    if (finished.empty()) return result;
+    Step last = std::min_element(finished.begin(), finished.end(), cheaper)->step;
+    std::vector<int> arcs;
+    for (;; last = steps_[last.before]) {
+      if (last.arc >= 0) arcs.push_back(last.arc);
+      if (last.before < 0) break;
+    }
+    result.order = order_arcs(r_.network_, arcs).order;
+    for (const int arc : result.order) result.cost_us += cost_us_[arc];
+    return result;
+  }
+
+ private:
+  struct Step {
+    int before = -1;  // in steps_
+    int arc = -1;     // that was paid, if any
+  };
+  struct State {
+    uint64_t hash;
+    double paid_us;
+    Step step;
+    size_t begin, end;    // in the items of its place, ascending
+    double total_us = 0;  // with the completion
+  };
+  // The states whose last item is at one place.
+  struct Place {
+    std::vector<State> states;
+    std::vector<int> items;
+    std::span<const int> items_of(const State& state) const {
+      return {items.data() + state.begin, items.data() + state.end};
+    }
+  };
+  static bool cheaper(const State& a, const State& b) { return a.paid_us < b.paid_us; }
+
+  void visit(int place) {
+    Place here = std::move(at_place_[place]);
+    at_place_[place] = {};
+    open_.erase(place);
+    std::vector<State>& states = here.states;
+    std::sort(states.begin(), states.end(), [](const State& a, const State& b) {
+      return std::tie(a.hash, a.paid_us, a.step.before, a.step.arc) <
+             std::tie(b.hash, b.paid_us, b.step.before, b.step.arc);
+    });
+    states.erase(std::unique(states.begin(), states.end(),
+                             [](const State& a, const State& b) { return a.hash == b.hash; }),
+                 states.end());
+    if (r_.circle_[place] != Regression::kNoCircle) keep_new(place, states);
+    for (State& state : states) state.total_us = state.paid_us + completion_us(here.items_of(state));
+    std::erase_if(states, [](const State& state) { return !std::isfinite(state.total_us); });
+    if (states.size() > static_cast<size_t>(width_)) {
+      std::nth_element(states.begin(), states.begin() + width_, states.end(),
+                       [](const State& a, const State& b) {
+                         return std::tie(a.total_us, a.hash) < std::tie(b.total_us, b.hash);
+                       });
+      states.resize(width_);
+      left_out_ = true;
+    }
+    for (const State& state : states) expand(state, here.items_of(state), place);
+  }
+
+  // Around a circle a search comes back to where it was: states that are no cheaper go, and so do all in the
+  // end.
+  void keep_new(int place, std::vector<State>& states) {
+    constexpr int kMostVisits = 12;
+    if (++visits_[place] > kMostVisits) {
+      left_out_ = left_out_ || !states.empty();
+      states.clear();
+    }
+    std::erase_if(states, [&](const State& state) {
+      const auto [known, is_new] = seen_us_.try_emplace(state.hash, state.paid_us);
+      if (!is_new && known->second <= state.paid_us) return true;
+      known->second = state.paid_us;
+      return false;
+    });
+  }
+
+  void expand(const State& state, std::span<const int> items, int place) {
+    steps_.push_back(state.step);
+    const int before = static_cast<int>(steps_.size()) - 1;
+    paid_.clear();
+    for (const int item : items)
+      if (r_.items_[item].arc >= 0) paid_.push_back(item);
+    const int circle = r_.circle_[place];
+    for (size_t k = items.size(); k-- > 0;) {
+      const int where = r_.items_[items[k]].place;
+      if (where != place) {
+        // What is made last could as well be elsewhere on the circle.
+        left_out_ = left_out_ || (circle != Regression::kNoCircle && r_.circle_[where] == circle);
+        break;
+      }
+      const std::span<const int> settled = items.subspan(k, 1);
+      const Regression::Item& item = r_.items_[items[k]];
+      if (item.arc >= 0) {
+        replace(items, settled, r_.inputs_[item.arc]);
+        offer(state.paid_us, {before, -1});
+        continue;
+      }
+      for (const int arc : r_.network_.makers[item.node]) {
+        if (!std::isfinite(cost_us_[arc])) continue;
+        const int& waiting = r_.item_of_arc_[arc];
+        if (waiting >= 0)
+          replace(items, r_.outputs_[arc], {&waiting, 1});
+        else
+          replace(items, settled, r_.inputs_[arc]);
+        offer(state.paid_us + cost_us_[arc], {before, arc});
+      }
+    }
+  }
+
+  // Into next_: the items without `made`, with what is `read`; what an arc makes that is paid and still waits
+  // is there.
+  void replace(std::span<const int> items, std::span<const int> made, std::span<const int> read) {
+    kept_.clear();
+    std::set_difference(items.begin(), items.end(), made.begin(), made.end(), std::back_inserter(kept_));
+    wanted_.clear();
+    for (const int item : read) {
+      const bool is_paid = std::any_of(paid_.begin(), paid_.end(), [&](int paid) {
+        const std::vector<int>& outputs = r_.outputs_[r_.items_[paid].arc];
+        return paid != made[0] && std::binary_search(outputs.begin(), outputs.end(), item);
+      });
+      if (!is_paid) wanted_.push_back(item);
+    }
+    next_.clear();
+    std::set_union(kept_.begin(), kept_.end(), wanted_.begin(), wanted_.end(), std::back_inserter(next_));
+  }
+
+  // next_ as a state.
+  void offer(double paid_us, const Step& step) {
+    uint64_t hash = 0;
+    for (const int item : next_) hash ^= random_[item];
+    const int number = next_.empty() ? r_.places_ : r_.items_[next_.back()].place;
+    if (!next_.empty()) open_.insert(number);
+    Place& place = at_place_[number];
+    place.states.push_back({hash, paid_us, step, place.items.size(), place.items.size() + next_.size()});
+    place.items.insert(place.items.end(), next_.begin(), next_.end());
+  }
+
+  double completion_us(std::span<const int> items) {
+    completion_.clear();
+    for (const int item : items) {
+      const Regression::Item& wanted = r_.items_[item];
+      if (wanted.node >= 0)
+        completion_.add(wanted.node);
+      else
+        for (const int node : r_.network_.arcs[wanted.arc].inputs) completion_.add(node);
+    }
+    return completion_.total_us();
+  }
+
+  const Regression& r_;
+  std::span<const double> cost_us_;
+  const int width_;
+  Completion completion_;
+  std::vector<uint64_t> random_;                  // of each item; a state's hash is their exclusive or
+  std::vector<Place> at_place_;                   // the last one: nothing is wanted
+  std::set<int> open_;                            // places that have states
+  std::vector<int> visits_;                       // of each place in a circle
+  std::unordered_map<uint64_t, double> seen_us_;  // of states in circles, by hash: what was paid
+  std::vector<Step> steps_;                       // of the states that were expanded
+  std::vector<int> paid_, kept_, wanted_, next_;
+  bool left_out_ = false;
+};
+
+namespace {
+
+bool is_reorder(const Arc& arc) {
+  return arc.covers.empty() && arc.inputs.size() == 1 && arc.outputs.size() == 1;
+}
+
+}  // namespace
+
+Regression::Regression(const Network& network)
+    : network_(network),
+      readers_(network.node_count),
+      item_of_node_(network.node_count),
+      item_of_arc_(network.arcs.size(), -1) {
+  const int arcs = static_cast<int>(network.arcs.size()), nodes = network.node_count;
+  std::vector<int> arc_of;  // of each vertex beyond the nodes
+  for (int a = 0; a < arcs; ++a) {
+    for (const int node : network.arcs[a].inputs) readers_[node].push_back(a);
+    if (network.arcs[a].outputs.size() < 2) continue;
+    item_of_arc_[a] = nodes + static_cast<int>(arc_of.size());
+    arc_of.push_back(a);
+  }
+  // Depth first from the required nodes, the longest way first: what hangs beside it is then settled next to
+  // its reader, and few things are wanted at a time.
+  const std::vector<int> depth = depths(network);
+  std::vector<int> vertices = network.required, vertex_of(nodes + arc_of.size(), -1);
+  for (size_t i = 0; i < vertices.size(); ++i) vertex_of[vertices[i]] = static_cast<int>(i);
+  for (int i = 0; i < nodes + static_cast<int>(arc_of.size()); ++i)
+    if (vertex_of[i] < 0) {
+      vertex_of[i] = static_cast<int>(vertices.size());
+      vertices.push_back(i);
+    }
+  std::vector<std::vector<int>> needs(vertices.size());
+  for (size_t v = 0; v < vertices.size(); ++v) {
+    std::vector<std::pair<int, int>> to;  // -depth, vertex
+    auto read = [&](int arc) {
+      for (const int node : network.arcs[arc].inputs) to.emplace_back(-depth[node], vertex_of[node]);
+    };
+    if (vertices[v] >= nodes) {
+      read(arc_of[vertices[v] - nodes]);
+    } else {
+      for (const int arc : network.makers[vertices[v]]) {
+        if (item_of_arc_[arc] < 0) {
+          read(arc);
+          continue;
+        }
+        int most = 0;
+        for (const int node : network.arcs[arc].inputs) most = std::max(most, depth[node]);
+        to.emplace_back(-most, vertex_of[item_of_arc_[arc]]);
+      }
+    }
+    std::sort(to.begin(), to.end());
+    to.erase(std::unique(to.begin(), to.end()), to.end());
+    for (const auto& [key, vertex] : to) needs[v].push_back(vertex);
+  }
+  const std::vector<int> component = strong_components(needs);
+  // Circles are taken apart into the nodes that reorders join, by depth.
+  std::vector<std::vector<int>> reorders(vertices.size());
+  for (const Arc& arc : network.arcs)
+    if (is_reorder(arc)) {
+      reorders[vertex_of[arc.inputs[0]]].push_back(vertex_of[arc.outputs[0]]);
+      reorders[vertex_of[arc.outputs[0]]].push_back(vertex_of[arc.inputs[0]]);
+    }
+  const std::vector<int> joined = strong_components(reorders);
+  std::vector<int> size(vertices.size()), joined_depth(vertices.size(), std::numeric_limits<int>::max());
+  for (size_t v = 0; v < vertices.size(); ++v) {
+    ++size[component[v]];
+    int least = 0;
+    if (vertices[v] < nodes)
+      least = depth[vertices[v]];
+    else
+      for (const int node : network.arcs[arc_of[vertices[v] - nodes]].inputs)
+        least = std::max(least, depth[node]);
+    joined_depth[joined[v]] = std::min(joined_depth[joined[v]], least);
+  }
+  std::vector<std::array<int, 4>> order;  // circle, depth, what reorders join, vertex
+  for (size_t v = 0; v < vertices.size(); ++v)
+    order.push_back({component[v], joined_depth[joined[v]], joined[v], static_cast<int>(v)});
+  std::sort(order.begin(), order.end());
+  for (size_t at = 0; at < order.size(); ++at) {
+    const bool is_new = at == 0 || order[at][0] != order[at - 1][0] || order[at][2] != order[at - 1][2];
+    if (is_new) circle_.push_back(size[order[at][0]] > 1 ? order[at][0] : kNoCircle);
+    const int item = static_cast<int>(items_.size()), vertex = vertices[order[at][3]];
+    places_ = static_cast<int>(circle_.size());
+    if (vertex < nodes) {
+      items_.push_back({places_ - 1, vertex, -1});
+      item_of_node_[vertex] = item;
+    } else {
+      items_.push_back({places_ - 1, -1, arc_of[vertex - nodes]});
+      item_of_arc_[items_.back().arc] = item;
+    }
+  }
+  auto as_items = [&](std::vector<int> list) {
+    for (int& node : list) node = item_of_node_[node];
+    std::sort(list.begin(), list.end());
+    return list;
+  };
+  for (const Arc& arc : network.arcs) {
+    inputs_.push_back(as_items(arc.inputs));
+    outputs_.push_back(as_items(arc.outputs));
+  }
+}
+
+// Of each node: by how many arcs, one after the other, it can be made at least.
+std::vector<int> Regression::depths(const Network& network) const {
+  std::vector<int> depth(network.node_count, 0), missing, ready;
+  for (size_t a = 0; a < network.arcs.size(); ++a) {
+    missing.push_back(static_cast<int>(network.arcs[a].inputs.size()));
+    if (missing[a] == 0) ready.push_back(static_cast<int>(a));
+  }
+  for (int now = 1; !ready.empty(); ++now) {
+    std::vector<int> next;
+    for (const int arc : ready)
+      for (const int node : network.arcs[arc].outputs) {
+        if (depth[node] != 0) continue;
+        depth[node] = now;
+        for (const int reader : readers_[node])
+          if (--missing[reader] == 0) next.push_back(reader);
+      }
+    ready = std::move(next);
+  }
+  return depth;
+}
+
+Regression::Result Regression::search(std::span<const double> cost_us, const std::vector<int>& plan,
+                                      int width) const {
+  return RegressionSearch(*this, cost_us, plan, width).run();
+}
+
+}  // namespace korch

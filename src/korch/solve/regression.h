@@ -1,0 +1,53 @@
+// Plans by regression search: from the required nodes backwards, one arc at a time, as planning does it
+// (Bonet and Geffner, Planning as heuristic search, AIJ 2001). A state is the set of nodes that are still
+// wanted; an arc replaces what it makes by what it reads, so that no plan can wait for itself. The states are
+// taken in the order of the network, a beam of them at each place (Lowerre 1976), best first by what is paid
+// and what the best plan known would pay for the rest.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "korch/solve/network.h"
+
+namespace korch {
+
+class Regression {
+ public:
+  explicit Regression(const Network& network);
+
+  struct Result {
+    std::vector<int>
+        order;  // arcs that reach the required nodes, in an order that can run; empty: none found
+    double cost_us = 0;
+    bool is_complete = false;  // no state was left out: the plan is optimal, or there is none
+  };
+  // Microseconds per arc, not negative; infinite: cannot run. `plan`: arcs in an order that can run, or
+  // empty; the search looks around it. Up to `width` states are expanded at each place.
+  Result search(std::span<const double> cost_us, const std::vector<int>& plan, int width) const;
+
+ private:
+  friend class RegressionSearch;
+
+  // What can be wanted: nodes, and arcs with several outputs that are paid and wait until everything that may
+  // read them is settled. Numbered such that what something is made from comes before it, circles aside.
+  struct Item {
+    int place;      // shared by the items of a circle
+    int node = -1;  // or
+    int arc = -1;
+  };
+  std::vector<int> depths(const Network& network) const;
+
+  const Network& network_;
+  std::vector<std::vector<int>> readers_;  // of each node: arcs
+  std::vector<Item> items_;
+  std::vector<int> item_of_node_;
+  std::vector<int> item_of_arc_;           // -1: one output
+  std::vector<std::vector<int>> inputs_;   // of each arc: items, ascending
+  std::vector<std::vector<int>> outputs_;  // of each arc: items, ascending
+  int places_ = 0;
+  static constexpr int kNoCircle = -1;
+  std::vector<int> circle_;  // of each place
+};
+
+}  // namespace korch
