@@ -108,10 +108,11 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   fmt::print("{} primitives -> {} kernels, predicted {:.1f} us (bound {:.1f} us, gap {:.2f} %{})\n",
              r.primitives, result.plan.steps.size(), predicted_us(r), r.bound_us, 100 * r.gap,
              r.certified ? ", certified" : "");
-  if (!r.whole_runs.empty())
-    fmt::print("run whole: {} plan {:.1f} us, kept; {} plan {:.1f} us (predicted {:.1f} us)\n",
-               r.whole_runs[0].plan, r.whole_runs[0].measured_us, r.whole_runs[1].plan,
-               r.whole_runs[1].measured_us, r.whole_runs[1].predicted_us);
+  std::string runs;
+  for (const WholeRun& run : r.whole_runs)
+    runs += fmt::format("{}{} plan {:.1f} us{}", runs.empty() ? "run whole: " : "; ", run.plan,
+                        run.measured_us, runs.empty() ? ", kept" : "");
+  if (!runs.empty()) fmt::print("{}\n", runs);
   fmt::print(
       "{} candidates, {} columns of {} different kernels, {} measured; {} kernels compiled and {} "
       "measured now\n",

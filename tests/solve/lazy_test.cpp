@@ -173,6 +173,22 @@ TEST(Lazy, ColumnsMeasuredAlongCount) {
   EXPECT_EQ(result.solution.objective_us, 5);
 }
 
+// Two ways that turn out to cost nearly the same, and a dear one.
+TEST(Lazy, TellsPlansThatAreNearlyAsGood) {
+  Problem problem = two_ways();
+  problem.columns.push_back(problem.columns[0]);
+  const std::vector<double> costs = {5.05, 5, 9};
+  const LazyResult result = solve_lazily(problem, [&](const std::vector<int>& columns) {
+    for (const int column : columns) {
+      problem.columns[column].measured = true;
+      problem.columns[column].cost_us = costs[column];
+    }
+    return true;
+  });
+  EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
+  EXPECT_EQ(result.others, (std::vector<std::vector<int>>{{0}}));
+}
+
 TEST(Lazy, StopsWhenNothingMoreIsMeasured) {
   Problem problem = two_ways();
   problem.columns[1].measured = true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -60,7 +61,8 @@ class PlanChooser {
     take_quick_costs();
     bank_.release_memory();
     SolveMemo memo = memo_of(solved);
-    if (!solved.solution.chosen.empty()) run_against_rival(memo);
+    if (!solved.solution.chosen.empty() && options_.measure && options_.budget_s == 0)
+      run_whole(memo, solved.others);
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
@@ -102,14 +104,15 @@ class PlanChooser {
     return solve_lazily(problem, measure, {}).solution;
   }
 
-  // Kernels measured one by one do not tell what they do to each other. Where greedy's plan is nearly as good
-  // by their costs, both are run whole; greedy's takes the place of the solver's when it is faster beyond
-  // doubt.
-  void run_against_rival(SolveMemo& memo) {
-    constexpr double kNearly = 1.15;
-    const bool same = std::set<int>(rival_.chosen.begin(), rival_.chosen.end()) ==
-                      std::set<int>(memo.solution.chosen.begin(), memo.solution.chosen.end());
-    if (rival_.chosen.empty() || same || rival_.objective_us > kNearly * memo.solution.objective_us) return;
+  // Kernels measured one by one do not tell what they do to each other. The plans that are nearly as good by
+  // their costs, greedy's among them, are run whole against the program's; one that is faster beyond doubt
+  // takes its place.
+  void run_whole(SolveMemo& memo, const std::vector<std::vector<int>>& others) {
+    constexpr double kNearly = 1.15;  // what greedy's plan may cost
+    std::vector<std::pair<std::string, std::vector<int>>> challengers;
+    if (!rival_.chosen.empty() && rival_.objective_us <= kNearly * memo.solution.objective_us)
+      challengers.emplace_back("greedy", rival_.chosen);
+    for (const std::vector<int>& other : others) challengers.emplace_back("solver's next", other);
     const TempDir folder;
     auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
       BuiltPlan built = build_plan(graph_, columns_, chosen, bank_, target_, options_.accuracy);
@@ -118,18 +121,31 @@ class PlanChooser {
                        folder.path() + file);
       return folder.path() + file;
     };
-    BenchOptions options;
-    options.max_seconds = 10;
-    const std::vector<BenchRow> rows =
-        bench({draft(memo.solution.chosen, "/solver.so"), draft(rival_.chosen, "/greedy.so")}, options).rows;
-    const WholeRun solvers{"solver's", memo.solution.objective_us, rows[0].median_us};
-    const WholeRun greedys{"greedy", rival_.objective_us, rows[1].median_us};
-    if (rows[1].ratio_high < 1) {
-      memo.solution.chosen = rival_.chosen;
-      memo.whole_runs = {greedys, solvers};
-    } else {
-      memo.whole_runs = {solvers, greedys};
+    std::string kept_file;
+    std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
+    for (const auto& [name, chosen] : challengers) {
+      if (!seen.insert(as_set(chosen)).second) continue;
+      if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
+      const std::string file = draft(chosen, fmt::format("/{}.so", seen.size()));
+      BenchOptions options;
+      options.max_seconds = 10;
+      const std::vector<BenchRow> rows = bench({kept_file, file}, options).rows;
+      if (memo.whole_runs.empty())
+        memo.whole_runs = {{"solver's", memo.solution.objective_us, rows[0].median_us}};
+      const WholeRun run{name, cost_of(chosen), rows[1].median_us};
+      const bool is_faster = rows[1].ratio_high < 1;
+      memo.whole_runs.insert(is_faster ? memo.whole_runs.begin() : memo.whole_runs.end(), run);
+      if (is_faster) memo.solution.chosen = chosen;
+      std::filesystem::remove(is_faster ? std::exchange(kept_file, file) : file);
     }
+  }
+
+  static std::set<int> as_set(const std::vector<int>& ids) { return {ids.begin(), ids.end()}; }
+
+  double cost_of(const std::vector<int>& chosen) const {
+    double sum = 0;
+    for (const int id : chosen) sum += columns_.problem.columns[id].cost_us;
+    return sum;
   }
 
   // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as

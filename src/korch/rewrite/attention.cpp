@@ -7,10 +7,6 @@
 namespace korch::rules {
 namespace {
 
-// Fewer gain 15 to 35 % of three kernels that are few of a network's, and cost the program more than that:
-// docs/design/rewrite.md.
-constexpr int64_t kFewestKeys = 512;
-
 bool is_over_last_axis(const Rewriter& r, const Node& reduction) {
   const auto& attrs = std::get<ReduceAttrs>(reduction.attrs);
   return attrs.keepdims && attrs.axes == std::vector<int64_t>{r.rank(reduction.inputs[0]) - 1};
@@ -82,9 +78,7 @@ void online_attention(Rewriter& r, NodeId id) {
   const auto& attrs = std::get<MatMulAttrs>(matmul.attrs);
   const std::optional<ValueId> scores = softmax_operand(r, matmul.inputs[0]);
   if (!scores || attrs.transpose_a || !r.is_float32(*scores)) return;
-  if (static_cast<double>(r.elements(*scores)) * sizeof(float) < kSecondCache_bytes ||
-      r.shape(*scores).back() < kFewestKeys)
-    return;
+  if (static_cast<double>(r.elements(*scores)) * sizeof(float) < kSecondCache_bytes) return;
   std::optional<Operands> operands = product(r, *scores);
   std::vector<ValueId> mask;
   if (const std::optional<Node> sum = r.producer(*scores, Op::Add); sum && !operands)

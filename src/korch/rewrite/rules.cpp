@@ -109,8 +109,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"online_attention",
        "MatMul(softmax(MatMul(q, k^T) Mul c + mask), v)",
        "Attention(q Mul c, k, v, mask)",
-       "c is one constant; 512 keys or more, and scores that would fill the second cache: for fewer, the "
-       "program finds less elsewhere than it gains",
+       "c is one constant, and the scores would fill the second cache",
        true,
        false,
        true,

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "korch/solve/orchestrator.h"
 #include "korch/solve/problem.h"
@@ -16,6 +18,7 @@ constexpr double kLittle = 1e-5;        // relative: what is not worth another p
 // waits for.
 constexpr double kNear = 0.7;
 constexpr int kRelaxations = 20;
+constexpr double kLeastBound_s = 10;  // for the first relaxation, whatever is left
 
 class LazyLoop {
  public:
@@ -42,6 +45,7 @@ class LazyLoop {
       result.bound_violations +=
           !was_measured_[i] && problem_.columns[i].measured && problem_.columns[i].cost_us < bound_us_[i];
     result.certified = last_.status == SolveStatus::optimal && result.bound_violations == 0;
+    result.others = nearly_as_good();
     return result;
   }
 
@@ -66,10 +70,11 @@ class LazyLoop {
   // Measures what the relaxation takes, while it can become a proof.
   void prove() {
     double bound_us = 0;
-    while (!plan_.empty() && left_s() > 0) {
+    while (!plan_.empty() && (bound_us == 0 || left_s() > 0)) {
       bool is_learning = false;
       for (const Orchestrator::Effort& effort : {Orchestrator::kQuick, Orchestrator::kThorough}) {
-        const Orchestrator::Relaxed relaxed = orchestrator_.relax(left_s(), effort);
+        const Orchestrator::Relaxed relaxed =
+            orchestrator_.relax(bound_us > 0 ? left_s() : std::max(left_s(), kLeastBound_s), effort);
         ++rounds_;
         seconds_ += relaxed.seconds;
         if (relaxed.bound_us > 0) bound_us = relaxed.bound_us;
@@ -123,9 +128,24 @@ class LazyLoop {
   bool keep_if_measured(const std::vector<int>& plan) {
     if (plan.empty() || !is_measured(plan)) return false;
     const double cost = cost_of(plan);
-    if (!std::isfinite(cost) || (!plan_.empty() && cost >= cost_of(plan_))) return false;
+    if (!std::isfinite(cost)) return false;
+    measured_plans_.insert(plan);
+    if (!plan_.empty() && cost >= cost_of(plan_)) return false;
     plan_ = plan;
     return true;
+  }
+
+  std::vector<std::vector<int>> nearly_as_good() const {
+    constexpr double kNearly = 1.02;
+    constexpr size_t kMost = 2;
+    std::vector<std::pair<double, std::vector<int>>> others;
+    for (const std::vector<int>& plan : measured_plans_)
+      if (const double cost = cost_of(plan); plan != last_.chosen && cost <= kNearly * last_.objective_us)
+        others.emplace_back(cost, plan);
+    std::sort(others.begin(), others.end());
+    std::vector<std::vector<int>> result;
+    for (size_t i = 0; i < std::min(kMost, others.size()); ++i) result.push_back(others[i].second);
+    return result;
   }
 
   bool is_measured(const std::vector<int>& columns) const {
@@ -146,6 +166,7 @@ class LazyLoop {
   std::vector<double> bound_us_;
   std::vector<bool> was_measured_;
   std::vector<int> plan_;  // the cheapest plan known that is measured throughout
+  std::set<std::vector<int>> measured_plans_;
   Solution last_;
   int rounds_ = 0, cuts_ = 0;
   double seconds_ = 0;

@@ -63,6 +63,7 @@ std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen
 using Measure = std::function<bool(const std::vector<int>&)>;
 struct LazyResult {
   Solution solution;
+  std::vector<std::vector<int>> others;  // plans measured throughout that cost little more, cheapest first
   int bound_violations = 0;  // columns measured below their bound
   bool certified = false;
 };

@@ -210,22 +210,22 @@ class RegressionSearch {
       states.resize(width_);
       left_out_ = true;
     }
-    for (const State& state : states) expand(state, here.items_of(state), place);
+    for (const State& state : states) {
+      if (r_.circle_[place] != Regression::kNoCircle) seen_us_[state.hash] = state.paid_us;
+      expand(state, here.items_of(state), place);
+    }
   }
 
   // Around a circle a search comes back to where it was: states that are no cheaper go, and so do all in the
-  // end.
+  // end. Each reorder of a place is worth one visit.
   void keep_new(int place, std::vector<State>& states) {
-    constexpr int kMostVisits = 12;
-    if (++visits_[place] > kMostVisits) {
-      left_out_ = left_out_ || !states.empty();
-      states.clear();
-    }
+    constexpr int kRounds = 2;  // of a circle, at most, where states are left out anyway
+    if (circle_ != r_.circle_[place]) seen_us_.clear();
+    circle_ = r_.circle_[place];
+    if (++visits_[place] > kRounds * r_.sizes_[place] && left_out_) states.clear();
     std::erase_if(states, [&](const State& state) {
-      const auto [known, is_new] = seen_us_.try_emplace(state.hash, state.paid_us);
-      if (!is_new && known->second <= state.paid_us) return true;
-      known->second = state.paid_us;
-      return false;
+      const auto known = seen_us_.find(state.hash);
+      return known != seen_us_.end() && known->second <= state.paid_us;
     });
   }
 
@@ -310,6 +310,7 @@ class RegressionSearch {
   std::vector<Place> at_place_;                   // the last one: nothing is wanted
   std::set<int> open_;                            // places that have states
   std::vector<int> visits_;                       // of each place in a circle
+  int circle_ = Regression::kNoCircle;            // where the search is
   std::unordered_map<uint64_t, double> seen_us_;  // of states in circles, by hash: what was paid
   std::vector<Step> steps_;                       // of the states that were expanded
   std::vector<int> paid_, kept_, wanted_, next_;
@@ -396,7 +397,11 @@ Regression::Regression(const Network& network)
   std::sort(order.begin(), order.end());
   for (size_t at = 0; at < order.size(); ++at) {
     const bool is_new = at == 0 || order[at][0] != order[at - 1][0] || order[at][2] != order[at - 1][2];
-    if (is_new) circle_.push_back(size[order[at][0]] > 1 ? order[at][0] : kNoCircle);
+    if (is_new) {
+      circle_.push_back(size[order[at][0]] > 1 ? order[at][0] : kNoCircle);
+      sizes_.push_back(0);
+    }
+    ++sizes_.back();
     const int item = static_cast<int>(items_.size()), vertex = vertices[order[at][3]];
     places_ = static_cast<int>(circle_.size());
     if (vertex < nodes) {

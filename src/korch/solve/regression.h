@@ -47,7 +47,7 @@ class Regression {
   std::vector<std::vector<int>> outputs_;  // of each arc: items, ascending
   int places_ = 0;
   static constexpr int kNoCircle = -1;
-  std::vector<int> circle_;  // of each place
+  std::vector<int> circle_, sizes_;  // of each place
 };
 
 }  // namespace korch
