@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narrow ones while much is unknown
 constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
+constexpr size_t kFew = 32;             // kernels that are looked at twice at once
 constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
 // A proof is tried where the relaxation's bound is that near to the plan, relative to it, or where there is
 // time for that many relaxations. One that begins further away takes more time and measurements than anybody
@@ -118,10 +119,19 @@ class LazyLoop {
 
   // Asks for the costs that are missing among `columns`; false when nothing came of it.
   bool measure(const std::vector<int>& columns) {
-    std::vector<int> wanted;
+    const std::vector<int> wanted = unmeasured(columns);
+    if (wanted.empty() || !measure_(wanted)) return false;
+    // Of few, a second look costs less than another search.
+    const std::vector<int> again = unmeasured(wanted);
+    if (wanted.size() <= kFew && !again.empty()) measure_(again);
+    return true;
+  }
+
+  std::vector<int> unmeasured(const std::vector<int>& columns) const {
+    std::vector<int> result;
     for (const int column : columns)
-      if (!problem_.columns[column].measured) wanted.push_back(column);
-    return !wanted.empty() && measure_(wanted);
+      if (!problem_.columns[column].measured) result.push_back(column);
+    return result;
   }
 
   // False unless it is measured and cheaper than what was kept.

@@ -64,7 +64,7 @@ using Measure = std::function<bool(const std::vector<int>&)>;
 struct LazyResult {
   Solution solution;
   std::vector<std::vector<int>> others;  // plans measured throughout that cost little more, cheapest first
-  int bound_violations = 0;  // columns measured below their bound
+  int bound_violations = 0;              // columns measured below their bound
   bool certified = false;
 };
 LazyResult solve_lazily(Problem& problem, const Measure& measure, const SolveOptions& options = {});

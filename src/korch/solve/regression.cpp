@@ -8,7 +8,6 @@
 #include <limits>
 #include <queue>
 #include <random>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -138,8 +137,9 @@ class RegressionSearch {
         cost_us_(cost_us),
         width_(width),
         completion_(r_.network_, r_.readers_, cost_us, plan),
-        at_place_(r_.places_ + 1),
-        visits_(r_.places_) {
+        at_place_(r_.sizes_.size() + 1),
+        is_open_(r_.sizes_.size()),
+        visits_(r_.sizes_.size()) {
     std::mt19937_64 random(1);
     for (size_t i = 0; i < r_.items_.size(); ++i) random_.push_back(random());
   }
@@ -149,10 +149,14 @@ class RegressionSearch {
     std::sort(next_.begin(), next_.end());
     next_.erase(std::unique(next_.begin(), next_.end()), next_.end());
     offer(0, {});
-    while (!open_.empty()) visit(*open_.rbegin());
+    while (!open_.empty()) {
+      const int place = open_.top();
+      open_.pop();
+      visit(place);
+    }
     Regression::Result result;
     result.is_complete = !left_out_;
-    const std::vector<State>& finished = at_place_[r_.places_].states;
+    const std::vector<State>& finished = at_place_.back().states;
     if (finished.empty()) return result;
     Step last = std::min_element(finished.begin(), finished.end(), cheaper)->step;
     std::vector<int> arcs;
@@ -188,9 +192,8 @@ class RegressionSearch {
   static bool cheaper(const State& a, const State& b) { return a.paid_us < b.paid_us; }
 
   void visit(int place) {
-    Place here = std::move(at_place_[place]);
-    at_place_[place] = {};
-    open_.erase(place);
+    Place here = std::exchange(at_place_[place], {});  // what leads back here comes with the next visit
+    is_open_[place] = false;
     std::vector<State>& states = here.states;
     std::sort(states.begin(), states.end(), [](const State& a, const State& b) {
       return std::tie(a.hash, a.paid_us, a.step.before, a.step.arc) <
@@ -214,6 +217,9 @@ class RegressionSearch {
       if (r_.circle_[place] != Regression::kNoCircle) seen_us_[state.hash] = state.paid_us;
       expand(state, here.items_of(state), place);
     }
+    states.clear();
+    here.items.clear();
+    spare_.push_back(std::move(here));
   }
 
   // Around a circle a search comes back to where it was: states that are no cheaper go, and so do all in the
@@ -283,9 +289,16 @@ class RegressionSearch {
   void offer(double paid_us, const Step& step) {
     uint64_t hash = 0;
     for (const int item : next_) hash ^= random_[item];
-    const int number = next_.empty() ? r_.places_ : r_.items_[next_.back()].place;
-    if (!next_.empty()) open_.insert(number);
+    const size_t number = next_.empty() ? is_open_.size() : r_.items_[next_.back()].place;
+    if (number < is_open_.size() && !is_open_[number]) {
+      is_open_[number] = true;
+      open_.push(static_cast<int>(number));
+    }
     Place& place = at_place_[number];
+    if (place.states.empty() && !spare_.empty()) {
+      place = std::move(spare_.back());
+      spare_.pop_back();
+    }
     place.states.push_back({hash, paid_us, step, place.items.size(), place.items.size() + next_.size()});
     place.items.insert(place.items.end(), next_.begin(), next_.end());
   }
@@ -308,7 +321,9 @@ class RegressionSearch {
   Completion completion_;
   std::vector<uint64_t> random_;                  // of each item; a state's hash is their exclusive or
   std::vector<Place> at_place_;                   // the last one: nothing is wanted
-  std::set<int> open_;                            // places that have states
+  std::vector<Place> spare_;                      // empty ones, whose memory serves again
+  std::priority_queue<int> open_;                 // places that have states
+  std::vector<bool> is_open_;                     // of each place
   std::vector<int> visits_;                       // of each place in a circle
   int circle_ = Regression::kNoCircle;            // where the search is
   std::unordered_map<uint64_t, double> seen_us_;  // of states in circles, by hash: what was paid
@@ -317,101 +332,16 @@ class RegressionSearch {
   bool left_out_ = false;
 };
 
-namespace {
-
-bool is_reorder(const Arc& arc) {
-  return arc.covers.empty() && arc.inputs.size() == 1 && arc.outputs.size() == 1;
-}
-
-}  // namespace
-
 Regression::Regression(const Network& network)
     : network_(network),
       readers_(network.node_count),
-      item_of_node_(network.node_count),
+      item_of_node_(network.node_count, -1),
       item_of_arc_(network.arcs.size(), -1) {
-  const int arcs = static_cast<int>(network.arcs.size()), nodes = network.node_count;
-  std::vector<int> arc_of;  // of each vertex beyond the nodes
-  for (int a = 0; a < arcs; ++a) {
-    for (const int node : network.arcs[a].inputs) readers_[node].push_back(a);
-    if (network.arcs[a].outputs.size() < 2) continue;
-    item_of_arc_[a] = nodes + static_cast<int>(arc_of.size());
-    arc_of.push_back(a);
-  }
-  // Depth first from the required nodes, the longest way first: what hangs beside it is then settled next to
-  // its reader, and few things are wanted at a time.
-  const std::vector<int> depth = depths(network);
-  std::vector<int> vertices = network.required, vertex_of(nodes + arc_of.size(), -1);
-  for (size_t i = 0; i < vertices.size(); ++i) vertex_of[vertices[i]] = static_cast<int>(i);
-  for (int i = 0; i < nodes + static_cast<int>(arc_of.size()); ++i)
-    if (vertex_of[i] < 0) {
-      vertex_of[i] = static_cast<int>(vertices.size());
-      vertices.push_back(i);
-    }
-  std::vector<std::vector<int>> needs(vertices.size());
-  for (size_t v = 0; v < vertices.size(); ++v) {
-    std::vector<std::pair<int, int>> to;  // -depth, vertex
-    auto read = [&](int arc) {
-      for (const int node : network.arcs[arc].inputs) to.emplace_back(-depth[node], vertex_of[node]);
-    };
-    if (vertices[v] >= nodes) {
-      read(arc_of[vertices[v] - nodes]);
-    } else {
-      for (const int arc : network.makers[vertices[v]]) {
-        if (item_of_arc_[arc] < 0) {
-          read(arc);
-          continue;
-        }
-        int most = 0;
-        for (const int node : network.arcs[arc].inputs) most = std::max(most, depth[node]);
-        to.emplace_back(-most, vertex_of[item_of_arc_[arc]]);
-      }
-    }
-    std::sort(to.begin(), to.end());
-    to.erase(std::unique(to.begin(), to.end()), to.end());
-    for (const auto& [key, vertex] : to) needs[v].push_back(vertex);
-  }
-  const std::vector<int> component = strong_components(needs);
-  // Circles are taken apart into the nodes that reorders join, by depth.
-  std::vector<std::vector<int>> reorders(vertices.size());
-  for (const Arc& arc : network.arcs)
-    if (is_reorder(arc)) {
-      reorders[vertex_of[arc.inputs[0]]].push_back(vertex_of[arc.outputs[0]]);
-      reorders[vertex_of[arc.outputs[0]]].push_back(vertex_of[arc.inputs[0]]);
-    }
-  const std::vector<int> joined = strong_components(reorders);
-  std::vector<int> size(vertices.size()), joined_depth(vertices.size(), std::numeric_limits<int>::max());
-  for (size_t v = 0; v < vertices.size(); ++v) {
-    ++size[component[v]];
-    int least = 0;
-    if (vertices[v] < nodes)
-      least = depth[vertices[v]];
-    else
-      for (const int node : network.arcs[arc_of[vertices[v] - nodes]].inputs)
-        least = std::max(least, depth[node]);
-    joined_depth[joined[v]] = std::min(joined_depth[joined[v]], least);
-  }
-  std::vector<std::array<int, 4>> order;  // circle, depth, what reorders join, vertex
-  for (size_t v = 0; v < vertices.size(); ++v)
-    order.push_back({component[v], joined_depth[joined[v]], joined[v], static_cast<int>(v)});
-  std::sort(order.begin(), order.end());
-  for (size_t at = 0; at < order.size(); ++at) {
-    const bool is_new = at == 0 || order[at][0] != order[at - 1][0] || order[at][2] != order[at - 1][2];
-    if (is_new) {
-      circle_.push_back(size[order[at][0]] > 1 ? order[at][0] : kNoCircle);
-      sizes_.push_back(0);
-    }
-    ++sizes_.back();
-    const int item = static_cast<int>(items_.size()), vertex = vertices[order[at][3]];
-    places_ = static_cast<int>(circle_.size());
-    if (vertex < nodes) {
-      items_.push_back({places_ - 1, vertex, -1});
-      item_of_node_[vertex] = item;
-    } else {
-      items_.push_back({places_ - 1, -1, arc_of[vertex - nodes]});
-      item_of_arc_[items_.back().arc] = item;
-    }
-  }
+  for (size_t a = 0; a < network.arcs.size(); ++a)
+    for (const int node : network.arcs[a].inputs) readers_[node].push_back(static_cast<int>(a));
+  list_items();
+  const std::vector<int> depth = depths();
+  place_items(strong_components(needs(depth)), strong_components(reorders()), depth);
   auto as_items = [&](std::vector<int> list) {
     for (int& node : list) node = item_of_node_[node];
     std::sort(list.begin(), list.end());
@@ -423,25 +353,108 @@ Regression::Regression(const Network& network)
   }
 }
 
-// Of each node: by how many arcs, one after the other, it can be made at least.
-std::vector<int> Regression::depths(const Network& network) const {
-  std::vector<int> depth(network.node_count, 0), missing, ready;
-  for (size_t a = 0; a < network.arcs.size(); ++a) {
-    missing.push_back(static_cast<int>(network.arcs[a].inputs.size()));
+// In any order, but the required nodes first: the depth-first search of the components begins there.
+void Regression::list_items() {
+  auto add_node = [&](int node) {
+    if (item_of_node_[node] >= 0) return;
+    item_of_node_[node] = static_cast<int>(items_.size());
+    items_.push_back({-1, node, -1});
+  };
+  for (const int node : network_.required) add_node(node);
+  for (int node = 0; node < network_.node_count; ++node) add_node(node);
+  for (size_t a = 0; a < network_.arcs.size(); ++a) {
+    if (network_.arcs[a].outputs.size() < 2) continue;
+    item_of_arc_[a] = static_cast<int>(items_.size());
+    items_.push_back({-1, -1, static_cast<int>(a)});
+  }
+}
+
+// Of each item: how many arcs, one after the other, it takes at least until it can be made.
+std::vector<int> Regression::depths() const {
+  std::vector<int> depth(items_.size(), 0), missing, ready;
+  for (size_t a = 0; a < network_.arcs.size(); ++a) {
+    missing.push_back(static_cast<int>(network_.arcs[a].inputs.size()));
     if (missing[a] == 0) ready.push_back(static_cast<int>(a));
   }
   for (int now = 1; !ready.empty(); ++now) {
     std::vector<int> next;
-    for (const int arc : ready)
-      for (const int node : network.arcs[arc].outputs) {
-        if (depth[node] != 0) continue;
-        depth[node] = now;
+    for (const int arc : ready) {
+      if (item_of_arc_[arc] >= 0) depth[item_of_arc_[arc]] = now;
+      for (const int node : network_.arcs[arc].outputs) {
+        int& reached = depth[item_of_node_[node]];
+        if (reached != 0) continue;
+        reached = now;
         for (const int reader : readers_[node])
           if (--missing[reader] == 0) next.push_back(reader);
       }
+    }
     ready = std::move(next);
   }
   return depth;
+}
+
+// Of each item: those that it may be made from, the deepest first. What hangs beside the longest way is then
+// numbered next to its reader, and few things are wanted at a time.
+std::vector<std::vector<int>> Regression::needs(const std::vector<int>& depth) const {
+  std::vector<std::vector<int>> needs(items_.size());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    auto read = [&](int arc) {
+      for (const int node : network_.arcs[arc].inputs) needs[i].push_back(item_of_node_[node]);
+    };
+    if (items_[i].arc >= 0) {
+      read(items_[i].arc);
+    } else {
+      for (const int arc : network_.makers[items_[i].node]) {
+        if (item_of_arc_[arc] >= 0)
+          needs[i].push_back(item_of_arc_[arc]);
+        else
+          read(arc);
+      }
+    }
+    std::sort(needs[i].begin(), needs[i].end(),
+              [&](int a, int b) { return depth[a] != depth[b] ? depth[a] > depth[b] : a < b; });
+    needs[i].erase(std::unique(needs[i].begin(), needs[i].end()), needs[i].end());
+  }
+  return needs;
+}
+
+// Both ways.
+std::vector<std::vector<int>> Regression::reorders() const {
+  std::vector<std::vector<int>> reorders(items_.size());
+  for (const Arc& arc : network_.arcs) {
+    if (!arc.covers.empty() || arc.inputs.size() != 1 || arc.outputs.size() != 1) continue;
+    const int from = item_of_node_[arc.inputs[0]], to = item_of_node_[arc.outputs[0]];
+    reorders[from].push_back(to);
+    reorders[to].push_back(from);
+  }
+  return reorders;
+}
+
+// Numbers the items by circle; circles are taken apart into the places of what reorders join, by depth.
+void Regression::place_items(const std::vector<int>& circle, const std::vector<int>& joined,
+                             const std::vector<int>& depth) {
+  std::vector<int> size(items_.size()), least(items_.size(), std::numeric_limits<int>::max());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    ++size[circle[i]];
+    least[joined[i]] = std::min(least[joined[i]], depth[i]);
+  }
+  using Rank = std::array<int, 3>;  // circle, depth, what reorders join
+  std::vector<std::pair<Rank, int>> order;
+  for (size_t i = 0; i < items_.size(); ++i)
+    order.push_back({{circle[i], least[joined[i]], joined[i]}, static_cast<int>(i)});
+  std::sort(order.begin(), order.end());
+  std::vector<Item> placed;
+  for (size_t at = 0; at < order.size(); ++at) {
+    const auto& [rank, i] = order[at];
+    if (at == 0 || rank != order[at - 1].first) {
+      circle_.push_back(size[rank[0]] > 1 ? rank[0] : kNoCircle);
+      sizes_.push_back(0);
+    }
+    ++sizes_.back();
+    (items_[i].arc >= 0 ? item_of_arc_[items_[i].arc] : item_of_node_[items_[i].node]) = static_cast<int>(at);
+    placed.push_back({static_cast<int>(sizes_.size()) - 1, items_[i].node, items_[i].arc});
+  }
+  items_ = std::move(placed);
 }
 
 Regression::Result Regression::search(std::span<const double> cost_us, const std::vector<int>& plan,

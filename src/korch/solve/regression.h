@@ -17,8 +17,7 @@ class Regression {
   explicit Regression(const Network& network);
 
   struct Result {
-    std::vector<int>
-        order;  // arcs that reach the required nodes, in an order that can run; empty: none found
+    std::vector<int> order;  // arcs that reach the required nodes, as they can run; empty: none found
     double cost_us = 0;
     bool is_complete = false;  // no state was left out: the plan is optimal, or there is none
   };
@@ -36,7 +35,12 @@ class Regression {
     int node = -1;  // or
     int arc = -1;
   };
-  std::vector<int> depths(const Network& network) const;
+  void list_items();
+  std::vector<int> depths() const;
+  std::vector<std::vector<int>> needs(const std::vector<int>& depth) const;
+  std::vector<std::vector<int>> reorders() const;
+  void place_items(const std::vector<int>& circle, const std::vector<int>& joined,
+                   const std::vector<int>& depth);
 
   const Network& network_;
   std::vector<std::vector<int>> readers_;  // of each node: arcs
@@ -45,9 +49,8 @@ class Regression {
   std::vector<int> item_of_arc_;           // -1: one output
   std::vector<std::vector<int>> inputs_;   // of each arc: items, ascending
   std::vector<std::vector<int>> outputs_;  // of each arc: items, ascending
-  int places_ = 0;
   static constexpr int kNoCircle = -1;
-  std::vector<int> circle_, sizes_;  // of each place
+  std::vector<int> circle_, sizes_;  // of each place: its circle, and of how many items it is
 };
 
 }  // namespace korch
