@@ -94,8 +94,8 @@ void run(const std::string& kind, int layers, CompileOptions& options) {
   const CompileResult result = compile_graph(network.finish(), kind, folder.path() + "/m.so", options);
   const PlanReport& r = result.plan.report;
   fmt::print(
-      "{} of {} layers: {} primitives, {} candidates, {} columns of {} different kernels, {} measured, {} "
-      "now\n",
+      "{} of {} layers: {} primitives, {} candidates, {} columns of {} different kernels, "
+      "{} measured, {} now\n",
       kind, layers, r.primitives, r.candidates, r.columns, r.kernels, r.measured, result.measured);
   fmt::print("objective {:.1f} us, bound {:.1f} us, gap {:.3f} %, {}, {} solves, {:.1f} s\n", r.objective_us,
              r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.solver_s);

@@ -186,7 +186,7 @@ TEST(Lazy, TellsPlansThatAreNearlyAsGood) {
     return true;
   });
   EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
-  EXPECT_EQ(result.others, (std::vector<std::vector<int>>{{0}}));
+  EXPECT_EQ(result.others, (std::vector<CostedPlan>{{5.05, {0}}}));
 }
 
 TEST(Lazy, StopsWhenNothingMoreIsMeasured) {

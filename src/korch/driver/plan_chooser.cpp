@@ -61,8 +61,7 @@ class PlanChooser {
     take_quick_costs();
     bank_.release_memory();
     SolveMemo memo = memo_of(solved);
-    if (!solved.solution.chosen.empty() && options_.measure && options_.budget_s == 0)
-      run_whole(memo, solved.others);
+    if (!solved.solution.chosen.empty() && options_.budget_s == 0) run_whole(memo, solved.others);
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
@@ -107,12 +106,12 @@ class PlanChooser {
   // Kernels measured one by one do not tell what they do to each other. The plans that are nearly as good by
   // their costs, greedy's among them, are run whole against the program's; one that is faster beyond doubt
   // takes its place.
-  void run_whole(SolveMemo& memo, const std::vector<std::vector<int>>& others) {
+  void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
     constexpr double kNearly = 1.15;  // what greedy's plan may cost
-    std::vector<std::pair<std::string, std::vector<int>>> challengers;
+    std::vector<std::pair<std::string, CostedPlan>> challengers;
     if (!rival_.chosen.empty() && rival_.objective_us <= kNearly * memo.solution.objective_us)
-      challengers.emplace_back("greedy", rival_.chosen);
-    for (const std::vector<int>& other : others) challengers.emplace_back("solver's next", other);
+      challengers.push_back({"greedy", {rival_.objective_us, rival_.chosen}});
+    for (const CostedPlan& other : others) challengers.emplace_back("solver's next", other);
     const TempDir folder;
     auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
       BuiltPlan built = build_plan(graph_, columns_, chosen, bank_, target_, options_.accuracy);
@@ -123,7 +122,8 @@ class PlanChooser {
     };
     std::string kept_file;
     std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
-    for (const auto& [name, chosen] : challengers) {
+    for (const auto& [name, plan] : challengers) {
+      const std::vector<int>& chosen = plan.chosen;
       if (!seen.insert(as_set(chosen)).second) continue;
       if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
       const std::string file = draft(chosen, fmt::format("/{}.so", seen.size()));
@@ -132,7 +132,7 @@ class PlanChooser {
       const std::vector<BenchRow> rows = bench({kept_file, file}, options).rows;
       if (memo.whole_runs.empty())
         memo.whole_runs = {{"solver's", memo.solution.objective_us, rows[0].median_us}};
-      const WholeRun run{name, cost_of(chosen), rows[1].median_us};
+      const WholeRun run{name, plan.cost_us, rows[1].median_us};
       const bool is_faster = rows[1].ratio_high < 1;
       memo.whole_runs.insert(is_faster ? memo.whole_runs.begin() : memo.whole_runs.end(), run);
       if (is_faster) memo.solution.chosen = chosen;
@@ -141,12 +141,6 @@ class PlanChooser {
   }
 
   static std::set<int> as_set(const std::vector<int>& ids) { return {ids.begin(), ids.end()}; }
-
-  double cost_of(const std::vector<int>& chosen) const {
-    double sum = 0;
-    for (const int id : chosen) sum += columns_.problem.columns[id].cost_us;
-    return sum;
-  }
 
   // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as
   // before.
@@ -232,9 +226,11 @@ class PlanChooser {
   // Different ones that the program may choose.
   int count_kernels() const {
     return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(), [&](const auto& key_and_ids) {
-      const int id = key_and_ids.second[0];
-      return columns_.infos[id].kind != ColumnInfo::Kind::view &&
-             (is_known_[id] || std::isfinite(columns_.problem.columns[id].cost_us));
+      const std::vector<int>& ids = key_and_ids.second;
+      return columns_.infos[ids[0]].kind != ColumnInfo::Kind::view &&
+             std::any_of(ids.begin(), ids.end(), [&](int id) {
+               return is_known_[id] || std::isfinite(columns_.problem.columns[id].cost_us);
+             });
     }));
   }
 

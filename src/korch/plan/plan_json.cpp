@@ -187,7 +187,7 @@ PlanReport report_from(const Json& json) {
   r.primitives = json.at("primitives");
   r.candidates = json.at("candidates");
   r.columns = json.at("columns");
-  r.kernels = json.value("kernels", 0);  // executables of before there was this have none
+  r.kernels = json.value("kernels", r.columns);  // before there was this, columns were counted
   r.measured = json.at("measured");
   r.solves = json.at("solves");
   r.cycle_cuts = json.at("cycle_cuts");

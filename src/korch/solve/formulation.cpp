@@ -86,9 +86,6 @@ void Formulation::add_covers() {
 }
 
 void Formulation::find_reorder_rows() {
-  const auto is_reorder = [](const Arc& arc) {
-    return arc.covers.empty() && arc.inputs.size() == 1 && arc.outputs.size() == 1;
-  };
   std::vector<std::vector<int>> edges(network_.node_count);
   for (const Arc& arc : network_.arcs)
     if (is_reorder(arc)) edges[arc.inputs[0]].push_back(arc.outputs[0]);

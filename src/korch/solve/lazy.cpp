@@ -52,7 +52,7 @@ class LazyLoop {
 
  private:
   // The best plan by what is known, its kernels measured, and the next, until no search finds a better one
-  // than a plan that is measured throughout.
+  // than a plan that is measured throughout. True when nothing is left to prove.
   bool find_plan() {
     for (const int width : kWidths) {
       if (!plan_.empty() && seconds_ > kForPlans * limit_s_) return false;
@@ -71,7 +71,7 @@ class LazyLoop {
   // Measures what the relaxation takes, while it can become a proof.
   void prove() {
     double bound_us = 0;
-    while (!plan_.empty() && (bound_us == 0 || left_s() > 0)) {
+    while (bound_us == 0 || left_s() > 0) {
       bool is_learning = false;
       for (const Orchestrator::Effort& effort : {Orchestrator::kQuick, Orchestrator::kThorough}) {
         const Orchestrator::Relaxed relaxed =
@@ -87,6 +87,7 @@ class LazyLoop {
       }
       if (is_learning) continue;
       last_ = counted(orchestrator_.solve(left_s(), plan_));
+      if (last_.status == SolveStatus::infeasible) return;
       bound_us = std::max(bound_us, last_.bound_us);
       if (is_measured(last_.chosen) && last_.status == SolveStatus::optimal) return;
       if (!keep_if_measured(last_.chosen) && !measure(last_.chosen)) break;
@@ -145,17 +146,16 @@ class LazyLoop {
     return true;
   }
 
-  std::vector<std::vector<int>> nearly_as_good() const {
+  std::vector<CostedPlan> nearly_as_good() const {
     constexpr double kNearly = 1.02;
     constexpr size_t kMost = 2;
-    std::vector<std::pair<double, std::vector<int>>> others;
+    std::vector<CostedPlan> others;
     for (const std::vector<int>& plan : measured_plans_)
       if (const double cost = cost_of(plan); plan != last_.chosen && cost <= kNearly * last_.objective_us)
-        others.emplace_back(cost, plan);
+        others.push_back({cost, plan});
     std::sort(others.begin(), others.end());
-    std::vector<std::vector<int>> result;
-    for (size_t i = 0; i < std::min(kMost, others.size()); ++i) result.push_back(others[i].second);
-    return result;
+    others.resize(std::min(kMost, others.size()));
+    return others;
   }
 
   bool is_measured(const std::vector<int>& columns) const {

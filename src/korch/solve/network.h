@@ -15,6 +15,9 @@ struct Arc {
   std::vector<int> covers;   // classes that some of the columns cover without reading them, ascending
 };
 
+// Makes one node of another and computes nothing on the way.
+bool is_reorder(const Arc& arc);
+
 // Nodes are the tensors that need a maker and can matter; tensors that turn into each other at no cost
 // (measured columns of cost 0 with one input) are one node. Invariants: every node is derivable by the arcs
 // and helps towards a required node; no arc makes a node that every derivation of its inputs makes.

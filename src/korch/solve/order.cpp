@@ -6,6 +6,11 @@
 #include "korch/solve/network.h"
 
 namespace korch {
+
+bool is_reorder(const Arc& arc) {
+  return arc.covers.empty() && arc.inputs.size() == 1 && arc.outputs.size() == 1;
+}
+
 namespace {
 
 // Runs whatever is ready, the smallest first, until nothing is. `missing`: of each member, how many of its

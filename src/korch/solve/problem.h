@@ -2,6 +2,7 @@
 // not Values. Knows nothing of graphs and kernels.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -48,6 +49,7 @@ struct Solution {
   double seconds = 0;
 };
 
+// The limit that the options mean for this problem.
 double time_limit_s(const Problem& problem, const SolveOptions& options);
 
 Solution solve(const Problem& problem, const SolveOptions& options = {});
@@ -61,10 +63,15 @@ std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen
 // column it cannot build gets an infinite cost, which is final. When it says that it has learnt nothing, the
 // loop ends with the best plan that is measured throughout (status feasible), if there is one.
 using Measure = std::function<bool(const std::vector<int>&)>;
+struct CostedPlan {
+  double cost_us = 0;
+  std::vector<int> chosen;
+  auto operator<=>(const CostedPlan&) const = default;
+};
 struct LazyResult {
   Solution solution;
-  std::vector<std::vector<int>> others;  // plans measured throughout that cost little more, cheapest first
-  int bound_violations = 0;              // columns measured below their bound
+  std::vector<CostedPlan> others;  // plans measured throughout that cost little more, cheapest first
+  int bound_violations = 0;        // columns measured below their bound
   bool certified = false;
 };
 LazyResult solve_lazily(Problem& problem, const Measure& measure, const SolveOptions& options = {});

@@ -139,10 +139,7 @@ class RegressionSearch {
         completion_(r_.network_, r_.readers_, cost_us, plan),
         at_place_(r_.sizes_.size() + 1),
         is_open_(r_.sizes_.size()),
-        visits_(r_.sizes_.size()) {
-    std::mt19937_64 random(1);
-    for (size_t i = 0; i < r_.items_.size(); ++i) random_.push_back(random());
-  }
+        visits_(r_.sizes_.size()) {}
 
   Regression::Result run() {
     for (const int node : r_.network_.required) next_.push_back(r_.item_of_node_[node]);
@@ -288,7 +285,7 @@ class RegressionSearch {
   // next_ as a state.
   void offer(double paid_us, const Step& step) {
     uint64_t hash = 0;
-    for (const int item : next_) hash ^= random_[item];
+    for (const int item : next_) hash ^= r_.random_[item];
     const size_t number = next_.empty() ? is_open_.size() : r_.items_[next_.back()].place;
     if (number < is_open_.size() && !is_open_[number]) {
       is_open_[number] = true;
@@ -319,7 +316,6 @@ class RegressionSearch {
   std::span<const double> cost_us_;
   const int width_;
   Completion completion_;
-  std::vector<uint64_t> random_;                  // of each item; a state's hash is their exclusive or
   std::vector<Place> at_place_;                   // the last one: nothing is wanted
   std::vector<Place> spare_;                      // empty ones, whose memory serves again
   std::priority_queue<int> open_;                 // places that have states
@@ -351,6 +347,8 @@ Regression::Regression(const Network& network)
     inputs_.push_back(as_items(arc.inputs));
     outputs_.push_back(as_items(arc.outputs));
   }
+  std::mt19937_64 random(1);
+  for (size_t i = 0; i < items_.size(); ++i) random_.push_back(random());
 }
 
 // In any order, but the required nodes first: the depth-first search of the components begins there.
@@ -422,7 +420,7 @@ std::vector<std::vector<int>> Regression::needs(const std::vector<int>& depth) c
 std::vector<std::vector<int>> Regression::reorders() const {
   std::vector<std::vector<int>> reorders(items_.size());
   for (const Arc& arc : network_.arcs) {
-    if (!arc.covers.empty() || arc.inputs.size() != 1 || arc.outputs.size() != 1) continue;
+    if (!is_reorder(arc)) continue;
     const int from = item_of_node_[arc.inputs[0]], to = item_of_node_[arc.outputs[0]];
     reorders[from].push_back(to);
     reorders[to].push_back(from);

@@ -5,6 +5,7 @@
 // and what the best plan known would pay for the rest.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -31,7 +32,7 @@ class Regression {
   // What can be wanted: nodes, and arcs with several outputs that are paid and wait until everything that may
   // read them is settled. Numbered such that what something is made from comes before it, circles aside.
   struct Item {
-    int place;      // shared by the items of a circle
+    int place;      // shared by what reorders join
     int node = -1;  // or
     int arc = -1;
   };
@@ -50,6 +51,7 @@ class Regression {
   std::vector<std::vector<int>> inputs_;   // of each arc: items, ascending
   std::vector<std::vector<int>> outputs_;  // of each arc: items, ascending
   static constexpr int kNoCircle = -1;
+  std::vector<uint64_t> random_;     // of each item; a state's hash is their exclusive or
   std::vector<int> circle_, sizes_;  // of each place: its circle, and of how many items it is
 };
 
