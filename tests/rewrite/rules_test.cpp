@@ -15,7 +15,7 @@
 namespace korch {
 namespace {
 
-constexpr int kInstances = 6;  // random ones per rule
+constexpr int kInstances = 12;  // random ones per rule
 
 // Builds a random graph that a rule matches.
 class Instance {
@@ -137,6 +137,43 @@ PoolAttrs window(int64_t extent) {
   return PoolAttrs{{extent, extent}, {1, 1}, {1, 1}, {extent / 2, extent / 2}, {extent / 2, extent / 2}};
 }
 
+Graph layouts_that_cancel(Instance& g) {
+  const auto apply = [&](ValueId x) { return g.op(g.coin() ? Op::Tanh : Op::Relu, {x}); };
+  switch (g.pick(0, 4)) {
+    case 0: {
+      const ValueId x = g.op(Op::Transpose, {g.input({2, 3, 4})}, PermAttrs{{1, 2, 0}});
+      const ValueId y = g.op(Op::Mul, {g.weights({4, 1}), apply(x)});
+      const ValueId z = g.op(Op::ReduceSum, {y}, ReduceAttrs{{g.pick(0, 2)}, true});
+      return g.finish({g.op(Op::Transpose, {z}, PermAttrs{{2, 0, 1}})});
+    }
+    case 1: {
+      const ValueId x = g.op(Op::Reshape, {g.input({2, 3, 4})}, ShapeAttrs{{6, 4}});
+      const ValueId y = g.op(Op::Sub, {g.number(2), apply(x)});
+      return g.finish({g.op(Op::Reshape, {y}, ShapeAttrs{{2, 3, 4}})});
+    }
+    case 2: {
+      const ValueId x = g.op(Op::Concat, {g.input({2, 3}), g.input({2, 4})}, AxisAttrs{1});
+      const ValueId y = g.op(Op::Add, {apply(x), g.weights({7})});
+      const int64_t start = g.pick(3, 5);
+      return g.finish({g.slice(y, 1, start, 7 - start)});
+    }
+    case 3: {
+      const ValueId x = g.op(Op::Pad, {g.input({3, 4})}, PadAttrs{{1, 2}, {0, 1}, PadMode::constant, 0});
+      const ValueId y = g.op(Op::Add, {apply(x), g.weights({1, 7})});
+      const SliceAttrs inside{{1, 2}, {g.pick(1, 3), g.pick(1, 4)}, {1, 1}};
+      return g.finish({g.op(Op::Slice, {y}, inside), x});
+    }
+    default: {
+      const ValueId x = g.input({2, 5});
+      const bool relu = g.coin();
+      const auto part = [&](int64_t start, int64_t size) {
+        return g.op(relu ? Op::Relu : Op::Tanh, {g.slice(x, 1, start, size)});
+      };
+      return g.finish({g.op(Op::Concat, {part(0, 2), part(2, 3)}, AxisAttrs{1})});
+    }
+  }
+}
+
 using Make = Graph (*)(Instance&);
 
 const std::map<std::string, Make>& instances() {
@@ -217,6 +254,53 @@ const std::map<std::string, Make>& instances() {
          return g.finish({g.op(g.coin() ? Op::Mul : Op::Div, {scores, g.number(2.75f)})});
        }},
       {"factor_after_matmul", [](Instance& g) { return softmax_times(g, 8, g.pick(1, 4)); }},
+      {"vector_before_linear",
+       [](Instance& g) {
+         const int64_t k = g.pick(2, 5);
+         const Op factor = g.coin() ? Op::Mul : Op::Div, term = g.coin() ? Op::Add : Op::Sub;
+         if (g.coin()) {
+           const bool turned = g.coin();
+           const int64_t n = g.pick(2, 4);
+           ValueId x = g.op(factor, {g.input({2, 3, k}), g.weights({k})});
+           x = g.op(term, {x, g.weights({1, k})});
+           if (g.coin()) x = g.op(Op::Reshape, {x}, ShapeAttrs{{3, 2, k}});
+           const auto w = [&] { return g.weights(turned ? Shape{n, k} : Shape{k, n}); };
+           const ValueId y = g.op(Op::Add, {g.matmul(x, w(), false, turned), g.weights({n})});
+           if (g.coin()) return g.finish({y});
+           return g.finish({y, g.op(Op::Add, {g.weights({n}), g.matmul(x, w(), false, turned)})});
+         }
+         const int64_t pad = g.pick(0, 1);
+         ValueId x = g.op(factor, {g.input({1, k, 4, 4}), g.weights({k, 1, 1})});
+         if (pad == 0) x = g.op(Op::Mul, {g.weights({k, 1, 1}), g.op(term, {x, g.weights({1, k, 1, 1})})});
+         return g.finish({g.conv(x, g.weights({g.pick(1, 3), k, 3, 3}), pad)});
+       }},
+      {"factors_after_linear",
+       [](Instance& g) {
+         const int64_t k = g.pick(2, 4), n = g.pick(2, 5);
+         const Op factor = g.coin() ? Op::Mul : Op::Div;
+         if (g.coin()) {
+           ValueId y = g.matmul(g.input({3, k}), g.weights({n, k}), false, true);
+           if (g.coin()) y = g.op(Op::Sub, {y, g.weights({1, n})});
+           return g.finish({g.op(factor, {y, g.weights({n})})});
+         }
+         ValueId y = g.conv(g.input({1, k, 4, 3}), g.weights({n, k, 3, 3}), 1);
+         if (g.coin()) y = g.op(Op::Add, {g.weights({n, 1, 1}), y});
+         return g.finish({g.op(factor, {y, g.weights({1, n, 1, 1})})});
+       }},
+      {"constants_together",
+       [](Instance& g) {
+         const int64_t n = g.pick(2, 5);
+         const Op op = g.coin() ? Op::Add : Op::Mul;
+         const ValueId y = g.op(op, {g.weights({n}), g.input({3, n})});
+         return g.finish({g.op(op, {y, g.weights(g.coin() ? Shape{1, n} : Shape{1})})});
+       }},
+      {"layouts_cancel", layouts_that_cancel},
+      {"function_before_repetition",
+       [](Instance& g) {
+         const ValueId x = g.input({1, g.pick(1, 3), 2, 3});
+         const ValueId y = g.coin() ? g.nearest(x, 2) : g.repeated_rows(x, g.pick(2, 3));
+         return g.finish({g.coin() ? g.op(Op::Exp, {y}) : g.op(Op::Sub, {g.number(1.5f), y})});
+       }},
       {"squares_in_one_pass", mean_and_squares},
       {"sum_as_matmul",
        [](Instance& g) {
@@ -255,6 +339,17 @@ const std::map<std::string, Make>& instances() {
          const ValueId w = g.weights({c, 1, g.pick(1, 3), g.pick(2, 3)});
          const ValueId y = g.op(Op::Conv, {g.input({1, c, 5, 6}), w}, attrs);
          return g.finish({g.conv(g.op(Op::Relu, {y}), g.weights({g.pick(1, 3), c, 1, 1}))});
+       }},
+      {"convolution_as_matmul",
+       [](Instance& g) {
+         ConvAttrs attrs;
+         const int64_t c = g.pick(1, 2);
+         attrs.dilations = {1, g.pick(1, 2)};
+         attrs.pads_before = {g.pick(0, 1), g.pick(0, 1)};
+         attrs.pads_after = {g.pick(0, 1), 0};
+         const ValueId w = g.weights({40, c, g.pick(1, 3), g.pick(2, 3)});
+         attrs.strides = {g.coin() ? g.shape(w)[2] : g.pick(1, 2), g.coin() ? g.shape(w)[3] : 1};
+         return g.finish({g.op(Op::Conv, {g.input({g.pick(1, 2), c, 7, 6}), w}, attrs)});
        }},
       {"winograd",
        [](Instance& g) {

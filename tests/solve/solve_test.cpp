@@ -43,10 +43,23 @@ void expect_optimal(const Problem& problem, const Solution& solution, double opt
   EXPECT_GE(solution.bound_us, solution.objective_us - kTolerance * (1 + optimum));
 }
 
+// Branch and bound alone, then with plans by regression: both must say the same.
+Solution solve_both_ways(const Problem& problem) {
+  const Solution alone = solve(problem, {.time_limit_s = {}, .start = {}, .width = 0});
+  const Solution together = solve(problem);
+  EXPECT_EQ(alone.status, together.status);
+  EXPECT_TRUE(alone.chosen.empty() == together.chosen.empty());
+  if (!alone.chosen.empty()) {
+    EXPECT_TRUE(runs(problem, alone.chosen));
+    EXPECT_NEAR(alone.objective_us, together.objective_us, kTolerance * (1 + together.objective_us));
+  }
+  return together;
+}
+
 // Solves and compares with brute force; true when the problem had a plan.
-bool agrees_with_brute_force(const Problem& problem) {
+bool agrees_with_brute_force(const Problem& problem, bool both_ways) {
   const std::optional<double> optimum = brute_force(problem);
-  const Solution solution = solve(problem);
+  const Solution solution = both_ways ? solve_both_ways(problem) : solve(problem);
   if (optimum) {
     expect_optimal(problem, solution, *optimum);
   } else {
@@ -56,14 +69,20 @@ bool agrees_with_brute_force(const Problem& problem) {
   return optimum.has_value();
 }
 
-constexpr int kInstances = 6000;  // of each kind
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kInstances = 6000;  // of each kind: sanitizers look at memory, not at answers
+#else
+constexpr int kInstances = 60000;  // of each kind
+#endif
+constexpr int kBothWays =
+    20;  // every so many-th also by branch and bound alone, which takes ten times longer
 
 TEST(Solve, RandomGraphsAgreeWithBruteForce) {
   Random random(1);
   int feasible = 0;
   for (int i = 0; i < kInstances && !testing::Test::HasFailure(); ++i) {
     const Problem problem = random_graph_problem(random);
-    feasible += agrees_with_brute_force(problem);
+    feasible += agrees_with_brute_force(problem, i % kBothWays == 0);
     if (testing::Test::HasFailure()) std::printf("instance %d: %s\n", i, describe(problem).c_str());
   }
   EXPECT_GT(feasible, kInstances / 2);
@@ -74,7 +93,7 @@ TEST(Solve, RandomColumnsAgreeWithBruteForce) {
   int feasible = 0;
   for (int i = 0; i < kInstances && !testing::Test::HasFailure(); ++i) {
     const Problem problem = random_problem(random);
-    feasible += agrees_with_brute_force(problem);
+    feasible += agrees_with_brute_force(problem, i % kBothWays == 0);
     if (testing::Test::HasFailure()) std::printf("instance %d: %s\n", i, describe(problem).c_str());
   }
   EXPECT_GT(feasible, kInstances / 3);
@@ -107,7 +126,7 @@ TEST(Solve, CandidatesThatWaitForEachOther) {
   const std::optional<double> optimum = brute_force(problem);
   ASSERT_TRUE(optimum);
   EXPECT_NEAR(*optimum, 2.8, 1e-12);
-  const Solution solution = solve(problem);
+  const Solution solution = solve_both_ways(problem);
   expect_optimal(problem, solution, 2.8);
   EXPECT_TRUE(schedule(problem, {0, 1}).empty());
 }
@@ -123,7 +142,7 @@ TEST(Solve, ConnectedCandidatesThatWaitForEachOther) {
   const std::optional<double> optimum = brute_force(problem);
   ASSERT_TRUE(optimum);
   EXPECT_NEAR(*optimum, 0.9 * 4 + 1, 1e-12);
-  expect_optimal(problem, solve(problem), *optimum);
+  expect_optimal(problem, solve_both_ways(problem), *optimum);
 }
 
 // C = f(X); D = g(C) or h(X): C is live and need not be computed.
@@ -132,7 +151,7 @@ TEST(Solve, LiveClassThatIsNotMandatory) {
   add(problem, 1, {0}, {1}, {1});
   add(problem, 1, {1}, {2}, {2});
   add(problem, 1, {0}, {2}, {2});
-  expect_optimal(problem, solve(problem), 1);
+  expect_optimal(problem, solve_both_ways(problem), 1);
 }
 
 TEST(Solve, ReordersDoNotMakeTheirOwnInput) {
@@ -145,16 +164,16 @@ TEST(Solve, ReordersDoNotMakeTheirOwnInput) {
   for (int from = 1; from <= 3; ++from)
     for (int to = 1; to <= 3; ++to)
       if (from != to) problem.columns.push_back({0.1, true, {from}, {to}, {1}, true});
-  expect_optimal(problem, solve(problem), 100.1);
+  expect_optimal(problem, solve_both_ways(problem), 100.1);
 }
 
 TEST(Solve, ViewsOfEachOtherAreNotAPlan) {
   Problem problem = plain_problem(3, {0}, {2});
   add(problem, 0, {1}, {2}, {2});
   add(problem, 0, {2}, {1}, {1});
-  EXPECT_EQ(solve(problem).status, SolveStatus::infeasible);
+  EXPECT_EQ(solve_both_ways(problem).status, SolveStatus::infeasible);
   add(problem, 5, {0}, {1}, {1});
-  const Solution solution = solve(problem);
+  const Solution solution = solve_both_ways(problem);
   expect_optimal(problem, solution, 5);
   EXPECT_EQ(solution.chosen, (std::vector<int>{2, 0}));
 }
@@ -166,15 +185,15 @@ TEST(Solve, RecomputesWhatIsCheap) {
   add(problem, 5, {1}, {3}, {3});
   add(problem, 6, {0}, {2}, {1, 2});
   add(problem, 6, {0}, {3}, {1, 3});
-  expect_optimal(problem, solve(problem), 12);
+  expect_optimal(problem, solve_both_ways(problem), 12);
 }
 
 TEST(Solve, InfeasibleIsSaid) {
   Problem problem = plain_problem(3, {0}, {2});
   add(problem, 1, {0}, {1}, {1});
-  EXPECT_EQ(solve(problem).status, SolveStatus::infeasible);
+  EXPECT_EQ(solve_both_ways(problem).status, SolveStatus::infeasible);
   add(problem, std::numeric_limits<double>::infinity(), {1}, {2}, {2});
-  EXPECT_EQ(solve(problem).status, SolveStatus::infeasible);
+  EXPECT_EQ(solve_both_ways(problem).status, SolveStatus::infeasible);
 }
 
 TEST(Solve, NothingToDo) {
@@ -187,7 +206,7 @@ TEST(Solve, NothingToDo) {
 TEST(Solve, RequiredViewOfAnInputIsInThePlan) {
   Problem problem = plain_problem(2, {0}, {1});
   add(problem, 0, {0}, {1}, {1});
-  const Solution solution = solve(problem);
+  const Solution solution = solve_both_ways(problem);
   expect_optimal(problem, solution, 0);
   EXPECT_EQ(solution.chosen, std::vector<int>{0});
 }
@@ -226,7 +245,7 @@ TEST(Solve, OneOfTwoClassesIsMandatory) {
   ASSERT_EQ(pairs.size(), 1u);
   EXPECT_EQ(std::pair(pairs[0].first, pairs[0].second), std::pair(1, 2));
   EXPECT_EQ(pairs[0].covers.size(), 2u);
-  expect_optimal(problem, solve(problem), 6);
+  expect_optimal(problem, solve_both_ways(problem), 6);
 }
 
 // Whatever a time limit cuts off a relaxation, those that follow are not worse for it.
@@ -238,9 +257,10 @@ TEST(Solve, RelaxationsCutShortDoNoHarm) {
   const Problem problem = network_problem(options);
   Orchestrator orchestrator(problem);
   for (int i = 1; i <= 30; ++i) orchestrator.relax(i * 1e-3, Orchestrator::kThorough);
-  const Solution solution = orchestrator.solve(60, {});
+  const Solution solution = orchestrator.solve(60, {}, 0);
   EXPECT_EQ(solution.status, SolveStatus::optimal);
-  EXPECT_NEAR(solution.objective_us, solve(problem).objective_us, kTolerance * solution.objective_us);
+  EXPECT_NEAR(solution.objective_us, solve_both_ways(problem).objective_us,
+              kTolerance * solution.objective_us);
 }
 
 // Regression alone: the optimum where it leaves nothing out, some plan where it may keep one state at a
@@ -266,11 +286,11 @@ void expect_regression(const Problem& problem, int& complete) {
 TEST(Solve, RegressionAgreesWithBruteForce) {
   Random random(7);
   int complete = 0;
-  for (int i = 0; i < kInstances / 2 && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < kInstances / 20 && !testing::Test::HasFailure(); ++i) {
     expect_regression(random_graph_problem(random), complete);
     expect_regression(random_problem(random), complete);
   }
-  EXPECT_GT(complete, kInstances / 2);
+  EXPECT_GT(complete, kInstances / 20);
 }
 
 TEST(Solve, SameAnswerEveryTime) {
@@ -278,7 +298,7 @@ TEST(Solve, SameAnswerEveryTime) {
   options.blocks = 8;
   options.layouts = 2;
   const Problem problem = network_problem(options);
-  EXPECT_EQ(solve(problem).chosen, solve(problem).chosen);
+  EXPECT_EQ(solve_both_ways(problem).chosen, solve_both_ways(problem).chosen);
 }
 
 TEST(Schedule, OrdersWhatCanRun) {

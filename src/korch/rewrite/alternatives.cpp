@@ -105,7 +105,7 @@ int64_t live_constant_bytes(const Graph& graph) {
 }
 
 // Applies the rules to all nodes until nothing new comes of it.
-void saturate(const Graph& graph, Rewriter& rewriter, const std::vector<const RewriteRule*>& rules,
+void saturate(Graph& graph, Rewriter& rewriter, const std::vector<const RewriteRule*>& rules,
               const RewriteLimits& limits, Rewritten& result) {
   bool grew = true;
   for (int round = 0; grew && round < limits.rounds; ++round) {
@@ -120,6 +120,7 @@ void saturate(const Graph& graph, Rewriter& rewriter, const std::vector<const Re
       }
     }
     grew = rewriter.grew();
+    graph.remove_dead_nodes();  // what nobody reads any more is no reader either
   }
   if (grew) ++result.limited["alternatives_rounds"];
 }

@@ -152,11 +152,7 @@ void compose_constant_matmuls(Rewriter& r, NodeId id) {
   if (std::get<MatMulAttrs>(outer.attrs).transpose_a) return;
   const MatMulAttrs by_outer{false, std::get<MatMulAttrs>(outer.attrs).transpose_b};
   // x A + b, or x A; views between that keep the rows whole are looked through.
-  ValueId inner_value = outer.inputs[0];
-  while (const std::optional<Node> view = r.producer(inner_value, Op::Reshape)) {
-    if (r.rank(view->inputs[0]) < 2 || r.shape(view->inputs[0]).back() != r.shape(inner_value).back()) break;
-    inner_value = view->inputs[0];
-  }
+  ValueId inner_value = behind_views_of_rows(r, outer.inputs[0]);
   ValueId bias = kNoId;
   if (const std::optional<Node> add = r.producer(inner_value, Op::Add)) {
     const size_t constant = r.is_constant(add->inputs[0]) ? 0 : 1;

@@ -109,14 +109,6 @@ Range range_of(const Node& slice, int64_t axis) {
   return {attrs.starts[i], attrs.sizes[i], attrs.steps[i]};
 }
 
-// A constant operand that varies along this axis of the result alone, as [extent] or padded with ones.
-bool is_along(const Rewriter& r, ValueId operand, ValueId result, int64_t axis) {
-  const int64_t own_axis = axis - (r.rank(result) - r.rank(operand));
-  return r.is_constant(operand) && own_axis >= 0 &&
-         r.shape(operand)[static_cast<size_t>(own_axis)] == r.shape(result)[static_cast<size_t>(axis)] &&
-         r.elements(operand) == r.shape(result)[static_cast<size_t>(axis)];
-}
-
 // Continues merged primitives through the elementwise ones that follow all of them alike.
 class MergedChain {
  public:

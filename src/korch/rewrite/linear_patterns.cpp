@@ -40,4 +40,26 @@ std::optional<Features> features_of(const Rewriter& r, const Node& node) {
   return std::nullopt;
 }
 
+bool is_view_of_rows(const Rewriter& r, const Node& node) {
+  if (node.op != Op::Reshape) return false;
+  const Shape &in = r.shape(node.inputs[0]), &out = r.shape(node.outputs[0]);
+  return in.size() >= 2 && !out.empty() && in.back() == out.back();
+}
+
+ValueId behind_views_of_rows(const Rewriter& r, ValueId value) {
+  std::optional<Node> view = r.producer(value, Op::Reshape);
+  while (view && is_view_of_rows(r, *view)) {
+    value = view->inputs[0];
+    view = r.producer(value, Op::Reshape);
+  }
+  return value;
+}
+
+bool is_along(const Rewriter& r, ValueId operand, ValueId result, int64_t axis) {
+  const int64_t own_axis = axis - (r.rank(result) - r.rank(operand));
+  return r.is_constant(operand) && own_axis >= 0 &&
+         r.shape(operand)[static_cast<size_t>(own_axis)] == r.shape(result)[static_cast<size_t>(axis)] &&
+         r.elements(operand) == r.shape(result)[static_cast<size_t>(axis)];
+}
+
 }  // namespace korch::rules

@@ -25,4 +25,12 @@ struct Features {
 };
 std::optional<Features> features_of(const Rewriter& r, const Node& node);
 
+// Whether the node is a reshape that keeps rows (the last axis) whole.
+bool is_view_of_rows(const Rewriter& r, const Node& node);
+// What the Value shows the rows of, through such views.
+ValueId behind_views_of_rows(const Rewriter& r, ValueId value);
+
+// A constant operand that varies along this axis of the result alone, as [extent] or padded with ones.
+bool is_along(const Rewriter& r, ValueId operand, ValueId result, int64_t axis);
+
 }  // namespace korch::rules

@@ -3,6 +3,18 @@
 #include "korch/rewrite/rule.h"
 
 namespace korch {
+namespace {
+
+std::vector<Op> elementwise() {
+  std::vector<Op> ops;
+#define X(name, category, ...) \
+  if (Category::category == Category::elementwise) ops.push_back(Op::name);
+  KORCH_OPS(X)
+#undef X
+  return ops;
+}
+
+}  // namespace
 
 const std::vector<RewriteRule>& rewrite_rules() {
   static const std::vector<RewriteRule> table = {
@@ -88,6 +100,48 @@ const std::vector<RewriteRule>& rewrite_rules() {
        true,
        {Op::MatMul},
        rules::factor_after_matmul},
+      {"vector_before_linear",
+       "L(x Mul v, W), L(x Div v, W), L(x Add v, W), L(x Sub v, W)",
+       "L(x, v Mul W), L(x, W Div v), L(x, W) Add L(v, W), L(x, W) Sub L(v, W)",
+       "L is matmul or convolution; v is constant and varies along the axis that L sums, factors are 0 or "
+       "between 2^-20 and 2^20; nothing but such L reads what stands before it; terms only without padding, "
+       "and where they join another",
+       true,
+       true,
+       true,
+       {Op::MatMul, Op::Conv},
+       rules::vector_before_linear},
+      {"factors_after_linear",
+       "L(x, W) Mul v, (L(x, W) Add b) Mul v, or Div",
+       "L(x, W Mul v), L(x, W Mul v) Add (b Mul v)",
+       "L is matmul or convolution; v and b are constant and vary along its features, v is 0 or between "
+       "2^-20 and 2^20; nobody else reads what is between",
+       true,
+       true,
+       true,
+       {Op::Mul, Op::Div},
+       rules::factors_after_linear},
+      {"constants_together",
+       "(x Add c) Add d, (x Mul c) Mul d",
+       "x Add (c Add d), x Mul (c Mul d)",
+       "c and d are constant, and together not larger than apart; nobody else reads what is between",
+       true,
+       true,
+       true,
+       {Op::Add, Op::Mul},
+       rules::constants_together},
+      {"layouts_cancel",
+       "T(E(T^-1(x))), Slice(E(Concat(x, y))), Slice(E(Pad(x))), Concat(E(Slices of x))",
+       "E(x), E(Slice(x))",
+       "T is transpose or reshape; E is elementwise primitives and reductions that nobody else reads",
+       true,
+       true,
+       true,
+       {Op::Transpose, Op::Reshape, Op::Slice, Op::Concat},
+       rules::layouts_cancel},
+      {"function_before_repetition", "E(Expand(x)), with views", "Expand(E(x))",
+       "all other operands of E are one number; nobody else reads what is between", true, false, true,
+       elementwise(), rules::function_before_repetition},
       {"squares_in_one_pass",
        "sum (x - m)^2 with m = (sum x) / n",
        "sum d^2 - (sum d)^2 / n with d = x - x_0; m = x_0 + (sum d) / n",
@@ -152,6 +206,16 @@ const std::vector<RewriteRule>& rewrite_rules() {
        true,
        {Op::Conv},
        rules::depthwise_as_window},
+      {"convolution_as_matmul",
+       "Conv(x, W)",
+       "Conv1x1(im2col(x), W)",
+       "two spatial axes, no groups, W is constant; im2col(x) has at most twice the elements of x and the "
+       "result",
+       true,
+       false,
+       true,
+       {Op::Conv},
+       rules::convolution_as_matmul},
       {"winograd",
        "Conv(x, W), stride 1",
        "WinogradOutput(WinogradProduct(WinogradInput(x), W)), tiles of 6 or 4 inputs per axis",

@@ -17,6 +17,13 @@ void slice_before_linear(Rewriter& r, NodeId id);
 // scaling.cpp: factors
 void factor_into_constant(Rewriter& r, NodeId id);
 void factor_after_matmul(Rewriter& r, NodeId id);
+// constant_vectors.cpp
+void vector_before_linear(Rewriter& r, NodeId id);
+void factors_after_linear(Rewriter& r, NodeId id);
+void constants_together(Rewriter& r, NodeId id);
+// layout.cpp
+void layouts_cancel(Rewriter& r, NodeId id);
+void function_before_repetition(Rewriter& r, NodeId id);
 // normalization.cpp
 void squares_in_one_pass(Rewriter& r, NodeId id);
 void sum_as_matmul(Rewriter& r, NodeId id);
@@ -31,6 +38,8 @@ void separable_window(Rewriter& r, NodeId id);
 void depthwise_as_window(Rewriter& r, NodeId id);
 void winograd(Rewriter& r, NodeId id);
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
+// im2col.cpp
+void convolution_as_matmul(Rewriter& r, NodeId id);
 // large_kernel.cpp
 void large_kernel_as_small_ones(Rewriter& r, NodeId id);
 // upsampling.cpp

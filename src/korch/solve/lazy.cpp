@@ -86,7 +86,7 @@ class LazyLoop {
         if (is_learning) break;
       }
       if (is_learning) continue;
-      last_ = counted(orchestrator_.solve(left_s(), plan_));
+      last_ = counted(orchestrator_.solve(left_s(), plan_, SolveOptions().width));
       if (last_.status == SolveStatus::infeasible) return;
       bound_us = std::max(bound_us, last_.bound_us);
       if (is_measured(last_.chosen) && last_.status == SolveStatus::optimal) return;

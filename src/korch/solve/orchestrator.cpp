@@ -149,11 +149,10 @@ Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& eff
 
 // Regression for a plan; the relaxation, and branch and bound among the arcs that could be part of a better
 // plan, for the proof. Arcs that wait for each other are cut off and that begins again.
-void Orchestrator::search(Search& search, double time_limit_s) {
+void Orchestrator::search(Search& search, double time_limit_s, int width) {
   const Stopwatch watch;
   ++search.rounds;
-  constexpr int kWidth = 32;
-  while (regress(search, kWidth) && !search.proven) {
+  while (width > 0 && regress(search, width) && !search.proven) {
   }
   for (bool again = !search.proven && !search.infeasible; again && watch.seconds() < time_limit_s;) {
     throw_if_interrupted();
@@ -226,8 +225,8 @@ Solution Orchestrator::look(const std::vector<int>& plan, const LookForPlan& loo
   return solution;
 }
 
-Solution Orchestrator::solve(double time_limit_s, const std::vector<int>& plan) {
-  return look(plan, [&](Search& search) { this->search(search, time_limit_s); });
+Solution Orchestrator::solve(double time_limit_s, const std::vector<int>& plan, int width) {
+  return look(plan, [&](Search& search) { this->search(search, time_limit_s, width); });
 }
 
 Solution Orchestrator::regress(const std::vector<int>& plan, int width) {

@@ -39,8 +39,9 @@ class Orchestrator {
   // A plan by regression with that many states at each place, no dearer than `plan` (columns that suffice, or
   // empty). Status optimal where the search was complete; unknown where it found none.
   Solution regress(const std::vector<int>& plan, int width);
-  // The limit is for the proof; a plan is looked for in any case. `plan` as above.
-  Solution solve(double time_limit_s, const std::vector<int>& plan);
+  // The limit is for the proof; a plan is looked for in any case, with `width` states at each place (0: by
+  // branch and bound alone). `plan` as above.
+  Solution solve(double time_limit_s, const std::vector<int>& plan, int width);
 
  private:
   struct Incumbent {
@@ -60,7 +61,7 @@ class Orchestrator {
   Solution look(const std::vector<int>& plan, const LookForPlan& look_for_plan);
   void read_costs();
   RelaxationResult solve_relaxation(double time_limit_s, const Effort& effort);
-  void search(Search& search, double time_limit_s);
+  void search(Search& search, double time_limit_s, int width);
   bool regress(Search& search, int width);
   bool branch(Search& search, double time_limit_s);
   Solution solution_of(const Search& search) const;

@@ -26,7 +26,7 @@ double time_limit_s(const Problem& problem, const SolveOptions& options) {
 }
 
 Solution solve(const Problem& problem, const SolveOptions& options) {
-  return Orchestrator(problem).solve(time_limit_s(problem, options), options.start);
+  return Orchestrator(problem).solve(time_limit_s(problem, options), options.start, options.width);
 }
 
 }  // namespace korch
