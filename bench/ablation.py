@@ -10,8 +10,8 @@
   fusion        + fusion around linear primitives, several outputs, layouts, recomputation: --no-alternatives
   alternatives  + other algebra, our own Winograd among it, in the same program: the default
 
-Every row of a network reads and fills one kernel database, so equal kernels have equal costs; the compile time of a row is
-therefore that of what the rows before it have not measured. Ratio: time of the row / time of `fusion`, median of the rounds,
+Every row of a network reads and fills one kernel database, whatever the accuracy policy, so equal kernels have equal costs;
+the compile time of a row is therefore that of what the rows before it have not measured. Ratio: time of the row / time of `fusion`, median of the rounds,
 with its 95 % interval. Needs only Python.
 """
 import argparse
@@ -38,7 +38,7 @@ def compile_row(model, row, args):
     path = os.path.join(args.work, "ablation.%s.%s.%s.%s.so" % (model, args.threads, args.accuracy, row))
     start = time.time()
     result = call(args.korch, "compile", onnx, "-o", path, "--threads", args.threads, "--accuracy", args.accuracy, "--profile-db",
-                  os.path.join(args.work, "ablation.%s.%s.%s.db" % (model, args.threads, args.accuracy)), "--no-verify", "--json",
+                  os.path.join(args.work, "ablation.%s.%s.db" % (model, args.threads)), "--no-verify", "--json",
                   *ROWS[row])
     report = call(args.korch, "explain", path, "--json")["report"]
     return path, {"compile_s": time.time() - start, "solve_s": result["seconds"].get("solve", 0), "report": report}

@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kVersion = 2;          // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 3;          // of the search for a plan: what older ones chose is chosen anew
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {
@@ -128,6 +128,7 @@ class PlanChooser {
       if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
       const std::string file = draft(chosen, fmt::format("/{}.so", seen.size()));
       BenchOptions options;
+      options.rounds = 25;
       options.max_seconds = 10;
       const std::vector<BenchRow> rows = bench({kept_file, file}, options).rows;
       if (memo.whole_runs.empty())

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narrow ones while much is unknown
 constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
-constexpr size_t kFew = 32;             // kernels that are looked at twice at once
+constexpr double kLook_s = 0.05;        // about what a second look at a kernel takes
 constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
 // A proof is tried where the relaxation's bound is that near to the plan, relative to it, or where there is
 // time for that many relaxations. One that begins further away takes more time and measurements than anybody
@@ -59,6 +59,7 @@ class LazyLoop {
       bool is_learning = true;
       while (is_learning) {
         last_ = counted(orchestrator_.regress(plan_, width));
+        last_search_s_ = last_.seconds;
         if (last_.status == SolveStatus::infeasible) return true;
         if (last_.status == SolveStatus::optimal && is_measured(last_.chosen)) return true;
         is_learning = is_better(last_) && (is_measured(last_.chosen) || measure(last_.chosen));
@@ -78,6 +79,7 @@ class LazyLoop {
             orchestrator_.relax(bound_us > 0 ? left_s() : std::max(left_s(), kLeastBound_s), effort);
         ++rounds_;
         seconds_ += relaxed.seconds;
+        last_search_s_ = relaxed.seconds;
         if (relaxed.bound_us > 0) bound_us = relaxed.bound_us;
         const bool in_reach =
             relaxed.bound_us > kNear * cost_of(plan_) || kRelaxations * relaxed.seconds < left_s();
@@ -122,9 +124,9 @@ class LazyLoop {
   bool measure(const std::vector<int>& columns) {
     const std::vector<int> wanted = unmeasured(columns);
     if (wanted.empty() || !measure_(wanted)) return false;
-    // Of few, a second look costs less than another search.
+    // A second look that takes less than a search does not wait for one.
     const std::vector<int> again = unmeasured(wanted);
-    if (wanted.size() <= kFew && !again.empty()) measure_(again);
+    if (!again.empty() && kLook_s * static_cast<double>(again.size()) < last_search_s_) measure_(again);
     return true;
   }
 
@@ -179,7 +181,7 @@ class LazyLoop {
   std::set<std::vector<int>> measured_plans_;
   Solution last_;
   int rounds_ = 0, cuts_ = 0;
-  double seconds_ = 0;
+  double seconds_ = 0, last_search_s_ = 0;
 };
 
 }  // namespace
