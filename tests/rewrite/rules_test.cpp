@@ -556,6 +556,17 @@ TEST(Rules, WrongOnesAreCaught) {
                       r.equate(matmul.outputs[0], other_way(r, matmul, {div->inputs[0], matmul.inputs[1]}));
                   }),
        "factor_after_matmul"},
+      {"term forgotten",
+       wrong_rule(Op::MatMul,
+                  [](Rewriter& r, NodeId id) {
+                    const Node matmul = r.node(id);
+                    const auto sum = r.producer(matmul.inputs[0], Op::Add);
+                    const auto difference = r.producer(matmul.inputs[0], Op::Sub);
+                    if (sum || difference)
+                      r.equate(matmul.outputs[0],
+                               other_way(r, matmul, {(sum ? sum : difference)->inputs[0], matmul.inputs[1]}));
+                  }),
+       "vector_before_linear"},
       {"mean forgotten",
        wrong_rule(Op::ReduceSum,
                   [](Rewriter& r, NodeId id) {

@@ -113,8 +113,17 @@ std::optional<std::vector<Node>> linear_readers(const Rewriter& r, ValueId value
   return readers;
 }
 
-// Whether a term before these moved behind them leaves no more sums than there were.
-bool can_take_term(const Rewriter& r, ValueId value, const std::vector<Node>& readers) {
+// Whether a linear primitive makes the Value: what is added to its result costs it nothing.
+bool is_linear_result(const Rewriter& r, ValueId value) {
+  const std::vector<NodeId>& makers = r.graph().value(value).producers;
+  return std::any_of(makers.begin(), makers.end(),
+                     [&](NodeId maker) { return info(r.node(maker).op).category == Category::linear; });
+}
+
+// Whether a term before these moved behind them leaves no more sums than there were, and one fewer that
+// costs.
+bool can_take_term(const Rewriter& r, ValueId value, ValueId without_term, const std::vector<Node>& readers) {
+  if (is_linear_result(r, behind_views_of_rows(r, without_term))) return false;
   return std::all_of(readers.begin(), readers.end(), [&](const Node& linear) {
     const bool is_alone = readers.size() == 1 && r.elements(linear.outputs[0]) <= r.elements(value);
     return (is_alone || has_bias(r, linear)) && !(linear.op == Op::Conv && has_padding(linear));
@@ -134,7 +143,7 @@ void vector_before_linear(Rewriter& r, NodeId id) {
   const std::optional<WithVector> v = with_vector(r, r.node(r.graph().value(x).producers[0]), axis);
   const auto readers = v ? linear_readers(r, x, axis) : std::nullopt;
   const bool is_term = v && (v->op == Op::Add || v->op == Op::Sub);
-  if (!readers || (is_term && !can_take_term(r, x, *readers))) return;
+  if (!readers || (is_term && !can_take_term(r, x, v->x, *readers))) return;
   const ValueId input = r.reshape(v->x, r.shape(linear.inputs[0]));
   const ValueId weights = linear.inputs[1];
   if (is_term) {

@@ -105,7 +105,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
        "L(x, v Mul W), L(x, W Div v), L(x, W) Add L(v, W), L(x, W) Sub L(v, W)",
        "L is matmul or convolution; v is constant and varies along the axis that L sums, factors are 0 or "
        "between 2^-20 and 2^20; nothing but such L reads what stands before it; terms only without padding, "
-       "and where they join another",
+       "where they join another, and not what is added to a linear result for nothing",
        true,
        true,
        true,
