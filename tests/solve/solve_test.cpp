@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "instances.h"
-#include "korch/solve/landmarks.h"
+#include "korch/solve/landmark_cuts.h"
 #include "korch/solve/orchestrator.h"
 #include "korch/solve/problem.h"
 
@@ -237,15 +238,58 @@ TEST(Solve, OneOfTwoClassesIsMandatory) {
   add(problem, 6, {0}, {2}, {2});
   add(problem, 1, {1}, {3}, {3});
   add(problem, 1, {2}, {3}, {3});
-  const Network network = reduce(problem);
-  const std::vector<MandatoryClass> mandatory = mandatory_classes(network);
-  ASSERT_EQ(mandatory.size(), 1u);
-  EXPECT_EQ(mandatory[0].number, 3);
-  const std::vector<MandatoryPair> pairs = mandatory_pairs(network, mandatory);
-  ASSERT_EQ(pairs.size(), 1u);
-  EXPECT_EQ(std::pair(pairs[0].first, pairs[0].second), std::pair(1, 2));
-  EXPECT_EQ(pairs[0].covers.size(), 2u);
   expect_optimal(problem, solve_both_ways(problem), 6);
+}
+
+// Without a cut's arcs there is no plan, and the shares pay no arc more than it costs.
+void expect_cuts(const Problem& problem, CutSides sides) {
+  const Network network = reduce(problem);
+  if (!network.feasible) return;
+  std::vector<double> left_us;
+  for (const Arc& arc : network.arcs) {
+    left_us.push_back(problem.columns[arc.columns[0]].cost_us);
+    for (const int column : arc.columns)
+      left_us.back() = std::min(left_us.back(), problem.columns[column].cost_us);
+  }
+  double sum = 0;
+  for (const LandmarkCut& cut : landmark_cuts(network, left_us, 60, sides)) {
+    sum += cut.share_us;
+    std::vector<int> others;
+    for (size_t a = 0; a < network.arcs.size(); ++a)
+      if (!std::binary_search(cut.arcs.begin(), cut.arcs.end(), static_cast<int>(a)))
+        others.push_back(static_cast<int>(a));
+    EXPECT_FALSE(order_arcs(network, others).reached) << describe(problem);
+    for (const int arc : cut.arcs) {
+      left_us[arc] -= cut.share_us;
+      EXPECT_GE(left_us[arc], -kTolerance);
+    }
+  }
+  std::vector<int> free;
+  for (size_t a = 0; a < left_us.size(); ++a)
+    if (left_us[a] < kTolerance) free.push_back(static_cast<int>(a));
+  EXPECT_TRUE(order_arcs(network, free).reached) << "cuts are left to be found";
+  EXPECT_LE(sum, *brute_force(problem) + kTolerance);
+}
+
+TEST(Solve, NoPlanMissesACut) {
+  Random random(11);
+  for (int i = 0; i < kInstances / 20 && !testing::Test::HasFailure(); ++i) {
+    for (const CutSides sides : {CutSides::zone, CutSides::both}) {
+      expect_cuts(random_graph_problem(random), sides);
+      expect_cuts(random_problem(random), sides);
+    }
+  }
+}
+
+TEST(Solve, ACutWithoutArcsSaysThatThereIsNoPlan) {
+  Problem problem = plain_problem(2, {}, {1});
+  add(problem, 1, {}, {0}, {0});
+  add(problem, 1, {0}, {1}, {1});
+  const Network network = reduce(problem);
+  const std::vector<double> cost(network.arcs.size(), std::numeric_limits<double>::infinity());
+  const std::vector<LandmarkCut> cuts = landmark_cuts(network, cost, 60, CutSides::both);
+  ASSERT_EQ(cuts.size(), 1u);
+  EXPECT_TRUE(cuts[0].arcs.empty());
 }
 
 // Whatever a time limit cuts off a relaxation, those that follow are not worse for it.
@@ -257,9 +301,9 @@ TEST(Solve, RelaxationsCutShortDoNoHarm) {
   const Problem problem = network_problem(options);
   Orchestrator orchestrator(problem);
   for (int i = 1; i <= 30; ++i) orchestrator.relax(i * 1e-3, Orchestrator::kThorough);
-  const Solution solution = orchestrator.solve(60, {}, 0);
+  const Solution solution = orchestrator.solve(60, {}, SolveOptions().width);
   EXPECT_EQ(solution.status, SolveStatus::optimal);
-  EXPECT_NEAR(solution.objective_us, solve_both_ways(problem).objective_us,
+  EXPECT_NEAR(solution.objective_us, solve(problem).objective_us,
               kTolerance * solution.objective_us);
 }
 

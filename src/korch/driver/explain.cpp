@@ -68,9 +68,9 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
           counts_text("alternatives in this plan", r.alternatives_used);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   text += fmt::format(
-      "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cycle cuts, "
+      "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
       "{:.1f} s\n",
-      r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cycle_cuts, r.solver_s);
+      r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cuts, r.solver_s);
   const std::string condition =
       r.bounds == "learned"
           ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",

@@ -245,7 +245,7 @@ class Compilation {
     report.kernels = solved.kernels;
     report.measured = solved.measured;
     report.solves = solution.rounds;
-    report.cycle_cuts = solution.cycle_cuts;
+    report.cuts = solution.cuts;
     report.solver_s = solution.seconds;
     report.bound_violations = solved.bound_violations;
     report.certified = solved.certified;

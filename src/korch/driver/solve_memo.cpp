@@ -25,7 +25,7 @@ std::string to_json(const SolveMemo& memo) {
               {"objective_us", s.objective_us},
               {"bound_us", s.bound_us},
               {"rounds", s.rounds},
-              {"cycle_cuts", s.cycle_cuts},
+              {"cuts", s.cuts},
               {"seconds", s.seconds},
               {"certified", memo.certified},
               {"kernels", memo.kernels},
@@ -50,7 +50,7 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t co
     s.objective_us = json.at("objective_us");
     s.bound_us = json.at("bound_us");
     s.rounds = json.at("rounds");
-    s.cycle_cuts = json.at("cycle_cuts");
+    s.cuts = json.at("cuts");
     s.seconds = json.at("seconds");
     memo.certified = json.at("certified");
     memo.kernels = json.at("kernels");

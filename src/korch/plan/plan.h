@@ -55,7 +55,7 @@ struct WholeRun {
 struct PlanReport {
   std::string model, strategy, accuracy, solver_status, target;
   double objective_us = 0, bound_us = 0, gap = 0;
-  int primitives = 0, candidates = 0, columns = 0, solves = 0, cycle_cuts = 0;
+  int primitives = 0, candidates = 0, columns = 0, solves = 0, cuts = 0;
   int kernels = 0, measured = 0;  // different ones among the columns, and how many of them were measured
   double solver_s = 0;       // in all solves, without measuring; a replayed plan has that of its first time
   int bound_violations = 0;  // measurements below their bound: each voids the certificate

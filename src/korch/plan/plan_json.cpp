@@ -156,7 +156,7 @@ Json to_json(const PlanReport& r) {
           {"kernels", r.kernels},
           {"measured", r.measured},
           {"solves", r.solves},
-          {"cycle_cuts", r.cycle_cuts},
+          {"cuts", r.cuts},
           {"solver_s", r.solver_s},
           {"bound_violations", r.bound_violations},
           {"certified", r.certified},
@@ -190,7 +190,7 @@ PlanReport report_from(const Json& json) {
   r.kernels = json.value("kernels", r.columns);  // before there was this, columns were counted
   r.measured = json.at("measured");
   r.solves = json.at("solves");
-  r.cycle_cuts = json.at("cycle_cuts");
+  r.cuts = json.value("cuts", 0);  // older executables have none
   r.bound_violations = json.at("bound_violations");
   r.certified = json.at("certified");
   r.bounds = json.at("bounds");

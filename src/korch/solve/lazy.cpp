@@ -40,7 +40,7 @@ class LazyLoop {
     LazyResult result;
     result.solution = last_;
     result.solution.rounds = rounds_;
-    result.solution.cycle_cuts = cuts_;
+    result.solution.cuts = cuts_;
     result.solution.seconds = seconds_;
     for (size_t i = 0; i < bound_us_.size(); ++i)
       result.bound_violations +=
@@ -109,7 +109,7 @@ class LazyLoop {
   Solution counted(Solution solution) {
     seconds_ += solution.seconds;
     rounds_ += solution.rounds;
-    cuts_ += solution.cycle_cuts;
+    cuts_ = std::max(cuts_, solution.cuts);
     return solution;
   }
 

@@ -23,7 +23,6 @@ bool is_reorder(const Arc& arc);
 // and helps towards a required node; no arc makes a node that every derivation of its inputs makes.
 struct Network {
   int node_count = 0;
-  int class_count = 0;
   bool feasible = true;       // the required tensors can be derived
   std::vector<int> required;  // nodes
   std::vector<Arc> arcs;

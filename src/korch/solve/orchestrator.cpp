@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -30,7 +31,13 @@ class Stopwatch {
 }  // namespace
 
 Orchestrator::Orchestrator(const Problem& problem)
-    : problem_(problem), network_(reduce(problem)), formulation_(network_), regression_(network_) {}
+    : problem_(problem), network_(reduce(problem)), regression_(network_) {
+  const size_t arcs = network_.arcs.size();
+  mip_.cost.assign(arcs, 0);
+  mip_.lower.assign(arcs, 0);
+  mip_.upper.assign(arcs, 1);
+  mip_.integer.assign(arcs, true);
+}
 
 void Orchestrator::read_costs() {
   cheapest_.resize(network_.arcs.size());
@@ -44,14 +51,15 @@ void Orchestrator::read_costs() {
       if (c.cost_us < best.cost_us || tie) cheapest_[a] = column;
     }
     cost_us_[a] = problem_.columns[cheapest_[a]].cost_us;
+    const bool possible = std::isfinite(cost_us_[a]);
+    mip_.cost[a] = possible ? cost_us_[a] : 0;
+    mip_.upper[a] = possible ? 1 : 0;
   }
-  formulation_.set_costs(cost_us_);
-  const Mip& mip = formulation_.mip();
   if (relaxation_ == nullptr) {
-    relaxation_ = std::make_unique<Relaxation>(mip);
+    relaxation_ = std::make_unique<Relaxation>(mip_);
   } else {
-    relaxation_->set_costs(mip.cost);
-    relaxation_->set_bounds(mip.lower, mip.upper);
+    relaxation_->set_costs(mip_.cost);
+    relaxation_->set_bounds(mip_.lower, mip_.upper);
   }
 }
 
@@ -68,21 +76,76 @@ std::vector<int> Orchestrator::columns_of(const std::vector<int>& arcs) const {
 }
 
 double Orchestrator::prove_bound(const std::vector<double>& row_duals) {
-  const Mip& mip = formulation_.mip();
-  reduced_ = mip.cost;
+  reduced_us_ = mip_.cost;
   double bound = 0;
-  for (int row = 0; row < mip.rows.count(); ++row) {
-    double dual = row_duals[row];
-    if (dual > 0 && mip.rows.lower[row] == -kInfinity) dual = 0;
-    if (dual < 0 && mip.rows.upper[row] == kInfinity) dual = 0;
+  for (int row = 0; row < mip_.rows.count(); ++row) {
+    const double dual = std::max(0.0, row_duals[row]);
     if (dual == 0) continue;
-    bound += dual * (dual > 0 ? mip.rows.lower[row] : mip.rows.upper[row]);
-    for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at)
-      reduced_[mip.rows.index[at]] -= dual * mip.rows.value[at];
+    bound += dual;
+    for (int at = mip_.rows.start[row]; at < mip_.rows.end(row); ++at)
+      reduced_us_[mip_.rows.index[at]] -= dual;
   }
-  for (int v = 0; v < mip.variable_count(); ++v)
-    bound += reduced_[v] > 0 ? reduced_[v] * mip.lower[v] : reduced_[v] * mip.upper[v];
+  for (size_t a = 0; a < reduced_us_.size(); ++a) bound += std::min(0.0, reduced_us_[a] * mip_.upper[a]);
   return bound;
+}
+
+// What the cuts' shares add to the bound; they are paid from the reduced costs.
+double Orchestrator::take_shares(const std::vector<LandmarkCut>& cuts) {
+  double sum = 0;
+  for (const LandmarkCut& cut : cuts) {
+    sum += cut.share_us;
+    for (const int arc : cut.arcs) reduced_us_[arc] -= cut.share_us;
+  }
+  bound_us_ += sum;
+  return sum;
+}
+
+void Orchestrator::add(const std::vector<LandmarkCut>& cuts) {
+  Rows rows;
+  std::vector<std::pair<int, double>> terms;
+  for (const LandmarkCut& cut : cuts) {
+    terms.clear();
+    for (const int arc : cut.arcs) terms.push_back({arc, 1.0});
+    rows.add(1, kInfinity, terms);
+  }
+  mip_.rows.append(rows);
+  idle_.resize(mip_.rows.count(), 0);
+  relaxation_->add_rows(rows);
+}
+
+void Orchestrator::forget_idle_cuts() {
+  constexpr int kPatience = 10;
+  std::vector<bool> forgotten(mip_.rows.count());
+  std::vector<int> kept;
+  for (int row = 0; row < mip_.rows.count(); ++row) {
+    idle_[row] = mip_.rows.activity(row, values_) > mip_.rows.lower[row] + kPositive ? idle_[row] + 1 : 0;
+    forgotten[row] = idle_[row] >= kPatience;
+    if (!forgotten[row]) kept.push_back(idle_[row]);
+  }
+  mip_.rows.erase(forgotten);
+  idle_ = std::move(kept);
+  relaxation_->erase_rows(forgotten);
+}
+
+// Cuts, no two with an arc in common, of arcs whose value is below.
+std::vector<LandmarkCut> Orchestrator::cuts_beside(double at_least, double time_limit_s) const {
+  std::vector<double> cost(cost_us_.size());
+  for (size_t a = 0; a < cost.size(); ++a)
+    cost[a] = std::isinf(cost_us_[a]) ? kInfinity : values_[a] >= at_least ? 0 : 1;
+  return landmark_cuts(network_, cost, time_limit_s, CutSides::both);
+}
+
+// Cuts that the values violate: beside what is mostly chosen, down to what is hardly.
+std::vector<LandmarkCut> Orchestrator::violated_cuts(double time_limit_s) const {
+  constexpr double kViolation = 1e-4;
+  std::vector<LandmarkCut> violated;
+  for (const double at_least : {0.75, 0.5, 0.3, 0.15, 0.05})
+    for (LandmarkCut& cut : cuts_beside(at_least, time_limit_s)) {
+      double sum = 0;
+      for (const int arc : cut.arcs) sum += values_[arc];
+      if (sum < 1 - kViolation) violated.push_back(std::move(cut));
+    }
+  return violated;
 }
 
 void Orchestrator::offer(std::optional<Incumbent>& best, const std::vector<int>& arcs) const {
@@ -95,40 +158,50 @@ void Orchestrator::offer(std::optional<Incumbent>& best, const std::vector<int>&
 
 // What no plan as cheap as the incumbent can use is fixed at zero.
 Mip Orchestrator::without_hopeless(double incumbent_us) const {
-  Mip mip = formulation_.mip();
+  Mip mip = mip_;
   const double limit = incumbent_us + kRounding * std::abs(incumbent_us);
-  for (int v = 0; v < mip.variable_count(); ++v)
-    if (mip.lower[v] == 0 && bound_us_ + reduced_[v] > limit) mip.upper[v] = 0;
+  for (size_t a = 0; a < reduced_us_.size(); ++a)
+    if (bound_us_ + reduced_us_[a] > limit) mip.upper[a] = 0;
   return mip;
 }
 
-// The relaxation, with entry rows until they bring no more. Rows that cut off the moving average of its
-// solutions reach deeper than rows that cut off the last corner it jumped to.
-RelaxationResult Orchestrator::solve_relaxation(double time_limit_s, const Effort& effort) {
-  constexpr double kNewest = 0.3;  // weight of the newest solution in the average
+// The relaxation, with cuts until they bring no more: first those that what is left of the costs still pays
+// for, then those that its solution violates. Fills bound_us_, reduced_us_ and values_.
+MipStatus Orchestrator::solve_relaxation(double time_limit_s, const Effort& effort) {
   const Stopwatch watch;
-  RelaxationResult result = relaxation_->solve(time_limit_s);
-  if (result.status != MipStatus::optimal) return result;
-  bound_us_ = prove_bound(result.row_duals);
-  for (int idle = 0; idle < effort.patience;) {
-    throw_if_interrupted();
-    // Before rows are made: the formulation and the relaxation must have the same ones.
-    const double left_s = time_limit_s - watch.seconds();
-    if (left_s <= 0) break;
-    if (average_.empty()) average_ = result.values;
-    for (size_t v = 0; v < average_.size(); ++v) average_[v] += kNewest * (result.values[v] - average_[v]);
-    relaxation_->erase_rows(formulation_.forget_entries(result.values));
-    Rows cuts = formulation_.cut_entries(average_, effort.split);
-    if (cuts.count() == 0) cuts = formulation_.cut_entries(result.values, effort.split);
-    if (cuts.count() == 0) break;
-    relaxation_->add_rows(cuts);
-    RelaxationResult next = relaxation_->solve(left_s);
-    if (next.status != MipStatus::optimal) break;
-    result = std::move(next);
-    const double before = std::exchange(bound_us_, prove_bound(result.row_duals));
-    idle = bound_us_ - before > effort.gain * std::abs(bound_us_) ? 0 : idle + 1;
+  const auto left_s = [&] { return time_limit_s - watch.seconds(); };
+  bound_us_ = 0;
+  reduced_us_ = mip_.cost;
+  if (mip_.rows.count() == 0) {
+    const std::vector<LandmarkCut> cuts = landmark_cuts(network_, cost_us_, left_s(), CutSides::zone);
+    add(cuts);
+    take_shares(cuts);
   }
-  return result;
+  MipStatus status = MipStatus::unknown;
+  for (;;) {
+    throw_if_interrupted();
+    const RelaxationResult result = relaxation_->solve(left_s());
+    if (result.status == MipStatus::infeasible) return result.status;
+    if (result.status != MipStatus::optimal) return status;
+    status = result.status;
+    values_ = result.values;
+    bound_us_ = prove_bound(result.row_duals);
+    forget_idle_cuts();
+    std::vector<double> left_us = reduced_us_;
+    for (size_t a = 0; a < left_us.size(); ++a)
+      left_us[a] = std::isinf(cost_us_[a]) ? kInfinity : std::max(0.0, left_us[a]);
+    std::vector<LandmarkCut> cuts = landmark_cuts(network_, left_us, left_s(), CutSides::both);
+    const bool idle = take_shares(cuts) <= effort.gain * bound_us_;
+    if (idle && effort.in_full) {
+      std::vector<LandmarkCut> violated = violated_cuts(left_s());
+      if (violated.empty()) return status;
+      std::move(violated.begin(), violated.end(), std::back_inserter(cuts));
+    } else if (idle) {
+      return status;
+    }
+    if (left_s() <= 0) return status;
+    add(cuts);
+  }
 }
 
 Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& effort) {
@@ -136,19 +209,18 @@ Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& eff
   Relaxed relaxed;
   if (network_.feasible && !network_.required.empty()) {
     read_costs();
-    const RelaxationResult result = solve_relaxation(time_limit_s, effort);
-    if (result.status == MipStatus::optimal) {
-      relaxed.bound_us = std::max(0.0, bound_us_);
+    const MipStatus status = solve_relaxation(time_limit_s, effort);
+    relaxed.bound_us = std::max(0.0, bound_us_);
+    if (status == MipStatus::optimal)
       for (size_t a = 0; a < network_.arcs.size(); ++a)
-        if (result.values[a] > kPositive) relaxed.columns.push_back(cheapest_[a]);
-    }
+        if (values_[a] > kPositive) relaxed.columns.push_back(cheapest_[a]);
   }
   relaxed.seconds = watch.seconds();
   return relaxed;
 }
 
 // Regression for a plan; the relaxation, and branch and bound among the arcs that could be part of a better
-// plan, for the proof. Arcs that wait for each other are cut off and that begins again.
+// plan, for the proof.
 void Orchestrator::search(Search& search, double time_limit_s, int width) {
   const Stopwatch watch;
   ++search.rounds;
@@ -157,10 +229,10 @@ void Orchestrator::search(Search& search, double time_limit_s, int width) {
   for (bool again = !search.proven && !search.infeasible; again && watch.seconds() < time_limit_s;) {
     throw_if_interrupted();
     ++search.rounds;
-    const RelaxationResult relaxed = solve_relaxation(time_limit_s - watch.seconds(), kThorough);
-    if (relaxed.status == MipStatus::infeasible) search.infeasible = true;
-    if (relaxed.status != MipStatus::optimal) return;
+    const MipStatus status = solve_relaxation(time_limit_s - watch.seconds(), kThorough);
+    if (status == MipStatus::infeasible) search.infeasible = true;
     search.bound_us = std::max(search.bound_us, bound_us_);
+    if (status != MipStatus::optimal) return;
     again = !search.meets_bound() && !branch(search, time_limit_s - watch.seconds());
   }
 }
@@ -178,28 +250,29 @@ bool Orchestrator::regress(Search& search, int width) {
   return better;
 }
 
-// False when the solution waits for itself: the rows that say so are added.
+// False when what is chosen is no plan: the cuts that say so are added.
 bool Orchestrator::branch(Search& search, double time_limit_s) {
-  const std::vector<double> start =
-      search.best ? formulation_.point(search.best->order) : std::vector<double>();
-  Mip mip = search.best ? without_hopeless(search.best->cost_us) : formulation_.mip();
-  mip.rows.append(formulation_.reorder_rows());
+  std::vector<double> start;
+  if (search.best) {
+    start.assign(network_.arcs.size(), 0);
+    for (const int arc : search.best->order) start[arc] = 1;
+  }
+  const Mip mip = search.best ? without_hopeless(search.best->cost_us) : mip_;
   const MipResult result = solve_mip(mip, time_limit_s, start);
   if (result.status == MipStatus::infeasible) (search.best ? search.proven : search.infeasible) = true;
   if (result.values.empty()) return true;
   // What was left out costs more than the best plan.
   const double bound = search.best ? std::min(result.bound, search.best->cost_us) : result.bound;
   search.bound_us = std::max(search.bound_us, bound);
-  const std::vector<int> arcs = formulation_.chosen(result.values);
-  const ArcOrder ordered = order_arcs(network_, arcs);
+  std::vector<int> arcs;
+  for (size_t a = 0; a < network_.arcs.size(); ++a)
+    if (result.values[a] > 0.5) arcs.push_back(static_cast<int>(a));
+  const bool is_plan = order_arcs(network_, arcs).reached;
   offer(search.best, arcs);
-  if (!ordered.reached) {
-    const Rows cuts = formulation_.cut_cycles(ordered);
-    relaxation_->add_rows(cuts);
-    search.cuts += cuts.count();
-  }
-  search.proven = ordered.reached && result.status == MipStatus::optimal;
-  return ordered.reached;
+  values_ = result.values;
+  if (!is_plan) add(cuts_beside(0.5, kInfinity));
+  search.proven = is_plan && result.status == MipStatus::optimal;
+  return is_plan;
 }
 
 bool Orchestrator::Search::meets_bound() const {
@@ -239,7 +312,7 @@ Solution Orchestrator::regress(const std::vector<int>& plan, int width) {
 Solution Orchestrator::solution_of(const Search& search) const {
   Solution solution;
   solution.rounds = search.rounds;
-  solution.cycle_cuts = search.cuts;
+  solution.cuts = mip_.rows.count();
   solution.bound_us = search.bound_us;
   if (search.infeasible) {
     solution.status = SolveStatus::infeasible;

@@ -5,28 +5,30 @@
 #include <optional>
 #include <vector>
 
-#include "korch/solve/formulation.h"
+#include "korch/solve/landmark_cuts.h"
+#include "korch/solve/mip.h"
 #include "korch/solve/network.h"
 #include "korch/solve/problem.h"
 #include "korch/solve/regression.h"
 
 namespace korch {
 
-// Keeps what does not depend on costs from one solve to the next: the reduction, the rows with their cycle
-// cuts, the basis of the relaxation. Invariant: the columns of the problem change in cost_us and measured
-// only, and never from infinite to finite.
+// The program: which arcs run, at the least cost, so that at least one arc of every cut does. All cuts
+// together say what a plan is (docs/design/solve.md, "Program"); those that matter are found as they are
+// needed. Keeps what does not depend on costs from one solve to the next: the reduction, the cuts, the basis
+// of the relaxation. Invariant: the columns of the problem change in cost_us and measured only, and never
+// from infinite to finite.
 class Orchestrator {
  public:
   explicit Orchestrator(const Problem& problem);
 
-  // How long entry rows are added to the relaxation: until `patience` rounds in a row raise the bound by less
-  // than `gain`, relative to it; `split`: also rows for nodes that are split between makers.
+  // How hard the relaxation is worked on: until a round raises the bound by less than `gain`, relative to it,
+  // or, `in_full`, until no cut is found that its solution violates.
   struct Effort {
     double gain;
-    int patience;
-    bool split;
+    bool in_full;
   };
-  static constexpr Effort kQuick = {3e-3, 1, false}, kThorough = {1e-4, 3, true};
+  static constexpr Effort kQuick = {1e-3, false}, kThorough = {1e-4, true};
 
   // The relaxation at the problem's present costs: the columns with a positive value are where measuring pays
   // first.
@@ -53,21 +55,26 @@ class Orchestrator {
     std::optional<Incumbent> best;
     double bound_us = 0;
     bool proven = false, infeasible = false;
-    int rounds = 0, cuts = 0;
+    int rounds = 0;
     bool meets_bound() const;
   };
 
   template <typename LookForPlan>
   Solution look(const std::vector<int>& plan, const LookForPlan& look_for_plan);
   void read_costs();
-  RelaxationResult solve_relaxation(double time_limit_s, const Effort& effort);
+  MipStatus solve_relaxation(double time_limit_s, const Effort& effort);
   void search(Search& search, double time_limit_s, int width);
   bool regress(Search& search, int width);
   bool branch(Search& search, double time_limit_s);
   Solution solution_of(const Search& search) const;
   double cost_of(const std::vector<int>& arcs) const;
-  // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_.
+  // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_us_.
   double prove_bound(const std::vector<double>& row_duals);
+  double take_shares(const std::vector<LandmarkCut>& cuts);
+  std::vector<LandmarkCut> violated_cuts(double time_limit_s) const;
+  std::vector<LandmarkCut> cuts_beside(double at_least, double time_limit_s) const;
+  void add(const std::vector<LandmarkCut>& cuts);
+  void forget_idle_cuts();
   void offer(std::optional<Incumbent>& best, const std::vector<int>& arcs) const;
   Mip without_hopeless(double incumbent_us) const;
   std::vector<int> columns_of(const std::vector<int>& arcs) const;
@@ -75,14 +82,15 @@ class Orchestrator {
 
   const Problem& problem_;
   Network network_;
-  Formulation formulation_;
   Regression regression_;
+  Mip mip_;                // a variable per arc, a row per cut
+  std::vector<int> idle_;  // of each row: relaxations in a row that left it slack
   std::unique_ptr<Relaxation> relaxation_;
-  std::vector<int> cheapest_;    // of each arc: its column at the present costs
-  std::vector<double> cost_us_;  // of each arc
-  double bound_us_ = 0;          // of the last relaxation, proven
-  std::vector<double> reduced_;  // of each variable: the reduced cost in that proof
-  std::vector<double> average_;  // of each variable: moving average over the relaxation's solutions
+  std::vector<int> cheapest_;       // of each arc: its column at the present costs
+  std::vector<double> cost_us_;     // of each arc
+  std::vector<double> values_;      // of each arc, in the last relaxation
+  double bound_us_ = 0;             // of the last relaxation, proven
+  std::vector<double> reduced_us_;  // of each arc: the reduced cost in that proof
 };
 
 }  // namespace korch

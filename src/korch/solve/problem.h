@@ -46,8 +46,8 @@ struct Solution {
   std::vector<int> chosen;  // columns in an order that can run
   double objective_us = 0;
   double bound_us = 0;  // proven lower bound
-  int rounds = 0;       // solves, cycle cuts included
-  int cycle_cuts = 0;
+  int rounds = 0;       // solves
+  int cuts = 0;         // rows of the program at the end
   double seconds = 0;
 };
 

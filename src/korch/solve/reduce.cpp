@@ -25,7 +25,6 @@ class Reducer {
   Network run() {
     merge_tensors();
     make_arcs();
-    network_.class_count = problem_.class_count;
     if (!drop_underivable()) {
       network_ = Network();
       network_.feasible = false;
