@@ -183,7 +183,7 @@ MipStatus Orchestrator::solve_relaxation(double time_limit_s, const Effort& effo
     const RelaxationResult result = relaxation_->solve(left_s());
     if (result.status == MipStatus::infeasible) return result.status;
     if (result.status != MipStatus::optimal) return status;
-    status = result.status;
+    status = MipStatus::feasible;
     values_ = result.values;
     bound_us_ = prove_bound(result.row_duals);
     forget_idle_cuts();
@@ -191,13 +191,11 @@ MipStatus Orchestrator::solve_relaxation(double time_limit_s, const Effort& effo
     for (size_t a = 0; a < left_us.size(); ++a)
       left_us[a] = std::isinf(cost_us_[a]) ? kInfinity : std::max(0.0, left_us[a]);
     std::vector<LandmarkCut> cuts = landmark_cuts(network_, left_us, left_s(), CutSides::both);
-    const bool idle = take_shares(cuts) <= effort.gain * bound_us_;
-    if (idle && effort.in_full) {
-      std::vector<LandmarkCut> violated = violated_cuts(left_s());
-      if (violated.empty()) return status;
+    if (take_shares(cuts) <= effort.gain * bound_us_) {
+      std::vector<LandmarkCut> violated;
+      if (effort.in_full) violated = violated_cuts(left_s());
+      if (violated.empty() && left_s() > 0) return MipStatus::optimal;
       std::move(violated.begin(), violated.end(), std::back_inserter(cuts));
-    } else if (idle) {
-      return status;
     }
     if (left_s() <= 0) return status;
     add(cuts);
@@ -211,7 +209,8 @@ Orchestrator::Relaxed Orchestrator::relax(double time_limit_s, const Effort& eff
     read_costs();
     const MipStatus status = solve_relaxation(time_limit_s, effort);
     relaxed.bound_us = std::max(0.0, bound_us_);
-    if (status == MipStatus::optimal)
+    relaxed.is_complete = status == MipStatus::optimal;
+    if (relaxed.is_complete)
       for (size_t a = 0; a < network_.arcs.size(); ++a)
         if (values_[a] > kPositive) relaxed.columns.push_back(cheapest_[a]);
   }

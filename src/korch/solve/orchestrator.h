@@ -34,7 +34,8 @@ class Orchestrator {
   // first.
   struct Relaxed {
     std::vector<int> columns;
-    double bound_us = 0;  // on any plan
+    double bound_us = 0;       // on any plan
+    bool is_complete = false;  // not cut short by the time
     double seconds = 0;
   };
   Relaxed relax(double time_limit_s, const Effort& effort);
@@ -62,6 +63,7 @@ class Orchestrator {
   template <typename LookForPlan>
   Solution look(const std::vector<int>& plan, const LookForPlan& look_for_plan);
   void read_costs();
+  // Optimal: nothing cut it short. Feasible: there are values_, and a bound.
   MipStatus solve_relaxation(double time_limit_s, const Effort& effort);
   void search(Search& search, double time_limit_s, int width);
   bool regress(Search& search, int width);
