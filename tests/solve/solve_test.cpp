@@ -242,7 +242,7 @@ TEST(Solve, OneOfTwoClassesIsMandatory) {
 }
 
 // Without a cut's arcs there is no plan, and the shares pay no arc more than it costs.
-void expect_cuts(const Problem& problem, CutSides sides) {
+void expect_cuts(const Problem& problem, CutSides sides, size_t part) {
   const Network network = reduce(problem);
   if (!network.feasible) return;
   std::vector<double> left_us;
@@ -252,7 +252,7 @@ void expect_cuts(const Problem& problem, CutSides sides) {
       left_us.back() = std::min(left_us.back(), problem.columns[column].cost_us);
   }
   double sum = 0;
-  for (const LandmarkCut& cut : landmark_cuts(network, left_us, 60, sides)) {
+  for (const LandmarkCut& cut : landmark_cuts(network, left_us, 60, sides, part)) {
     sum += cut.share_us;
     std::vector<int> others;
     for (size_t a = 0; a < network.arcs.size(); ++a)
@@ -275,8 +275,10 @@ TEST(Solve, NoPlanMissesACut) {
   Random random(11);
   for (int i = 0; i < kInstances / 20 && !testing::Test::HasFailure(); ++i) {
     for (const CutSides sides : {CutSides::zone, CutSides::both}) {
-      expect_cuts(random_graph_problem(random), sides);
-      expect_cuts(random_problem(random), sides);
+      for (const size_t part : {size_t{2}, kPart}) {
+        expect_cuts(random_graph_problem(random), sides, part);
+        expect_cuts(random_problem(random), sides, part);
+      }
     }
   }
 }
@@ -303,8 +305,7 @@ TEST(Solve, RelaxationsCutShortDoNoHarm) {
   for (int i = 1; i <= 30; ++i) orchestrator.relax(i * 1e-3, Orchestrator::kThorough);
   const Solution solution = orchestrator.solve(60, {}, SolveOptions().width);
   EXPECT_EQ(solution.status, SolveStatus::optimal);
-  EXPECT_NEAR(solution.objective_us, solve(problem).objective_us,
-              kTolerance * solution.objective_us);
+  EXPECT_NEAR(solution.objective_us, solve(problem).objective_us, kTolerance * solution.objective_us);
 }
 
 // Regression alone: the optimum where it leaves nothing out, some plan where it may keep one state at a
