@@ -35,7 +35,7 @@ class LazyLoop {
     LazyResult result;
     result.solution = last_;
     result.solution.rounds = rounds_;
-    result.solution.cuts = cuts_;
+    result.solution.cuts = orchestrator_.cuts();
     result.solution.seconds = seconds_;
     for (size_t i = 0; i < bound_us_.size(); ++i)
       result.bound_violations +=
@@ -102,7 +102,6 @@ class LazyLoop {
   Solution counted(Solution solution) {
     seconds_ += solution.seconds;
     rounds_ += solution.rounds;
-    cuts_ = std::max(cuts_, solution.cuts);
     return solution;
   }
 
@@ -173,7 +172,7 @@ class LazyLoop {
   std::vector<int> plan_;  // the cheapest plan known that is measured throughout
   std::set<std::vector<int>> measured_plans_;
   Solution last_;
-  int rounds_ = 0, cuts_ = 0;
+  int rounds_ = 0;
   double seconds_ = 0, last_search_s_ = 0;
 };
 

@@ -311,7 +311,7 @@ Solution Orchestrator::regress(const std::vector<int>& plan, int width) {
 Solution Orchestrator::solution_of(const Search& search) const {
   Solution solution;
   solution.rounds = search.rounds;
-  solution.cuts = mip_.rows.count();
+  solution.cuts = cuts();
   solution.bound_us = search.bound_us;
   if (search.infeasible) {
     solution.status = SolveStatus::infeasible;

@@ -45,6 +45,7 @@ class Orchestrator {
   // The limit is for the proof; a plan is looked for in any case, with `width` states at each place (0: by
   // branch and bound alone). `plan` as above.
   Solution solve(double time_limit_s, const std::vector<int>& plan, int width);
+  int cuts() const { return mip_.rows.count(); }
 
  private:
   struct Incumbent {

@@ -34,7 +34,7 @@ const char* name(SolveStatus status);
 
 struct SolveOptions {
   // Of solving; measuring is not counted. A plan is looked for in any case, the limit is for proving it.
-  // None: 4 s, and more for more than 20,000 columns.
+  // None: 4 s, and more for more than 24,000 columns.
   std::optional<double> time_limit_s;
   std::vector<int> start;  // columns that suffice for a plan, to start from; or empty
   // Of solve(): states that regression keeps at each place. 0: branch and bound looks for the plan alone.

@@ -20,7 +20,7 @@ const char* name(SolveStatus status) {
 }
 
 double time_limit_s(const Problem& problem, const SolveOptions& options) {
-  constexpr double kLeast_s = 4, kColumnsPerSecond = 5000;
+  constexpr double kLeast_s = 4, kColumnsPerSecond = 6000;
   return options.time_limit_s.value_or(
       std::max(kLeast_s, static_cast<double>(problem.columns.size()) / kColumnsPerSecond));
 }
