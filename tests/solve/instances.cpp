@@ -66,7 +66,6 @@ class GraphProblem {
   Problem make() {
     classes_ = pick(random_, 2, 6);
     layouts_ = classes_ <= 5 ? pick(random_, 1, classes_ <= 3 ? 3 : 2) : 1;
-    problem_.class_count = classes_ + 1;  // the last is the graph's input
     for (int c = 0; c <= classes_; ++c)
       for (int l = 0; l < layouts_; ++l) problem_.tensor_class.push_back(c);
     problem_.available = {tensor(classes_, 0)};
@@ -200,8 +199,8 @@ Problem random_graph_problem(Random& random) {
 Problem random_problem(Random& random) {
   Problem problem;
   const int tensors = pick(random, 2, 10);
-  problem.class_count = pick(random, 1, tensors);
-  for (int t = 0; t < tensors; ++t) problem.tensor_class.push_back(pick(random, 0, problem.class_count - 1));
+  const int classes = pick(random, 1, tensors);
+  for (int t = 0; t < tensors; ++t) problem.tensor_class.push_back(pick(random, 0, classes - 1));
   if (pick(random, 0, 3) > 0) problem.available = {0};
   for (int i = pick(random, 1, 2); i > 0; --i) problem.required.push_back(pick(random, 0, tensors - 1));
   const int columns = pick(random, 2, 25);
@@ -230,7 +229,6 @@ class NetworkProblem {
   Problem make() {
     make_blocks();
     const int classes = static_cast<int>(bytes_.size());
-    problem_.class_count = classes;
     for (int c = 0; c < classes; ++c)
       for (int l = 0; l < options_.layouts; ++l) problem_.tensor_class.push_back(c);
     problem_.available = {tensor(0, 0)};

@@ -126,7 +126,6 @@ TEST(Lazy, OutOfTimeTakesTheBestOfWhatIsMeasured) {
 
 Problem two_ways() {
   Problem problem;
-  problem.class_count = 2;
   problem.tensor_class = {0, 1};
   problem.available = {0};
   problem.required = {1};

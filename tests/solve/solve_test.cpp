@@ -103,7 +103,6 @@ TEST(Solve, RandomColumnsAgreeWithBruteForce) {
 // One class per tensor.
 Problem plain_problem(int tensors, std::vector<int> available, std::vector<int> required) {
   Problem problem;
-  problem.class_count = tensors;
   for (int t = 0; t < tensors; ++t) problem.tensor_class.push_back(t);
   problem.available = std::move(available);
   problem.required = std::move(required);
@@ -157,7 +156,6 @@ TEST(Solve, LiveClassThatIsNotMandatory) {
 
 TEST(Solve, ReordersDoNotMakeTheirOwnInput) {
   Problem problem;
-  problem.class_count = 2;
   problem.tensor_class = {0, 1, 1, 1};
   problem.available = {0};
   problem.required = {3};

@@ -60,7 +60,6 @@ class Builder {
     for (ValueId output : graph_.outputs())
       if (graph_.constant(output) == nullptr) problem.required.push_back(tensor(output, Layout{}));
     sort_unique(problem.required);
-    problem.class_count = static_cast<int>(graph_.value_count());
   }
 
   void set_representatives() {

@@ -80,9 +80,9 @@ class Compilation {
 
     std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get());
     const Choice choice = stage("solve", [&] {
-      return choose_plan(
-          {&graph, &target_, &options_, database_.get(), start_, greedy_groups_, report_.pruned}, columns,
-          *bank);
+      return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), start_,
+                          greedy_groups_, report_.pruned},
+                         columns, *bank);
     });
     dump("4-columns.txt", [&] { return describe(graph, columns); });  // now with costs
     BuiltPlan built = stage("plan", [&] { return make_plan(graph, columns, choice, *bank); });

@@ -34,6 +34,7 @@ class PlanChooser {
  public:
   PlanChooser(const ChoiceRequest& request, Columns& columns, KernelBank& bank)
       : graph_(*request.graph),
+        base_(*request.base),
         target_(*request.target),
         options_(*request.options),
         database_(request.database),
@@ -103,14 +104,40 @@ class PlanChooser {
     return solve_lazily(problem, measure, {}).solution;
   }
 
+  bool computes_alternative(size_t kernel_column) const {
+    const std::vector<NodeId>& nodes = columns_.candidates[columns_.infos[kernel_column].candidate].nodes;
+    return std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+      return static_cast<size_t>(node) >= base_.node_count() || base_.node(node).dead;
+    });
+  }
+
+  // The best plan for the network as it is, of kernels that were looked at anyway; empty where alternatives
+  // were not.
+  Solution plan_without_alternatives() const {
+    Problem problem = columns_.problem;
+    bool were_looked_at = false;
+    for (size_t id = 0; id < columns_.infos.size(); ++id) {
+      if (columns_.infos[id].kind == ColumnInfo::Kind::view) continue;
+      const bool is_alternative =
+          columns_.infos[id].kind == ColumnInfo::Kind::kernel && computes_alternative(id);
+      were_looked_at = were_looked_at || (is_alternative && is_known_[id]);
+      if (is_alternative || !is_known_[id]) drop(problem.columns[id]);
+    }
+    return were_looked_at ? solve(problem, {.time_limit_s = 0, .start = rival_.chosen}) : Solution();
+  }
+
   // Kernels measured one by one do not tell what they do to each other. The plans that are nearly as good by
-  // their costs, greedy's among them, are run whole against the program's; one that is faster beyond doubt
-  // takes its place.
+  // their costs, greedy's and one without alternatives among them, are run whole against the program's; one
+  // that is faster beyond doubt takes its place.
   void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
-    constexpr double kNearly = 1.15;  // what greedy's plan may cost
+    constexpr double kNearly = 1.15;  // what greedy's plan and the one without alternatives may cost
     std::vector<std::pair<std::string, CostedPlan>> challengers;
-    if (!rival_.chosen.empty() && rival_.objective_us <= kNearly * memo.solution.objective_us)
-      challengers.push_back({"greedy", {rival_.objective_us, rival_.chosen}});
+    const auto challenge = [&](const char* name, const Solution& plan) {
+      if (!plan.chosen.empty() && plan.objective_us <= kNearly * memo.solution.objective_us)
+        challengers.push_back({name, {plan.objective_us, plan.chosen}});
+    };
+    challenge("greedy", rival_);
+    challenge("unchanged network's", plan_without_alternatives());
     for (const CostedPlan& other : others) challengers.emplace_back("solver's next", other);
     const TempDir folder;
     auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
@@ -386,6 +413,7 @@ class PlanChooser {
   }
 
   const Graph& graph_;
+  const Graph& base_;
   const Target& target_;
   const CompileOptions& options_;
   Database* database_;

@@ -21,6 +21,7 @@ using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId
 
 struct ChoiceRequest {
   const Graph* graph;
+  const Graph* base;  // the same without alternatives
   const Target* target;
   const CompileOptions* options;
   Database* database;                           // may be null

@@ -38,8 +38,6 @@ Network reduce(const Problem& problem);
 struct ArcOrder {
   bool reached = false;
   std::vector<int> order;
-  std::vector<bool> made;  // of each node
-  std::vector<int> stuck;  // chosen arcs that never became ready
 };
 ArcOrder order_arcs(const Network& network, const std::vector<int>& chosen);
 

@@ -93,20 +93,13 @@ ArcOrder order_arcs(const Network& network, const std::vector<int>& chosen) {
     inputs.push_back(&network.arcs[arc].inputs);
     outputs.push_back(&network.arcs[arc].outputs);
   }
-  Simulation simulation =
+  const Simulation simulation =
       simulate(network.node_count, std::vector<bool>(network.node_count), inputs, outputs);
   ArcOrder result;
   result.reached = all_made(simulation, network.required);
-  if (result.reached) {
+  if (result.reached)
     for (const int member : needed(simulation, inputs, network.required))
       result.order.push_back(chosen[member]);
-  } else {
-    std::vector<bool> ran(chosen.size());
-    for (const int member : simulation.order) ran[member] = true;
-    for (size_t m = 0; m < chosen.size(); ++m)
-      if (!ran[m]) result.stuck.push_back(chosen[m]);
-  }
-  result.made = std::move(simulation.made);
   return result;
 }
 

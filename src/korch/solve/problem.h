@@ -23,9 +23,8 @@ struct Column {
 
 struct Problem {
   std::vector<int> tensor_class;  // of each tensor: its class of equal Values
-  int class_count = 0;
-  std::vector<int> available;  // tensors that need no producer: graph inputs
-  std::vector<int> required;   // tensors that must exist at the end: graph outputs
+  std::vector<int> available;     // tensors that need no producer: graph inputs
+  std::vector<int> required;      // tensors that must exist at the end: graph outputs
   std::vector<Column> columns;
 };
 
