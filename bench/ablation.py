@@ -11,8 +11,8 @@
   alternatives  + other algebra, our own Winograd among it, in the same program: the default
 
 Every row of a network reads and fills one kernel database, whatever the accuracy policy, so equal kernels have equal costs;
-the compile time of a row is therefore that of what the rows before it have not measured. Ratio: time of the row / time of `fusion`, median of the rounds,
-with its 95 % interval. Needs only Python.
+the compile time of a row is therefore that of what the rows before it have not measured. Ratio: time of the row / time of
+`fusion`, median of the rounds, with its 95 % interval. Needs only Python.
 """
 import argparse
 import json

@@ -273,7 +273,7 @@ TEST(Solve, NoPlanMissesACut) {
   Random random(11);
   for (int i = 0; i < kInstances / 20 && !testing::Test::HasFailure(); ++i) {
     for (const CutSides sides : {CutSides::zone, CutSides::both}) {
-      for (const size_t part : {size_t{2}, kPart}) {
+      for (const size_t part : {size_t{2}, kLandmarkPart}) {
         expect_cuts(random_graph_problem(random), sides, part);
         expect_cuts(random_problem(random), sides, part);
       }

@@ -41,8 +41,9 @@ void convolution_as_matmul(Rewriter& r, NodeId id) {
   if (w.size() != 4 || attrs.group != 1 || !r.is_constant(conv.inputs[1]) || is_pointwise(r, conv) ||
       !r.is_float32(conv.inputs[0]))
     return;
-  const int64_t copied = in[0] * w[1] * w[2] * w[3] * out[2] * out[3];
-  if (copied > r.elements(conv.inputs[0]) + r.elements(conv.outputs[0])) return;
+  const double copied =
+      static_cast<double>(in[0] * out[2] * out[3]) * static_cast<double>(w[1] * w[2] * w[3]);
+  if (copied > static_cast<double>(r.elements(conv.inputs[0]) + r.elements(conv.outputs[0]))) return;
   const PadAttrs border{{0, 0, attrs.pads_before[0], attrs.pads_before[1]},
                         {0, 0, attrs.pads_after[0], attrs.pads_after[1]},
                         PadMode::constant,

@@ -88,9 +88,8 @@ class Cut {
   std::optional<ValueId> cancelled(Rewriter& r, const Node& maker) const {
     if (maker.op == Op::Concat) {
       const ValueId part = emit(r, maker.outputs[0]);
-      return r.producer(part, Op::Slice) && r.producer(part, Op::Slice)->inputs[0] == maker.outputs[0]
-                 ? std::nullopt
-                 : std::optional(part);
+      const std::optional<Node> slice = r.producer(part, Op::Slice);
+      return slice && slice->inputs[0] == maker.outputs[0] ? std::nullopt : std::optional(part);
     }
     if (maker.op != Op::Pad) return std::nullopt;
     const auto& pad = std::get<PadAttrs>(maker.attrs);
@@ -115,7 +114,9 @@ class Cut {
     Cut whole = *this;
     for (const int64_t reduced : std::get<ReduceAttrs>(reduce.attrs).axes) {
       const auto axis = static_cast<size_t>(reduced);
+      whole.cut_.starts[axis] = 0;
       whole.cut_.sizes[axis] = r.shape(reduce.inputs[0])[axis];
+      whole.cut_.steps[axis] = 1;
     }
     return std::pair(std::get<ReduceAttrs>(reduce.attrs), whole);
   }
@@ -133,7 +134,7 @@ bool is_plain_reduction(const Node& node) {
 template <typename Layout>
 std::optional<ValueId> moved(Rewriter& r, const Layout& layout, ValueId value, int depth = 0) {
   if (r.is_constant(value)) return layout.emit(r, value);
-  if (depth > kMaxDepth) return std::nullopt;
+  if (depth > kMaxDepth || is_single(r, value)) return std::nullopt;
   const std::optional<Node> maker = only_producer(r, value);
   if (!maker) return std::nullopt;
   if (depth > 0)

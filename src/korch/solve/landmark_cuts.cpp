@@ -50,6 +50,8 @@ class JustificationGraph {
     propagate();
   }
 
+  double value_us(int node) const { return value_us_[node]; }
+
   // What the goal costs: the required nodes where all are in the part, else the cheapest arc out of it.
   double goal_us() const {
     if (const int goal = dearest_required(); goal != kNone) return value_us_[goal];
@@ -208,37 +210,15 @@ class JustificationGraph {
   std::vector<bool> in_zone_, outside_;
 };
 
-// All nodes, those that cost most by h_max last.
-std::vector<int> nodes_by_value(const Network& network, std::span<const double> cost_us) {
-  using Entry = std::pair<double, int>;
-  std::vector<double> value(network.node_count, kInfinity);
-  std::vector<int> missing;
-  std::vector<std::vector<int>> readers(network.node_count);
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  const auto fire = [&](size_t a, double support) {
-    for (const int output : network.arcs[a].outputs) {
-      if (support + cost_us[a] >= value[output]) continue;
-      value[output] = support + cost_us[a];
-      queue.push({value[output], output});
-    }
-  };
-  for (size_t a = 0; a < network.arcs.size(); ++a) {
-    missing.push_back(static_cast<int>(network.arcs[a].inputs.size()));
-    for (const int input : network.arcs[a].inputs) readers[input].push_back(static_cast<int>(a));
-    if (missing[a] == 0) fire(a, 0);
-  }
-  std::vector<bool> settled(network.node_count);
-  while (!queue.empty()) {
-    const auto [support, node] = queue.top();
-    queue.pop();
-    if (settled[node]) continue;
-    settled[node] = true;
-    for (const int a : readers[node])
-      if (--missing[a] == 0) fire(a, support);
-  }
+// All nodes; in several parts, those that cost most last.
+std::vector<int> nodes_by_value(const Network& network, std::span<const double> cost_us, size_t part) {
   std::vector<int> nodes(network.node_count);
   std::iota(nodes.begin(), nodes.end(), 0);
-  std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) { return value[a] < value[b]; });
+  if (nodes.size() <= part) return nodes;
+  JustificationGraph whole(network, cost_us);
+  whole.take_in(nodes);
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&](int a, int b) { return whole.value_us(a) < whole.value_us(b); });
   return nodes;
 }
 
@@ -251,7 +231,7 @@ std::vector<LandmarkCut> landmark_cuts(const Network& network, std::span<const d
   std::vector<LandmarkCut> cuts;
   if (!network.feasible || network.required.empty()) return cuts;
   JustificationGraph graph(network, cost_us);
-  const std::vector<int> nodes = nodes_by_value(network, cost_us);
+  const std::vector<int> nodes = nodes_by_value(network, cost_us, part);
   // A plan goes beyond the part as long as a required node is there.
   size_t last = nodes.size();
   while (std::count(network.required.begin(), network.required.end(), nodes[last - 1]) == 0) --last;

@@ -24,8 +24,8 @@ enum class CutSides { zone, both };
 // Costs in microseconds per arc, not negative; infinite: cannot run. Ends early, with the cuts found so far,
 // when the time is over. Networks of more than `part` nodes are taken in by so many, nearest first: the time
 // is then in proportion to the network, and the bound some per cent lower.
-constexpr size_t kPart = 2000;
+constexpr size_t kLandmarkPart = 2000;
 std::vector<LandmarkCut> landmark_cuts(const Network& network, std::span<const double> cost_us,
-                                       double time_limit_s, CutSides sides, size_t part = kPart);
+                                       double time_limit_s, CutSides sides, size_t part = kLandmarkPart);
 
 }  // namespace korch

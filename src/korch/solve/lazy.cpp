@@ -22,6 +22,7 @@ class LazyLoop {
       : problem_(problem),
         measure_(measure),
         limit_s_(time_limit_s(problem, options)),
+        width_(options.width),
         orchestrator_(problem) {
     for (const Column& column : problem.columns) {
       bound_us_.push_back(column.cost_us);
@@ -81,7 +82,7 @@ class LazyLoop {
         if (is_learning) break;
       }
       if (is_learning) continue;
-      last_ = counted(orchestrator_.solve(left_s(), plan_, SolveOptions().width));
+      last_ = counted(orchestrator_.solve(left_s(), plan_, width_));
       if (last_.status == SolveStatus::infeasible) return;
       bound_us = std::max(bound_us, last_.bound_us);
       if (is_measured(last_.chosen) && last_.status == SolveStatus::optimal) return;
@@ -166,6 +167,7 @@ class LazyLoop {
   Problem& problem_;
   const Measure& measure_;
   const double limit_s_;
+  const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;
   std::vector<double> bound_us_;
   std::vector<bool> was_measured_;

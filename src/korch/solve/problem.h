@@ -36,7 +36,7 @@ struct SolveOptions {
   // None: 4 s, and more for more than 24,000 columns.
   std::optional<double> time_limit_s;
   std::vector<int> start;  // columns that suffice for a plan, to start from; or empty
-  // Of solve(): states that regression keeps at each place. 0: branch and bound looks for the plan alone.
+  // States that regression keeps at each place before a proof. 0: branch and bound looks for the plan alone.
   int width = 32;
 };
 
