@@ -14,7 +14,7 @@ constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narro
 constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
 constexpr double kLook_s = 0.05;        // about what a second look at a kernel takes
 constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
-constexpr double kLeastBound_s = 3;     // for the first relaxation, whatever is left
+constexpr double kLeastBound_s = 1.5;   // for the first relaxation, whatever is left
 
 class LazyLoop {
  public:
