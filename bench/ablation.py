@@ -57,7 +57,7 @@ def main():
     p.add_argument("--json")
     args = p.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    print("model                row           measured ms  ratio to fusion [95 %]   objective us     bound us  primitives  columns"
+    print("model                row           measured ms  ratio to fusion [95 %]   objective us     bound us  primitives    states  columns"
           "  measured  share  solves  solver s  solve s  compile s")
     table = {}
     for model in args.models.split(","):
@@ -72,9 +72,9 @@ def main():
             r = facts["report"]
             facts.update(measured_us=bench[1]["median_us"], ratio=bench[1]["ratio"], low=bench[1]["ratio_low"], high=bench[1]["ratio_high"])
             table[model][row] = facts
-            print("%-20s %-12s %12.2f  %.3f [%.3f, %.3f]  %14.1f %12.1f %11d %8d %9d %5.1f%% %7d %9.1f %8.1f %10.1f" % (
+            print("%-20s %-12s %12.2f  %.3f [%.3f, %.3f]  %14.1f %12.1f %11d %9s %8d %9d %5.1f%% %7d %9.1f %8.1f %10.1f" % (
                 model, row, facts["measured_us"] / 1e3, facts["ratio"], facts["low"], facts["high"], r["objective_us"], r["bound_us"],
-                r["primitives"], r["columns"], r["measured"],
+                r["primitives"], "%.1e" % r["execution_states"] if r.get("execution_states") else "-", r["columns"], r["measured"],
                 100.0 * r["measured"] / max(1, r["kernels"]), r["solves"], r["solver_s"], facts["solve_s"], facts["compile_s"]), flush=True)
         if args.json:
             with open(args.json, "w") as f:

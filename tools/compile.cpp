@@ -76,22 +76,25 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
       print_json(stopped);
       return;
     }
-    nlohmann::ordered_json json = {{"output", arguments.output},
-                                   {"steps", result.plan.steps.size()},
-                                   {"objective_us", r.objective_us},
-                                   {"bound_us", r.bound_us},
-                                   {"gap", r.gap},
-                                   {"measured_us", r.measured_us},
-                                   {"primitives", r.primitives},
-                                   {"candidates", r.candidates},
-                                   {"columns", r.columns},
-                                   {"kernels_different", r.kernels},
-                                   {"kernels_different_measured", r.measured},
-                                   {"certified", r.certified},
-                                   {"kernels_compiled", result.compiled},
-                                   {"kernels_measured", result.measured},
-                                   {"seconds", result.stage_seconds},
-                                   {"warnings", result.warnings}};
+    nlohmann::ordered_json json = {
+        {"output", arguments.output},
+        {"steps", result.plan.steps.size()},
+        {"objective_us", r.objective_us},
+        {"bound_us", r.bound_us},
+        {"gap", r.gap},
+        {"measured_us", r.measured_us},
+        {"primitives", r.primitives},
+        {"execution_states",
+         r.execution_states ? nlohmann::ordered_json(*r.execution_states) : nlohmann::ordered_json()},
+        {"candidates", r.candidates},
+        {"columns", r.columns},
+        {"kernels_different", r.kernels},
+        {"kernels_different_measured", r.measured},
+        {"certified", r.certified},
+        {"kernels_compiled", result.compiled},
+        {"kernels_measured", result.measured},
+        {"seconds", result.stage_seconds},
+        {"warnings", result.warnings}};
     print_json(json);
     return;
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "korch/candidate/candidate.h"
+#include "korch/candidate/execution_states.h"
 #include "korch/ir/text.h"
 
 namespace korch {
@@ -58,8 +59,8 @@ int count_linear(const Graph& graph, const NodeSet& set) {
   }));
 }
 
-// Differences of nested execution states: dependency-closed sets of nodes.
-std::set<NodeSet> state_differences(const Graph& graph) {
+// Dependency-closed sets of nodes, as bits.
+std::vector<uint32_t> execution_states(const Graph& graph) {
   const std::vector<NodeId> nodes = primitives(graph);
   std::vector<uint32_t> states;
   for (uint32_t mask = 0; mask < (1u << nodes.size()); ++mask) {
@@ -73,6 +74,13 @@ std::set<NodeSet> state_differences(const Graph& graph) {
     }
     if (closed) states.push_back(mask);
   }
+  return states;
+}
+
+// Differences of nested execution states.
+std::set<NodeSet> state_differences(const Graph& graph) {
+  const std::vector<NodeId> nodes = primitives(graph);
+  const std::vector<uint32_t> states = execution_states(graph);
   std::set<NodeSet> result;
   for (uint32_t before : states) {
     for (uint32_t after : states) {
@@ -181,6 +189,8 @@ TEST(Enumerate, UnprunedIsTheStatePairDefinition) {
   for (int round = 0; round < 150; ++round) {
     const Graph graph = random_graph(random, 3 + round % 6, 0);
     EXPECT_EQ(enumerated(graph, EnumerateOptions::unpruned()), state_differences(graph)) << print(graph);
+    EXPECT_EQ(count_execution_states(graph), static_cast<double>(execution_states(graph).size()))
+        << print(graph);
   }
 }
 
@@ -210,7 +220,9 @@ TEST(Enumerate, FourChainsOfFour) {
             " = Exp(%a" + c + ")\n%c" + c + " = Exp(%b" + c + ")\n%d" + c + " = Exp(%c" + c + ")\noutput %d" +
             c + " \"y" + c + "\"\n";
   }
-  EXPECT_EQ(enumerated(parse_graph(text + "}"), EnumerateOptions::unpruned()).size(), 40u);
+  const Graph graph = parse_graph(text + "}");
+  EXPECT_EQ(enumerated(graph, EnumerateOptions::unpruned()).size(), 40u);
+  EXPECT_EQ(count_execution_states(graph), 625);
 }
 
 // Every candidate must satisfy the contract, whatever the pruning.

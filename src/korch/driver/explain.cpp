@@ -60,10 +60,11 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
   for (const PlanIo& io : plan.outputs) text += fmt::format("output {} {}\n", io.name, to_string(io.type));
   text += fmt::format(
-      "{} primitives, {} candidates, {} columns of {} different kernels; {} measured ({:.1f} %), "
-      "{} ruled out by their bounds\n",
-      r.primitives, r.candidates, r.columns, r.kernels, r.measured,
-      r.kernels > 0 ? 100.0 * r.measured / r.kernels : 0.0, r.kernels - r.measured);
+      "{} primitives ({} execution states), {} candidates, {} columns of {} different kernels; {} measured "
+      "({:.1f} %), {} ruled out by their bounds\n",
+      r.primitives, r.execution_states ? fmt::format("{:.6g}", *r.execution_states) : "uncounted",
+      r.candidates, r.columns, r.kernels, r.measured, r.kernels > 0 ? 100.0 * r.measured / r.kernels : 0.0,
+      r.kernels - r.measured);
   text += counts_text("alternatives added, by rule", r.alternatives) +
           counts_text("alternatives in this plan", r.alternatives_used);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);

@@ -11,6 +11,7 @@
 
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
+#include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/bench.h"
 #include "korch/driver/columns.h"
@@ -169,6 +170,7 @@ class Compilation {
   std::vector<Candidate> find_candidates(const Graph& base, const Graph& graph) {
     verify(base, Stage::primitive);
     for (NodeId id : base.topological_order()) report_.primitives += is_computing(base.node(id));
+    report_.execution_states = count_execution_states(base);
     if (options_.strategy == Strategy::unfused) return unfused_candidates(base);
     if (options_.strategy == Strategy::published) {
       Enumeration enumeration = enumerate_candidates(base, published_kernels());
@@ -214,6 +216,7 @@ class Compilation {
     BuiltPlan built = build_plan(graph, columns, solution.chosen, bank, target_, options_.accuracy);
     PlanReport& report = built.plan.report;
     report.primitives = report_.primitives;
+    report.execution_states = report_.execution_states;
     report.pruned = solved.pruned;
     report.rules = report_.rules;
     report.alternatives = report_.alternatives;

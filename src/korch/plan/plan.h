@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct PlanReport {
   std::string model, strategy, accuracy, solver_status, target;
   double objective_us = 0, bound_us = 0, gap = 0;
   int primitives = 0, candidates = 0, columns = 0, solves = 0, cuts = 0;
+  std::optional<double> execution_states;  // of the primitives without alternatives; none: too many to count
   int kernels = 0, measured = 0;  // different ones among the columns, and how many of them were measured
   double solver_s = 0;       // in all solves, without measuring; a replayed plan has that of its first time
   int bound_violations = 0;  // measurements below their bound: each voids the certificate

@@ -151,6 +151,7 @@ Json to_json(const PlanReport& r) {
           {"bound_us", r.bound_us},
           {"gap", r.gap},
           {"primitives", r.primitives},
+          {"execution_states", r.execution_states ? Json(*r.execution_states) : Json()},
           {"candidates", r.candidates},
           {"columns", r.columns},
           {"kernels", r.kernels},
@@ -197,6 +198,8 @@ PlanReport report_from(const Json& json) {
   r.learned_violations = json.at("learned_violations");
   // Executables from before these were reported have none of them.
   r.solver_s = json.value("solver_s", 0.0);
+  if (json.contains("execution_states") && !json.at("execution_states").is_null())
+    r.execution_states = json.at("execution_states");
   r.rules = json.value("rules", std::vector<std::string>());
   r.alternatives = json.value("alternatives", std::map<std::string, int>());
   r.alternatives_used = json.value("alternatives_used", std::map<std::string, int>());
