@@ -305,6 +305,18 @@ const std::map<std::string, MakeInstance>& instances() {
          return g.finish(
              {g.conv(x, g.weights({of_outputs ? few : many, g.shape(x)[1], kernel, kernel}), g.pick(0, 2))});
        }},
+      {"strided_convolution_by_phases",
+       [](Instance& g) {
+         const int64_t c = g.pick(1, 3), stride = g.pick(2, 3), kernel = 2 * stride - g.pick(0, 1);
+         ConvAttrs attrs;
+         attrs.strides = {stride, stride};
+         attrs.dilations = {1, 1};
+         attrs.pads_before = {g.pick(0, 1), g.pick(0, 1)};
+         attrs.pads_after = {g.pick(0, 1), g.pick(0, 2)};
+         const int64_t rows = 38 * stride + g.pick(0, 3), columns = 38 * stride + g.pick(0, 3);
+         const ValueId x = g.input({g.pick(1, 2), c, rows, columns});
+         return g.finish({g.op(Op::Conv, {x, g.weights({g.pick(1, 4), c, kernel, kernel})}, attrs)});
+       }},
   };
   return table;
 }

@@ -61,7 +61,6 @@ void winograd(Rewriter& r, NodeId id) {
       !r.is_constant(node.inputs[1]) || !r.is_float32(node.inputs[0]) || !r.is_float32(node.inputs[1]) ||
       r.elements(node.outputs[0]) == 0 || r.elements(node.inputs[0]) == 0)
     return;
-  constexpr int64_t kFew = 64;  // tiles, below which the transformed weights take longer to read than to use
   constexpr double kFewer = 0.8;  // of the products of larger tiles, so that smaller ones cannot pay
   double products_before = 0;
   for (int64_t inputs : kWinogradInputs) {
@@ -71,7 +70,7 @@ void winograd(Rewriter& r, NodeId id) {
     if (!is_winograd(attrs.tile, attrs.taps)) continue;
     const int64_t tiles = WinogradTiles(attrs, r.shape(node.outputs[0])).count();
     const auto products = static_cast<double>(inputs * inputs * tiles);
-    if (tiles > kFew && products_before > 0 && products_before < kFewer * products) continue;
+    if (tiles > kFewTiles && products_before > 0 && products_before < kFewer * products) continue;
     products_before = products;
     const WinogradAttrs product = attrs;
     WinogradAttrs output = attrs;

@@ -5,7 +5,8 @@
 
 namespace korch::rules {
 
-constexpr int64_t kVector = 16;                 // floats, of the widest target
+constexpr int64_t kVector = 16;    // floats, of the widest target
+constexpr int64_t kFewTiles = 64;  // of Winograd's: below, its weights take longer to read than to use
 constexpr double kSecondCache_bytes = 1 << 20;  // of a core, on the smaller targets
 
 // A convolution of constant 1x1 weights without strides and padding: the same matrix for every pixel (without

@@ -256,6 +256,16 @@ const std::vector<RewriteRule>& rewrite_rules() {
        true,
        {Op::Conv},
        rules::large_kernel_as_small_ones},
+      {"strided_convolution_by_phases",
+       "Conv(x, W) of stride s",
+       "Conv(phases of x as channels, phases of W) of stride 1",
+       "Winograd's kernels take it then, on 64 tiles or more, and at most three quarters of the products; no "
+       "dilation or groups, W is constant",
+       false,
+       false,
+       true,
+       {Op::Conv},
+       rules::strided_convolution_by_phases},
   };
   return table;
 }

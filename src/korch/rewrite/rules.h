@@ -40,8 +40,9 @@ void winograd(Rewriter& r, NodeId id);
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
 // im2col.cpp
 void convolution_as_matmul(Rewriter& r, NodeId id);
-// large_kernel.cpp
+// convolution_pieces.cpp
 void large_kernel_as_small_ones(Rewriter& r, NodeId id);
+void strided_convolution_by_phases(Rewriter& r, NodeId id);
 // upsampling.cpp
 void upsampling_into_convolution(Rewriter& r, NodeId id);
 

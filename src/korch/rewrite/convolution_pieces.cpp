@@ -1,16 +1,16 @@
-// Convolutions of many taps as others that Winograd's kernels take (conv_winograd: up to 5x5). Directly they
-// would save nothing.
+// Convolutions of many taps or of a stride as others that Winograd's kernels take (stride 1, up to 5x5).
+// Directly they would save nothing.
 #include <algorithm>
 #include <limits>
 
+#include "korch/ir/winograd.h"
 #include "korch/rewrite/linear_patterns.h"
 #include "korch/rewrite/rules.h"
 
 namespace korch::rules {
 namespace {
 
-constexpr int64_t kTileInputs = 6;                 // of a Winograd tile, per axis
-constexpr int64_t kFewestTaps = 2, kMostTaps = 5;  // that it takes, per axis
+constexpr int64_t kTileInputs = kWinogradInputs[0];
 
 int64_t tile_outputs(int64_t taps) {
   return kTileInputs - taps + 1;
@@ -46,7 +46,7 @@ struct Pieces {
 Pieces cheapest_pieces(int64_t height, int64_t width) {
   Pieces best;
   double fewest = std::numeric_limits<double>::infinity();
-  for (int64_t taps = kFewestTaps; taps <= kMostTaps; ++taps) {
+  for (int64_t taps = kFewestWinogradTaps; taps <= kMostWinogradTaps; ++taps) {
     const Pieces pieces{taps, (height + taps - 1) / taps, (width + taps - 1) / taps};
     const double products = winograd_products(taps) * static_cast<double>(pieces.count());
     if (products >= fewest) continue;
@@ -97,7 +97,7 @@ void large_kernel_as_small_ones(Rewriter& r, NodeId id) {
   const auto& attrs = std::get<ConvAttrs>(conv.attrs);
   if (!is_plain_convolution(r, conv)) return;
   const Shape out = r.shape(conv.outputs[0]), w = r.shape(conv.inputs[1]);
-  if (std::max(w[2], w[3]) <= kMostTaps) return;
+  if (std::max(w[2], w[3]) <= kMostWinogradTaps) return;
   const Pieces p = cheapest_pieces(w[2], w[3]);
   if (2 * winograd_products(p.taps) * static_cast<double>(p.count()) > static_cast<double>(w[2] * w[3]))
     return;
@@ -109,6 +109,41 @@ void large_kernel_as_small_ones(Rewriter& r, NodeId id) {
   const std::vector<int64_t> after = {attrs.pads_after[0] + missing[0], attrs.pads_after[1] + missing[1]};
   r.equate(conv.outputs[0], w[0] < w[1] ? pieces_of_outputs(r, conv, p, weights, after)
                                         : pieces_of_inputs(r, conv, p, weights, after));
+}
+
+// Input element stride q + phase becomes channel `phase` of element q; so do the taps.
+void strided_convolution_by_phases(Rewriter& r, NodeId id) {
+  const Node conv = r.node(id);
+  const auto& attrs = std::get<ConvAttrs>(conv.attrs);
+  if (r.rank(conv.inputs[0]) != 4 || !r.is_float32(conv.inputs[0]) || !r.is_constant(conv.inputs[1]) ||
+      attrs.group != 1 || attrs.dilations != std::vector<int64_t>{1, 1} || attrs.strides[0] == 1 ||
+      attrs.strides[0] != attrs.strides[1])
+    return;
+  const Shape in = r.shape(conv.inputs[0]), out = r.shape(conv.outputs[0]), w = r.shape(conv.inputs[1]);
+  const int64_t stride = attrs.strides[0], phases = stride * stride;
+  const int64_t taps = (w[2] + stride - 1) / stride;
+  if (taps != (w[3] + stride - 1) / stride || taps < kFewestWinogradTaps || taps > kMostWinogradTaps) return;
+  if (4 * winograd_products(taps) * static_cast<double>(phases) > 3 * static_cast<double>(w[2] * w[3]))
+    return;
+  WinogradAttrs tiles;
+  tiles.tile = tile_outputs(taps);
+  if (WinogradTiles(tiles, out).count() < kFewTiles) return;
+  const ValueId taps_by_phase =
+      r.transpose(r.reshape(padded(r, conv.inputs[1], {0, 0}, {taps * stride - w[2], taps * stride - w[3]}),
+                            {w[0], w[1], taps, stride, taps, stride}),
+                  {0, 3, 5, 1, 2, 4});
+  std::vector<int64_t> places, after;
+  for (size_t a = 0; a < 2; ++a) {
+    places.push_back(out[a + 2] + taps - 1);
+    after.push_back(std::max<int64_t>(0, places[a] * stride - attrs.pads_before[a] - in[a + 2]));
+  }
+  const ValueId x = window(r, padded(r, conv.inputs[0], attrs.pads_before, after), 0, in[1], 0,
+                           places[0] * stride, 0, places[1] * stride);
+  const ValueId by_phase =
+      r.transpose(r.reshape(x, {in[0], in[1], places[0], stride, places[1], stride}), {0, 3, 5, 1, 2, 4});
+  r.equate(conv.outputs[0], r.emit(Op::Conv, plain_convolution({0, 0}, {0, 0}),
+                                   {r.reshape(by_phase, {in[0], phases * in[1], places[0], places[1]}),
+                                    r.reshape(taps_by_phase, {w[0], phases * w[1], taps, taps})}));
 }
 
 }  // namespace korch::rules
