@@ -122,8 +122,9 @@ Peaks measure_peaks(const Target& target) {
 
 Peaks machine_peaks(const Target& target, Database* database) {
   using Json = nlohmann::json;
-  const Hash key = hash_text(
-      fmt::format("peaks|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa), target.threads));
+  const Hash key =
+      hash_text(fmt::format("peaks|{}|{}|{}|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa),
+                            target.threads, target.l1_bytes, target.l2_bytes, target.l3_bytes));
   if (database != nullptr) {
     if (const auto text = database->get_text(key)) {
       const Json json = Json::parse(*text, nullptr, false);

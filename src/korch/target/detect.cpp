@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <string>
 
@@ -33,10 +34,19 @@ std::string cpu_name() {
   return model + " " + family + "." + stepping;
 }
 
-// Zero or negative answers (containers, virtual machines) keep the default.
-void set_cache(int64_t* bytes, int name) {
-  const long value = ::sysconf(name);
+// What the kernel says of the caches, else what the C library computes (which takes all of an AMD machine's
+// L3 slices for one). Zero or negative answers (containers, virtual machines) keep the default.
+void set_cache(int64_t* bytes, int level, int name) {
+  const int64_t here = cache_bytes("/sys/devices/system/cpu/cpu0/cache", level);
+  const int64_t value = here > 0 ? here : ::sysconf(name);
   if (value > 0) *bytes = value;
+}
+
+std::string first_word(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
 }
 
 int usable_cores() {
@@ -46,6 +56,21 @@ int usable_cores() {
 }
 
 }  // namespace
+
+int64_t cache_bytes(const std::string& folder, int level) {
+  for (int index = 0;; ++index) {
+    const std::string cache = folder + "/index" + std::to_string(index) + "/";
+    const std::string found = first_word(cache + "level");
+    if (found.empty()) return 0;
+    if (found != std::to_string(level) || first_word(cache + "type") == "Instruction") continue;
+    const std::string size = first_word(cache + "size");
+    int64_t count = 0;
+    const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), count);
+    const std::string unit(end, size.data() + size.size());
+    const int shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : unit.empty() ? 0 : -1;
+    return error == std::errc() && shift >= 0 && count > 0 && count < (int64_t{1} << 30) ? count << shift : 0;
+  }
+}
 
 const char* name(Isa isa) {
   switch (isa) {
@@ -106,9 +131,9 @@ Target detect_target(const std::string& wanted, int threads) {
   }
   target.threads = threads > 0 ? threads : usable_cores();
   target.cpu_name = cpu_name();
-  set_cache(&target.l1_bytes, _SC_LEVEL1_DCACHE_SIZE);
-  set_cache(&target.l2_bytes, _SC_LEVEL2_CACHE_SIZE);
-  set_cache(&target.l3_bytes, _SC_LEVEL3_CACHE_SIZE);
+  set_cache(&target.l1_bytes, 1, _SC_LEVEL1_DCACHE_SIZE);
+  set_cache(&target.l2_bytes, 2, _SC_LEVEL2_CACHE_SIZE);
+  set_cache(&target.l3_bytes, 3, _SC_LEVEL3_CACHE_SIZE);
   return target;
 }
 

@@ -25,6 +25,10 @@ struct Target {
 Target detect_target(const std::string& name, int threads);
 bool runs_here(Isa isa);
 
+// The size of the data or unified cache of a level that `folder` describes as Linux does
+// (/sys/devices/system/cpu/cpu0/cache: index*/level, type, size); 0 when it does not say.
+int64_t cache_bytes(const std::string& folder, int level);
+
 // Best ever observed speeds of this machine, from a microbenchmark of about ten seconds (profile/peaks.h);
 // they make lower bounds on latency, so they must never be too low.
 struct Peaks {
