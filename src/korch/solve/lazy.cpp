@@ -14,7 +14,7 @@ constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narro
 constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
 constexpr double kLook_s = 0.05;        // about what a second look at a kernel takes
 constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
-constexpr double kLeastBound_s = 1.5;   // for the first relaxation, whatever is left
+constexpr double kSearches_s = 2.5;  // what searches take beyond that, the first relaxation has all the same
 
 class LazyLoop {
  public:
@@ -72,7 +72,7 @@ class LazyLoop {
       bool is_learning = false;
       for (const Orchestrator::Effort& effort : {Orchestrator::kQuick, Orchestrator::kThorough}) {
         const Orchestrator::Relaxed relaxed =
-            orchestrator_.relax(bound_us > 0 ? left_s() : std::max(left_s(), kLeastBound_s), effort);
+            orchestrator_.relax(bound_us > 0 ? left_s() : std::max(left_s(), limit_s_ - kSearches_s), effort);
         ++rounds_;
         seconds_ += relaxed.seconds;
         last_search_s_ = relaxed.seconds;
