@@ -38,7 +38,7 @@ void convolution_as_matmul(Rewriter& r, NodeId id) {
   const Node conv = r.node(id);
   const auto& attrs = std::get<ConvAttrs>(conv.attrs);
   const Shape in = r.shape(conv.inputs[0]), w = r.shape(conv.inputs[1]), out = r.shape(conv.outputs[0]);
-  if (w.size() != 4 || attrs.group != 1 || !r.is_constant(conv.inputs[1]) || is_pointwise(r, conv) ||
+  if (w.size() != 4 || w[2] * w[3] == 1 || attrs.group != 1 || !r.is_constant(conv.inputs[1]) ||
       !r.is_float32(conv.inputs[0]))
     return;
   const double copied =

@@ -209,8 +209,8 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"convolution_as_matmul",
        "Conv(x, W)",
        "Conv1x1(im2col(x), W)",
-       "two spatial axes, no groups, W is constant; im2col(x) has at most twice the elements of x and the "
-       "result",
+       "two spatial axes, several taps, no groups, W is constant; im2col(x) has no more elements than x and "
+       "the result",
        true,
        false,
        true,
