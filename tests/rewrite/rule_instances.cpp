@@ -272,6 +272,23 @@ const std::map<std::string, MakeInstance>& instances() {
                                 g.weights({g.pick(1, 3), c, taps, taps})},
                                attrs)});
        }},
+      {"phases_into_strided_convolution",
+       [](Instance& g) {
+         const int64_t stride = g.pick(2, 3), c = g.pick(1, 2), h = g.pick(2, 3), w = g.pick(2, 4);
+         const ValueId x = g.input({g.pick(1, 2), c, stride * h, stride * w});
+         std::vector<ValueId> parts;
+         for (int64_t i = 0; i < stride * stride; ++i) {
+           const SliceAttrs phase{
+               {0, 0, i / stride, i % stride}, {g.shape(x)[0], c, h, w}, {1, 1, stride, stride}};
+           parts.insert(parts.begin() + g.pick(0, i), g.op(Op::Slice, {x}, phase));
+         }
+         ConvAttrs attrs;
+         attrs.strides = attrs.dilations = {1, 1};
+         attrs.pads_before = {g.pick(0, 1), g.pick(0, 2)};
+         attrs.pads_after = {g.pick(0, 2), g.pick(0, 1)};
+         const ValueId weights = g.weights({g.pick(1, 3), c * stride * stride, g.pick(1, 2), g.pick(1, 2)});
+         return g.finish({g.op(Op::Conv, {g.op(Op::Concat, parts, AxisAttrs{1}), weights}, attrs)});
+       }},
       {"transposed_convolution_as_convolution",
        [](Instance& g) {
          ConvAttrs attrs;

@@ -31,6 +31,42 @@ bool feeds_pointwise(const Rewriter& r, ValueId value) {
   return true;
 }
 
+// A Value whose channels are the phases of `base` (N, C, H, W): part p of them is every stride-th element
+// from `phases[p] / stride` down and `phases[p] % stride` across.
+struct Phases {
+  ValueId base = kNoId;
+  int64_t stride = 0;
+  std::vector<int64_t> phases;
+};
+
+std::optional<Phases> phases_as_channels(const Rewriter& r, ValueId value) {
+  const std::optional<Node> concat = r.producer(value, Op::Concat);
+  if (!concat || std::get<AxisAttrs>(concat->attrs).axis != 1) return std::nullopt;
+  Phases result;
+  for (ValueId part : concat->inputs) {
+    const std::optional<Node> slice = r.producer(part, Op::Slice);
+    if (!slice) return std::nullopt;
+    const auto& attrs = std::get<SliceAttrs>(slice->attrs);
+    const int64_t stride = attrs.steps[2];
+    if (result.base == kNoId) {
+      result.base = slice->inputs[0];
+      result.stride = stride;
+    }
+    const Shape base = r.shape(result.base);
+    if (slice->inputs[0] != result.base || stride != result.stride || stride < 2 ||
+        attrs.steps != Shape{1, 1, stride, stride} || attrs.starts[0] != 0 || attrs.starts[1] != 0 ||
+        std::max(attrs.starts[2], attrs.starts[3]) >= stride ||
+        base != Shape{attrs.sizes[0], attrs.sizes[1], stride * attrs.sizes[2], stride * attrs.sizes[3]})
+      return std::nullopt;
+    result.phases.push_back(attrs.starts[2] * stride + attrs.starts[3]);
+  }
+  const std::set<int64_t> different(result.phases.begin(), result.phases.end());
+  if (static_cast<int64_t>(different.size()) != result.stride * result.stride ||
+      different.size() != result.phases.size())
+    return std::nullopt;
+  return result;
+}
+
 }  // namespace
 
 void depthwise_as_window(Rewriter& r, NodeId id) {
@@ -81,6 +117,34 @@ void winograd(Rewriter& r, NodeId id) {
     r.equate(node.outputs[0],
              r.emit(Op::WinogradOutput, output, {r.emit(Op::WinogradProduct, product, {v, node.inputs[1]})}));
   }
+}
+
+// Tap t of phase i is tap stride t + i.
+void phases_into_strided_convolution(Rewriter& r, NodeId id) {
+  const Node conv = r.node(id);
+  if (!is_plain_convolution(r, conv)) return;
+  const std::optional<Phases> input = phases_as_channels(r, conv.inputs[0]);
+  if (!input) return;
+  const int64_t stride = input->stride, count = stride * stride;
+  const Shape w = r.shape(conv.inputs[1]);
+  std::vector<int64_t> part_of_phase(input->phases.size());
+  for (size_t part = 0; part < input->phases.size(); ++part)
+    part_of_phase[input->phases[part]] = static_cast<int64_t>(part);
+  const ValueId order =
+      r.emit(Op::Constant, ConstantAttrs{HostTensor::of<int64_t>(DType::i64, {count}, part_of_phase)}, {});
+  const int64_t channels = w[1] / count;
+  ValueId weights = r.emit(Op::Gather, AxisAttrs{1},
+                           {r.reshape(conv.inputs[1], {w[0], count, channels, w[2], w[3]}), order});
+  weights = r.transpose(r.reshape(weights, {w[0], stride, stride, channels, w[2], w[3]}), {0, 3, 4, 1, 5, 2});
+  ConvAttrs attrs = std::get<ConvAttrs>(conv.attrs);
+  attrs.strides = {stride, stride};
+  for (size_t a = 0; a < 2; ++a) {
+    attrs.pads_before[a] *= stride;
+    attrs.pads_after[a] *= stride;
+  }
+  r.equate(conv.outputs[0],
+           r.emit(Op::Conv, attrs,
+                  {input->base, r.reshape(weights, {w[0], channels, w[2] * stride, w[3] * stride})}));
 }
 
 // The outputs at o + pad = stride q + phase are a convolution with every stride-th tap, beginning at the
