@@ -130,15 +130,19 @@ class PlanChooser {
   // their costs, greedy's and one without alternatives among them, are run whole against the program's; one
   // that is faster beyond doubt takes its place.
   void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
-    constexpr double kNearly = 1.15;  // what greedy's plan and the one without alternatives may cost
+    constexpr double kNearly = 1.15;     // what greedy's plan and the one without alternatives may cost
+    constexpr double kWholeRuns_s = 10;  // for all of them together, where a run takes long
     std::vector<std::pair<std::string, CostedPlan>> challengers;
-    const auto challenge = [&](const char* name, const Solution& plan) {
-      if (!plan.chosen.empty() && plan.objective_us <= kNearly * memo.solution.objective_us)
-        challengers.push_back({name, {plan.objective_us, plan.chosen}});
+    std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
+    const auto challenge = [&](const char* name, const CostedPlan& plan) {
+      if (!plan.chosen.empty() && plan.cost_us <= kNearly * memo.solution.objective_us &&
+          seen.insert(as_set(plan.chosen)).second)
+        challengers.emplace_back(name, plan);
     };
-    challenge("greedy", rival_);
-    challenge("unchanged network's", plan_without_alternatives());
-    for (const CostedPlan& other : others) challengers.emplace_back("solver's next", other);
+    const Solution unchanged = plan_without_alternatives();
+    challenge("greedy", {rival_.objective_us, rival_.chosen});
+    challenge("unchanged network's", {unchanged.objective_us, unchanged.chosen});
+    for (const CostedPlan& other : others) challenge("solver's next", other);
     const TempDir folder;
     auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
       BuiltPlan built = build_plan(graph_, columns_, chosen, bank_, target_, options_.accuracy);
@@ -148,22 +152,20 @@ class PlanChooser {
       return folder.path() + file;
     };
     std::string kept_file;
-    std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
-    for (const auto& [name, plan] : challengers) {
-      const std::vector<int>& chosen = plan.chosen;
-      if (!seen.insert(as_set(chosen)).second) continue;
+    for (size_t i = 0; i < challengers.size(); ++i) {
+      const auto& [name, plan] = challengers[i];
       if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
-      const std::string file = draft(chosen, fmt::format("/{}.so", seen.size()));
+      const std::string file = draft(plan.chosen, fmt::format("/{}.so", i));
       BenchOptions options;
       options.rounds = 25;
-      options.max_seconds = 10;
+      options.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
       const std::vector<BenchRow> rows = bench({kept_file, file}, options).rows;
       if (memo.whole_runs.empty())
         memo.whole_runs = {{"solver's", memo.solution.objective_us, rows[0].median_us}};
       const WholeRun run{name, plan.cost_us, rows[1].median_us};
       const bool is_faster = rows[1].ratio_high < 1;
       memo.whole_runs.insert(is_faster ? memo.whole_runs.begin() : memo.whole_runs.end(), run);
-      if (is_faster) memo.solution.chosen = chosen;
+      if (is_faster) memo.solution.chosen = plan.chosen;
       std::filesystem::remove(is_faster ? std::exchange(kept_file, file) : file);
     }
   }
