@@ -14,10 +14,11 @@
 namespace korch {
 namespace {
 
-constexpr int kEnough = 4;           // kernels of a kind before it says anything
-constexpr double kMargin = 0.9;      // how much faster than all that was seen of its kind a kernel may be
-constexpr double kPartMargin = 0.8;  // how much faster than a kernel for a part of it a kernel may be
-constexpr double kSlowReading = 3;   // how much longer than at best a kernel may spend on an operand
+constexpr int kEnough = 4;            // kernels of a kind before it says anything
+constexpr double kMargin = 0.8;       // how much faster than all that was seen of its kind a kernel may be
+constexpr double kPlainMargin = 0.9;  // how much faster than its linear primitive alone a kernel may be
+constexpr double kPartMargin = 0.8;   // how much faster than a kernel for a part of it a kernel may be
+constexpr double kSlowReading = 3;    // how much longer than at best a kernel may spend on an operand
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 char layout_letter(const Layout& layout) {
@@ -159,7 +160,7 @@ void LearnedBounds::observe(int column, double cost_us) {
 
 double LearnedBounds::bound_us(int column) const {
   const double least =
-      std::max({columns_.infos[column].bound_us, kMargin * plain_us_[column], by_parts_us(column)});
+      std::max({columns_.infos[column].bound_us, kPlainMargin * plain_us_[column], by_parts_us(column)});
   for (int kind : kinds_[column])
     if (seen_[kind].count >= kEnough)
       return std::max(least, columns_.infos[column].bound_us * kMargin * seen_[kind].least);
