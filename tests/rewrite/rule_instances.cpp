@@ -280,7 +280,8 @@ const std::map<std::string, MakeInstance>& instances() {
          for (int64_t i = 0; i < stride * stride; ++i) {
            const SliceAttrs phase{
                {0, 0, i / stride, i % stride}, {g.shape(x)[0], c, h, w}, {1, 1, stride, stride}};
-           parts.insert(parts.begin() + g.pick(0, i), g.op(Op::Slice, {x}, phase));
+           const int64_t place = g.pick(0, i);
+           parts.insert(parts.begin() + place, g.op(Op::Slice, {x}, phase));
          }
          ConvAttrs attrs;
          attrs.strides = attrs.dilations = {1, 1};

@@ -96,6 +96,22 @@ TEST_P(Rule, ComputesTheSame) {
 INSTANTIATE_TEST_SUITE_P(All, Rule, testing::ValuesIn(rewrite_rules()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// A phase that is there twice stands in for one that is not.
+TEST(Rules, ConvolutionOfSomePhasesIsNotStrided) {
+  for (const int64_t last : {3, 2}) {
+    Instance g(1);
+    const ValueId x = g.input({1, 2, 6, 6});
+    std::vector<ValueId> parts;
+    for (const int64_t phase : {int64_t{0}, int64_t{1}, int64_t{2}, last})
+      parts.push_back(
+          g.op(Op::Slice, {x}, SliceAttrs{{0, 0, phase / 2, phase % 2}, {1, 2, 3, 3}, {1, 1, 2, 2}}));
+    const ValueId y = g.conv(g.op(Op::Concat, parts, AxisAttrs{1}), g.weights({3, 8, 2, 2}));
+    const std::vector<Graph> others =
+        variants(g.finish({y}), rewrite_rules(), "phases_into_strided_convolution");
+    EXPECT_EQ(others.empty(), last == 2);
+  }
+}
+
 TEST(Rules, EveryInstanceHasItsRule) {
   for (const auto& [name, make] : instances()) {
     bool known = false;

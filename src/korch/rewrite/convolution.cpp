@@ -31,39 +31,38 @@ bool feeds_pointwise(const Rewriter& r, ValueId value) {
   return true;
 }
 
-// A Value whose channels are the phases of `base` (N, C, H, W): part p of them is every stride-th element
-// from `phases[p] / stride` down and `phases[p] % stride` across.
+// A Value [N, stride^2 x C, ...] that concatenates the phases of `base` [N, C, H, W]: phase stride i + j is
+// every stride-th element from (i, j) on.
 struct Phases {
   ValueId base = kNoId;
   int64_t stride = 0;
-  std::vector<int64_t> phases;
+  std::vector<int64_t> part_of_phase;
 };
 
 std::optional<Phases> phases_as_channels(const Rewriter& r, ValueId value) {
   const std::optional<Node> concat = r.producer(value, Op::Concat);
-  if (!concat || std::get<AxisAttrs>(concat->attrs).axis != 1) return std::nullopt;
-  Phases result;
-  for (ValueId part : concat->inputs) {
-    const std::optional<Node> slice = r.producer(part, Op::Slice);
-    if (!slice) return std::nullopt;
-    const auto& attrs = std::get<SliceAttrs>(slice->attrs);
-    const int64_t stride = attrs.steps[2];
-    if (result.base == kNoId) {
-      result.base = slice->inputs[0];
-      result.stride = stride;
-    }
-    const Shape base = r.shape(result.base);
-    if (slice->inputs[0] != result.base || stride != result.stride || stride < 2 ||
-        attrs.steps != Shape{1, 1, stride, stride} || attrs.starts[0] != 0 || attrs.starts[1] != 0 ||
-        std::max(attrs.starts[2], attrs.starts[3]) >= stride ||
-        base != Shape{attrs.sizes[0], attrs.sizes[1], stride * attrs.sizes[2], stride * attrs.sizes[3]})
-      return std::nullopt;
-    result.phases.push_back(attrs.starts[2] * stride + attrs.starts[3]);
-  }
-  const std::set<int64_t> different(result.phases.begin(), result.phases.end());
-  if (static_cast<int64_t>(different.size()) != result.stride * result.stride ||
-      different.size() != result.phases.size())
+  if (!concat || std::get<AxisAttrs>(concat->attrs).axis != 1 || r.elements(value) == 0) return std::nullopt;
+  const std::optional<Node> first = r.producer(concat->inputs[0], Op::Slice);
+  if (!first) return std::nullopt;
+  Phases result{first->inputs[0], std::get<SliceAttrs>(first->attrs).steps[2], {}};
+  const int64_t stride = result.stride;
+  const Shape &base = r.shape(result.base), &part = r.shape(concat->inputs[0]);
+  const auto parts = static_cast<int64_t>(concat->inputs.size());
+  if (stride < 2 || base != Shape{part[0], part[1], stride * part[2], stride * part[3]} ||
+      parts != stride * stride)
     return std::nullopt;
+  result.part_of_phase.assign(concat->inputs.size(), kNoId);
+  for (int64_t i = 0; i < parts; ++i) {
+    const std::optional<Node> slice = r.producer(concat->inputs[static_cast<size_t>(i)], Op::Slice);
+    if (!slice || slice->inputs[0] != result.base) return std::nullopt;
+    const auto& attrs = std::get<SliceAttrs>(slice->attrs);
+    if (attrs.steps != Shape{1, 1, stride, stride} || attrs.sizes != part || attrs.starts[2] >= stride ||
+        attrs.starts[3] >= stride)
+      return std::nullopt;
+    int64_t& owner = result.part_of_phase[attrs.starts[2] * stride + attrs.starts[3]];
+    if (owner != kNoId) return std::nullopt;
+    owner = i;
+  }
   return result;
 }
 
@@ -127,11 +126,8 @@ void phases_into_strided_convolution(Rewriter& r, NodeId id) {
   if (!input) return;
   const int64_t stride = input->stride, count = stride * stride;
   const Shape w = r.shape(conv.inputs[1]);
-  std::vector<int64_t> part_of_phase(input->phases.size());
-  for (size_t part = 0; part < input->phases.size(); ++part)
-    part_of_phase[input->phases[part]] = static_cast<int64_t>(part);
-  const ValueId order =
-      r.emit(Op::Constant, ConstantAttrs{HostTensor::of<int64_t>(DType::i64, {count}, part_of_phase)}, {});
+  const ValueId order = r.emit(
+      Op::Constant, ConstantAttrs{HostTensor::of<int64_t>(DType::i64, {count}, input->part_of_phase)}, {});
   const int64_t channels = w[1] / count;
   ValueId weights = r.emit(Op::Gather, AxisAttrs{1},
                            {r.reshape(conv.inputs[1], {w[0], count, channels, w[2], w[3]}), order});
