@@ -59,7 +59,7 @@ TEST_F(DatabaseTest, KeepsWhatWasPut) {
     EXPECT_FALSE(database.get_object(key(1)));
     database.put_object(key(1), std::string("a\0b", 3));
     database.put_text(key(1), "plan");
-    database.put_cost(key(1), {1.0 / 3, 0.25, 1e9, 40, true});
+    database.put_cost(key(1), {1.0 / 3, 0.25, 1e9, 40, Care::twice});
     EXPECT_EQ(database.get_object(key(1)), std::string("a\0b", 3));  // before the commit too
     EXPECT_TRUE(database.take_warnings().empty());
   }
@@ -72,7 +72,7 @@ TEST_F(DatabaseTest, KeepsWhatWasPut) {
   EXPECT_EQ(cost->low_us, 0.25);
   EXPECT_EQ(cost->high_us, 1e9);
   EXPECT_EQ(cost->samples, 40);
-  EXPECT_TRUE(cost->thorough);
+  EXPECT_EQ(cost->care, Care::twice);
   EXPECT_FALSE(database.get_text(key(2)));
   EXPECT_TRUE(database.take_warnings().empty());
 }

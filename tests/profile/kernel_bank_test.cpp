@@ -28,7 +28,7 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
   bank.measure({other}, Care::thorough);
   EXPECT_EQ(bank.measured_now(), 2);
   const Cost first = *bank.find(one.key)->value().cost, second = *bank.find(other.key)->value().cost;
-  EXPECT_TRUE(first.thorough);
+  EXPECT_EQ(first.care, Care::thorough);
   EXPECT_GT(first.us, 0);
   EXPECT_EQ(first.us, second.us);
   bank.measure({one});  // a quick look would do

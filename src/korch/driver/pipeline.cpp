@@ -329,7 +329,7 @@ class Compilation {
       return bench({draft_path()}, options).rows[0];
     });
     if (database_ != nullptr)
-      database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds, true});
+      database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds, Care::thorough});
     return row.median_us;
   }
 

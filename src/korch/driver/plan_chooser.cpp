@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kVersion = 6;          // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 7;          // of the search for a plan: what older ones chose is chosen anew
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {
@@ -187,7 +187,7 @@ class PlanChooser {
     for (int id : memo.solution.chosen) {
       if (columns_.infos[id].kind == ColumnInfo::Kind::view) continue;
       const Result<BuiltKernel>& built = *bank_.find(columns_.infos[id].key);
-      if (!built || (options_.measure && built.value().cost->us != memo.cost_us[id])) return false;
+      if (!built || (options_.measure && built.value().cost->us > memo.cost_us[id])) return false;
     }
     for (size_t id = 0; id < columns_.infos.size(); ++id) {
       Column& column = columns_.problem.columns[id];
@@ -239,7 +239,8 @@ class PlanChooser {
         std::vector<int> all(columns_.infos.size());
         std::iota(all.begin(), all.end(), 0);
         measure(all);
-        measure(all);  // thoroughly
+        look_again(all);
+        look_again(all);
       } else if (options_.bounds == Bounds::learned) {
         measure_linear_alone();
         kernels_ = count_kernels();
@@ -248,6 +249,10 @@ class PlanChooser {
         rival_ = rival_plan();
         solve_options.start = rival_.chosen;
       }
+      solve_options.second_look = [&](const std::vector<int>& ids) {
+        look_again(ids);
+        return true;
+      };
       return solve_lazily(columns_.problem, measure, solve_options);
     } catch (const BudgetSpent&) {
       return choose_measured(solve_options.start);
@@ -352,6 +357,19 @@ class PlanChooser {
     raise_bounds();
   }
 
+  // One more look at those of these columns that may cost less.
+  void look_again(const std::vector<int>& ids) {
+    std::vector<KernelRequest> thorough, twice;
+    std::unordered_set<Hash, HashHasher> seen;
+    for (int id : ids)
+      if (columns_.problem.columns[id].may_cost_less && seen.insert(columns_.infos[id].key).second)
+        (columns_.problem.columns[id].measured ? twice : thorough)
+            .push_back(kernel_request(graph_, columns_, id));
+    measure_kernels(thorough, Care::thorough, /*within_budget=*/true);
+    measure_kernels(twice, Care::twice, /*within_budget=*/true);
+    raise_bounds();
+  }
+
   void measure_kernels(const std::vector<KernelRequest>& requests, Care care, bool within_budget) {
     constexpr size_t kBatch =
         16;  // compiled together, then measured; progress and budget are seen in between
@@ -378,7 +396,8 @@ class PlanChooser {
     for (int id : ids) {
       Column& column = columns_.problem.columns[id];
       column.cost_us = built ? built.value().cost->us : std::numeric_limits<double>::infinity();
-      column.measured = !built || built.value().cost->thorough;
+      column.measured = !built || built.value().cost->care >= Care::thorough;
+      column.may_cost_less = built && built.value().cost->care < Care::twice;
       is_known_[id] = true;
     }
     if (!built || !learned_) return;
@@ -412,6 +431,7 @@ class PlanChooser {
 
   static void drop(Column& column) {
     column.measured = true;
+    column.may_cost_less = false;
     column.cost_us = std::numeric_limits<double>::infinity();
   }
 

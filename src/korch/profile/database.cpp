@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -135,12 +136,14 @@ int64_t checksum(Table table, const std::string& key, std::string_view value) {
   return static_cast<int64_t>(hash_text(all).low);
 }
 
+constexpr std::array<std::string_view, 3> kCareNames = {" quick", " thorough", " twice"};  // of Care
+
 std::string cost_text(const Cost& cost) {
   std::string text;
   char digits[64];
   for (const double number : {cost.us, cost.low_us, cost.high_us})
     text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr).push_back(' ');
-  return text + std::to_string(cost.samples) + (cost.thorough ? " thorough" : " quick");
+  return text.append(std::to_string(cost.samples)).append(kCareNames[static_cast<size_t>(cost.care)]);
 }
 
 std::optional<Cost> parse_cost(const std::string& text) {
@@ -155,8 +158,9 @@ std::optional<Cost> parse_cost(const std::string& text) {
   const std::from_chars_result parsed = std::from_chars(at, end, cost.samples);
   if (parsed.ec != std::errc()) return std::nullopt;
   const std::string_view care(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
-  cost.thorough = care == " thorough";
-  if (!cost.thorough && care != " quick") return std::nullopt;
+  const auto* const name = std::find(kCareNames.begin(), kCareNames.end(), care);
+  if (name == kCareNames.end()) return std::nullopt;
+  cost.care = static_cast<Care>(name - kCareNames.begin());
   return cost;
 }
 

@@ -115,9 +115,7 @@ Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKe
 
 void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) {
   build(requests);
-  const auto suffices = [&](const std::optional<Cost>& cost) {
-    return cost && (cost->thorough || care == Care::quick);
-  };
+  const auto suffices = [&](const std::optional<Cost>& cost) { return cost && cost->care >= care; };
   for (const KernelRequest& request : requests) {
     Result<BuiltKernel>& slot = kernels_.at(request.key);
     if (!slot || suffices(slot.value().cost)) continue;
@@ -134,7 +132,10 @@ void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) 
     Result<Cost> cost = measure_one(request, built, care);
     if (cost) {
       ++measured_now_;
-      built.cost = cost.value();
+      const bool was_lower = care == Care::twice && built.cost && built.cost->care == Care::thorough &&
+                             built.cost->us < cost.value().us;
+      if (!was_lower) built.cost = cost.value();
+      built.cost->care = care;
       if (database_ != nullptr) database_->put_cost(key, *built.cost);
       slot = std::move(built);
     } else {

@@ -36,7 +36,7 @@ class KernelBank {
 
   // Generates and compiles what is missing, on all of the target's threads.
   void build(const std::vector<KernelRequest>& requests);
-  // Builds and measures what is missing, again where the cost is known but not with that care; measuring runs
+  // Builds and measures what is missing, again where the cost is known but with less care; measuring runs
   // alone.
   void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 

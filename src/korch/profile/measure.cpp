@@ -87,8 +87,7 @@ Cost summarize(std::vector<double> samples, Care care) {
   std::sort(samples.begin(), samples.end());
   const size_t n = samples.size(), kept = std::max<size_t>(1, n * kKeptOf20 / 20);
   const double sum = std::accumulate(samples.begin(), samples.begin() + kept, 0.0);
-  return {sum / static_cast<double>(kept), samples[n / 4], samples[n - 1 - n / 4], static_cast<int>(n),
-          care == Care::thorough};
+  return {sum / static_cast<double>(kept), samples[n / 4], samples[n - 1 - n / 4], static_cast<int>(n), care};
 }
 
 // Memory that is kept from one kernel to the next, so that it is paged in once.

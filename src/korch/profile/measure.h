@@ -13,15 +13,16 @@
 
 namespace korch {
 
+// How a kernel is measured: quick tells whether it can matter, thorough what it costs. Twice: thorough again
+// some time later, and the lower cost counts; what disturbs a measurement makes it longer.
+enum class Care { quick, thorough, twice };
+
 struct Cost {
   double us = 0;                   // of a kernel: the mean without the slowest samples; of a plan: the median
   double low_us = 0, high_us = 0;  // first and third quartile
   int samples = 0;
-  bool thorough = false;
+  Care care = Care::quick;
 };
-
-// How long a kernel is measured: quick tells whether it can matter, thorough what it costs.
-enum class Care { quick, thorough };
 
 struct MeasuredKernel {
   const Kernel* kernel = nullptr;

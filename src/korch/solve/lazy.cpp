@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narrow ones while much is unknown
 constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
+constexpr double kForLooks = 0.9;       // after which no second looks are taken
 constexpr double kLook_s = 0.05;        // about what a second look at a kernel takes
 constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
 constexpr double kSearches_s = 2.5;  // what searches take beyond that, the first relaxation has all the same
@@ -21,6 +23,7 @@ class LazyLoop {
   LazyLoop(Problem& problem, const Measure& measure, const SolveOptions& options)
       : problem_(problem),
         measure_(measure),
+        second_look_(options.second_look),
         limit_s_(time_limit_s(problem, options)),
         width_(options.width),
         orchestrator_(problem) {
@@ -32,7 +35,9 @@ class LazyLoop {
   }
 
   LazyResult run() {
-    if (!find_plan()) prove();
+    bool is_proven = find_plan();
+    while (look_again()) is_proven = find_plan();
+    if (!is_proven) prove();
     LazyResult result;
     result.solution = last_;
     result.solution.rounds = rounds_;
@@ -51,18 +56,50 @@ class LazyLoop {
   // than a plan that is measured throughout. True when nothing is left to prove.
   bool find_plan() {
     for (const int width : kWidths) {
-      if (!plan_.empty() && seconds_ > kForPlans * limit_s_) return false;
+      if (width > kWidths[0] && !plan_.empty() && seconds_ > kForPlans * limit_s_) return false;
       bool is_learning = true;
       while (is_learning) {
         last_ = counted(orchestrator_.regress(plan_, width));
         last_search_s_ = last_.seconds;
         if (last_.status == SolveStatus::infeasible) return true;
-        if (last_.status == SolveStatus::optimal && is_measured(last_.chosen)) return true;
+        const bool is_answer = last_.status == SolveStatus::optimal && is_measured(last_.chosen);
         is_learning = is_better(last_) && (is_measured(last_.chosen) || measure(last_.chosen));
         keep_if_measured(last_.chosen);
+        if (is_answer) return true;
       }
     }
     return false;
+  }
+
+  // A kernel whose measurement was disturbed is in no plan, and nobody would look at it again. So those are
+  // looked at a second time that would make a better plan if all costs outside the plan were so much too
+  // high, and what they would replace. False when there are none.
+  bool look_again() {
+    constexpr double kDisturbed = 0.8;  // what a cost may fall to
+    constexpr int kMostLooks = 4, kWidth = 16;
+    if (!second_look_ || looks_ == kMostLooks || plan_.empty() || seconds_ > kForLooks * limit_s_)
+      return false;
+    std::vector<bool> is_kept(problem_.columns.size());
+    for (const int column : plan_) is_kept[column] = true;
+    std::vector<double> costs_us;
+    for (size_t i = 0; i < problem_.columns.size(); ++i) {
+      Column& column = problem_.columns[i];
+      costs_us.push_back(column.cost_us);
+      if (column.may_cost_less && !is_kept[i]) column.cost_us *= kDisturbed;
+    }
+    const Solution other = counted(orchestrator_.regress(plan_, kWidth));
+    for (size_t i = 0; i < costs_us.size(); ++i) problem_.columns[i].cost_us = costs_us[i];
+    std::vector<int> doubtful;
+    std::ranges::set_symmetric_difference(sorted(plan_), sorted(other.chosen), std::back_inserter(doubtful));
+    std::erase_if(doubtful, [&](int column) { return !problem_.columns[column].may_cost_less; });
+    if (doubtful.empty()) return false;
+    ++looks_;
+    return second_look_(doubtful);
+  }
+
+  static std::vector<int> sorted(std::vector<int> columns) {
+    std::sort(columns.begin(), columns.end());
+    return columns;
   }
 
   // Measures what the relaxation takes, until a plan of measured kernels is as cheap as any can be.
@@ -166,6 +203,7 @@ class LazyLoop {
 
   Problem& problem_;
   const Measure& measure_;
+  const Measure& second_look_;
   const double limit_s_;
   const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;
@@ -174,7 +212,7 @@ class LazyLoop {
   std::vector<int> plan_;  // the cheapest plan known that is measured throughout
   std::set<std::vector<int>> measured_plans_;
   Solution last_;
-  int rounds_ = 0;
+  int rounds_ = 0, looks_ = 0;
   double seconds_ = 0, last_search_s_ = 0;
 };
 

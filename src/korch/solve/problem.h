@@ -19,6 +19,7 @@ struct Column {
   std::vector<int> covers;   // classes of equal Values computed inside, outputs' classes included
   bool is_reorder =
       false;  // changes the layout of one Value; for reports, the solver sees it from the tensors
+  bool may_cost_less = false;  // something may have disturbed its measurement
 };
 
 struct Problem {
@@ -31,6 +32,9 @@ struct Problem {
 enum class SolveStatus { optimal, feasible, infeasible, unknown };
 const char* name(SolveStatus status);
 
+// Fills in better costs of the columns it is given; false when nothing was learnt.
+using Measure = std::function<bool(const std::vector<int>&)>;
+
 struct SolveOptions {
   // Of solving; measuring is not counted. A plan is looked for in any case, the limit is for proving it.
   // None: 4 s, and more for more than 24,000 columns.
@@ -38,6 +42,8 @@ struct SolveOptions {
   std::vector<int> start;  // columns that suffice for a plan, to start from; or empty
   // States that regression keeps at each place before a proof. 0: branch and bound looks for the plan alone.
   int width = 32;
+  // Of solve_lazily: measures columns that may cost less once more, which they may not any longer then.
+  Measure second_look = nullptr;
 };
 
 struct Solution {
@@ -59,11 +65,10 @@ Solution solve(const Problem& problem, const SolveOptions& options = {});
 std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen);
 
 // Lazy measurement (docs/design/solve.md): solves with lower bounds, asks for the cost of the unmeasured
-// columns of the solution, and repeats until all of it is measured. `Measure` fills in better costs of the
-// columns it is given and marks those whose cost is final, and may do so with more (isomorphic ones); a
-// column it cannot build gets an infinite cost, which is final. When it says that it has learnt nothing, the
-// loop ends with the best plan that is measured throughout (status feasible), if there is one.
-using Measure = std::function<bool(const std::vector<int>&)>;
+// columns of the solution, and repeats until all of it is measured. `measure` marks columns whose cost is
+// final, and may do so with more than it is given (isomorphic ones); a column it cannot build gets an
+// infinite cost, which is final. When it has learnt nothing, the loop ends with the best plan that is
+// measured throughout (status feasible), if there is one.
 struct CostedPlan {
   double cost_us = 0;
   std::vector<int> chosen;
