@@ -41,6 +41,14 @@ Shape channel_shape(int64_t channels, size_t rank) {
 
 enum class Epilogue { none, bias_swish_residual };
 
+// Inputs per axis of the tiles that a convolution has by Winograd's primitives.
+std::vector<int64_t> winograd_inputs(const ConvCase& c) {
+  std::vector<int64_t> result;
+  for (int64_t inputs : {6, 4, 2})
+    if (is_winograd(inputs - c.w[2] + 1, c.w[2])) result.push_back(inputs);
+  return result;
+}
+
 // By Winograd's primitives, with tiles of so many inputs per axis.
 ValueId add_winograd(Graph& graph, const ConvCase& c, ValueId x, ValueId w, int64_t inputs) {
   WinogradAttrs attrs;
@@ -166,6 +174,11 @@ const ConvCase kWinograd[] = {
     {"two_taps_many_tiles", {1, 64, 50, 51}, {48, 64, 2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
     {"two_taps_many_channels", {1, 256, 13, 13}, {64, 256, 2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
     {"four_taps", {1, 19, 14, 13}, {33, 19, 4, 4}, {1, 1}, {1, 1}, {1, 2}, {2, 1}, 1},
+    {"one_tap", {1, 32, 12, 12}, {64, 32, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"one_tap_odd_pixels", {1, 42, 5, 7}, {74, 42, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"one_tap_images", {3, 38, 5, 5}, {10, 38, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"one_tap_many_tiles", {1, 128, 50, 51}, {96, 128, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"one_tap_many_channels", {1, 512, 7, 7}, {130, 512, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"five_taps", {2, 17, 12, 15}, {20, 17, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, 1},
 };
 
@@ -173,8 +186,7 @@ class Winograd : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
 
 TEST_P(Winograd, MatchesInterpreter) {
   const auto& [c, isa] = GetParam();
-  for (int64_t inputs : kWinogradInputs) {
-    if (!is_winograd(inputs - c.w[2] + 1, c.w[2])) continue;
+  for (int64_t inputs : winograd_inputs(c)) {
     const Graph graph = conv_graph(c, Epilogue::bias_swish_residual, Op::Conv, inputs);
     EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa}), 1) << inputs;
   }
@@ -188,8 +200,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Winograd,
 // Each of the three primitives alone, transformed tiles in memory.
 TEST_P(Winograd, Parts) {
   const auto& [c, isa] = GetParam();
-  for (int64_t inputs : kWinogradInputs) {
-    if (!is_winograd(inputs - c.w[2] + 1, c.w[2])) continue;
+  for (int64_t inputs : winograd_inputs(c)) {
     const Graph whole = conv_graph(c, Epilogue::none, Op::Conv, inputs);
     for (NodeId id : whole.topological_order()) {
       const Node& node = whole.node(id);
@@ -232,6 +243,21 @@ TEST(Winograd, PrologueOnTheData) {
       graph.set_outputs({y}, {"y"});
       EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa}), 1);
     }
+  }
+}
+
+// Two pixels of another image, or none, end a tile; what is computed on the way differs between the halves.
+TEST(Winograd, PrologueOnPairsOfPixels) {
+  for (Isa isa : isas_that_run_here()) {
+    Graph graph;
+    const ValueId x = graph.add_input({DType::f32, {3, 36, 5, 6}}, "x");
+    const ValueId scale = graph.add_input({DType::f32, {1, 36, 1, 1}}, "scale");
+    ValueId y = graph.add(Op::Relu, NoAttrs{}, {graph.add(Op::Mul, NoAttrs{}, {x, scale})});
+    y = graph.add(Op::Slice, SliceAttrs{{0, 0, 0, 0}, {3, 36, 3, 3}, {1, 1, 2, 2}}, {y});
+    const ConvCase c{"", {}, {24, 36, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1};
+    y = add_winograd(graph, c, y, graph.add_constant(weights(c.w, 3), "w"), 2);
+    graph.set_outputs({graph.add(Op::Tanh, NoAttrs{}, {y})}, {"y"});
+    EXPECT_EQ(check_family(graph, "conv_winograd", {.isa = isa}), 1);
   }
 }
 
@@ -334,8 +360,8 @@ TEST(Linear, BeyondCaches) {
     const CheckOptions options{.isa = isa, .l2_bytes = 16 << 10, .l3_bytes = 32 << 10};
     for (const ConvCase& c : {pointwise, square})
       EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_direct", options), 1);
-    for (const ConvCase& c : {square, two_taps})
-      for (int64_t inputs : kWinogradInputs)
+    for (const ConvCase& c : {pointwise, square, two_taps})
+      for (int64_t inputs : winograd_inputs(c))
         EXPECT_EQ(check_family(conv_graph(c, Epilogue::bias_swish_residual, Op::Conv, inputs),
                                "conv_winograd", options),
                   1);

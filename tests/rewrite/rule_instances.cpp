@@ -272,6 +272,12 @@ const std::map<std::string, MakeInstance>& instances() {
                                 g.weights({g.pick(1, 3), c, taps, taps})},
                                attrs)});
        }},
+      {"strassen",
+       [](Instance& g) {
+         const int64_t c = 2 * g.pick(64, 67), m = 2 * g.pick(64, 66);
+         return g.finish(
+             {g.conv(g.input({g.pick(1, 2), c, g.pick(1, 3), g.pick(1, 3)}), g.weights({m, c, 1, 1}))});
+       }},
       {"phases_into_strided_convolution",
        [](Instance& g) {
          const int64_t stride = g.pick(2, 3), c = g.pick(1, 2), h = g.pick(2, 3), w = g.pick(2, 4);

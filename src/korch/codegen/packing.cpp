@@ -129,25 +129,42 @@ std::string pack_depthwise(const HostTensor& constant, const Params& p) {
   return bytes_of(values);
 }
 
-std::string pack_winograd(const HostTensor& constant, const Params& p) {
-  KORCH_ASSERT(p.size() == 3 && constant.dtype() == DType::f32, "winograd packing");
-  const int64_t columns = constant.shape()[0], channels = constant.shape()[1], taps = constant.shape()[2],
-                alpha = p[0] + taps - 1;
-  // U[t][n][c], then each of the alpha^2 matrices as columns.
-  const auto rows = winograd_matrices(p[0], taps, Doubles()).weights;
-  std::vector<float> transformed(static_cast<size_t>(alpha * alpha * columns * channels));
+// Of each of a tile's elements, result and channel.
+std::vector<float> transformed_weights(const HostTensor& constant, const WinogradAttrs& attrs) {
+  const int64_t elements = tile_elements(attrs), columns = constant.shape()[0] / channel_parts(attrs),
+                channels = constant.shape()[1] / channel_parts(attrs), taps = attrs.taps * attrs.taps;
+  const float* const weights = constant.data<float>();
+  std::vector<float> transformed(static_cast<size_t>(elements * columns * channels));
+  if (is_strassen(attrs)) {
+    for (int64_t t = 0; t < elements; ++t)
+      for (int64_t nc = 0; nc < columns * channels; ++nc)
+        transformed[t * columns * channels + nc] = static_cast<float>(
+            strassen_weight(weights, constant.shape(), t, nc / channels, nc % channels, Doubles()));
+    return transformed;
+  }
+  const auto rows = winograd_matrices(attrs.tile, attrs.taps, Doubles()).weights;
   for (int64_t nc = 0; nc < columns * channels; ++nc) {
-    const float* filter = constant.data<float>() + nc * taps * taps;
-    const std::vector<double> u =
-        on_both_sides(rows, std::vector<double>(filter, filter + taps * taps), Doubles());
-    for (int64_t t = 0; t < alpha * alpha; ++t)
+    const float* filter = weights + nc * taps;
+    const std::vector<double> u = on_both_sides(rows, std::vector<double>(filter, filter + taps), Doubles());
+    for (int64_t t = 0; t < elements; ++t)
       transformed[t * columns * channels + nc] = static_cast<float>(u[t]);
   }
-  std::vector<float> values(
-      static_cast<size_t>(alpha * alpha * channels * padded_columns(columns, p[1], p[2])));
+  return transformed;
+}
+
+std::string pack_winograd(const HostTensor& constant, const Params& p) {
+  KORCH_ASSERT(p.size() == 3 && constant.dtype() == DType::f32, "winograd packing");
+  WinogradAttrs attrs;
+  attrs.tile = p[0];
+  attrs.taps = constant.shape()[2];
+  const int64_t elements = tile_elements(attrs), columns = constant.shape()[0] / channel_parts(attrs),
+                channels = constant.shape()[1] / channel_parts(attrs);
+  // U[t][n][c], then each of the matrices as columns.
+  const std::vector<float> transformed = transformed_weights(constant, attrs);
+  std::vector<float> values(static_cast<size_t>(elements * channels * padded_columns(columns, p[1], p[2])));
   float* out = values.data();
   for (int64_t first = 0; first < columns; first += p[1])
-    for (int64_t t = 0; t < alpha * alpha; ++t)
+    for (int64_t t = 0; t < elements; ++t)
       pack_block({transformed.data() + t * columns * channels, 1, 0, channels, 1, columns, channels}, first,
                  lanes_at(first, columns, p[1], p[2]), out);
   return bytes_of(values);

@@ -13,7 +13,7 @@ Results evaluate_winograd_input(const Evaluation& e) {
 Results evaluate_winograd_product(const Evaluation& e) {
   const HostTensor v = converted(e.inputs[0], DType::f64), w = converted(e.inputs[1], DType::f64);
   HostTensor p = doubles(e.output_shape());
-  winograd_product(e.attrs<WinogradAttrs>(), v.shape(), v.data<double>(), w.shape()[0], w.data<double>(),
+  winograd_product(e.attrs<WinogradAttrs>(), v.shape(), v.data<double>(), p.shape()[2], w.data<double>(),
                    p.mutable_data<double>(), Doubles());
   return {p};
 }

@@ -27,8 +27,9 @@ void require_same_dtype(const InferArgs& args) {
 }
 
 void require_winograd(const InferArgs& args, const WinogradAttrs& attrs) {
-  infer_require(args, is_winograd(attrs.tile, attrs.taps),
-                "tiles must have 4 or 6 inputs, at least two outputs, and 2 to 5 taps");
+  infer_require(
+      args, is_winograd(attrs.tile, attrs.taps),
+      "tiles must have 4 or 6 inputs, at least two outputs, and 2 to 5 taps; or two outputs and one tap");
   infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
 }
 

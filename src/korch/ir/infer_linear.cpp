@@ -80,11 +80,13 @@ Shape winograd_product_shape(const InferArgs& args) {
   const auto& attrs = args.get<WinogradAttrs>();
   require_winograd(args, attrs);
   const Shape &v = args.shape(0), &w = args.shape(1);
-  infer_require(args, v.size() == 3 && v[0] == tile_inputs(attrs) * tile_inputs(attrs),
+  infer_require(args, v.size() == 3 && v[0] == tile_elements(attrs),
                 "data must have rank 3, the first axis for a tile's elements");
-  infer_require(args, w.size() == 4 && w[1] == v[2] && w[2] == attrs.taps && w[3] == attrs.taps,
-                "weights need axes for results, the data's channels, and taps");
-  return {v[0], v[1], w[0]};
+  infer_require(
+      args, w.size() == 4 && w[1] == v[2] * channel_parts(attrs) && w[2] == attrs.taps && w[3] == attrs.taps,
+      "weights need axes for results, the data's channels, and taps");
+  infer_require(args, w[0] % channel_parts(attrs) == 0, "results must have halves");
+  return {v[0], v[1], w[0] / channel_parts(attrs)};
 }
 
 }  // namespace

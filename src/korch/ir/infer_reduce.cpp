@@ -43,14 +43,19 @@ Shape tiled(const InferArgs& args, const WinogradAttrs& attrs) {
                 "pads need one entry per spatial axis");
   const Shape result = winograd_result(attrs, args.shape(0));
   infer_require(args, result[2] > 0 && result[3] > 0, "the data is smaller than the taps");
-  return {tile_inputs(attrs) * tile_inputs(attrs), WinogradTiles(attrs, result).count(), args.shape(0)[1]};
+  infer_require(args, !is_strassen(attrs) || (result[2] == args.shape(0)[2] && result[3] == args.shape(0)[3]),
+                "one tap takes no padding");
+  infer_require(args, args.shape(0)[1] % channel_parts(attrs) == 0, "channels must have halves");
+  return {tile_elements(attrs), WinogradTiles(attrs, result).count(),
+          args.shape(0)[1] / channel_parts(attrs)};
 }
 
 Shape untiled(const InferArgs& args, const WinogradAttrs& attrs) {
   require_winograd(args, attrs);
   infer_require(args, attrs.shape.size() == 4, "the result must have rank 4");
-  const Shape expected = {tile_inputs(attrs) * tile_inputs(attrs), WinogradTiles(attrs, attrs.shape).count(),
-                          attrs.shape[1]};
+  infer_require(args, attrs.shape[1] % channel_parts(attrs) == 0, "channels must have halves");
+  const Shape expected = {tile_elements(attrs), WinogradTiles(attrs, attrs.shape).count(),
+                          attrs.shape[1] / channel_parts(attrs)};
   infer_require(args, args.shape(0) == expected, "there must be one row per tile of the result");
   return attrs.shape;
 }

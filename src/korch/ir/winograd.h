@@ -7,10 +7,16 @@
 //
 // Tiles have 4 or 6 inputs per axis. Their points are 0, +-1, or 0, +-sqrt(1/2), +-sqrt(2), and infinity; B
 // depends on the points alone.
+//
+// With one tap the same three primitives are Strassen's algorithm (Strassen, "Gaussian Elimination is not
+// Optimal", Numer. Math. 1969) for a product of pixels and weights: a tile is two pixels that follow one
+// another, in halves of their channels; it takes 7 products with combinations of the weights' quarters
+// instead of 8. A pixel without a second one is paired with zeros.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "korch/ir/op.h"
@@ -24,11 +30,23 @@ inline int64_t tile_inputs(const WinogradAttrs& attrs) {
   return attrs.tile + attrs.taps - 1;
 }
 
+inline bool is_strassen(const WinogradAttrs& attrs) {
+  return attrs.taps == 1;
+}
+constexpr int64_t kStrassenPixels = 2, kStrassenHalves = 2, kStrassenProducts = 7;
+
+// Transformed elements of a tile, each of which has a matrix of weights.
+int64_t tile_elements(const WinogradAttrs& attrs);
+// Parts that channels, of the data and of the result, are divided into.
+inline int64_t channel_parts(const WinogradAttrs& attrs) {
+  return is_strassen(attrs) ? kStrassenHalves : 1;
+}
+
 // Whether tiles of so many outputs have a number of inputs that tiles have, and taps are as many as they may
-// be.
+// be; or two pixels and one tap.
 bool is_winograd(int64_t tile, int64_t taps);
 
-// Tiles of `tile` outputs along axes of these extents.
+// Tiles of `tile` outputs along axes of these extents; Strassen's are one row of them, of all images.
 struct WinogradTiles {
   WinogradTiles(const WinogradAttrs& attrs, const Shape& result);  // [N, M, H, W]
   int64_t images, down, across;
@@ -110,6 +128,36 @@ std::vector<T> on_both_sides(const std::vector<std::vector<T>>& rows, const std:
       for (size_t k = 0; k < n; ++k)
         full[i * m + j] = in.sum(full[i * m + j], in.product(half[i * n + k], rows[j][k]));
   return full;
+}
+
+// Rows of coefficients of the quarters of a matrix, in row-major order, or of the products.
+inline constexpr int kStrassenData[7][4] = {{1, 0, 0, 1}, {0, 0, 1, 1},  {1, 0, 0, 0}, {0, 0, 0, 1},
+                                            {1, 1, 0, 0}, {-1, 0, 1, 0}, {0, 1, 0, -1}};
+inline constexpr int kStrassenWeights[7][4] = {{1, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, -1}, {-1, 0, 1, 0},
+                                               {0, 0, 0, 1}, {1, 1, 0, 0}, {0, 0, 1, 1}};
+inline constexpr int kStrassenResult[4][7] = {
+    {1, 0, 0, 1, -1, 0, 1}, {0, 0, 1, 0, 1, 0, 0}, {0, 1, 0, 1, 0, 0, 0}, {1, -1, 1, 0, 0, 1, 0}};
+
+// The sum of coefficient * value(i) over the coefficients, each of which is 1, 0 or -1.
+template <typename Arithmetic, typename Value>
+auto signed_sum(std::span<const int> coefficients, const Value& value, const Arithmetic& in) {
+  auto sum = in.zero();
+  for (size_t i = 0; i < coefficients.size(); ++i)
+    if (coefficients[i] != 0) sum = in.sum(sum, coefficients[i] > 0 ? value(i) : in.negative(value(i)));
+  return sum;
+}
+
+// What `element` of a tile is multiplied by for a result and a channel of a half, from w[results, C, 1, 1] of
+// this shape. Quarter i of the weights is half i / 2 of the channels and half i % 2 of the results.
+template <typename T, typename Arithmetic>
+auto strassen_weight(const T* w, const Shape& shape, int64_t element, int64_t result, int64_t channel,
+                     const Arithmetic& in) {
+  const auto quarter = [&](size_t i) {
+    const auto of_channel = static_cast<int64_t>(i / 2), of_result = static_cast<int64_t>(i % 2);
+    return decltype(in.zero())(
+        w[(of_result * (shape[0] / 2) + result) * shape[1] + of_channel * (shape[1] / 2) + channel]);
+  };
+  return signed_sum(kStrassenWeights[element], quarter, in);
 }
 
 struct Doubles {

@@ -118,6 +118,25 @@ void winograd(Rewriter& r, NodeId id) {
   }
 }
 
+void strassen(Rewriter& r, NodeId id) {
+  constexpr int64_t kFewestChannels = 128;  // fewer, and the sums take what the products save
+  const Node conv = r.node(id);
+  if (r.rank(conv.inputs[0]) != 4 || !is_pointwise(r, conv) || !r.is_float32(conv.inputs[0]) ||
+      !r.is_float32(conv.inputs[1]) || r.elements(conv.outputs[0]) == 0)
+    return;
+  const Shape w = r.shape(conv.inputs[1]);
+  if (std::min(w[0], w[1]) < kFewestChannels || w[0] % kStrassenHalves != 0 || w[1] % kStrassenHalves != 0)
+    return;
+  WinogradAttrs attrs;
+  attrs.tile = kStrassenPixels;
+  attrs.taps = 1;
+  WinogradAttrs output = attrs;
+  output.shape = r.shape(conv.outputs[0]);
+  const ValueId v = r.emit(Op::WinogradInput, attrs, {conv.inputs[0]});
+  r.equate(conv.outputs[0],
+           r.emit(Op::WinogradOutput, output, {r.emit(Op::WinogradProduct, attrs, {v, conv.inputs[1]})}));
+}
+
 // Tap t of phase i is tap stride t + i.
 void phases_into_strided_convolution(Rewriter& r, NodeId id) {
   const Node conv = r.node(id);

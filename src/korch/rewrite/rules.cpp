@@ -226,6 +226,17 @@ const std::vector<RewriteRule>& rewrite_rules() {
        true,
        {Op::Conv},
        rules::winograd},
+      {"strassen",
+       "Conv1x1(x, W)",
+       "WinogradOutput(WinogradProduct(WinogradInput(x), W)), tiles of two pixels, channels in halves",
+       "two spatial axes, no stride, border and groups, W is constant float32, from 128 channels on, to 128 "
+       "or "
+       "more, an even number of each",
+       false,
+       false,
+       true,
+       {Op::Conv},
+       rules::strassen},
       {"phases_into_strided_convolution",
        "Conv(Concat of every s-th element of x from each phase on, W)",
        "Conv(x, interleaved W) of stride s",

@@ -37,6 +37,7 @@ void separable_window(Rewriter& r, NodeId id);
 // convolution.cpp
 void depthwise_as_window(Rewriter& r, NodeId id);
 void winograd(Rewriter& r, NodeId id);
+void strassen(Rewriter& r, NodeId id);
 void phases_into_strided_convolution(Rewriter& r, NodeId id);
 void transposed_convolution_as_convolution(Rewriter& r, NodeId id);
 // im2col.cpp

@@ -196,7 +196,8 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
     problem.winograd_tile = std::get<WinogradAttrs>(node.attrs).tile;
     problem.conv = winograd_shape(std::get<WinogradAttrs>(graph.node(winograd_input).attrs), x, y);
     const Shape& product = graph.value(node.outputs[0]).type.shape;
-    problem.flops = problem.inner_flops = 2.0 * element_count(product) * x[1];
+    problem.flops = problem.inner_flops =
+        2.0 * element_count(product) * graph.value(node.inputs[0]).type.shape[2];
   } else if (node.op == Op::Attention) {
     problem.values = node.inputs[2];
     if (node.inputs.size() > 3) problem.mask = node.inputs[3];

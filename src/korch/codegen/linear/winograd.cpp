@@ -2,6 +2,8 @@
 // per transformed element, result transform and epilogue. With enough tiles a worker takes a block through
 // all of it in its own scratch; with few tiles, or too many channels for scratch in L2, a first phase
 // transforms the data for all.
+#include "korch/ir/winograd.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,9 +42,17 @@ Result<Problem> winograd_problem(const Graph& graph, const Candidate& candidate)
   return problem;
 }
 
+WinogradAttrs attrs_of(const Problem& p) {
+  WinogradAttrs attrs;
+  attrs.tile = p.winograd_tile;
+  attrs.taps = p.conv->kernel_h;
+  return attrs;
+}
+
 // What both listing and generation derive from the parameters {m, vectors, rows}.
 struct WinogradPlan {
-  int m, alpha, elements;
+  int m, alpha, elements;     // as in WinogradText; all of a tile
+  int64_t channels, columns;  // of a product
   int64_t tiles_h, tiles_w, tiles;
   ColumnBlocks blocks;
   int64_t tiles_per_block, tile_blocks;
@@ -57,18 +67,22 @@ struct WinogradPlan {
 WinogradPlan make_plan(const Problem& p, const Implementation& implementation, const Target& target) {
   const ConvShape& s = *p.conv;
   WinogradPlan w;
-  w.m = static_cast<int>(p.winograd_tile);
-  w.alpha = w.m + static_cast<int>(s.kernel_h) - 1;
-  w.elements = w.alpha * w.alpha;
-  w.tiles_h = ceil_div(s.out_height, w.m);
-  w.tiles_w = ceil_div(s.out_width, w.m);
-  w.tiles = s.images * w.tiles_h * w.tiles_w;
-  w.blocks = split_columns(s.out_channels, static_cast<int>(implementation.params[1]), target.vector_lanes());
+  const WinogradAttrs attrs = attrs_of(p);
+  w.m = static_cast<int>(attrs.tile);
+  w.alpha = is_strassen(attrs) ? 1 : static_cast<int>(tile_inputs(attrs));
+  w.elements = static_cast<int>(tile_elements(attrs));
+  w.channels = s.in_channels / channel_parts(attrs);
+  w.columns = s.out_channels / channel_parts(attrs);
+  const WinogradTiles tiles(attrs, {s.images, 0, s.out_height, s.out_width});
+  w.tiles_h = tiles.down;
+  w.tiles_w = tiles.across;
+  w.tiles = tiles.count();
+  w.blocks = split_columns(w.columns, static_cast<int>(implementation.params[1]), target.vector_lanes());
   const int64_t lanes = target.vector_lanes();
-  w.channel_pitch = ceil_div(s.in_channels, lanes) * lanes;
+  w.channel_pitch = ceil_div(w.channels, lanes) * lanes;
   if (rows_conflict(w.channel_pitch * 4)) w.channel_pitch += lanes;
   const int64_t fitting = target.l2_bytes / 2 / (w.elements * w.channel_pitch * 4);
-  const double weight_bytes = 4.0 * w.elements * s.in_channels * s.out_channels;
+  const double weight_bytes = 4.0 * w.elements * w.channels * w.columns;
   w.streams_weights = weight_bytes > target.l3_bytes * kHeavyWeights;
   w.two_phases = fitting < kFewestTilesPerBlock || w.tiles < target.threads * 2 * kFewestTilesPerBlock ||
                  w.streams_weights;
@@ -100,7 +114,7 @@ class Writer {
  private:
   int64_t block_pitch() const { return std::max(w_.blocks.block_lanes(), w_.blocks.tail_lanes()); }
   int64_t data_elements() const { return w_.elements * w_.data_plane; }
-  int64_t channel_vectors() const { return ceil_div(s_.in_channels, target_.vector_lanes()); }
+  int64_t channel_vectors() const { return ceil_div(w_.channels, target_.vector_lanes()); }
   int64_t data_vectors_per_group() const {
     return ceil_div(channel_vectors(), std::min(kSlicesPerWorker, channel_vectors()));
   }
@@ -145,7 +159,7 @@ std::string Writer::data_function() {
       emitter_.argument_declarations() + "for(int64_t t=0;t<count;++t){\n" +
       transforms().decode_tile("first+t");
   const int lanes = target_.vector_lanes();
-  const int64_t vectors = s_.in_channels / lanes, rest = s_.in_channels % lanes;
+  const int64_t vectors = w_.channels / lanes, rest = w_.channels % lanes;
   if (vectors > 0)
     text += fmt::format("for(int64_t cv=cv0;cv<(cv1<{0}?cv1:{0});++cv){{\n{1}}}\n", vectors,
                         data_vectors(lanes, lanes, fmt::format("cv*{}", lanes),
@@ -164,7 +178,7 @@ MicroKernel Writer::micro_kernel(int rows, bool tail) const {
   m.lanes = tail ? w_.blocks.tail : w_.blocks.lanes;
   m.tile_pitch = block_pitch();
   m.row_stride = w_.channel_pitch;
-  m.loops = {{s_.in_channels, 1, total_lanes(m.lanes)}};
+  m.loops = {{w_.channels, 1, total_lanes(m.lanes)}};
   m.tiles_per_next_columns = w_.tiling.tiles();
   return m;
 }
@@ -213,13 +227,13 @@ std::string Writer::products(bool tail) const {
       "for(int64_t e=0;e<{};++e){{const float*from=data+e*{};const "
       "float*u=weights+{}*{}+e*{};float*to=result+e*{};\n",
       w_.elements, w_.data_plane, tail ? std::to_string(w_.blocks.blocks) : "block",
-      w_.elements * s_.in_channels * w_.blocks.block_lanes(), s_.in_channels * lanes, w_.result_plane);
+      w_.elements * w_.channels * w_.blocks.block_lanes(), w_.channels * lanes, w_.result_plane);
   auto rows = [&](int height, int64_t tiles, int64_t first) {
     if (tiles > 0)
       text += fmt::format(
           "for(int64_t "
           "r=0;r<{0};++r)multiply{1}{2}(from+({3}+r*{1})*{4},u,to+({3}+r*{1})*{5},u+{6}+({7}+r)*{8});\n",
-          tiles, height, mark, first, w_.channel_pitch, block_pitch(), s_.in_channels * lanes,
+          tiles, height, mark, first, w_.channel_pitch, block_pitch(), w_.channels * lanes,
           first == 0 ? 0 : w_.tiling.long_tiles, micro_kernel(height, tail).next_elements());
   };
   rows(w_.tiling.rows, w_.tiling.long_tiles, 0);
@@ -317,14 +331,17 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
   }
   const Problem& p = problem.value();
   const ConvShape& s = *p.conv;
-  const int64_t m = p.winograd_tile, side = m + s.kernel_h - 1;
+  const WinogradAttrs attrs = attrs_of(p);
+  const int64_t parts = channel_parts(attrs), channels = s.in_channels / parts,
+                columns = s.out_channels / parts;
   Implementation implementation =
       with_layouts(p, "conv_winograd", Order::channels_last, Order::channels_last);
   // The transformed weights are what is read.
-  implementation.bytes += 4.0 * (side * side - s.kernel_h * s.kernel_w) * s.in_channels * s.out_channels;
-  const int64_t tiles = s.images * ceil_div(s.out_height, m) * ceil_div(s.out_width, m);
-  const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels, s.in_channels, false, target);
-  implementation.params = {m, shapes[0].vectors, shapes[0].rows};
+  implementation.bytes += 4.0 * (static_cast<double>(tile_elements(attrs) * channels * columns) -
+                                 static_cast<double>(element_count(type_of(p, p.weight).shape)));
+  const int64_t tiles = WinogradTiles(attrs, {s.images, 0, s.out_height, s.out_width}).count();
+  const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), columns, channels, false, target);
+  implementation.params = {attrs.tile, shapes[0].vectors, shapes[0].rows};
   found.push_back(implementation);
 }
 

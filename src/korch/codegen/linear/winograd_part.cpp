@@ -49,7 +49,7 @@ Result<Problem> part_problem(const Graph& graph, const Candidate& candidate) {
     s.images = out[0], s.out_channels = out[1], s.out_height = out[2], s.out_width = out[3];
   } else {
     if (graph.constant(p.weight) == nullptr) return refuse("convolution weights are not constant");
-    s.in_channels = in[2], s.out_channels = out[2];
+    s.in_channels = in[2] * channel_parts(attrs), s.out_channels = out[2] * channel_parts(attrs);
     p.flops = p.inner_flops = 2.0 * static_cast<double>(element_count(out)) * static_cast<double>(in[2]);
   }
   s.kernel_h = s.kernel_w = attrs.taps;
@@ -65,7 +65,9 @@ class Writer {
         attrs_(std::get<WinogradAttrs>(problem.graph->node(problem.node).attrs)),
         implementation_(implementation),
         target_(target),
-        alpha_(static_cast<int>(tile_inputs(attrs_))),
+        alpha_(is_strassen(attrs_) ? 1 : static_cast<int>(tile_inputs(attrs_))),
+        channels_(s_.in_channels / channel_parts(attrs_)),
+        columns_(s_.out_channels / channel_parts(attrs_)),
         lanes_(target.vector_lanes()),
         emitter_(*problem.graph, *problem.candidate, implementation, target) {}
 
@@ -122,7 +124,7 @@ class Writer {
       });
     };
     const std::string body =
-        op == Op::WinogradInput ? for_channels(s_.in_channels, input) : for_channels(s_.out_channels, output);
+        op == Op::WinogradInput ? for_channels(channels_, input) : for_channels(columns_, output);
     kernel.phases.push_back({"korch_winograd_transform", ceil_div(all.count(), kTilesPerSlice), 1});
     return fmt::format(
         "extern \"C\" int32_t korch_winograd_transform(const korch_kernel_context*context,int64_t "
@@ -133,9 +135,8 @@ class Writer {
   }
 
   std::string product(Kernel& kernel) {
-    const int64_t elements = int64_t{alpha_} * alpha_, count = type_of(p_, p_.data).shape[1];
-    const ColumnBlocks blocks =
-        split_columns(s_.out_channels, static_cast<int>(implementation_.params[1]), lanes_);
+    const int64_t elements = tile_elements(attrs_), count = type_of(p_, p_.data).shape[1];
+    const ColumnBlocks blocks = split_columns(columns_, static_cast<int>(implementation_.params[1]), lanes_);
     const RowTiling tiling = split_rows(count, static_cast<int>(implementation_.params[2]));
     const int64_t pitch = std::max(blocks.block_lanes(), blocks.tail_lanes());
     std::string functions, calls;
@@ -152,23 +153,23 @@ class Writer {
         m.rows = rows;
         m.lanes = lanes;
         m.tile_pitch = pitch;
-        m.row_stride = s_.in_channels;
-        m.loops = {{s_.in_channels, 1, total_lanes(lanes)}};
+        m.row_stride = channels_;
+        m.loops = {{channels_, 1, total_lanes(lanes)}};
         const std::string name = fmt::format("multiply{}{}", rows, tail ? "t" : "");
         functions += emit_micro_kernel(name, m);
         rows_text += fmt::format(
             "if(t>={0}&&t<{0}+{1}){{const int64_t first=e*{2}+{3}+(t-{0})*{4};\n"
             "{5}({6}+first*{7},u,tile,u);\n"
             "for(int64_t r=0;r<{4};++r)__builtin_memcpy(out0+(first+r)*{8}+column,tile+r*{9},{10});}}\n",
-            first, number, count, first * tiling.rows, rows, name, argument_name(p_, p_.data), s_.in_channels,
-            s_.out_channels, pitch, columns * 4);
+            first, number, count, first * tiling.rows, rows, name, argument_name(p_, p_.data), channels_,
+            columns_, pitch, columns * 4);
       }
       const int64_t full = blocks.block_lanes();  // columns of a block; 0 where there is none but the tail
       calls += fmt::format(
           "for(int64_t block={0};block<{1};++block){{const int64_t column=block*{2};\n"
           "const float*u=weights+column*{3}+e*{4};\nfor(int64_t t=t0;t<t1;++t){{\n{5}}}}}\n",
-          tail ? blocks.blocks : 0, tail ? blocks.blocks + 1 : blocks.blocks, full, elements * s_.in_channels,
-          s_.in_channels * total_lanes(lanes), rows_text);
+          tail ? blocks.blocks : 0, tail ? blocks.blocks + 1 : blocks.blocks, full, elements * channels_,
+          channels_ * total_lanes(lanes), rows_text);
     }
     const int64_t groups = ceil_div(tiling.tiles(), kRowTilesPerSlice);
     kernel.phases.push_back({"korch_winograd_product", elements * groups, 1});
@@ -191,7 +192,9 @@ class Writer {
   const WinogradAttrs attrs_;
   const Implementation& implementation_;
   const Target& target_;
-  const int alpha_, lanes_;
+  const int alpha_;
+  const int64_t channels_, columns_;  // of a product
+  const int lanes_;
   loop::ValueEmitter emitter_;
 };
 
@@ -205,7 +208,6 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const Ta
     return;
   }
   const Problem& p = problem.value();
-  const ConvShape& s = *p.conv;
   Implementation implementation =
       with_layouts(p, "winograd_part", Order::channels_last, Order::channels_last);
   // Transformed tiles have no other order.
@@ -214,13 +216,14 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const Ta
   if (op != Op::WinogradOutput) implementation.output_layouts = {Layout::row_major()};
   implementation.params = {p.winograd_tile};
   if (op == Op::WinogradProduct) {
-    const Shape& data = type_of(p, p.data).shape;
+    const Shape &data = type_of(p, p.data).shape, &weights = type_of(p, p.weight).shape;
+    const int64_t parts = channel_parts(std::get<WinogradAttrs>(graph.node(p.node).attrs));
     const auto shape =
-        rank_tiles(data[1], s.out_channels, s.in_channels, rows_conflict(s.in_channels * 4), target)[0];
+        rank_tiles(data[1], weights[0] / parts, data[2], rows_conflict(data[2] * 4), target)[0];
     implementation.params.insert(implementation.params.end(), {shape.vectors, shape.rows});
     // The transformed weights are what is read.
     implementation.bytes +=
-        4.0 * static_cast<double>((data[0] - s.kernel_h * s.kernel_w) * s.in_channels * s.out_channels);
+        4.0 * static_cast<double>(data[0] * data[2] * (weights[0] / parts) - element_count(weights));
   }
   found.push_back(implementation);
 }

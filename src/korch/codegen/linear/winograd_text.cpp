@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "korch/base/error.h"
 #include "korch/codegen/linear/epilogue.h"
+#include "korch/ir/winograd.h"
 
 namespace korch::linear {
 
@@ -36,6 +38,15 @@ std::string data_transform_text(int alpha, const std::string& type, const std::s
       type, in, out);
 }
 
+// `in`i summed, each times its coefficient, which is 1, 0 or -1.
+std::string signed_sum_text(std::span<const int> coefficients, const std::string& in) {
+  std::string text;
+  for (size_t i = 0; i < coefficients.size(); ++i)
+    if (coefficients[i] != 0)
+      text += fmt::format("{}{}{}", coefficients[i] < 0 ? "-" : text.empty() ? "" : "+", in, i);
+  return text;
+}
+
 // Powers of the points: even ones of the sums over a point and its negative, odd ones of the differences.
 std::string result_transform_text(int alpha, int m, const std::string& type, const std::string& in,
                                   const std::string& out) {
@@ -58,6 +69,7 @@ std::string result_transform_text(int alpha, int m, const std::string& type, con
 }  // namespace
 
 std::string WinogradText::decode_tile(const std::string& tile) const {
+  if (is_strassen()) return fmt::format("const int64_t tile={};\n", tile);
   return fmt::format("const int64_t tile={3},image=tile/{0},ty=tile/{1}%{2},tx=tile%{1};(void)image;\n",
                      tiles_h * tiles_w, tiles_w, tiles_h, tile);
 }
@@ -65,6 +77,7 @@ std::string WinogradText::decode_tile(const std::string& tile) const {
 // d[row][column] goes through a small buffer between the two dimensions.
 std::string WinogradText::data_vectors(int width, int64_t valid, const Index& channel,
                                        const std::string& place, const PerRow& store) const {
+  if (is_strassen()) return strassen_data(width, valid, channel, place, store);
   const ConvShape& s = *problem.conv;
   const std::string type = fmt::format("v{}", width);
   std::string text = fmt::format("{} half[{}][{}];const int64_t l=0,ix0=tx*{}-{};(void)l;\n", type, alpha,
@@ -93,6 +106,7 @@ std::string WinogradText::data_vectors(int width, int64_t valid, const Index& ch
 std::string WinogradText::result_vectors(const Implementation& implementation, const Target& target,
                                          int width, int64_t valid, const Index& column,
                                          const std::string& place, const PerRow& load) const {
+  if (is_strassen()) return strassen_result(implementation, target, width, valid, column, place, load);
   const ConvShape& s = *problem.conv;
   const std::string type = fmt::format("v{}", width);
   std::string text = fmt::format("{} half[{}][{}];const int64_t l=0;(void)l;\nfor(int64_t j=0;j<{};++j){{{}",
@@ -114,6 +128,60 @@ std::string WinogradText::result_vectors(const Implementation& implementation, c
                          Index::variable("x", s.out_width)};
   emit_outputs(problem, implementation, target, emitter, coords, "acc", block);
   return text + block.code + "}}\n";
+}
+
+// Opens two blocks, the inner one for a pixel that exists, at (image, y, x).
+std::string WinogradText::pixel_of_tile(int64_t pixel) const {
+  const ConvShape& s = *problem.conv;
+  return fmt::format(
+      "{{const int64_t pixel=tile*2+{};if(pixel<{}){{const int64_t "
+      "image=pixel/{},y=pixel/{}%{},x=pixel%{};(void)image;(void)y;\n",
+      pixel, s.images * s.out_height * s.out_width, s.out_height * s.out_width, s.out_width, s.out_height,
+      s.out_width);
+}
+
+std::string WinogradText::strassen_data(int width, int64_t valid, const Index& channel,
+                                        const std::string& place, const PerRow& store) const {
+  const ConvShape& s = *problem.conv;
+  const std::string type = fmt::format("v{}", width);
+  std::string text =
+      fmt::format("const int64_t l=0,j=0;(void)l;(void)j;\n{} d0={{}},d1={{}},d2={{}},d3={{}};\n", type);
+  for (int64_t pixel = 0; pixel < kStrassenPixels; ++pixel) {
+    text += pixel_of_tile(pixel);
+    for (int64_t half = 0; half < kStrassenHalves; ++half) {
+      loop::Block block = loop::vector_block("l", width, valid);
+      const Coords coords = {Index::variable("image", s.images), channel + half * (s.in_channels / 2),
+                             Index::variable("y", s.in_height), Index::variable("x", s.in_width)};
+      const std::string vector = emitter.emit(problem.data, coords, block);
+      text += fmt::format("{{{}d{}={};}}\n", block.code, pixel * 2 + half, vector);
+    }
+    text += "}}\n";
+  }
+  text += place;
+  for (int e = 0; e < kStrassenProducts; ++e)
+    text += fmt::format("const {} e{}={};{}\n", type, e, signed_sum_text(kStrassenData[e], "d"), store(e));
+  return text;
+}
+
+std::string WinogradText::strassen_result(const Implementation& implementation, const Target& target,
+                                          int width, int64_t valid, const Index& column,
+                                          const std::string& place, const PerRow& load) const {
+  const ConvShape& s = *problem.conv;
+  std::string text = "const int64_t l=0,j=0;(void)l;(void)j;\n" + place;
+  for (int e = 0; e < kStrassenProducts; ++e) text += load(e);
+  for (int64_t pixel = 0; pixel < kStrassenPixels; ++pixel) {
+    text += "\n" + pixel_of_tile(pixel);
+    for (int64_t half = 0; half < kStrassenHalves; ++half) {
+      loop::Block block = loop::vector_block("l", width, valid);
+      const Coords coords = {Index::variable("image", s.images), column + half * (s.out_channels / 2),
+                             Index::variable("y", s.out_height), Index::variable("x", s.out_width)};
+      emit_outputs(problem, implementation, target, emitter, coords, "acc", block);
+      text += fmt::format("{{const v{} acc={};\n{}}}\n", width,
+                          signed_sum_text(kStrassenResult[pixel * 2 + half], "r"), block.code);
+    }
+    text += "}}\n";
+  }
+  return text;
 }
 
 }  // namespace korch::linear

@@ -14,10 +14,10 @@ namespace korch::linear {
 struct WinogradText {
   const Problem& problem;  // its `conv`, `data` and `value`
   loop::ValueEmitter& emitter;
-  int m, alpha;              // outputs and inputs of a tile per axis
+  int m, alpha;              // outputs and inputs of a tile per axis; Strassen's: 2 pixels, of 7 rows of 1
   int64_t tiles_h, tiles_w;  // of an image
 
-  // Declares tile, image, ty and tx.
+  // Declares tile, and image, ty and tx where tiles lie in two dimensions.
   std::string decode_tile(const std::string& tile) const;
 
   // B^T d B of `width` channels, `valid` of them there, from `channel` on. Variable i of e0 .. is the
@@ -31,6 +31,15 @@ struct WinogradText {
   std::string result_vectors(const Implementation& implementation, const Target& target, int width,
                              int64_t valid, const Index& column, const std::string& place,
                              const PerRow& load) const;
+
+ private:
+  bool is_strassen() const { return problem.conv->kernel_h == 1; }
+  std::string pixel_of_tile(int64_t pixel) const;
+  std::string strassen_data(int width, int64_t valid, const Index& channel, const std::string& place,
+                            const PerRow& store) const;
+  std::string strassen_result(const Implementation& implementation, const Target& target, int width,
+                              int64_t valid, const Index& column, const std::string& place,
+                              const PerRow& load) const;
 };
 
 }  // namespace korch::linear
