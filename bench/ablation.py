@@ -2,6 +2,7 @@
 """What each part of the joint choice brings: one network, planned with more and more freedom, measured interleaved.
 
     bench/ablation.py [--models a,b] [--threads 2] [--accuracy standard] [--json FILE]
+    bench/ablation.py --cold --rows fusion,alternatives    # what a cold compilation takes, with and without
 
   unfused       one kernel per primitive, of any family and layout, the library's Winograd among them
   greedy        every memory-bound primitive goes into its only consumer, epilogues into linear primitives
@@ -11,10 +12,11 @@
   alternatives  + other algebra, our own Winograd among it, in the same program: the default
 
 Every row of a network reads and fills one kernel database, whatever the accuracy policy, so equal kernels have equal costs;
-the compile time of a row is therefore that of what the rows before it have not measured. Ratio: time of the row / time of
-`fusion`, median of the rounds, with its 95 % interval. Needs only Python.
+the compile time of a row is therefore that of what the rows before it have not measured. With --cold every row begins with an
+empty database. Ratio: time of the row / time of `fusion`, median of the rounds, with its 95 % interval. Needs only Python.
 """
 import argparse
+import glob
 import json
 import os
 import subprocess
@@ -35,11 +37,14 @@ def compile_row(model, row, args):
     onnx = os.path.join(args.work, model + ".onnx")
     if not os.path.exists(onnx):
         subprocess.run([args.korch, "model", model, "-o", onnx], check=True, stdout=subprocess.DEVNULL)
-    path = os.path.join(args.work, "ablation.%s.%s.%s.%s.so" % (model, args.threads, args.accuracy, row))
+    name = "cold" if args.cold else "ablation"
+    path = os.path.join(args.work, "%s.%s.%s.%s.%s.so" % (name, model, args.threads, args.accuracy, row))
+    database = os.path.join(args.work, "%s.%s.%s.db" % (name, model, args.threads))
+    for leftover in glob.glob(database + "*") if args.cold else []:
+        os.remove(leftover)
     start = time.time()
     result = call(args.korch, "compile", onnx, "-o", path, "--threads", args.threads, "--accuracy", args.accuracy, "--profile-db",
-                  os.path.join(args.work, "ablation.%s.%s.db" % (model, args.threads)), "--no-verify", "--json",
-                  *ROWS[row])
+                  database, "--no-verify", "--json", *ROWS[row])
     report = call(args.korch, "explain", path, "--json")["report"]
     return path, {"compile_s": time.time() - start, "solve_s": result["seconds"].get("solve", 0), "report": report}
 
@@ -54,6 +59,7 @@ def main():
     p.add_argument("--accuracy", default="standard")
     p.add_argument("--rounds", type=int, default=31)
     p.add_argument("--max-seconds", type=float, default=20)
+    p.add_argument("--cold", action="store_true")
     p.add_argument("--json")
     args = p.parse_args()
     os.makedirs(args.work, exist_ok=True)

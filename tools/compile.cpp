@@ -164,9 +164,9 @@ void add_compile_verb(CLI::App& app) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
-  verb->add_option(
-          "--accuracy", options.accuracy,
-          "strict: float32, sums reassociated; standard: also Winograd, subnormal results are 0; relaxed")
+  verb->add_option("--accuracy", options.accuracy,
+                   "strict: float32, sums reassociated; standard: also Winograd and Strassen, subnormal "
+                   "results are 0; relaxed")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Accuracy>{
           {"strict", Accuracy::strict}, {"standard", Accuracy::standard}, {"relaxed", Accuracy::relaxed}}));
   verb->add_option("--strategy", options.strategy,

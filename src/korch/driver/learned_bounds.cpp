@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kEnough = 4;            // kernels of a kind before it says anything
 constexpr double kMargin = 0.8;       // how much faster than all that was seen of its kind a kernel may be
+constexpr double kUnusual = 1.4;      // how much slower than the best of its kind is no accident
 constexpr double kPlainMargin = 0.9;  // how much faster than its linear primitive alone a kernel may be
 constexpr double kPartMargin = 0.8;   // how much faster than a kernel for a part of it a kernel may be
 constexpr double kSlowReading = 3;    // how much longer than at best a kernel may spend on an operand
@@ -158,13 +159,20 @@ void LearnedBounds::observe(int column, double cost_us) {
   }
 }
 
-double LearnedBounds::bound_us(int column) const {
-  const double least =
-      std::max({columns_.infos[column].bound_us, kPlainMargin * plain_us_[column], by_parts_us(column)});
+double LearnedBounds::least_of_kind_us(int column) const {
   for (int kind : kinds_[column])
-    if (seen_[kind].count >= kEnough)
-      return std::max(least, columns_.infos[column].bound_us * kMargin * seen_[kind].least);
-  return least;
+    if (seen_[kind].count >= kEnough) return columns_.infos[column].bound_us * seen_[kind].least;
+  return 0;
+}
+
+bool LearnedBounds::is_unusual(int column) const {
+  const double least = least_of_kind_us(column);
+  return least > 0 && cost_us_[column] != kUnknown && cost_us_[column] > kUnusual * least;
+}
+
+double LearnedBounds::bound_us(int column) const {
+  return std::max({columns_.infos[column].bound_us, kPlainMargin * plain_us_[column], by_parts_us(column),
+                   kMargin * least_of_kind_us(column)});
 }
 
 }  // namespace korch

@@ -19,6 +19,11 @@ class LearnedBounds {
   void observe(int column, double cost_us);
   // What it costs now, by a better measurement.
   void correct(int column, double cost_us) { cost_us_[column] = cost_us; }
+  // Better measurements of linear primitives alone.
+  void correct_plain(std::vector<double> plain_us) { plain_us_ = std::move(plain_us); }
+  // Whether its known cost is much higher, for its work, than others of its kind showed: something may have
+  // disturbed it.
+  bool is_unusual(int column) const;
   // Microseconds; at least the analytic bound, nearly what the linear primitive costs alone, and nearly what
   // a kernel costs that computes a part of it. Falls when a kind turns out to be faster than what was seen of
   // it.
@@ -35,6 +40,7 @@ class LearnedBounds {
     int column;  // the first of its key
     double saved_us;
   };
+  double least_of_kind_us(int column) const;  // 0: too little is known
   void find_parts(const Graph& graph);
   double by_parts_us(int column) const;
 

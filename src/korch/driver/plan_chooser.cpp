@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kVersion = 7;          // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 8;          // of the search for a plan: what older ones chose is chosen anew
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {
@@ -243,12 +243,14 @@ class PlanChooser {
         look_again(all);
       } else if (options_.bounds == Bounds::learned) {
         measure_linear_alone();
-        kernels_ = count_kernels();
       }
       if (!rival_groups_.empty() && options_.budget_s == 0) {
         rival_ = rival_plan();
         solve_options.start = rival_.chosen;
+        if (learned_) look_again_at_linear_alone();
       }
+      if (learned_) drop_dominated();
+      kernels_ = count_kernels();
       solve_options.second_look = [&](const std::vector<int>& ids) {
         look_again(ids);
         return true;
@@ -272,13 +274,17 @@ class PlanChooser {
 
   // Linear primitives alone tell which implementations are hopeless, and bound all they are fused into.
   void measure_linear_alone() {
-    const PlainLinear plain(graph_, columns_);
-    measure_columns(plain.probes());
-    learned_.emplace(graph_, columns_, plain.plain_costs_us());
+    plain_.emplace(graph_, columns_);
+    measure_columns(plain_->probes());
+    learned_.emplace(graph_, columns_, plain_->plain_costs_us());
     for (const auto& [key, ids] : by_key_)
       if (is_known_[ids[0]]) learn_from(ids[0]);
+    raise_bounds();
+  }
+
+  void drop_dominated() {
     int& pruned = pruned_["dominated_implementation"];
-    const std::vector<bool> dominated = plain.dominated();
+    const std::vector<bool> dominated = plain_->dominated();
     for (size_t id = 0; id < dominated.size(); ++id) {
       Column& column = columns_.problem.columns[id];
       // The rival has nothing else where what dominates turns out to be refused.
@@ -286,7 +292,15 @@ class PlanChooser {
       drop(column);
       ++pruned;
     }
-    raise_bounds();
+  }
+
+  // What linear primitives cost alone decides about all that they are fused into. Later than their first
+  // look, so that what disturbed that is over.
+  void look_again_at_linear_alone() {
+    std::vector<int> unusual = plain_->probes();
+    std::erase_if(unusual,
+                  [&](int id) { return !learned_->is_unusual(by_key_.at(columns_.infos[id].key)[0]); });
+    look_again(unusual);
   }
 
   // The best plan by the bounds whose kernels all exist, measured: what a compilation whose budget ends early
@@ -367,6 +381,7 @@ class PlanChooser {
             .push_back(kernel_request(graph_, columns_, id));
     measure_kernels(thorough, Care::thorough, /*within_budget=*/true);
     measure_kernels(twice, Care::twice, /*within_budget=*/true);
+    if (learned_) learned_->correct_plain(plain_->plain_costs_us());
     raise_bounds();
   }
 
@@ -446,7 +461,8 @@ class PlanChooser {
   Columns& columns_;
   KernelBank& bank_;
   std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
-  std::vector<bool> is_known_;  // of each column: someone has looked at its cost
+  std::vector<bool> is_known_;        // of each column: someone has looked at its cost
+  std::optional<PlainLinear> plain_;  // with learned_
   std::optional<LearnedBounds> learned_;
   int learned_violations_ = 0;  // as in SolveMemo
   int kernels_ = 0;             // as in SolveMemo

@@ -130,7 +130,8 @@ struct OneHotAttrs {
   bool operator==(const OneHotAttrs&) const = default;
 };
 
-// A convolution of stride 1 by Winograd's F(tile x tile, taps x taps) (ir/winograd.h).
+// A convolution of stride 1 by Winograd's F(tile x tile, taps x taps), or by Strassen's algorithm
+// (ir/winograd.h).
 struct WinogradAttrs {
   int64_t tile = 2, taps = 3;  // per axis: outputs of one tile, and weights
   std::vector<int64_t> pads_before = {0, 0}, pads_after = {0, 0};  // WinogradInput's, of two axes

@@ -229,7 +229,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"strassen",
        "Conv1x1(x, W)",
        "WinogradOutput(WinogradProduct(WinogradInput(x), W)), tiles of two pixels, channels in halves",
-       "two spatial axes, no stride, border and groups, W is constant float32, from 128 channels on, to 128 "
+       "two spatial axes, no stride, border and groups, W is constant float32; 128 channels or more to 128 "
        "or "
        "more, an even number of each",
        false,

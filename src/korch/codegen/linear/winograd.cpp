@@ -1,7 +1,7 @@
-// Winograd convolution: conv_winograd. Blocks of tiles go through data transform, one small matrix product
-// per transformed element, result transform and epilogue. With enough tiles a worker takes a block through
-// all of it in its own scratch; with few tiles, or too many channels for scratch in L2, a first phase
-// transforms the data for all.
+// Winograd convolution, and with one tap Strassen's product: conv_winograd. Blocks of tiles go through data
+// transform, one small matrix product per transformed element, result transform and epilogue. With enough
+// tiles a worker takes a block through all of it in its own scratch; with few tiles, or too many channels for
+// scratch in L2, a first phase transforms the data for all.
 #include "korch/ir/winograd.h"
 
 #include <fmt/format.h>
