@@ -42,6 +42,14 @@ double vector_cost(const std::vector<int>& lanes, int widest) {
   return cost;
 }
 
+// The longest share of a worker over the mean one: so many blocks of cost `full`, and one of cost `tail`.
+double imbalance(int64_t blocks, double full, double tail, int workers) {
+  const double mean = (static_cast<double>(blocks) * full + tail) / workers;
+  const double longest =
+      static_cast<double>(ceil_div(blocks, workers)) * full + (blocks % workers == 0 ? tail : 0);
+  return longest / mean;
+}
+
 }  // namespace
 
 bool rows_conflict(int64_t stride_bytes) {
@@ -84,7 +92,7 @@ ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth) {
 }
 
 std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
-                                  const Target& target) {
+                                  const Target& target, int workers) {
   const int widest = target.vector_lanes();
   std::vector<std::pair<double, TileShape>> ranked;
   for (int vectors = 1; vectors <= kMostVectors; ++vectors) {
@@ -109,7 +117,7 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, 
       if (full > 0) cycles += count * blocks.blocks * tile(full);
       if (tail > 0) cycles += count * tile(tail);
     }
-    ranked.push_back({cycles, {tiling.rows, vectors}});
+    ranked.push_back({cycles * imbalance(blocks.blocks, full, tail, workers), {tiling.rows, vectors}});
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

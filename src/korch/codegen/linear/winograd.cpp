@@ -340,7 +340,9 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
   implementation.bytes += 4.0 * (static_cast<double>(tile_elements(attrs) * channels * columns) -
                                  static_cast<double>(element_count(type_of(p, p.weight).shape)));
   const int64_t tiles = WinogradTiles(attrs, {s.images, 0, s.out_height, s.out_width}).count();
-  const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), columns, channels, false, target);
+  // One block of tiles: its column blocks are what workers share.
+  const int workers = tiles <= kMostTilesPerBlock ? target.threads : 1;
+  const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), columns, channels, false, target, workers);
   implementation.params = {attrs.tile, shapes[0].vectors, shapes[0].rows};
   found.push_back(implementation);
 }
