@@ -36,6 +36,22 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
   EXPECT_EQ(bank.measured_now(), 2);
 }
 
+// Of two thorough looks the lower cost counts, and there is no third.
+TEST(KernelBank, SecondLookKeepsTheLowerCost) {
+  const Graph graph;
+  KernelBank bank(graph, detect_target("native", 1), nullptr);
+  const KernelRequest one = reorder("one");
+  bank.measure({one}, Care::thorough);
+  const double first_us = bank.find(one.key)->value().cost->us;
+  bank.measure({one}, Care::twice);
+  const Cost second = *bank.find(one.key)->value().cost;
+  EXPECT_EQ(second.care, Care::twice);
+  EXPECT_LE(second.us, first_us);
+  EXPECT_EQ(bank.measured_now(), 2);
+  bank.measure({one}, Care::twice);
+  EXPECT_EQ(bank.measured_now(), 2);
+}
+
 // x, a and the sum of both are live at once: 3 x 400 bytes, and 40 of constants.
 TEST(Footprint, ConstantsAndWhatIsLiveAtThePeak) {
   Graph graph;

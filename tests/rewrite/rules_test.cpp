@@ -112,6 +112,19 @@ TEST(Rules, ConvolutionOfSomePhasesIsNotStrided) {
   }
 }
 
+// Of halves that do not exist, or of few channels, there is no product by Strassen.
+TEST(Rules, StrassenNeedsHalvesOfManyChannels) {
+  for (const auto& [from, to, fits] : {std::tuple{128, 130, true},
+                                       {129, 128, false},
+                                       {128, 129, false},
+                                       {126, 128, false},
+                                       {128, 64, false}}) {
+    Instance g(1);
+    const ValueId y = g.conv(g.input({1, from, 2, 3}), g.weights({to, from, 1, 1}));
+    EXPECT_EQ(variants(g.finish({y}), rewrite_rules(), "strassen").empty(), !fits) << from << " to " << to;
+  }
+}
+
 TEST(Rules, EveryInstanceHasItsRule) {
   for (const auto& [name, make] : instances()) {
     bool known = false;

@@ -66,6 +66,18 @@ std::optional<Phases> phases_as_channels(const Rewriter& r, ValueId value) {
   return result;
 }
 
+// The convolution by Winograd's three primitives, with such tiles.
+void equate_tiled(Rewriter& r, const Node& node, const WinogradAttrs& tile) {
+  const auto& conv = std::get<ConvAttrs>(node.attrs);
+  WinogradAttrs input = tile, output = tile;
+  input.pads_before = conv.pads_before;
+  input.pads_after = conv.pads_after;
+  output.shape = r.shape(node.outputs[0]);
+  const ValueId v = r.emit(Op::WinogradInput, input, {node.inputs[0]});
+  r.equate(node.outputs[0],
+           r.emit(Op::WinogradOutput, output, {r.emit(Op::WinogradProduct, tile, {v, node.inputs[1]})}));
+}
+
 }  // namespace
 
 void depthwise_as_window(Rewriter& r, NodeId id) {
@@ -107,14 +119,7 @@ void winograd(Rewriter& r, NodeId id) {
     const auto products = static_cast<double>(inputs * inputs * tiles);
     if (tiles > kFewTiles && products_before > 0 && products_before < kFewer * products) continue;
     products_before = products;
-    const WinogradAttrs product = attrs;
-    WinogradAttrs output = attrs;
-    output.shape = r.shape(node.outputs[0]);
-    attrs.pads_before = conv.pads_before;
-    attrs.pads_after = conv.pads_after;
-    const ValueId v = r.emit(Op::WinogradInput, attrs, {node.inputs[0]});
-    r.equate(node.outputs[0],
-             r.emit(Op::WinogradOutput, output, {r.emit(Op::WinogradProduct, product, {v, node.inputs[1]})}));
+    equate_tiled(r, node, attrs);
   }
 }
 
@@ -130,11 +135,7 @@ void strassen(Rewriter& r, NodeId id) {
   WinogradAttrs attrs;
   attrs.tile = kStrassenPixels;
   attrs.taps = 1;
-  WinogradAttrs output = attrs;
-  output.shape = r.shape(conv.outputs[0]);
-  const ValueId v = r.emit(Op::WinogradInput, attrs, {conv.inputs[0]});
-  r.equate(conv.outputs[0],
-           r.emit(Op::WinogradOutput, output, {r.emit(Op::WinogradProduct, attrs, {v, conv.inputs[1]})}));
+  equate_tiled(r, conv, attrs);
 }
 
 // Tap t of phase i is tap stride t + i.

@@ -229,9 +229,8 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"strassen",
        "Conv1x1(x, W)",
        "WinogradOutput(WinogradProduct(WinogradInput(x), W)), tiles of two pixels, channels in halves",
-       "two spatial axes, no stride, border and groups, W is constant float32; 128 channels or more to 128 "
-       "or "
-       "more, an even number of each",
+       "two spatial axes, no stride, border and groups, W is constant float32; an even number of channels on "
+       "either side, at least 128",
        false,
        false,
        true,

@@ -42,7 +42,7 @@ struct SolveOptions {
   std::vector<int> start;  // columns that suffice for a plan, to start from; or empty
   // States that regression keeps at each place before a proof. 0: branch and bound looks for the plan alone.
   int width = 32;
-  // Of solve_lazily: measures columns that may cost less once more, which they may not any longer then.
+  // Of solve_lazily: measures columns that may cost less once more, and says when they may not any longer.
   Measure second_look = nullptr;
 };
 
