@@ -10,6 +10,8 @@
 namespace korch {
 namespace {
 
+constexpr int64_t kFootprint_bytes = 1 << 20;
+
 KernelRequest reorder(const std::string& key) {
   const TensorType type{DType::f32, {1, 8, 6, 6}};
   return {hash_text(key), nullptr, nullptr, type, Layout::row_major(), Layout::channels_last(4)};
@@ -20,7 +22,7 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
   const TempDir folder;
   Database database(folder.path() + "/kernels.db");
   const Graph graph;
-  KernelBank bank(graph, detect_target("native", 1), &database);
+  KernelBank bank(graph, detect_target("native", 1), &database, kFootprint_bytes);
   const KernelRequest one = reorder("one"), other = reorder("other");
   bank.measure({one, other});
   EXPECT_EQ(bank.measured_now(), 1);
@@ -39,7 +41,7 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
 // Of two thorough looks the lower cost counts, and there is no third.
 TEST(KernelBank, SecondLookKeepsTheLowerCost) {
   const Graph graph;
-  KernelBank bank(graph, detect_target("native", 1), nullptr);
+  KernelBank bank(graph, detect_target("native", 1), nullptr, kFootprint_bytes);
   const KernelRequest one = reorder("one");
   bank.measure({one}, Care::thorough);
   const double first_us = bank.find(one.key)->value().cost->us;

@@ -23,6 +23,7 @@
 #include "korch/onnx/import.h"
 #include "korch/package/package.h"
 #include "korch/plan/plan_json.h"
+#include "korch/profile/footprint.h"
 #include "korch/profile/peaks.h"
 #include "korch/rewrite/alternatives.h"
 
@@ -79,7 +80,8 @@ class Compilation {
     dump("4-columns.txt", [&] { return describe(graph, columns); });
     if (stopped("columns")) return result_;
 
-    std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get());
+    std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get(),
+                                   footprint_bytes(primitive));
     const Choice choice = stage("solve", [&] {
       return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), start_,
                           greedy_groups_, report_.pruned},

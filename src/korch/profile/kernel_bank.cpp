@@ -8,17 +8,16 @@
 
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/packing.h"
-#include "korch/profile/footprint.h"
 
 namespace korch {
 
 constexpr int kCostProtocol = 6;  // raised when the way of measuring changes, so that old costs are misses
 
-KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database)
+KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes)
     : graph_(graph),
       target_(target),
       database_(database),
-      footprint_bytes_(footprint_bytes(graph)),
+      footprint_bytes_(footprint_bytes),
       meter_(target, footprint_bytes_) {}
 
 const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {

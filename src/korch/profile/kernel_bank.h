@@ -32,7 +32,9 @@ struct BuiltKernel {
 
 class KernelBank {
  public:
-  KernelBank(const Graph& graph, const Target& target, Database* database);  // which may be null
+  // `database` may be null. `footprint_bytes`: of the network before there were alternatives (footprint.h),
+  // so that with and without them a kernel is measured alike.
+  KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes);
 
   // Generates and compiles what is missing, on all of the target's threads.
   void build(const std::vector<KernelRequest>& requests);
