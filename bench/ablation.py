@@ -13,12 +13,14 @@
 
 Every row of a network reads and fills one kernel database, whatever the accuracy policy, so equal kernels have equal costs;
 the compile time of a row is therefore that of what the rows before it have not measured. With --cold every row begins with an
-empty database. Ratio: time of the row / time of `fusion`, median of the rounds, with its 95 % interval. Needs only Python.
+empty database. Ratio: time of the row / time of `fusion`, median of the rounds, with its 95 % interval. Predicted and whole: the
+kept plan's kernels added up, and the plan run whole at the end of its compilation. Needs only Python.
 """
 import argparse
 import glob
 import json
 import os
+import statistics
 import subprocess
 import time
 
@@ -49,6 +51,10 @@ def compile_row(model, row, args):
     return path, {"compile_s": time.time() - start, "solve_s": result["seconds"].get("solve", 0), "report": report}
 
 
+def prediction_error(report):
+    return abs(report["predicted_us"] / report["measured_us"] - 1)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
@@ -63,7 +69,7 @@ def main():
     p.add_argument("--json")
     args = p.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    print("model                row           measured ms  ratio to fusion [95 %]   objective us     bound us  primitives    states  columns"
+    print("model                row           measured ms  ratio to fusion [95 %]   objective us     bound us  predicted     whole  error  primitives    states  columns"
           "  measured  share  solves  solver s  solve s  compile s")
     table = {}
     for model in args.models.split(","):
@@ -78,13 +84,16 @@ def main():
             r = facts["report"]
             facts.update(measured_us=bench[1]["median_us"], ratio=bench[1]["ratio"], low=bench[1]["ratio_low"], high=bench[1]["ratio_high"])
             table[model][row] = facts
-            print("%-20s %-12s %12.2f  %.3f [%.3f, %.3f]  %14.1f %12.1f %11d %9s %8d %9d %5.1f%% %7d %9.1f %8.1f %10.1f" % (
+            print("%-20s %-12s %12.2f  %.3f [%.3f, %.3f]  %14.1f %12.1f %10.1f %9.1f %5.1f%% %11d %9s %8d %9d %5.1f%% %7d %9.1f %8.1f %10.1f" % (
                 model, row, facts["measured_us"] / 1e3, facts["ratio"], facts["low"], facts["high"], r["objective_us"], r["bound_us"],
-                r["primitives"], "%.1e" % r["execution_states"] if r.get("execution_states") else "-", r["columns"], r["measured"],
+                r["predicted_us"], r["measured_us"], 100 * prediction_error(r), r["primitives"], "%.1e" % r["execution_states"] if r.get("execution_states") else "-", r["columns"], r["measured"],
                 100.0 * r["measured"] / max(1, r["kernels"]), r["solves"], r["solver_s"], facts["solve_s"], facts["compile_s"]), flush=True)
         if args.json:
             with open(args.json, "w") as f:
                 json.dump(table, f, indent=1)
+    for row in args.rows.split(","):
+        errors = [prediction_error(rows[row]["report"]) for rows in table.values()]
+        print("predicted against whole, %s: median error %.1f %% of %d" % (row, 100 * statistics.median(errors), len(errors)))
 
 
 if __name__ == "__main__":
