@@ -179,6 +179,34 @@ TEST(Equivalence, WhatTheFieldCannotFollowIsUndecided) {
   EXPECT_LE(result.float64_difference, 1e-12);
 }
 
+std::string exponentials_of_a_convolution(const std::string& convolution) {
+  return R"(
+  input %x : f32[1x4x6x6] "x"
+  input %w : f32[2x4x3x3] "w"
+)" + convolution +
+         R"(
+  %e = Exp(%y) : f32[1x2x4x4]
+  output %e "e")";
+}
+
+constexpr const char* kDirect =
+    "%y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]} : f32[1x2x4x4]";
+
+// Where its transforms need a root of 2, the field of exponentials has none.
+TEST(Equivalence, WinogradBesideExponentials) {
+  const Equivalence small = check(exponentials_of_a_convolution(kDirect), exponentials_of_a_convolution(R"(
+  %d = WinogradInput(%x) {tile=2, taps=3, pads_before=[0,0], pads_after=[0,0]} : f32[16x4x4]
+  %p = WinogradProduct(%d, %w) {tile=2, taps=3} : f32[16x4x2]
+  %y = WinogradOutput(%p) {tile=2, taps=3, shape=[1,2,4,4]} : f32[1x2x4x4])"));
+  EXPECT_EQ(small.verdict, Verdict::equal) << small.field.why << ", float64 " << small.float64_difference;
+  const Equivalence large = check(exponentials_of_a_convolution(kDirect), exponentials_of_a_convolution(R"(
+  %d = WinogradInput(%x) {tile=4, taps=3, pads_before=[0,0], pads_after=[0,0]} : f32[36x1x4]
+  %p = WinogradProduct(%d, %w) {tile=4, taps=3} : f32[36x1x2]
+  %y = WinogradOutput(%p) {tile=4, taps=3, shape=[1,2,4,4]} : f32[1x2x4x4])"));
+  EXPECT_EQ(large.verdict, Verdict::undecided);
+  EXPECT_EQ(large.field.says, FieldResult::Says::nothing);
+}
+
 TEST(Equivalence, AnInfiniteConstantHasNoCounterpart) {
   constexpr const char* kMasked = R"(
   input %x : f32[4] "x"

@@ -306,7 +306,12 @@ template <typename Field>
 struct WinogradArithmetic {
   static uint64_t zero() { return Field::of(0.0); }
   static uint64_t one() { return Field::of(1.0); }
-  static uint64_t root_of_2() { return Field::root_of_2(); }
+  static uint64_t root_of_2() {
+    if constexpr (Field::kHasExp)
+      throw Undecidable{"Winograd's tiles of six inputs beside exponentials: 2 has no root there"};
+    else
+      return Field::root_of_2();
+  }
   static uint64_t sum(uint64_t a, uint64_t b) { return Field::add(a, b); }
   static uint64_t product(uint64_t a, uint64_t b) { return Field::mul(a, b); }
   static uint64_t negative(uint64_t a) { return Field::neg(a); }
@@ -316,19 +321,15 @@ struct WinogradArithmetic {
 template <typename Field>
 HostTensor winograd(Op op, const std::vector<HostTensor>& inputs, const WinogradAttrs& attrs,
                     const Shape& shape) {
-  if constexpr (Field::kHasExp) {
-    throw Undecidable{std::string(name(op)) + " beside exponentials: 2 has no root there"};
-  } else {
-    const WinogradArithmetic<Field> in;
-    HostTensor out = elements(shape);
-    if (op == Op::WinogradInput)
-      winograd_input(attrs, inputs[0].shape(), read(inputs[0]), write(out), in);
-    else if (op == Op::WinogradOutput)
-      winograd_output(attrs, read(inputs[0]), write(out), in);
-    else
-      winograd_product(attrs, inputs[0].shape(), read(inputs[0]), shape[2], read(inputs[1]), write(out), in);
-    return out;
-  }
+  const WinogradArithmetic<Field> in;
+  HostTensor out = elements(shape);
+  if (op == Op::WinogradInput)
+    winograd_input(attrs, inputs[0].shape(), read(inputs[0]), write(out), in);
+  else if (op == Op::WinogradOutput)
+    winograd_output(attrs, read(inputs[0]), write(out), in);
+  else
+    winograd_product(attrs, inputs[0].shape(), read(inputs[0]), shape[2], read(inputs[1]), write(out), in);
+  return out;
 }
 
 template <typename Field>

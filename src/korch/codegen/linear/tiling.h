@@ -50,8 +50,8 @@ struct TileShape {
 // Register tiles for `rows` x `columns` results of `terms` products each, best first by a model of the core:
 // two multiply-adds of a full vector per cycle, latency 4, a column operand that every tile streams from L2
 // (from L3 where a block of it is too large to stay), and a fixed cost per tile. `rows_share_sets`:
-// rows_conflict() for the rows where the tile reads them. `workers`: among whom column blocks are shared as
-// they are; 1: among whom they are does not matter.
+// rows_conflict() for the rows where the tile reads them. `workers`: among whom nothing but whole column
+// blocks is shared; 1 where rows are shared too.
 std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
                                   const Target& target, int workers = 1);
 

@@ -69,7 +69,7 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   WinogradPlan w;
   const WinogradAttrs attrs = attrs_of(p);
   w.m = static_cast<int>(attrs.tile);
-  w.alpha = is_strassen(attrs) ? 1 : static_cast<int>(tile_inputs(attrs));
+  w.alpha = elements_per_row(attrs);
   w.elements = static_cast<int>(tile_elements(attrs));
   w.channels = s.in_channels / channel_parts(attrs);
   w.columns = s.out_channels / channel_parts(attrs);

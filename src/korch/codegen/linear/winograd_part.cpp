@@ -65,7 +65,7 @@ class Writer {
         attrs_(std::get<WinogradAttrs>(problem.graph->node(problem.node).attrs)),
         implementation_(implementation),
         target_(target),
-        alpha_(is_strassen(attrs_) ? 1 : static_cast<int>(tile_inputs(attrs_))),
+        alpha_(elements_per_row(attrs_)),
         channels_(s_.in_channels / channel_parts(attrs_)),
         columns_(s_.out_channels / channel_parts(attrs_)),
         lanes_(target.vector_lanes()),

@@ -8,8 +8,14 @@
 #include "korch/codegen/implementation.h"
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/loop/emitter.h"
+#include "korch/ir/winograd.h"
 
 namespace korch::linear {
+
+// Transformed elements of a tile that follow one another in memory: a row of inputs, one for Strassen's.
+inline int elements_per_row(const WinogradAttrs& attrs) {
+  return is_strassen(attrs) ? 1 : static_cast<int>(tile_inputs(attrs));
+}
 
 struct WinogradText {
   const Problem& problem;  // its `conv`, `data` and `value`
