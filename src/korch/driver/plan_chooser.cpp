@@ -129,7 +129,7 @@ class PlanChooser {
                      [&](int id) { return is_alternative(id); }))
       return {};
     const auto is_base = [&](size_t id) { return !is_alternative(id); };
-    const SolveOptions options{.time_limit_s = 1, .start = rival_.chosen};
+    const SolveOptions options{.time_limit_s = 0, .start = rival_.chosen, .width = 8};
     const Solution hoped_for = solve(only(is_base), options);
     const auto is_known_base = [&](size_t id) {
       return is_base(id) && (is_known_[id] || columns_.infos[id].kind == ColumnInfo::Kind::view);
