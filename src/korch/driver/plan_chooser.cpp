@@ -86,6 +86,7 @@ class PlanChooser {
     return rival_groups_.count({candidate.nodes, candidate.outputs}) != 0;
   }
 
+  // The program without the other columns.
   template <typename IsAllowed>
   Problem only(const IsAllowed& is_allowed) const {
     Problem problem = columns_.problem;
@@ -124,7 +125,7 @@ class PlanChooser {
   // more, even if all kernels that nobody has looked at cost no more than their bounds, it is made of those
   // that somebody has.
   Solution plan_without_alternatives(const Solution& programs) {
-    constexpr double kClearly = 1.1;
+    constexpr double kClearly = 1.05;
     if (std::none_of(programs.chosen.begin(), programs.chosen.end(),
                      [&](int id) { return is_alternative(id); }))
       return {};
@@ -277,7 +278,9 @@ class PlanChooser {
         result.solution.seconds += unchanged_.seconds;
         result.solution.rounds += unchanged_.rounds;
         if (!unchanged_.chosen.empty() && unchanged_.objective_us < result.solution.objective_us) {
-          result.solution.chosen = unchanged_.chosen;  // a search that leaves states out missed it
+          // A search that leaves states out missed it, or a kernel is cheaper than its learned bound.
+          result.solution.status = SolveStatus::feasible;
+          result.solution.chosen = unchanged_.chosen;
           result.solution.objective_us = unchanged_.objective_us;
           result.solution.bound_us = std::min(result.solution.bound_us, unchanged_.objective_us);
         }
