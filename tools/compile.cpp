@@ -82,6 +82,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
         {"objective_us", r.objective_us},
         {"bound_us", r.bound_us},
         {"gap", r.gap},
+        {"kept_plan", kept_plan(r)},
         {"measured_us", r.measured_us},
         {"primitives", r.primitives},
         {"execution_states",
@@ -110,7 +111,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   }
   // Bound, gap and certificate are of the solver's plan, also where another one was faster when run whole.
   const std::string solvers =
-      predicted_us(r) == r.objective_us ? "" : fmt::format("solver's plan {:.1f} us, ", r.objective_us);
+      kept_plan(r) == "solver's" ? "" : fmt::format("solver's plan {:.1f} us, ", r.objective_us);
   fmt::print("{} primitives -> {} kernels, predicted {:.1f} us ({}bound {:.1f} us, gap {:.2f} %{})\n",
              r.primitives, result.plan.steps.size(), predicted_us(r), solvers, r.bound_us, 100 * r.gap,
              r.certified ? ", certified" : "");

@@ -41,6 +41,13 @@ TEST_F(LearnedBoundsOfReorders, FallWithTheFastest) {
   EXPECT_LT(bounds_.bound_us(5), before_us);
 }
 
+TEST_F(LearnedBoundsOfReorders, FallWithABetterMeasurement) {
+  for (int column = 0; column < 4; ++column) bounds_.observe(column, 200);
+  const double before_us = bounds_.bound_us(5);
+  bounds_.correct(2, 110);
+  EXPECT_LT(bounds_.bound_us(5), before_us);
+}
+
 TEST_F(LearnedBoundsOfReorders, TellWhatWasProbablyDisturbed) {
   bounds_.observe(0, 400);
   EXPECT_FALSE(bounds_.is_unusual(0)) << "nothing to compare it with";

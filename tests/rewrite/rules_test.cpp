@@ -125,6 +125,89 @@ TEST(Rules, StrassenNeedsHalvesOfManyChannels) {
   }
 }
 
+// Where a pattern nearly fits: nothing is added that computes something else, or that is no graph.
+struct NearMiss {
+  const char* name;
+  Graph (*make)(Instance&);
+};
+
+const NearMiss kNearMisses[] = {
+    {"channels read backwards",
+     [](Instance& g) {
+       const ValueId x = g.twice_as_long(g.input({1, 3, 4, 4}), 2);
+       const ValueId turned = g.op(Op::Slice, {x}, SliceAttrs{{0, 2, 0, 0}, {1, 3, 8, 4}, {1, -1, 1, 1}});
+       return g.finish({g.conv(turned, g.weights({3, 3, 1, 1})), g.conv(turned, g.weights({2, 3, 1, 1}))});
+     }},
+    {"channels repeated along images of as many",
+     [](Instance& g) {
+       const ValueId x = g.op(Op::Expand, {g.input({2, 2, 3})}, ShapeAttrs{{2, 2, 2, 3}});
+       return g.finish({g.conv(x, g.weights({2, 2, 1, 1}))});
+     }},
+    {"a sum of fewer matrices than the product has",
+     [](Instance& g) {
+       const ValueId x = g.input({1, 6, 8}), y = g.input({3, 8, 7});
+       return g.finish({g.matmul(x, y), g.op(Op::ReduceSum, {x}, ReduceAttrs{{2}, true})});
+     }},
+    {"a column that a bias makes wider",
+     [](Instance& g) {
+       const ValueId column = g.matmul(g.input({4, 6}), g.weights({6, 1}));
+       return g.finish({g.matmul(g.op(Op::Add, {column, g.weights({8})}), g.weights({8, 1}))});
+     }},
+    {"merged columns that a bias gives another axis",
+     [](Instance& g) {
+       const ValueId x = g.input({1, 6});
+       std::vector<ValueId> outputs;
+       for (int i = 0; i < 2; ++i)
+         outputs.push_back(g.op(Op::Add, {g.matmul(x, g.weights({6, 1})), g.weights({1, 1, 1})}));
+       return g.finish(outputs);
+     }},
+};
+
+TEST(Rules, NearMissesKeepTheirMeaning) {
+  for (const NearMiss& near : kNearMisses) {
+    SCOPED_TRACE(near.name);
+    Instance instance(1);
+    const Graph graph = near.make(instance);
+    for (const RewriteRule& rule : rewrite_rules())
+      for (const Graph& other : variants(graph, rewrite_rules(), rule.name))
+        EXPECT_LT(prove(graph, other, 1).float64_difference, 1e-9) << rule.name << print(other);
+    add_alternatives(graph, {});
+  }
+}
+
+// (x / f) y is not (x y) / f where quotients are whole numbers.
+TEST(Rules, WholeNumbersAreNotDividedLater) {
+  for (const DType type : {DType::f32, DType::i32}) {
+    Graph graph;
+    const ValueId x = graph.add_input({type, {4, 64}}, "x"), f = graph.add_input({type, {4, 1}}, "f");
+    const ValueId w = graph.add_input({type, {64, 2}}, "w");
+    const ValueId y = graph.add(Op::MatMul, MatMulAttrs{}, {graph.add(Op::Div, NoAttrs{}, {x, f}), w});
+    graph.set_outputs({y}, {"y"});
+    EXPECT_EQ(variants(graph, rewrite_rules(), "factor_after_matmul").empty(), type == DType::i32);
+  }
+}
+
+// One alternative whose constants are too large does not end the others.
+TEST(Rules, LargeConstantsRefuseTheirAlternativeAlone) {
+  constexpr int64_t kLarge = 512, kSmall = 16, kFeatures = 8;
+  Instance g(1);
+  std::vector<ValueId> outputs;
+  for (const int64_t extent : {kLarge, kSmall}) {
+    const ValueId x = g.input({2, extent});
+    for (int i = 0; i < 2; ++i) outputs.push_back(g.matmul(x, g.weights({extent, kFeatures})));
+  }
+  const Graph graph = g.finish(outputs);
+  const auto merged = [&](int64_t most_floats) {
+    return add_alternatives(graph, {.only = {"merge_linear"},
+                                    .limits = {.max_constant_bytes = most_floats * int64_t{sizeof(float)}}});
+  };
+  const Rewritten all = merged(2 * kFeatures * (kLarge + kSmall)), some = merged(2 * kFeatures * kSmall);
+  EXPECT_EQ(all.limited.count("alternatives_constant_bytes"), 0u);
+  EXPECT_EQ(all.applied.at("merge_linear"), 4);
+  EXPECT_GT(some.limited.at("alternatives_constant_bytes"), 0);
+  EXPECT_EQ(some.applied.at("merge_linear"), 2);
+}
+
 TEST(Rules, EveryInstanceHasItsRule) {
   for (const auto& [name, make] : instances()) {
     bool known = false;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "instances.h"
+#include "korch/solve/orchestrator.h"
 #include "korch/solve/problem.h"
 
 namespace korch {
@@ -224,6 +225,48 @@ TEST(Lazy, TellsPlansThatAreNearlyAsGood) {
   });
   EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
   EXPECT_EQ(result.others, (std::vector<CostedPlan>{{5.05, {0}}}));
+}
+
+// What is measured for another plan's sake counts before anything is proven.
+TEST(Lazy, TakesAnotherPlanThatTurnsOutCheaper) {
+  Problem problem = two_ways();
+  problem.columns[0].cost_us = 9;
+  problem.columns[1].measured = true;
+  SolveOptions options;
+  int calls = 0;
+  options.other_plan = [&](const Solution& best) {
+    ++calls;
+    EXPECT_EQ(best.chosen, std::vector<int>{1});
+    EXPECT_EQ(best.objective_us, 3);
+    problem.columns[0].cost_us = 2.5;
+    problem.columns[0].measured = true;
+    return std::vector<int>{0};
+  };
+  const LazyResult result = solve_lazily(
+      problem, [](const std::vector<int>&) { return false; }, options);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(result.solution.chosen, std::vector<int>{0});
+  EXPECT_EQ(result.solution.status, SolveStatus::optimal);
+  EXPECT_EQ(result.solution.bound_us, 2.5);
+}
+
+// What a relaxation proved bounds the plans at other costs too, as far as its multipliers tell.
+TEST(Orchestrator, BoundHoldsWhenCostsChange) {
+  Random random(13);
+  int bounds = 0;
+  for (int i = 0; i < 1000 && !testing::Test::HasFailure(); ++i) {
+    Problem problem = random_graph_problem(random);
+    Orchestrator orchestrator(problem);
+    const Orchestrator::Relaxed relaxed = orchestrator.relax(60, Orchestrator::kThorough);
+    if (!relaxed.is_complete) continue;
+    EXPECT_NEAR(orchestrator.bound_now(), relaxed.bound_us, 1e-9);
+    for (Column& column : problem.columns) column.cost_us *= 0.5 + 0.1 * static_cast<double>(random() % 8);
+    const Solution best = solve(problem);
+    if (best.status != SolveStatus::optimal) continue;
+    EXPECT_LE(orchestrator.bound_now(), best.objective_us * (1 + 1e-9));
+    bounds += orchestrator.bound_now() > 0.5 * best.objective_us;
+  }
+  EXPECT_GT(bounds, 100);
 }
 
 TEST(Lazy, StopsWhenNothingMoreIsMeasured) {

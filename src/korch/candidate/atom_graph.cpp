@@ -198,7 +198,8 @@ void AtomGraph::find_prologues() {
     const Op op = graph_.node(atom.nodes[0]).op;
     if (op == Op::WinogradOutput) {
       const AtomId product = atom.reads.empty() ? -1 : maker(atom.reads[0]);
-      const AtomId input = product < 0 || atoms_[product].reads.empty() ? -1 : maker(atoms_[product].reads[0]);
+      const AtomId input =
+          product < 0 || atoms_[product].reads.empty() ? -1 : maker(atoms_[product].reads[0]);
       if (input < 0) continue;
       atom.prologues.push_back({std::min(input, product), std::max(input, product)});
       atom.needs_prologues = true;

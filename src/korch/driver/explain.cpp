@@ -68,6 +68,9 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   text += counts_text("alternatives added, by rule", r.alternatives) +
           counts_text("alternatives in this plan", r.alternatives_used);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
+  if (kept_plan(r) != "solver's")
+    text += fmt::format("the next two lines are of the solver's plan; the {} plan was faster, run whole\n",
+                        kept_plan(r));
   text += fmt::format(
       "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
       "{:.1f} s\n",

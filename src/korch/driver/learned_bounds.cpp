@@ -150,13 +150,14 @@ double LearnedBounds::by_parts_us(int column) const {
 }
 
 void LearnedBounds::observe(int column, double cost_us) {
+  for (int kind : kinds_[column]) ++seen_[kind].count;
+  correct(column, cost_us);
+}
+
+void LearnedBounds::correct(int column, double cost_us) {
   cost_us_[column] = cost_us;
   const double factor = cost_us / columns_.infos[column].bound_us;
-  for (int kind : kinds_[column]) {
-    Seen& seen = seen_[kind];
-    seen.least = seen.count == 0 ? factor : std::min(seen.least, factor);
-    ++seen.count;
-  }
+  for (int kind : kinds_[column]) seen_[kind].least = std::min(seen_[kind].least, factor);
 }
 
 double LearnedBounds::least_of_kind_us(int column) const {

@@ -4,6 +4,7 @@
 // is measured below it is counted (docs/design/driver.md).
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "korch/driver/columns.h"
@@ -18,7 +19,7 @@ class LearnedBounds {
   // A kernel's measured cost, of the first column of its key; once per key.
   void observe(int column, double cost_us);
   // What it costs now, by a better measurement.
-  void correct(int column, double cost_us) { cost_us_[column] = cost_us; }
+  void correct(int column, double cost_us);
   // Better measurements of linear primitives alone.
   void correct_plain(std::vector<double> plain_us) { plain_us_ = std::move(plain_us); }
   // Whether its known cost is much higher, for its work, than others of its kind showed: something may have
@@ -32,7 +33,7 @@ class LearnedBounds {
  private:
   struct Seen {
     int count = 0;
-    double least = 0;  // cost / analytic bound
+    double least = std::numeric_limits<double>::infinity();  // cost / analytic bound
   };
   // A kernel of the same kind for a part of the same primitives, and what it may spend on reading what the
   // whole need not read.

@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kVersion = 9;          // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 10;         // of the search for a plan: what older ones chose is chosen anew
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {
@@ -121,14 +121,14 @@ class PlanChooser {
     });
   }
 
-  // The best plan for the network as it is; empty where the program's plan is one. Where it costs clearly
-  // more, even if all kernels that nobody has looked at cost no more than their bounds, it is made of those
-  // that somebody has.
+  // The best plan for the network as it is, which the program's may be. Where it costs clearly more, even if
+  // all kernels that nobody has looked at cost no more than their bounds, it is made of those that somebody
+  // has.
   Solution plan_without_alternatives(const Solution& programs) {
     constexpr double kClearly = 1.05;
     if (std::none_of(programs.chosen.begin(), programs.chosen.end(),
                      [&](int id) { return is_alternative(id); }))
-      return {};
+      return programs;
     const auto is_base = [&](size_t id) { return !is_alternative(id); };
     const SolveOptions options{.time_limit_s = 0, .start = rival_.chosen, .width = 8};
     const Solution hoped_for = solve(only(is_base), options);
@@ -149,17 +149,19 @@ class PlanChooser {
   void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
     // What greedy's plan and the one without alternatives may cost: so far off were costs of noisy minutes.
     constexpr double kNearly = 1.5;
-    constexpr double kWholeRuns_s = 10;  // for all of them together, where a run takes long
+    constexpr double kWholeRuns_s = 10;  // for all of them together, unless a few rounds take longer
     std::vector<std::pair<std::string, CostedPlan>> challengers;
     std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
-    const auto challenge = [&](const char* name, const CostedPlan& plan) {
-      if (!plan.chosen.empty() && plan.cost_us <= kNearly * memo.solution.objective_us &&
-          seen.insert(as_set(plan.chosen)).second)
-        challengers.emplace_back(name, plan);
+    const auto challenge = [&](const char* name, const std::vector<int>& chosen) {
+      double cost_us = 0;
+      for (int id : chosen) cost_us += columns_.problem.columns[id].cost_us;
+      if (!chosen.empty() && cost_us <= kNearly * memo.solution.objective_us &&
+          seen.insert(as_set(chosen)).second)
+        challengers.emplace_back(name, CostedPlan{cost_us, chosen});
     };
-    challenge("greedy", {rival_.objective_us, rival_.chosen});
-    challenge("unchanged network's", {unchanged_.objective_us, unchanged_.chosen});
-    for (const CostedPlan& other : others) challenge("solver's next", other);
+    challenge("greedy", rival_.chosen);
+    challenge("unchanged network's", unchanged_.chosen);
+    for (const CostedPlan& other : others) challenge("solver's next", other.chosen);
     const TempDir folder;
     auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
       BuiltPlan built = build_plan(graph_, columns_, chosen, bank_, target_, options_.accuracy);
@@ -272,19 +274,14 @@ class PlanChooser {
         look_again(ids);
         return true;
       };
+      if (options_.budget_s == 0)
+        solve_options.other_plan = [&](const Solution& best) {
+          unchanged_ = plan_without_alternatives(best);
+          return unchanged_.chosen;
+        };
       LazyResult result = solve_lazily(columns_.problem, measure, solve_options);
-      if (options_.budget_s == 0) {
-        unchanged_ = plan_without_alternatives(result.solution);
-        result.solution.seconds += unchanged_.seconds;
-        result.solution.rounds += unchanged_.rounds;
-        if (!unchanged_.chosen.empty() && unchanged_.objective_us < result.solution.objective_us) {
-          // A search that leaves states out missed it, or a kernel is cheaper than its learned bound.
-          result.solution.status = SolveStatus::feasible;
-          result.solution.chosen = unchanged_.chosen;
-          result.solution.objective_us = unchanged_.objective_us;
-          result.solution.bound_us = std::min(result.solution.bound_us, unchanged_.objective_us);
-        }
-      }
+      result.solution.seconds += unchanged_.seconds;
+      result.solution.rounds += unchanged_.rounds;
       return result;
     } catch (const BudgetSpent&) {
       return choose_measured(solve_options.start);
@@ -405,7 +402,6 @@ class PlanChooser {
       if (!column.may_cost_less) return std::nullopt;
       return column.measured ? Care::twice : Care::thorough;
     });
-    if (learned_) learned_->correct_plain(plain_->plain_costs_us());
     raise_bounds();
   }
 
@@ -461,8 +457,9 @@ class PlanChooser {
     if (std::isfinite(cost_us)) learned_->observe(id, cost_us);
   }
 
-  void raise_bounds() const {
+  void raise_bounds() {
     if (!learned_) return;
+    learned_->correct_plain(plain_->plain_costs_us());
     for (size_t id = 0; id < columns_.infos.size(); ++id)
       if (Column& column = columns_.problem.columns[id]; !column.measured && !is_known_[id])
         column.cost_us = learned_->bound_us(static_cast<int>(id));

@@ -1,5 +1,5 @@
 // The solve stage: which columns make the plan. Measures what can matter, solves, runs the solver's plan
-// against greedy's, and remembers the answer (docs/design/driver.md).
+// against others that cost little more, and remembers the answer (docs/design/driver.md).
 #pragma once
 
 #include <chrono>

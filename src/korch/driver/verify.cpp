@@ -19,27 +19,31 @@ namespace {
 constexpr double kNoiseFactor = 20;        // DESIGN: 20 x the float32 rounding noise of the network itself
 constexpr double kDeviationFactor = 1e-5;  // floor of the tolerance, of the output's standard deviation
 
-// Exclusive upper bound for the elements of an integer Value: the shortest axis it indexes, 2 when it indexes
-// none.
+// Exclusive upper bound for the elements of an input that is no float: the shortest axis it indexes; 2 where
+// it is a truth value or becomes one, or a float, as masks do, or where an index is computed from it; 10
+// where only other integers are, small enough for sums and products.
 int64_t integer_range(const Graph& graph, ValueId start) {
-  int64_t range = std::numeric_limits<int64_t>::max();
-  std::vector<ValueId> stack{start};
-  std::set<ValueId> seen{start};
-  while (!stack.empty()) {
-    const ValueId value = stack.back();
-    stack.pop_back();
-    for (NodeId user : graph.value(value).users) {
-      const Node& node = graph.node(user);
-      if (node.op == Op::Gather && node.inputs[1] == value) {
-        const Shape& shape = graph.value(node.inputs[0]).type.shape;
-        range = std::min(range, shape[std::get<AxisAttrs>(node.attrs).axis]);
-      }
-      const Category category = info(node.op).category;
-      const bool moves = (category == Category::layout && node.inputs[0] == value) || node.op == Op::Cast;
-      if (moves && seen.insert(node.outputs[0]).second) stack.push_back(node.outputs[0]);
-    }
+  constexpr int64_t kFlags = 2, kNumbers = 10;
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  int64_t range = kNone;
+  bool is_flag = !is_integer(graph.value(start).type.dtype), is_number = false;
+  std::set<ValueId> same{start}, computed{start};  // holding its elements; computed from it
+  for (NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    const auto reads = [&](ValueId value) { return computed.count(value) != 0; };
+    if (std::none_of(node.inputs.begin(), node.inputs.end(), reads)) continue;
+    const Category category = info(node.op).category;
+    const bool indexes = node.op == Op::Gather && reads(node.inputs[1]);
+    if (indexes && same.count(node.inputs[1]) != 0)
+      range = std::min(range, graph.value(node.inputs[0]).type.shape[std::get<AxisAttrs>(node.attrs).axis]);
+    is_flag = is_flag || indexes || category == Category::opaque ||
+              !is_integer(graph.value(node.outputs[0]).type.dtype);
+    const bool moves = category == Category::layout || node.op == Op::Cast;
+    is_number = is_number || !moves;
+    if (moves && same.count(node.inputs[0]) != 0) same.insert(node.outputs[0]);
+    computed.insert(node.outputs.begin(), node.outputs.end());
   }
-  return range == std::numeric_limits<int64_t>::max() ? 2 : std::max<int64_t>(range, 1);
+  return range != kNone ? std::max<int64_t>(range, 1) : is_number && !is_flag ? kNumbers : kFlags;
 }
 
 struct Spread {

@@ -49,7 +49,7 @@ struct PlanStep {
 
 // A plan that was run whole before one was kept.
 struct WholeRun {
-  std::string plan;  // "solver's" or "greedy"
+  std::string plan;  // "solver's", "greedy", "unchanged network's" or "solver's next"
   double predicted_us = 0, measured_us = 0;
 };
 
@@ -75,7 +75,10 @@ struct PlanReport {
   double measured_us = 0;               // the whole plan, run
 };
 
-// Of the plan that was kept; objective, bound, gap and certificate are of the solver's.
+// Which plan was kept. Objective, bound, gap and certificate are of the solver's.
+inline std::string kept_plan(const PlanReport& report) {
+  return report.whole_runs.empty() ? "solver's" : report.whole_runs[0].plan;
+}
 inline double predicted_us(const PlanReport& report) {
   return report.whole_runs.empty() ? report.objective_us : report.whole_runs[0].predicted_us;
 }

@@ -171,6 +171,7 @@ Json to_json(const PlanReport& r) {
           {"refused", r.refused},
           {"recomputed", r.recomputed},
           {"whole_runs", runs},
+          {"kept_plan", kept_plan(r)},
           {"predicted_us", predicted_us(r)},
           {"measured_us", r.measured_us}};
 }

@@ -88,8 +88,11 @@ class Measure {
              std::max<double>(1, static_cast<double>(graph_.value(node.outputs[0]).type.elements()));
     };
     switch (node.op) {
-      case Op::ReduceSum:
       case Op::CumSum:
+        return repeated_sum(
+            input(0), static_cast<double>(
+                          graph_.value(node.inputs[0]).type.shape[std::get<ScanAttrs>(node.attrs).axis]));
+      case Op::ReduceSum:
         return repeated_sum(input(0), std::max(1.0, extent(0)));
       case Op::ReduceProd:
         return repeated_product(input(0), std::max(1.0, extent(0)));
@@ -244,9 +247,11 @@ double failure_bound(const Graph& a, const Graph& b, bool with_exp) {
     }
     bound = std::max(bound, failure);
   }
-  // Unknown functions, and what is compared: two arguments that differ as polynomials coincide.
+  // A maximum of n hides a difference in one of them from all orders but one in n, the next from as many of
+  // those.
+  if (of_a.orders || of_b.orders) return 1;
+  // Unknown functions: two arguments that differ as polynomials coincide.
   bound += applications * applications / 2 * argument_degree / modulus;
-  if (of_a.orders || of_b.orders) bound += 0.5;
   return std::isfinite(bound) ? std::min(bound, 1.0) : 1;
 }
 

@@ -17,8 +17,14 @@ struct ChannelwiseMap {
   std::vector<NodeId> nodes;  // in topological order, the last one makes the result
 };
 
-bool keeps_channels(const Shape& in, const Shape& out) {
-  return in.size() >= 2 && out.size() >= 2 && in[0] == out[0] && in[1] == out[1];
+// Of a slice, reshape or expansion: whether each channel holds what it did, of the same image.
+bool keeps_channels(const Rewriter& r, const Node& node) {
+  const Shape &in = r.shape(node.inputs[0]), &out = r.shape(node.outputs[0]);
+  if (in.size() < 2 || out.size() < 2 || in[0] != out[0] || in[1] != out[1]) return false;
+  if (node.op == Op::Expand) return in.size() == out.size();  // else axes of the same extent are others
+  if (node.op != Op::Slice) return true;
+  const std::vector<int64_t>& steps = std::get<SliceAttrs>(node.attrs).steps;
+  return steps[0] == 1 && steps[1] == 1;  // not backwards
 }
 
 // The Values that the node reads as such a map does; empty when it is none.
@@ -31,7 +37,7 @@ std::vector<ValueId> channelwise_operands(const Rewriter& r, const Node& node) {
     return axis >= 2 && r.is_constant(node.inputs[1]) ? reads(0) : std::vector<ValueId>{};
   }
   if (node.op == Op::Slice || node.op == Op::Reshape || node.op == Op::Expand)
-    return keeps_channels(r.shape(node.inputs[0]), out) ? reads(0) : std::vector<ValueId>{};
+    return keeps_channels(r, node) ? reads(0) : std::vector<ValueId>{};
   if (node.op == Op::Add || node.op == Op::Sub) {
     const bool both = r.shape(node.inputs[0]) == out && r.shape(node.inputs[1]) == out;
     return both ? node.inputs : std::vector<ValueId>{};
@@ -161,6 +167,7 @@ void compose_constant_matmuls(Rewriter& r, NodeId id) {
       return;
     if (shape.back() != r.shape(inner_value).back()) return;
     bias = add->inputs[constant];
+    if (r.shape(add->inputs[1 - constant]) != r.shape(inner_value)) return;
     inner_value = add->inputs[1 - constant];
   }
   const std::optional<Node> inner = r.producer(inner_value, Op::MatMul);

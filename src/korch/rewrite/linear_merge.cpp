@@ -145,7 +145,8 @@ class MergedChain {
       std::vector<ValueId> operands;
       for (size_t i = 0; i < next.size(); ++i) {
         const ValueId operand = next[i].inputs[1 - own];
-        if (next[i].inputs[own] != parts_[i] || !is_along(r_, operand, next[i].outputs[0], axis_) ||
+        if (next[i].inputs[own] != parts_[i] || r_.shape(next[i].outputs[0]) != r_.shape(parts_[i]) ||
+            !is_along(r_, operand, next[i].outputs[0], axis_) ||
             r_.rank(operand) != r_.rank(next[0].inputs[1 - own]))
           return false;
         operands.push_back(operand);

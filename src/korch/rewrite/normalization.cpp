@@ -78,6 +78,9 @@ void sum_as_matmul(Rewriter& r, NodeId id) {
         r.rank(matmul.inputs[1]) != rank || r.is_constant(matmul.inputs[1]))
       continue;
     const auto& flags = std::get<MatMulAttrs>(matmul.attrs);
+    Shape one_column = r.shape(matmul.outputs[0]);
+    one_column.back() = 1;
+    if (one_column != r.shape(sum.outputs[0])) continue;  // more matrices than x has
     if (r.shape(matmul.outputs[0]).back() % kVector == 0) continue;
     if (flags.transpose_a || r.producer(matmul.inputs[1], Op::Pad)) continue;
     const size_t column = static_cast<size_t>(flags.transpose_b ? rank - 2 : rank - 1);

@@ -143,9 +143,7 @@ ValueId Rewriter::emit(Op op, Attrs attrs, std::vector<ValueId> inputs) {
                       base_name_ + "~" + std::to_string(graph_.value_count() - first_fresh_value_));
   if (found != by_key_.end()) by_key_.erase(found);
   note_node(id);
-  const ValueId value = graph_.node(id).outputs[0];
-  if (constant_[value]) constant_bytes_ += graph_.value(value).type.bytes();
-  return value;
+  return graph_.node(id).outputs[0];
 }
 
 ValueId Rewriter::reshape(ValueId x, Shape shape) {
@@ -173,6 +171,30 @@ ValueId Rewriter::scalar(double value) {
               {});
 }
 
+// Counts the constants that the Value is computed from, those that folding will make and no alternative so
+// far has needed. False, and nothing is counted, where they are too many.
+bool Rewriter::take_constants(ValueId value) {
+  std::vector<ValueId> stack = {value};
+  std::unordered_set<ValueId> seen = {value};
+  int64_t bytes = 0;
+  while (!stack.empty()) {
+    const ValueId at = stack.back();
+    stack.pop_back();
+    if (!is_fresh(at) || taken_.count(at) != 0) continue;
+    if (constant_[at]) {
+      bytes += graph_.value(at).type.bytes();
+      continue;
+    }
+    for (NodeId maker : graph_.value(at).producers)
+      for (ValueId read : graph_.node(maker).inputs)
+        if (seen.insert(read).second) stack.push_back(read);
+  }
+  if (constant_bytes_ + bytes > limits_.max_constant_bytes) return false;
+  constant_bytes_ += bytes;
+  taken_.merge(seen);
+  return true;
+}
+
 void Rewriter::equate(ValueId value, ValueId other) {
   if (value == other) return;
   KORCH_ASSERT(graph_.value(value).type == graph_.value(other).type,
@@ -182,7 +204,7 @@ void Rewriter::equate(ValueId value, ValueId other) {
     ++limited_["alternatives_per_value"];
     return;
   }
-  if (constant_bytes_ > limits_.max_constant_bytes) {
+  if (!take_constants(other)) {
     ++limited_["alternatives_constant_bytes"];
     return;
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "korch/ir/graph.h"
@@ -73,6 +74,7 @@ class Rewriter {
   bool is_fresh(ValueId value) const { return value >= first_fresh_value_; }
   std::optional<ValueId> simplified(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs);
   void move_producers(ValueId from, ValueId to);
+  bool take_constants(ValueId value);
 
   Graph& graph_;
   const RewriteLimits limits_;
@@ -82,7 +84,8 @@ class Rewriter {
   std::unordered_map<std::string, NodeId> by_key_;
   std::map<std::string, int> applied_, limited_;
   std::map<NodeId, std::string> rule_of_;
-  int64_t constant_bytes_ = 0;
+  int64_t constant_bytes_ = 0;         // that alternatives need,
+  std::unordered_set<ValueId> taken_;  // counted, and what is computed from them
   const char* rule_ = "";
   NodeId matched_ = kNoId;
   bool dominates_ = false;

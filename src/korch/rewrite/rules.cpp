@@ -75,7 +75,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
       {"concat_of_slices_before_linear",
        "Concat(Slices of E(L(x, W)))",
        "E(L(x, Concat(Slices of W)))",
-       "as slice_before_linear",
+       "E is elementwise, transpose or reshape; W is constant",
        true,
        false,
        true,

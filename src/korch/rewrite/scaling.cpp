@@ -79,6 +79,7 @@ void factor_into_constant(Rewriter& r, NodeId id) {
 void factor_after_matmul(Rewriter& r, NodeId id) {
   const Node matmul = r.node(id);
   const auto& attrs = std::get<MatMulAttrs>(matmul.attrs);
+  if (!r.is_float32(matmul.outputs[0])) return;
   const int64_t rank = r.rank(matmul.outputs[0]);
   for (size_t operand : {0, 1}) {
     // Counted from the end: the axis that is summed, of either operand.

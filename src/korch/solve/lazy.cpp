@@ -24,6 +24,7 @@ class LazyLoop {
       : problem_(problem),
         measure_(measure),
         second_look_(options.second_look),
+        other_plan_(options.other_plan),
         limit_s_(time_limit_s(problem, options)),
         width_(options.width),
         orchestrator_(problem) {
@@ -37,6 +38,7 @@ class LazyLoop {
   LazyResult run() {
     bool is_proven = find_plan();
     while (look_again()) is_proven = find_plan();
+    if (look_at_other_plan()) is_proven = find_plan();
     if (!is_proven) prove();
     LazyResult result;
     result.solution = last_;
@@ -97,6 +99,17 @@ class LazyLoop {
     return second_look_(doubtful);
   }
 
+  // False when there is none.
+  bool look_at_other_plan() {
+    if (!other_plan_ || plan_.empty()) return false;
+    keep_plan(0);
+    const std::vector<int> other = other_plan_(last_);
+    if (other.empty() || other == plan_) return false;
+    if (cost_of(other) < cost_of(plan_)) measure(other);
+    keep_if_measured(other);
+    return true;
+  }
+
   static std::vector<int> sorted(std::vector<int> columns) {
     std::sort(columns.begin(), columns.end());
     return columns;
@@ -113,9 +126,9 @@ class LazyLoop {
         ++rounds_;
         seconds_ += relaxed.seconds;
         last_search_s_ = relaxed.seconds;
-        if (relaxed.is_complete || relaxed.bound_us > bound_us) bound_us = relaxed.bound_us;
+        bound_us = std::max(bound_us, relaxed.bound_us);
         if (!relaxed.is_complete) return keep_plan(bound_us);
-        is_learning = measure(relaxed.columns);
+        is_learning = measure_below(relaxed.columns, bound_us);
         if (is_learning) break;
       }
       if (is_learning) continue;
@@ -123,9 +136,21 @@ class LazyLoop {
       if (last_.status == SolveStatus::infeasible) return;
       bound_us = std::max(bound_us, last_.bound_us);
       if (is_measured(last_.chosen) && last_.status == SolveStatus::optimal) return;
-      if (!keep_if_measured(last_.chosen) && !measure(last_.chosen)) break;
+      if (!keep_if_measured(last_.chosen) && !measure_below(last_.chosen, bound_us)) break;
     }
     keep_plan(bound_us);
+  }
+
+  // As measure. A cost that came out below what stood for it takes the bound down to what the last relaxation
+  // proves at the costs of now.
+  bool measure_below(const std::vector<int>& columns, double& bound_us) {
+    std::vector<double> before_us;
+    for (const Column& column : problem_.columns) before_us.push_back(column.cost_us);
+    const bool is_learning = measure(columns);
+    bool fell = false;
+    for (size_t i = 0; i < before_us.size(); ++i) fell = fell || problem_.columns[i].cost_us < before_us[i];
+    if (fell) bound_us = orchestrator_.bound_now();
+    return is_learning;
   }
 
   // The best plan is the answer, not proven.
@@ -204,6 +229,7 @@ class LazyLoop {
   Problem& problem_;
   const Measure& measure_;
   const Measure& second_look_;
+  const std::function<std::vector<int>(const Solution&)>& other_plan_;
   const double limit_s_;
   const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;

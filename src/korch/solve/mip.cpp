@@ -143,9 +143,8 @@ RelaxationResult Relaxation::solve(double time_limit_s) {
 
 namespace {
 
-// The variables that are not zero in every solution, as far as zeros follow from zeros row by row, and the
-// rows that they are in. HiGHS would find the same; but most of a program may be fixed, and handing it over
-// takes longer than solving the rest.
+// The variables that are not fixed at zero, and the rows that they are in. HiGHS would find the same; but
+// most of a program may be fixed, and handing it over takes longer than solving the rest.
 struct Smaller {
   std::vector<int> kept;  // variables of the whole
   Mip mip;
@@ -156,24 +155,6 @@ Smaller without_zeros(const Mip& mip) {
   const int variables = mip.variable_count();
   std::vector<bool> zero(variables);
   for (int v = 0; v < variables; ++v) zero[v] = mip.upper[v] == 0 && mip.lower[v] == 0;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int row = 0; row < mip.rows.count(); ++row) {
-      if (mip.rows.lower[row] != 0 && mip.rows.upper[row] != 0) continue;
-      bool up = false, down = false;  // some variable that is left raises the row, or lowers it
-      for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at)
-        if (!zero[mip.rows.index[at]]) (mip.rows.value[at] > 0 ? up : down) = true;
-      const bool fixed =
-          (mip.rows.upper[row] == 0 && up && !down) || (mip.rows.lower[row] == 0 && down && !up);
-      if (!fixed) continue;
-      for (int at = mip.rows.start[row]; at < mip.rows.end(row); ++at) {
-        const int v = mip.rows.index[at];
-        if (mip.lower[v] != 0) continue;  // HiGHS will find that this cannot be
-        changed = changed || !zero[v];
-        zero[v] = true;
-      }
-    }
-  }
   Smaller result;
   std::vector<int> number(variables, -1);
   for (int v = 0; v < variables; ++v) {
@@ -235,8 +216,6 @@ MipResult solve_mip(const Mip& whole, double time_limit_s, std::span<const doubl
         "to tell the solution's status");
   if (status != kModelOptimal && solution_status != kSolutionFeasible) return result;
   result.status = status == kModelOptimal ? MipStatus::optimal : MipStatus::feasible;
-  check(Highs_getDoubleInfoValue(highs, "objective_function_value", &result.objective),
-        "to tell the objective");
   std::vector<double> values(mip.variable_count());
   check(Highs_getSolution(highs, values.data(), nullptr, nullptr, nullptr), "to hand out the solution");
   result.values.assign(whole.variable_count(), 0);

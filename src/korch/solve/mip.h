@@ -35,7 +35,6 @@ enum class MipStatus { optimal, feasible, infeasible, unknown };
 
 struct MipResult {
   MipStatus status = MipStatus::unknown;
-  double objective = 0;        // of `values`
   double bound = 0;            // no solution is below
   std::vector<double> values;  // empty unless optimal or feasible
 };

@@ -63,6 +63,18 @@ void Orchestrator::read_costs() {
   }
 }
 
+double Orchestrator::bound_now() const {
+  double bound_us = bound_us_;
+  for (size_t a = 0; a < proof_us_.size(); ++a) {
+    if (std::isinf(proof_us_[a])) continue;
+    double cost_us = kInfinity;
+    for (const int column : network_.arcs[a].columns)
+      cost_us = std::min(cost_us, problem_.columns[column].cost_us);
+    bound_us += std::min(0.0, reduced_us_[a] + cost_us - proof_us_[a]) - std::min(0.0, reduced_us_[a]);
+  }
+  return std::max(0.0, bound_us);
+}
+
 double Orchestrator::cost_of(const std::vector<int>& arcs) const {
   double sum = 0;
   for (const int arc : arcs) sum += cost_us_[arc];
@@ -172,6 +184,7 @@ MipStatus Orchestrator::solve_relaxation(double time_limit_s, const Effort& effo
   const auto left_s = [&] { return time_limit_s - watch.seconds(); };
   bound_us_ = 0;
   reduced_us_ = mip_.cost;
+  proof_us_ = cost_us_;
   if (mip_.rows.count() == 0) {
     const std::vector<LandmarkCut> cuts = landmark_cuts(network_, cost_us_, left_s(), CutSides::zone);
     add(cuts);

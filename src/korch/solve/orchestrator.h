@@ -39,6 +39,8 @@ class Orchestrator {
     double seconds = 0;
   };
   Relaxed relax(double time_limit_s, const Effort& effort);
+  // What the multipliers of the last relaxation prove at the problem's present costs.
+  double bound_now() const;
   // A plan by regression with that many states at each place, no dearer than `plan` (columns that suffice, or
   // empty). Status optimal where the search was complete; unknown where it found none.
   Solution regress(const std::vector<int>& plan, int width);
@@ -94,6 +96,7 @@ class Orchestrator {
   std::vector<double> values_;      // of each arc, in the last relaxation
   double bound_us_ = 0;             // of the last relaxation, proven
   std::vector<double> reduced_us_;  // of each arc: the reduced cost in that proof
+  std::vector<double> proof_us_;    // of each arc: its cost in that proof
 };
 
 }  // namespace korch

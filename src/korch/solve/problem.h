@@ -32,6 +32,8 @@ struct Problem {
 enum class SolveStatus { optimal, feasible, infeasible, unknown };
 const char* name(SolveStatus status);
 
+struct Solution;
+
 // Fills in better costs of the columns it is given; false when nothing was learnt.
 using Measure = std::function<bool(const std::vector<int>&)>;
 
@@ -44,6 +46,9 @@ struct SolveOptions {
   int width = 32;
   // Of solve_lazily: measures columns that may cost less once more, and says when they may not any longer.
   Measure second_look = nullptr;
+  // Of solve_lazily: is told the best plan before that is proven, may measure more columns for reasons of its
+  // own, and tells another plan, or the same.
+  std::function<std::vector<int>(const Solution&)> other_plan = nullptr;
 };
 
 struct Solution {
