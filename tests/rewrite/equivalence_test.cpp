@@ -253,7 +253,6 @@ TEST(Equivalence, BoundOfARationalFunctionIsItsDegreeOverTheModulus) {
   EXPECT_NEAR(twice.error_bound, once.error_bound * once.error_bound, 1e-12 * twice.error_bound);
 }
 
-// A comparison hides a difference from half of all orders.
 // The largest of all or of all but one: hardly any order tells.
 TEST(Equivalence, ThereIsNoBoundWhereSomethingIsCompared) {
   constexpr const char* kMax = R"(

@@ -153,6 +153,21 @@ const NearMiss kNearMisses[] = {
        const ValueId column = g.matmul(g.input({4, 6}), g.weights({6, 1}));
        return g.finish({g.matmul(g.op(Op::Add, {column, g.weights({8})}), g.weights({8, 1}))});
      }},
+    {"squares of what a broadcast number makes a matrix",
+     [](Instance& g) {
+       const ValueId d = g.op(Op::Sub, {g.number(1), g.input({2, 3})});
+       return g.finish({g.op(Op::ReduceSum, {g.op(Op::Mul, {d, d})}, ReduceAttrs{{1}, false})});
+     }},
+    {"images repeated, as many as rows",
+     [](Instance& g) {
+       const ValueId apart = g.op(Op::Reshape, {g.input({2, 2, 2})}, ShapeAttrs{{2, 2, 2, 1, 1}});
+       const ValueId repeated = g.op(Op::Expand, {apart}, ShapeAttrs{{2, 2, 2, 2, 1, 1}});
+       const ValueId joined = g.op(Op::Reshape, {repeated}, ShapeAttrs{{2, 2, 4, 1}});
+       ConvAttrs attrs;
+       attrs.strides = attrs.dilations = {1, 1};
+       attrs.pads_before = attrs.pads_after = {1, 0};
+       return g.finish({g.op(Op::Conv, {joined, g.weights({3, 2, 3, 1})}, attrs)});
+     }},
     {"merged columns that a bias gives another axis",
      [](Instance& g) {
        const ValueId x = g.input({1, 6});

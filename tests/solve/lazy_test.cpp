@@ -240,14 +240,29 @@ TEST(Lazy, TakesAnotherPlanThatTurnsOutCheaper) {
     EXPECT_EQ(best.objective_us, 3);
     problem.columns[0].cost_us = 2.5;
     problem.columns[0].measured = true;
-    return std::vector<int>{0};
+    Solution other;
+    other.chosen = {0};
+    other.seconds = 17;
+    return other;
   };
   const LazyResult result = solve_lazily(
       problem, [](const std::vector<int>&) { return false; }, options);
   EXPECT_EQ(calls, 1);
+  EXPECT_GT(result.solution.seconds, 17);
   EXPECT_EQ(result.solution.chosen, std::vector<int>{0});
   EXPECT_EQ(result.solution.status, SolveStatus::optimal);
   EXPECT_EQ(result.solution.bound_us, 2.5);
+}
+
+TEST(Lazy, KeepsItsProofWhereTheOtherPlanIsTheSame) {
+  Problem problem = two_ways();
+  for (Column& column : problem.columns) column.measured = true;
+  SolveOptions options;
+  options.other_plan = [](const Solution& best) { return best; };
+  const LazyResult result = solve_lazily(
+      problem, [](const std::vector<int>&) { return false; }, options);
+  EXPECT_EQ(result.solution.status, SolveStatus::optimal);
+  EXPECT_EQ(result.solution.bound_us, 2);
 }
 
 // What a relaxation proved bounds the plans at other costs too, as far as its multipliers tell.

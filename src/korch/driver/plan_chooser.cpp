@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kVersion = 10;         // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 11;         // of the search for a plan: what older ones chose is chosen anew
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {
@@ -276,13 +276,9 @@ class PlanChooser {
       };
       if (options_.budget_s == 0)
         solve_options.other_plan = [&](const Solution& best) {
-          unchanged_ = plan_without_alternatives(best);
-          return unchanged_.chosen;
+          return unchanged_ = plan_without_alternatives(best);
         };
-      LazyResult result = solve_lazily(columns_.problem, measure, solve_options);
-      result.solution.seconds += unchanged_.seconds;
-      result.solution.rounds += unchanged_.rounds;
-      return result;
+      return solve_lazily(columns_.problem, measure, solve_options);
     } catch (const BudgetSpent&) {
       return choose_measured(solve_options.start);
     }

@@ -48,6 +48,7 @@ void squares_in_one_pass(Rewriter& r, NodeId id) {
   const std::optional<Node> centred = r.producer(square->inputs[0], Op::Sub);
   if (!centred) return;
   const ValueId x = centred->inputs[0], mean = centred->inputs[1];
+  if (r.shape(x) != r.shape(centred->outputs[0])) return;
   SliceAttrs first{Shape(r.shape(x).size(), 0), r.shape(x), Shape(r.shape(x).size(), 1)};
   double count = 1;
   for (int64_t axis : axes) {

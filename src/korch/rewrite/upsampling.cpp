@@ -19,7 +19,8 @@ std::optional<Repeated> repeated(Rewriter& r, ValueId value) {
   const std::optional<Node> joined = r.producer(value, Op::Reshape);
   const std::optional<Node> expand = joined ? r.producer(joined->inputs[0], Op::Expand) : std::nullopt;
   const std::optional<Node> apart = expand ? r.producer(expand->inputs[0], Op::Reshape) : std::nullopt;
-  if (!apart || r.rank(value) < 3) return std::nullopt;
+  if (!apart || r.rank(value) < 3 || r.rank(expand->inputs[0]) != r.rank(expand->outputs[0]))
+    return std::nullopt;
   const Shape split = r.shape(apart->outputs[0]), expanded = r.shape(expand->outputs[0]),
               out = r.shape(value);
   Repeated result;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narrow ones while much is unknown
 constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
-constexpr double kForLooks = 0.9;       // after which no second looks are taken
+constexpr double kForLooks = 0.6;       // after which no second looks are taken
 constexpr double kLook_s = 0.05;        // about what a second look at a kernel takes
 constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
 constexpr double kSearches_s = 2.5;  // what searches take beyond that, the first relaxation has all the same
@@ -99,13 +99,17 @@ class LazyLoop {
     return second_look_(doubtful);
   }
 
-  // False when there is none.
+  // False when it is the same, and nothing was measured.
   bool look_at_other_plan() {
     if (!other_plan_ || plan_.empty()) return false;
+    const Solution found = last_;  // proven, maybe
     keep_plan(0);
-    const std::vector<int> other = other_plan_(last_);
-    if (other.empty() || other == plan_) return false;
-    if (cost_of(other) < cost_of(plan_)) measure(other);
+    const std::vector<int> other = counted(other_plan_(last_)).chosen;
+    if (other == plan_) {
+      last_ = found;
+      return false;
+    }
+    if (!other.empty() && cost_of(other) < cost_of(plan_)) measure(other);
     keep_if_measured(other);
     return true;
   }
@@ -229,7 +233,7 @@ class LazyLoop {
   Problem& problem_;
   const Measure& measure_;
   const Measure& second_look_;
-  const std::function<std::vector<int>(const Solution&)>& other_plan_;
+  const std::function<Solution(const Solution&)>& other_plan_;
   const double limit_s_;
   const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;

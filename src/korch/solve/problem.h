@@ -32,10 +32,18 @@ struct Problem {
 enum class SolveStatus { optimal, feasible, infeasible, unknown };
 const char* name(SolveStatus status);
 
-struct Solution;
-
 // Fills in better costs of the columns it is given; false when nothing was learnt.
 using Measure = std::function<bool(const std::vector<int>&)>;
+
+struct Solution {
+  SolveStatus status = SolveStatus::unknown;
+  std::vector<int> chosen;  // columns in an order that can run
+  double objective_us = 0;
+  double bound_us = 0;  // proven lower bound
+  int rounds = 0;       // solves
+  int cuts = 0;         // rows of the program at the end
+  double seconds = 0;
+};
 
 struct SolveOptions {
   // Of solving; measuring is not counted. A plan is looked for in any case, the limit is for proving it.
@@ -47,18 +55,8 @@ struct SolveOptions {
   // Of solve_lazily: measures columns that may cost less once more, and says when they may not any longer.
   Measure second_look = nullptr;
   // Of solve_lazily: is told the best plan before that is proven, may measure more columns for reasons of its
-  // own, and tells another plan, or the same.
-  std::function<std::vector<int>(const Solution&)> other_plan = nullptr;
-};
-
-struct Solution {
-  SolveStatus status = SolveStatus::unknown;
-  std::vector<int> chosen;  // columns in an order that can run
-  double objective_us = 0;
-  double bound_us = 0;  // proven lower bound
-  int rounds = 0;       // solves
-  int cuts = 0;         // rows of the program at the end
-  double seconds = 0;
+  // own, and tells another plan, the same where it measured none, or none.
+  std::function<Solution(const Solution&)> other_plan = nullptr;
 };
 
 // The limit that the options mean for this problem.
