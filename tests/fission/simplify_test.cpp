@@ -260,6 +260,30 @@ TEST(Simplify, MergesCommonNodesAndTheirOrigins) {
   EXPECT_EQ(graph.node(mul).origins, (std::vector<std::string>{"first", "second"}));
 }
 
+TEST(Simplify, ConstantsAreTheSecondOperandOfSumsAndProducts) {
+  Graph graph = parse_graph(R"(graph {
+    input %x : f64[3] "x"
+    %c = Constant() {value=[2,3,4]} : f64[3]
+    %a = Add(%c, %x) : f64[3]
+    %b = Add(%x, %c) : f64[3]
+    %d = Mul(%c, %a) : f64[3]
+    %e = Sub(%c, %b) : f64[3]
+    %y = Max(%d, %e) : f64[3]
+    output %y "y"
+  })");
+  simplify(graph);
+  EXPECT_EQ(count(graph, Op::Add), 1);
+  for (NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    if (node.op == Op::Add || node.op == Op::Mul) {
+      EXPECT_NE(graph.constant(node.inputs[1]), nullptr);
+    }
+    if (node.op == Op::Sub) {
+      EXPECT_NE(graph.constant(node.inputs[0]), nullptr);
+    }
+  }
+}
+
 TEST(Simplify, FoldsConstantsButWritesNoLargeOnes) {
   EXPECT_EQ(simplified_operators(
                 "input %x : f64[3] \"x\"\n%c = Constant() {value=[1,2,3]} : f64[3]\n%e = Exp(%c) : f64[3]\n"

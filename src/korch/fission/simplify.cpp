@@ -35,6 +35,7 @@ const std::vector<SimplifyPass>& simplify_passes() {
       {"drop_expands", passes::drop_expands},
       {"shrink_constants", passes::shrink_constants},
       {"reduce_strength", passes::reduce_strength},
+      {"constants_second", passes::constants_second},
       {"fold_constants", passes::fold_constant_nodes},
       // Last, over canonical nodes.
       {"merge_common", passes::merge_common},

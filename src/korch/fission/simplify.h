@@ -45,6 +45,9 @@ int separate_axes(Graph& graph);
 int shrink_constants(Graph& graph);
 // Powers with small constant exponents become products; division by powers of two becomes multiplication.
 int reduce_strength(Graph& graph);
+// Constants become the second operand of sums and products, so that equal kernels have equal text, whoever
+// wrote the node.
+int constants_second(Graph& graph);
 // Nodes over constants alone (interpreter.h), as long as the graph does not grow much.
 int fold_constant_nodes(Graph& graph);
 // Equal nodes over equal inputs become one.

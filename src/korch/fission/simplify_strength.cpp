@@ -1,4 +1,4 @@
-// reduce_strength: cheaper arithmetic with the same result.
+// reduce_strength and constants_second: the same result by cheaper arithmetic, or by one form of it.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -104,6 +104,18 @@ int reduce_strength(Graph& graph) {
   for (NodeId id : graph.topological_order()) {
     if (graph.node(id).op == Op::Pow) changes += simplify_power(graph, id);
     if (graph.node(id).op == Op::Div) changes += simplify_division(graph, id);
+  }
+  return changes;
+}
+
+int constants_second(Graph& graph) {
+  int changes = 0;
+  for (NodeId id : graph.topological_order()) {
+    const Node node = graph.node(id);
+    if (node.op != Op::Add && node.op != Op::Mul) continue;
+    if (graph.constant(node.inputs[0]) == nullptr || graph.constant(node.inputs[1]) != nullptr) continue;
+    replace_by_node(graph, id, node.op, NoAttrs{}, {node.inputs[1], node.inputs[0]});
+    ++changes;
   }
   return changes;
 }

@@ -135,9 +135,9 @@ graph {
 // EXPECT:
 graph {
   input %x : f32[1x2x8x8] "x"
-  %y.6 = Constant() {value=[-0.5,2]} : f32[2x1x1] @ "node"
   %y.7 = Constant() {value=[1,2]} : f32[2x1x1] @ "node"
   %y.8 = Mul(%x, %y.7) : f32[1x2x8x8] @ "node"
+  %y.6 = Constant() {value=[-0.5,2]} : f32[2x1x1] @ "node"
   %y = Add(%y.8, %y.6) : f32[1x2x8x8] @ "node"
   output %y "y"
 }
