@@ -2,10 +2,9 @@
 #include <cstring>
 #include <map>
 
-#include "korch/base/hash.h"
 #include "korch/fission/replace.h"
 #include "korch/fission/simplify.h"
-#include "korch/ir/text.h"
+#include "korch/ir/node_key.h"
 
 namespace korch::passes {
 namespace {
@@ -73,17 +72,6 @@ bool shrink_operand(Graph& graph, NodeId id, size_t operand) {
   return true;
 }
 
-std::string common_key(const Node& node) {
-  std::string key = name(node.op);
-  if (node.op == Op::Constant) {
-    const HostTensor& value = std::get<ConstantAttrs>(node.attrs).value;
-    return key + to_string(value.type()) + hash_bytes(value.raw(), static_cast<size_t>(value.bytes())).hex();
-  }
-  key += print_attrs(node.attrs);
-  for (ValueId input : node.inputs) key.append(",").append(std::to_string(input));
-  return key;
-}
-
 }  // namespace
 
 int shrink_constants(Graph& graph) {
@@ -105,7 +93,8 @@ int merge_common(Graph& graph) {
   int changes = 0;
   std::map<std::string, NodeId> seen;
   for (NodeId id : graph.topological_order()) {
-    const auto [place, is_new] = seen.emplace(common_key(graph.node(id)), id);
+    const Node& node = graph.node(id);
+    const auto [place, is_new] = seen.emplace(node_key(node.op, node.attrs, node.inputs), id);
     if (is_new) continue;
     const NodeId first = place->second;
     Node& kept = graph.mutable_node(first);

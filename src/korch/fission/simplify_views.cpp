@@ -3,6 +3,7 @@
 
 #include "korch/fission/replace.h"
 #include "korch/fission/simplify.h"
+#include "korch/ir/node_key.h"
 
 namespace korch::passes {
 namespace {
@@ -65,26 +66,6 @@ bool gather_becomes_slice(Graph& graph, NodeId id) {
   const ValueId sliced = graph.add(Op::Slice, slice, {node.inputs[0]}, node.origins, name);
   replace_by_node(graph, id, Op::Reshape, ShapeAttrs{result}, {sliced});
   return true;
-}
-
-// The attributes of inner and outer together, both of the same operator.
-Attrs composed(const Node& inner, const Node& outer) {
-  if (outer.op == Op::Transpose) {
-    const std::vector<int64_t>& first = std::get<PermAttrs>(inner.attrs).perm;
-    PermAttrs both = std::get<PermAttrs>(outer.attrs);
-    for (int64_t& axis : both.perm) axis = first[static_cast<size_t>(axis)];
-    return both;
-  }
-  if (outer.op == Op::Slice) {
-    const SliceAttrs& first = std::get<SliceAttrs>(inner.attrs);
-    SliceAttrs both = std::get<SliceAttrs>(outer.attrs);
-    for (size_t i = 0; i < both.starts.size(); ++i) {
-      both.starts[i] = first.starts[i] + first.steps[i] * both.starts[i];
-      both.steps[i] *= first.steps[i];
-    }
-    return both;
-  }
-  return outer.attrs;  // Reshape and Expand state the full result
 }
 
 // The user computes the same when it reads the expand's input itself.
@@ -156,7 +137,8 @@ int merge_views(Graph& graph) {
     if (inner == nullptr) continue;
     const std::vector<ValueId> inputs = inner->inputs;
     const std::vector<std::string> origins = inner->origins;
-    replace_by_node(graph, id, outer.op, composed(*inner, outer), inputs, origins);
+    replace_by_node(graph, id, outer.op, composed_views(outer.op, inner->attrs, outer.attrs), inputs,
+                    origins);
     ++changes;
   }
   return changes;

@@ -4,8 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "korch/base/hash.h"
-#include "korch/ir/text.h"
+#include "korch/ir/node_key.h"
 
 namespace korch {
 namespace {
@@ -17,16 +16,6 @@ std::vector<int64_t> identity_perm(int64_t rank) {
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   return perm;
-}
-
-// The slice of the slice.
-SliceAttrs composed(const SliceAttrs& inner, const SliceAttrs& outer) {
-  SliceAttrs both = outer;
-  for (size_t axis = 0; axis < both.starts.size(); ++axis) {
-    both.starts[axis] = inner.starts[axis] + outer.starts[axis] * inner.steps[axis];
-    both.steps[axis] = inner.steps[axis] * outer.steps[axis];
-  }
-  return both;
 }
 
 bool is_whole(const SliceAttrs& slice, const Shape& shape) {
@@ -46,17 +35,6 @@ Rewriter::Rewriter(Graph& graph, const RewriteLimits& limits)
   for (NodeId id : graph.topological_order()) note_node(id);
 }
 
-std::string Rewriter::key(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs) const {
-  std::string text = name(op);
-  if (op == Op::Constant) {
-    const HostTensor& value = std::get<ConstantAttrs>(attrs).value;
-    return text + to_string(value.type()) + hash_bytes(value.raw(), static_cast<size_t>(value.bytes())).hex();
-  }
-  text += print_attrs(attrs);
-  for (ValueId input : inputs) text.append(",").append(std::to_string(input));
-  return text;
-}
-
 void Rewriter::note_node(NodeId id) {
   const Node& node = graph_.node(id);
   const bool constant =
@@ -65,7 +43,7 @@ void Rewriter::note_node(NodeId id) {
        std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) { return constant_[input]; }));
   constant_.resize(graph_.value_count(), false);
   for (ValueId output : node.outputs) constant_[output] = constant_[output] || constant;
-  by_key_.emplace(key(node.op, node.attrs, node.inputs), id);
+  by_key_.emplace(node_key(node.op, node.attrs, node.inputs), id);
   if (id >= first_fresh_node_) rule_of_.emplace(id, rule_);
 }
 
@@ -101,17 +79,13 @@ std::optional<ValueId> Rewriter::simplified(Op op, const Attrs& attrs, const std
     if (inner) return reshape(inner->inputs[0], to);
   }
   if (op == Op::Transpose) {
-    std::vector<int64_t> perm = std::get<PermAttrs>(attrs).perm;
-    if (perm == identity_perm(rank(x))) return x;
-    if (inner) {
-      for (int64_t& axis : perm) axis = std::get<PermAttrs>(inner->attrs).perm[static_cast<size_t>(axis)];
-      return transpose(inner->inputs[0], perm);
-    }
+    if (std::get<PermAttrs>(attrs).perm == identity_perm(rank(x))) return x;
+    if (inner) return emit(op, composed_views(op, inner->attrs, attrs), {inner->inputs[0]});
   }
   if (op == Op::Slice) {
     const auto& cut = std::get<SliceAttrs>(attrs);
     if (is_whole(cut, shape(x))) return x;
-    if (inner) return emit(Op::Slice, composed(std::get<SliceAttrs>(inner->attrs), cut), {inner->inputs[0]});
+    if (inner) return emit(op, composed_views(op, inner->attrs, attrs), {inner->inputs[0]});
     if (const std::optional<Node> concat = producer(x, Op::Concat)) {
       const auto axis = static_cast<size_t>(std::get<AxisAttrs>(concat->attrs).axis);
       int64_t start = cut.starts[axis];
@@ -135,7 +109,7 @@ ValueId Rewriter::emit(Op op, Attrs attrs, std::vector<ValueId> inputs) {
   const std::optional<ValueId> simpler = simplified(op, attrs, inputs);
   --simplifying_;
   if (simpler) return *simpler;
-  const auto found = by_key_.find(key(op, attrs, inputs));
+  const auto found = by_key_.find(node_key(op, attrs, inputs));
   if (found != by_key_.end() && !graph_.node(found->second).dead)
     return graph_.node(found->second).outputs[0];
   const NodeId id =
@@ -219,7 +193,7 @@ void Rewriter::equate(ValueId value, ValueId other) {
   } else {
     // The two names stay: one is the other under a view that moves nothing.
     const Attrs same_shape = ShapeAttrs{shape(value)};
-    const auto bridge = by_key_.find(key(Op::Reshape, same_shape, {other}));
+    const auto bridge = by_key_.find(node_key(Op::Reshape, same_shape, {other}));
     if (bridge != by_key_.end() && !graph_.node(bridge->second).dead) return;
     note_node(graph_.add_alternative(Op::Reshape, same_shape, {other}, {value}, origins_));
   }
@@ -234,13 +208,13 @@ void Rewriter::move_producers(ValueId from, ValueId to) {
   for (NodeId maker : makers) {
     const Node node = graph_.node(maker);
     graph_.kill_node(maker);
-    by_key_.erase(key(node.op, node.attrs, node.inputs));
+    by_key_.erase(node_key(node.op, node.attrs, node.inputs));
     note_node(graph_.add_alternative(node.op, node.attrs, node.inputs, {to}, node.origins));
   }
   const std::vector<NodeId> readers = graph_.value(from).users;
   for (NodeId reader : readers) {
     const Node& node = graph_.node(reader);
-    by_key_.erase(key(node.op, node.attrs, node.inputs));
+    by_key_.erase(node_key(node.op, node.attrs, node.inputs));
   }
   graph_.replace_uses(from, to);
   for (NodeId reader : readers) note_node(reader);

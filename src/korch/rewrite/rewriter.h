@@ -69,7 +69,6 @@ class Rewriter {
   const std::map<NodeId, std::string>& rule_of() const { return rule_of_; }  // of added nodes
 
  private:
-  std::string key(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs) const;
   void note_node(NodeId id);
   bool is_fresh(ValueId value) const { return value >= first_fresh_value_; }
   std::optional<ValueId> simplified(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs);

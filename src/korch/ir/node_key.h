@@ -1,0 +1,18 @@
+// When two nodes are one: the same operator and attributes over the same inputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+// Equal keys: the nodes compute the same. A constant is told by its type and a hash of its data.
+std::string node_key(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs);
+
+// The attributes of two views, `outer` of what `inner` gives, as one; both are of this operator, which is
+// Reshape, Transpose, Slice or Expand.
+Attrs composed_views(Op op, const Attrs& inner, const Attrs& outer);
+
+}  // namespace korch
