@@ -149,8 +149,8 @@ class PlanChooser {
   void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
     // What greedy's plan and the one without alternatives may cost: so far off were costs of noisy minutes.
     constexpr double kNearly = 1.5;
-    constexpr double kWholeRuns_s = 10;      // for all but the next together, unless a few rounds take longer
-    constexpr double kUnchangedRuns_s = 12;  // for the unchanged network's, often a tie but for some per cent
+    constexpr double kWholeRuns_s = 10;      // shared by all, unless a few rounds take longer, but
+    constexpr double kUnchangedRuns_s = 12;  // for the unchanged network's, where 1 % decides
     std::vector<std::pair<std::string, CostedPlan>> challengers;
     std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
     const auto challenge = [&](const char* name, const std::vector<int>& chosen) {

@@ -1,4 +1,4 @@
-// When two nodes are one: the same operator and attributes over the same inputs.
+// When two nodes are one: they compute the same of the same inputs, or are two views in a row.
 #pragma once
 
 #include <string>
