@@ -114,7 +114,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
       kept_plan(r) == "solver's" ? "" : fmt::format("solver's plan {:.1f} us, ", r.objective_us);
   fmt::print("{} primitives -> {} kernels, predicted {:.1f} us ({}bound {:.1f} us, gap {:.2f} %{})\n",
              r.primitives, result.plan.steps.size(), predicted_us(r), solvers, r.bound_us, 100 * r.gap,
-             r.certified ? ", certified" : "");
+             r.certified ? ", certified" : ", solver: " + r.solver_status);
   std::string runs;
   for (const WholeRun& run : r.whole_runs)
     runs += fmt::format("{}{} plan {:.1f} us{}", runs.empty() ? "run whole: " : "; ", run.plan,

@@ -240,7 +240,7 @@ class Compilation {
                       : options_.accuracy == Accuracy::standard ? "standard"
                                                                 : "relaxed";
     report.target = fmt::format("{}, {} threads, {}", name(target_.isa), target_.threads, target_.cpu_name);
-    report.solver_status = name(solution.status);
+    report.solver_status = solved.budget_spent ? "budget spent" : name(solution.status);
     report.objective_us = solution.objective_us;
     report.bound_us = solution.bound_us;
     report.gap =

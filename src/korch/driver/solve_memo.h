@@ -15,6 +15,7 @@ namespace korch {
 struct SolveMemo {
   Solution solution;
   bool certified = false;
+  bool budget_spent = false;   // before the solver was done; such a memo is not kept
   int kernels = 0;             // different ones among the columns, after pruning
   int measured = 0;            // of them
   int bound_violations = 0;    // kernels measured below their analytic bound
