@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kVersion = 12;         // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 13;         // of the search for a plan: what older ones chose is chosen anew
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {

@@ -64,15 +64,25 @@ void Orchestrator::read_costs() {
 }
 
 double Orchestrator::bound_now() const {
-  double bound_us = bound_us_;
-  for (size_t a = 0; a < proof_us_.size(); ++a) {
-    if (std::isinf(proof_us_[a])) continue;
-    double cost_us = kInfinity;
+  std::vector<double> left_us(network_.arcs.size(), kInfinity);
+  for (size_t a = 0; a < left_us.size(); ++a)
     for (const int column : network_.arcs[a].columns)
-      cost_us = std::min(cost_us, problem_.columns[column].cost_us);
-    bound_us += std::min(0.0, reduced_us_[a] + cost_us - proof_us_[a]) - std::min(0.0, reduced_us_[a]);
+      left_us[a] = std::min(left_us[a], problem_.columns[column].cost_us);
+  return take_multipliers(left_us);
+}
+
+double Orchestrator::take_multipliers(std::vector<double>& left_us) const {
+  double sum = 0;
+  for (int row = 0; row < mip_.rows.count(); ++row) {
+    double share_us = multipliers_us_[row];
+    for (int at = mip_.rows.start[row]; at < mip_.rows.end(row); ++at)
+      share_us = std::min(share_us, left_us[mip_.rows.index[at]]);
+    if (share_us == 0) continue;
+    sum += share_us;
+    for (int at = mip_.rows.start[row]; at < mip_.rows.end(row); ++at)
+      left_us[mip_.rows.index[at]] -= share_us;
   }
-  return std::max(0.0, bound_us);
+  return sum;
 }
 
 double Orchestrator::cost_of(const std::vector<int>& arcs) const {
@@ -89,9 +99,11 @@ std::vector<int> Orchestrator::columns_of(const std::vector<int>& arcs) const {
 
 double Orchestrator::prove_bound(const std::vector<double>& row_duals) {
   reduced_us_ = mip_.cost;
+  multipliers_us_.clear();
   double bound = 0;
   for (int row = 0; row < mip_.rows.count(); ++row) {
     const double dual = std::max(0.0, row_duals[row]);
+    multipliers_us_.push_back(dual);
     if (dual == 0) continue;
     bound += dual;
     for (int at = mip_.rows.start[row]; at < mip_.rows.end(row); ++at)
@@ -119,6 +131,7 @@ void Orchestrator::add(const std::vector<LandmarkCut>& cuts) {
     terms.clear();
     for (const int arc : cut.arcs) terms.push_back({arc, 1.0});
     rows.add(1, kInfinity, terms);
+    multipliers_us_.push_back(cut.share_us);
   }
   mip_.rows.append(rows);
   idle_.resize(mip_.rows.count(), 0);
@@ -129,13 +142,17 @@ void Orchestrator::forget_idle_cuts() {
   constexpr int kPatience = 10;
   std::vector<bool> forgotten(mip_.rows.count());
   std::vector<int> kept;
+  std::vector<double> kept_us;
   for (int row = 0; row < mip_.rows.count(); ++row) {
     idle_[row] = mip_.rows.activity(row, values_) > mip_.rows.lower[row] + kPositive ? idle_[row] + 1 : 0;
     forgotten[row] = idle_[row] >= kPatience;
-    if (!forgotten[row]) kept.push_back(idle_[row]);
+    if (forgotten[row]) continue;
+    kept.push_back(idle_[row]);
+    kept_us.push_back(multipliers_us_[row]);
   }
   mip_.rows.erase(forgotten);
   idle_ = std::move(kept);
+  multipliers_us_ = std::move(kept_us);
   relaxation_->erase_rows(forgotten);
 }
 
@@ -182,9 +199,8 @@ Mip Orchestrator::without_hopeless(double incumbent_us) const {
 MipStatus Orchestrator::solve_relaxation(double time_limit_s, const Effort& effort) {
   const Stopwatch watch;
   const auto left_s = [&] { return time_limit_s - watch.seconds(); };
-  bound_us_ = 0;
-  reduced_us_ = mip_.cost;
-  proof_us_ = cost_us_;
+  reduced_us_ = cost_us_;
+  bound_us_ = take_multipliers(reduced_us_);
   if (mip_.rows.count() == 0) {
     const std::vector<LandmarkCut> cuts = landmark_cuts(network_, cost_us_, left_s(), CutSides::zone);
     add(cuts);

@@ -39,7 +39,8 @@ class Orchestrator {
     double seconds = 0;
   };
   Relaxed relax(double time_limit_s, const Effort& effort);
-  // What the multipliers of the last relaxation prove at the problem's present costs.
+  // What the multipliers of the last relaxation prove at the problem's present costs, each taken down to what
+  // its cut's arcs can pay.
   double bound_now() const;
   // A plan by regression with that many states at each place, no dearer than `plan` (columns that suffice, or
   // empty). Status optimal where the search was complete; unknown where it found none.
@@ -73,8 +74,11 @@ class Orchestrator {
   bool branch(Search& search, double time_limit_s);
   Solution solution_of(const Search& search) const;
   double cost_of(const std::vector<int>& arcs) const;
-  // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_us_.
+  // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_us_ and
+  // multipliers_us_.
   double prove_bound(const std::vector<double>& row_duals);
+  // As much of each multiplier as is left of the costs of its cut's arcs, which pay it: a bound.
+  double take_multipliers(std::vector<double>& left_us) const;
   double take_shares(const std::vector<LandmarkCut>& cuts);
   std::vector<LandmarkCut> violated_cuts(double time_limit_s) const;
   std::vector<LandmarkCut> cuts_beside(double at_least, double time_limit_s) const;
@@ -88,15 +92,15 @@ class Orchestrator {
   const Problem& problem_;
   Network network_;
   Regression regression_;
-  Mip mip_;                // a variable per arc, a row per cut
-  std::vector<int> idle_;  // of each row: relaxations in a row that left it slack
+  Mip mip_;                             // a variable per arc, a row per cut
+  std::vector<int> idle_;               // of each row: relaxations in a row that left it slack
+  std::vector<double> multipliers_us_;  // of each row: in the last proof
   std::unique_ptr<Relaxation> relaxation_;
   std::vector<int> cheapest_;       // of each arc: its column at the present costs
   std::vector<double> cost_us_;     // of each arc
   std::vector<double> values_;      // of each arc, in the last relaxation
   double bound_us_ = 0;             // of the last relaxation, proven
   std::vector<double> reduced_us_;  // of each arc: the reduced cost in that proof
-  std::vector<double> proof_us_;    // of each arc: its cost in that proof
 };
 
 }  // namespace korch
