@@ -179,7 +179,7 @@ class PlanChooser {
       const auto& [name, plan] = challengers[i];
       if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
       const std::string file = draft(plan.chosen, fmt::format("/{}.so", i));
-      const bool is_unchanged = plan.chosen == unchanged_.chosen;
+      const bool is_unchanged = as_set(plan.chosen) == as_set(unchanged_.chosen);
       BenchOptions options;
       options.rounds = 25;
       options.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
