@@ -153,7 +153,7 @@ class PlanChooser {
   void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
     // What greedy's plan and the one without alternatives may cost: so far off were costs of noisy minutes.
     constexpr double kNearly = 1.5;
-    constexpr double kWholeRuns_s = 10;  // shared by all, unless a few rounds take longer
+    constexpr double kWholeRuns_s = 6;  // shared by all, unless a few rounds take longer
     std::vector<std::pair<std::string, CostedPlan>> challengers;
     std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
     const auto challenge = [&](const char* name, const std::vector<int>& chosen) {
@@ -175,6 +175,9 @@ class PlanChooser {
       return folder.path() + file;
     };
     std::string kept_file;
+    // Contests are minutes of different noise: times are first relative to the solver's plan, by the
+    // contests' ratios.
+    double solvers_us = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < challengers.size(); ++i) {
       const auto& [name, plan] = challengers[i];
       if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
@@ -185,37 +188,34 @@ class PlanChooser {
       options.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
       const std::vector<BenchRow> rows =
           is_unchanged ? contest_of_near_equals(kept_file, file) : bench({kept_file, file}, options).rows;
-      if (memo.whole_runs.empty())
-        memo.whole_runs = {{"solver's", memo.solution.objective_us, rows[0].median_us}};
-      memo.whole_runs[0].measured_us = std::min(memo.whole_runs[0].measured_us, rows[0].median_us);
-      const WholeRun run{name, plan.cost_us, rows[1].median_us};
+      if (memo.whole_runs.empty()) memo.whole_runs = {{"solver's", memo.solution.objective_us, 1}};
+      const double kept_relative = memo.whole_runs[0].measured_us;
+      solvers_us = std::min(solvers_us, rows[0].median_us / kept_relative);
+      const WholeRun run{name, plan.cost_us, kept_relative * rows[1].ratio};
       // Between equals the network stays as it is.
       const bool is_faster = (is_unchanged ? rows[1].ratio : rows[1].ratio_high) < 1;
       memo.whole_runs.insert(is_faster ? memo.whole_runs.begin() : memo.whole_runs.end(), run);
       if (is_faster) memo.solution.chosen = plan.chosen;
       std::filesystem::remove(is_faster ? std::exchange(kept_file, file) : file);
     }
+    for (WholeRun& run : memo.whole_runs) run.measured_us *= solvers_us;
   }
 
   // Where 1 % decides. Two executables differ by as much from one loading to the next, so they are loaded
-  // three times, unless the first tells them apart. Returns the median.
+  // anew until one is the faster in two loadings, unless one loading tells them apart.
   static std::vector<BenchRow> contest_of_near_equals(const std::string& kept,
                                                       const std::string& challenger) {
-    constexpr int kLoadings = 3;
     constexpr double kApart = 0.03;
     BenchOptions options;
     options.rounds = 100;
-    options.max_seconds = 2;
-    std::vector<std::vector<BenchRow>> contests;
-    while (contests.size() < kLoadings) {
-      contests.push_back(bench({kept, challenger}, options).rows);
-      const BenchRow& row = contests.back()[1];
-      if (row.ratio_low > 1 + kApart || row.ratio_high < 1 - kApart) return contests.back();
+    options.max_seconds = 1;
+    int wins[] = {0, 0};
+    for (;;) {
+      std::vector<BenchRow> rows = bench({kept, challenger}, options).rows;
+      const BenchRow& row = rows[1];
+      if (row.ratio_low > 1 + kApart || row.ratio_high < 1 - kApart) return rows;
+      if (++wins[row.ratio < 1] == 2) return rows;
     }
-    const auto median = contests.begin() + kLoadings / 2;
-    std::nth_element(contests.begin(), median, contests.end(),
-                     [](const auto& a, const auto& b) { return a[1].ratio < b[1].ratio; });
-    return *median;
   }
 
   static std::set<int> as_set(const std::vector<int>& ids) { return {ids.begin(), ids.end()}; }

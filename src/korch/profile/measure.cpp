@@ -20,8 +20,9 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int kMaxRepetitions = 32;  // of the kernel in the program that is timed
-// Measuring time after warm-up, unless kMinSamples takes longer.
-constexpr double kQuick_s = 0.010, kThorough_s = 0.050;
+// What one pass through the ring takes at most, and the share of it that is enough measuring time, unless
+// kMinSamples takes longer.
+constexpr double kQuick_s = 0.010, kThorough_s = 0.050, kEnough = 0.6;
 constexpr int kMinSamples = 3;
 constexpr int kMaxSamples = 400;
 constexpr int64_t kLeastRingPerL2 = 2;  // activations of all repetitions, in units of all L2 caches
@@ -284,7 +285,7 @@ class Trial {
         total_s += samples.back() * 1e-6;
       }
       if (static_cast<int>(samples.size()) >= kMaxSamples) break;
-      if (total_s >= wanted_s && static_cast<int>(samples.size()) >= kMinSamples) break;
+      if (total_s >= kEnough * wanted_s && static_cast<int>(samples.size()) >= kMinSamples) break;
     }
     return summarize(std::move(samples), care);
   }
