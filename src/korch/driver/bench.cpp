@@ -21,8 +21,7 @@ double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-constexpr int kWarmUpRuns = 2;
-constexpr int kMinRounds = 5;
+constexpr int kWarmUpRuns = 1;
 
 double quantile(std::vector<double> samples, double q) {
   const size_t index =
@@ -69,7 +68,7 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
   const auto start = Clock::now();
   for (int round = 0; round < options.rounds; ++round) {
     throw_if_interrupted();
-    if (round >= kMinRounds && us_since(start) > options.max_seconds * 1e6) break;
+    if (round >= options.min_rounds && us_since(start) > options.max_seconds * 1e6) break;
     for (size_t i = 0; i < executables.size(); ++i) {
       const auto run_start = Clock::now();
       executables[i]->run_into(inputs[i], outputs[i]);
@@ -104,7 +103,7 @@ std::vector<StepProfile> profile_steps(const std::string& path, const BenchOptio
   const auto start = Clock::now();
   for (int round = 0; round < options.rounds; ++round) {
     throw_if_interrupted();
-    if (round >= kMinRounds && us_since(start) > options.max_seconds * 1e6) break;
+    if (round >= options.min_rounds && us_since(start) > options.max_seconds * 1e6) break;
     const std::vector<double> step_us = executable.profile(inputs, outputs);
     for (size_t i = 0; i < times.size(); ++i) times[i].push_back(step_us[i]);
   }

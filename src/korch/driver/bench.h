@@ -9,7 +9,8 @@ namespace korch {
 
 struct BenchOptions {
   int rounds = 50;
-  double max_seconds = 60;  // stops earlier, after at least 5 rounds
+  int min_rounds = 5;
+  double max_seconds = 60;  // stops earlier, after at least min_rounds
   int threads = 0;          // 0: as compiled
   uint64_t seed = 1;
   std::map<std::string, std::string> input_files;  // instead of random ones: input name -> .npy file

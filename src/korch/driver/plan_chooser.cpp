@@ -28,6 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kVersion = 14;         // of the search for a plan: what older ones chose is chosen anew
+constexpr int kLeastRounds = 3;      // of plans run whole: a second each in large networks
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
 class PlanChooser {
@@ -184,7 +185,8 @@ class PlanChooser {
       const std::string file = draft(plan.chosen, fmt::format("/{}.so", i));
       const bool is_unchanged = as_set(plan.chosen) == as_set(unchanged_.chosen);
       BenchOptions options;
-      options.rounds = 25;
+      options.rounds = 15;
+      options.min_rounds = kLeastRounds;
       options.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
       const std::vector<BenchRow> rows =
           is_unchanged ? contest_of_near_equals(kept_file, file) : bench({kept_file, file}, options).rows;
@@ -208,6 +210,7 @@ class PlanChooser {
     constexpr double kApart = 0.03;
     BenchOptions options;
     options.rounds = 100;
+    options.min_rounds = kLeastRounds;
     options.max_seconds = 1;
     int wins[] = {0, 0};
     for (;;) {

@@ -20,10 +20,10 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int kMaxRepetitions = 32;  // of the kernel in the program that is timed
-// What one pass through the ring takes at most, and the share of it that is enough measuring time, unless
-// kMinSamples takes longer.
+// What one pass through the ring takes at most, the share of it that is enough measuring time, and the least
+// samples.
 constexpr double kQuick_s = 0.010, kThorough_s = 0.050, kEnough = 0.6;
-constexpr int kMinSamples = 3;
+constexpr int kMinSamples = 2;
 constexpr int kMaxSamples = 400;
 constexpr int64_t kLeastRingPerL2 = 2;  // activations of all repetitions, in units of all L2 caches
 constexpr int64_t kCacheLine = 64;
