@@ -118,7 +118,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   std::string runs;
   for (const WholeRun& run : r.whole_runs)
     runs += fmt::format("{}{} plan {:.1f} us{}", runs.empty() ? "run whole: " : "; ", run.plan,
-                        run.measured_us, runs.empty() ? ", kept" : "");
+                        run.measured_us, runs.empty() ? " (kept: no other is faster beyond doubt)" : "");
   if (!runs.empty()) fmt::print("{}\n", runs);
   fmt::print(
       "{} candidates, {} columns of {} different kernels, {} measured; {} kernels compiled and {} "

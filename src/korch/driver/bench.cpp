@@ -3,23 +3,17 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include "korch/base/interrupt.h"
+#include "korch/base/stopwatch.h"
 #include "korch/driver/executable_inputs.h"
 #include "korch/package/loaded.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double us_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
 
 constexpr int kWarmUpRuns = 1;
 
@@ -53,26 +47,29 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
   std::vector<std::vector<HostTensor>> inputs, outputs;
   BenchResult result;
   for (const std::string& path : paths) {
-    const auto start = Clock::now();
+    const Stopwatch loading;
     executables.push_back(std::make_unique<LoadedExecutable>(path, options.threads));
     BenchRow row;
     row.path = path;
-    row.load_ms = us_since(start) / 1000;
+    row.load_ms = 1e3 * loading.seconds();
     row.flops = plan_flops(plan_from_json(executables.back()->info().plan_json));
     result.rows.push_back(row);
-    inputs.push_back(executable_inputs(*executables.back(), options.seed, options.input_files));
+    const bool is_like_first = executables.back()->inputs() == executables.front()->inputs();
+    inputs.push_back(is_like_first && !inputs.empty()
+                         ? inputs.front()
+                         : executable_inputs(*executables.back(), options.seed, options.input_files));
     outputs.push_back(executables.back()->allocate_outputs());
     for (int i = 0; i < kWarmUpRuns; ++i) executables.back()->run_into(inputs.back(), outputs.back());
   }
   std::vector<std::vector<double>> times(paths.size()), ratios(paths.size());
-  const auto start = Clock::now();
+  const Stopwatch benching;
   for (int round = 0; round < options.rounds; ++round) {
     throw_if_interrupted();
-    if (round >= options.min_rounds && us_since(start) > options.max_seconds * 1e6) break;
+    if (round >= options.min_rounds && benching.seconds() > options.max_seconds) break;
     for (size_t i = 0; i < executables.size(); ++i) {
-      const auto run_start = Clock::now();
+      const Stopwatch run;
       executables[i]->run_into(inputs[i], outputs[i]);
-      times[i].push_back(us_since(run_start));
+      times[i].push_back(1e6 * run.seconds());
     }
     for (size_t i = 0; i < executables.size(); ++i) ratios[i].push_back(times[i].back() / times[0].back());
   }
@@ -100,10 +97,10 @@ std::vector<StepProfile> profile_steps(const std::string& path, const BenchOptio
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   std::vector<std::vector<double>> times(plan.steps.size());
   for (int i = 0; i < kWarmUpRuns; ++i) executable.run_into(inputs, outputs);
-  const auto start = Clock::now();
+  const Stopwatch benching;
   for (int round = 0; round < options.rounds; ++round) {
     throw_if_interrupted();
-    if (round >= options.min_rounds && us_since(start) > options.max_seconds * 1e6) break;
+    if (round >= options.min_rounds && benching.seconds() > options.max_seconds) break;
     const std::vector<double> step_us = executable.profile(inputs, outputs);
     for (size_t i = 0; i < times.size(); ++i) times[i].push_back(step_us[i]);
   }

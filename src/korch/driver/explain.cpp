@@ -86,9 +86,9 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   if (r.measured_us > 0)
     text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", predicted_us(r), r.measured_us);
   for (const WholeRun& run : r.whole_runs)
-    text +=
-        fmt::format("run whole against each other: {} plan, predicted {:.1f} us, measured {:.1f} us{}\n",
-                    run.plan, run.predicted_us, run.measured_us, &run == &r.whole_runs[0] ? ", kept" : "");
+    text += fmt::format("run whole against each other: {} plan, predicted {:.1f} us, measured {:.1f} us{}\n",
+                        run.plan, run.predicted_us, run.measured_us,
+                        &run == &r.whole_runs[0] ? ", kept: no other is faster beyond doubt" : "");
   if (!r.recomputed.empty())
     text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
   text += "\nstep  predicted us  kernel\n";

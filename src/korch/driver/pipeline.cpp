@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
+#include "korch/base/stopwatch.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/bench.h"
@@ -30,17 +30,10 @@
 namespace korch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // State of one compilation: what the stages share.
 class Compilation {
  public:
-  Compilation(const std::string& name, const CompileOptions& options)
-      : name_(name), options_(options), start_(Clock::now()) {}
+  Compilation(const std::string& name, const CompileOptions& options) : name_(name), options_(options) {}
 
   CompileResult run(const std::function<Graph()>& import, const std::string& output) {
     target_ = detect_target(options_.target, options_.threads);
@@ -83,7 +76,7 @@ class Compilation {
     std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get(),
                                    footprint_bytes(primitive));
     const Choice choice = stage("solve", [&] {
-      return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), start_,
+      return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), stopwatch_,
                           greedy_groups_, report_.pruned},
                          columns, *bank);
     });
@@ -108,10 +101,10 @@ class Compilation {
   auto stage(const std::string& name, F&& f) -> decltype(f()) {
     throw_if_interrupted();
     progress(name, 0, 0);
-    const auto start = Clock::now();
+    const Stopwatch stopwatch;
     const double outer_s = std::exchange(inner_stages_s_, 0);
     auto value = f();
-    const double seconds = seconds_since(start);
+    const double seconds = stopwatch.seconds();
     result_.stage_seconds[name] += seconds - inner_stages_s_;
     inner_stages_s_ = outer_s + seconds;
     return value;
@@ -337,7 +330,7 @@ class Compilation {
 
   std::string name_;
   CompileOptions options_;
-  Clock::time_point start_;
+  const Stopwatch stopwatch_;
   Target target_;
   std::unique_ptr<Database> database_;
   CompileResult result_;

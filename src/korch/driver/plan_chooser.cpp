@@ -13,6 +13,7 @@
 
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
+#include "korch/base/stopwatch.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/bench.h"
 #include "korch/driver/learned_bounds.h"
@@ -24,8 +25,6 @@
 
 namespace korch {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kVersion = 14;         // of the search for a plan: what older ones chose is chosen anew
 constexpr int kLeastRounds = 3;      // of plans run whole: a second each in large networks
@@ -39,7 +38,7 @@ class PlanChooser {
         target_(*request.target),
         options_(*request.options),
         database_(request.database),
-        start_(request.start),
+        stopwatch_(request.stopwatch),
         rival_groups_(request.rival_groups),
         pruned_(request.pruned),
         columns_(columns),
@@ -77,9 +76,8 @@ class PlanChooser {
   struct BudgetSpent {};  // thrown by measure_columns, caught in choose
 
   double budget_left_s() const {
-    return options_.budget_s == 0
-               ? std::numeric_limits<double>::infinity()
-               : options_.budget_s - std::chrono::duration<double>(Clock::now() - start_).count();
+    return options_.budget_s == 0 ? std::numeric_limits<double>::infinity()
+                                  : options_.budget_s - stopwatch_.seconds();
   }
 
   bool is_rivals(size_t kernel_column) const {
@@ -154,7 +152,8 @@ class PlanChooser {
   void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
     // What greedy's plan and the one without alternatives may cost: so far off were costs of noisy minutes.
     constexpr double kNearly = 1.5;
-    constexpr double kWholeRuns_s = 6;  // shared by all, unless a few rounds take longer
+    // Shared by all, unless a few rounds take longer; then the solver's next but the first are left out.
+    constexpr double kWholeRuns_s = 6;
     std::vector<std::pair<std::string, CostedPlan>> challengers;
     std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
     const auto challenge = [&](const char* name, const std::vector<int>& chosen) {
@@ -166,6 +165,7 @@ class PlanChooser {
     };
     challenge("greedy", rival_.chosen);
     challenge("unchanged network's", unchanged_.chosen);
+    const size_t first_next = challengers.size();
     for (const CostedPlan& other : others) challenge("solver's next", other.chosen);
     const TempDir folder;
     auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
@@ -179,7 +179,9 @@ class PlanChooser {
     // Contests are minutes of different noise: times are first relative to the solver's plan, by the
     // contests' ratios.
     double solvers_us = std::numeric_limits<double>::infinity();
+    const Stopwatch whole_runs;
     for (size_t i = 0; i < challengers.size(); ++i) {
+      if (i > first_next && whole_runs.seconds() > kWholeRuns_s) break;
       const auto& [name, plan] = challengers[i];
       if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
       const std::string file = draft(plan.chosen, fmt::format("/{}.so", i));
@@ -516,7 +518,7 @@ class PlanChooser {
   const Target& target_;
   const CompileOptions& options_;
   Database* database_;
-  const Clock::time_point start_;
+  const Stopwatch stopwatch_;
   const CandidateSet& rival_groups_;
   std::map<std::string, int> pruned_;
   Columns& columns_;

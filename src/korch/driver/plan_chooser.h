@@ -2,13 +2,13 @@
 // against others that cost little more, and remembers the answer (docs/design/driver.md).
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "korch/base/stopwatch.h"
 #include "korch/driver/columns.h"
 #include "korch/driver/pipeline.h"
 #include "korch/driver/solve_memo.h"
@@ -24,8 +24,8 @@ struct ChoiceRequest {
   const Graph* base;  // the same without alternatives
   const Target* target;
   const CompileOptions* options;
-  Database* database;                           // may be null
-  std::chrono::steady_clock::time_point start;  // from which the budget counts
+  Database* database;                 // may be null
+  Stopwatch stopwatch;                // by which the budget counts
   CandidateSet rival_groups;          // greedy's, to run its plan against the solver's; empty: do not
   std::map<std::string, int> pruned;  // so far, by rule
 };

@@ -87,6 +87,8 @@ inline double predicted_us(const PlanReport& report) {
 struct PlanIo {
   std::string name;
   TensorType type;
+
+  friend bool operator==(const PlanIo&, const PlanIo&) = default;
 };
 
 struct Plan {

@@ -22,7 +22,8 @@ constexpr int64_t kAlignment = 64;
 constexpr int kMaxRepetitions = 32;  // of the kernel in the program that is timed
 // What one pass through the ring takes at most, the share of it that is enough measuring time, and the least
 // samples.
-constexpr double kQuick_s = 0.010, kThorough_s = 0.050, kEnough = 0.6;
+constexpr double kQuick_s = 0.008, kThorough_s = 0.035, kEnough = 0.6;
+constexpr double kSlow_s = 0.001;  // what pages in matters little in a kernel that takes as long
 constexpr int kMinSamples = 2;
 constexpr int kMaxSamples = 400;
 constexpr int64_t kLeastRingPerL2 = 2;  // activations of all repetitions, in units of all L2 caches
@@ -253,32 +254,40 @@ class Trial {
     program_.step_count = static_cast<uint32_t>(kernel_steps_[count - 1] + 1);
   }
 
-  // One repetition twice, to page in and to see how long it takes; a slow kernel needs few more. Others go
-  // through the ring, and before a thorough look once to warm up.
+  // One repetition to page in, and, unless that took long, another to see how long it takes. A kernel that
+  // takes all of the time is then sampled as it is; others go through the ring, and before a thorough look
+  // once to warm up.
   Result<Cost> sample(rt::Executor& executor, Care care) {
     const double wanted_s = care == Care::quick ? kQuick_s : kThorough_s;
     std::vector<double> step_us(steps_.size()), samples;
     rt::RunOptions options;
     options.step_us = step_us.data();
-    enum { page_in, probe, warm_up, measure };
+    enum { page_in, probe, warm_up, measure } round = page_in;
     int64_t count = 1;
     double total_s = 0;
-    for (int round = page_in;; ++round) {
+    for (;;) {
       throw_if_interrupted();
       set_repetitions(count);
       const rt::RunStatus status = executor.run(nullptr, nullptr, options);
       if (status.error != rt::RunError::none)
         return Refusal{RefusalReason::run_failed,
                        fmt::format("run error {}", static_cast<int>(status.error))};
-      if (round == page_in || round == warm_up) continue;
-      if (round == probe) {
-        const double probe_s = step_us[kernel_steps_[0]] * 1e-6;
+      const double first_s = step_us[kernel_steps_[0]] * 1e-6;
+      if (round == page_in && first_s < kSlow_s) {
+        round = probe;
+        continue;
+      }
+      if (round == page_in || round == probe) {
         count =
-            std::clamp<int64_t>(static_cast<int64_t>(wanted_s / std::max(probe_s, 1e-9)), 1, repetitions_);
+            std::clamp<int64_t>(static_cast<int64_t>(wanted_s / std::max(first_s, 1e-9)), 1, repetitions_);
         for (int64_t copy = 1; copy < std::min(count, copies_); ++copy) place_constants(copy);
         for (int64_t slot = 1; slot < std::min(count, slots_); ++slot) fill_slot(slot);
-        if (count == 1 || care == Care::quick) round = warm_up;
-        if (count > 1) continue;
+        round = count == 1 || care == Care::quick ? measure : warm_up;
+        continue;
+      }
+      if (round == warm_up) {
+        round = measure;
+        continue;
       }
       for (int64_t i = 0; i < count; ++i) {
         samples.push_back(step_us[kernel_steps_[i]]);

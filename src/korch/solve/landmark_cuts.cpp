@@ -1,12 +1,13 @@
 #include "korch/solve/landmark_cuts.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <queue>
 #include <utility>
+
+#include "korch/base/stopwatch.h"
 
 namespace korch {
 namespace {
@@ -226,8 +227,7 @@ std::vector<int> nodes_by_value(const Network& network, std::span<const double> 
 
 std::vector<LandmarkCut> landmark_cuts(const Network& network, std::span<const double> cost_us,
                                        double time_limit_s, CutSides sides, size_t part) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
+  const Stopwatch stopwatch;
   std::vector<LandmarkCut> cuts;
   if (!network.feasible || network.required.empty()) return cuts;
   JustificationGraph graph(network, cost_us);
@@ -239,7 +239,7 @@ std::vector<LandmarkCut> landmark_cuts(const Network& network, std::span<const d
     next = at + part < last ? at + part : nodes.size();
     graph.take_in(std::span(nodes).subspan(at, next - at));
     for (double value = graph.goal_us(); value > 0; value = graph.goal_us()) {
-      if (std::chrono::duration<double>(Clock::now() - start).count() >= time_limit_s) return cuts;
+      if (stopwatch.seconds() >= time_limit_s) return cuts;
       if (value == kInfinity) {
         cuts.push_back({});
         return cuts;

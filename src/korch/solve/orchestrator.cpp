@@ -1,13 +1,13 @@
 #include "korch/solve/orchestrator.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <utility>
 
 #include "korch/base/interrupt.h"
+#include "korch/base/stopwatch.h"
 
 namespace korch {
 namespace {
@@ -17,16 +17,6 @@ constexpr double kPositive = 1e-6;  // the solver's own feasibility tolerance: b
 // Relative slack for comparing costs that were summed in different orders. Two plans closer than this are
 // equal.
 constexpr double kRounding = 1e-9;
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace
 
