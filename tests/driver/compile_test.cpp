@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
 
 #include "korch/base/files.h"
+#include "korch/driver/bench.h"
 #include "korch/driver/explain.h"
 #include "korch/driver/pipeline.h"
 #include "korch/driver/verify.h"
@@ -64,6 +66,57 @@ class Compile : public ::testing::Test {
   std::string model_;
   CompileOptions options_;
 };
+
+TEST_F(Compile, BenchSharesItsRoundsOutOverLoadings) {
+  options_.strategy = Strategy::greedy;
+  options_.measure = false;
+  compile("a.so");
+  BenchOptions options;
+  options.rounds = 17;
+  options.loadings = 7;
+  const BenchResult result = bench({path("a.so"), path("a.so")}, options);
+  ASSERT_EQ(result.rows.size(), 2u);
+  for (const BenchRow& row : result.rows) {
+    EXPECT_EQ(row.rounds, 17);
+    EXPECT_GT(row.median_us, 0);
+    EXPECT_LE(row.p10_us, row.median_us);
+    EXPECT_LE(row.median_us, row.p90_us);
+    EXPECT_LE(row.ratio_low, row.ratio);
+    EXPECT_LE(row.ratio, row.ratio_high);
+  }
+  EXPECT_EQ(result.rows[0].ratio_low, 1);
+  EXPECT_EQ(result.rows[0].ratio_high, 1);
+}
+
+TEST(MedianInterval, HoldsTheMedianInNineteenOfTwenty) {
+  std::mt19937_64 random(1);
+  std::exponential_distribution<double> times(1);  // lopsided, as times are
+  constexpr double kMedian = 0.6931471805599453;
+  for (int n : {6, 10, 15, 31, 61}) {
+    int held = 0, above = 0, below = 0;
+    constexpr int kTrials = 20000;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<double> samples(n);
+      for (double& sample : samples) sample = times(random);
+      const MedianInterval interval = median_interval(samples);
+      EXPECT_LE(interval.low, interval.median);
+      EXPECT_LE(interval.median, interval.high);
+      above += interval.low > kMedian;
+      below += interval.high < kMedian;
+      held += interval.low <= kMedian && kMedian <= interval.high;
+    }
+    EXPECT_GT(held, 0.945 * kTrials) << n;
+    EXPECT_LT(held, 0.985 * kTrials) << n;
+    EXPECT_NEAR(above, below, 0.01 * kTrials) << n;
+  }
+}
+
+TEST(MedianInterval, OfFewIsTheirRange) {
+  const MedianInterval interval = median_interval({3, 1, 2, 5});
+  EXPECT_EQ(interval.median, 2.5);
+  EXPECT_EQ(interval.low, 1);
+  EXPECT_EQ(interval.high, 5);
+}
 
 TEST_F(Compile, EveryStrategyIsVerified) {
   const Graph imported = import_onnx(model_);

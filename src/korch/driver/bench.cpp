@@ -34,52 +34,71 @@ double plan_flops(const Plan& plan) {
 
 MedianInterval median_interval(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
-  const double n = static_cast<double>(samples.size());
-  // Ranks n/2 -+ 1.96 sqrt(n)/2 of a binomial(n, 1/2).
-  const double half_width = 0.98 * std::sqrt(n);
-  const auto rank = [&](double r) { return samples[static_cast<size_t>(std::clamp(r, 0.0, n - 1))]; };
-  return {samples[samples.size() / 2], rank(std::floor(n / 2 - half_width)),
-          rank(std::ceil(n / 2 + half_width))};
+  const size_t n = samples.size();
+  // Of n samples binomial(n, 1/2) many are below the median: at most n/2 - 1.96 sqrt(n)/2 - 1/2 in one of 40
+  // cases. As far from the other end.
+  const double rank = static_cast<double>(n) / 2 - 0.98 * std::sqrt(static_cast<double>(n)) - 0.5;
+  const size_t low = rank > 0 ? static_cast<size_t>(rank) : 0;
+  return {(samples[(n - 1) / 2] + samples[n / 2]) / 2, samples[low], samples[n - 1 - low]};
 }
 
 BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& options) {
-  std::vector<std::unique_ptr<LoadedExecutable>> executables;
-  std::vector<std::vector<HostTensor>> inputs, outputs;
+  std::vector<std::unique_ptr<LoadedExecutable>> executables(paths.size());
+  std::vector<std::vector<HostTensor>> inputs(paths.size()), outputs(paths.size());
   BenchResult result;
-  for (const std::string& path : paths) {
+  result.rows.resize(paths.size());
+  std::vector<std::vector<double>> times(paths.size()), ratios(paths.size()), loading_ratios(paths.size());
+  const auto load = [&](size_t i) {
+    executables[i].reset();
     const Stopwatch loading;
-    executables.push_back(std::make_unique<LoadedExecutable>(path, options.threads));
-    BenchRow row;
-    row.path = path;
-    row.load_ms = 1e3 * loading.seconds();
-    row.flops = plan_flops(plan_from_json(executables.back()->info().plan_json));
-    result.rows.push_back(row);
-    const bool is_like_first = executables.back()->inputs() == executables.front()->inputs();
-    inputs.push_back(is_like_first && !inputs.empty()
-                         ? inputs.front()
-                         : executable_inputs(*executables.back(), options.seed, options.input_files));
-    outputs.push_back(executables.back()->allocate_outputs());
-    for (int i = 0; i < kWarmUpRuns; ++i) executables.back()->run_into(inputs.back(), outputs.back());
-  }
-  std::vector<std::vector<double>> times(paths.size()), ratios(paths.size());
-  const Stopwatch benching;
-  for (int round = 0; round < options.rounds; ++round) {
-    throw_if_interrupted();
-    if (round >= options.min_rounds && benching.seconds() > options.max_seconds) break;
-    for (size_t i = 0; i < executables.size(); ++i) {
+    executables[i] = std::make_unique<LoadedExecutable>(paths[i], options.threads);
+    if (times[i].empty()) {
+      BenchRow& row = result.rows[i];
+      row.path = paths[i];
+      row.load_ms = 1e3 * loading.seconds();
+      row.flops = plan_flops(plan_from_json(executables[i]->info().plan_json));
+      inputs[i] = i > 0 && executables[i]->inputs() == executables[0]->inputs()
+                      ? inputs[0]
+                      : executable_inputs(*executables[i], options.seed, options.input_files);
+      outputs[i] = executables[i]->allocate_outputs();
+    }
+    for (int run = 0; run < kWarmUpRuns; ++run) executables[i]->run_into(inputs[i], outputs[i]);
+  };
+  const auto run_round = [&](bool is_backwards) {
+    for (size_t step = 0; step < paths.size(); ++step) {
+      const size_t i = is_backwards ? paths.size() - 1 - step : step;
       const Stopwatch run;
       executables[i]->run_into(inputs[i], outputs[i]);
       times[i].push_back(1e6 * run.seconds());
     }
-    for (size_t i = 0; i < executables.size(); ++i) ratios[i].push_back(times[i].back() / times[0].back());
+    for (size_t i = 0; i < paths.size(); ++i) ratios[i].push_back(times[i].back() / times[0].back());
+  };
+  const Stopwatch benching;
+  int round = 0;
+  const auto is_over = [&](double share) {
+    return round >= share * options.rounds ||
+           (round >= share * options.min_rounds && benching.seconds() > share * options.max_seconds);
+  };
+  for (int loading = 1; loading <= options.loadings && !is_over(1); ++loading) {
+    for (size_t i = 0; i < paths.size(); ++i) {
+      load(i);
+      ratios[i].clear();
+    }
+    do {
+      throw_if_interrupted();
+      run_round(/*is_backwards=*/round % 2 == 1);
+      ++round;
+    } while (!is_over(static_cast<double>(loading) / options.loadings));
+    for (size_t i = 0; i < paths.size(); ++i) loading_ratios[i].push_back(median_interval(ratios[i]).median);
   }
   for (size_t i = 0; i < paths.size(); ++i) {
     BenchRow& row = result.rows[i];
-    row.rounds = static_cast<int>(times[i].size());
+    row.rounds = round;
     row.median_us = quantile(times[i], 0.5);
     row.p10_us = quantile(times[i], 0.1);
     row.p90_us = quantile(times[i], 0.9);
-    const MedianInterval interval = median_interval(ratios[i]);
+    const MedianInterval interval =
+        median_interval(loading_ratios[i].size() > 1 ? loading_ratios[i] : ratios[i]);
     row.ratio = interval.median;
     row.ratio_low = interval.low;
     row.ratio_high = interval.high;

@@ -11,7 +11,10 @@ struct BenchOptions {
   int rounds = 50;
   int min_rounds = 5;
   double max_seconds = 60;  // stops earlier, after at least min_rounds
-  int threads = 0;          // 0: as compiled
+  // The rounds are shared out over so many loadings of all executables: where a loading's memory lies can
+  // make an executable faster or slower by 1 % than another loading of the same, for all its rounds.
+  int loadings = 1;
+  int threads = 0;  // 0: as compiled
   uint64_t seed = 1;
   std::map<std::string, std::string> input_files;  // instead of random ones: input name -> .npy file
 };
@@ -20,9 +23,10 @@ struct BenchRow {
   std::string path;
   double median_us = 0, p10_us = 0, p90_us = 0;
   int rounds = 0;
-  double ratio = 1, ratio_low = 1,
-         ratio_high = 1;  // time over the first executable's, per round: median, 95 % interval
-  double flops = 0;       // that the plan's kernels compute
+  // Time over the first executable's, per round: median (over loadings, of a loading's median) and its 95 %
+  // interval: over loadings, of which that takes six at least; over rounds where there is one loading.
+  double ratio = 1, ratio_low = 1, ratio_high = 1;
+  double flops = 0;  // that the plan's kernels compute
   double load_ms = 0;
 };
 
@@ -40,7 +44,8 @@ struct StepProfile {
 };
 std::vector<StepProfile> profile_steps(const std::string& executable, const BenchOptions& options);
 
-// Median of `samples` and an interval that holds it with 95 % confidence, by order statistics.
+// Median of `samples`, one at least, and an interval that holds it with 95 % confidence, by order statistics:
+// from six samples on; it is the range of fewer.
 struct MedianInterval {
   double median = 0, low = 0, high = 0;
 };
