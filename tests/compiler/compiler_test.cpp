@@ -62,6 +62,36 @@ TEST(Compiler, ReadsNoFiles) {
   EXPECT_FALSE(compile_object("#include <math.h>\n", Isa::portable).ok());
 }
 
+std::string shared(const std::string& name, const std::string& rest) {
+  return kSharedFunction + ("static __attribute__((noinline)) void " + name + rest) + kEndOfSharedFunction;
+}
+
+TEST(Compiler, SharedFunctionsServeSeveralSources) {
+  const std::string triple =
+      "(const float* x, float* y, bool again){ *y = *x + *x + *x; if (again) *y += *x; }\n";
+  // What it refers to stands elsewhere: stays text.
+  const std::string tenth = shared("tenth", "(const float* x, float* y){ *y = *x * 0.1f; }\n");
+  const auto text = [&](const std::string& name, const std::string& value) {
+    return shared(name, triple) + tenth + "extern \"C\" float run(float x) { float y, z; " + name +
+           "(&x, &y, true); tenth(&x, &z); return " + value + "; }\n";
+  };
+  LoadedKernels kernels;
+  EXPECT_EQ(load(kernels, text("triple", "y"))(5), 20);
+  EXPECT_EQ(load(kernels, text("other", "y + 1"))(5), 21);  // under another name
+  EXPECT_EQ(load(kernels, text("triple", "z"))(5), 0.5f);
+  const std::string source = text("triple", "y");
+  EXPECT_TRUE(compile_object(source, Isa::x86_64_v3).value() ==
+              compile_object(source, Isa::x86_64_v3).value());
+}
+
+TEST(Compiler, SharedFunctionIsRefusedWithTheCompilersWords) {
+  const Result<std::string> object =
+      compile_object(shared("broken", "(float* y){ *y = nothing; }\n"), Isa::portable);
+  ASSERT_FALSE(object.ok());
+  EXPECT_NE(object.refusal().detail.find("undeclared identifier 'nothing'"), std::string::npos)
+      << object.refusal().detail;
+}
+
 TEST(LoadedKernels, RefusesMissingSymbols) {
   LoadedKernels kernels;
   const std::string object = compile_object(source("x"), Isa::portable).value();

@@ -3,21 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
+#include "korch/base/stopwatch.h"
 #include "korch/codegen/cpu/compiler.h"
 
 namespace korch {
 namespace {
 
 constexpr double kMargin = 1.15;  // observed best speeds are raised by this much: bounds must stay bounds
-constexpr int kPeakProtocol = 1;
-constexpr double kSampleSeconds = 0.02;
-constexpr int kSamples = 12;
+constexpr int kPeakProtocol = 2;
+constexpr double kSampleSeconds = 0.005;
+constexpr int kSamples = 20;
 
 // Independent multiply-add chains in registers, and a copy that reads and writes one buffer each.
 std::string source_for(int lanes) {
@@ -42,26 +45,23 @@ std::string source_for(int lanes) {
   return text;
 }
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+// What every thread does; returns units per microsecond.
+using Work = std::function<double(int thread)>;
 
-// Best total rate over kSamples rounds in which every thread runs work(thread, seconds) and returns units
-// done.
-template <typename Work>
-double best_rate_per_us(int threads, const Work& work) {
-  double best = 0;
-  for (int sample = 0; sample < kSamples; ++sample) {
-    std::vector<double> rates(threads);
-    std::vector<std::thread> others;
-    auto run = [&](int thread) { rates[thread] = work(thread); };
-    for (int thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
-    run(0);
-    for (std::thread& other : others) other.join();
-    double total = 0;
-    for (double rate : rates) total += rate;
-    best = std::max(best, total);
-  }
+// The best total rate of each work. They take turns, so that what disturbs a moment disturbs no work's every
+// sample.
+std::vector<double> best_rates_per_us(int threads, const std::vector<Work>& works) {
+  std::vector<double> best(works.size(), 0);
+  for (int sample = 0; sample < kSamples; ++sample)
+    for (size_t w = 0; w < works.size(); ++w) {
+      std::vector<double> rates(threads);
+      std::vector<std::thread> others;
+      auto run = [&](int thread) { rates[thread] = works[w](thread); };
+      for (int thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
+      run(0);
+      for (std::thread& other : others) other.join();
+      best[w] = std::max(best[w], std::accumulate(rates.begin(), rates.end(), 0.0));
+    }
   return best;
 }
 
@@ -69,24 +69,29 @@ double best_rate_per_us(int threads, const Work& work) {
 template <typename Once>
 double timed_rate(double units_per_call, const Once& once) {
   once();
-  const double start = seconds_now();
+  const Stopwatch stopwatch;
   double elapsed = 0;
   int64_t calls = 0;
   while (elapsed < kSampleSeconds) {
     for (int i = 0; i < 4; ++i) once();
     calls += 4;
-    elapsed = seconds_now() - start;
+    elapsed = stopwatch.seconds();
   }
   return static_cast<double>(calls) * units_per_call / (elapsed * 1e6);
 }
 
-double copy_rate(void (*copy)(const float*, float*, long), int threads, int64_t bytes_per_thread) {
+Work copying(void (*copy)(const float*, float*, long), int threads, int64_t bytes_per_thread) {
+  struct Buffers {
+    std::vector<float> in, out;
+  };
   const int64_t floats = std::max<int64_t>(bytes_per_thread / 8, 1024) / 64 * 64;  // half in, half out
-  std::vector<std::vector<float>> in(threads, std::vector<float>(floats, 1.0f)), out = in;
-  return best_rate_per_us(threads, [&](int thread) {
+  const std::vector<float> ones(floats, 1.0f);
+  auto buffers = std::make_shared<std::vector<Buffers>>(threads, Buffers{ones, ones});
+  return [=](int thread) {
+    Buffers& mine = (*buffers)[thread];
     return timed_rate(8.0 * static_cast<double>(floats),
-                      [&] { copy(in[thread].data(), out[thread].data(), floats); });
-  });
+                      [&] { copy(mine.in.data(), mine.out.data(), floats); });
+  };
 }
 
 Peaks measure_peaks(const Target& target) {
@@ -101,19 +106,22 @@ Peaks measure_peaks(const Target& target) {
   Peaks peaks;
   constexpr long kRounds = 20000;
   const double flops_per_call = 2.0 * 12 * target.vector_lanes() * kRounds;
-  peaks.flops_per_us = best_rate_per_us(target.threads, [&](int) {
+  const Work multiply_add = [&](int) {
     return timed_rate(flops_per_call, [&] {
       volatile float sink = fma(kRounds);
       (void)sink;
     });
-  });
-  peaks.l2_bytes_per_us = copy_rate(copy, target.threads, target.l1_bytes / 2);  // L1: no cache is faster
-  peaks.l3_bytes_per_us = copy_rate(copy, target.threads, target.l2_bytes / 2);
-  peaks.dram_bytes_per_us = copy_rate(copy, target.threads, target.l3_bytes / 2 / target.threads);
-  peaks.flops_per_us *= kMargin;
-  peaks.l2_bytes_per_us *= kMargin;
-  peaks.l3_bytes_per_us *= kMargin;
-  peaks.dram_bytes_per_us *= kMargin;
+  };
+  const std::vector<double> rates = best_rates_per_us(
+      target.threads,
+      {multiply_add,
+       // L1: no cache is faster
+       copying(copy, target.threads, target.l1_bytes / 2), copying(copy, target.threads, target.l2_bytes / 2),
+       copying(copy, target.threads, target.l3_bytes / 2 / target.threads)});
+  peaks.flops_per_us = kMargin * rates[0];
+  peaks.l2_bytes_per_us = kMargin * rates[1];
+  peaks.l3_bytes_per_us = kMargin * rates[2];
+  peaks.dram_bytes_per_us = kMargin * rates[3];
   peaks.launch_us = 0.05;  // a phase without barrier: two clock reads and a call
   return peaks;
 }

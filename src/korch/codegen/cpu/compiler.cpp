@@ -6,13 +6,22 @@
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <fmt/format.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "korch/base/error.h"
+#include "korch/base/hash.h"
 
 namespace korch {
 namespace {
@@ -36,6 +45,8 @@ std::vector<const char*> front_end_arguments(Isa isa) {
   return {"-triple",
           "x86_64-unknown-linux-gnu",
           "-emit-obj",
+          "-disable-llvm-verifier",
+          "-discard-value-names",
           "-target-cpu",
           name(isa),
           "-O1",
@@ -61,9 +72,7 @@ std::vector<const char*> front_end_arguments(Isa isa) {
           kSourceName};
 }
 
-}  // namespace
-
-Result<std::string> compile_object(const std::string& source, Isa isa) {
+Result<std::string> compile_text(const std::string& source, Isa isa) {
   initialize_llvm();
   std::string messages;
   llvm::raw_string_ostream message_stream(messages);
@@ -85,6 +94,95 @@ Result<std::string> compile_object(const std::string& source, Isa isa) {
   clang::EmitObjAction action;
   if (!compiler.ExecuteAction(action)) return Refusal{RefusalReason::compile_failed, messages};
   return std::string(object.str());
+}
+
+// Machine code that runs wherever it stands.
+struct FunctionCode {
+  std::string bytes;
+  uint64_t alignment = 1;
+};
+
+constexpr const char* kFunctionName = "function";
+
+// Nothing where the code refers to something outside itself.
+std::optional<FunctionCode> only_function(const std::string& object) {
+  using llvm::object::ObjectFile;
+  const std::unique_ptr<ObjectFile> file =
+      llvm::cantFail(ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, kFunctionName)));
+  std::optional<FunctionCode> code;
+  for (const llvm::object::SectionRef& section : file->sections()) {
+    if (section.relocation_begin() != section.relocation_end()) return std::nullopt;
+    if (section.isText() && section.getSize() > 0)
+      code = FunctionCode{llvm::cantFail(section.getContents()).str(), section.getAlignment().value()};
+  }
+  return code;
+}
+
+// What was compiled by itself in this process, by text and instruction set.
+class SharedFunctions {
+ public:
+  // `rest`: from the parameters' parenthesis on. Waits where another thread is compiling the same.
+  const std::optional<FunctionCode>& compile(std::string_view rest, Isa isa) {
+    const std::string text = fmt::format("extern \"C\" void {}{}", kFunctionName, rest);
+    Entry& entry = entry_of(hash_text(name(isa) + text));
+    std::call_once(entry.once, [&] {
+      if (const Result<std::string> object = compile_text(text, isa))
+        entry.code = only_function(object.value());
+    });
+    return entry.code;
+  }
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    std::optional<FunctionCode> code;
+  };
+  Entry& entry_of(const Hash& key) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return entries_[key];  // stays where it is
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<Hash, Entry, HashHasher> entries_;
+};
+
+std::string assembly_of(std::string_view function, const FunctionCode& code) {
+  std::string text =
+      fmt::format("__asm__(\".balign {}\\n.type {},@function\\n{}:\\n", code.alignment, function, function);
+  for (size_t i = 0; i < code.bytes.size(); ++i)
+    text += fmt::format("{}{}", i % 32 == 0 ? "\\n.byte " : ",", static_cast<unsigned char>(code.bytes[i]));
+  return text + fmt::format("\\n.size {0},.-{0}\\n\");\n", function);
+}
+
+// The source with the code of its shared functions instead of their text.
+std::string with_code_of_shared_functions(std::string_view source, Isa isa) {
+  static SharedFunctions functions;
+  std::string result;
+  for (;;) {
+    const size_t marker = source.find(kSharedFunction);
+    if (marker == source.npos) return result.append(source);
+    const size_t begin = marker + sizeof kSharedFunction - 1, end = source.find(kEndOfSharedFunction, begin);
+    KORCH_ASSERT(end != source.npos, "a shared function that does not end");
+    const std::string_view function = source.substr(begin, end - begin);
+    const size_t parameters = function.find('(', function.find("void ")),
+                 body = function.find('{', parameters);
+    KORCH_ASSERT(body != function.npos, "a shared function of another form");
+    const size_t name_begin = function.rfind(' ', parameters) + 1;
+    const std::string_view name = function.substr(name_begin, parameters - name_begin);
+    result.append(source.substr(0, marker));
+    if (const auto& code = functions.compile(function.substr(parameters), isa))
+      result += fmt::format("{}extern \"C\" __attribute__((visibility(\"hidden\"))) void {}{};\n",
+                            assembly_of(name, *code), name, function.substr(parameters, body - parameters));
+    else
+      result.append(function);
+    source.remove_prefix(end + sizeof kEndOfSharedFunction - 1);
+  }
+}
+
+}  // namespace
+
+Result<std::string> compile_object(const std::string& source, Isa isa) {
+  return compile_text(with_code_of_shared_functions(source, isa), isa);
 }
 
 std::string compiler_version() {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "korch/base/error.h"
+#include "korch/codegen/cpu/compiler.h"
 
 namespace korch::linear {
 
@@ -13,6 +15,13 @@ namespace {
 constexpr int64_t kLineElements = 16;  // of a cache line
 constexpr int kUnroll =
     4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
+
+std::string vector_types(int width) {
+  return fmt::format(
+      "typedef float v{0} __attribute__((vector_size({1})));"
+      "typedef float v{0}u __attribute__((vector_size({1}),aligned(4),may_alias));\n",
+      width, width * 4);
+}
 
 int64_t b_offset(const MicroKernel& kernel, size_t vector) {
   if (!kernel.b_offsets.empty()) return kernel.b_offsets[vector];
@@ -89,9 +98,10 @@ int64_t MicroKernel::next_elements() const {
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel) {
   KORCH_ASSERT(!kernel.loops.empty() && kernel.rows > 0 && !kernel.lanes.empty(), name);
   std::string text = fmt::format(
-      "static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile,const "
+      "{}static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile,const "
       "float*next_columns{}){{\n(void)next_columns;\n",
-      name, kernel.part ? ",bool first" : "");
+      kSharedFunction, name, kernel.part ? ",bool first" : "");
+  for (int width : std::set<int>(kernel.lanes.begin(), kernel.lanes.end())) text += vector_types(width);
   auto each = [&](auto accumulator) {  // (width, its name, where it belongs)
     for (int r = 0; r < kernel.rows; ++r) {
       int64_t column = 0;
@@ -114,7 +124,7 @@ std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel
   }
   emit_loops(text, kernel, 0);
   each([](int, const std::string& c, const std::string& place) { return fmt::format("{}={};", place, c); });
-  return text + "}\n";
+  return text + "}\n" + kEndOfSharedFunction;
 }
 
 std::vector<int> split_lanes(int64_t count, int widest) {
@@ -154,11 +164,7 @@ std::string emit_turn(const std::string (&rows)[4], const std::string (&to)[4]) 
 
 std::string source_prelude() {
   std::string text;
-  for (int width : {4, 8, 16})
-    text += fmt::format(
-        "typedef float v{0} __attribute__((vector_size({1})));"
-        "typedef float v{0}u __attribute__((vector_size({1}),aligned(4),may_alias));\n",
-        width, width * 4);
+  for (int width : {4, 8, 16}) text += vector_types(width);
   return text;
 }
 
