@@ -21,10 +21,9 @@ import glob
 import json
 import os
 import statistics
-import subprocess
 import time
 
-from strategies import MODELS, ROOT, call
+from strategies import MODELS, ROOT, call, written
 
 ROWS = {
     "unfused": ["--strategy", "unfused"],
@@ -36,9 +35,7 @@ ROWS = {
 
 
 def compile_row(model, row, args):
-    onnx = os.path.join(args.work, model + ".onnx")
-    if not os.path.exists(onnx):
-        subprocess.run([args.korch, "model", model, "-o", onnx], check=True, stdout=subprocess.DEVNULL)
+    onnx, _ = written(model, args)
     name = "cold" if args.cold else "ablation"
     path = os.path.join(args.work, "%s.%s.%s.%s.%s.so" % (name, model, args.threads, args.accuracy, row))
     database = os.path.join(args.work, "%s.%s.%s.db" % (name, model, args.threads))

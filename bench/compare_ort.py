@@ -18,8 +18,8 @@ import numpy as np
 import onnxruntime
 
 from korch_so import Executable
+from strategies import ROOT, written
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GFLOP = {"candy_224": 15.43, "efficientvit_2048": 60.10, "efficientvit_512": 3.76, "yolox_nano_416": 1.05,
          "yolox_nano_416_b16": 16.72, "yolov4_416": 66.79, "segformer_b0_512": 16.78, "resnet50_224": 8.18,
          "mobilenet_v2_224": 0.60, "vit_b_16_224": 35.13, "bert_base_128": 22.35, "llama_like_4l_128": 7.16,
@@ -49,11 +49,8 @@ def interval(ratios):
 
 
 def compare(model, threads, accuracy, args):
-    work = args.work
-    onnx, folder = os.path.join(work, model + ".onnx"), os.path.join(work, model + ".inputs")
-    if not os.path.exists(onnx):
-        subprocess.run([args.korch, "model", model, "-o", onnx, "--inputs", folder], check=True, stdout=subprocess.DEVNULL)
-    so = os.path.join(work, "%s.%d.%s.so" % (model, threads, accuracy))
+    onnx, folder = written(model, args)
+    so = os.path.join(args.work, "%s.%d.%s.so" % (model, threads, accuracy))
     if args.recompile or not os.path.exists(so):
         subprocess.run([args.korch, "compile", onnx, "-o", so, "--threads", str(threads), "--accuracy", accuracy,
                         "--no-verify"], check=True, stdout=subprocess.DEVNULL)

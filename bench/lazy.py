@@ -7,9 +7,8 @@ Prints the objectives and the share of columns that lazy measuring asks for, wit
 """
 import argparse
 import os
-import subprocess
 
-from strategies import ROOT, call
+from strategies import ROOT, call, written
 
 
 def main():
@@ -22,9 +21,7 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     print("model                kernels  exhaustive us   learned bounds: us, measured      analytic bounds: us, measured")
     for model in args.models.split(","):
-        onnx = os.path.join(args.work, model + ".onnx")
-        if not os.path.exists(onnx):
-            subprocess.run([args.korch, "model", model, "-o", onnx], check=True, stdout=subprocess.DEVNULL)
+        onnx, _ = written(model, args)
         database = os.path.join(args.work, "lazy.%s.%s.db" % (model, args.threads))
         so = os.path.join(args.work, "lazy.so")
 

@@ -20,10 +20,16 @@ def call(*command):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def compare(model, args):
+def written(model, args):
+    """The network's file and the folder of its inputs, in args.work."""
     onnx, folder = os.path.join(args.work, model + ".onnx"), os.path.join(args.work, model + ".inputs")
-    if not os.path.exists(onnx):
+    if not (os.path.exists(onnx) and os.path.exists(folder)):
         subprocess.run([args.korch, "model", model, "-o", onnx, "--inputs", folder], check=True, stdout=subprocess.DEVNULL)
+    return onnx, folder
+
+
+def compare(model, args):
+    onnx, folder = written(model, args)
     paths = []
     for strategy in STRATEGIES:
         path = os.path.join(args.work, "%s.%s.%s.so" % (model, args.threads, strategy))
