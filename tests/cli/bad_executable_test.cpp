@@ -1,9 +1,11 @@
-// Files that are no executables, or not for this machine: refused without running any of their code.
+// Files that are no executables, damaged or not for this machine: refused without running any of their code.
 #include <elf.h>
 
 #include <cstring>
+#include <random>
 
 #include "cli.h"
+#include "korch/package/seal.h"
 
 namespace korch {
 namespace {
@@ -19,6 +21,16 @@ class BadExecutable : public Cli {
                              const std::vector<std::string>& verbs = {"run", "bench --rounds 5", "explain",
                                                                       "verify"}) {
     write_file(path("bad.so"), bytes);
+    refuse_bad(words, verbs);
+  }
+  // Of bytes that have the checksums of an executable, whatever they are.
+  void expect_refused_though_sealed(const std::string& bytes, const std::vector<std::string>& words,
+                                    const std::vector<std::string>& verbs) {
+    write_file(path("bad.so"), bytes);
+    seal_executable(path("bad.so"));
+    refuse_bad(words, verbs);
+  }
+  void refuse_bad(const std::vector<std::string>& words, const std::vector<std::string>& verbs) {
     for (const std::string& verb : verbs) {
       const std::string model = verb == "verify" ? path("m.onnx") + " " : "";
       expect_refused(verb + " " + model + path("bad.so"), 7, words);
@@ -58,7 +70,33 @@ TEST_F(BadExecutable, ForAnotherCpu) {
   std::memcpy(arm.data() + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
   expect_refused_by_all(arm, {"another kind of CPU"});
   const std::string trespasser = read_file(KORCH_TRESPASSER);
-  expect_refused_by_all(trespasser, {"unknown target", "x86-64-v99"});
+  expect_refused_by_all(trespasser, {"format 0"});
+}
+
+// Every verb looks at every byte before any of them is run: the file of m.so, of a network with weights.
+TEST_F(BadExecutable, WithFlippedBits) {
+  ModelBuilder b;
+  b.input("x", {4, 64}).output("y");
+  b.floats("w", {64, 32}, std::vector<float>(64 * 32, 0.25f));
+  b.node("MatMul", {"x", "w"}, {"product"});
+  b.node("Softmax", {"product"}, {"y"});
+  write_model("m.onnx", b);
+  ASSERT_EQ(compile("m.onnx", "--no-measure"), 0) << err_;
+  good_ = read_file(path("m.so"));
+  const std::vector<std::string> verbs = {"run", "verify", "explain", "bench --rounds 5"};
+  std::mt19937 random(1);
+  for (size_t round = 0; round < 160; ++round) {
+    std::string bytes = good_;
+    for (size_t flips = 1 + round % 8; flips > 0; --flips)
+      bytes[random() % bytes.size()] ^= static_cast<char>(1 << random() % 8);
+    if (bytes != good_) expect_refused_by_all(bytes, {"bad.so"}, {verbs[round / 8 % 4]});
+  }
+  expect_refused_by_all(good_ + good_, {"bad.so", "is damaged"});
+}
+
+TEST_F(BadExecutable, WhoseDamagedPartIsNamed) {
+  std::string bytes = replaced("\"format\":", "\"farmot\":");
+  expect_refused_by_all(bytes, {"bad.so", "is damaged", "its plan", "compile the model again"});
 }
 
 // For instructions that this CPU lacks, when there are such.
@@ -74,8 +112,8 @@ TEST_F(BadExecutable, ForANewerCpu) {
 }
 
 TEST_F(BadExecutable, WithADamagedPlan) {
-  expect_refused_by_all(replaced("\"format\":", "\"farmot\":"), {"plan"}, {"explain"});
-  expect_refused_by_all(replaced("\"steps\":", "\"stops\":"), {"plan"}, {"explain"});
+  expect_refused_though_sealed(replaced("\"format\":", "\"farmot\":"), {"plan"}, {"explain"});
+  expect_refused_though_sealed(replaced("\"steps\":", "\"stops\":"), {"plan"}, {"explain"});
 }
 
 TEST_F(BadExecutable, WhoseLibraryIsNotThere) {
@@ -88,8 +126,8 @@ TEST_F(BadExecutable, WhoseLibraryIsNotThere) {
   if (!says("libdnnl.so.2"))
     GTEST_SKIP() << "korch's own kernel won on this machine: the executable needs no library";
   good_ = read_file(path("m.so"));
-  expect_refused_by_all(replaced("libdnnl.so.2", "libdnnl.so.0"), {"libdnnl.so.0"},
-                        {"run", "bench --rounds 5"});
+  expect_refused_though_sealed(replaced("libdnnl.so.2", "libdnnl.so.0"), {"libdnnl.so.0"},
+                               {"run", "bench --rounds 5"});
 }
 
 }  // namespace

@@ -97,6 +97,19 @@ void write_file_parts(const std::string& path, const std::vector<std::string_vie
   if (::rename(temporary.path().c_str(), path.c_str()) != 0) throw_errno("write", path);
 }
 
+void write_into_file(const std::string& path, size_t offset, std::string_view content) {
+  FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (fd.get() < 0) throw_errno("write", path);
+  while (!content.empty()) {
+    const ssize_t written = ::pwrite(fd.get(), content.data(), content.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_errno("write", path);
+    content.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<size_t>(written);
+  }
+  if (::close(fd.release()) != 0) throw_errno("write", path);
+}
+
 void require_writable(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))

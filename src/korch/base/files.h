@@ -16,6 +16,9 @@ std::string read_file(const std::string& path);
 void write_file(const std::string& path, std::string_view content);
 void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts);
 
+// Overwrites a part of a file that is still a temporary of its own.
+void write_into_file(const std::string& path, size_t offset, std::string_view content);
+
 // Throws as write_file would, before the work that leads to it is done.
 void require_writable(const std::string& path);
 

@@ -48,10 +48,12 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
   BenchResult result;
   result.rows.resize(paths.size());
   std::vector<std::vector<double>> times(paths.size()), ratios(paths.size()), loading_ratios(paths.size());
+  std::vector<ExecutableInfo> files;
+  for (const std::string& path : paths) files.push_back(read_executable(path));
   const auto load = [&](size_t i) {
     executables[i].reset();
     const Stopwatch loading;
-    executables[i] = std::make_unique<LoadedExecutable>(paths[i], options.threads);
+    executables[i] = std::make_unique<LoadedExecutable>(files[i], options.threads);
     if (times[i].empty()) {
       BenchRow& row = result.rows[i];
       row.path = paths[i];

@@ -10,5 +10,6 @@ std::string_view korch_h();          // the C interface
 std::string_view abi_h();
 std::string_view step_h();
 std::string_view model_h();
+std::string_view check_h();
 
 }  // namespace korch

@@ -8,17 +8,19 @@
 
 namespace korch {
 
+constexpr const char* kWeightsSection = ".korch.weights";
 constexpr const char* kPlanSection = ".korch.plan";
 constexpr const char* kTargetSection = ".korch.target";
 
 struct ExecutableInfo {
+  std::string path;
   std::string plan_json;
   Isa isa = Isa::portable;
   std::vector<std::string> needed;  // sonames of the shared libraries it loads
 };
 
-// Throws Error{io} when the file cannot be read or is not (or not wholly) an executable written by korch. The
-// file is untrusted: nothing in it is followed without a check.
+// Throws Error{io} when the file cannot be read, is not an executable written by korch, has another format or
+// has any byte that korch did not write (seal.h).
 ExecutableInfo read_executable(const std::string& path);
 
 std::string read_plan_json(const std::string& path);

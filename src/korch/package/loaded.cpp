@@ -46,6 +46,7 @@ ErrorKind kind_of(korch_status status) {
   switch (status) {
     case KORCH_UNSUPPORTED_CPU:
     case KORCH_LIBRARY_REFUSED:
+    case KORCH_DAMAGED:
       return ErrorKind::io;
     case KORCH_OUT_OF_MEMORY:
       return ErrorKind::resource;
@@ -55,6 +56,8 @@ ErrorKind kind_of(korch_status status) {
     case KORCH_INVALID_ARGUMENT:
     case KORCH_LIBRARY_FAILED:
     case KORCH_INTERNAL:
+    case KORCH_BUSY:
+    case KORCH_FORKED:
       return ErrorKind::internal;
   }
   return ErrorKind::internal;
@@ -63,7 +66,10 @@ ErrorKind kind_of(korch_status status) {
 }  // namespace
 
 LoadedExecutable::LoadedExecutable(const std::string& path, int threads)
-    : path_(path), info_(read_executable(path)) {
+    : LoadedExecutable(read_executable(path), threads) {}
+
+LoadedExecutable::LoadedExecutable(ExecutableInfo info, int threads) : info_(std::move(info)) {
+  const std::string& path = info_.path;
   if (!runs_here(info_.isa))
     throw Error(ErrorKind::io, fmt::format("'{}' was compiled for {}, which this CPU does not offer", path,
                                            name(info_.isa)));
@@ -78,10 +84,6 @@ LoadedExecutable::LoadedExecutable(const std::string& path, int threads)
   look_up(library, "korch_status_text", path, &status_text_);
   look_up(library, "korch_free", path, &free_);
   model_ = describe_model();
-  if (model_->api_version != KORCH_API_VERSION)
-    throw Error(ErrorKind::io,
-                fmt::format("'{}' was written by another version of korch (interface {}, this is {})", path,
-                            model_->api_version, KORCH_API_VERSION));
   inputs_ = describe(model_->inputs, model_->input_count);
   outputs_ = describe(model_->outputs, model_->output_count);
   const korch_status status = create(threads, &instance_);
@@ -143,7 +145,7 @@ void LoadedExecutable::check(const std::vector<HostTensor>& inputs,
                              const std::vector<HostTensor>& outputs) const {
   if (inputs.size() != inputs_.size())
     throw Error(ErrorKind::invalid,
-                fmt::format("'{}' has {} inputs, {} are given", path_, inputs_.size(), inputs.size()));
+                fmt::format("'{}' has {} inputs, {} are given", info_.path, inputs_.size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].type() != inputs_[i].type)
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, {} is given", inputs_[i].name,
@@ -164,7 +166,7 @@ void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::v
       profile_(instance_, input_bytes.data(), output_bytes.data(), step_us, observe, user);
   if (status != KORCH_OK) {
     const std::string detail = last_error_(instance_);
-    throw Error(kind_of(status), fmt::format("running '{}' failed: {}", path_,
+    throw Error(kind_of(status), fmt::format("running '{}' failed: {}", info_.path,
                                              detail.empty() ? status_text_(status) : detail));
   }
 }

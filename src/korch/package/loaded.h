@@ -14,9 +14,11 @@ namespace korch {
 
 class LoadedExecutable {
  public:
-  // `threads` 0: as compiled. Error{io} when it is not ours, not for this machine or cannot be loaded;
-  // Error{resource} when memory or threads are short.
+  // `threads` 0: as compiled. Error{io} when it is not ours, damaged, not for this machine or cannot be
+  // loaded; Error{resource} when memory or threads are short.
   explicit LoadedExecutable(const std::string& path, int threads = 0);
+  // Of a file that was read, and so checked, before.
+  explicit LoadedExecutable(ExecutableInfo info, int threads = 0);
   ~LoadedExecutable();
   LoadedExecutable(const LoadedExecutable&) = delete;
   LoadedExecutable& operator=(const LoadedExecutable&) = delete;
@@ -44,7 +46,6 @@ class LoadedExecutable {
   void run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs, double* step_us,
                    korch_observer observe, void* user);
 
-  std::string path_;
   ExecutableInfo info_;
   void* handle_ = nullptr;
   const korch_model_info* model_ = nullptr;

@@ -21,6 +21,7 @@
 #include "korch/package/executable.h"
 #include "korch/package/link.h"
 #include "korch/package/memory.h"
+#include "korch/package/seal.h"
 #include "korch/package/tables.h"
 #include "korch/runtime/library.h"
 
@@ -152,18 +153,19 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
     request.objects.push_back(write_object(folder, fmt::format("kernel{}.o", k), object));
   }
   request.objects.push_back(folder.path() + "/data.o");
-  write_data_object(request.objects.back(), {{".korch.weights", weights.parts, kWeightsSymbol},
+  write_data_object(request.objects.back(), {{kWeightsSection, weights.parts, kWeightsSymbol},
                                              {kPlanSection, {input.plan_json}, ""},
                                              {kTargetSection, {name(input.target.isa)}, ""}});
   release_constants();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);
-  request.exported = {"korch_describe",   "korch_create",      "korch_run", "korch_profile",
-                      "korch_last_error", "korch_status_text", "korch_free"};
+  request.exported = {"korch_describe", "korch_check",      "korch_create",      "korch_run",
+                      "korch_profile",  "korch_last_error", "korch_status_text", "korch_free"};
   request.version_script = folder.path() + "/exported.map";
   request.output = output.temporary();
   output.check_room(bytes_on_disk(request));
   link_shared(request);
+  seal_executable(request.output);
   output.move_into_place();
   return {memory.arena_bytes, weights.size_bytes};
 }

@@ -7,6 +7,7 @@
 
 #include "korch/base/error.h"
 #include "korch/package/embedded.h"
+#include "korch/package/seal.h"
 #include "korch/runtime/library.h"
 
 namespace korch {
@@ -28,7 +29,8 @@ std::string all_declarations() {
   std::string text =
       "typedef __INT32_TYPE__ int32_t;\ntypedef __UINT32_TYPE__ uint32_t;\n"
       "typedef __INT64_TYPE__ int64_t;\ntypedef __UINT64_TYPE__ uint64_t;\n";
-  for (std::string_view header : {abi_h(), korch_h(), step_h(), model_h()}) text += declarations(header);
+  for (std::string_view header : {abi_h(), korch_h(), step_h(), model_h(), check_h()})
+    text += declarations(header);
   return text;
 }
 
@@ -84,6 +86,9 @@ class TableWriter {
         step_count_, plan_.threads, memory_.arena_bytes, scratch_bytes,
         weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa), quoted(name(isa)),
         plan_.inputs.size(), plan_.outputs.size(), weights_bytes, plan_.flushes_subnormals);
+    text_ += fmt::format(
+        "extern \"C\" __attribute__((section(\"{}\"))) const CheckRecord korch_check_record = {{}};\n",
+        kCheckSection);
     return std::move(text_);
   }
 

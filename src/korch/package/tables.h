@@ -15,7 +15,8 @@ constexpr const char* kWeightsSymbol = "korch_weights";
 // Objects of different kernels may use equal names; in an executable each gets its kernel's number in front.
 std::string linked_symbol(int kernel, const std::string& symbol);
 
-// Self-contained: holds the runtime's own declarations. Defines korch_model.
+// Self-contained: holds the runtime's own declarations. Defines korch_model, and korch_check_record with
+// nothing in it yet.
 std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa);
 
 }  // namespace korch

@@ -2,7 +2,12 @@
 // executables.
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <new>
+
+#include "korch/runtime/check.h"
 #include "korch/runtime/cpu/pool.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/model.h"
@@ -13,13 +18,22 @@ using korch::rt::RunError;
 using korch::rt::RunOptions;
 using korch::rt::RunStatus;
 
+// Where the linker puts this executable's ELF header: the start of its image.
+extern "C" __attribute__((visibility("hidden"))) const unsigned char __ehdr_start[];
+
 struct korch_instance {
-  Pool* pool;
-  Executor* executor;
-  char message[512];
+  Pool* pool = nullptr;
+  Executor* executor = nullptr;
+  const pid_t process = getpid();
+  std::atomic<bool> busy{false};
+  char message[512] = "";
 };
 
 namespace {
+
+bool forked(const korch_instance* instance) {
+  return instance->process != getpid();
+}
 
 korch_status status_of(RunError error) {
   switch (error) {
@@ -52,6 +66,8 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   if (instance == nullptr || !complete(inputs, model.inputs, model.input_count) ||
       !complete(outputs, model.outputs, model.output_count))
     return KORCH_INVALID_ARGUMENT;
+  if (forked(instance)) return KORCH_FORKED;
+  if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
   instance->message[0] = '\0';
   const RunStatus status = instance->executor->run(inputs, outputs, options);
   const korch_status result = status_of(status.error);
@@ -60,6 +76,7 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
     snprintf(instance->message, sizeof instance->message, "%s (step %d, %s)", korch_status_text(result),
              status.step, step);
   }
+  instance->busy.store(false, std::memory_order_release);
   return result;
 }
 
@@ -71,13 +88,19 @@ const korch_model_info* korch_describe(void) {
   return &korch_model.info;
 }
 
+korch_status korch_check(void) {
+  return korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/true) ? KORCH_OK : KORCH_DAMAGED;
+}
+
 korch_status korch_create(int threads, korch_instance** instance) {
   if (instance == nullptr) return KORCH_INVALID_ARGUMENT;
   *instance = nullptr;
   if (threads < 0) return KORCH_INVALID_ARGUMENT;
   if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(korch_model.isa))) return KORCH_UNSUPPORTED_CPU;
-  auto* made = static_cast<korch_instance*>(calloc(1, sizeof(korch_instance)));
-  if (made == nullptr) return KORCH_OUT_OF_MEMORY;
+  if (!korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/false)) return KORCH_DAMAGED;
+  void* memory = malloc(sizeof(korch_instance));
+  if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
+  auto* made = new (memory) korch_instance;
   made->pool = Pool::create(threads > 0 ? threads : static_cast<int>(korch_model.program.threads));
   RunStatus status{RunError::out_of_memory, -1};
   if (made->pool != nullptr)
@@ -121,6 +144,12 @@ const char* korch_status_text(korch_status status) {
       return "a call of a shared library failed";
     case KORCH_INTERNAL:
       return "a kernel returned an unknown code; this is a bug in korch";
+    case KORCH_BUSY:
+      return "the instance is running already, for another caller";
+    case KORCH_FORKED:
+      return "the instance was created in another process, before fork; create one in this process";
+    case KORCH_DAMAGED:
+      return "this executable is damaged: its bytes are not those that korch wrote";
   }
   return "unknown status";
 }
@@ -128,7 +157,7 @@ const char* korch_status_text(korch_status status) {
 void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
   Executor::destroy(instance->executor);
-  Pool::destroy(instance->pool);
+  Pool::destroy(instance->pool, /*workers_live=*/!forked(instance));
   free(instance);
 }
 

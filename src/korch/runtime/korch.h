@@ -7,7 +7,7 @@
  *
  * Link the shared library directly, or dlopen it and look the functions up. There is no global state:
  * instances are independent and may be used by different threads at once; one instance serves one caller at a
- * time. */
+ * time, in the process that created it. */
 #ifndef KORCH_H
 #define KORCH_H
 
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define KORCH_API_VERSION 1
+#define KORCH_API_VERSION 2
 
 typedef enum korch_status {
   KORCH_OK = 0,
@@ -33,7 +33,10 @@ typedef enum korch_status {
   KORCH_LIBRARY_REFUSED = 4,    /* a shared library it needs has another version than at compile time */
   KORCH_INDEX_OUT_OF_RANGE = 5, /* a gather met an index outside its axis; outputs are incomplete */
   KORCH_LIBRARY_FAILED = 6,     /* a shared library reported a failure; outputs are incomplete */
-  KORCH_INTERNAL = 7
+  KORCH_INTERNAL = 7,
+  KORCH_BUSY = 8,    /* the instance is running already, for another caller; that run goes on */
+  KORCH_FORKED = 9,  /* the instance was created in another process, before fork; its threads are not here */
+  KORCH_DAMAGED = 10 /* the executable's bytes are not those that korch wrote */
 } korch_status;
 
 /* A dense row-major tensor. dtype: "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16",
@@ -67,8 +70,12 @@ typedef void (*korch_observer)(void* user, uint32_t step, void* const* args);
 
 KORCH_API const korch_model_info* korch_describe(void);
 
+/* Compares all that is mapped from the file with the checksums in it: KORCH_OK or KORCH_DAMAGED. Reads every
+ * weight, which takes as long as the memory or the disk takes. */
+KORCH_API korch_status korch_check(void);
+
 /* threads: workers including the caller of korch_run; 0 as compiled. Results are bit-identical for any
- * number. */
+ * number. Checks as korch_check does, all but the weights. */
 KORCH_API korch_status korch_create(int threads, korch_instance** instance);
 
 /* One pointer per input and per output, in the order of korch_describe, to buffers of size_bytes that do not
@@ -82,12 +89,14 @@ KORCH_API korch_status korch_profile(korch_instance* instance, const void* const
                                      void* const* outputs, double* step_us, korch_observer observe,
                                      void* user);
 
-/* Of the last run of this instance: what went wrong and in which step; "" when nothing did. */
+/* Of the last run of this instance: what went wrong and in which step; "" when nothing did. Calls that ended
+ * in KORCH_BUSY or KORCH_FORKED were no runs. */
 KORCH_API const char* korch_last_error(const korch_instance* instance);
 
 /* A sentence for a status, also when korch_create gave no instance. */
 KORCH_API const char* korch_status_text(korch_status status);
 
+/* Not while it runs. In a process that did not create it, gives its memory back. */
 KORCH_API void korch_free(korch_instance* instance);
 
 #ifdef __cplusplus

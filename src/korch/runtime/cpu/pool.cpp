@@ -60,9 +60,9 @@ Pool* Pool::create(int threads) {
   return nullptr;
 }
 
-void Pool::destroy(Pool* pool) {
+void Pool::destroy(Pool* pool, bool workers_live) {
   if (pool == nullptr) return;
-  pool->stop();
+  if (workers_live) pool->stop();
   free(pool->starts_);
   pool->~Pool();
   free(pool);

@@ -15,7 +15,8 @@ class Pool {
 
   // Null when the system gives no memory or no threads. `threads` >= 1.
   static Pool* create(int threads);
-  static void destroy(Pool* pool);
+  // `workers_live` false: in a child after fork, which has the pool's memory and none of its threads.
+  static void destroy(Pool* pool, bool workers_live = true);
 
   int threads() const { return threads_; }
   // Runs the task on all workers and returns when all are done. One caller at a time.

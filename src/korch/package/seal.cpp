@@ -1,0 +1,178 @@
+#include "korch/package/seal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "korch/base/error.h"
+#include "korch/base/files.h"
+#include "korch/package/executable.h"
+#include "korch/runtime/check.h"
+#include "korch/runtime/checksum.h"
+
+namespace korch {
+namespace {
+
+using rt::CheckedRange;
+using rt::CheckRecord;
+using rt::Mapped;
+using rt::Part;
+
+uint64_t sum_of(std::string_view bytes) {
+  return rt::checksum(bytes.data(), bytes.size());
+}
+
+uint64_t sum_of_record(CheckRecord record) {
+  record.record_sum = 0;
+  return rt::checksum(&record, sizeof record);
+}
+
+Part part_of(const ElfFile& file, const Elf64_Shdr& section) {
+  const std::string_view name = file.name(section);
+  if (name == kWeightsSection) return Part::weights;
+  if (name == kPlanSection || name == kTargetSection) return Part::plan;
+  if (name == ".shstrtab") return Part::headers;
+  return (section.sh_flags & SHF_EXECINSTR) != 0 ? Part::code : Part::tables;
+}
+
+// What the dynamic loader, and nobody else, changes: tables that hold addresses.
+Mapped mapped(const ElfFile& file, const Elf64_Shdr& section) {
+  if (file.name(section) == ".data.rel.ro") return Mapped::relocated;
+  const uint64_t flags = section.sh_flags & (SHF_ALLOC | SHF_WRITE);
+  return flags == SHF_ALLOC ? Mapped::same : Mapped::no;
+}
+
+// The file cut into sections and what lies between them, by offset, without the record.
+std::vector<CheckedRange> cut(const ElfFile& file, const Elf64_Shdr& record) {
+  std::vector<const Elf64_Shdr*> sections;
+  for (const Elf64_Shdr& section : file.sections())
+    if (!file.content(section).empty()) sections.push_back(&section);
+  std::sort(sections.begin(), sections.end(),
+            [](const auto* a, const auto* b) { return a->sh_offset < b->sh_offset; });
+  std::vector<CheckedRange> ranges;
+  uint64_t end = 0;
+  const auto add_gap = [&](uint64_t until) {
+    // Before the first section and behind the last one there are headers; else, filling.
+    const Part part = ranges.empty() || until == file.all().size() ? Part::headers : Part::tables;
+    if (until > end) ranges.push_back({end, until - end, 0, 0, part, Mapped::no});
+    end = until;
+  };
+  for (const Elf64_Shdr* section : sections) {
+    KORCH_ASSERT(section->sh_offset >= end, "sections of a linked file overlap");
+    add_gap(section->sh_offset);
+    if (section != &record)
+      ranges.push_back({section->sh_offset, section->sh_size, section->sh_addr, 0, part_of(file, *section),
+                        mapped(file, *section)});
+    end = section->sh_offset + section->sh_size;
+  }
+  add_gap(file.all().size());
+  return ranges;
+}
+
+CheckRecord record_of(const ElfFile& file) {
+  const Elf64_Shdr* section = file.find(kCheckSection);
+  KORCH_ASSERT(section != nullptr && section->sh_size == sizeof(CheckRecord), "no room for checksums");
+  CheckRecord record{};
+  record.magic = rt::kCheckMagic;
+  record.format = rt::kExecutableFormat;
+  record.record_bytes = sizeof(CheckRecord);
+  record.file_bytes = file.all().size();
+  if (const Elf64_Shdr* relocations = file.find(".rela.dyn")) {
+    std::vector<Elf64_Rela> all(relocations->sh_size / sizeof(Elf64_Rela));
+    std::memcpy(all.data(), file.content(*relocations).data(), all.size() * sizeof(Elf64_Rela));
+    const auto rising = std::is_sorted_until(
+        all.begin(), all.end(), [](const auto& a, const auto& b) { return a.r_offset < b.r_offset; });
+    record.relocations = relocations->sh_addr;
+    record.relocation_count = all.size();
+    record.rising_relocations = static_cast<uint64_t>(rising - all.begin());
+  }
+  const std::vector<CheckedRange> ranges = cut(file, *section);
+  KORCH_ASSERT(ranges.size() <= rt::kMostCheckedRanges, "too many sections for the checksums");
+  record.range_count = ranges.size();
+  std::copy(ranges.begin(), ranges.end(), record.ranges);
+  for (CheckedRange& range : record.ranges) range.sum = sum_of(file.bytes(range.offset, range.size_bytes));
+  record.record_sum = sum_of_record(record);
+  return record;
+}
+
+const char* name(Part part) {
+  switch (part) {
+    case Part::headers:
+      return "headers";
+    case Part::code:
+      return "code";
+    case Part::tables:
+      return "tables";
+    case Part::weights:
+      return "weights";
+    case Part::plan:
+      return "plan";
+  }
+  return "bytes";
+}
+
+[[noreturn]] void refuse_damaged(const ElfFile& file, const std::string& what) {
+  throw Error(ErrorKind::io, fmt::format("'{}' is damaged: {}; copy it again or compile the model again",
+                                         file.path(), what));
+}
+
+[[noreturn]] void refuse_format(const ElfFile& file, uint32_t format) {
+  throw Error(
+      ErrorKind::io,
+      fmt::format("'{}' was written in format {}, this korch reads format {}: compile the model again",
+                  file.path(), format, rt::kExecutableFormat));
+}
+
+// The record, which is what was written: its own sum says so.
+CheckRecord read_record(const ElfFile& file) {
+  const Elf64_Shdr* section = file.find(kCheckSection);
+  if (section == nullptr) {
+    constexpr uint64_t kMagic = rt::kCheckMagic;
+    if (file.all().find({reinterpret_cast<const char*>(&kMagic), sizeof kMagic}) != std::string_view::npos)
+      refuse_damaged(file, "its headers are not what korch wrote");
+    file.section(kPlanSection);
+    refuse_format(file, 0);  // before there were checksums
+  }
+  std::string bytes(file.content(*section));
+  constexpr size_t kHead = offsetof(CheckRecord, file_bytes);
+  CheckRecord record{};
+  std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
+  bool good = bytes.size() >= kHead && record.magic == rt::kCheckMagic && record.record_bytes == bytes.size();
+  if (good) {
+    std::memset(bytes.data() + offsetof(CheckRecord, record_sum), 0, sizeof record.record_sum);
+    good = sum_of(bytes) == record.record_sum;
+  }
+  if (!good) refuse_damaged(file, "its checksums are not what korch wrote");
+  if (record.format != rt::kExecutableFormat) refuse_format(file, record.format);
+  if (bytes.size() != sizeof record || record.range_count > rt::kMostCheckedRanges)
+    refuse_damaged(file, "its checksums are not what korch wrote");
+  return record;
+}
+
+}  // namespace
+
+void seal_executable(const std::string& path) {
+  CheckRecord record;
+  uint64_t offset = 0;
+  {
+    const ElfFile file(path);
+    record = record_of(file);
+    offset = file.find(kCheckSection)->sh_offset;
+  }
+  write_into_file(path, offset, {reinterpret_cast<const char*>(&record), sizeof record});
+}
+
+void require_intact(const ElfFile& file) {
+  const CheckRecord record = read_record(file);
+  if (record.file_bytes != file.all().size())
+    refuse_damaged(file, fmt::format("it has {} bytes instead of {}", file.all().size(), record.file_bytes));
+  for (uint64_t i = 0; i < record.range_count; ++i) {
+    const CheckedRange& range = record.ranges[i];
+    if (sum_of(file.bytes(range.offset, range.size_bytes)) != range.sum)
+      refuse_damaged(file, fmt::format("its {} are not what korch wrote", name(range.part)));
+  }
+}
+
+}  // namespace korch

@@ -1,0 +1,202 @@
+// The C interface over tables of this test: y = 2 x in one step that waits at a gate where it is asked to.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "korch/runtime/check.h"
+#include "korch/runtime/checksum.h"
+#include "korch/runtime/model.h"
+
+namespace korch::rt {
+namespace {
+
+constexpr int64_t kCount = 1000;
+std::atomic<bool> gate_is_open{true};
+std::atomic<bool> is_at_the_gate{false};
+
+int32_t twice(const korch_kernel_context* context, int64_t begin, int64_t end) {
+  if (begin == 0) {
+    is_at_the_gate = true;
+    while (!gate_is_open) std::this_thread::yield();
+    is_at_the_gate = false;
+  }
+  for (int64_t i = begin; i < end; ++i)
+    static_cast<float*>(context->args[1])[i] = 2 * static_cast<const float*>(context->args[0])[i];
+  return KORCH_KERNEL_OK;
+}
+
+const Phase kPhases[] = {{twice, kCount, 10}};
+const BufferRef kArgs[] = {{kInput, 0, 0}, {kOutput, 0, 0}};
+const Step kSteps[] = {{kPhases, 1, kArgs, 2, nullptr, nullptr, 0, nullptr, 0, "twice"}};
+const int64_t kDims[] = {kCount};
+const korch_tensor_info kInputs[] = {{"x", "f32", 1, kDims, 4 * kCount}};
+const korch_tensor_info kOutputs[] = {{"y", "f32", 1, kDims, 4 * kCount}};
+const char* const kStepNames[] = {"twice"};
+
+CheckRecord record_of_nothing() {
+  CheckRecord record{};
+  record.magic = kCheckMagic;
+  record.format = kExecutableFormat;
+  record.record_bytes = sizeof record;
+  record.record_sum = checksum(&record, sizeof record);
+  return record;
+}
+
+}  // namespace
+}  // namespace korch::rt
+
+const korch::rt::Model korch_model = {{korch::rt::kSteps, 1, 2, 0, 0, false},
+                                      nullptr,
+                                      korch::rt::kPortable,
+                                      {KORCH_API_VERSION, "x86-64", 2, 1, 1, korch::rt::kInputs,
+                                       korch::rt::kOutputs, 1, korch::rt::kStepNames, 0, 0}};
+const korch::rt::CheckRecord korch_check_record = korch::rt::record_of_nothing();
+
+namespace korch::rt {
+namespace {
+
+struct Call {
+  explicit Call(float first) : input(kCount), output(kCount, -1) {
+    for (int64_t i = 0; i < kCount; ++i) input[static_cast<size_t>(i)] = first + static_cast<float>(i);
+  }
+  korch_status run(korch_instance* instance) {
+    const void* inputs[] = {input.data()};
+    void* outputs[] = {output.data()};
+    return korch_run(instance, inputs, outputs);
+  }
+  bool is_right() const {
+    for (size_t i = 0; i < input.size(); ++i)
+      if (output[i] != 2 * input[i]) return false;
+    return true;
+  }
+  bool is_untouched() const { return output == std::vector<float>(kCount, -1); }
+  std::vector<float> input, output;
+};
+
+class CApi : public testing::TestWithParam<int> {
+ protected:
+  CApi() { EXPECT_EQ(korch_create(GetParam(), &instance_), KORCH_OK); }
+  ~CApi() override { korch_free(instance_); }
+  // A run in a thread of its own that has reached its kernel when this returns.
+  std::thread run_to_the_gate(Call& call, korch_status* status) {
+    gate_is_open = false;
+    is_at_the_gate = false;
+    std::thread runner([this, &call, status] { *status = call.run(instance_); });
+    while (!is_at_the_gate) std::this_thread::yield();
+    return runner;
+  }
+  korch_instance* instance_ = nullptr;
+};
+
+// What a child process finds, as the parent's exit status; a child that hangs is ended by its alarm.
+int in_child(const std::function<bool()>& is_good) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(is_good() ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST_P(CApi, ASecondCallerIsRefusedAndTheFirstGoesOn) {
+  Call first(3), second(5);
+  korch_status status = KORCH_INTERNAL;
+  std::thread runner = run_to_the_gate(first, &status);
+  EXPECT_EQ(second.run(instance_), KORCH_BUSY);
+  EXPECT_TRUE(second.is_untouched());
+  gate_is_open = true;
+  runner.join();
+  EXPECT_EQ(status, KORCH_OK);
+  EXPECT_TRUE(first.is_right());
+  EXPECT_EQ(second.run(instance_), KORCH_OK);
+  EXPECT_TRUE(second.is_right());
+}
+
+TEST_P(CApi, ManyCallersGetRightResultsOrAreRefused) {
+  std::atomic<int> wrong{0}, done{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&, caller] {
+      for (int round = 0; round < 200; ++round) {
+        Call call(static_cast<float>(1000 * caller + round));
+        const korch_status status = call.run(instance_);
+        done += status == KORCH_OK;
+        wrong += status == KORCH_OK ? !call.is_right() : status != KORCH_BUSY || !call.is_untouched();
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(done, 0);
+}
+
+TEST_P(CApi, AnObserverThatRunsItsOwnInstanceIsRefused) {
+  struct Nested {
+    korch_instance* instance;
+    korch_status status;
+  } nested{instance_, KORCH_OK};
+  Call call(1);
+  const void* inputs[] = {call.input.data()};
+  void* outputs[] = {call.output.data()};
+  const auto observe = [](void* user, uint32_t, void* const*) {
+    auto* nested = static_cast<Nested*>(user);
+    nested->status = Call(2).run(nested->instance);
+  };
+  EXPECT_EQ(korch_profile(instance_, inputs, outputs, nullptr, observe, &nested), KORCH_OK);
+  EXPECT_EQ(nested.status, KORCH_BUSY);
+  EXPECT_TRUE(call.is_right());
+}
+
+// The child of a fork has the instance's memory, and none of its threads.
+TEST_P(CApi, AfterForkAnInstanceIsRefusedAndAFreshOneWorks) {
+  Call call(7);
+  ASSERT_EQ(call.run(instance_), KORCH_OK);
+  const auto child = [&] {
+    Call again(8);
+    if (again.run(instance_) != KORCH_FORKED || !again.is_untouched()) return false;
+    korch_free(instance_);
+    korch_instance* fresh = nullptr;
+    if (korch_create(1, &fresh) != KORCH_OK || again.run(fresh) != KORCH_OK) return false;
+    korch_free(fresh);
+    return again.is_right();
+  };
+  EXPECT_EQ(in_child(child), 0);
+  EXPECT_EQ(call.run(instance_), KORCH_OK);
+}
+
+TEST_P(CApi, AForkDuringARun) {
+  Call call(7);
+  korch_status status = KORCH_INTERNAL;
+  std::thread runner = run_to_the_gate(call, &status);
+  const auto child = [&] {
+    const bool is_refused = Call(8).run(instance_) == KORCH_FORKED;
+    korch_free(instance_);
+    return is_refused;
+  };
+  EXPECT_EQ(in_child(child), 0);
+  gate_is_open = true;
+  runner.join();
+  EXPECT_EQ(status, KORCH_OK);
+  EXPECT_TRUE(call.is_right());
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, CApi, testing::Values(1, 2, 3));
+
+TEST(CApiStatus, EveryStatusHasItsOwnSentence) {
+  std::vector<std::string> sentences;
+  for (int status = KORCH_OK; status <= KORCH_DAMAGED; ++status) {
+    sentences.push_back(korch_status_text(static_cast<korch_status>(status)));
+    EXPECT_NE(sentences.back(), "unknown status") << status;
+    EXPECT_EQ(std::count(sentences.begin(), sentences.end(), sentences.back()), 1) << sentences.back();
+  }
+}
+
+}  // namespace
+}  // namespace korch::rt
