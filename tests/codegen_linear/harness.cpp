@@ -82,9 +82,10 @@ void execute(const Kernel& kernel, Isa isa, std::vector<void*>& args) {
         rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
     ASSERT_NE(library, nullptr);
     uint64_t scratch_bytes = 0;
+    int32_t code = 0;
     void* state = library->ops->create(
         kernel.call.params.data(), static_cast<uint32_t>(kernel.call.params.size()),
-        kernel.call.floats.data(), static_cast<uint32_t>(kernel.call.floats.size()), &scratch_bytes);
+        kernel.call.floats.data(), static_cast<uint32_t>(kernel.call.floats.size()), &scratch_bytes, &code);
     ASSERT_NE(state, nullptr) << "the library refuses the call";
     EXPECT_EQ(run_phases(kernel, {library->run}, state, scratch_bytes, args), 0);
     library->ops->destroy(state);

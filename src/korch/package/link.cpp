@@ -52,6 +52,7 @@ void link_shared(const LinkRequest& request) {
                                         "elf_x86_64",
                                         "--build-id=none",
                                         "--hash-style=gnu",
+                                        "--eh-frame-hdr",
                                         "--gc-sections",
                                         "-Bsymbolic",
                                         "--as-needed",

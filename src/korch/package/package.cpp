@@ -124,7 +124,8 @@ std::vector<std::string> needed_sonames(const Plan& plan) {
         rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
     KORCH_ASSERT(function != nullptr,
                  "no library function " + kernel.call.library + "." + kernel.call.function);
-    if (function->needed != nullptr) sonames.push_back(function->needed);
+    for (const char* needed : function->needed)
+      if (needed != nullptr) sonames.push_back(needed);
   }
   std::sort(sonames.begin(), sonames.end());
   sonames.erase(std::unique(sonames.begin(), sonames.end()), sonames.end());

@@ -19,7 +19,8 @@ typedef int32_t (*korch_kernel_fn)(const struct korch_kernel_context* context, i
 enum {
   KORCH_KERNEL_OK = 0,
   KORCH_KERNEL_INDEX_OUT_OF_RANGE = 1,  // a gather read an index outside its axis
-  KORCH_KERNEL_LIBRARY_FAILED = 2
+  KORCH_KERNEL_LIBRARY_FAILED = 2,
+  KORCH_KERNEL_OUT_OF_MEMORY = 3  // in a library
 };
 
 }  // extern "C"

@@ -10,7 +10,7 @@ namespace korch::rt {
 enum class RunError : int32_t {
   none,
   out_of_memory,
-  library_refused,     // LibraryOps::create returned null
+  library_refused,     // at LibraryOps::create
   index_out_of_range,  // the KORCH_KERNEL_ codes of abi.h
   library_failed,
   unknown_code

@@ -14,7 +14,7 @@ struct LibraryFunction {
   const char* ops_symbol;  // extern "C" name of *ops
   korch_kernel_fn run;     // the step's only phase; reads context->state
   const char* run_symbol;  // extern "C" name of run; KernelPhase::symbol of the kernel's one phase
-  const char* needed;      // soname an executable needs for it, e.g. "libdnnl.so.2"; null for none
+  const char* needed[3];   // sonames an executable needs for it, e.g. "libdnnl.so.2"; null behind the last
 };
 
 // Null when there is none.

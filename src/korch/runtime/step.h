@@ -36,9 +36,10 @@ struct Step {
 };
 
 struct LibraryOps {
-  // Prepares the call; returns null when the library refuses. `scratch_bytes` receives the need per worker.
+  // Prepares the call; null when the library refuses (`code` becomes KORCH_KERNEL_LIBRARY_FAILED) or there is
+  // no memory (KORCH_KERNEL_OUT_OF_MEMORY). `scratch_bytes` receives the need per worker.
   void* (*create)(const int64_t* params, uint32_t param_count, const float* floats, uint32_t float_count,
-                  uint64_t* scratch_bytes);
+                  uint64_t* scratch_bytes, int32_t* code);
   void (*destroy)(void* state);
 };
 

@@ -10,10 +10,13 @@ struct Copy {
 };
 
 void* create_copy(const int64_t* params, uint32_t param_count, const float*, uint32_t,
-                  uint64_t* scratch_bytes) {
+                  uint64_t* scratch_bytes, int32_t* code) {
+  *code = KORCH_KERNEL_LIBRARY_FAILED;
   if (param_count != 1 || params[0] < 0) return nullptr;
+  *code = KORCH_KERNEL_OUT_OF_MEMORY;
   auto* copy = static_cast<Copy*>(malloc(sizeof(Copy)));
   if (copy == nullptr) return nullptr;
+  *code = KORCH_KERNEL_OK;
   copy->size_bytes = static_cast<size_t>(params[0]);
   *scratch_bytes = 0;
   return copy;

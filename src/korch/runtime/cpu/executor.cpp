@@ -31,6 +31,8 @@ RunError error_of(int32_t kernel_code) {
       return RunError::index_out_of_range;
     case KORCH_KERNEL_LIBRARY_FAILED:
       return RunError::library_failed;
+    case KORCH_KERNEL_OUT_OF_MEMORY:
+      return RunError::out_of_memory;
   }
   return RunError::unknown_code;
 }
@@ -129,9 +131,12 @@ RunStatus Executor::create_states(uint64_t* scratch_bytes) {
     const Step& step = program_->steps[s];
     if (step.library == nullptr) continue;
     uint64_t need = 0;
+    int32_t code = KORCH_KERNEL_LIBRARY_FAILED;
     states_[s] = step.library->create(step.library_params, step.library_param_count, step.library_floats,
-                                      step.library_float_count, &need);
-    if (states_[s] == nullptr) return {RunError::library_refused, static_cast<int32_t>(s)};
+                                      step.library_float_count, &need, &code);
+    if (states_[s] == nullptr)
+      return {code == KORCH_KERNEL_OUT_OF_MEMORY ? RunError::out_of_memory : RunError::library_refused,
+              static_cast<int32_t>(s)};
     if (need > *scratch_bytes) *scratch_bytes = need;
   }
   return {};

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <new>
+
 #include "korch/runtime/library.h"
 
 // From libgomp, which libdnnl brings along; sets the calling thread's own limit.
@@ -21,9 +23,40 @@ void use_one_thread() {
   if (omp_set_num_threads != nullptr) omp_set_num_threads(1);
 }
 
+// Without memory the library returns a status or throws: from here on it always throws.
 bool ok(dnnl_status_t status) {
+  if (status == dnnl_out_of_memory) throw std::bad_alloc();
   return status == dnnl_success;
 }
+
+template <typename Handle, dnnl_status_t (*destroy)(Handle)>
+class Owner {
+ public:
+  Owner() = default;
+  explicit Owner(Handle handle) : handle_(handle) {}
+  ~Owner() {
+    if (handle_ != nullptr) destroy(handle_);
+  }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  operator Handle() const { return handle_; }
+  Handle* receive() { return &handle_; }
+  Handle release() {
+    const Handle handle = handle_;
+    handle_ = nullptr;
+    return handle;
+  }
+
+ private:
+  Handle handle_ = nullptr;
+};
+using Attributes = Owner<dnnl_primitive_attr_t, dnnl_primitive_attr_destroy>;
+using PostOps = Owner<dnnl_post_ops_t, dnnl_post_ops_destroy>;
+using PrimitiveDesc = Owner<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>;
+using Primitive = Owner<dnnl_primitive_t, dnnl_primitive_destroy>;
+using Engine = Owner<dnnl_engine_t, dnnl_engine_destroy>;
+using Stream = Owner<dnnl_stream_t, dnnl_stream_destroy>;
+using Memory = Owner<dnnl_memory_t, dnnl_memory_destroy>;
 
 // A call as it came in.
 struct Request {
@@ -156,32 +189,27 @@ bool append_post_op(dnnl_post_ops_t ops, const Request& r, const SliceShape& s, 
 // when they are not packed).
 dnnl_primitive_desc_t describe(const Request& r, const SliceShape& s, const dnnl_memory_desc_t* weights,
                                bool packed, dnnl_engine_t engine) {
-  dnnl_primitive_attr_t attr = nullptr;
-  dnnl_post_ops_t ops = nullptr;
-  bool good = ok(dnnl_primitive_attr_create(&attr)) && ok(dnnl_post_ops_create(&ops)) &&
+  Attributes attr;
+  PostOps ops;
+  bool good = ok(dnnl_primitive_attr_create(attr.receive())) && ok(dnnl_post_ops_create(ops.receive())) &&
               ok(dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user));
   for (int64_t i = 0; good && i < r.call.post_ops; ++i) good = append_post_op(ops, r, s, i);
   good = good && ok(dnnl_primitive_attr_set_post_ops(attr, ops));
-  dnnl_primitive_desc_t result = nullptr;
+  PrimitiveDesc result;
   if (good && r.call.matmul) {
     dnnl_matmul_desc_t desc;
-    good = describe_matmul(r.call, s, weights, packed, &desc);
-    if (good) dnnl_primitive_desc_create(&result, &desc, attr, engine, nullptr);
+    good = describe_matmul(r.call, s, weights, packed, &desc) &&
+           ok(dnnl_primitive_desc_create(result.receive(), &desc, attr, engine, nullptr));
   } else if (good) {
     dnnl_convolution_desc_t desc;
-    good = describe_conv(r.call, s, weights, &desc);
-    if (good) dnnl_primitive_desc_create(&result, &desc, attr, engine, nullptr);
+    good = describe_conv(r.call, s, weights, &desc) &&
+           ok(dnnl_primitive_desc_create(result.receive(), &desc, attr, engine, nullptr));
   }
-  if (ops != nullptr) dnnl_post_ops_destroy(ops);
-  if (attr != nullptr) dnnl_primitive_attr_destroy(attr);
   const char* implementation = nullptr;
-  if (result != nullptr &&
-      ok(dnnl_primitive_desc_query(result, dnnl_query_impl_info_str, 0, &implementation)) &&
-      strncmp(implementation, "ref", 3) == 0) {
-    dnnl_primitive_desc_destroy(result);
+  if (good && ok(dnnl_primitive_desc_query(result, dnnl_query_impl_info_str, 0, &implementation)) &&
+      strncmp(implementation, "ref", 3) == 0)
     return nullptr;
-  }
-  return result;
+  return result.release();
 }
 
 // The slice whose preferred weight order all slices use: one without padding where there is one.
@@ -259,16 +287,23 @@ bool prepare(State* state, uint64_t* scratch_bytes) {
 }
 
 void* create(const int64_t* params, uint32_t param_count, const float* floats, uint32_t float_count,
-             uint64_t* scratch_bytes) {
-  use_one_thread();
+             uint64_t* scratch_bytes, int32_t* code) {
+  *code = KORCH_KERNEL_OUT_OF_MEMORY;
   auto* state = static_cast<State*>(calloc(1, sizeof(State)));
   if (state == nullptr) return nullptr;
-  const bool good = read_request(params, param_count, floats, &state->request) &&
-                    float_count == 2 * static_cast<uint64_t>(state->request.call.post_ops);
-  if (good) {
-    if (float_count > 0) memcpy(state->floats, floats, float_count * sizeof(float));
-    state->request.floats = state->floats;
-    if (prepare(state, scratch_bytes)) return state;
+  try {
+    use_one_thread();
+    const bool good = read_request(params, param_count, floats, &state->request) &&
+                      float_count == 2 * static_cast<uint64_t>(state->request.call.post_ops);
+    if (good) {
+      if (float_count > 0) memcpy(state->floats, floats, float_count * sizeof(float));
+      state->request.floats = state->floats;
+      *code = KORCH_KERNEL_OK;
+      if (prepare(state, scratch_bytes)) return state;
+    }
+    *code = KORCH_KERNEL_LIBRARY_FAILED;
+  } catch (...) {
+    *code = KORCH_KERNEL_OUT_OF_MEMORY;
   }
   destroy(state);
   return nullptr;
@@ -359,10 +394,11 @@ Worker* worker_of(State* state, int32_t number) {
   if (worker == nullptr) {
     use_one_thread();
     worker = static_cast<Worker*>(calloc(1, sizeof(Worker)));
-    if (worker != nullptr &&
-        !ok(dnnl_stream_create(&worker->stream, state->engine, dnnl_stream_default_flags)))
-      return nullptr;
+    if (worker == nullptr) throw std::bad_alloc();
   }
+  if (worker->stream == nullptr &&
+      !ok(dnnl_stream_create(&worker->stream, state->engine, dnnl_stream_default_flags)))
+    return nullptr;
   return worker;
 }
 
@@ -384,18 +420,14 @@ int64_t onednn_isa() {
 int64_t onednn_weight_bytes(const int64_t* params, uint32_t param_count, const float* floats) {
   use_one_thread();
   Request request;
-  dnnl_engine_t engine = nullptr;
-  if (!read_request(params, param_count, floats, &request) || !ok(dnnl_engine_create(&engine, dnnl_cpu, 0)))
+  Engine engine;
+  if (!read_request(params, param_count, floats, &request) ||
+      !ok(dnnl_engine_create(engine.receive(), dnnl_cpu, 0)))
     return 0;
-  int64_t bytes = 0;
-  dnnl_primitive_desc_t desc = describe(request, leading_slice(request.call), nullptr, true, engine);
-  if (desc != nullptr) {
-    bytes = static_cast<int64_t>(
-        dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0)));
-    dnnl_primitive_desc_destroy(desc);
-  }
-  dnnl_engine_destroy(engine);
-  return bytes;
+  const PrimitiveDesc desc(describe(request, leading_slice(request.call), nullptr, true, engine));
+  if (desc == nullptr) return 0;
+  return static_cast<int64_t>(
+      dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0)));
 }
 
 bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const float* floats,
@@ -404,40 +436,35 @@ bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const floa
   Request request;
   if (!read_request(params, param_count, floats, &request)) return false;
   const OnednnCall& c = request.call;
-  dnnl_engine_t engine = nullptr;
-  dnnl_stream_t stream = nullptr;
-  dnnl_primitive_desc_t desc = nullptr, reorder_desc = nullptr;
-  dnnl_primitive_t reorder = nullptr;
-  dnnl_memory_t from = nullptr, to = nullptr;
+  Engine engine;
+  Stream stream;
+  if (!ok(dnnl_engine_create(engine.receive(), dnnl_cpu, 0)) ||
+      !ok(dnnl_stream_create(stream.receive(), engine, dnnl_stream_default_flags)))
+    return false;
+  const PrimitiveDesc desc(describe(request, leading_slice(c), nullptr, true, engine));
+  if (desc == nullptr) return false;
   dnnl_memory_desc_t plain;
   const dnnl_dims_t conv = {c.channels_per_slice, c.in_channels, c.kernel_h, c.kernel_w};
   const dnnl_dims_t grouped = {c.group, c.channels_per_slice / c.group, c.in_channels / c.group, c.kernel_h,
                                c.kernel_w};
   const dnnl_dims_t matrix = {c.in_channels, c.out_channels};
   const dnnl_dims_t matrix_strides = {c.transpose_b ? 1 : c.out_channels, c.transpose_b ? c.in_channels : 1};
-  bool good = ok(dnnl_engine_create(&engine, dnnl_cpu, 0)) &&
-              ok(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
-  good = good && (desc = describe(request, leading_slice(c), nullptr, true, engine)) != nullptr;
-  good = good && ok(c.matmul ? dnnl_memory_desc_init_by_strides(&plain, 2, matrix, dnnl_f32, matrix_strides)
-                    : c.group > 1 ? dnnl_memory_desc_init_by_tag(&plain, 5, grouped, dnnl_f32, dnnl_goihw)
-                                  : dnnl_memory_desc_init_by_tag(&plain, 4, conv, dnnl_f32, dnnl_oihw));
-  if (good) {
-    const dnnl_memory_desc_t* wanted = dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0);
-    good = ok(dnnl_memory_create(&from, &plain, engine, const_cast<float*>(weights))) &&
-           ok(dnnl_memory_create(&to, wanted, engine, packed)) &&
-           ok(dnnl_reorder_primitive_desc_create(&reorder_desc, &plain, engine, wanted, engine, nullptr)) &&
-           ok(dnnl_primitive_create(&reorder, reorder_desc));
-  }
+  if (!ok(c.matmul      ? dnnl_memory_desc_init_by_strides(&plain, 2, matrix, dnnl_f32, matrix_strides)
+          : c.group > 1 ? dnnl_memory_desc_init_by_tag(&plain, 5, grouped, dnnl_f32, dnnl_goihw)
+                        : dnnl_memory_desc_init_by_tag(&plain, 4, conv, dnnl_f32, dnnl_oihw)))
+    return false;
+  const dnnl_memory_desc_t* wanted = dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0);
+  Memory from, to;
+  PrimitiveDesc reorder_desc;
+  Primitive reorder;
+  if (!ok(dnnl_memory_create(from.receive(), &plain, engine, const_cast<float*>(weights))) ||
+      !ok(dnnl_memory_create(to.receive(), wanted, engine, packed)) ||
+      !ok(dnnl_reorder_primitive_desc_create(reorder_desc.receive(), &plain, engine, wanted, engine,
+                                             nullptr)) ||
+      !ok(dnnl_primitive_create(reorder.receive(), reorder_desc)))
+    return false;
   const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-  good = good && ok(dnnl_primitive_execute(reorder, stream, 2, args)) && ok(dnnl_stream_wait(stream));
-  if (reorder != nullptr) dnnl_primitive_destroy(reorder);
-  if (reorder_desc != nullptr) dnnl_primitive_desc_destroy(reorder_desc);
-  if (from != nullptr) dnnl_memory_destroy(from);
-  if (to != nullptr) dnnl_memory_destroy(to);
-  if (desc != nullptr) dnnl_primitive_desc_destroy(desc);
-  if (stream != nullptr) dnnl_stream_destroy(stream);
-  if (engine != nullptr) dnnl_engine_destroy(engine);
-  return good;
+  return ok(dnnl_primitive_execute(reorder, stream, 2, args)) && ok(dnnl_stream_wait(stream));
 }
 
 }  // namespace korch::rt
@@ -448,11 +475,15 @@ const korch::rt::LibraryOps korch_onednn_ops = {korch::rt::create, korch::rt::de
 
 int32_t korch_onednn_run(const korch_kernel_context* context, int64_t begin, int64_t end) {
   auto* state = static_cast<korch::rt::State*>(const_cast<void*>(context->state));
-  korch::rt::Worker* worker = korch::rt::worker_of(state, context->worker);
-  if (worker == nullptr) return KORCH_KERNEL_LIBRARY_FAILED;
-  for (int64_t slice = begin; slice < end; ++slice)
-    if (!korch::rt::run_slice(state, worker, context, slice)) return KORCH_KERNEL_LIBRARY_FAILED;
-  return KORCH_KERNEL_OK;
+  try {
+    korch::rt::Worker* worker = korch::rt::worker_of(state, context->worker);
+    if (worker == nullptr) return KORCH_KERNEL_LIBRARY_FAILED;
+    for (int64_t slice = begin; slice < end; ++slice)
+      if (!korch::rt::run_slice(state, worker, context, slice)) return KORCH_KERNEL_LIBRARY_FAILED;
+    return KORCH_KERNEL_OK;
+  } catch (...) {
+    return KORCH_KERNEL_OUT_OF_MEMORY;
+  }
 }
 
 }  // extern "C"
