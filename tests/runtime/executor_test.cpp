@@ -199,6 +199,28 @@ TEST_P(ExecutorTest, LibraryCallsGetTheirState) {
   EXPECT_EQ(status.step, 1);
 }
 
+int32_t find_no_memory(const korch_kernel_context*, int64_t, int64_t) {
+  return KORCH_KERNEL_OUT_OF_MEMORY;
+}
+
+TEST_P(ExecutorTest, ShortageIsToldFromRefusal) {
+  const LibraryOps no_memory = {
+      [](const int64_t*, uint32_t, const float*, uint32_t, uint64_t*, int32_t* code) -> void* {
+        *code = KORCH_KERNEL_OUT_OF_MEMORY;
+        return nullptr;
+      },
+      nullptr};
+  const Phase phases[] = {{find_no_memory, 1, 1}};
+  const Step unprepared = {phases, 1, nullptr, 0, &no_memory, nullptr, 0, nullptr, 0, "call"};
+  const Step failing = {phases, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "call"};
+  for (const Step& step : {unprepared, failing}) {
+    const RunStatus status = run({&step, 1, 1, 0, 0, false});
+    EXPECT_EQ(status.error, RunError::out_of_memory);
+    EXPECT_EQ(status.step, 0);
+  }
+  EXPECT_EQ(run({kSteps, 2, 1, uint64_t{1} << 60, 40, false}).error, RunError::out_of_memory);
+}
+
 TEST(Executor, UnknownLibraryFunction) {
   EXPECT_EQ(find_library_function("korch", "nothing"), nullptr);
 }
