@@ -1,4 +1,4 @@
-// The C interface over tables of this test: y = 2 x in one step that waits at a gate where it is asked to.
+// The C interface over tables of this test: y = 2 x in one step that waits at a gate while it is closed.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,14 +18,12 @@ namespace {
 
 constexpr int64_t kCount = 1000;
 std::atomic<bool> gate_is_open{true};
-std::atomic<bool> is_at_the_gate{false};
+std::atomic<int> workers_at_the_gate{0};
 
 int32_t twice(const korch_kernel_context* context, int64_t begin, int64_t end) {
-  if (begin == 0) {
-    is_at_the_gate = true;
-    while (!gate_is_open) std::this_thread::yield();
-    is_at_the_gate = false;
-  }
+  ++workers_at_the_gate;
+  while (!gate_is_open) std::this_thread::yield();
+  --workers_at_the_gate;
   for (int64_t i = begin; i < end; ++i)
     static_cast<float*>(context->args[1])[i] = 2 * static_cast<const float*>(context->args[0])[i];
   return KORCH_KERNEL_OK;
@@ -83,12 +81,11 @@ class CApi : public testing::TestWithParam<int> {
  protected:
   CApi() { EXPECT_EQ(korch_create(GetParam(), &instance_), KORCH_OK); }
   ~CApi() override { korch_free(instance_); }
-  // A run in a thread of its own that has reached its kernel when this returns.
+  // A run in a thread of its own, all of whose workers are in a kernel when this returns.
   std::thread run_to_the_gate(Call& call, korch_status* status) {
     gate_is_open = false;
-    is_at_the_gate = false;
     std::thread runner([this, &call, status] { *status = call.run(instance_); });
-    while (!is_at_the_gate) std::this_thread::yield();
+    while (workers_at_the_gate != GetParam()) std::this_thread::yield();
     return runner;
   }
   korch_instance* instance_ = nullptr;
