@@ -34,6 +34,11 @@ __attribute__((noinline)) void operator delete(void* memory, size_t) noexcept {
   std::free(memory);
 }
 
+// The leak sanitizer's: where an exception passes through it, the library loses some of its own.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libdnnl";
+}
+
 namespace korch::rt {
 namespace {
 
