@@ -88,6 +88,11 @@ const ConvCase kDense[] = {
     {"pointwise_strided", {1, 17, 9, 7}, {3, 17, 1, 1}, {2, 2}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"pointwise_conflicting_stride", {1, 512, 5, 5}, {21, 512, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"one_channel", {1, 9, 5, 7}, {1, 9, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_one_wide", {1, 24, 9, 1}, {40, 24, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_images_one_wide", {3, 16, 5, 1}, {32, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_one_high", {3, 16, 1, 6}, {32, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_one_pixel", {5, 16, 1, 1}, {32, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"pointwise_one_axis", {5, 16, 1}, {32, 16, 1}, {1}, {1}, {0}, {0}, 1},
     {"one_pixel_wide", {1, 9, 7, 1}, {33, 9, 3, 1}, {1, 1}, {1, 1}, {1, 0}, {1, 0}, 1},
     {"padded", {1, 20, 13, 15}, {37, 20, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
     {"asymmetric", {2, 5, 11, 10}, {19, 5, 3, 2}, {2, 1}, {1, 1}, {0, 1}, {2, 0}, 1},
@@ -103,6 +108,9 @@ const ConvCase kDense[] = {
     {"parts_of_taps", {1, 300, 6, 5}, {50, 300, 3, 2}, {1, 2}, {2, 1}, {1, 1}, {1, 0}, 1},
     {"parts_of_channels", {1, 1600, 5, 6}, {70, 1600, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"parts_of_taps_and_channels", {1, 1024, 5, 4}, {40, 1024, 1, 3}, {1, 1}, {1, 1}, {0, 1}, {0, 1}, 1},
+    {"padded_one_high", {2, 12, 1, 9}, {20, 12, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"padded_one_pixel", {2, 12, 1, 1}, {20, 12, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"one_result_pixel", {1, 12, 3, 5}, {20, 12, 3, 5}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"padding_beyond_input", {1, 4, 2, 2}, {4, 4, 5, 5}, {1, 1}, {1, 1}, {4, 4}, {4, 4}, 1},
 };
 
@@ -125,6 +133,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ConvDirect,
 const ConvCase kFewChannels[] = {
     {"three", {1, 32, 12, 32}, {3, 32, 9, 9}, {1, 1}, {1, 1}, {4, 4}, {4, 4}, 1},
     {"odd", {2, 7, 11, 37}, {5, 7, 3, 4}, {2, 1}, {1, 2}, {1, 0}, {0, 3}, 1},
+    {"one_high", {2, 7, 1, 3}, {3, 7, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"one_wide", {2, 7, 6, 1}, {1, 7, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
     {"one", {1, 6, 9, 150}, {1, 6, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
 };
 
@@ -148,6 +158,9 @@ const ConvCase kDepthwise[] = {
     {"dilated", {1, 16, 15, 15}, {16, 1, 3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}, 16},
     {"narrow", {1, 32, 7, 2}, {32, 1, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, 32},
     {"one_axis", {1, 18, 21}, {18, 1, 3}, {1}, {1}, {1}, {1}, 18},
+    {"one_pixel", {2, 18, 1, 1}, {18, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 18},
+    {"one_high", {1, 18, 1, 9}, {18, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 18},
+    {"one_wide", {1, 18, 9, 1}, {18, 1, 3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}, 18},
     {"unpadded", {1, 8, 9, 9}, {8, 1, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 8},
 };
 
@@ -179,6 +192,9 @@ const ConvCase kWinograd[] = {
     {"one_tap_images", {3, 38, 5, 5}, {10, 38, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"one_tap_many_tiles", {1, 128, 50, 51}, {96, 128, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"one_tap_many_channels", {1, 512, 7, 7}, {130, 512, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
+    {"one_pixel", {2, 16, 1, 1}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"one_wide", {1, 16, 9, 1}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"one_tap_one_pixel", {5, 16, 1, 1}, {16, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"five_taps", {2, 17, 12, 15}, {20, 17, 5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}, 1},
 };
 
@@ -266,6 +282,7 @@ const ConvCase kGeneric[] = {
     {"one_axis", {1, 3, 40}, {5, 3, 7}, {3}, {2}, {3}, {4}, 1},
     {"one_column", {1, 4, 9, 3}, {6, 4, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"three_axes", {1, 4, 5, 6, 7}, {6, 4, 3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, 1},
+    {"one_pixel", {2, 4, 1, 1}, {6, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
 };
 
 TEST(LinearGeneric, Convolutions) {
@@ -314,6 +331,24 @@ TEST(ConvDirect, PrologueOnTheData) {
     graph.set_outputs({y}, {"y"});
     EXPECT_GE(check_family(graph, "conv_direct", {.isa = isa}), 1);
   }
+}
+
+// Rows of a pointwise convolution run over pixels and images alike; so does what is computed before it.
+TEST(ConvDirect, PrologueOfPixelsInOneColumn) {
+  for (const Shape& shape : {Shape{1, 20, 9, 1}, Shape{3, 20, 7, 1}, Shape{5, 20, 1, 1}, Shape{3, 20, 1, 6}})
+    for (int64_t taps : {1, 3}) {
+      const Isa isa = isas_that_run_here().back();
+      Graph graph;
+      const ValueId x = graph.add_input({DType::f32, shape}, "x");
+      const ValueId shift = graph.add_input({DType::f32, shape}, "shift");
+      const ValueId sum = graph.add(Op::Relu, NoAttrs{}, {graph.add(Op::Add, NoAttrs{}, {x, shift})});
+      const std::vector<int64_t> padding(2, taps / 2);
+      const ConvCase c{"", {}, {24, 20, taps, taps}, {1, 1}, {1, 1}, padding, padding, 1};
+      ValueId y = graph.add(Op::Conv, attrs_of(c), {sum, graph.add_constant(weights(c.w, 3), "w")});
+      y = graph.add(Op::Tanh, NoAttrs{}, {y});
+      graph.set_outputs({y}, {"y"});
+      EXPECT_GE(check_family(graph, "conv_direct", {.isa = isa}), 1) << to_string(shape);
+    }
 }
 
 // A depthwise convolution is computed while the panel of a pointwise one is filled: borders and inside,

@@ -32,6 +32,10 @@ const MatMulCase kCases[] = {
     {"parts_of_conflicting_rows", {2, 20, 3072}, {3072, 50}, false, false, true},
     {"no_equal_parts", {9, 1100 + 3}, {1100 + 3, 20}, false, false, true},
     {"many", {150, 96}, {96, 300}, false, false, true},
+    {"rows_of_one", {8, 1, 16}, {16, 32}, false, false, true},
+    {"rows_and_batches_of_one", {3, 1, 5, 1, 16}, {16, 32}, false, false, true},
+    {"innermost_batches_of_one", {5, 1, 7, 16}, {16, 32}, false, false, false},
+    {"columns_of_one", {8, 1, 16}, {16, 1}, false, false, true},
 };
 
 Graph matmul_graph(const MatMulCase& c, DType type, bool epilogue) {
@@ -104,6 +108,31 @@ TEST(MatMul, LayoutPrologueAndEpilogue) {
     graph.set_outputs({y}, {"scores"});
     EXPECT_GE(check_family(graph, "matmul", {.isa = isa}), 1);
   }
+}
+
+// Sequence-first tokens of one image, and steps of a decoder: the rows are counted by batch axes. What is
+// computed before the product and what joins it after it read the row they stand in.
+TEST(MatMul, ElementwiseNeighboursOfRowsCountedByBatches) {
+  for (const Shape& rows : {Shape{8, 1}, Shape{1, 8}, Shape{3, 1, 5, 1}, Shape{4, 6, 1}, Shape{1, 1}})
+    for (Isa isa : isas_that_run_here()) {
+      const auto shape = [&](int64_t columns) {
+        Shape whole = rows;
+        whole.push_back(columns);
+        return whole;
+      };
+      Graph graph;
+      const ValueId x = graph.add_input({DType::f32, shape(16)}, "x");
+      const ValueId shift = graph.add_input({DType::f32, shape(16)}, "shift");
+      const ValueId scale = graph.add_input({DType::f32, shape(1)}, "scale");
+      const ValueId factor = graph.add_input({DType::f32, shape(32)}, "factor");
+      const ValueId sum = graph.add(Op::Relu, NoAttrs{}, {graph.add(Op::Add, NoAttrs{}, {x, shift})});
+      const ValueId w = graph.add_constant(random_tensor({DType::f32, {16, 32}}, 7, 0.25), "w");
+      ValueId y = graph.add(Op::MatMul, MatMulAttrs{}, {sum, w});
+      y = graph.add(Op::Mul, NoAttrs{}, {y, factor});
+      y = graph.add(Op::Add, NoAttrs{}, {y, scale});
+      graph.set_outputs({y}, {"y"});
+      EXPECT_GE(check_family(graph, "matmul", {.isa = isa}), 1) << to_string(shape(16));
+    }
 }
 
 TEST(MatMul, JoinedHeads) {

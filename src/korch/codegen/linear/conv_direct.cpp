@@ -17,14 +17,25 @@ namespace {
 
 constexpr const char* kPixels = "conv_pixels";
 
-Coords conv_coords(const Problem& problem, const Index& image, const Index& channel, const Index& y,
-                   const Index& x) {
-  if (type_of(problem, problem.value).shape.size() == 3) return {image, channel, x};
-  return {image, channel, y, x};
+// The axes that rows are counted over: pixels of all images (span 1), of one image (2), or of one image row
+// (3).
+std::vector<int> row_axes(const Problem& problem, int span) {
+  const int rank = static_cast<int>(type_of(problem, problem.value).shape.size());
+  std::vector<int> axes;
+  if (span == 1) axes.push_back(0);
+  for (int axis = span == 3 ? rank - 1 : 2; axis < rank; ++axis) axes.push_back(axis);
+  return axes;
 }
 
-std::vector<int> pixel_axes(const Problem& problem) {
-  return type_of(problem, problem.value).shape.size() == 3 ? std::vector<int>{2} : std::vector<int>{2, 3};
+Coords conv_coords(const Problem& problem, int span, const Index& image, const Index& channel, const Index& y,
+                   const Index& x) {
+  const Shape& shape = type_of(problem, problem.value).shape;
+  Coords coords(shape.size(), Index(0));
+  coords[1] = channel;
+  if (span > 1) coords[0] = image;
+  if (span > 2 && shape.size() == 4) coords[2] = y;
+  coords[merged_axis(shape, row_axes(problem, span))] = x;
+  return coords;
 }
 
 Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
@@ -40,18 +51,17 @@ Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
   return problem;
 }
 
-// Rows of a pointwise convolution are pixels of all images (1), of one image (2), or of one image row (3).
+// Rows of a pointwise convolution span as much as can be walked as one.
 int row_span(const Problem& p, const Implementation& implementation) {
   const ConvShape& s = *p.conv;
   if (implementation.family == kPixels) return 3;
   if (!s.pointwise() || s.stride_h != 1 || s.stride_w != 1) return 3;
-  auto merges = [&](const std::vector<int>& axes) {
-    return epilogue_merges(p, implementation, axes) && operand_merges(p, implementation, p.data, axes);
-  };
-  std::vector<int> axes = pixel_axes(p);
-  std::vector<int> all = axes;
-  all.insert(all.begin(), 0);
-  return merges(all) ? 1 : merges(axes) ? 2 : 3;
+  for (int span : {1, 2}) {
+    const std::vector<int> axes = row_axes(p, span);
+    if (epilogue_merges(p, implementation, axes) && operand_merges(p, implementation, p.data, axes))
+      return span;
+  }
+  return 3;
 }
 
 DataPath data_path(const Problem& p, const Implementation& implementation) {
@@ -87,8 +97,8 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
     k.pad_top = s.pad_top;
     k.pad_left = s.pad_left;
   }
-  k.result_coords = [&p](const Index& image, const Index& y, const Index& x, const Index& column) {
-    return conv_coords(p, image, column, y, x);
+  k.result_coords = [&p, span](const Index& image, const Index& y, const Index& x, const Index& column) {
+    return conv_coords(p, span, image, column, y, x);
   };
   k.data_coords = k.result_coords;
   k.transposed_store = stores_rows(p, implementation);

@@ -30,15 +30,23 @@ bool one_matrix(const Problem& p) {
          matrices_of(type_of(p, p.data).shape) == p.matmul->batches && p.matmul->batches > 1;
 }
 
-std::vector<int> row_axes(const Problem& p) {
+std::vector<int> row_axes(const Shape& shape) {
   std::vector<int> axes;
-  for (size_t i = 0; i + 1 < type_of(p, p.value).shape.size(); ++i) axes.push_back(static_cast<int>(i));
+  for (size_t i = 0; i + 1 < shape.size(); ++i) axes.push_back(static_cast<int>(i));
   return axes;
+}
+
+// Row `row` of all matrices together, where the rows are walked as one axis.
+Coords merged_row(const Shape& shape, const Index& row, const Index& column) {
+  Coords coords(shape.size(), Index(0));
+  coords[merged_axis(shape, row_axes(shape))] = row;
+  coords.back() = column;
+  return coords;
 }
 
 bool walks_flat(const Problem& p, const Implementation& implementation, ValueId operand) {
   if (p.matmul->transpose_a) return false;
-  return operand_merges(p, implementation, operand, row_axes(p));
+  return operand_merges(p, implementation, operand, row_axes(type_of(p, operand).shape));
 }
 
 DataPath data_path(const Problem& p, const Implementation& implementation, bool flat) {
@@ -63,15 +71,15 @@ void set_rows(RowKernel& k, const Problem& p, const Implementation& implementati
     return flat ? std::pair<Index, Index>{loop::floor_div(x, p.matmul->m), loop::floor_mod(x, p.matmul->m)}
                 : std::pair<Index, Index>{image, x};
   };
-  const bool result_walks = flat && epilogue_merges(p, implementation, row_axes(p));
+  const bool result_walks = flat && epilogue_merges(p, implementation, row_axes(result));
   k.result_coords = [=](const Index& image, const Index&, const Index& x, const Index& column) {
-    if (result_walks) return with_matrix(Coords(result.size() - 2, Index(0)), x, column);
+    if (result_walks) return merged_row(result, x, column);
     const auto [batch, row] = batch_and_row(image, x);
     return with_matrix(unflatten(result, batch), row, column);
   };
   const bool data_walks = flat && walks_flat(p, implementation, p.data);
   k.data_coords = [=, &p](const Index& image, const Index&, const Index& x, const Index& term) {
-    if (data_walks) return with_matrix(Coords(data.size() - 2, Index(0)), x, term);
+    if (data_walks) return merged_row(data, x, term);
     const auto [batch, row] = batch_and_row(image, x);
     const Coords own = operand_batch(p.matmul->batch, data, batch);
     return p.matmul->transpose_a ? with_matrix(own, term, row) : with_matrix(own, row, term);

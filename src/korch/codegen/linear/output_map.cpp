@@ -59,13 +59,17 @@ Coords step(const Graph& graph, const Node& node, ValueId from, const Coords& co
   return coords;
 }
 
-// Whether the axes lie contiguously, in order, in the layout of this shape.
+// Whether the axes lie contiguously, in order, in the layout of this shape; those of one element lie anywhere.
 bool contiguous(const Shape& shape, const Layout& layout, const std::vector<int>& axes) {
   if (layout.block_axis >= 0) return false;
   const Shape element_strides = strides(shape, layout);
-  for (size_t i = 0; i + 1 < axes.size(); ++i)
-    if (shape[axes[i]] != 1 && element_strides[axes[i]] != element_strides[axes[i + 1]] * shape[axes[i + 1]])
-      return false;
+  int inner = -1;
+  for (size_t i = axes.size(); i-- > 0;) {
+    const int axis = axes[i];
+    if (shape[axis] == 1) continue;
+    if (inner >= 0 && element_strides[axis] != element_strides[inner] * shape[inner]) return false;
+    inner = axis;
+  }
   return true;
 }
 
@@ -77,9 +81,10 @@ bool read_merges(const Problem& problem, const Implementation& implementation, V
   bool full = true, broadcast = true;
   std::vector<int> own_axes;
   for (int axis : axes) {
-    const int64_t extent = axis < shift ? 1 : own[axis - shift];
-    full = full && extent == shape[axis] && axis >= shift;
-    broadcast = broadcast && extent == 1;
+    if (shape[axis] == 1) continue;
+    const bool has = axis >= shift && own[axis - shift] == shape[axis];
+    full = full && has;
+    broadcast = broadcast && !has;
     own_axes.push_back(axis - shift);
   }
   if (full) return contiguous(own, layout_of(problem, implementation, value), own_axes);
@@ -127,6 +132,12 @@ Layout layout_of(const Problem& problem, const Implementation& implementation, V
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i] == value) return implementation.output_layouts[i];
   return Layout::row_major();
+}
+
+int merged_axis(const Shape& shape, const std::vector<int>& axes) {
+  for (size_t i = axes.size(); i-- > 0;)
+    if (shape[axes[i]] != 1) return axes[i];
+  return axes.back();
 }
 
 int reshaped_axis(const Shape& from, const Shape& to, int axis) {

@@ -18,9 +18,14 @@ using Coords = std::vector<Index>;
 // Value disagree (y + transpose(y)).
 std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& coords);
 
-// Whether `axes` of the linear result (adjacent, ascending) may be walked as one: coordinates 0, .., 0, p
-// with p running over all of them. True when every tensor that the epilogue touches is contiguous over these
-// axes in its layout, or broadcast along all of them.
+// Where `axes` (ascending) are walked as one, the axis that carries the position: the innermost of more than
+// one element. It alone has an index beyond its extent; whoever reads such coordinates must be contiguous over
+// the axes, or broadcast along all of them.
+int merged_axis(const Shape& shape, const std::vector<int>& axes);
+
+// Whether `axes` of the linear result (adjacent, ascending) may be walked as one: `merged_axis` runs over all
+// of their elements, the others are 0. True when every tensor that the epilogue touches is contiguous over
+// these axes in its layout, or broadcast along all of them.
 bool epilogue_merges(const Problem& problem, const Implementation& implementation,
                      const std::vector<int>& axes);
 

@@ -165,7 +165,7 @@ std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::Value
 std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
-  const int64_t quads = k.depth / 4;
+  const int64_t quads = k.in_width < 4 ? 0 : k.depth / 4;
   std::string text;
   if (quads > 0) {
     const Index channel = group * k.depth + Index::variable("q", quads) * 4 + Index::variable("l", 4);

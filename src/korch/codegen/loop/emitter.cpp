@@ -63,6 +63,23 @@ struct ValueEmitter::State {
   BodyEmitter body;
 };
 
+namespace {
+
+// Broadcasting drops the index of an axis of one element: one that moves there names an element that is none.
+// Lanes beyond the first may, where they are masked.
+void check_places(const Value& value, const std::vector<Index>& coords, const Block& block) {
+  for (size_t axis = 0; axis < coords.size(); ++axis) {
+    if (value.type.shape[axis] != 1) continue;
+    const int64_t moved = block.lanes > 1 && coords[axis].depends_on(block.vector_variable) ? block.lanes : 1;
+    const IndexRange range = coords[axis].range();
+    KORCH_ASSERT(range.low <= 0 && range.high < moved,
+                 fmt::format("index {} of axis {} of '{}' ({})", print(coords[axis]), axis, value.name,
+                             korch::to_string(value.type)));
+  }
+}
+
+}  // namespace
+
 Block vector_block(const std::string& variable, int width, int64_t valid) {
   return {.vector_variable = variable,
           .lanes = width,
@@ -104,6 +121,7 @@ std::string ValueEmitter::obstacle(ValueId value) const {
 }
 
 std::string ValueEmitter::emit(ValueId value, const std::vector<Index>& coords, Block& block) {
+  check_places(state_->graph.value(value), coords, block);
   state_->enter(block);
   state_->composer.clear_counts();
   const int root = state_->composer.compose(value, coords);
