@@ -74,6 +74,36 @@ TEST(OnednnConv, ShapesAndSlices) {
               1);
 }
 
+// What the library takes for some slices and refuses for others is refused as a whole, before it is planned;
+// one image in few rows, and strides, make slices that differ.
+TEST(OnednnConv, RefusedSlicesRefuseTheCall) {
+  const Layer layers[] = {
+      {{1, 32, 48, 48}, {96, 32, 3, 3}, 2, 1, 1, 1}, {{1, 16, 23, 40}, {64, 16, 3, 3}, 2, 1, 1, 1},
+      {{1, 64, 17, 17}, {32, 64, 5, 5}, 2, 1, 2, 1}, {{1, 24, 33, 9}, {40, 24, 3, 3}, 3, 1, 1, 1},
+      {{1, 16, 31, 8}, {32, 16, 7, 7}, 1, 1, 6, 1},
+  };
+  for (const Layer& layer : layers)
+    for (Tail tail : {Tail::none, Tail::mish, Tail::swish_residual})
+      for (int threads : {1, 2, 3, 8})
+        check_family(layer_graph(layer, tail), "onednn_conv",
+                     {.isa = best_isa(), .threads = threads, .tolerance = 5e-5});
+}
+
+// Padding wider than the result, a result of one pixel: implementations of the library that add the residual
+// from the wrong places must not be used.
+TEST(OnednnConv, ResidualsOfNarrowResults) {
+  const Layer layers[] = {
+      {{1, 16, 4, 4}, {32, 16, 7, 7}, 2, 1, 3, 1},  {{1, 16, 3, 3}, {32, 16, 5, 5}, 1, 1, 4, 1},
+      {{2, 8, 5, 2}, {16, 8, 7, 7}, 1, 1, 5, 1},    {{1, 9, 2, 3}, {7, 9, 6, 6}, 2, 1, 4, 1},
+      {{1, 32, 1, 1}, {19, 32, 3, 3}, 1, 3, 3, 1},  {{1, 32, 1, 1}, {32, 1, 3, 3}, 1, 1, 1, 32},
+      {{1, 32, 2, 2}, {32, 1, 2, 2}, 2, 1, 0, 32},  {{3, 20, 3, 3}, {20, 1, 3, 3}, 3, 1, 0, 20},
+      {{1, 16, 6, 1}, {32, 16, 3, 3}, 3, 3, 3, 1},
+  };
+  for (const Layer& layer : layers)
+    check_family(layer_graph(layer, Tail::swish_residual), "onednn_conv",
+                 {.isa = best_isa(), .tolerance = 5e-5});
+}
+
 TEST(OnednnMatMul, ConstantAndDynamic) {
   struct Case {
     Shape a, b;

@@ -127,13 +127,11 @@ std::vector<int64_t> params_of(const Description& d) {
 }
 
 Result<Kernel> finish(const Problem& p, const Implementation& implementation, Description d, bool packed) {
-  if (packed) {
-    const std::vector<int64_t> params = params_of(d);
-    d.call.weight_bytes =
-        rt::onednn_weight_bytes(params.data(), static_cast<uint32_t>(params.size()), d.chain.floats.data());
-    if (d.call.weight_bytes == 0)
-      return Refusal{RefusalReason::library_refused, "oneDNN has no optimized implementation"};
-  }
+  d.call.weight_bytes = packed;  // until the library tells
+  const std::vector<int64_t> params = params_of(d);
+  if (!rt::onednn_makes(params.data(), static_cast<uint32_t>(params.size()), d.chain.floats.data(),
+                        &d.call.weight_bytes))
+    return Refusal{RefusalReason::library_refused, "oneDNN has no implementation of every slice to rely on"};
   Kernel kernel;
   kernel.call = {"onednn", d.call.matmul ? "matmul" : "conv", params_of(d), d.chain.floats};
   kernel.phases.push_back({"korch_onednn_run", rt::onednn_slices(d.call), 1});

@@ -185,6 +185,17 @@ bool append_post_op(dnnl_post_ops_t ops, const Request& r, const SliceShape& s, 
   return ok(dnnl_post_ops_append_binary(ops, dnnl_binary_add, &other));
 }
 
+// Reference code is slow. A convolution's residual is added rightly by the library's own loops ("jit:avx2",
+// "jit_1x1:avx512_core", ...) alone: "x64:gemm:jit" and "brgconv:avx512_core" take some of it from elsewhere
+// (docs/design/codegen-linear.md).
+bool is_trusted(const Request& r, const char* implementation) {
+  if (strncmp(implementation, "ref", 3) == 0) return false;
+  bool residual = false;
+  for (int64_t i = 0; i < r.call.post_ops; ++i)
+    residual = residual || r.post_ops[i].kind == static_cast<int64_t>(OnednnPostOpKind::add);
+  return r.call.matmul || !residual || strncmp(implementation, "jit", 3) == 0;
+}
+
 // The primitive descriptor of a slice; null when refused. `weights` null: the library may choose (or plain,
 // when they are not packed).
 dnnl_primitive_desc_t describe(const Request& r, const SliceShape& s, const dnnl_memory_desc_t* weights,
@@ -206,8 +217,9 @@ dnnl_primitive_desc_t describe(const Request& r, const SliceShape& s, const dnnl
            ok(dnnl_primitive_desc_create(result.receive(), &desc, attr, engine, nullptr));
   }
   const char* implementation = nullptr;
-  if (good && ok(dnnl_primitive_desc_query(result, dnnl_query_impl_info_str, 0, &implementation)) &&
-      strncmp(implementation, "ref", 3) == 0)
+  if (result != nullptr &&
+      (!ok(dnnl_primitive_desc_query(result, dnnl_query_impl_info_str, 0, &implementation)) ||
+       !is_trusted(r, implementation)))
     return nullptr;
   return result.release();
 }
@@ -417,17 +429,32 @@ int64_t onednn_isa() {
   return static_cast<int64_t>(dnnl_get_effective_cpu_isa());
 }
 
-int64_t onednn_weight_bytes(const int64_t* params, uint32_t param_count, const float* floats) {
+bool onednn_makes(const int64_t* params, uint32_t param_count, const float* floats, int64_t* weight_bytes) {
   use_one_thread();
   Request request;
   Engine engine;
   if (!read_request(params, param_count, floats, &request) ||
       !ok(dnnl_engine_create(engine.receive(), dnnl_cpu, 0)))
-    return 0;
-  const PrimitiveDesc desc(describe(request, leading_slice(request.call), nullptr, true, engine));
-  if (desc == nullptr) return 0;
-  return static_cast<int64_t>(
-      dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0)));
+    return false;
+  const OnednnCall& c = request.call;
+  const bool packed = *weight_bytes > 0;
+  SliceShape asked[kMostVariants] = {leading_slice(c)};
+  int count = 1;
+  const PrimitiveDesc leading(describe(request, asked[0], nullptr, packed, engine));
+  if (leading == nullptr) return false;
+  const dnnl_memory_desc_t* weights = dnnl_primitive_desc_query_md(leading, dnnl_query_weights_md, 0);
+  if (packed) *weight_bytes = static_cast<int64_t>(dnnl_memory_desc_get_size(weights));
+  for (int64_t slice = 0; slice < row_slices(c); ++slice) {
+    int64_t first = 0;
+    const SliceShape shape = slice_shape(c, slice, &first);
+    bool known = false;
+    for (int v = 0; v < count; ++v) known = known || asked[v] == shape;
+    if (known) continue;
+    if (count == kMostVariants) return false;
+    asked[count++] = shape;
+    if (PrimitiveDesc(describe(request, shape, weights, packed, engine)) == nullptr) return false;
+  }
+  return true;
 }
 
 bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const float* floats,

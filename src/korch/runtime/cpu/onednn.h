@@ -61,9 +61,11 @@ int64_t onednn_slices(const OnednnCall& call);
 int64_t onednn_version();  // major * 10000 + minor * 100 + patch
 int64_t onednn_isa();      // what it dispatches to on this machine
 
-// Bytes of one channel slice's weights in the order the library prefers; 0: it refuses the call, or would
-// fall back to its reference code. weight_bytes need not be set.
-int64_t onednn_weight_bytes(const int64_t* params, uint32_t param_count, const float* floats);
+// Whether the library makes the call, every shape of its slices, by code that is neither its reference nor
+// known to be wrong: what is true here is not refused at creation, on the same processor. `weight_bytes` is 0
+// for plain weights; else it receives the bytes of one channel slice's weights in the order that the library
+// prefers.
+bool onednn_makes(const int64_t* params, uint32_t param_count, const float* floats, int64_t* weight_bytes);
 // Reorders row-major weights of one channel slice into `packed`; false: it refuses.
 bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const float* floats,
                          const float* weights, void* packed);
