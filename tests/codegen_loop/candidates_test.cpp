@@ -20,6 +20,42 @@ TEST_P(LoopCandidates, AgreeWithInterpreter) {
 INSTANTIATE_TEST_SUITE_P(All, LoopCandidates, ::testing::ValuesIn(hand_written()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+Graph pools(int count, int64_t kernel) {
+  Graph graph;
+  ValueId y = graph.add_input({DType::f32, {1, 16, 20, 24}}, "x");
+  PoolAttrs pool;
+  pool.kernel = {kernel, kernel};
+  pool.strides = pool.dilations = {1, 1};
+  pool.pads_before = pool.pads_after = {kernel / 2, kernel / 2};
+  for (int i = 0; i < count; ++i) y = graph.add(Op::WindowMax, pool, {y});
+  graph.set_outputs({y}, {"y"});
+  return graph;
+}
+
+// The taps of nested windows add up, in arithmetic and in text; they do not multiply.
+TEST(NestedWindows, CostTheirSum) {
+  const auto flops_and_text = [](int count) {
+    const Graph graph = pools(count, 5);
+    const Candidate candidate = whole_graph(graph);
+    const Target target = test_target(Isa::x86_64_v3);
+    double flops = 0;
+    size_t text = 0;
+    for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
+      flops = way.flops;
+      if (const Result<Kernel> kernel = generate(graph, candidate, way, target))
+        text = std::max(text, kernel.value().source.size());
+    }
+    return std::pair{flops, text};
+  };
+  const auto [one_flops, one_text] = flops_and_text(1);
+  // Of 5 taps along an axis, 3 or 4 meet elements at two positions on either side.
+  EXPECT_EQ(one_flops, 16.0 * (20 * 5 - 6) * (24 * 5 - 6) - 16.0 * 20 * 24);
+  const auto [three_flops, three_text] = flops_and_text(3);
+  EXPECT_EQ(three_flops, 3 * one_flops);
+  EXPECT_GT(three_text, 0u);
+  EXPECT_LT(three_text, 4 * one_text);
+}
+
 constexpr const char* kEmbedding = R"(graph {
   input %t : f32[11x37] "table"
   input %i : i64[2x5] "ids"

@@ -196,6 +196,37 @@ const std::vector<Case>& hand_written() {
   %y = Concat(%a, %b, %x) {axis=1}
   output %y "y"
 })"},
+      {"nested_pools_joined", R"(graph {
+  input %x : f32[1x20x9x11] "x"
+  %r = Relu(%x)
+  %a = WindowMax(%r) {kernel=[5,5], strides=[1,1], dilations=[1,1], pads_before=[2,2], pads_after=[2,2], count_include_pad=false}
+  %b = WindowMax(%a) {kernel=[5,5], strides=[1,1], dilations=[1,1], pads_before=[2,2], pads_after=[2,2], count_include_pad=false}
+  %c = WindowMax(%b) {kernel=[5,5], strides=[1,1], dilations=[1,1], pads_before=[2,2], pads_after=[2,2], count_include_pad=false}
+  %y = Concat(%r, %a, %b, %c) {axis=1}
+  output %y "y"
+})"},
+      {"unlike_nested_windows", R"(graph {
+  input %x : f32[2x18x13x14] "x"
+  input %w : f32[3x3x18] "w"
+  %a = WindowMax(%x) {kernel=[2,2], strides=[2,2], dilations=[1,1], pads_before=[0,0], pads_after=[1,0], count_include_pad=false}
+  %b = Tanh(%a)
+  %c = WindowDot(%b, %w) {kernel=[3,3], strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], count_include_pad=false}
+  %d = Mul(%c, %a)
+  %y = WindowSum(%d) {kernel=[3,2], strides=[2,1], dilations=[1,2], pads_before=[0,0], pads_after=[0,0], count_include_pad=false}
+  output %y "y"
+})",
+       1e-5},
+      {"nested_windows_of_three_axes", R"(graph {
+  input %x : f32[1x6x5x6x7] "x"
+  %a = WindowMax(%x) {kernel=[3,3,3], strides=[1,1,1], dilations=[1,1,1], pads_before=[1,1,1], pads_after=[1,1,1], count_include_pad=false}
+  %y = WindowMax(%a) {kernel=[3,3,3], strides=[2,2,2], dilations=[1,1,1], pads_before=[1,1,1], pads_after=[1,1,1], count_include_pad=false}
+  output %y "y"
+})"},
+      {"window_of_long_rows", R"(graph {
+  input %x : f32[1x3x4x620] "x"
+  %y = WindowMax(%x) {kernel=[2,300], strides=[1,1], dilations=[1,2], pads_before=[0,7], pads_after=[0,3], count_include_pad=false}
+  output %y "y"
+})"},
       {"depthwise_window", R"(graph {
   input %x : f32[2x20x9x11] "x"
   input %w : f32[3x2x20] "w"

@@ -59,7 +59,8 @@ Coords step(const Graph& graph, const Node& node, ValueId from, const Coords& co
   return coords;
 }
 
-// Whether the axes lie contiguously, in order, in the layout of this shape; those of one element lie anywhere.
+// Whether the axes lie contiguously, in order, in the layout of this shape; those of one element lie
+// anywhere.
 bool contiguous(const Shape& shape, const Layout& layout, const std::vector<int>& axes) {
   if (layout.block_axis >= 0) return false;
   const Shape element_strides = strides(shape, layout);

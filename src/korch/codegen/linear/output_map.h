@@ -19,8 +19,8 @@ using Coords = std::vector<Index>;
 std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& coords);
 
 // Where `axes` (ascending) are walked as one, the axis that carries the position: the innermost of more than
-// one element. It alone has an index beyond its extent; whoever reads such coordinates must be contiguous over
-// the axes, or broadcast along all of them.
+// one element. It alone has an index beyond its extent; whoever reads such coordinates must be contiguous
+// over the axes, or broadcast along all of them.
 int merged_axis(const Shape& shape, const std::vector<int>& axes);
 
 // Whether `axes` of the linear result (adjacent, ascending) may be walked as one: `merged_axis` runs over all

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/codegen/loop/cost.h"
+
 namespace korch::linear {
 
 namespace {
@@ -49,12 +51,8 @@ double inner_share(const Node& node, const Shape& x, const Shape& w, const Shape
   double share = 1;
   for (size_t i = 0; i < attrs.strides.size(); ++i) {
     const int64_t extent = transposed ? x[i + 2] : y[i + 2], limit = transposed ? y[i + 2] : x[i + 2];
-    int64_t inside = 0;
-    for (int64_t o = 0; o < extent; ++o)
-      for (int64_t k = 0; k < w[i + 2]; ++k) {
-        const int64_t at = o * attrs.strides[i] - attrs.pads_before[i] + k * attrs.dilations[i];
-        inside += at >= 0 && at < limit;
-      }
+    const int64_t inside = loop::taps_inside(extent, limit, w[i + 2], attrs.strides[i], attrs.dilations[i],
+                                             attrs.pads_before[i]);
     share *= static_cast<double>(inside) / (extent * w[i + 2]);
   }
   return share;
@@ -154,6 +152,7 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
       if (problem.node != kNoId) return refuse("two linear primitives");
       problem.node = id;
     } else if (node.op == Op::WindowDot) {
+      if (problem.window != kNoId) return refuse("two depthwise windows before a linear primitive");
       problem.window = id;
     } else if (node.op == Op::WinogradInput) {
       winograd_input = id;

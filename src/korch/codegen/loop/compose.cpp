@@ -9,6 +9,7 @@ namespace korch::loop {
 namespace {
 
 constexpr int64_t kUnrolledWindow = 32;  // larger windows loop over their rows; the text would grow too long
+constexpr int64_t kUnrolledRow = 256;    // and larger rows over their elements
 
 bool is_comparison(ScalarFn fn) {
   switch (fn) {
@@ -287,17 +288,24 @@ int Composer::window(const Node& node, const std::vector<Index>& coords) {
   const ScalarFn combine = *combine_function(node.op);
   const int identity = identity_of(pool_, combine, type);
   const size_t spatial = pool.kernel.size();
-  const bool looped = window_size(pool) > kUnrolledWindow;
-  // The variable of a looped window is named after the Value, so that equal windows share one loop.
-  const std::string row = "w" + std::to_string(node.outputs[0]);
+  // Outer axes loop until what is left can be unrolled.
+  size_t looped = 0;
+  int64_t unrolled = window_size(pool);
+  while (looped < spatial && unrolled > (looped == 0 ? kUnrolledWindow : kUnrolledRow))
+    unrolled /= pool.kernel[looped++];
+  // The variables of a looped window are named after the Value, so that equal windows share their loops.
+  const auto over = [&](size_t axis) {
+    return LoopVariable{"w" + std::to_string(node.outputs[0]) + (axis > 0 ? "_" + std::to_string(axis) : ""),
+                        pool.kernel[axis]};
+  };
   std::vector<std::vector<Index>> taps = {{}};
   for (size_t s = 0; s < spatial; ++s) {
     std::vector<std::vector<Index>> next;
     for (const std::vector<Index>& tap : taps) {
-      const bool variable = looped && s == 0;
+      const bool variable = s < looped;
       for (int64_t k = 0; k < (variable ? 1 : pool.kernel[s]); ++k) {
         next.push_back(tap);
-        next.back().push_back(variable ? Index::variable(row, pool.kernel[s]) : Index(k));
+        next.back().push_back(variable ? Index::variable(over(s).name, pool.kernel[s]) : Index(k));
       }
     }
     taps = std::move(next);
@@ -321,14 +329,16 @@ int Composer::window(const Node& node, const std::vector<Index>& coords) {
     result = result < 0 ? element : pool_.call(combine, type, {result, element});
   }
   if (result < 0) return identity;
-  if (!looped) return result;
-  Expr fold;
-  fold.kind = ExprKind::fold;
-  fold.type = type;
-  fold.fn = combine;
-  fold.args = {result};
-  fold.over = {row, pool.kernel[0]};
-  return pool_.add(std::move(fold));
+  for (size_t axis = looped; axis-- > 0;) {
+    Expr fold;
+    fold.kind = ExprKind::fold;
+    fold.type = type;
+    fold.fn = combine;
+    fold.args = {result};
+    fold.over = over(axis);
+    result = pool_.add(std::move(fold));
+  }
+  return result;
 }
 
 }  // namespace korch::loop

@@ -3,8 +3,20 @@
 #include <algorithm>
 #include <map>
 
+#include "korch/base/ceil_div.h"
+
 namespace korch::loop {
 namespace {
+
+// Elements of an axis of `in` that the windows at `positions` read, or fewer.
+int64_t covered(const PoolAttrs& pool, size_t axis, int64_t positions, int64_t in) {
+  const int64_t kernel = pool.kernel[axis], stride = pool.strides[axis], dilation = pool.dilations[axis];
+  const int64_t before = pool.pads_before[axis], after = pool.pads_after[axis];
+  const bool gapless = dilation == 1 ? stride <= kernel : stride == 1 && dilation <= positions;
+  const int64_t span = (positions - 1) * stride + (kernel - 1) * dilation + 1;
+  return std::clamp<int64_t>(gapless ? span - before : positions * std::min(stride, kernel) - before - after,
+                             0, in);
+}
 
 // Elements of `input` that must be read when `needed` elements of the node's output are needed.
 double needed_of(const Graph& graph, const Node& node, size_t operand, double needed) {
@@ -26,11 +38,8 @@ double needed_of(const Graph& graph, const Node& node, size_t operand, double ne
       if (operand == 1) return all;
       const auto& pool = std::get<PoolAttrs>(node.attrs);
       double count = static_cast<double>(in.shape[0]) * static_cast<double>(in.shape[1]);
-      for (size_t s = 0; s < pool.kernel.size(); ++s) {
-        const int64_t covered = out.shape[2 + s] * std::min(pool.strides[s], pool.kernel[s]) -
-                                pool.pads_before[s] - pool.pads_after[s];
-        count *= static_cast<double>(std::clamp<int64_t>(covered, 0, in.shape[2 + s]));
-      }
+      for (size_t s = 0; s < pool.kernel.size(); ++s)
+        count *= static_cast<double>(covered(pool, s, out.shape[2 + s], in.shape[2 + s]));
       return count;
     }
     default:
@@ -95,7 +104,33 @@ double flops_of(ScalarFn fn) {
   }
 }
 
+// Every window is computed once, whatever reads it: lowering makes a stage of what one window reads from
+// another.
+double window_flops(const Graph& graph, const Node& node) {
+  const Shape& in = graph.value(node.inputs[0]).type.shape;
+  const Shape& out = graph.value(node.outputs[0]).type.shape;
+  const auto& pool = std::get<PoolAttrs>(node.attrs);
+  double taps = static_cast<double>(out[0]) * static_cast<double>(out[1]);
+  for (size_t s = 0; s < pool.kernel.size(); ++s)
+    taps *= static_cast<double>(taps_inside(out[2 + s], in[2 + s], pool.kernel[s], pool.strides[s],
+                                            pool.dilations[s], pool.pads_before[s]));
+  const double combinations = std::max(0.0, taps - static_cast<double>(element_count(out)));
+  return node.op == Op::WindowDot ? taps + combinations : combinations;
+}
+
 }  // namespace
+
+int64_t taps_inside(int64_t positions, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
+                    int64_t pad_before) {
+  int64_t pairs = 0;
+  for (int64_t at = 0; at < positions; ++at) {
+    const int64_t start = at * stride - pad_before;
+    const int64_t first = start < 0 ? ceil_div(-start, dilation) : 0;
+    const int64_t end = start < in ? std::min(kernel, ceil_div(in - start, dilation)) : 0;
+    pairs += std::max<int64_t>(0, end - first);
+  }
+  return pairs;
+}
 
 bool is_expensive(Op op) {
   for (const ScalarExpr::Term& term : scalar_semantics(op).terms)
@@ -125,6 +160,9 @@ double least_flops(const Graph& graph, const Candidate& candidate) {
     const Node& node = graph.node(id);
     const Category category = info(node.op).category;
     if (category == Category::reduce) flops += needed.at(node.inputs[0]);
+    const TensorType& result = graph.value(node.outputs[0]).type;
+    if (category == Category::window && needed.at(node.outputs[0]) >= static_cast<double>(result.elements()))
+      flops += window_flops(graph, node);
     if (category != Category::elementwise) continue;
     double each = 0;
     for (const ScalarExpr::Term& term : scalar_semantics(node.op).terms) each += flops_of(term.fn);

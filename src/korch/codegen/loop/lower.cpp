@@ -61,7 +61,25 @@ class Lowering {
     primary_ = largest;
     for (NodeId id : candidate_.nodes)
       if (is_reduction(graph_.node(id))) stages_.insert(graph_.node(id).outputs[0]);
+    stage_nested_windows();
+    fixed_stages_ = stages_;
     primary_domain_ = Domain(fresh("i"), type_of(candidate_.outputs[primary_]).elements());
+  }
+
+  // What a window reads and another window makes: composed, the taps of both would multiply, in work and
+  // text.
+  void stage_nested_windows() {
+    std::set<ValueId> windows;  // Values that a window makes, or what is computed from it without a stage
+    for (NodeId id : candidate_.nodes) {
+      const Node& node = graph_.node(id);
+      bool inside = false;
+      for (ValueId input : node.inputs) inside = inside || windows.count(input) != 0;
+      const bool window = info(node.op).category == Category::window;
+      if (window && inside)
+        for (ValueId input : node.inputs)
+          if (windows.erase(input) != 0) stages_.insert(input);
+      if ((window || inside) && stages_.count(node.outputs[0]) == 0) windows.insert(node.outputs[0]);
+    }
   }
 
   const TensorType& type_of(ValueId value) const { return graph_.value(value).type; }
@@ -412,8 +430,7 @@ class Lowering {
   bool compute_again_instead() {
     bool any = false;
     for (auto it = stages_.begin(); it != stages_.end();) {
-      const Node* node = program_.composer->producer(*it);
-      if (is_reduction(*node)) {
+      if (fixed_stages_.count(*it) != 0) {
         ++it;
         continue;
       }
@@ -459,7 +476,8 @@ class Lowering {
   Domain primary_domain_;
   std::set<std::string> removed_;  // variables of the primary domain that are not in the grid
   std::set<ValueId> stages_;
-  std::set<ValueId> never_stage_;  // elementwise Values that are computed where they are read, however often
+  std::set<ValueId> fixed_stages_;  // those that are never computed where they are read
+  std::set<ValueId> never_stage_;   // elementwise Values that are computed where they are read, however often
   std::map<ValueId, std::vector<std::vector<Index>>> reads_;
   std::optional<Refusal> refusal_;
 };
