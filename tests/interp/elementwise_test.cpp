@@ -63,6 +63,7 @@ TEST(Elementwise, OneOperand) {
                                     {Op::HardSwish, -4, 0},
                                     {Op::ThresholdedRelu, 1, 0, {1, 0}},
                                     {Op::ThresholdedRelu, 1.5, 1.5, {1, 0}},
+                                    {Op::ThresholdedRelu, kNaN, 0, {1, 0}},
                                     {Op::Shrink, -2, -1.5, {1, 0.5}},
                                     {Op::Shrink, 0.5, 0, {1, 0.5}},
                                     {Op::Shrink, 3, 2.5, {1, 0.5}},

@@ -228,5 +228,20 @@ TEST(Variadic, GeluAndMish) {
   expect_result(Op::Mish, NoAttrs{}, {f32({3}, {-1, 0, 100})}, {3}, {-0.303401461371, 0, 100});
 }
 
+TEST(Linear, IntegersAreExact) {
+  constexpr int64_t kOdd = (int64_t{1} << 53) + 1;
+  const HostTensor a = HostTensor::of<int64_t>(DType::i64, {1, 2}, {kOdd, 3});
+  const HostTensor b = HostTensor::of<int64_t>(DType::i64, {2, 1}, {1, 1});
+  const HostTensor c = HostTensor::of<int64_t>(DType::i64, {}, {kOdd});
+  const auto value = [](const HostTensor& tensor) { return element_as_int(tensor, 0); };
+  EXPECT_EQ(value(evaluate(Op::MatMul, MatMulAttrs{}, {a, b})[0]), kOdd + 3);
+  EXPECT_EQ(value(evaluate(Op::Einsum, EinsumAttrs{"ij,jk->ik"}, {a, b})[0]), kOdd + 3);
+  EXPECT_EQ(value(evaluate(Op::Einsum, EinsumAttrs{"ij->"}, {a})[0]), kOdd + 3);
+  EXPECT_EQ(value(evaluate(Op::Gemm, GemmAttrs{1, 1, false, false}, {a, b, c})[0]), 2 * kOdd + 3);
+  EXPECT_EQ(value(evaluate(Op::Gemm, GemmAttrs{-2, 3, false, false}, {a, b, c})[0]), kOdd - 6);
+  EXPECT_NE(error_of(Op::Gemm, GemmAttrs{0.5, 1, false, false}, {a, b, c}).find("whole alpha"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace korch

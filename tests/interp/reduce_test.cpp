@@ -51,6 +51,33 @@ TEST(Reduce, EmptyAndIntegerAndNaN) {
   expect_result(Op::ReduceMax, ReduceAttrs{{0}, false}, {f32({3}, {1, NAN, 2})}, {}, {NAN});
 }
 
+// 2^53 + 1 has no double.
+TEST(Reduce, IntegersAreExact) {
+  constexpr int64_t kOdd = (int64_t{1} << 53) + 1;
+  const HostTensor x = HostTensor::of<int64_t>(DType::i64, {3}, {kOdd, -kOdd - 1, kOdd + 1});
+  const auto first = [&](Op op, const Attrs& attrs, const std::vector<HostTensor>& inputs) {
+    const HostTensor in_double = evaluate(op, attrs, inputs, Precision::float64)[0];
+    EXPECT_EQ(in_double.dtype(), DType::i64);
+    const int64_t value = element_as_int(evaluate(op, attrs, inputs)[0], 0);
+    EXPECT_EQ(element_as_int(in_double, 0), value);
+    return value;
+  };
+  const ReduceAttrs all{{0}, false};
+  EXPECT_EQ(first(Op::ReduceSum, all, {x}), kOdd);
+  EXPECT_EQ(first(Op::ReduceMax, all, {x}), kOdd + 1);
+  EXPECT_EQ(first(Op::ReduceMin, all, {x}), -kOdd - 1);
+  EXPECT_EQ(first(Op::ReduceL1, all, {x}), 3 * kOdd + 2);
+  EXPECT_EQ(first(Op::ReduceProd, all, {HostTensor::of<int64_t>(DType::i64, {2}, {kOdd, 3})}), 3 * kOdd);
+  EXPECT_EQ(first(Op::ReduceMean, all, {HostTensor::of<int64_t>(DType::i64, {2}, {kOdd, kOdd})}), kOdd);
+  EXPECT_EQ(first(Op::ReduceSumSquare, all, {HostTensor::of<int64_t>(DType::i64, {2}, {94906267, 94906267})}),
+            int64_t{2} * 94906267 * 94906267);
+  EXPECT_EQ(first(Op::ArgMax, ArgReduceAttrs{0, false, false}, {x}), 2);
+  EXPECT_EQ(first(Op::CumSum, ScanAttrs{0, false, true}, {x}), kOdd);
+  const HostTensor wide = HostTensor::of<int64_t>(DType::i64, {1, 1, 3}, {kOdd, 1, 0});
+  EXPECT_EQ(first(Op::WindowSum, PoolAttrs{{3}, {1}, {1}, {0}, {0}}, {wide}), kOdd + 1);
+  EXPECT_EQ(first(Op::WindowMax, PoolAttrs{{3}, {1}, {1}, {0}, {0}}, {wide}), kOdd);
+}
+
 TEST(Reduce, ArgMaxAndArgMin) {
   const HostTensor x = f32({2, 3}, {1, 3, 3, 2, 2, 0});
   expect_result(Op::ArgMax, ArgReduceAttrs{1, true, false}, {x}, {2, 1}, {1, 0});

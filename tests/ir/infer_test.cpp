@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "korch/ir/op.h"
 
 namespace korch {
@@ -157,6 +159,52 @@ TEST(Infer, ErrorsNameOperatorAndShapes) {
   for (const Case& c : cases) EXPECT_EQ(result_of(c), c.expected);
   const Shape huge = {int64_t{1} << 40, int64_t{1} << 30};
   EXPECT_NE(result_of({Op::Relu, NoAttrs{}, {huge}, ""}).find("too many elements"), std::string::npos);
+}
+
+// Off the axis an index keeps its own coordinate: the data must have it.
+TEST(Infer, IndicesStayInsideTheDataOffTheAxis) {
+  const TensorType data{DType::f32, {4, 5, 6}};
+  const auto result = [&](Op op, Shape extents) -> std::string {
+    std::vector<TensorType> types = {data, {DType::i64, extents}};
+    if (op == Op::ScatterElements) types.push_back({DType::f32, extents});
+    try {
+      return to_string(infer_types(op, AxisAttrs{1}, types)[0]);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(result(Op::GatherElements, {4, 9, 6}), "f32[4x9x6]");
+  EXPECT_EQ(result(Op::ScatterElements, {4, 9, 6}), "f32[4x5x6]");
+  for (Op op : {Op::GatherElements, Op::ScatterElements}) {
+    EXPECT_NE(result(op, {5, 1, 6}).find("extent 5 on axis 0 exceeds the data's 4"), std::string::npos);
+    EXPECT_NE(result(op, {4, 1, 7}).find("extent 7 on axis 2 exceeds the data's 6"), std::string::npos);
+  }
+}
+
+// A text may hold any numbers.
+TEST(Infer, HugeAttributesAreRefused) {
+  const int64_t huge = int64_t{1} << 40, most = std::numeric_limits<int64_t>::max();
+  const std::vector<Case> cases = {
+      {Op::Tile, ShapeAttrs{{huge}}, {{huge}}, ""},
+      {Op::Pad, PadAttrs{{most}, {most}, PadMode::constant, 0}, {{1}}, ""},
+      {Op::Slice, SliceAttrs{{0}, {3}, {most}}, {{3}}, ""},
+      {Op::DepthToSpace, AxisAttrs{int64_t{1} << 32}, {{1, 4, 2, 2}}, ""},
+      {Op::WindowMax, PoolAttrs{{huge}, {1}, {huge}, {0}, {0}}, {{1, 1, 4}}, ""},
+      {Op::ConvTranspose, ConvAttrs{{most}, {1}, {0}, {0}, {0}, 1}, {{1, 1, 4}, {1, 1, 1}}, ""},
+      {Op::ConvTranspose, ConvAttrs{{1}, {1}, {-most}, {-most}, {0}, 1}, {{1, 1, 4}, {1, 1, 1}}, ""},
+  };
+  for (const Case& c : cases) EXPECT_NE(result_of(c).find("is too large"), std::string::npos) << result_of(c);
+  EXPECT_NE(result_of({Op::TopK, TopKAttrs{2, 1, true, true}, {{2, 3}}, ""}).find("axis 2"),
+            std::string::npos);
+}
+
+TEST(Infer, EquationsOfLettersAndOneEllipsisPerOperand) {
+  const auto result = [](const std::string& equation) {
+    return result_of({Op::Einsum, EinsumAttrs{equation}, {{2, 3}, {3, 4}}, ""});
+  };
+  EXPECT_EQ(result("ij,j...->...i"), "f32[4x2]");
+  for (const char* equation : {"i.,.j->ij", "......,ij->ij", "i1,1j->ij", "ij,jk->ii", "ij,jk->i-k"})
+    EXPECT_EQ(result(equation).substr(0, 6), "error:") << equation << " " << result(equation);
 }
 
 TEST(OpTable, NamesRoundTripAndEveryElementwiseOpHasSemantics) {

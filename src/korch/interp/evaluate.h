@@ -36,6 +36,14 @@ Evaluator evaluator(Op op);  // the table: evaluators.cpp
 DType wide_type(DType type);
 HostTensor widened(const HostTensor& tensor);
 
+// f(W{}) with W how a wide type is stored.
+template <typename F>
+decltype(auto) with_wide_type(DType wide, F&& f) {
+  if (wide == DType::f64) return f(double{});
+  if (wide == DType::u64) return f(uint64_t{});
+  return f(int64_t{});
+}
+
 // A fresh f64 tensor.
 HostTensor doubles(const Shape& shape);
 // Numpy-broadcasts `tensor` to `shape`.

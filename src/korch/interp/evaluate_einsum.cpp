@@ -1,10 +1,11 @@
 // Einsum by its definition: for every output element, the sum over the remaining labels of the operands'
-// products.
+// products. Floats in double, integers modulo 2^64.
 #include <algorithm>
 #include <map>
 #include <string>
 
 #include "korch/interp/evaluate.h"
+#include "korch/interp/scalar_functions.h"
 #include "korch/interp/strided.h"
 
 namespace korch {
@@ -102,56 +103,78 @@ ProductSpace product_space(const Equation& equation, const std::vector<HostTenso
   return space;
 }
 
-// Sums the products of the operands over the axes from `axis` on, starting at the given offsets.
-double sum_of_products(const ProductSpace& space, const std::vector<const double*>& operands, size_t axis,
-                       std::vector<int64_t>& offsets) {
-  if (axis == space.extents.size()) {
-    double product = 1;
-    for (size_t i = 0; i < operands.size(); ++i) product *= operands[i][offsets[i]];
-    return product;
-  }
-  const bool innermost = axis + 1 == space.extents.size();
-  double sum = 0;
-  if (innermost && operands.size() == 2) {
-    const double *a = operands[0] + offsets[0], *b = operands[1] + offsets[1];
-    const int64_t step_a = space.strides[0][axis], step_b = space.strides[1][axis];
-    for (int64_t i = 0; i < space.extents[axis]; ++i) sum += a[i * step_a] * b[i * step_b];
-    return sum;
-  }
-  for (int64_t index = 0; index < space.extents[axis]; ++index) {
-    sum += sum_of_products(space, operands, axis + 1, offsets);
-    for (size_t i = 0; i < operands.size(); ++i) offsets[i] += space.strides[i][axis];
-  }
-  for (size_t i = 0; i < operands.size(); ++i) offsets[i] -= space.extents[axis] * space.strides[i][axis];
-  return sum;
-}
+template <typename W>
+class Product {
+  using M = ScalarMath<W>;
 
-void walk_result(const ProductSpace& space, const std::vector<const double*>& operands, size_t axis,
-                 std::vector<int64_t>& offsets, double*& out) {
-  if (axis == space.summed_from) {
-    *out++ = sum_of_products(space, operands, axis, offsets);
-    return;
+ public:
+  Product(const ProductSpace& space, const std::vector<HostTensor>& inputs, W* out)
+      : space_(space), offsets_(inputs.size(), 0), out_(out) {
+    for (const HostTensor& input : inputs) operands_.push_back(input.data<W>());
   }
-  for (int64_t index = 0; index < space.extents[axis]; ++index) {
-    walk_result(space, operands, axis + 1, offsets, out);
-    for (size_t i = 0; i < operands.size(); ++i) offsets[i] += space.strides[i][axis];
+
+  // Writes the elements of the result from the current offsets on, along its axes from `axis` on.
+  void write(size_t axis) {
+    if (axis == space_.summed_from) {
+      *out_++ = sum(axis);
+      return;
+    }
+    for (int64_t index = 0; index < space_.extents[axis]; ++index) {
+      write(axis + 1);
+      step(axis);
+    }
+    rewind(axis);
   }
-  for (size_t i = 0; i < operands.size(); ++i) offsets[i] -= space.extents[axis] * space.strides[i][axis];
-}
+
+ private:
+  void step(size_t axis) {
+    for (size_t i = 0; i < operands_.size(); ++i) offsets_[i] += space_.strides[i][axis];
+  }
+  void rewind(size_t axis) {
+    for (size_t i = 0; i < operands_.size(); ++i)
+      offsets_[i] -= space_.extents[axis] * space_.strides[i][axis];
+  }
+
+  // Sums the products of the operands over the axes from `axis` on.
+  W sum(size_t axis) {
+    if (axis == space_.extents.size()) {
+      W product = 1;
+      for (size_t i = 0; i < operands_.size(); ++i) product = M::mul(product, operands_[i][offsets_[i]]);
+      return product;
+    }
+    W total = 0;
+    if (axis + 1 == space_.extents.size() && operands_.size() == 2) {
+      const W *a = operands_[0] + offsets_[0], *b = operands_[1] + offsets_[1];
+      const int64_t step_a = space_.strides[0][axis], step_b = space_.strides[1][axis];
+      for (int64_t i = 0; i < space_.extents[axis]; ++i)
+        total = M::add(total, M::mul(a[i * step_a], b[i * step_b]));
+      return total;
+    }
+    for (int64_t index = 0; index < space_.extents[axis]; ++index) {
+      total = M::add(total, sum(axis + 1));
+      step(axis);
+    }
+    rewind(axis);
+    return total;
+  }
+
+  const ProductSpace& space_;
+  std::vector<const W*> operands_;
+  std::vector<int64_t> offsets_;
+  W* out_;
+};
 
 }  // namespace
 
 Results evaluate_einsum(const Evaluation& e) {
   std::vector<HostTensor> inputs;
-  for (const HostTensor& input : e.inputs) inputs.push_back(converted(input, DType::f64));
-  const Equation equation = parse_equation(e.attrs<EinsumAttrs>().equation, inputs);
-  const ProductSpace space = product_space(equation, inputs);
-  std::vector<const double*> operands;
-  for (const HostTensor& input : inputs) operands.push_back(input.data<double>());
-  std::vector<int64_t> offsets(inputs.size(), 0);
-  HostTensor out = doubles(e.output_shape());
-  double* position = out.mutable_data<double>();
-  walk_result(space, operands, 0, offsets, position);
+  for (const HostTensor& input : e.inputs) inputs.push_back(widened(input));
+  const ProductSpace space = product_space(parse_equation(e.attrs<EinsumAttrs>().equation, inputs), inputs);
+  HostTensor out(TensorType{inputs[0].dtype(), e.output_shape()});
+  with_wide_type(out.dtype(), [&](auto zero) {
+    using W = decltype(zero);
+    Product<W>(space, inputs, out.mutable_data<W>()).write(0);
+  });
   return {out};
 }
 

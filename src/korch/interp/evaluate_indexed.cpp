@@ -169,7 +169,7 @@ Results evaluate_one_hot(const Evaluation& e) {
     const int64_t position = p / view.inner % attrs.depth;
     const int64_t lane = p / (attrs.depth * view.inner) * view.inner + p % view.inner;
     const int64_t index = element_as_int(e.inputs[0], lane);
-    const bool on = index == position || index + attrs.depth == position;  // out of range: all off
+    const bool on = (index < 0 ? index + attrs.depth : index) == position;  // out of range: all off
     copy_element(values, on ? 1 : 0, out, p);
   }
   return {out};

@@ -81,15 +81,21 @@ Results evaluate_matmul(const Evaluation& e) {
 
 Results evaluate_gemm(const Evaluation& e) {
   const auto& attrs = e.attrs<GemmAttrs>();
-  const HostTensor ab = converted(product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b,
-                                          e.sums_in_float32(), e.output_shape()),
-                                  DType::f64);
-  HostTensor out = doubles(e.output_shape());
-  double* y = out.mutable_data<double>();
-  for (int64_t i = 0; i < out.elements(); ++i) y[i] = attrs.alpha * ab.data<double>()[i];
-  if (e.inputs.size() < 3) return {out};
-  const HostTensor c = broadcast_to(converted(e.inputs[2], DType::f64), e.output_shape());
-  for (int64_t i = 0; i < out.elements(); ++i) y[i] += attrs.beta * c.data<double>()[i];
+  HostTensor out = product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b,
+                           e.sums_in_float32(), e.output_shape());
+  with_wide_type(out.dtype(), [&](auto zero) {
+    using W = decltype(zero);  // integers have whole factors (the shape rule)
+    using M = ScalarMath<W>;
+    const auto factor = [](double value) {
+      return std::is_integral_v<W> ? static_cast<W>(static_cast<int64_t>(value)) : static_cast<W>(value);
+    };
+    W* y = out.mutable_data<W>();
+    for (int64_t i = 0; i < out.elements(); ++i) y[i] = M::mul(factor(attrs.alpha), y[i]);
+    if (e.inputs.size() < 3) return;
+    const HostTensor c = broadcast_to(widened(e.inputs[2]), e.output_shape());
+    for (int64_t i = 0; i < out.elements(); ++i)
+      y[i] = M::add(y[i], M::mul(factor(attrs.beta), c.data<W>()[i]));
+  });
   return {out};
 }
 

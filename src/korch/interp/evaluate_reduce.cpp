@@ -8,14 +8,6 @@
 namespace korch {
 namespace {
 
-// Calls f(W{}) with the wide type of the tensor.
-template <typename F>
-HostTensor in_wide_type(const HostTensor& wide, F&& f) {
-  if (wide.dtype() == DType::f64) return f(double{});
-  if (wide.dtype() == DType::u64) return f(uint64_t{});
-  return f(int64_t{});
-}
-
 template <typename W, typename Accumulate>
 HostTensor reduce(const Evaluation& e, const HostTensor& wide, W start, Accumulate accumulate) {
   HostTensor out(TensorType{wide.dtype(), e.output_shape()});
@@ -47,7 +39,7 @@ HostTensor arg_extreme(const Evaluation& e, bool largest) {
   HostTensor out(e.types[0]);
   if (out.elements() > 0 && extent == 0)
     throw Error(ErrorKind::invalid, "an empty axis has no extreme element");
-  return in_wide_type(wide, [&](auto zero) {
+  return with_wide_type(wide.dtype(), [&](auto zero) {
     using M = ScalarMath<decltype(zero)>;
     const auto* values = wide.data<decltype(zero)>();
     for (int64_t p = 0; p < out.elements(); ++p) {
@@ -69,7 +61,7 @@ HostTensor arg_extreme(const Evaluation& e, bool largest) {
 
 Results evaluate_reduce_sum(const Evaluation& e) {
   const HostTensor wide = widened(e.inputs[0]);
-  return {in_wide_type(wide, [&](auto zero) {
+  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
     using W = decltype(zero);
     return reduce<W>(e, wide, 0, [](W& sum, W value) { sum = ScalarMath<W>::add(sum, value); });
   })};
@@ -77,7 +69,7 @@ Results evaluate_reduce_sum(const Evaluation& e) {
 
 Results evaluate_reduce_prod(const Evaluation& e) {
   const HostTensor wide = widened(e.inputs[0]);
-  return {in_wide_type(wide, [&](auto zero) {
+  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
     using W = decltype(zero);
     return reduce<W>(e, wide, 1, [](W& product, W value) { product = ScalarMath<W>::mul(product, value); });
   })};
@@ -85,7 +77,7 @@ Results evaluate_reduce_prod(const Evaluation& e) {
 
 Results evaluate_reduce_max(const Evaluation& e) {
   const HostTensor wide = widened(e.inputs[0]);
-  return {in_wide_type(wide, [&](auto zero) {
+  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
     using W = decltype(zero);
     return reduce<W>(e, wide, extreme<W>(e.inputs[0].dtype(), false),
                      [](W& held, W value) { held = ScalarMath<W>::max(held, value); });
@@ -94,7 +86,7 @@ Results evaluate_reduce_max(const Evaluation& e) {
 
 Results evaluate_reduce_min(const Evaluation& e) {
   const HostTensor wide = widened(e.inputs[0]);
-  return {in_wide_type(wide, [&](auto zero) {
+  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
     using W = decltype(zero);
     return reduce<W>(e, wide, extreme<W>(e.inputs[0].dtype(), true),
                      [](W& held, W value) { held = ScalarMath<W>::min(held, value); });
@@ -116,7 +108,7 @@ Results evaluate_cum_sum(const Evaluation& e) {
   const int64_t inner = element_count(Shape(shape.begin() + attrs.axis + 1, shape.end()));
   HostTensor out(wide.type());
   const int64_t lanes = extent == 0 ? 0 : wide.elements() / extent;
-  return {in_wide_type(wide, [&](auto zero) {
+  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
     using W = decltype(zero);
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const int64_t first = lane / inner * extent * inner + lane % inner;

@@ -1,32 +1,34 @@
-// Reductions that are compositions, and normalization over arbitrary axes; all in double.
+// Reductions that are compositions, and normalization over arbitrary axes: floats in double, integers
+// exactly.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "korch/interp/evaluate.h"
 #include "korch/interp/reduce_rows.h"
+#include "korch/interp/scalar_functions.h"
 
 namespace korch {
 namespace {
 
-// finish(sum over the reduced elements of term(x)).
+// finish(sum over the reduced elements of term(x)), integers modulo 2^64.
 template <typename Term, typename Finish>
 Results sum_of(const Evaluation& e, Term term, Finish finish) {
-  const HostTensor input = converted(e.inputs[0], DType::f64);
-  HostTensor out = doubles(e.output_shape());
-  double* sums = out.mutable_data<double>();
-  reduce_into(input.data<double>(), input.shape(), e.attrs<ReduceAttrs>().axes, sums,
-              [&](double& sum, double value) { sum += term(value); });
-  for (int64_t i = 0; i < out.elements(); ++i) sums[i] = finish(sums[i]);
-  return {out};
+  const HostTensor wide = widened(e.inputs[0]);
+  return {with_wide_type(wide.dtype(), [&](auto zero) {
+    using W = decltype(zero);
+    HostTensor out(TensorType{wide.dtype(), e.output_shape()});
+    W* sums = out.mutable_data<W>();
+    reduce_into(wide.data<W>(), wide.shape(), e.attrs<ReduceAttrs>().axes, sums,
+                [&](W& sum, W value) { sum = ScalarMath<W>::add(sum, term(value)); });
+    for (int64_t i = 0; i < out.elements(); ++i) sums[i] = finish(sums[i]);
+    return out;
+  })};
 }
 
-double identity(double x) {
-  return x;
-}
-double square(double x) {
-  return x * x;
-}
+constexpr auto identity = [](auto x) { return x; };
+constexpr auto square = [](auto x) { return ScalarMath<decltype(x)>::mul(x, x); };
+constexpr auto magnitude = [](auto x) { return ScalarMath<decltype(x)>::abs(x); };
 
 // f(x, its reduced value) for every element of the input, in place.
 template <typename F>
@@ -41,21 +43,23 @@ void combine_with_reduced(HostTensor& input, const std::vector<int64_t>& axes,
 }  // namespace
 
 Results evaluate_reduce_mean(const Evaluation& e) {
-  const auto count = static_cast<double>(reduced_elements(e.inputs[0].shape(), e.attrs<ReduceAttrs>().axes));
-  return sum_of(e, identity, [count](double sum) { return sum / count; });
+  const int64_t count = reduced_elements(e.inputs[0].shape(), e.attrs<ReduceAttrs>().axes);
+  return sum_of(e, identity, [count](auto sum) {
+    using W = decltype(sum);
+    return ScalarMath<W>::div(sum, static_cast<W>(count));
+  });
 }
 
 Results evaluate_reduce_l1(const Evaluation& e) {
-  return sum_of(
-      e, [](double x) { return std::fabs(x); }, identity);
+  return sum_of(e, magnitude, identity);
 }
 
 Results evaluate_reduce_l2(const Evaluation& e) {
-  return sum_of(e, square, [](double sum) { return std::sqrt(sum); });
+  return sum_of(e, square, [](auto sum) { return static_cast<decltype(sum)>(std::sqrt(sum)); });
 }
 
 Results evaluate_reduce_log_sum(const Evaluation& e) {
-  return sum_of(e, identity, [](double sum) { return std::log(sum); });
+  return sum_of(e, identity, [](auto sum) { return static_cast<decltype(sum)>(std::log(sum)); });
 }
 
 Results evaluate_reduce_sum_square(const Evaluation& e) {

@@ -1,8 +1,8 @@
+#include <algorithm>
 #include <limits>
 
 #include "korch/interp/evaluate.h"
 #include "korch/interp/scalar_functions.h"
-#include "korch/interp/window.h"
 
 namespace korch {
 namespace {
@@ -11,32 +11,74 @@ Shape spatial(const Shape& shape) {
   return Shape(shape.begin() + 2, shape.end());
 }
 
-WindowGeometry pool_geometry(const Evaluation& e) {
-  const auto& attrs = e.attrs<PoolAttrs>();
-  return {spatial(e.inputs[0].shape()),
-          spatial(e.output_shape()),
-          attrs.kernel,
-          attrs.strides,
-          attrs.dilations,
-          attrs.pads_before};
+// One tap of a window along one axis: the outputs output, output + 1, ... (`count`) find the inputs input,
+// input + stride, ... under it.
+struct TapRun {
+  int64_t tap, output, input, count;
+};
+
+// The taps that meet the input for any output. A window may be far larger than the data.
+std::vector<TapRun> tap_runs(const PoolAttrs& attrs, size_t axis, int64_t before, int64_t input,
+                             int64_t output) {
+  const int64_t stride = attrs.strides[axis];
+  std::vector<TapRun> runs;
+  for (int64_t tap = 0; tap < attrs.kernel[axis]; ++tap) {
+    const int64_t shift = tap * attrs.dilations[axis] - before;
+    const int64_t room = input - shift;
+    if (room <= 0) break;
+    const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    const int64_t end = std::min(output, (room + stride - 1) / stride);
+    if (first < end) runs.push_back({tap, first, first * stride + shift, end - first});
+  }
+  return runs;
 }
 
 // visit(output position, input position, plane, tap) for every tap that lies inside the input, over all
-// planes of [N, C, ...].
+// planes of [N, C, ...]; of one output position in the order of the taps.
 template <typename Visit>
-void for_each_tap(const Evaluation& e, Visit visit) {
-  const WindowGeometry geometry = pool_geometry(e);
-  const int64_t planes = e.inputs[0].shape()[0] * e.inputs[0].shape()[1];
-  const int64_t in_plane = geometry.input_elements(), out_plane = geometry.output_elements();
-  const int64_t step = geometry.strides.back();
-  for (int64_t plane = 0; plane < planes; ++plane) {
-    for (int64_t tap = 0; tap < geometry.taps(); ++tap) {
-      geometry.for_each_run(tap, 0, geometry.output_rows(), [&](int64_t to, int64_t from, int64_t count) {
-        for (int64_t i = 0; i < count; ++i)
-          visit(plane * out_plane + to + i, plane * in_plane + from + i * step, plane, tap);
-      });
+class TapWalk {
+ public:
+  TapWalk(const Evaluation& e, Visit visit)
+      : attrs_(e.attrs<PoolAttrs>()),
+        input_(spatial(e.inputs[0].shape())),
+        output_(spatial(e.output_shape())),
+        visit_(visit) {
+    for (size_t axis = 0; axis < input_.size(); ++axis)
+      runs_.push_back(tap_runs(attrs_, axis, attrs_.pads_before[axis], input_[axis], output_[axis]));
+  }
+
+  void plane(int64_t number) {
+    plane_ = number;
+    walk(0, number, number, 0);
+  }
+
+ private:
+  void walk(size_t axis, int64_t to, int64_t from, int64_t tap) {
+    const int64_t stride = attrs_.strides[axis];
+    for (const TapRun& run : runs_[axis]) {
+      const int64_t at = tap * attrs_.kernel[axis] + run.tap;
+      const int64_t first_to = to * output_[axis] + run.output, first_from = from * input_[axis] + run.input;
+      if (axis + 1 == runs_.size()) {
+        for (int64_t i = 0; i < run.count; ++i) visit_(first_to + i, first_from + i * stride, plane_, at);
+      } else {
+        for (int64_t i = 0; i < run.count; ++i) walk(axis + 1, first_to + i, first_from + i * stride, at);
+      }
     }
   }
+
+  const PoolAttrs& attrs_;
+  const Shape input_, output_;
+  Visit visit_;
+  std::vector<std::vector<TapRun>> runs_;
+  int64_t plane_ = 0;
+};
+
+template <typename Visit>
+void for_each_tap(const Evaluation& e, Visit visit) {
+  element_count(e.attrs<PoolAttrs>().kernel);  // throws where a tap's number would overflow
+  TapWalk<Visit> taps(e, visit);
+  const int64_t planes = e.inputs[0].shape()[0] * e.inputs[0].shape()[1];
+  for (int64_t plane = 0; plane < planes; ++plane) taps.plane(plane);
 }
 
 template <typename W>
@@ -67,30 +109,34 @@ HostTensor window_max_indices(const Evaluation& e, const HostTensor& wide) {
 // Of each output position of one plane: how many taps lie inside the input, or inside the padded input.
 std::vector<double> tap_counts(const Evaluation& e) {
   const auto& attrs = e.attrs<PoolAttrs>();
-  WindowGeometry geometry = pool_geometry(e);
-  if (attrs.count_include_pad) {
-    for (size_t axis = 0; axis < geometry.input.size(); ++axis) {
-      geometry.input[axis] += attrs.pads_before[axis] + attrs.pads_after[axis];
-      geometry.pads_before[axis] = 0;
-    }
+  const Shape input = spatial(e.inputs[0].shape()), output = spatial(e.output_shape());
+  std::vector<double> counts = {1};
+  for (size_t axis = 0; axis < input.size(); ++axis) {
+    const int64_t before = attrs.count_include_pad ? 0 : attrs.pads_before[axis];
+    const int64_t padding = attrs.count_include_pad ? attrs.pads_before[axis] + attrs.pads_after[axis] : 0;
+    std::vector<double> along(output[axis], 0), product;
+    for (const TapRun& run : tap_runs(attrs, axis, before, input[axis] + padding, output[axis]))
+      for (int64_t i = 0; i < run.count; ++i) along[run.output + i] += 1;
+    for (double outer : counts)
+      for (double count : along) product.push_back(outer * count);
+    counts = std::move(product);
   }
-  std::vector<double> counts(geometry.output_elements(), 0);
-  for (int64_t tap = 0; tap < geometry.taps(); ++tap)
-    geometry.for_each_run(tap, 0, geometry.output_rows(), [&](int64_t to, int64_t, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) counts[to + i] += 1;
-    });
   return counts;
 }
 
 }  // namespace
 
 Results evaluate_window_sum(const Evaluation& e) {
-  const HostTensor input = converted(e.inputs[0], DType::f64);
-  HostTensor out = doubles(e.output_shape());
-  const double* x = input.data<double>();
-  double* y = out.mutable_data<double>();
-  for_each_tap(e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] += x[from]; });
-  return {out};
+  const HostTensor wide = widened(e.inputs[0]);
+  return {with_wide_type(wide.dtype(), [&](auto zero) {
+    using W = decltype(zero);
+    HostTensor out(TensorType{wide.dtype(), e.output_shape()});
+    const W* x = wide.data<W>();
+    W* y = out.mutable_data<W>();
+    for_each_tap(
+        e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] = ScalarMath<W>::add(y[to], x[from]); });
+    return out;
+  })};
 }
 
 Results evaluate_window_dot(const Evaluation& e) {
@@ -107,16 +153,13 @@ Results evaluate_window_dot(const Evaluation& e) {
 
 Results evaluate_window_max(const Evaluation& e) {
   const HostTensor wide = widened(e.inputs[0]);
-  if (wide.dtype() == DType::f64) return {window_max<double>(e, wide)};
-  if (wide.dtype() == DType::u64) return {window_max<uint64_t>(e, wide)};
-  return {window_max<int64_t>(e, wide)};
+  return {with_wide_type(wide.dtype(), [&](auto zero) { return window_max<decltype(zero)>(e, wide); })};
 }
 
 Results evaluate_max_pool_indices(const Evaluation& e) {
   const HostTensor wide = widened(e.inputs[0]);
-  if (wide.dtype() == DType::f64) return {window_max_indices<double>(e, wide)};
-  if (wide.dtype() == DType::u64) return {window_max_indices<uint64_t>(e, wide)};
-  return {window_max_indices<int64_t>(e, wide)};
+  return {
+      with_wide_type(wide.dtype(), [&](auto zero) { return window_max_indices<decltype(zero)>(e, wide); })};
 }
 
 Results evaluate_average_pool(const Evaluation& e) {

@@ -1,4 +1,5 @@
 #include "korch/interp/interpreter.h"
+#include "korch/interp/work.h"
 
 namespace korch {
 namespace {
@@ -33,6 +34,7 @@ int fold_constants(Graph& graph, int64_t max_growth_bytes) {
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph.value(output).type);
     if (grows_too_much(inputs, types, max_growth_bytes)) continue;
+    if (evaluation_work(node.op, node.attrs, input_types(graph, node), types) > kMaxFoldingWork) continue;
     const std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
     graph.kill_node(id);
     for (size_t i = 0; i < results.size(); ++i) {

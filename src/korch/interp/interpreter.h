@@ -32,7 +32,8 @@ std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTens
                                   const InterpretOptions& options = {});
 
 // Replaces nodes whose inputs are all constants by constants (native precision), unless the result would be
-// larger than `max_growth_bytes` more than what it replaces. Returns the number of folded nodes.
+// larger than `max_growth_bytes` more than what it replaces or take too long (work.h). Returns the number of
+// folded nodes.
 int fold_constants(Graph& graph, int64_t max_growth_bytes);
 
 }  // namespace korch

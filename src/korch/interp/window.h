@@ -1,5 +1,5 @@
-// The geometry of sliding windows: which input element each tap of each output position reads. Convolution,
-// pooling and (with input and output exchanged) transposed convolution walk it.
+// The geometry of sliding windows: which input element each tap of each output position reads. Convolution
+// and (with input and output exchanged) transposed convolution walk it.
 #pragma once
 
 #include <algorithm>

@@ -21,6 +21,18 @@ void require_axis(const InferArgs& args, int64_t axis, int64_t rank) {
   if (axis < 0 || axis >= rank) infer_fail(args, fmt::format("axis {} is not in [0, {})", axis, rank));
 }
 
+int64_t checked_add(const InferArgs& args, int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) infer_fail(args, fmt::format("{} + {} is too large", a, b));
+  return sum;
+}
+
+int64_t checked_multiply(const InferArgs& args, int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) infer_fail(args, fmt::format("{} * {} is too large", a, b));
+  return product;
+}
+
 void require_same_dtype(const InferArgs& args) {
   for (const TensorType& type : args.inputs)
     infer_require(args, type.dtype == args.inputs[0].dtype, "operands of different element types");

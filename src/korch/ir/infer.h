@@ -35,6 +35,10 @@ int64_t window_extent(const InferArgs& args, int64_t in, int64_t kernel, int64_t
 [[noreturn]] void infer_fail(const InferArgs& args, const std::string& what);
 void infer_require(const InferArgs& args, bool condition, const char* what);
 void require_axis(const InferArgs& args, int64_t axis, int64_t rank);
+// Arithmetic on extents and attributes, which may be anything in a text: fails where int64 does not hold the
+// result.
+int64_t checked_add(const InferArgs& args, int64_t a, int64_t b);
+int64_t checked_multiply(const InferArgs& args, int64_t a, int64_t b);
 void require_same_dtype(const InferArgs& args);
 void require_winograd(const InferArgs& args, const WinogradAttrs& attrs);
 // Numpy broadcasting that names the operator.

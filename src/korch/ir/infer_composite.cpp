@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "korch/ir/infer.h"
 
@@ -11,6 +13,9 @@ Shape gemm_shape(const InferArgs& args) {
   require_same_dtype(args);
   const GemmAttrs& gemm = args.get<GemmAttrs>();
   infer_require(args, args.rank(0) == 2 && args.rank(1) == 2, "operands must have rank 2");
+  const auto whole = [](double factor) { return std::trunc(factor) == factor && std::fabs(factor) < 0x1p53; };
+  infer_require(args, is_float(args.inputs[0].dtype) || (whole(gemm.alpha) && whole(gemm.beta)),
+                "integer operands need whole alpha and beta");
   Shape a = args.shape(0), b = args.shape(1);
   if (gemm.transpose_a) std::swap(a[0], a[1]);
   if (gemm.transpose_b) std::swap(b[0], b[1]);
@@ -28,7 +33,7 @@ Shape tiled(const InferArgs& args) {
   infer_require(args, repeats.size() == out.size(), "repeats need one entry per axis");
   for (size_t i = 0; i < out.size(); ++i) {
     infer_require(args, repeats[i] >= 0, "repeats must not be negative");
-    out[i] *= repeats[i];
+    out[i] = checked_multiply(args, out[i], repeats[i]);
   }
   return out;
 }
@@ -37,13 +42,14 @@ Shape blocked(const InferArgs& args) {
   const int64_t block = args.get<AxisAttrs>().axis;
   infer_require(args, args.rank(0) == 4 && block > 0, "needs rank 4 and a positive block size");
   const Shape& in = args.shape(0);
+  const int64_t square = checked_multiply(args, block, block);
   if (args.op == Op::SpaceToDepth) {
     infer_require(args, in[2] % block == 0 && in[3] % block == 0,
                   "the block does not divide the spatial axes");
-    return {in[0], in[1] * block * block, in[2] / block, in[3] / block};
+    return {in[0], checked_multiply(args, in[1], square), in[2] / block, in[3] / block};
   }
-  infer_require(args, in[1] % (block * block) == 0, "the squared block does not divide the channels");
-  return {in[0], in[1] / (block * block), in[2] * block, in[3] * block};
+  infer_require(args, in[1] % square == 0, "the squared block does not divide the channels");
+  return {in[0], in[1] / square, checked_multiply(args, in[2], block), checked_multiply(args, in[3], block)};
 }
 
 Shape resized(const InferArgs& args) {
@@ -51,6 +57,8 @@ Shape resized(const InferArgs& args) {
   infer_require(
       args, resize.sizes.size() == args.inputs[0].shape.size() && resize.scales.size() == resize.sizes.size(),
       "sizes and scales need one entry per axis");
+  for (double scale : resize.scales)
+    infer_require(args, scale > 0 && std::isfinite(scale), "scales must be positive");
   return resize.sizes;
 }
 
@@ -166,6 +174,27 @@ std::vector<TensorType> infer_composite(const InferArgs& args) {
       {Op::Resize, resized},
       {Op::OneHot, one_hot},
   };
+  // What divides, takes roots, exponentials or logarithms.
+  static const std::set<Op> floats_only = {
+      Op::Softmax,
+      Op::LogSoftmax,
+      Op::Hardmax,
+      Op::LayerNormalization,
+      Op::LpNormalization,
+      Op::InstanceNormalization,
+      Op::BatchNormalization,
+      Op::GroupNormalization,
+      Op::MeanVarianceNormalization,
+      Op::LRN,
+      Op::Gelu,
+      Op::Mish,
+      Op::AveragePool,
+      Op::ReduceL2,
+      Op::ReduceLogSum,
+      Op::ReduceLogSumExp,
+  };
+  infer_require(args, is_float(args.inputs[0].dtype) || !floats_only.contains(args.op),
+                "needs a float operand");
   const auto rule = rules.find(args.op);
   KORCH_ASSERT(rule != rules.end(), std::string("no shape rule for ") + name(args.op));
   const DType dtype = args.inputs[args.op == Op::OneHot ? 1 : 0].dtype;

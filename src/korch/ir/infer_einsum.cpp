@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cctype>
 #include <map>
 
 #include "korch/ir/infer.h"
@@ -15,6 +16,8 @@ std::string expand_ellipsis(const InferArgs& args, const std::string& labels, si
       infer_fail(args, fmt::format("\"{}\" does not fit an operand of rank {}", labels, rank));
     return labels;
   }
+  if (labels.find('.', dots + 3) != std::string::npos)
+    infer_fail(args, fmt::format("\"{}\" has two ellipses", labels));
   const size_t named = labels.size() - 3;
   if (named > rank) infer_fail(args, fmt::format("\"{}\" does not fit an operand of rank {}", labels, rank));
   return labels.substr(0, dots) + std::string(rank - named, '.') + labels.substr(dots + 3);
@@ -41,6 +44,13 @@ Shape einsum_shape(const InferArgs& args) {
   std::string equation;
   for (char c : args.get<EinsumAttrs>().equation) {
     if (c != ' ') equation += c;
+  }
+  for (size_t i = 0; i < equation.size(); ++i) {
+    if (equation.compare(i, 3, "...") == 0 || equation.compare(i, 2, "->") == 0) {
+      i += equation[i] == '.' ? 2 : 1;
+    } else if (std::isalpha(static_cast<unsigned char>(equation[i])) == 0 && equation[i] != ',') {
+      infer_fail(args, fmt::format("\"{}\" has labels other than letters", equation));
+    }
   }
   const size_t arrow = equation.find("->");
   std::string left = equation.substr(0, arrow) + ",";
@@ -76,6 +86,8 @@ Shape einsum_shape(const InferArgs& args) {
       i += 2;
       continue;
     }
+    if (result.find(result[i]) != i)
+      infer_fail(args, fmt::format("result label '{}' is named twice", result[i]));
     const auto found = extents.find(result[i]);
     if (found == extents.end())
       infer_fail(args, fmt::format("result label '{}' is in no operand", result[i]));

@@ -44,7 +44,7 @@ Shape sliced(const InferArgs& args) {
   for (size_t i = 0; i < in.size(); ++i) {
     infer_require(args, steps[i] != 0 && sizes[i] >= 0, "steps must not be zero, sizes not negative");
     if (sizes[i] == 0) continue;
-    const int64_t last = starts[i] + (sizes[i] - 1) * steps[i];
+    const int64_t last = checked_add(args, starts[i], checked_multiply(args, sizes[i] - 1, steps[i]));
     if (starts[i] < 0 || starts[i] >= in[i] || last < 0 || last >= in[i])
       infer_fail(args, fmt::format("slice from {} to {} leaves axis {}", starts[i], last, i));
   }
@@ -63,7 +63,7 @@ Shape padded(const InferArgs& args) {
                   "reflection needs pads smaller than the axis");
     infer_require(args, pad.mode != PadMode::edge || most == 0 || out[i] > 0,
                   "edge padding of an empty axis");
-    out[i] += pad.before[i] + pad.after[i];
+    out[i] = checked_add(args, out[i], checked_add(args, pad.before[i], pad.after[i]));
   }
   return out;
 }
@@ -76,7 +76,7 @@ Shape concatenated(const InferArgs& args) {
   for (size_t i = 1; i < args.inputs.size(); ++i) {
     Shape other = args.shape(i);
     infer_require(args, other.size() == out.size(), "operands of different rank");
-    out[axis] += other[axis];
+    out[axis] = checked_add(args, out[axis], other[axis]);
     other[axis] = out[axis];
     infer_require(args, other == out, "operands differ on another axis than the concatenated one");
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "korch/ir/infer.h"
 #include "korch/ir/winograd.h"
@@ -36,22 +37,32 @@ void require_spatial(const InferArgs& args, const ConvAttrs& conv, size_t spatia
 Shape conv_shape(const InferArgs& args, bool transposed) {
   const ConvAttrs& conv = args.get<ConvAttrs>();
   const size_t spatial = static_cast<size_t>(std::max<int64_t>(args.rank(0) - 2, 0));
+  infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
   require_spatial(args, conv, spatial, transposed);
   const Shape& x = args.shape(0);
   const Shape& w = args.shape(1);
-  const int64_t expected = transposed ? w[0] : w[1] * conv.group;
+  const int64_t expected = transposed ? w[0] : checked_multiply(args, w[1], conv.group);
   if (x[1] != expected || x[1] % conv.group != 0 || w[0] % conv.group != 0)
     infer_fail(args, fmt::format("{} channels, but weights for {} in {} groups", x[1], expected, conv.group));
-  const int64_t channels = transposed ? w[1] * conv.group : w[0];
+  const int64_t channels = transposed ? checked_multiply(args, w[1], conv.group) : w[0];
   infer_require(args, args.inputs.size() < 3 || args.shape(2) == Shape{channels},
                 "bias needs one element per channel");
   Shape out = {x[0], channels};
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t span = (w[i + 2] - 1) * conv.dilations[i] + 1;
-    const int64_t pads = conv.pads_before[i] + conv.pads_after[i];
-    out.push_back(transposed ? (x[i + 2] - 1) * conv.strides[i] + span + conv.output_padding[i] - pads
-                             : window_extent(args, x[i + 2], w[i + 2], conv.strides[i], conv.dilations[i],
-                                             conv.pads_before[i], conv.pads_after[i]));
+    const int64_t before = conv.pads_before[i], after = conv.pads_after[i];
+    if (!transposed) {
+      out.push_back(
+          window_extent(args, x[i + 2], w[i + 2], conv.strides[i], conv.dilations[i], before, after));
+    } else {
+      infer_require(args, conv.strides[i] > 0 && conv.dilations[i] > 0,
+                    "strides and dilations must be positive");
+      const int64_t span = checked_add(args, checked_multiply(args, w[i + 2] - 1, conv.dilations[i]), 1);
+      const int64_t steps = checked_multiply(args, x[i + 2] - 1, conv.strides[i]);
+      const int64_t full = checked_add(args, checked_add(args, steps, span), conv.output_padding[i]);
+      const int64_t pads = checked_add(args, before, after);
+      infer_require(args, pads > std::numeric_limits<int64_t>::min(), "negative pads");
+      out.push_back(checked_add(args, full, -pads));
+    }
     infer_require(args, out.back() >= 0, "negative output extent");
   }
   return out;

@@ -14,7 +14,7 @@ Shape gather_nd_shape(const InferArgs& args) {
   infer_require(args, !indices.empty() && is_integer(args.inputs[1].dtype),
                 "indices must be integers of rank 1 or more");
   const int64_t depth = indices.back();
-  if (batch < 0 || batch >= args.rank(1) || depth < 1 || batch + depth > args.rank(0))
+  if (batch < 0 || batch >= args.rank(1) || depth < 1 || depth > args.rank(0) - batch)
     infer_fail(args,
                fmt::format("{} batch axes and index tuples of {} exceed the data's rank", batch, depth));
   for (int64_t i = 0; i < batch; ++i) infer_require(args, data[i] == indices[i], "batch extents differ");
@@ -35,10 +35,19 @@ void check_scatter_nd(const InferArgs& args) {
     infer_fail(args, fmt::format("updates must have shape [{}]", to_string(updates)));
 }
 
+// An index replaces a coordinate on one axis; on the others its own coordinate is used, so it must be one of
+// the data's.
 void check_elements(const InferArgs& args) {
-  require_axis(args, args.get<AxisAttrs>().axis, args.rank(0));
+  const int64_t axis = args.get<AxisAttrs>().axis;
+  require_axis(args, axis, args.rank(0));
   infer_require(args, is_integer(args.inputs[1].dtype), "indices must be integers");
   infer_require(args, args.rank(1) == args.rank(0), "indices need the data's rank");
+  const Shape &data = args.shape(0), &indices = args.shape(1);
+  for (int64_t i = 0; i < args.rank(0); ++i) {
+    if (i != axis && indices[i] > data[i])
+      infer_fail(args, fmt::format("the indices' extent {} on axis {} exceeds the data's {}", indices[i], i,
+                                   data[i]));
+  }
 }
 
 using Types = std::vector<TensorType>;
@@ -50,6 +59,7 @@ Types cum_sum(const InferArgs& args) {
 
 Types top_k(const InferArgs& args) {
   const TopKAttrs& top = args.get<TopKAttrs>();
+  require_axis(args, top.axis, args.rank(0));
   require_axis(args, top.axis, args.rank(0));
   Shape shape = args.shape(0);
   if (top.k < 0 || top.k > shape[top.axis])

@@ -66,8 +66,8 @@ int64_t window_extent(const InferArgs& args, int64_t in, int64_t kernel, int64_t
                       int64_t before, int64_t after) {
   infer_require(args, kernel > 0 && stride > 0 && dilation > 0,
                 "kernel, strides and dilations must be positive");
-  const int64_t span = (kernel - 1) * dilation + 1;
-  const int64_t padded = in + before + after;
+  const int64_t span = checked_add(args, checked_multiply(args, kernel - 1, dilation), 1);
+  const int64_t padded = checked_add(args, checked_add(args, in, before), after);
   if (padded < span)
     infer_fail(args, fmt::format("a window of {} does not fit an axis of {} with padding {}+{}", span, in,
                                  before, after));

@@ -142,7 +142,8 @@ Expr operator<=(const Expr& a, const Expr& b) {
   return call(le, a, b);
 }
 
-// A NaN fails every comparison, so the branches below that return x itself propagate it.
+// A NaN fails every comparison: the branches below that return x itself where a comparison fails propagate
+// it; ThresholdedRelu and Shrink make it 0.
 std::map<Op, ScalarExpr> make_table() {
   const Expr x = arg0, y = arg1, z = arg2, a = alpha, b = beta;
   // tanh(log(1 + e^x)) = n / (n + 2); from x = 20 on it is 1, in double precision too.
@@ -189,7 +190,7 @@ std::map<Op, ScalarExpr> make_table() {
       {Op::Selu, b * call(select, x < 0.0, a * call(expm1, x), x)},  // beta is ONNX's gamma
       {Op::HardSigmoid, call(max, call(min, a * x + b, 1.0), 0.0)},
       {Op::HardSwish, x * call(max, call(min, x / 6.0 + 0.5, 1.0), 0.0)},
-      {Op::ThresholdedRelu, call(select, x <= a, 0.0, x)},
+      {Op::ThresholdedRelu, call(select, a < x, x, 0.0)},
       {Op::Shrink, call(select, x < -a, x + b, call(select, a < x, x - b, 0.0))},  // alpha: lambd, beta: bias
       {Op::Cast, call(cast, x)},
       {Op::Add, x + y},
