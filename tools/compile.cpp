@@ -164,7 +164,9 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--threads", options.threads, "workers that run the executable; 0: all cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb->add_option("--shape", arguments->shapes,
+                   "fix what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
+                   "dimension everywhere, SYMBOL=4");
   verb->add_option("--accuracy", options.accuracy,
                    "strict: float32, sums reassociated; standard: also Winograd and Strassen, subnormal "
                    "results are 0; relaxed")

@@ -162,7 +162,27 @@ TEST(BadGraph, ControlCharactersOfNamesAreEscaped) {
   expect_refused(b, ErrorKind::invalid, {"\"bad\\x1b[31m\\x0a\""});
 }
 
+// Whatever a name holds, terminals, dumps and plans get it as text.
+TEST(BadGraph, NamesInTheGraphArePrintable) {
+  const std::string name("a\0\x1b[2J\n\xc2\x9b\xff\xc3\xa9\\n", 14);
+  ModelBuilder b;
+  b.input(name, {2}).output("y" + name);
+  b.node("Relu", {name}, {"y" + name}, "n" + name);
+  const Graph graph = import_onnx_bytes(b.bytes());
+  const std::string shown = "a\\x00\\x1b[2J\\x0a\\xc2\\x9b\\xff\xc3\xa9\\n";
+  EXPECT_EQ(graph.value(graph.inputs()[0]).name, shown);
+  EXPECT_EQ(graph.output_names()[0], "y" + shown);
+  EXPECT_EQ(graph.node(0).origins, (std::vector<std::string>{"n" + shown}));
+}
+
 TEST(BadGraph, Opset) {
+  ModelBuilder twice = relu_model();
+  twice.model.add_opset_import()->set_version(12);
+  expect_refused(twice, ErrorKind::invalid, {"two opsets"});
+  twice.model.mutable_opset_import(1)->set_domain("ai.onnx");
+  expect_refused(twice, ErrorKind::invalid, {"two opsets"});
+  twice.model.mutable_opset_import(1)->set_domain("com.example");
+  EXPECT_EQ(import_onnx_bytes(twice.bytes()).live_node_count(), 1u);
   ModelBuilder none;
   none.model.clear_opset_import();
   expect_refused(none, ErrorKind::invalid, {"opset"});
@@ -199,25 +219,71 @@ TEST(Unsupported, DataDependentShapesSayWhatToDo) {
   b.node("Reshape", {"x", "shape"}, {"y"}, "to_data");
   b.node("NonZero", {"x"}, {"z"}, "count");
   expect_refused(b, ErrorKind::unsupported,
-                 {"\"to_data\" (Reshape)", "\"shape\"", "--shape", "\"count\" (NonZero)"});
+                 {"\"to_data\" (Reshape)", "\"shape\"", "--shape",
+                  "\"count\" (NonZero): the shape of its result depends on the data"});
+}
+
+TEST(Unsupported, ManyNodesAreCountedPerOperator) {
+  ModelBuilder b;
+  b.input("x", {2, 3});
+  for (int i = 0; i < 40; ++i) {
+    const std::string q = "q" + std::to_string(i), d = "d" + std::to_string(i);
+    b.node("QuantizeLinear", {"x", "x"}, {q}, q);
+    if (i < 30) b.node("Bernoulli", {"x"}, {d}, d);
+    b.output(q);
+    if (i < 30) b.output(d);
+  }
+  try {
+    import_onnx_bytes(b.bytes());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "the model uses what korch does not support:\n  40 times QuantizeLinear\n  30 times Bernoulli\n"
+        "for example:\n  node \"q0\" (QuantizeLinear)\n  node \"d0\" (Bernoulli)");
+  }
 }
 
 TEST(BadInput, DynamicDimensionsNeedAShape) {
   ModelBuilder b;
   b.input("x", {-1, 3, -1}, 1, {"batch", "", ""}).output("y");
   b.node("Relu", {"x"}, {"y"});
-  expect_refused(b, ErrorKind::invalid, {"\"x\"", "\"batch\" (axis 0)", "(axis 2)", "--shape x=1x3x1"});
+  expect_refused(b, ErrorKind::invalid, {"\"x\" [batch x 3 x ?]", "--shape x=1x3x128"});
   EXPECT_EQ(import_onnx_bytes(b.bytes(), {{{"x", {4, 3, 5}}}}).value(0).type.shape, (Shape{4, 3, 5}));
+  expect_refused(b, ErrorKind::invalid, {"\"x\" [7 x 3 x ?]", "--shape x=7x3x128"}, {{{"batch", {7}}}});
   expect_refused(b, ErrorKind::invalid, {"extent 3 on axis 1"}, {{{"x", {4, 2, 5}}}});
   expect_refused(b, ErrorKind::invalid, {"rank 3", "rank 2"}, {{{"x", {4, 3}}}});
   expect_refused(b, ErrorKind::invalid, {"negative"}, {{{"x", {-4, 3, 1}}}});
   expect_refused(b, ErrorKind::usage, {"\"typo\""}, {{{"x", {4, 3, 5}}, {"typo", {1}}}});
+  expect_refused(b, ErrorKind::usage, {"contradicts", "\"batch\"=7"}, {{{"x", {4, 3, 5}}, {"batch", {7}}}});
+}
+
+TEST(BadInput, AllOpenInputsAreNamedAndASymbolIsGivenOnce) {
+  ModelBuilder b;
+  b.input("ids", {-1, -1}, 1, {"batch", "seq"})
+      .input("mask", {-1, 1, -1}, 1, {"batch", "", "seq"})
+      .output("y");
+  b.node("Add", {"ids", "mask"}, {"y"});
+  expect_refused(
+      b, ErrorKind::invalid,
+      {"\"ids\" [batch x seq], \"mask\" [batch x 1 x seq]", "e.g. --shape batch=1 --shape seq=128"});
+  expect_refused(b, ErrorKind::invalid, {"\"ids\" [2 x seq]", "e.g. --shape seq=128"}, {{{"batch", {2}}}});
+  const Graph graph = import_onnx_bytes(b.bytes(), {{{"batch", {2}}, {"seq", {5}}}});
+  EXPECT_EQ(graph.value(graph.inputs()[0]).type.shape, (Shape{2, 5}));
+  EXPECT_EQ(graph.value(graph.inputs()[1]).type.shape, (Shape{2, 1, 5}));
+  EXPECT_EQ(import_onnx_bytes(b.bytes(), {{{"ids", {3, 4}}, {"mask", {3, 1, 4}}}}).value(0).type.shape,
+            (Shape{3, 4}));
+  expect_refused(b, ErrorKind::usage, {"\"seq\" is a symbolic dimension", "one extent"}, {{{"seq", {2, 3}}}});
+  ModelBuilder both;
+  both.input("n", {-1}, 1, {"n"}).output("y");
+  both.node("Relu", {"n"}, {"y"});
+  expect_refused(both, ErrorKind::usage, {"\"n\" is both"}, {{{"n", {3}}}});
 }
 
 TEST(BadInput, NoShapeAtAll) {
   ModelBuilder b = relu_model();
   b.model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
-  expect_refused(b, ErrorKind::invalid, {"\"x\"", "no shape", "--shape x="});
+  expect_refused(b, ErrorKind::invalid, {"\"x\" of unknown rank", "--shape x="});
   EXPECT_EQ(import_onnx_bytes(b.bytes(), {{{"x", {7}}}}).value(0).type.shape, (Shape{7}));
   b.model.mutable_graph()->mutable_input(0)->mutable_type()->clear_tensor_type();
   expect_refused(b, ErrorKind::unsupported, {"\"x\"", "not a tensor"});
@@ -400,6 +466,78 @@ TEST(BadAttribute, WrongTypeUnknownOrMissing) {
   expect_refused(missing, ErrorKind::invalid, {"\"c\" (Concat)", "axis", "missing"});
 }
 
+TEST(BadAttribute, GivenTwice) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).output("y");
+  auto& node = b.node("Concat", {"x", "x"}, {"y"}, "c");
+  set_attribute(node, "axis", int64_t{0});
+  set_attribute(node, "axis", int64_t{1});
+  expect_refused(b, ErrorKind::invalid, {"\"c\" (Concat)", "\"axis\"", "twice"});
+}
+
+TEST(BadNode, SurplusInputs) {
+  ModelBuilder b;
+  b.input("x", {2, 3}).output("y");
+  b.node("Relu", {"x", "x"}, {"y"}, "r");
+  expect_refused(b, ErrorKind::invalid, {"\"r\" (Relu)", "input 1 (\"x\")"});
+  ModelBuilder old(10);  // bounds of Clip became inputs with opset 11
+  old.input("x", {2, 3}).output("y");
+  old.floats("low", {}, {0});
+  old.node("Clip", {"x", "low"}, {"y"}, "c");
+  expect_refused(old, ErrorKind::invalid, {"\"c\" (Clip)", "input 1"});
+  ModelBuilder left_out;
+  left_out.input("x", {2, 3}).output("y");
+  left_out.node("Relu", {"x", "", ""}, {"y"});
+  EXPECT_EQ(import_onnx_bytes(left_out.bytes()).live_node_count(), 1u);
+}
+
+TEST(BadNode, OperatorsThatTheOpsetHasNot) {
+  ModelBuilder early(13);
+  early.input("x", {2, 3}).output("y");
+  early.floats("w", {3}, {1, 1, 1});
+  early.node("LayerNormalization", {"x", "w"}, {"y"}, "norm");
+  expect_refused(early, ErrorKind::invalid, {"\"norm\" (LayerNormalization)", "opset 13", "17 to 22"});
+  ModelBuilder late(13);
+  late.input("x", {1, 1, 3}).output("y");
+  late.floats("scales", {3}, {1, 1, 2});
+  late.node("Upsample", {"x", "scales"}, {"y"}, "up");
+  expect_refused(late, ErrorKind::invalid, {"\"up\" (Upsample)", "opset 13", "7 to 9"});
+}
+
+TEST(BadNode, IntegersWhereOnlyFloatsAreDefined) {
+  ModelBuilder conv;
+  conv.input("x", {1, 1, 4, 4}, 6).input("w", {1, 1, 3, 3}, 6).output("y");
+  conv.node("Conv", {"x", "w"}, {"y"}, "c");
+  expect_refused(conv, ErrorKind::invalid, {"\"c\" (Conv)", "floats"});
+  ModelBuilder softmax;
+  softmax.input("x", {2, 3}, 7).output("y");
+  softmax.node("Softmax", {"x"}, {"y"}, "s");
+  expect_refused(softmax, ErrorKind::invalid, {"\"s\" (Softmax)", "float"});
+}
+
+// Off the axis an index keeps its own coordinate: the data must have it.
+TEST(BadShapes, IndicesBeyondTheDataOffTheAxis) {
+  for (const bool constant : {true, false}) {
+    for (const bool scatter : {true, false}) {
+      ModelBuilder b;
+      b.output("y");
+      const std::vector<int64_t> indices(10, 0);
+      if (constant) {
+        b.floats("data", {1, 5}, {1, 2, 3, 4, 5});
+        b.floats("updates", {2, 5}, std::vector<float>(10, 7));
+        b.initializer("at", HostTensor::of<int64_t>(DType::i64, {2, 5}, indices));
+      } else {
+        b.input("data", {1, 5}).input("updates", {2, 5}).input("at", {2, 5}, 7);
+      }
+      std::vector<std::string> inputs = {"data", "at"};
+      if (scatter) inputs.push_back("updates");
+      const char* op = scatter ? "ScatterElements" : "GatherElements";
+      set_attribute(b.node(op, inputs, {"y"}, "pick"), "axis", int64_t{1});
+      expect_refused(b, ErrorKind::invalid, {"\"pick\"", op, "extent 2 on axis 0", "data's 1"});
+    }
+  }
+}
+
 TEST(BadAttribute, ExtremeValues) {
   const int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
   for (int64_t value : {low, low + 1, int64_t{-7}, int64_t{0}, high}) {
@@ -436,6 +574,23 @@ TEST(BadShapes, NameTheNodeAndTheTypes) {
   type.model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(7);
   type.node("Relu", {"x"}, {"y"});
   expect_refused(type, ErrorKind::invalid, {"\"y\"", "INT64", "f32[2x3]"});
+}
+
+TEST(BadShapes, DeclaredOutputsMustBeWhatIsComputed) {
+  const auto declare = [](const std::vector<int64_t>& extents) {
+    ModelBuilder b = relu_model();
+    auto* type = b.model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type();
+    type->mutable_shape();
+    for (int64_t extent : extents) {
+      auto* dimension = type->mutable_shape()->add_dim();
+      if (extent >= 0) dimension->set_dim_value(extent);
+    }
+    return b;
+  };
+  expect_refused(declare({2, 4}), ErrorKind::invalid, {"\"y\"", "[2x4]", "f32[2x3]"});
+  expect_refused(declare({2, 3, 1}), ErrorKind::invalid, {"\"y\"", "[2x3x1]"});
+  expect_refused(declare({-1}), ErrorKind::invalid, {"\"y\"", "[?]"});
+  EXPECT_EQ(import_onnx_bytes(declare({2, -1}).bytes()).live_node_count(), 1u);
 }
 
 TEST(BadShapes, MissingInputs) {

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "korch/interp/interpreter.h"
+#include "korch/ir/text.h"
 #include "korch/onnx/import.h"
 #include "model_builder.h"
 
@@ -251,6 +253,181 @@ TEST(Import, PowOfIntegersByFloats) {
   b.floats("half", {}, {0.5f});
   b.node("Pow", {"x", "half"}, {"y"});
   EXPECT_EQ(run(b, {HostTensor::of<int32_t>(DType::i32, {3}, {4, 9, 10})}), (std::vector<double>{2, 3, 3}));
+}
+
+// Integers beyond 2^53 have no double of their own.
+constexpr int64_t kBeyondDouble = (int64_t{1} << 53) + 1;
+
+std::vector<int64_t> run_ints(const ModelBuilder& b, const std::vector<HostTensor>& inputs) {
+  return as_int_vector(interpret(import_onnx_bytes(b.bytes()), inputs)[0]);
+}
+
+TEST(Import, RangesOfIntegersAreExact) {
+  const auto range = [](int64_t start, int64_t limit, int64_t delta) {
+    ModelBuilder b;
+    b.output("y");
+    const int64_t bounds[] = {start, limit, delta};
+    for (int i = 0; i < 3; ++i)
+      b.initializer(std::string(1, static_cast<char>('a' + i)),
+                    HostTensor::of<int64_t>(DType::i64, {}, {bounds[i]}));
+    b.node("Range", {"a", "b", "c"}, {"y"}, "range");
+    return b;
+  };
+  const auto values = [&](int64_t start, int64_t limit, int64_t delta) {
+    return run_ints(range(start, limit, delta), {});
+  };
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(values(kBeyondDouble, kBeyondDouble + 3, 1),
+            (std::vector<int64_t>{kBeyondDouble, kBeyondDouble + 1, kBeyondDouble + 2}));
+  EXPECT_EQ(values(-kBeyondDouble, -kBeyondDouble - 3, -2),
+            (std::vector<int64_t>{-kBeyondDouble, -kBeyondDouble - 2}));
+  EXPECT_EQ(values(kLeast, kMost, kMost), (std::vector<int64_t>{kLeast, -1, kMost - 1}));
+  EXPECT_EQ(values(kMost, kLeast, kLeast), (std::vector<int64_t>{kMost, -1}));
+  EXPECT_EQ(values(3, 3, 1), std::vector<int64_t>{});
+  EXPECT_EQ(values(3, 4, -1), std::vector<int64_t>{});
+  EXPECT_THROW(import_onnx_bytes(range(0, 4, 0).bytes()), Error);
+  EXPECT_THROW(import_onnx_bytes(range(kLeast, kMost, 1).bytes()), Error);
+}
+
+TEST(Import, PaddingValuesOfIntegersAreExact) {
+  ModelBuilder b;
+  b.input("x", {2}, 7).output("y");
+  b.ints("pads", {1, 2});
+  b.initializer("value", HostTensor::of<int64_t>(DType::i64, {}, {kBeyondDouble}));
+  b.node("Pad", {"x", "pads", "value"}, {"y"});
+  EXPECT_EQ(run_ints(b, {HostTensor::of<int64_t>(DType::i64, {2}, {5, kBeyondDouble + 2})}),
+            (std::vector<int64_t>{kBeyondDouble, 5, kBeyondDouble + 2, kBeyondDouble, kBeyondDouble}));
+}
+
+TEST(Import, PowersOfIntegersTakeTheWholeExponent) {
+  ModelBuilder b;
+  b.input("x", {3}, 6).input("e", {3}, 7).output("y");
+  b.node("Pow", {"x", "e"}, {"y"});
+  EXPECT_EQ(
+      run_ints(b, {HostTensor::of<int32_t>(DType::i32, {3}, {2, -1, 3}),
+                   HostTensor::of<int64_t>(DType::i64, {3}, {(int64_t{1} << 32) + 2, kBeyondDouble, 4})}),
+      (std::vector<int64_t>{0, -1, 81}));
+}
+
+// A missing bound of Clip is the type's extreme number (ONNX 1.17, operator Clip).
+TEST(Import, ClipWithoutABoundMakesInfinitiesFinite) {
+  ModelBuilder b;
+  b.input("x", {4}).output("y");
+  b.floats("high", {}, {1});
+  b.node("Clip", {"x", "", "high"}, {"y"});
+  const HostTensor x = HostTensor::of<float>(DType::f32, {4}, {-INFINITY, -3, 5, NAN});
+  const std::vector<double> y = run(b, {x});
+  EXPECT_EQ(y[0], std::numeric_limits<float>::lowest());
+  EXPECT_EQ(y[1], -3);
+  EXPECT_EQ(y[2], 1);
+  EXPECT_TRUE(std::isnan(y[3]));
+  ModelBuilder neither(6);
+  neither.input("x", {4}).output("y");
+  neither.node("Clip", {"x"}, {"y"});
+  const HostTensor infinities = HostTensor::of<float>(DType::f32, {4}, {-INFINITY, INFINITY, 5, 0});
+  EXPECT_EQ(run(neither, {infinities})[1], std::numeric_limits<float>::max());
+}
+
+TEST(Import, DropoutThatDropsNothing) {
+  const auto model = [](float ratio) {
+    ModelBuilder b;
+    b.input("x", {2}).output("y").output("mask");
+    b.floats("ratio", {}, {ratio});
+    b.initializer("training", converted(HostTensor::of<uint8_t>(DType::u8, {}, {1}), DType::bool_));
+    b.node("Dropout", {"x", "ratio", "training"}, {"y", "mask"});
+    return b;
+  };
+  const auto results = interpret(import_onnx_bytes(model(0).bytes()), {counting({2})});
+  EXPECT_EQ(element_as_double(results[0], 1), 1);
+  EXPECT_EQ(as_int_vector(results[1]), (std::vector<int64_t>{1, 1}));
+  EXPECT_THROW(import_onnx_bytes(model(0.5f).bytes()), Error);
+}
+
+TEST(Import, AxesOfTransposeMayCountFromTheEnd) {
+  ModelBuilder b;
+  b.input("x", {1, 2, 3}).output("y");
+  set_attribute(b.node("Transpose", {"x"}, {"y"}), "perm", std::vector<int64_t>{-1, 0, -2});
+  Shape shape;
+  EXPECT_EQ(run(b, {counting({1, 2, 3})}, &shape), (std::vector<double>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(shape, (Shape{3, 1, 2}));
+}
+
+TEST(Import, GeluByTanh) {
+  ModelBuilder b(20);
+  b.input("x", {5}).output("y");
+  set_attribute(b.node("Gelu", {"x"}, {"y"}, "gelu"), "approximate", "tanh");
+  EXPECT_EQ(print(import_onnx_bytes(b.bytes())), R"(graph {
+  input %x : f32[5] "x"
+  %v1 = Mul(%x, %x) : f32[5] @ "gelu"
+  %v2 = Constant() {value=[0.071354814]} : f32[] @ "gelu"
+  %v3 = Mul(%v1, %v2) : f32[5] @ "gelu"
+  %v4 = Constant() {value=[1.5957692]} : f32[] @ "gelu"
+  %v5 = Add(%v3, %v4) : f32[5] @ "gelu"
+  %v6 = Mul(%x, %v5) : f32[5] @ "gelu"
+  %v7 = Sigmoid(%v6) : f32[5] @ "gelu"
+  %y = Mul(%x, %v7) : f32[5] @ "gelu"
+  output %y "y"
+}
+)");
+  const std::vector<float> x = {-6, -1, 0, 0.5, 4};
+  const std::vector<double> y = run(b, {HostTensor::of<float>(DType::f32, {5}, x)});
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double u = std::sqrt(2 / M_PI) * (x[i] + 0.044715 * x[i] * x[i] * x[i]);
+    EXPECT_NEAR(y[i], 0.5 * x[i] * (1 + std::tanh(u)), 1e-6) << x[i];
+  }
+}
+
+TEST(Import, ConcatOfManyOperandsIsATree) {
+  ModelBuilder b;
+  b.input("x", {2, 1}).output("y");
+  std::vector<std::string> operands;
+  for (int i = 0; i < 2000; ++i) {
+    operands.push_back("c" + std::to_string(i));
+    b.floats(operands.back(), {1}, {static_cast<float>(i)});
+    b.node("Add", {"x", operands.back()}, {"s" + std::to_string(i)});
+    operands.back()[0] = 's';
+  }
+  set_attribute(b.node("Concat", operands, {"y"}), "axis", int64_t{1});
+  const Graph graph = import_onnx_bytes(b.bytes());
+  for (NodeId id : graph.topological_order()) EXPECT_LE(graph.node(id).inputs.size(), 64u);
+  const std::vector<double> y = run(b, {HostTensor::of<float>(DType::f32, {2, 1}, {0, 5000})});
+  for (int i = 0; i < 2000; ++i) {
+    EXPECT_EQ(y[i], i);
+    EXPECT_EQ(y[2000 + i], 5000 + i);
+  }
+}
+
+// A window far larger than the data costs no more than the data under it.
+TEST(Import, FoldsPoolsOfHugeWindows) {
+  ModelBuilder b(12);
+  b.output("y").output("at").output("mean");
+  HostTensor x(TensorType{DType::f32, {1, 1, 5, 5}});
+  for (int i = 0; i < 25; ++i) x.mutable_data<float>()[i] = static_cast<float>(i * 7 % 25);
+  b.initializer("x", x);
+  const int64_t side = 1 << 20;
+  for (const char* op : {"MaxPool", "AveragePool"}) {
+    const bool max = std::string(op) == "MaxPool";
+    auto& node =
+        b.node(op, {"x"}, max ? std::vector<std::string>{"y", "at"} : std::vector<std::string>{"mean"});
+    set_attribute(node, "kernel_shape", std::vector<int64_t>{side, side});
+    set_attribute(node, "pads", std::vector<int64_t>{side - 5, side - 5, side - 5, side - 5});
+    set_attribute(node, "strides", std::vector<int64_t>{side - 5, side - 5});
+  }
+  const auto results = interpret(import_onnx_bytes(b.bytes()), {});
+  EXPECT_EQ(results[0].shape(), (Shape{1, 1, 2, 2}));
+  EXPECT_EQ(as_int_vector(results[0]), (std::vector<int64_t>{24, 24, 24, 24}));
+  EXPECT_EQ(as_int_vector(results[1]), (std::vector<int64_t>{7, 7, 7, 7}));
+  EXPECT_EQ(as_int_vector(results[2]), (std::vector<int64_t>{12, 12, 12, 12}));
+}
+
+TEST(Import, LongArithmeticIsNotFolded) {
+  ModelBuilder b;
+  b.output("y");
+  const int64_t side = 1 << 11;
+  b.ints("shape", {side, side});
+  b.node("ConstantOfShape", {"shape"}, {"a"});
+  b.node("MatMul", {"a", "a"}, {"y"});
+  EXPECT_EQ(ops(import_onnx_bytes(b.bytes())), std::vector<Op>{Op::MatMul});
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "korch/interp/interpreter.h"
+#include "korch/interp/work.h"
 #include "korch/onnx/tensor_data.h"
 
 namespace korch::onnx {
 namespace {
 
 constexpr int64_t kAlwaysFoldedBytes = 64 << 10;  // shape arithmetic, however much there was before
+constexpr double kAlwaysFoldedWork = 0x1p16;
 
 }  // namespace
 
@@ -34,8 +36,15 @@ bool GraphBuilder::may_grow(const std::vector<TensorType>& results, const std::v
   if (growth <= kAlwaysFoldedBytes) return true;
   for (const Operand& input : inputs) growth -= input->type.bytes();
   growth = std::max<int64_t>(growth, 0);
-  if (growth > kMaxGrowthBytes - growth_bytes_) return false;
+  if (growth > max_growth_bytes_ - growth_bytes_) return false;
   growth_bytes_ += growth;
+  return true;
+}
+
+bool GraphBuilder::may_work(double work) {
+  if (work <= kAlwaysFoldedWork) return true;
+  if (work > max_work_ - work_) return false;
+  work_ += work;
   return true;
 }
 
@@ -51,7 +60,9 @@ std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Op
   for (const TensorType& type : types) require_fits_memory(type);
 
   std::vector<Operand> outputs;
-  if (std::count(constants.begin(), constants.end(), nullptr) == 0 && may_grow(types, inputs)) {
+  const bool constant_inputs = std::count(constants.begin(), constants.end(), nullptr) == 0;
+  if (constant_inputs && may_work(evaluation_work(op, attrs, input_types, types)) &&
+      may_grow(types, inputs)) {
     std::vector<HostTensor> values;
     for (const HostTensor* constant : constants) values.push_back(*constant);
     Node node;

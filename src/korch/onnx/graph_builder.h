@@ -25,17 +25,18 @@ struct OperandState {
 };
 using Operand = std::shared_ptr<OperandState>;
 
-// Folding shape arithmetic must not inflate a model: more than this is not added by constants that the file
-// does not hold.
-constexpr int64_t kMaxGrowthBytes = 256 << 20;
-
 class GraphBuilder {
  public:
+  // Folding must not inflate a model, nor take long: no more than this is added by constants that the file
+  // does not hold, and read to compute them (interp/work.h).
+  GraphBuilder(int64_t max_growth_bytes, double max_work)
+      : max_growth_bytes_(max_growth_bytes), max_work_(max_work) {}
+  int64_t max_growth_bytes() const { return max_growth_bytes_; }
   Operand input(TensorType type, const std::string& name);
   Operand constant(HostTensor value, std::vector<std::string> origins = {});
-  // The outputs of one operator; constants when all inputs are and the result is not much larger than they
-  // are. Throws Error{invalid} from the shape rules, Error{resource} when a result exceeds the machine's
-  // memory.
+  // The outputs of one operator; constants when all inputs are, the result is not much larger than they are
+  // and folding does not take long. Throws Error{invalid} from the shape rules, Error{resource} when a result
+  // exceeds the machine's memory.
   std::vector<Operand> emit(Op op, Attrs attrs, const std::vector<Operand>& inputs,
                             const std::string& origin);
   // The Value of an operand; puts a constant into the Graph.
@@ -45,10 +46,14 @@ class GraphBuilder {
   Graph& graph() { return graph_; }
 
  private:
+  bool may_work(double work);
   bool may_grow(const std::vector<TensorType>& results, const std::vector<Operand>& inputs);
 
+  const int64_t max_growth_bytes_;
+  const double max_work_;
   Graph graph_;
   int64_t growth_bytes_ = 0;  // what folding has added so far
+  double work_ = 0;           // elements it has read (interp/work.h)
 };
 
 }  // namespace korch::onnx

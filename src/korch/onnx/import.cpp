@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <new>
 #include <set>
 #include <unordered_map>
 
 #include "korch/base/interrupt.h"
+#include "korch/base/printable.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
@@ -19,8 +21,9 @@ namespace korch {
 namespace onnx {
 namespace {
 
-constexpr int64_t kMinOpset = 6;   // what came before had other attributes throughout
-constexpr int64_t kMaxOpset = 22;  // the last whose changes the rules know
+constexpr int64_t kMinOpset = 6;    // what came before had other attributes throughout
+constexpr size_t kMaxListed = 8;    // unsupported places that a message lists one by one
+constexpr size_t kMaxCounted = 24;  // operators whose unsupported nodes it counts
 
 // What an operator reads and writes has to be in memory at once, and so do the graph's inputs and outputs.
 void require_operators_fit_memory(const Graph& graph) {
@@ -42,7 +45,10 @@ void require_operators_fit_memory(const Graph& graph) {
 class Importer {
  public:
   Importer(proto::ModelProto model, const std::string& folder, const ImportOptions& options)
-      : model_(std::move(model)), external_(folder), options_(options) {}
+      : model_(std::move(model)),
+        external_(folder),
+        options_(options),
+        builder_(options.max_folding_growth_bytes, options.max_folding_work) {}
 
   Graph run() {
     read_opset();
@@ -64,13 +70,22 @@ class Importer {
   void read_opset();
   void read_initializers();
   void read_inputs();
-  Shape input_shape(const proto::ValueInfoProto& input) const;
+  void check_given_shapes() const;
+  Shape input_shape(const proto::ValueInfoProto& input);
+  int64_t extent_of(const proto::ValueInfoProto& input, int axis);
+  void add_open(const proto::ValueInfoProto& input, const std::string& shape);
+  void throw_open() const;
   void add_source(const std::string& name, Operand operand, const char* what);
   void import_node(int number);
-  std::vector<Operand> apply_rule(Rule rule, NodeImport& node, const std::string& description);
+  std::vector<Operand> apply_rule(Rule rule, NodeImport& node, const std::string& kind,
+                                  const std::string& description);
   std::optional<std::vector<Operand>> node_inputs(const proto::NodeProto& node) const;
   void release_inputs(const proto::NodeProto& node);
   void set_outputs();
+  void check_declared(const proto::ValueInfoProto& output, const TensorType& computed) const;
+  void refuse(const std::string& kind, const std::string& message) {
+    unsupported_.push_back({kind, message});
+  }
   void throw_unsupported() const;
   bool used(const std::string& name) const { return !name.empty() && index_.uses.contains(name); }
 
@@ -83,18 +98,25 @@ class Importer {
   std::vector<std::string> sources_;
   std::unordered_map<std::string, Operand>
       operands_;  // by ONNX value name; without those nobody reads any more
-  std::vector<std::string> unsupported_;
+  struct Unsupported {
+    std::string kind, message;
+  };
+  std::vector<Unsupported> unsupported_;
+  std::vector<std::string> open_inputs_;  // whose shapes are not known
+  std::vector<std::string> hints_;        // the options that would give them, each once
 };
 
 void Importer::read_opset() {
   for (const auto& entry : model_.opset_import()) {
-    if (entry.domain().empty() || entry.domain() == "ai.onnx") opset_ = entry.version();
+    if (!entry.domain().empty() && entry.domain() != "ai.onnx") continue;
+    if (opset_ != 0) throw Error(ErrorKind::invalid, "the model names two opsets of ONNX's own operators");
+    opset_ = entry.version();
   }
   if (opset_ == 0) throw Error(ErrorKind::invalid, "the model does not say which ONNX opset it uses");
-  if (opset_ < kMinOpset || opset_ > kMaxOpset)
+  if (opset_ < kMinOpset || opset_ > kLatestOpset)
     throw Error(ErrorKind::unsupported,
                 fmt::format("opset {}; korch reads {} to {}: export the model again with one of them", opset_,
-                            kMinOpset, kMaxOpset));
+                            kMinOpset, kLatestOpset));
 }
 
 void Importer::add_source(const std::string& name, Operand operand, const char* what) {
@@ -102,7 +124,7 @@ void Importer::add_source(const std::string& name, Operand operand, const char* 
   if (!operands_.emplace(name, operand).second)
     throw Error(ErrorKind::invalid,
                 fmt::format("two initializers or graph inputs are called {}", quoted_name(name)));
-  if (operand != nullptr) builder_.name(operand, name);
+  if (operand != nullptr) builder_.name(operand, printable(name));
   sources_.push_back(name);
 }
 
@@ -112,7 +134,7 @@ void Importer::read_initializers() {
     throw_if_interrupted();
     const std::string what = "initializer " + quoted_name(tensor.name());
     if (!dtype_of(tensor.data_type())) {
-      unsupported_.push_back(fmt::format("{}: element type {}", what, data_type_name(tensor.data_type())));
+      refuse("initializer", fmt::format("{}: element type {}", what, data_type_name(tensor.data_type())));
       add_source(tensor.name(), nullptr, "an initializer");
       continue;
     }
@@ -120,19 +142,116 @@ void Importer::read_initializers() {
     std::string().swap(*tensor.mutable_raw_data());  // large weights are not kept twice
   }
   for (const auto& sparse : graph.sparse_initializer()) {
-    unsupported_.push_back("sparse initializer " + quoted_name(sparse.values().name()));
+    refuse("sparse initializer", "sparse initializer " + quoted_name(sparse.values().name()));
     add_source(sparse.values().name(), nullptr, "a sparse initializer");
   }
 }
 
-Shape Importer::input_shape(const proto::ValueInfoProto& input) const {
+bool is_open(const proto::TensorShapeProto::Dimension& dimension) {
+  return !dimension.has_dim_value() || dimension.dim_value() < 0;
+}
+
+// As one argument of a shell.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/=+-@%";
+  return text.find_first_not_of(kPlain) == std::string::npos ? text : "'" + text + "'";
+}
+
+// The names of the options are graph inputs or symbolic dimensions of graph inputs.
+void Importer::check_given_shapes() const {
+  const std::set<std::string> constants(sources_.begin(), sources_.end());
+  std::set<std::string> inputs, symbols;
+  for (const auto& input : model_.graph().input()) {
+    if (constants.contains(input.name())) continue;
+    inputs.insert(input.name());
+    for (const auto& dimension : input.type().tensor_type().shape().dim())
+      if (is_open(dimension)) symbols.insert(dimension.dim_param());
+  }
+  for (const auto& [name, shape] : options_.shapes) {
+    const bool input = inputs.contains(name), symbol = !name.empty() && symbols.contains(name);
+    if (!input && !symbol)
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("a shape is given for {}, but the model has no such input or symbolic dimension",
+                      quoted_name(name)));
+    if (input && symbol)
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{} is both a graph input and a symbolic dimension: give the shapes of the inputs "
+                      "that have it, by names that are inputs alone",
+                      quoted_name(name)));
+    if (symbol && shape.size() != 1)
+      throw Error(ErrorKind::usage, fmt::format("{} is a symbolic dimension: give one extent, not {}",
+                                                quoted_name(name), to_string(shape)));
+  }
+}
+
+// Of an open dimension, by its symbol or the input's given shape; -1 when nothing tells.
+int64_t Importer::extent_of(const proto::ValueInfoProto& input, int axis) {
+  const auto& dimension = input.type().tensor_type().shape().dim(axis);
+  const auto given = options_.shapes.find(input.name());
+  const auto symbol =
+      dimension.dim_param().empty() ? options_.shapes.end() : options_.shapes.find(dimension.dim_param());
+  if (given == options_.shapes.end()) {
+    if (is_open(dimension)) return symbol == options_.shapes.end() ? -1 : symbol->second[0];
+    return dimension.dim_value();
+  }
+  const int64_t extent = given->second[axis];
+  if (!is_open(dimension) && extent != dimension.dim_value())
+    throw Error(ErrorKind::invalid,
+                fmt::format("graph input {} has extent {} on axis {}, but the given shape {} says {}",
+                            quoted_name(input.name()), dimension.dim_value(), axis, to_string(given->second),
+                            extent));
+  if (is_open(dimension) && symbol != options_.shapes.end() && symbol->second[0] != extent)
+    throw Error(ErrorKind::usage, fmt::format("the shape {} given for {} contradicts {}={}",
+                                              to_string(given->second), quoted_name(input.name()),
+                                              quoted_name(dimension.dim_param()), symbol->second[0]));
+  return extent;
+}
+
+// Notes an input whose shape is not known, and the options that would tell it.
+void Importer::add_open(const proto::ValueInfoProto& input, const std::string& shape) {
+  open_inputs_.push_back(fmt::format("{}{}", quoted_name(input.name()), shape));
+  std::vector<std::string> hints;
+  std::string whole;
+  bool all_named = input.type().tensor_type().has_shape();
+  for (int axis = 0; axis < input.type().tensor_type().shape().dim_size(); ++axis) {
+    const auto& dimension = input.type().tensor_type().shape().dim(axis);
+    const int64_t known = extent_of(input, axis);
+    const int64_t example = known >= 0 ? known : axis == 0 ? 1 : 128;
+    whole += fmt::format("{}{}", axis == 0 ? "" : "x", example);
+    if (known >= 0) continue;
+    all_named = all_named && !dimension.dim_param().empty();
+    hints.push_back(fmt::format("{}={}", printable(dimension.dim_param()), example));
+  }
+  if (!all_named)
+    hints = {fmt::format("{}={}", printable(input.name()), whole.empty() ? "1x3x224x224" : whole)};
+  for (const std::string& hint : hints) {
+    const std::string symbol = hint.substr(0, hint.rfind('=') + 1);
+    const bool known = std::any_of(hints_.begin(), hints_.end(),
+                                   [&](const std::string& other) { return other.starts_with(symbol); });
+    if (!known) hints_.push_back(hint);
+  }
+}
+
+void Importer::throw_open() const {
+  if (open_inputs_.empty()) return;
+  std::string options;
+  for (const std::string& hint : hints_) options += " --shape " + shell_word(hint);
+  throw Error(ErrorKind::invalid,
+              fmt::format("the model leaves shapes open, of the graph input{} {}; give them, e.g.{}",
+                          open_inputs_.size() == 1 ? "" : "s", fmt::join(open_inputs_, ", "), options));
+}
+
+// Noted as open, and with extents of 1, where the file and the options leave it open.
+Shape Importer::input_shape(const proto::ValueInfoProto& input) {
   const auto given = options_.shapes.find(input.name());
   const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
   if (!input.type().tensor_type().has_shape()) {
     if (given != options_.shapes.end()) return given->second;
-    throw Error(ErrorKind::invalid,
-                fmt::format("graph input {} has no shape: give one, e.g. --shape {}=1x3x224x224",
-                            quoted_name(input.name()), input.name()));
+    add_open(input, " of unknown rank");
+    return {};
   }
   if (given != options_.shapes.end() && static_cast<int>(given->second.size()) != declared.dim_size())
     throw Error(ErrorKind::invalid,
@@ -140,35 +259,24 @@ Shape Importer::input_shape(const proto::ValueInfoProto& input) const {
                             quoted_name(input.name()), declared.dim_size(), to_string(given->second),
                             given->second.size()));
   Shape shape;
-  std::vector<std::string> shown, open;
-  for (const auto& dimension : declared.dim()) {
-    const size_t axis = shape.size();
-    const bool fixed = dimension.has_dim_value() && dimension.dim_value() >= 0;
-    const std::string name = dimension.dim_param().empty() ? "?" : dimension.dim_param();
-    shown.push_back(fixed ? std::to_string(dimension.dim_value()) : name);
-    shape.push_back(fixed ? dimension.dim_value() : 1);
-    if (!fixed) open.push_back(fmt::format("{} (axis {})", quoted_name(name), axis));
-    if (given == options_.shapes.end()) continue;
-    if (fixed && given->second[axis] != dimension.dim_value())
-      throw Error(ErrorKind::invalid,
-                  fmt::format("graph input {} has extent {} on axis {}, but the given shape {} says {}",
-                              quoted_name(input.name()), dimension.dim_value(), axis,
-                              to_string(given->second), given->second[axis]));
+  std::vector<std::string> shown;
+  bool open = false;
+  for (int axis = 0; axis < declared.dim_size(); ++axis) {
+    const std::string& symbol = declared.dim(axis).dim_param();
+    const int64_t extent = extent_of(input, axis);
+    const std::string unknown = symbol.empty() ? "?" : printable(symbol);
+    shown.push_back(extent >= 0 ? std::to_string(extent) : unknown);
+    shape.push_back(extent >= 0 || given != options_.shapes.end() ? extent : 1);
+    open = open || (extent < 0 && given == options_.shapes.end());
   }
-  if (given != options_.shapes.end()) return given->second;
-  if (!open.empty())
-    throw Error(
-        ErrorKind::invalid,
-        fmt::format(
-            "graph input {} of shape [{}] leaves dimensions open: {}; give its shape, e.g. --shape {}={}",
-            quoted_name(input.name()), fmt::join(shown, "x"), fmt::join(open, ", "), input.name(),
-            to_string(shape)));
+  if (open) add_open(input, fmt::format(" [{}]", fmt::join(shown, " x ")));
   return shape;
 }
 
 void Importer::read_inputs() {
   const std::set<std::string> constants(sources_.begin(), sources_.end());
   std::set<std::string> names;
+  check_given_shapes();
   for (const auto& input : model_.graph().input()) {
     if (!names.insert(input.name()).second)
       throw Error(ErrorKind::invalid,
@@ -177,10 +285,10 @@ void Importer::read_inputs() {
     const auto& type = input.type().tensor_type();
     const std::optional<DType> dtype = dtype_of(type.elem_type());
     if (!input.type().has_tensor_type() || !dtype) {
-      unsupported_.push_back(fmt::format("graph input {}: {}", quoted_name(input.name()),
-                                         input.type().has_tensor_type()
-                                             ? "element type " + data_type_name(type.elem_type())
-                                             : "not a tensor"));
+      refuse("graph input",
+             fmt::format("graph input {}: {}", quoted_name(input.name()),
+                         input.type().has_tensor_type() ? "element type " + data_type_name(type.elem_type())
+                                                        : "not a tensor"));
       add_source(input.name(), nullptr, "a graph input");
       continue;
     }
@@ -190,13 +298,9 @@ void Importer::read_inputs() {
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("graph input {}: {}", quoted_name(input.name()), error.what()));
     }
-    add_source(input.name(), builder_.input(tensor_type, input.name()), "a graph input");
+    add_source(input.name(), builder_.input(tensor_type, printable(input.name())), "a graph input");
   }
-  for (const auto& [name, shape] : options_.shapes) {
-    if (!names.contains(name) || constants.contains(name))
-      throw Error(ErrorKind::usage,
-                  fmt::format("a shape is given for {}, but the model has no such input", quoted_name(name)));
-  }
+  throw_open();
 }
 
 // None when one of them could not be imported.
@@ -217,15 +321,16 @@ void Importer::release_inputs(const proto::NodeProto& node) {
 }
 
 // The outputs, or nothing when the node is not supported.
-std::vector<Operand> Importer::apply_rule(Rule rule, NodeImport& node, const std::string& description) {
+std::vector<Operand> Importer::apply_rule(Rule rule, NodeImport& node, const std::string& kind,
+                                          const std::string& description) {
   try {
     std::vector<Operand> outputs = rule(node);
-    node.require_all_attributes_read();
+    node.require_all_read();
     return outputs;
   } catch (const Error& error) {
     const std::string message = fmt::format("{}: {}", description, error.what());
     if (error.kind() != ErrorKind::unsupported) throw Error(error.kind(), message);
-    unsupported_.push_back(message);
+    refuse(kind, message);
     return {};
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::resource, description + ": out of memory");
@@ -237,14 +342,19 @@ void Importer::import_node(int number) {
   const proto::NodeProto& proto = model_.graph().node(number);
   const std::string description = describe(proto, index_.labels[number]);
   std::vector<Operand> outputs;
-  const Rule rule = find_rule(proto.domain(), proto.op_type());
-  if (rule == nullptr) unsupported_.push_back(description);
+  const std::string kind = operator_name(proto);
+  const RuleRow* row = find_rule(proto.domain(), proto.op_type());
+  if (row == nullptr) refuse(kind, description);
+  if (row != nullptr && (opset_ < row->since || opset_ > row->until))
+    throw Error(ErrorKind::invalid,
+                fmt::format("{}: opset {}, which the model uses, has no such operator; opsets {} to {} have",
+                            description, opset_, row->since, row->until));
   const auto inputs = node_inputs(proto);
-  if (rule != nullptr && inputs) {
+  if (row != nullptr && inputs) {
     std::vector<bool> used_outputs;
     for (const std::string& name : proto.output()) used_outputs.push_back(used(name));
     NodeImport node(proto, index_.labels[number], opset_, *inputs, used_outputs, builder_, external_);
-    outputs = apply_rule(rule, node, description);
+    outputs = apply_rule(row->rule, node, kind, description);
   }
   const bool imported = !outputs.empty();
   outputs.resize(proto.output_size());  // those of a refused node are null
@@ -254,36 +364,70 @@ void Importer::import_node(int number) {
     if (imported && outputs[i] == nullptr)
       throw Error(ErrorKind::invalid, fmt::format("{} has no output {} in opset {}", description, i, opset_));
     operands_[name] = outputs[i];
-    if (imported) builder_.name(outputs[i], name);
+    if (imported) builder_.name(outputs[i], printable(name));
   }
   release_inputs(proto);
 }
 
+// A few places one by one; of many first how often which operator is refused, then an example of each.
 void Importer::throw_unsupported() const {
   if (unsupported_.empty()) return;
-  throw Error(ErrorKind::unsupported, fmt::format("the model uses what korch does not support:\n  {}",
-                                                  fmt::join(unsupported_, "\n  ")));
+  std::map<std::string, int64_t> counts;
+  std::vector<std::string> examples;
+  for (const auto& [kind, message] : unsupported_) {
+    const bool first = ++counts[kind] == 1;
+    if ((first || unsupported_.size() <= kMaxListed) && examples.size() < kMaxListed)
+      examples.push_back(message);
+  }
+  std::string text = "the model uses what korch does not support:";
+  if (unsupported_.size() > kMaxListed) {
+    std::vector<std::pair<int64_t, std::string>> kinds;
+    for (const auto& [kind, count] : counts) kinds.emplace_back(-count, kind);
+    std::sort(kinds.begin(), kinds.end());
+    for (size_t i = 0; i < std::min(kinds.size(), kMaxCounted); ++i)
+      text += fmt::format("\n  {} times {}", -kinds[i].first, kinds[i].second);
+    if (kinds.size() > kMaxCounted) text += fmt::format("\n  and {} others", kinds.size() - kMaxCounted);
+    text += "\nfor example:";
+  }
+  throw Error(ErrorKind::unsupported, fmt::format("{}\n  {}", text, fmt::join(examples, "\n  ")));
+}
+
+// What the file says of an output must be what is computed: whoever reads the file relies on it.
+void Importer::check_declared(const proto::ValueInfoProto& output, const TensorType& computed) const {
+  const auto& declared = output.type().tensor_type();
+  if (declared.elem_type() != 0 && dtype_of(declared.elem_type()) != computed.dtype)
+    throw Error(ErrorKind::invalid, fmt::format("graph output {} is declared as {}, but its node computes {}",
+                                                quoted_name(output.name()),
+                                                data_type_name(declared.elem_type()), to_string(computed)));
+  if (!declared.has_shape()) return;
+  bool agrees = declared.shape().dim_size() == static_cast<int>(computed.shape.size());
+  std::vector<std::string> shown;
+  for (int axis = 0; axis < declared.shape().dim_size(); ++axis) {
+    const auto& dimension = declared.shape().dim(axis);
+    shown.push_back(is_open(dimension) ? "?" : std::to_string(dimension.dim_value()));
+    agrees = agrees && (is_open(dimension) || dimension.dim_value() == computed.shape[axis]);
+  }
+  if (!agrees)
+    throw Error(ErrorKind::invalid,
+                fmt::format("graph output {} is declared with shape [{}], but its node computes {}",
+                            quoted_name(output.name()), fmt::join(shown, "x"), to_string(computed)));
 }
 
 void Importer::set_outputs() {
   std::vector<ValueId> values;
   std::vector<std::string> names;
+  std::set<std::string> seen;
   for (const auto& output : model_.graph().output()) {
-    if (std::find(names.begin(), names.end(), output.name()) != names.end())
+    if (!seen.insert(output.name()).second)
       throw Error(ErrorKind::invalid,
                   fmt::format("two graph outputs are called {}", quoted_name(output.name())));
     const Operand& operand = operands_.at(output.name());
     if (operand == nullptr)
       throw Error(ErrorKind::unsupported,
                   fmt::format("graph output {} has a type korch does not know", quoted_name(output.name())));
-    const auto& declared = output.type().tensor_type();
-    if (declared.elem_type() != 0 && dtype_of(declared.elem_type()) != operand->dtype())
-      throw Error(ErrorKind::invalid,
-                  fmt::format("graph output {} is declared as {}, but its node computes {}",
-                              quoted_name(output.name()), data_type_name(declared.elem_type()),
-                              to_string(operand->type)));
+    check_declared(output, operand->type);
     values.push_back(builder_.value(operand));
-    names.push_back(output.name());
+    names.push_back(printable(output.name()));
   }
   builder_.graph().set_outputs(std::move(values), std::move(names));
 }

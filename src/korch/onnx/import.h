@@ -20,12 +20,18 @@
 #include <string>
 #include <string_view>
 
+#include "korch/interp/work.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
 
 struct ImportOptions {
-  std::map<std::string, Shape> shapes;  // of graph inputs, where the file leaves dimensions open
+  // What the file leaves open: the shape of a graph input, by its name; or by the name of a symbolic
+  // dimension, which may stand in several inputs, a shape of one extent.
+  std::map<std::string, Shape> shapes;
+  // What folding may add to a model in all, and the work it may do (interp/work.h).
+  int64_t max_folding_growth_bytes = int64_t{256} << 20;
+  double max_folding_work = kMaxFoldingWork;
 };
 
 Graph import_onnx(const std::string& path, const ImportOptions& options = {});

@@ -8,6 +8,7 @@
 
 #include "korch/base/error.h"
 #include "korch/base/files.h"
+#include "korch/base/printable.h"
 
 namespace korch::onnx {
 namespace {
@@ -49,13 +50,9 @@ std::string serialize(const proto::ModelProto& model) {
 
 std::string quoted_name(std::string_view name) {
   std::string result = "\"";
-  for (const char c : name.substr(0, kMaxQuotedChars)) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      if (c == '"' || c == '\\') result += '\\';
-      result += c;
-    }
+  for (const char c : printable(name.substr(0, kMaxQuotedChars))) {
+    if (c == '"') result += '\\';
+    result += c;
   }
   return result + (name.size() > kMaxQuotedChars ? "...\"" : "\"");
 }

@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "korch/base/error.h"
+#include "korch/base/printable.h"
 #include "korch/onnx/model_file.h"
 
 namespace korch::onnx {
@@ -86,18 +87,22 @@ std::vector<int> topological_order(const proto::GraphProto& graph, const Produce
 
 }  // namespace
 
-std::string describe(const proto::NodeProto& node, const std::string& label) {
+std::string operator_name(const proto::NodeProto& node) {
   const bool own = node.domain().empty() || node.domain() == "ai.onnx";
-  const std::string type = own ? node.op_type() : node.domain() + "::" + node.op_type();
-  const std::string shown = quoted_name(type);
-  return fmt::format("node {} ({})", quoted_name(label), shown.substr(1, shown.size() - 2));
+  const std::string shown = quoted_name(own ? node.op_type() : node.domain() + "::" + node.op_type());
+  return shown.substr(1, shown.size() - 2);
+}
+
+std::string describe(const proto::NodeProto& node, const std::string& label) {
+  return fmt::format("node {} ({})", quoted_name(label), operator_name(node));
 }
 
 ModelIndex index_model(const proto::GraphProto& graph, const std::vector<std::string>& sources) {
   ModelIndex index;
   for (int i = 0; i < graph.node_size(); ++i) {
     const proto::NodeProto& node = graph.node(i);
-    index.labels.push_back(node.name().empty() ? fmt::format("{}_{}", node.op_type(), i) : node.name());
+    index.labels.push_back(
+        printable(node.name().empty() ? fmt::format("{}_{}", node.op_type(), i) : node.name()));
   }
   const Producers producers = find_producers(graph, sources, index.labels);
   const std::vector<int> order = topological_order(graph, producers, index.labels);

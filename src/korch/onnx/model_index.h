@@ -19,7 +19,9 @@ struct ModelIndex {
 // names of initializers and graph inputs. Live nodes are those that a graph output depends on.
 ModelIndex index_model(const proto::GraphProto& graph, const std::vector<std::string>& sources);
 
-// 'node "Conv_0" (Conv)', with the domain where it is not ONNX's.
+// 'Conv', with the domain where it is not ONNX's, fit for a message.
+std::string operator_name(const proto::NodeProto& node);
+// 'node "Conv_0" (Conv)'.
 std::string describe(const proto::NodeProto& node, const std::string& label);
 
 }  // namespace korch::onnx

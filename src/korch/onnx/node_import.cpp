@@ -125,10 +125,18 @@ DType NodeImport::dtype_attr(const char* name, DType fallback) {
   return *dtype;
 }
 
-void NodeImport::require_all_attributes_read() const {
+void NodeImport::require_all_read() const {
+  std::set<std::string> seen;
   for (const auto& attribute : node_.attribute()) {
+    if (!seen.insert(attribute.name()).second)
+      invalid(fmt::format("attribute {} is given twice", quoted_name(attribute.name())));
     if (!read_.contains(attribute.name()))
       invalid(fmt::format("attribute {} is unknown in opset {}", quoted_name(attribute.name()), opset_));
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] != nullptr && !asked_inputs_.contains(i))
+      invalid(fmt::format("input {} ({}) is unknown in opset {}", i,
+                          quoted_name(node_.input(static_cast<int>(i))), opset_));
   }
 }
 

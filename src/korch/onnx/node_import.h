@@ -1,7 +1,7 @@
 // NodeImport: one ONNX node as an import rule sees it: typed attributes with defaults, inputs, and emission.
 //
 // Every error that a rule throws gains the node's name and operator in import.cpp. A rule must ask for every
-// attribute it knows; an attribute that nobody asked for is an error, since ignoring it could change the
+// attribute and input it knows; one that nobody asked for is an error, since ignoring it could change the
 // result.
 #pragma once
 
@@ -31,7 +31,10 @@ class NodeImport {
 
   // Inputs. `input` throws Error{invalid} where there is none.
   size_t input_count() const { return inputs_.size(); }
-  bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  bool has_input(size_t i) const {
+    asked_inputs_.insert(i);
+    return i < inputs_.size() && inputs_[i] != nullptr;
+  }
   const Operand& input(size_t i) const;
   std::vector<Operand> all_inputs() const;
   // Inputs that parameterize the operator must be constants: Error{unsupported} otherwise, naming `what` they
@@ -54,7 +57,9 @@ class NodeImport {
   HostTensor tensor_attr(const char* name);
   DType dtype_attr(const char* name, DType fallback);
   void ignore(const char* name) { (void)find(name); }  // without influence on inference
-  void require_all_attributes_read() const;
+  void ignore_input(size_t i) { asked_inputs_.insert(i); }
+  // Error{invalid} unless every attribute stands once and it and every input was asked for.
+  void require_all_read() const;
 
   // An axis in [-rank, rank) to [0, rank).
   int64_t axis(int64_t value, int64_t rank) const;
@@ -73,6 +78,7 @@ class NodeImport {
   Operand reshape(const Operand& operand, const Shape& shape);  // the operand itself when nothing changes
   Operand cast(const Operand& operand, DType dtype);            // likewise
 
+  int64_t max_constant_bytes() const { return builder_.max_growth_bytes(); }
   [[noreturn]] void invalid(const std::string& message) const;
   [[noreturn]] void unsupported(const std::string& message) const;
 
@@ -88,6 +94,7 @@ class NodeImport {
   GraphBuilder& builder_;
   ExternalData& external_;
   std::set<std::string> read_;
+  mutable std::set<size_t> asked_inputs_;
 };
 
 }  // namespace korch::onnx

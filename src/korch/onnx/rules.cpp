@@ -4,14 +4,14 @@
 
 namespace korch::onnx {
 
-Rule find_rule(const std::string& domain, const std::string& op_type) {
-  static const std::unordered_map<std::string, Rule> table = [] {
-    std::unordered_map<std::string, Rule> result;
+const RuleRow* find_rule(const std::string& domain, const std::string& op_type) {
+  static const std::unordered_map<std::string, RuleRow> table = [] {
+    std::unordered_map<std::string, RuleRow> result;
     for (const auto* rows :
          {&elementwise_rules(), &shape_rules(), &layout_rules(), &indexing_rules(), &reduction_rules(),
           &linear_rules(), &pooling_rules(), &normalization_rules(), &resize_rules()}) {
       for (const RuleRow& row : *rows) {
-        const bool fresh = result.emplace(row.op_type, row.rule).second;
+        const bool fresh = result.emplace(row.op_type, row).second;
         KORCH_ASSERT(fresh, std::string("two import rules for ") + row.op_type);
       }
     }
@@ -19,7 +19,7 @@ Rule find_rule(const std::string& domain, const std::string& op_type) {
   }();
   if (!domain.empty() && domain != "ai.onnx") return nullptr;
   const auto found = table.find(op_type);
-  return found == table.end() ? nullptr : found->second;
+  return found == table.end() ? nullptr : &found->second;
 }
 
 }  // namespace korch::onnx

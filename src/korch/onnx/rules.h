@@ -9,12 +9,15 @@
 
 namespace korch::onnx {
 
+constexpr int64_t kLatestOpset = 22;  // whose changes the rules know
+
 // Returns the outputs of the node; it may return fewer than the node names when the others are unused.
 using Rule = std::vector<Operand> (*)(NodeImport&);
 
 struct RuleRow {
   const char* op_type;
   Rule rule;
+  int64_t since = 1, until = kLatestOpset;  // the opsets that have the operator
 };
 
 const std::vector<RuleRow>& elementwise_rules();
@@ -28,7 +31,7 @@ const std::vector<RuleRow>& normalization_rules();
 const std::vector<RuleRow>& resize_rules();
 
 // The rule for an operator of a domain ("" is ONNX's own), or null when korch does not know it.
-Rule find_rule(const std::string& domain, const std::string& op_type);
+const RuleRow* find_rule(const std::string& domain, const std::string& op_type);
 
 // What several families share.
 

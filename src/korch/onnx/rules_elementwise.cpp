@@ -1,6 +1,9 @@
 // Operators that work element by element.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 #include "korch/onnx/rules.h"
 
 namespace korch::onnx {
@@ -92,6 +95,12 @@ Results cast_like(NodeImport& n) {
 Results pow(NodeImport& n) {
   const Operand& base = n.input(0);
   const Operand exponent = legacy_broadcast(n, base, n.input(1));
+  if (is_integer(base->dtype()) && is_integer(exponent->dtype()) && base->dtype() != exponent->dtype()) {
+    // In 64 bits: the exponent may not fit the base's type, and the low bits of a power depend on low bits
+    // alone.
+    const DType wide = exponent->dtype() == DType::u64 ? DType::u64 : DType::i64;
+    return {n.cast(n.emit(Op::Pow, {n.cast(base, wide), n.cast(exponent, wide)}), base->dtype())};
+  }
   if (base->dtype() == exponent->dtype() || !is_float(exponent->dtype()) || is_float(base->dtype()))
     return {n.emit(Op::Pow, {base, n.cast(exponent, base->dtype())})};
   const Operand real = n.emit(Op::Pow, {n.cast(base, DType::f64), n.cast(exponent, DType::f64)});
@@ -138,7 +147,15 @@ Results mean(NodeImport& n) {
   return variadic(n, Op::Mean, Op::Mean);
 }
 
-// max(x, low), then min(., high): the upper bound wins, and NaN passes through both.
+double largest_finite(DType dtype) {
+  if (dtype == DType::f64) return std::numeric_limits<double>::max();
+  if (dtype == DType::f16) return 65504;
+  if (dtype == DType::bf16) return bfloat16_to_float(0x7f7f);
+  return std::numeric_limits<float>::max();
+}
+
+// max(x, low), then min(., high): the upper bound wins, and NaN passes through both. A missing bound is the
+// type's extreme number, so infinities become finite.
 Results clip(NodeImport& n) {
   Operand x = n.input(0);
   std::optional<Operand> low, high;
@@ -149,6 +166,11 @@ Results clip(NodeImport& n) {
     if (n.has_input(1)) low = n.reshape(n.input(1), {});
     if (n.has_input(2)) high = n.reshape(n.input(2), {});
   }
+  if (is_float(x->dtype())) {
+    const double most = largest_finite(x->dtype());
+    if (!low) low = n.scalar(x->dtype(), -most);
+    if (!high) high = n.scalar(x->dtype(), most);
+  }
   if (low) x = n.emit(Op::Max, {x, *low});
   if (high) x = n.emit(Op::Min, {x, *high});
   return {x};
@@ -158,13 +180,24 @@ Results identity(NodeImport& n) {
   return {n.input(0)};
 }
 
-// Inference: the data unchanged, and a mask of ones.
+// The one element of an input that is a scalar.
+double scalar_input(NodeImport& n, size_t i, const char* what) {
+  const HostTensor& value = n.constant_input(i, what);
+  if (value.elements() != 1) n.invalid(fmt::format("its {} must be a scalar", what));
+  return element_as_double(value, 0);
+}
+
+// Inference, or nothing to drop: the data unchanged, and a mask of ones.
 Results dropout(NodeImport& n) {
-  n.ignore("ratio");
   n.ignore("seed");
   if (n.opset() < 7) n.ignore("is_test");
-  if (n.has_input(2) && element_as_int(n.constant_input(2, "training_mode"), 0) != 0)
-    n.unsupported("training mode");
+  if (n.opset() < 12) {
+    n.ignore("ratio");
+  } else {
+    n.ignore_input(1);
+    const bool trains = n.has_input(2) && scalar_input(n, 2, "training_mode") != 0;
+    if (trains && !(n.has_input(1) && scalar_input(n, 1, "ratio") == 0)) n.unsupported("training mode");
+  }
   std::vector<Operand> outputs = {n.input(0)};
   if (n.output_used(1)) {
     const DType dtype = n.opset() < 10 ? n.input(0)->dtype() : DType::bool_;
@@ -173,8 +206,20 @@ Results dropout(NodeImport& n) {
   return outputs;
 }
 
+// 0.5 x (1 + tanh(u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), as x sigmoid(2 u): the same function, which
+// does not cancel where tanh(u) is near -1.
+Operand gelu_by_tanh(NodeImport& n, const Operand& x) {
+  const double linear = 2 * std::sqrt(2 / M_PI), cubic = linear * 0.044715;
+  const Operand square = n.emit(Op::Mul, {x, x});
+  const Operand slope =
+      n.emit(Op::Add, {n.emit(Op::Mul, {square, n.scalar(x->dtype(), cubic)}), n.scalar(x->dtype(), linear)});
+  return n.emit(Op::Mul, {x, n.emit(Op::Sigmoid, {n.emit(Op::Mul, {x, slope})})});
+}
+
 Results gelu(NodeImport& n) {
-  if (n.string_attr("approximate", "none") != "none") n.unsupported("only approximate = \"none\" is known");
+  const std::string approximate = n.string_attr("approximate", "none");
+  if (approximate == "tanh") return {gelu_by_tanh(n, n.input(0))};
+  if (approximate != "none") n.invalid("approximate is neither \"none\" nor \"tanh\"");
   return {n.emit(Op::Gelu, {n.input(0)})};
 }
 
@@ -197,55 +242,55 @@ const std::vector<RuleRow>& elementwise_rules() {
       {"Reciprocal", unary},
       {"Tanh", unary},
       {"Sigmoid", unary},
-      {"Erf", unary},
+      {"Erf", unary, 9},
       {"Relu", unary},
       {"Softplus", unary},
       {"Softsign", unary},
-      {"Sin", unary},
-      {"Cos", unary},
-      {"Tan", unary},
-      {"Asin", unary},
-      {"Acos", unary},
-      {"Atan", unary},
-      {"Sinh", unary},
-      {"Cosh", unary},
-      {"Asinh", unary},
-      {"Acosh", unary},
-      {"Atanh", unary},
+      {"Sin", unary, 7},
+      {"Cos", unary, 7},
+      {"Tan", unary, 7},
+      {"Asin", unary, 7},
+      {"Acos", unary, 7},
+      {"Atan", unary, 7},
+      {"Sinh", unary, 9},
+      {"Cosh", unary, 9},
+      {"Asinh", unary, 9},
+      {"Acosh", unary, 9},
+      {"Atanh", unary, 9},
       {"Floor", unary},
       {"Ceil", unary},
-      {"Round", unary},
-      {"Sign", unary},
+      {"Round", unary, 11},
+      {"Sign", unary, 9},
       {"Not", unary},
-      {"IsNaN", unary},
-      {"HardSwish", unary},
-      {"Mish", unary},
-      {"IsInf", is_inf},
+      {"IsNaN", unary, 9},
+      {"HardSwish", unary, 14},
+      {"Mish", unary, 18},
+      {"IsInf", is_inf, 10},
       {"LeakyRelu", with_scalars},
       {"Elu", with_scalars},
-      {"Celu", with_scalars},
+      {"Celu", with_scalars, 12},
       {"Selu", with_scalars},
       {"HardSigmoid", with_scalars},
-      {"ThresholdedRelu", with_scalars},
-      {"Shrink", with_scalars},
+      {"ThresholdedRelu", with_scalars, 10},
+      {"Shrink", with_scalars, 9},
       {"Cast", cast},
-      {"CastLike", cast_like},
+      {"CastLike", cast_like, 15},
       {"Add", binary},
       {"Sub", binary},
       {"Mul", binary},
       {"Div", binary},
       {"Pow", pow},
-      {"Mod", mod},
+      {"Mod", mod, 10},
       {"PRelu", prelu},
       {"And", binary},
       {"Or", binary},
       {"Xor", binary},
       {"Equal", binary},
       {"Less", binary},
-      {"LessOrEqual", binary},
+      {"LessOrEqual", binary, 12},
       {"Greater", binary},
-      {"GreaterOrEqual", binary},
-      {"Where", where},
+      {"GreaterOrEqual", binary, 12},
+      {"Where", where, 9},
       {"Max", max},
       {"Min", min},
       {"Sum", sum},
@@ -253,7 +298,7 @@ const std::vector<RuleRow>& elementwise_rules() {
       {"Clip", clip},
       {"Identity", identity},
       {"Dropout", dropout},
-      {"Gelu", gelu},
+      {"Gelu", gelu, 20},
   };
   return rows;
 }

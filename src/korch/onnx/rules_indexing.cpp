@@ -69,14 +69,14 @@ Results cum_sum(NodeImport& n) {
 const std::vector<RuleRow>& indexing_rules() {
   static const std::vector<RuleRow> rows = {
       {"Gather", gather},
-      {"GatherElements", gather_elements},
-      {"GatherND", gather_nd},
-      {"Scatter", scatter_elements},  // the name until opset 11
-      {"ScatterElements", scatter_elements},
-      {"ScatterND", scatter_nd},
+      {"GatherElements", gather_elements, 11},
+      {"GatherND", gather_nd, 11},
+      {"Scatter", scatter_elements, 9, 10},  // ScatterElements until then
+      {"ScatterElements", scatter_elements, 11},
+      {"ScatterND", scatter_nd, 11},
       {"TopK", top_k},
-      {"OneHot", one_hot},
-      {"CumSum", cum_sum},
+      {"OneHot", one_hot, 9},
+      {"CumSum", cum_sum, 11},
   };
   return rows;
 }

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
@@ -85,15 +87,29 @@ Results reshape(NodeImport& n) {
 Results transpose(NodeImport& n) {
   std::vector<int64_t> identity(n.input(0)->shape().size());
   std::iota(identity.begin(), identity.end(), 0);
-  const std::vector<int64_t> perm = n.ints_attr("perm", {identity.rbegin(), identity.rend()});
+  std::vector<int64_t> perm = n.ints_attr("perm", {identity.rbegin(), identity.rend()});
+  for (int64_t& axis : perm) axis = n.axis(axis, n.input(0)->rank());
   if (perm == identity) return {n.input(0)};
   return {n.emit(Op::Transpose, PermAttrs{perm}, {n.input(0)})};
 }
 
+// More become a tree: the kernel of one node chooses among its operands for every element.
+constexpr size_t kMaxConcatOperands = 64;
+
 Results concat(NodeImport& n) {
-  const std::vector<Operand> operands = n.all_inputs();
-  const int64_t axis = n.axis(n.int_attr("axis"), operands[0]->rank());
-  return {operands.size() == 1 ? operands[0] : n.emit(Op::Concat, AxisAttrs{axis}, operands)};
+  std::vector<Operand> operands = n.all_inputs();
+  const AxisAttrs axis{n.axis(n.int_attr("axis"), operands[0]->rank())};
+  while (operands.size() > 1) {
+    std::vector<Operand> joined;
+    for (size_t at = 0; at < operands.size(); at += kMaxConcatOperands) {
+      const size_t end = std::min(at + kMaxConcatOperands, operands.size());
+      const std::vector<Operand> some(operands.begin() + static_cast<std::ptrdiff_t>(at),
+                                      operands.begin() + static_cast<std::ptrdiff_t>(end));
+      joined.push_back(some.size() == 1 ? some[0] : n.emit(Op::Concat, axis, some));
+    }
+    operands = std::move(joined);
+  }
+  return {operands[0]};
 }
 
 Results split(NodeImport& n) {
@@ -205,10 +221,15 @@ Results pad(NodeImport& n) {
   PadAttrs attrs;
   attrs.mode = pad_mode(n);
   if (n.opset() < 11) attrs.value = n.float_attr("value", 0);
+  std::optional<HostTensor> inexact;  // a padding value that double does not hold
   if (n.opset() >= 11 && n.has_input(2)) {
-    const HostTensor& value = n.constant_input(2, "padding value");
-    if (value.elements() != 1) n.invalid("the padding value must be a scalar");
+    const HostTensor& given = n.constant_input(2, "padding value");
+    if (given.elements() != 1) n.invalid("the padding value must be a scalar");
+    const HostTensor value = converted(given, n.input(0)->dtype()).reshaped({});
     attrs.value = element_as_double(value, 0);
+    const HostTensor back = converted(HostTensor::of<double>(DType::f64, {}, {attrs.value}), value.dtype());
+    if (is_integer(value.dtype()) && std::memcmp(back.raw(), value.raw(), size_bytes(value.dtype())) != 0)
+      inexact = value;
   }
   // A negative pad cuts.
   Operand x = n.input(0);
@@ -224,7 +245,13 @@ Results pad(NodeImport& n) {
     pads_any = pads_any || attrs.before[i] > 0 || attrs.after[i] > 0;
   }
   x = sliced(n, x, cut);
-  return {pads_any ? n.emit(Op::Pad, attrs, {x}) : x};
+  if (!pads_any) return {x};
+  const Operand padded = n.emit(Op::Pad, attrs, {x});
+  if (!inexact || attrs.mode != PadMode::constant) return {padded};
+  const HostTensor yes = converted(HostTensor::of<uint8_t>(DType::u8, {}, {1}), DType::bool_);
+  const Operand inside = n.emit(Op::Expand, ShapeAttrs{x->shape()}, {n.constant(yes)});
+  attrs.value = 0;
+  return {n.emit(Op::Where, {n.emit(Op::Pad, attrs, {inside}), padded, n.constant(*inexact)})};
 }
 
 Results expand(NodeImport& n) {
@@ -288,9 +315,9 @@ const std::vector<RuleRow>& layout_rules() {
       {"Split", split},
       {"Slice", slice},
       {"Pad", pad},
-      {"Expand", expand},
+      {"Expand", expand, 8},
       {"Tile", tile},
-      {"Trilu", trilu},
+      {"Trilu", trilu, 14},
       {"DepthToSpace", depth_to_space},
       {"SpaceToDepth", space_to_depth},
   };

@@ -124,7 +124,7 @@ const std::vector<RuleRow>& linear_rules() {
   static const std::vector<RuleRow> rows = {
       {"MatMul", matmul},
       {"Gemm", gemm},
-      {"Einsum", einsum},
+      {"Einsum", einsum, 12},
       {"Conv", conv},
       {"ConvTranspose", conv_transpose},
   };

@@ -106,9 +106,9 @@ const std::vector<RuleRow>& normalization_rules() {
   static const std::vector<RuleRow> rows = {
       {"BatchNormalization", batch_normalization},
       {"InstanceNormalization", instance_normalization},
-      {"LayerNormalization", layer_normalization},
-      {"GroupNormalization", group_normalization},
-      {"MeanVarianceNormalization", mean_variance_normalization},
+      {"LayerNormalization", layer_normalization, 17},
+      {"GroupNormalization", group_normalization, 18},
+      {"MeanVarianceNormalization", mean_variance_normalization, 9},
       {"LpNormalization", lp_normalization},
       {"LRN", lrn},
   };

@@ -31,6 +31,9 @@ Results reduce(NodeImport& n) {
     std::iota(attrs.axes.begin(), attrs.axes.end(), 0);
   }
   if (attrs.axes.empty() && identity) return {x};
+  const bool of_reals = op == Op::ReduceL2 || op == Op::ReduceLogSum || op == Op::ReduceLogSumExp;
+  if (of_reals && !is_float(x->dtype()))
+    return {n.cast(n.emit(op, attrs, {n.cast(x, DType::f64)}), x->dtype())};
   return {n.emit(op, attrs, {x})};
 }
 

@@ -110,6 +110,8 @@ Results resize(NodeImport& n) {
   ResizeAttrs attrs;
   read_modes(n, attrs);
   const Shape& in = n.input(0)->shape();
+  n.ignore_input(1);  // the region of interest, of a coordinate mode that is not known
+  n.ignore_input(2);  // scales, where sizes are given too
   // An empty tensor stands for a missing one.
   const auto given = [&](size_t i) { return n.has_input(i) && n.input(i)->type.elements() > 0; };
   if (given(3)) {
@@ -125,7 +127,7 @@ Results resize(NodeImport& n) {
 }  // namespace
 
 const std::vector<RuleRow>& resize_rules() {
-  static const std::vector<RuleRow> rows = {{"Resize", resize}, {"Upsample", upsample}};
+  static const std::vector<RuleRow> rows = {{"Resize", resize, 10}, {"Upsample", upsample, 7, 9}};
   return rows;
 }
 

@@ -16,13 +16,13 @@ HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
 }
 
 // Results that cannot be left to the executable as an Expand.
-void require_moderate(const TensorType& type) {
+void require_moderate(const NodeImport& n, const TensorType& type) {
   require_fits_memory(type);
-  if (type.bytes() > kMaxGrowthBytes)
+  if (type.bytes() > n.max_constant_bytes())
     throw Error(ErrorKind::resource,
                 fmt::format("the constant {} would have {} bytes, more than the {} korch computes while "
                             "it imports: store it in the model",
-                            to_string(type), type.bytes(), kMaxGrowthBytes));
+                            to_string(type), type.bytes(), n.max_constant_bytes()));
 }
 
 Results constant(NodeImport& n) {
@@ -62,7 +62,46 @@ Results size(NodeImport& n) {
   return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {n.input(0)->type.elements()}))};
 }
 
-// start + i * delta for i in [0, max(0, ceil((limit - start) / delta))).
+// Elements of start + i * delta before limit: max(0, ceil((limit - start) / delta)). Differences of int64 fit
+// uint64.
+uint64_t range_count(int64_t start, int64_t limit, int64_t delta) {
+  const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit),
+             step = static_cast<uint64_t>(delta);
+  if (delta > 0) return limit <= start ? 0 : (to - from - 1) / step + 1;
+  return limit >= start ? 0 : (from - to - 1) / (0 - step) + 1;
+}
+
+HostTensor integer_range(NodeImport& n, const HostTensor& start, const HostTensor& limit,
+                         const HostTensor& delta) {
+  const int64_t first = element_as_int(start, 0), step = element_as_int(delta, 0);
+  if (step == 0) n.invalid("delta must not be zero");
+  const uint64_t count = range_count(first, element_as_int(limit, 0), step);
+  if (count > static_cast<uint64_t>(kMaxOffset))
+    throw Error(ErrorKind::resource, "the range is larger than any memory");
+  const TensorType type{DType::i64, {static_cast<int64_t>(count)}};
+  require_moderate(n, type);
+  HostTensor values(type);
+  uint64_t value = static_cast<uint64_t>(first);  // the step after the last may leave int64
+  for (uint64_t i = 0; i < count; ++i, value += static_cast<uint64_t>(step))
+    values.mutable_data<int64_t>()[i] = static_cast<int64_t>(value);
+  return values;
+}
+
+HostTensor float_range(NodeImport& n, const HostTensor& start, const HostTensor& limit,
+                       const HostTensor& delta) {
+  const double first = element_as_double(start, 0), step = element_as_double(delta, 0);
+  const double count = std::ceil((element_as_double(limit, 0) - first) / step);
+  if (step == 0 || std::isnan(count)) n.invalid("delta must not be zero, nor any bound NaN");
+  if (count > static_cast<double>(kMaxOffset))
+    throw Error(ErrorKind::resource, "the range is larger than any memory");
+  const TensorType type{DType::f64, {static_cast<int64_t>(std::max(count, 0.0))}};
+  require_moderate(n, type);
+  HostTensor values(type);
+  for (int64_t i = 0; i < values.elements(); ++i)
+    values.mutable_data<double>()[i] = first + static_cast<double>(i) * step;
+  return values;
+}
+
 Results range(NodeImport& n) {
   const char* const what = "bounds";
   const HostTensor& start = n.constant_input(0, what);
@@ -72,16 +111,10 @@ Results range(NodeImport& n) {
     if (bound->elements() != 1 || bound->dtype() != start.dtype())
       n.invalid("start, limit and delta must be scalars of one type");
   }
-  const double first = element_as_double(start, 0), step = element_as_double(delta, 0);
-  const double count = std::ceil((element_as_double(limit, 0) - first) / step);
-  if (step == 0 || std::isnan(count)) n.invalid("delta must not be zero, nor any bound NaN");
-  if (count > static_cast<double>(kMaxOffset))
-    throw Error(ErrorKind::resource, "the range is larger than any memory");
-  const TensorType type{DType::f64, {std::max<int64_t>(static_cast<int64_t>(count), 0)}};
-  require_moderate(type);
-  HostTensor values(type);
-  for (int64_t i = 0; i < values.elements(); ++i)
-    values.mutable_data<double>()[i] = first + static_cast<double>(i) * step;
+  if (start.dtype() == DType::bool_ || start.dtype() == DType::u64)
+    n.invalid(fmt::format("bounds of type {}", name(start.dtype())));
+  const HostTensor values =
+      is_float(start.dtype()) ? float_range(n, start, limit, delta) : integer_range(n, start, limit, delta);
   return {n.constant(converted(values, start.dtype()))};
 }
 
@@ -91,7 +124,7 @@ Results eye_like(NodeImport& n) {
   const DType dtype = n.dtype_attr("dtype", x->dtype());
   const int64_t k = n.int_attr("k", 0);
   n.bounded("k", {k}, -kMaxOffset, kMaxOffset);
-  require_moderate({dtype, x->shape()});
+  require_moderate(n, {dtype, x->shape()});
   HostTensor eye(TensorType{DType::bool_, x->shape()});
   for (int64_t row = 0; row < x->shape()[0]; ++row) {
     if (row + k >= 0 && row + k < x->shape()[1])
@@ -103,7 +136,10 @@ Results eye_like(NodeImport& n) {
 // Indices of the nonzero elements, [rank, count]; its shape depends on the data, so the data must be
 // constant.
 Results non_zero(NodeImport& n) {
-  const HostTensor& x = n.constant_input(0, "data");
+  if (!n.input(0)->constant)
+    n.unsupported(
+        "the shape of its result depends on the data: only shapes known before a run are supported");
+  const HostTensor& x = *n.input(0)->constant;
   const Shape strides = row_major_strides(x.shape());
   std::vector<int64_t> found;
   for (int64_t i = 0; i < x.elements(); ++i) {
@@ -121,10 +157,10 @@ Results non_zero(NodeImport& n) {
 
 const std::vector<RuleRow>& shape_rules() {
   static const std::vector<RuleRow> rows = {
-      {"Constant", constant}, {"ConstantOfShape", constant_of_shape},
-      {"Shape", shape},       {"Size", size},
-      {"Range", range},       {"EyeLike", eye_like},
-      {"NonZero", non_zero},
+      {"Constant", constant},   {"ConstantOfShape", constant_of_shape, 9},
+      {"Shape", shape},         {"Size", size},
+      {"Range", range, 11},     {"EyeLike", eye_like, 9},
+      {"NonZero", non_zero, 9},
   };
   return rows;
 }
