@@ -3,15 +3,19 @@
 
 add_library(korch_flags INTERFACE)
 # -Wrestrict: g++ 12 reports string concatenation that is in order (its bug 105651).
-target_compile_options(korch_flags INTERFACE -Wall -Wextra -Werror -Wno-restrict -fno-math-errno)
+target_compile_options(korch_flags INTERFACE -Wall -Wextra -Werror -fno-math-errno
+                                             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_include_directories(korch_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 if(KORCH_SANITIZE)
   # -Wmaybe-uninitialized is wrong about std::regex in g++ 12 when sanitizers instrument it. LLVM comes without run-time
   # type information, so the vptr check would see standard objects that it made as foreign.
   target_compile_options(korch_flags INTERFACE -fsanitize=${KORCH_SANITIZE} -fno-omit-frame-pointer
                                                -fno-sanitize-recover=undefined -fno-sanitize=vptr
-                                               -Wno-maybe-uninitialized)
+                                               $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(korch_flags INTERFACE -fsanitize=${KORCH_SANITIZE})
+endif()
+if(KORCH_FUZZ)
+  target_compile_options(korch_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 function(korch_floor name)

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
 
 #include "korch/base/stopwatch.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/profile/peaks_text.h"
 
 namespace korch {
 namespace {
@@ -129,26 +129,15 @@ Peaks measure_peaks(const Target& target) {
 }  // namespace
 
 Peaks machine_peaks(const Target& target, Database* database) {
-  using Json = nlohmann::json;
   const Hash key =
       hash_text(fmt::format("peaks|{}|{}|{}|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa),
                             target.threads, target.l1_bytes, target.l2_bytes, target.l3_bytes));
   if (database != nullptr) {
-    if (const auto text = database->get_text(key)) {
-      const Json json = Json::parse(*text, nullptr, false);
-      if (!json.is_discarded())
-        return {json.value("flops", 0.0), json.value("l2", 0.0), json.value("l3", 0.0),
-                json.value("dram", 0.0), json.value("launch", 0.0)};
-    }
+    if (const auto text = database->get_text(key))
+      if (const std::optional<Peaks> peaks = peaks_from_text(*text)) return *peaks;
   }
   const Peaks peaks = measure_peaks(target);
-  if (database != nullptr)
-    database->put_text(key, Json{{"flops", peaks.flops_per_us},
-                                 {"l2", peaks.l2_bytes_per_us},
-                                 {"l3", peaks.l3_bytes_per_us},
-                                 {"dram", peaks.dram_bytes_per_us},
-                                 {"launch", peaks.launch_us}}
-                                .dump());
+  if (database != nullptr) database->put_text(key, to_text(peaks));
   return peaks;
 }
 
