@@ -29,22 +29,26 @@ void run_verify(const VerifyArguments& arguments) {
   if (arguments.json) {
     nlohmann::ordered_json json = {{"passed", result.passed},
                                    {"samples", arguments.options.samples},
-                                   {"first_wrong_kernel", result.first_wrong_kernel}};
+                                   {"first_wrong_kernel", result.passed ? "" : describe(result.bisection)},
+                                   {"rule",
+                                    {{"noise_factor", Tolerance::kNoiseFactor},
+                                     {"tensor_factor", Tolerance::kTensorFactor},
+                                     {"floor_ulps", Tolerance::kFloorUlps}}}};
     for (const OutputError& e : result.outputs)
       json["outputs"].push_back({{"name", e.output},
-                                 {"max_error", e.max_error},
-                                 {"tolerance", e.tolerance},
-                                 {"noise", e.noise},
-                                 {"std", e.std_deviation}});
+                                 {"max_error", e.deviation.max_error},
+                                 {"ratio", e.deviation.ratio},
+                                 {"element", e.deviation.element},
+                                 {"error", e.deviation.error},
+                                 {"tolerance", e.deviation.allowed},
+                                 {"noise", e.deviation.noise},
+                                 {"value", e.deviation.exact},
+                                 {"unjudged", e.deviation.unjudged}});
     print_json(json);
-  } else {
-    for (const OutputError& e : result.outputs)
-      fmt::print("{}: max error {:.3g}, tolerance {:.3g} (float32 noise of the network {:.3g}, std {:.3g})\n",
-                 e.output, e.max_error, e.tolerance, e.noise, e.std_deviation);
+  } else if (result.passed) {
+    fmt::print("{}\n", describe(result.outputs));
   }
-  if (!result.passed)
-    throw Error(ErrorKind::accuracy,
-                "the executable differs from the network; first wrong kernel: " + result.first_wrong_kernel);
+  if (!result.passed) throw Error(ErrorKind::accuracy, failure_text(result));
   if (!arguments.json) fmt::print("verified on {} random inputs\n", arguments.options.samples);
 }
 

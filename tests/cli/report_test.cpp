@@ -60,7 +60,8 @@ TEST_F(Report, JsonOfEveryVerb) {
   EXPECT_EQ(json["passed"], true);
   EXPECT_EQ(json["samples"], 2);
   EXPECT_EQ(json["outputs"][0]["name"], "y");
-  EXPECT_LE(json["outputs"][0]["max_error"], json["outputs"][0]["tolerance"]);
+  EXPECT_LE(json["outputs"][0]["error"], json["outputs"][0]["tolerance"]);
+  EXPECT_EQ(json["rule"]["noise_factor"], 20);
 
   json = run_json("run " + path("m.so"));
   EXPECT_EQ(json["outputs"][0]["name"], "y");

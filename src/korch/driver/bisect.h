@@ -1,18 +1,39 @@
-// Which kernel of an executable is wrong, without un-fusing the plan: every tensor that a step writes is
-// compared with the primitive graph in float64 as the executable runs.
+// Which kernels of an executable are wrong, without un-fusing the plan: every tensor that a step writes is
+// compared with the primitive graph in float64 as the executable runs, and then replaced by what it should
+// be, so that every kernel is judged on right inputs, whatever the others do.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "korch/driver/tolerance.h"
 #include "korch/ir/graph.h"
 #include "korch/package/loaded.h"
 
 namespace korch {
 
-// A sentence naming the first step whose output is wrong although its inputs are right; "none found" when all
-// agree.
-std::string first_wrong_kernel(const Graph& imported, LoadedExecutable& executable,
-                               const std::vector<HostTensor>& inputs);
+// What a kernel was given and made of it, as bytes in the layouts of the plan.
+struct StepData {
+  std::vector<std::string> inputs, constants, expected, got;
+};
+
+struct StepDeviation {
+  int step = -1;
+  std::string kernel;  // label and implementation
+  std::string tensor;  // the output that is furthest off
+  Deviation deviation;
+  StepData data;  // of wrong kernels; empty where they are large
+};
+
+struct Bisection {
+  std::vector<StepDeviation> wrong;  // by step
+  StepDeviation largest;             // of all steps, by ratio; step -1: there are none
+  bool other_network = false;        // the plan names Values that the network does not have
+};
+
+Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs);
+
+// A sentence naming the first wrong kernel, or what it means that there is none.
+std::string describe(const Bisection& bisection);
 
 }  // namespace korch

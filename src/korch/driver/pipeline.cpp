@@ -288,7 +288,9 @@ class Compilation {
         return draft;
       };
       if (options_.verify && !remembered(key, "verified")) {
-        stage("verify", [&] { return verify_executable(imported, draft_path(), {.samples = 1}), 0; });
+        const VerifyResult check =
+            stage("verify", [&] { return compare_executable(imported, draft_path(), {.samples = 1}); });
+        if (!check.passed) throw Error(ErrorKind::accuracy, failure_text(check));
         remember(key, "verified");
       }
       if (options_.measure)

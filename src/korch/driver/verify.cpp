@@ -9,15 +9,11 @@
 #include <set>
 
 #include "korch/base/interrupt.h"
-#include "korch/driver/bisect.h"
 #include "korch/interp/interpreter.h"
 #include "korch/package/loaded.h"
 
 namespace korch {
 namespace {
-
-constexpr double kNoiseFactor = 20;        // DESIGN: 20 x the float32 rounding noise of the network itself
-constexpr double kDeviationFactor = 1e-5;  // floor of the tolerance, of the output's standard deviation
 
 // Exclusive upper bound for the elements of an input that is no float: the shortest axis it indexes; 2 where
 // it is a truth value or becomes one, or a float, as masks do, or where an index is computed from it; 10
@@ -44,45 +40,6 @@ int64_t integer_range(const Graph& graph, ValueId start) {
     computed.insert(node.outputs.begin(), node.outputs.end());
   }
   return range != kNone ? std::max<int64_t>(range, 1) : is_number && !is_flag ? kNumbers : kFlags;
-}
-
-struct Spread {
-  double max_difference = 0;
-  double std_deviation = 0;
-  bool special_values_agree = true;  // NaN with NaN, infinity with the same infinity
-};
-
-Spread spread(const HostTensor& reference, const HostTensor& other) {
-  Spread result;
-  double sum = 0, squares = 0;
-  const int64_t count = reference.elements();
-  for (int64_t i = 0; i < count; ++i) {
-    const double a = element_as_double(reference, i), b = element_as_double(other, i);
-    if (std::isfinite(a) && std::isfinite(b)) {
-      result.max_difference = std::max(result.max_difference, std::fabs(a - b));
-      sum += a;
-      squares += a * a;
-    } else if (!(std::isnan(a) && std::isnan(b)) && a != b) {
-      result.special_values_agree = false;
-    }
-  }
-  if (count > 0)
-    result.std_deviation = std::sqrt(std::max(0.0, squares / count - (sum / count) * (sum / count)));
-  return result;
-}
-
-OutputError compare(const std::string& name, const HostTensor& exact, const HostTensor& rounded,
-                    const HostTensor& got) {
-  OutputError error;
-  error.output = name;
-  const Spread noise = spread(exact, rounded), found = spread(exact, got);
-  error.noise = noise.max_difference;
-  error.std_deviation = noise.std_deviation;
-  error.tolerance = std::max(kNoiseFactor * error.noise, kDeviationFactor * error.std_deviation);
-  if (!is_float(got.dtype())) error.tolerance = 0;
-  error.max_error =
-      found.special_values_agree ? found.max_difference : std::numeric_limits<double>::infinity();
-  return error;
 }
 
 // An executable of another network, or of this one with other shapes.
@@ -151,6 +108,19 @@ std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(cons
 
 }  // namespace
 
+std::string describe(const std::vector<OutputError>& outputs) {
+  std::string text;
+  for (const OutputError& output : outputs)
+    text +=
+        fmt::format("{}output {}: {}", text.empty() ? "" : "\n", output.output, to_string(output.deviation));
+  return text;
+}
+
+std::string failure_text(const VerifyResult& result) {
+  return "the executable differs from the network:\n" + describe(result.outputs) +
+         "\nfirst wrong kernel: " + describe(result.bisection);
+}
+
 VerifyResult compare_executable(const Graph& imported, const std::string& executable,
                                 const VerifyOptions& options) {
   LoadedExecutable loaded(executable);
@@ -159,37 +129,26 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
   VerifyResult result;
   for (int sample = 0; sample < options.samples; ++sample) {
     throw_if_interrupted();
-    const auto [inputs, exact] = moderate_sample(imported, options.seed + sample);
-    const std::vector<HostTensor> rounded = interpret(imported, inputs, {Precision::native, {}});
+    const uint64_t seed = options.seed + sample;
+    const auto [inputs, exact] = moderate_sample(imported, seed);
+    const std::vector<Tolerance> tolerances = output_tolerances(imported, inputs, exact, seed);
     const std::vector<HostTensor> got = loaded.run(inputs);
     bool sample_passed = true;
     for (size_t i = 0; i < exact.size(); ++i) {
-      const OutputError error = compare(imported.output_names()[i], exact[i], rounded[i], got[i]);
-      const bool output_passed = error.max_error <= error.tolerance;
-      sample_passed = sample_passed && output_passed;
+      const Deviation deviation = tolerances[i].compare(got[i]);
+      sample_passed = sample_passed && deviation.passed();
       if (sample == 0) {
-        result.outputs.push_back(error);
-      } else if (error.max_error / std::max(error.tolerance, 1e-300) >
-                 result.outputs[i].max_error / std::max(result.outputs[i].tolerance, 1e-300)) {
-        result.outputs[i] = error;
+        result.outputs.push_back({imported.output_names()[i], deviation});
+      } else if (deviation.ratio > result.outputs[i].deviation.ratio) {
+        result.outputs[i].deviation = deviation;
       }
     }
     if (!sample_passed && result.passed) {
       result.passed = false;
-      result.first_wrong_kernel = first_wrong_kernel(imported, loaded, inputs);
+      result.bisection = bisect(imported, loaded, inputs);
     }
   }
   return result;
-}
-
-void verify_executable(const Graph& imported, const std::string& executable, const VerifyOptions& options) {
-  const VerifyResult result = compare_executable(imported, executable, options);
-  if (result.passed) return;
-  std::string message = "the executable differs from the network:";
-  for (const OutputError& error : result.outputs)
-    message += fmt::format("\n  output {}: error {:.3g}, tolerance {:.3g} (float32 noise {:.3g}, std {:.3g})",
-                           error.output, error.max_error, error.tolerance, error.noise, error.std_deviation);
-  throw Error(ErrorKind::accuracy, message + "\n  first wrong kernel: " + result.first_wrong_kernel);
 }
 
 }  // namespace korch

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "korch/driver/bisect.h"
+#include "korch/driver/tolerance.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
@@ -15,16 +17,13 @@ struct VerifyOptions {
 
 struct OutputError {
   std::string output;
-  double max_error = 0;  // |executable - float64|
-  double tolerance = 0;  // max(20 x noise, 1e-5 x std)
-  double noise = 0;      // |float32 interpreter - float64|, the largest
-  double std_deviation = 0;
+  Deviation deviation;
 };
 
 struct VerifyResult {
   bool passed = true;
   std::vector<OutputError> outputs;  // the worst of the samples, one per output
-  std::string first_wrong_kernel;    // when not passed: what `bisect` found
+  Bisection bisection;               // when not passed
 };
 
 // How floats are distributed: normal(0, 1), or uniform in [0, 1) as pictures are.
@@ -37,7 +36,9 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed,
 VerifyResult compare_executable(const Graph& imported, const std::string& executable,
                                 const VerifyOptions& options);
 
-// As above; throws Error{accuracy} naming the output, the error and the first wrong kernel.
-void verify_executable(const Graph& imported, const std::string& executable, const VerifyOptions& options);
+// One line per output: how far it is off, and what is allowed.
+std::string describe(const std::vector<OutputError>& outputs);
+// Of a result that did not pass: the same, and the first wrong kernel.
+std::string failure_text(const VerifyResult& result);
 
 }  // namespace korch

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "korch/interp/evaluate.h"
+#include "korch/interp/random_rounding.h"
 
 namespace korch {
 
@@ -70,9 +71,10 @@ std::vector<HostTensor> evaluate_labelled(const Node& node, const std::string& l
 // One run of a graph: the Values alive, and how many reads each still has before it.
 class Run {
  public:
-  Run(const Graph& graph, const InterpretOptions& options)
+  Run(const Graph& graph, const InterpretOptions& options, RandomRounding* rounding = nullptr)
       : graph_(graph),
         options_(options),
+        rounding_(rounding),
         order_(needed_nodes(graph)),
         values_(graph.value_count()),
         reads_left_(graph.value_count(), 0) {
@@ -112,6 +114,7 @@ class Run {
   std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs) const {
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
+    if (rounding_ != nullptr) return rounding_->evaluate(node, inputs, types);
     return evaluate_labelled(node, label(graph_, node), inputs, types, options_.precision);
   }
 
@@ -124,6 +127,7 @@ class Run {
 
   const Graph& graph_;
   const InterpretOptions& options_;
+  RandomRounding* rounding_;  // null: to nearest
   std::vector<NodeId> order_;
   std::vector<HostTensor> values_;
   std::vector<int> reads_left_;
@@ -146,19 +150,35 @@ std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTe
                            precision);
 }
 
-std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
-                                  const InterpretOptions& options) {
+namespace {
+
+std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTensor>& inputs,
+                                  const InterpretOptions& options, RandomRounding* rounding) {
   if (inputs.size() != graph.inputs().size())
     throw Error(ErrorKind::invalid,
                 fmt::format("the graph has {} inputs, {} were given", graph.inputs().size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
     check_input(graph, graph.inputs()[i], inputs[i], options.precision);
-  Run run(graph, options);
+  Run run(graph, options, rounding);
   for (size_t i = 0; i < inputs.size(); ++i) run.set_input(graph.inputs()[i], inputs[i]);
   run.compute();
   std::vector<HostTensor> outputs;
   for (ValueId output : graph.outputs()) outputs.push_back(run.read(output));
   return outputs;
+}
+
+}  // namespace
+
+std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
+                                  const InterpretOptions& options) {
+  return run_graph(graph, inputs, options, nullptr);
+}
+
+std::vector<HostTensor> interpret_rounding_at_random(
+    const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
+    const std::function<void(ValueId, const HostTensor&)>& observe) {
+  RandomRounding rounding(seed);
+  return run_graph(graph, inputs, {Precision::native, observe}, &rounding);
 }
 
 }  // namespace korch

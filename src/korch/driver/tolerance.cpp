@@ -1,0 +1,122 @@
+#include "korch/driver/tolerance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "korch/base/ceil_div.h"
+#include "korch/fission/fission.h"
+#include "korch/interp/interpreter.h"
+#include "korch/interp/random_rounding.h"
+
+namespace korch {
+namespace {
+
+// The distance from one to the next number, and the smallest normal number: what is smaller may become zero.
+std::pair<double, double> precision_of(DType type) {
+  if (type == DType::f64) return {0x1p-52, 0x1p-1022};
+  if (type == DType::f16) return {0x1p-10, 0x1p-14};
+  if (type == DType::bf16) return {0x1p-7, 0x1p-126};
+  return {0x1p-23, 0x1p-126};
+}
+
+bool is_same(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
+
+std::string to_string(const Deviation& d) {
+  if (d.element < 0) return fmt::format("nothing to compare ({} elements not judged)", d.unjudged);
+  std::string text = fmt::format("error {:.3g} at element {}, allowed {:.3g}", d.error, d.element, d.allowed);
+  text += fmt::format(" ({:g} x float32 noise {:.3g} there, or more; value {:.3g})", Tolerance::kNoiseFactor,
+                      d.noise, d.exact);
+  if (d.unjudged > 0)
+    text += fmt::format("; {} elements not judged: float32 itself does not settle them", d.unjudged);
+  return text;
+}
+
+Tolerance::Tolerance(DType type, const HostTensor& exact)
+    : type_(type),
+      exact_(converted(exact, type)),
+      ulp_(precision_of(type).first),
+      smallest_(precision_of(type).second),
+      block_noise_(static_cast<size_t>(ceil_div(exact.elements(), kBlock)), 0.0F) {}
+
+// Infinite where something else than rounding differs.
+double Tolerance::error(int64_t element, const HostTensor& got) const {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (!is_float(type_))
+    return element_as_int(exact_, element) == element_as_int(got, element) ? 0 : kInfinite;
+  const double a = element_as_double(exact_, element), b = element_as_double(got, element);
+  return is_same(a, b) ? 0 : std::isfinite(a) && std::isfinite(b) ? std::fabs(a - b) : kInfinite;
+}
+
+void Tolerance::add_run(const HostTensor& rounded) {
+  for (int64_t i = 0, count = exact_.elements(); i < count; ++i) {
+    const double noise = error(i, rounded);
+    if (!std::isfinite(noise)) {
+      unjudged_.insert(i);
+      continue;
+    }
+    float& block = block_noise_[static_cast<size_t>(i / kBlock)];
+    block = std::max(block, static_cast<float>(noise));
+    squares_ += noise * noise;
+    ++squared_;
+  }
+}
+
+double Tolerance::noise(int64_t element) const {
+  const int64_t block = element / kBlock, last = static_cast<int64_t>(block_noise_.size()) - 1;
+  float largest = 0;
+  for (int64_t b = std::max<int64_t>(0, block - 1); b <= std::min(last, block + 1); ++b)
+    largest = std::max(largest, block_noise_[static_cast<size_t>(b)]);
+  return largest;
+}
+
+double Tolerance::allowed(int64_t element) const {
+  if (!is_float(type_)) return 0;
+  const double tensor_noise = squared_ > 0 ? std::sqrt(squares_ / static_cast<double>(squared_)) : 0;
+  return std::max({kNoiseFactor * noise(element), kTensorFactor * tensor_noise,
+                   kFloorUlps * ulp_ * std::fabs(element_as_double(exact_, element)), smallest_});
+}
+
+Deviation Tolerance::compare(const HostTensor& got) const {
+  Deviation result;
+  result.unjudged = static_cast<int64_t>(unjudged_.size());
+  for (int64_t i = 0, count = exact_.elements(); i < count; ++i) {
+    if (!unjudged_.empty() && unjudged_.count(i) != 0) continue;
+    const double error_here = error(i, got), allowed_here = allowed(i);
+    const double ratio = error_here == 0 || std::isinf(error_here) ? error_here : error_here / allowed_here;
+    result.max_error = std::max(result.max_error, error_here);
+    if (result.element >= 0 && ratio <= result.ratio) continue;
+    result.ratio = ratio;
+    result.element = i;
+    result.error = error_here;
+    result.allowed = allowed_here;
+    result.noise = noise(i);
+    result.exact = element_as_double(exact_, i);
+  }
+  return result;
+}
+
+std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
+                                         const std::vector<HostTensor>& exact, uint64_t seed) {
+  std::vector<Tolerance> tolerances;
+  bool few = false;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    tolerances.emplace_back(imported.value(imported.outputs()[i]).type.dtype, exact[i]);
+    few = few || exact[i].elements() < Tolerance::kFewElements;
+  }
+  const Graph primitives = fission(imported);
+  for (int run = 0; run < (few ? Tolerance::kRunsWhenFew : Tolerance::kRuns); ++run) {
+    const std::vector<HostTensor> rounded =
+        interpret_rounding_at_random(primitives, inputs, seed * Tolerance::kRunsWhenFew + run);
+    for (size_t i = 0; i < rounded.size(); ++i) tolerances[i].add_run(rounded[i]);
+  }
+  return tolerances;
+}
+
+}  // namespace korch

@@ -1,0 +1,77 @@
+// By how much results may differ from the network's: the one rule of the self-check, `korch verify`,
+// bisection and the tests (docs/design/driver.md, "Tolerance").
+//
+// A tolerance belongs to one element of one tensor. It follows the noise that float32 rounding has there,
+// which is found by running the primitives a few times with roundings that fall at random
+// (interp/random_rounding.h), so that a sum that cancels has the noise of its terms:
+//
+//   noise     the largest difference from float64 of all runs and of the element's neighbours in memory, so
+//             that one lucky element does not decide
+//   allowed   the largest of  kNoiseFactor x noise,  kTensorFactor x root mean square of the noise of the
+//             whole tensor,  kFloorUlps ulps of the exact value,  the smallest normal number
+//
+// Integers are exact; they and values that are not finite may differ only where the runs do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+// How far one tensor is from where it should be. `worst` elements are those with the largest ratio.
+struct Deviation {
+  double ratio = 0;      // error / allowed, the largest; the tensor passes up to 1
+  int64_t element = -1;  // where, row-major; -1: the tensor has no elements that are judged
+  double error = 0, allowed = 0, noise = 0, exact = 0;  // there
+  double max_error = 0;                                 // anywhere
+  int64_t unjudged = 0;                                 // elements on which the runs themselves disagree
+  bool passed() const { return ratio <= 1; }
+};
+
+// "error 4.28e-07 at element 17, allowed 1.38e-06 (20 x float32 noise 6.9e-08 there, value 0.0123)"
+std::string to_string(const Deviation& deviation);
+
+class Tolerance {
+ public:
+  static constexpr double kNoiseFactor = 20;  // DESIGN: 20 x the float32 rounding noise of the network itself
+  // A value that a ReLU keeps at zero in every run may leave zero in the executable, with whatever noise the
+  // tensor has elsewhere: the tails of a normal distribution over a million elements reach five deviations.
+  static constexpr double kTensorFactor = 5;
+  // Functions of vector libraries are right to 1 to 4 ulps; what a softmax or a norm multiplies with is off
+  // by as much for a whole row.
+  static constexpr double kFloorUlps = 8;
+  static constexpr int64_t kBlock =
+      32;  // an element's neighbours: its block of so many, and the two beside it
+  static constexpr int64_t kFewElements = 64;  // a smaller tensor wants more runs to pool
+  static constexpr int kRuns = 2, kRunsWhenFew = 8;
+
+  // `type`: the Value's own; `exact`: float64 for floats.
+  Tolerance(DType type, const HostTensor& exact);
+  void add_run(const HostTensor& rounded);
+
+  double noise(int64_t element) const;
+  double allowed(int64_t element) const;
+  Deviation compare(const HostTensor& got) const;
+  const HostTensor& exact() const { return exact_; }  // in the Value's own type
+
+ private:
+  double error(int64_t element, const HostTensor& got) const;
+
+  DType type_;
+  HostTensor exact_;
+  double ulp_, smallest_;           // of one; the smallest normal number
+  std::vector<float> block_noise_;  // the largest of each block
+  double squares_ = 0;              // of all noise
+  int64_t squared_ = 0;             // how many
+  std::unordered_set<int64_t> unjudged_;
+};
+
+// Of a network's outputs for these inputs; `exact`: what it computes in float64.
+std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
+                                         const std::vector<HostTensor>& exact, uint64_t seed);
+
+}  // namespace korch

@@ -1,0 +1,181 @@
+#include "korch/interp/random_rounding.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "korch/interp/interpreter.h"
+#include "korch/tensor/element.h"
+
+namespace korch {
+namespace {
+
+// SplitMix64: one addition and a few multiplications per number.
+uint64_t draw(uint64_t& state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+// Two random bits at a time.
+class Coins {
+ public:
+  explicit Coins(uint64_t& state) : state_(state) {}
+  unsigned toss() {
+    if (left_ == 0) {
+      bits_ = draw(state_);
+      left_ = 32;
+    }
+    --left_;
+    const auto coins = static_cast<unsigned>(bits_ & 3);
+    bits_ >>= 2;
+    return coins;
+  }
+
+ private:
+  uint64_t& state_;
+  uint64_t bits_ = 0;
+  int left_ = 0;
+};
+
+double uniform(uint64_t& state) {  // in [-1, 1)
+  return static_cast<double>(static_cast<int64_t>(draw(state))) * 0x1p-63;
+}
+
+template <size_t bytes>
+struct Bits;
+template <>
+struct Bits<2> {
+  using type = uint16_t;
+};
+template <>
+struct Bits<4> {
+  using type = uint32_t;
+};
+template <>
+struct Bits<8> {
+  using type = uint64_t;
+};
+
+// The next float of larger or smaller magnitude; floats of one sign are ordered as their bits are.
+template <typename S>
+S neighbour(S value, bool away_from_zero) {
+  typename Bits<sizeof(S)>::type bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits = static_cast<decltype(bits)>(away_from_zero ? bits + 1 : bits - 1);
+  std::memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
+bool is_whole(double value) {
+  return value == std::nearbyint(value);
+}
+
+template <typename F>
+void with_float_type(DType dtype, F&& f) {
+  with_element_type(dtype, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    if constexpr (std::is_floating_point_v<S> || std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>)
+      f(tag);
+  });
+}
+
+// One ulp up or down, a quarter of the time each.
+HostTensor moved(const HostTensor& tensor, uint64_t& state) {
+  if (!is_float(tensor.dtype())) return tensor;
+  HostTensor result(tensor.type());
+  with_float_type(tensor.dtype(), [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    const S* from = tensor.data<S>();
+    S* to = result.mutable_data<S>();
+    Coins coins(state);
+    for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+      const auto value = convert_element<double>(from[i]);
+      const unsigned toss = coins.toss();
+      const bool stays = toss < 2 || is_whole(value) || !std::isfinite(value);
+      to[i] = stays ? from[i] : neighbour(from[i], toss == 2);
+    }
+  });
+  return result;
+}
+
+// `nearest` where it is what was computed in more digits; else, half of the time, its neighbour on the other
+// side.
+void round_at_random(HostTensor& nearest, const HostTensor& exact, uint64_t& state) {
+  with_float_type(nearest.dtype(), [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    const double* wanted = exact.data<double>();
+    S* values = nearest.mutable_data<S>();
+    Coins coins(state);
+    for (int64_t i = 0, count = nearest.elements(); i < count; ++i) {
+      const auto value = convert_element<double>(values[i]);
+      const bool other_side = coins.toss() < 2;
+      if (!other_side || value == wanted[i] || value == 0 || !std::isfinite(value)) continue;
+      values[i] = neighbour(values[i], std::fabs(wanted[i]) > std::fabs(value));
+    }
+  });
+}
+
+double half_ulp_of_one(DType dtype) {
+  if (dtype == DType::f64) return 0x1p-53;
+  return 0x1p-24;  // sums of the 16-bit types are float32 sums
+}
+
+HostTensor magnitudes(const HostTensor& tensor) {
+  HostTensor result = HostTensor(TensorType{DType::f64, tensor.shape()});
+  const HostTensor wide = converted(tensor, DType::f64);
+  const double* from = wide.data<double>();
+  double* to = result.mutable_data<double>();
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) to[i] = std::fabs(from[i]);
+  return result;
+}
+
+bool is_sum(Op op) {
+  return op == Op::ReduceSum || op == Op::WindowSum || op == Op::WindowDot || op == Op::CumSum;
+}
+
+// Off by random parts of half an ulp of what was added up. Vectors of 16 lanes, in four sums each, keep the
+// walk of the roundings short up to 4096 terms.
+void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double terms, uint64_t& state) {
+  constexpr double kLongSum = 4096;
+  const double part = half_ulp_of_one(sum.dtype()) * std::max(1.0, std::sqrt(terms / kLongSum));
+  with_float_type(sum.dtype(), [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    S* values = sum.mutable_data<S>();
+    const double* terms_sum = magnitude.data<double>();
+    for (int64_t i = 0, count = sum.elements(); i < count; ++i)
+      values[i] =
+          convert_element<S>(convert_element<double>(values[i]) + uniform(state) * part * terms_sum[i]);
+  });
+}
+
+}  // namespace
+
+std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::vector<HostTensor>& inputs,
+                                                 const std::vector<TensorType>& types) {
+  const Category category = info(node.op).category;
+  if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native);
+  if (category == Category::linear) {
+    std::vector<HostTensor> operands = inputs;
+    operands[0] = moved(operands[0], state_);
+    return evaluate_node(node, operands, types, Precision::native);
+  }
+  std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
+  if (is_sum(node.op)) {
+    std::vector<HostTensor> operands;
+    for (const HostTensor& input : inputs) operands.push_back(magnitudes(input));
+    const double terms = static_cast<double>(inputs[0].elements()) /
+                         static_cast<double>(std::max<int64_t>(1, results[0].elements()));
+    disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms, state_);
+  } else if (category == Category::elementwise && types[0].dtype == DType::f64) {
+    results[0] = moved(results[0], state_);
+  } else if (category == Category::elementwise) {
+    std::vector<HostTensor> operands;
+    for (const HostTensor& input : inputs)
+      operands.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
+    round_at_random(results[0], evaluate_node(node, operands, types, Precision::float64)[0], state_);
+  }
+  return results;
+}
+
+}  // namespace korch

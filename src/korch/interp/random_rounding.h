@@ -1,0 +1,37 @@
+// The rounding noise that a network has of its own: native precision, but roundings fall at random, as in
+// discrete stochastic arithmetic (Vignes, Math. Comput. Simul. 1993). What differs between a few such runs is
+// what any float32 evaluation may differ by, whatever its order of summation.
+//
+//   elementwise   a result that is inexact goes to either of its two neighbours; an exact one stays
+//   sums          are off by up to half an ulp of the sum of magnitudes, more where they are long: a result
+//                 that cancels has the noise of its terms
+//   products      the first operand's elements move by up to an ulp, which draws the roundings of the float32
+//                 sums anew; whole numbers stay
+//   the rest      moves data and rounds nothing
+//
+// Meant for primitives: a composite operator is rounded once, at its result.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+class RandomRounding {
+ public:
+  explicit RandomRounding(uint64_t seed) : state_(seed) {}
+  std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs,
+                                   const std::vector<TensorType>& types);
+
+ private:
+  uint64_t state_;
+};
+
+// As interpret() in native precision; equal seeds give equal results.
+std::vector<HostTensor> interpret_rounding_at_random(
+    const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
+    const std::function<void(ValueId, const HostTensor&)>& observe = {});
+
+}  // namespace korch
