@@ -76,6 +76,9 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
       print_json(stopped);
       return;
     }
+    nlohmann::ordered_json struck = nlohmann::ordered_json::array();
+    for (const StruckKernel& kernel : r.struck)
+      struck.push_back({{"key", kernel.key}, {"kernel", kernel.kernel}, {"reason", kernel.reason}});
     nlohmann::ordered_json json = {
         {"output", arguments.output},
         {"steps", result.plan.steps.size()},
@@ -92,6 +95,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
         {"kernels_different", r.kernels},
         {"kernels_different_measured", r.measured},
         {"certified", r.certified},
+        {"struck", struck},
         {"kernels_compiled", result.compiled},
         {"kernels_measured", result.measured},
         {"seconds", result.stage_seconds},
@@ -192,6 +196,8 @@ void add_compile_verb(CLI::App& app) {
   verb->add_flag("--self-contained", options.self_contained,
                  "generated kernels only: no vendor library is needed to run");
   verb->add_flag("--no-verify", arguments->no_verify, "do not check the executable against the interpreter");
+  verb->add_flag("!--no-heal", options.heal,
+                 "a kernel that proves wrong is an error: do not plan again without it");
   verb->add_option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
   verb->add_flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
   verb->add_option("--budget", arguments->budget,

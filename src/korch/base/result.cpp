@@ -20,6 +20,8 @@ const char* name(RefusalReason reason) {
       return "library refused";
     case RefusalReason::run_failed:
       return "run failed";
+    case RefusalReason::struck:
+      return "struck";
     case RefusalReason::out_of_memory:
       return "out of memory";
   }

@@ -20,7 +20,8 @@ enum class RefusalReason {
   compile_failed,      // the compiler rejected generated code (a bug worth looking at)
   library_refused,     // the vendor library has no implementation
   run_failed,          // the kernel reported an error while measured
-  out_of_memory        // to measure it in
+  out_of_memory,       // to measure it in
+  struck               // it proved wrong in an earlier plan
 };
 
 const char* name(RefusalReason reason);

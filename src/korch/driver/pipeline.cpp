@@ -15,9 +15,9 @@
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/bench.h"
 #include "korch/driver/columns.h"
+#include "korch/driver/heal.h"
 #include "korch/driver/plan_builder.h"
 #include "korch/driver/plan_chooser.h"
-#include "korch/driver/verify.h"
 #include "korch/fission/fission.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
@@ -55,29 +55,47 @@ class Compilation {
     dump("2-primitive.txt", [&] { return print(primitive); });
     if (stopped("fission")) return result_;
 
+    strikes_.emplace(database_.get(), target_.isa);
+    Healer healer(output, target_.isa, strikes());
+    while (const std::optional<Fault> fault = plan_and_package(imported, primitive, output))
+      for (std::string& warning : healer.heal(*fault, options_))
+        result_.warnings.push_back(std::move(warning));
+    report_warnings();
+    return result_;
+  }
+
+ private:
+  // From the primitives to the file, without the kernels that were struck. What is wrong with the result, in
+  // which case there is no file.
+  std::optional<Fault> plan_and_package(const Graph& imported, const Graph& primitive,
+                                        const std::string& output) {
+    report_ = {};
+    has_kernel_.clear();
+    greedy_groups_.clear();
+
     const Rewritten rewritten = stage("alternatives", [&] { return with_alternatives(primitive); });
     const Graph& graph = rewritten.graph;
     dump("2-alternatives.txt", [&] { return print(graph); });
-    if (stopped("alternatives")) return result_;
+    if (stopped("alternatives")) return std::nullopt;
 
     const Peaks peaks = stage("peaks", [&] { return machine_peaks(target_, database_.get()); });
     std::vector<Candidate> candidates =
         stage("candidates", [&] { return find_candidates(rewritten.base, graph); });
     dump("3-candidates.txt", [&] { return describe(graph, candidates); });
-    if (stopped("candidates")) return result_;
+    if (stopped("candidates")) return std::nullopt;
 
     Columns columns = stage("columns", [&] {
       return build_columns(graph, std::move(candidates), target_, peaks, options_.accuracy,
                            options_.strategy == Strategy::published ? Layouts::row_major : Layouts::all);
     });
     dump("4-columns.txt", [&] { return describe(graph, columns); });
-    if (stopped("columns")) return result_;
+    if (stopped("columns")) return std::nullopt;
 
-    std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get(),
-                                   footprint_bytes(primitive));
+    std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get(), footprint_bytes(primitive),
+                                   strikes());
     const Choice choice = stage("solve", [&] {
-      return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), stopwatch_,
-                          greedy_groups_, report_.pruned},
+      return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), strikes(),
+                          stopwatch_, greedy_groups_, report_.pruned},
                          columns, *bank);
     });
     dump("4-columns.txt", [&] { return describe(graph, columns); });  // now with costs
@@ -85,18 +103,19 @@ class Compilation {
     dump("5-plan.json", [&] { return plan_to_json(built.plan); });
     dump_kernels(built);
     result_.plan = built.plan;
-    result_.compiled = bank->compiled_now();
-    result_.measured = bank->measured_now();
+    result_.compiled += bank->compiled_now();
+    result_.measured += bank->measured_now();
     bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
-    if (stopped("plan")) return result_;
+    if (stopped("plan")) return std::nullopt;
 
-    stage("package", [&] { return package(built, output, imported), 0; });
+    std::optional<Fault> fault = stage("package", [&] { return package(built, output, imported); });
     result_.plan = std::move(built.plan);
-    report_warnings();
-    return result_;
+    return fault;
   }
 
- private:
+  // Null: healing is off, and what earlier compilations struck counts no more.
+  Strikes* strikes() { return options_.heal ? &*strikes_ : nullptr; }
+
   template <typename F>
   auto stage(const std::string& name, F&& f) -> decltype(f()) {
     throw_if_interrupted();
@@ -132,11 +151,7 @@ class Compilation {
     for (size_t i = 0; i < built.plan.kernels.size(); ++i)
       if (!built.plan.kernels[i].source.empty())
         dump(fmt::format("kernel-{:03}.cpp", i), [&] {
-          return fmt::format(
-                     "// clang++-19 -std=c++20 -O1 -march={} -mprefer-vector-width=512 -ffp-contract=fast "
-                     "-c\n",
-                     name(target_.isa)) +
-                 built.plan.kernels[i].source;
+          return fmt::format("// {}\n{}", compile_command(target_.isa), built.plan.kernels[i].source);
         });
   }
 
@@ -195,16 +210,19 @@ class Compilation {
     if (found != has_kernel_.end()) return found->second;
     bool any = false;
     for (const Implementation& way : implementations(graph, candidate, target_, options_.accuracy))
-      any = any || generate(graph, candidate, way, target_).ok();
+      any = any || is_allowed(generate(graph, candidate, way, target_));
     return has_kernel_[hash] = any;
+  }
+
+  bool is_allowed(const Result<Kernel>& kernel) {
+    return kernel.ok() && (strikes() == nullptr || !strikes()->find(kernel.value()));
   }
 
   BuiltPlan make_plan(const Graph& graph, const Columns& columns, const Choice& choice, KernelBank& bank) {
     const SolveMemo& solved = choice.solved;
     const Solution& solution = solved.solution;
     if (solution.status == SolveStatus::infeasible)
-      throw Error(choice.refusal_examples.count(RefusalReason::out_of_memory) != 0 ? ErrorKind::resource
-                                                                                   : ErrorKind::unsupported,
+      throw Error(kind_without_plan(choice),
                   "no plan exists: " + missing_kernels(graph, columns, choice.refusal_examples));
     if (solution.status == SolveStatus::unknown)
       throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
@@ -253,7 +271,14 @@ class Compilation {
     report.learned_violations = solved.learned_violations;
     report.whole_runs = solved.whole_runs;
     report.refused = columns.refused;
+    if (strikes() != nullptr) report.struck = strikes()->met();
     return built;
+  }
+
+  static ErrorKind kind_without_plan(const Choice& choice) {
+    if (choice.refusal_examples.count(RefusalReason::struck) != 0) return ErrorKind::accuracy;
+    if (choice.refusal_examples.count(RefusalReason::out_of_memory) != 0) return ErrorKind::resource;
+    return ErrorKind::unsupported;
   }
 
   // Which primitives no kernel computes.
@@ -273,12 +298,12 @@ class Compilation {
   }
 
   // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers
-  // of this very plan, weights included, is not done again.
-  void package(BuiltPlan& built, const std::string& output, const Graph& imported) {
+  // of this very plan, code and weights included, is not done again. A draft that is at fault is not kept.
+  std::optional<Fault> package(BuiltPlan& built, const std::string& output, const Graph& imported) {
     PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes),
                        plan_to_json(built.plan), target_};
     if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
-      const Hash key = plan_key(built.plan, input.plan_json);
+      const Hash key = plan_key(input);
       TempDir folder;
       const std::string draft = folder.path() + "/draft.so";
       bool drafted = false;
@@ -287,22 +312,25 @@ class Compilation {
         drafted = true;
         return draft;
       };
-      if (options_.verify && !remembered(key, "verified")) {
-        const VerifyResult check =
-            stage("verify", [&] { return compare_executable(imported, draft_path(), {.samples = 1}); });
-        if (!check.passed) throw Error(ErrorKind::accuracy, failure_text(check));
-        remember(key, "verified");
+      if (!remembered(key, "verified")) {
+        std::optional<Fault> fault = stage("verify", [&] {
+          return find_fault(imported, built.plan, draft_path(), output, options_.verify);
+        });
+        if (fault) return fault;
+        if (options_.verify) remember(key, "verified");
       }
       if (options_.measure)
         built.plan.report.measured_us = whole_latency_us(built.plan.report, key, draft_path);
       input.plan_json = plan_to_json(built.plan);
     }
     write_executable(std::move(input), output);
+    return std::nullopt;
   }
 
-  Hash plan_key(const Plan& plan, const std::string& json) const {
-    std::string text = json + compiler_version() + target_.cpu_name;
-    for (const PlanConstant& constant : plan.constants) text += constant.content.hex();
+  Hash plan_key(const PackageInput& input) const {
+    std::string text = input.plan_json + compiler_version() + target_.cpu_name;
+    for (const PlanConstant& constant : input.plan->constants) text += constant.content.hex();
+    for (const std::string& object : input.objects) text += hash_bytes(object.data(), object.size()).hex();
     return hash_text(text);
   }
 
@@ -335,6 +363,7 @@ class Compilation {
   const Stopwatch stopwatch_;
   Target target_;
   std::unique_ptr<Database> database_;
+  std::optional<Strikes> strikes_;
   CompileResult result_;
   PlanReport report_;
   std::unordered_map<Hash, bool, HashHasher> has_kernel_;

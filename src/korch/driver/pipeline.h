@@ -28,10 +28,11 @@ struct CompileOptions {
   bool measure = true;             // false: plan on lower bounds alone
   bool self_contained = false;     // generated kernels only
   bool verify = true;              // run the executable against the interpreter before it is kept
-  std::string database_path;       // empty: no database
-  std::string dump_dir;            // empty: no dumps
-  std::string stop_after;          // "", "import", "fission", "alternatives", "candidates", "columns", "plan"
-  double budget_s = 0;             // 0: no limit
+  bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (heal.h)
+  std::string database_path;  // empty: no database
+  std::string dump_dir;       // empty: no dumps
+  std::string stop_after;     // "", "import", "fission", "alternatives", "candidates", "columns", "plan"
+  double budget_s = 0;        // 0: no limit
   std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
 };
 
@@ -39,7 +40,7 @@ struct CompileResult {
   Plan plan;                       // without steps when stopped early
   int compiled = 0, measured = 0;  // kernels, not counting what the database held
   std::map<std::string, double> stage_seconds;
-  std::vector<std::string> warnings;  // of the database; the compilation went on without it
+  std::vector<std::string> warnings;  // of the database and of healing; the compilation went on
 };
 
 // Throws Error. Writes `output` only when everything succeeded.

@@ -26,7 +26,7 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 14;         // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 15;         // of the search for a plan: what older ones chose is chosen anew
 constexpr int kLeastRounds = 3;      // of plans run whole: a second each in large networks
 constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
 
@@ -38,6 +38,7 @@ class PlanChooser {
         target_(*request.target),
         options_(*request.options),
         database_(request.database),
+        strikes_(request.strikes),
         stopwatch_(request.stopwatch),
         rival_groups_(request.rival_groups),
         pruned_(request.pruned),
@@ -49,10 +50,10 @@ class PlanChooser {
   }
 
   SolveMemo remembered_choice() {
-    const Hash key = hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_),
-                                           describe(graph_, columns_), target_.cpu_name, target_.threads,
-                                           compiler_version(), options_.exhaustive,
-                                           static_cast<int>(options_.bounds), options_.measure));
+    const Hash key = hash_text(
+        fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_), describe(graph_, columns_),
+                    target_.cpu_name, target_.threads, compiler_version(), options_.exhaustive,
+                    static_cast<int>(options_.bounds), options_.measure, strikes_ != nullptr));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
         if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.infos.size());
@@ -234,6 +235,8 @@ class PlanChooser {
       column.measured = memo.is_measured[id] == '1';
       column.cost_us = memo.cost_us[id];
     }
+    if (strikes_ != nullptr)
+      for (const std::string& key : memo.struck) strikes_->find(key);
     columns_.refused = memo.refused;
     pruned_ = memo.pruned;
     return true;
@@ -253,6 +256,8 @@ class PlanChooser {
                      options_.measure && !budget_exhausted_;
     memo.budget_spent = budget_exhausted_;
     memo.refused = columns_.refused;
+    if (strikes_ != nullptr)
+      for (const StruckKernel& kernel : strikes_->met()) memo.struck.push_back(kernel.key);
     memo.pruned = pruned_;
     for (const Column& column : columns_.problem.columns) {
       memo.cost_us.push_back(column.cost_us);
@@ -398,6 +403,9 @@ class PlanChooser {
         if (built == nullptr || built->ok()) continue;
         complete =
             complete && std::count(result.solution.chosen.begin(), result.solution.chosen.end(), id) == 0;
+        if (std::isfinite(columns_.problem.columns[id].cost_us) &&
+            columns_.infos[id].representative == static_cast<int>(id))
+          count_refusal(built->refusal());
         columns_.problem.columns[id].cost_us = std::numeric_limits<double>::infinity();
       }
       if (complete) return result;
@@ -452,11 +460,13 @@ class PlanChooser {
     measured_keys_ += static_cast<int64_t>(requests.size());
   }
 
+  void count_refusal(const Refusal& refusal) {
+    ++columns_.refused[name(refusal.reason)];
+    refusal_examples_.emplace(refusal.reason, refusal.detail);
+  }
+
   void record(const Result<BuiltKernel>& built, const std::vector<int>& ids) {
-    if (!built) {
-      ++columns_.refused[name(built.refusal().reason)];
-      refusal_examples_.emplace(built.refusal().reason, built.refusal().detail);
-    }
+    if (!built) count_refusal(built.refusal());
     const bool first_look = !is_known_[ids[0]];
     for (int id : ids) {
       Column& column = columns_.problem.columns[id];
@@ -506,6 +516,7 @@ class PlanChooser {
   const Target& target_;
   const CompileOptions& options_;
   Database* database_;
+  Strikes* strikes_;
   const Stopwatch stopwatch_;
   const CandidateSet& rival_groups_;
   std::map<std::string, int> pruned_;

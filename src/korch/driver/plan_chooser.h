@@ -14,6 +14,7 @@
 #include "korch/driver/solve_memo.h"
 #include "korch/profile/database.h"
 #include "korch/profile/kernel_bank.h"
+#include "korch/profile/strikes.h"
 
 namespace korch {
 
@@ -25,6 +26,7 @@ struct ChoiceRequest {
   const Target* target;
   const CompileOptions* options;
   Database* database;                 // may be null
+  Strikes* strikes;                   // null: none count
   Stopwatch stopwatch;                // by which the budget counts
   CandidateSet rival_groups;          // greedy's, to run its plan against the solver's; empty: do not
   std::map<std::string, int> pruned;  // so far, by rule

@@ -34,6 +34,7 @@ std::string to_json(const SolveMemo& memo) {
               {"learned_violations", memo.learned_violations},
               {"refused", memo.refused},
               {"pruned", memo.pruned},
+              {"struck", memo.struck},
               {"cost_us", costs},
               {"is_measured", memo.is_measured},
               {"whole_runs", runs}}
@@ -59,6 +60,7 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t co
     memo.learned_violations = json.at("learned_violations");
     memo.refused = json.at("refused").get<std::map<std::string, int>>();
     memo.pruned = json.at("pruned").get<std::map<std::string, int>>();
+    memo.struck = json.at("struck").get<std::vector<std::string>>();
     memo.cost_us = json.at("cost_us").get<std::vector<double>>();
     for (double& cost : memo.cost_us)
       if (cost == kNever) cost = std::numeric_limits<double>::infinity();

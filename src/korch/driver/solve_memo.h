@@ -21,6 +21,7 @@ struct SolveMemo {
   int bound_violations = 0;    // kernels measured below their analytic bound
   int learned_violations = 0;  // kernels measured below what was learned of their kind until then
   std::map<std::string, int> refused, pruned;
+  std::vector<std::string> struck;  // keys of kernels that the program could not take
   std::vector<double>
       cost_us;              // by column: measured, or the last bound; infinite: cannot be built, or left out
   std::string is_measured;  // by column: '0' or '1'

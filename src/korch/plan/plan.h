@@ -54,6 +54,13 @@ struct WholeRun {
   double measured_us = 0;  // the solver's: lowest median; others: by the ratio to the plan they met
 };
 
+// A kernel that proved wrong, so that no plan takes it.
+struct StruckKernel {
+  std::string key;     // Kernel::key, in hexadecimal
+  std::string kernel;  // primitives and implementation
+  std::string reason;
+};
+
 struct PlanReport {
   std::string model, strategy, accuracy, solver_status, target;
   double objective_us = 0, bound_us = 0, gap = 0;
@@ -71,6 +78,7 @@ struct PlanReport {
   int64_t alternative_constant_bytes = 0;        // constants that only alternatives need, while compiling
   std::map<std::string, int> pruned;    // structural pruning, by rule; limits of alternatives that bit
   std::map<std::string, int> refused;   // by RefusalReason
+  std::vector<StruckKernel> struck;     // that the program could not take, by key
   std::vector<std::string> recomputed;  // Values computed by more than one step
   std::vector<WholeRun> whole_runs;     // against each other; the first was kept. Empty: no contest
   double measured_us = 0;               // the whole plan, run

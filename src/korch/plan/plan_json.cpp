@@ -138,7 +138,9 @@ PlanStep step_from(const Json& json) {
 }
 
 Json to_json(const PlanReport& r) {
-  Json runs = Json::array();
+  Json runs = Json::array(), struck = Json::array();
+  for (const StruckKernel& kernel : r.struck)
+    struck.push_back({{"key", kernel.key}, {"kernel", kernel.kernel}, {"reason", kernel.reason}});
   for (const WholeRun& run : r.whole_runs)
     runs.push_back(
         {{"plan", run.plan}, {"predicted_us", run.predicted_us}, {"measured_us", run.measured_us}});
@@ -169,6 +171,7 @@ Json to_json(const PlanReport& r) {
           {"alternative_constant_bytes", r.alternative_constant_bytes},
           {"pruned", r.pruned},
           {"refused", r.refused},
+          {"struck", struck},
           {"recomputed", r.recomputed},
           {"whole_runs", runs},
           {"kept_plan", kept_plan(r)},
@@ -207,6 +210,8 @@ PlanReport report_from(const Json& json) {
   r.alternative_constant_bytes = json.value("alternative_constant_bytes", int64_t{0});
   r.pruned = json.at("pruned").get<std::map<std::string, int>>();
   r.refused = json.at("refused").get<std::map<std::string, int>>();
+  for (const Json& kernel : json.value("struck", Json::array()))
+    r.struck.push_back({kernel.at("key"), kernel.at("kernel"), kernel.at("reason")});
   r.recomputed = json.at("recomputed").get<std::vector<std::string>>();
   for (const Json& run : json.value("whole_runs", Json::array()))
     r.whole_runs.push_back({run.at("plan"), run.at("predicted_us"), run.at("measured_us")});

@@ -13,10 +13,12 @@ namespace korch {
 
 constexpr int kCostProtocol = 6;  // raised when the way of measuring changes, so that old costs are misses
 
-KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes)
+KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes,
+                       Strikes* strikes)
     : graph_(graph),
       target_(target),
       database_(database),
+      strikes_(strikes),
       footprint_bytes_(footprint_bytes),
       meter_(target, footprint_bytes_) {}
 
@@ -31,6 +33,9 @@ Result<BuiltKernel> KernelBank::build_one(const KernelRequest& request) {
           ? generate(graph_, *request.candidate, *request.implementation, target_)
           : generate_reorder(request.reorder_type, request.reorder_from, request.reorder_to, target_);
   if (!kernel) return kernel.refusal();
+  if (strikes_ != nullptr)
+    if (const std::optional<StruckKernel> struck = strikes_->find(kernel.value()))
+      return Refusal{RefusalReason::struck, struck->kernel + ": " + struck->reason};
   BuiltKernel built{std::move(kernel).value(), {}, {}};
   if (built.kernel.source.empty()) return built;
   const Hash key = hash_text(compiler_version() + name(target_.isa) + built.kernel.source);

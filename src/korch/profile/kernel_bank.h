@@ -12,6 +12,7 @@
 #include "korch/codegen/implementation.h"
 #include "korch/profile/database.h"
 #include "korch/profile/measure.h"
+#include "korch/profile/strikes.h"
 
 namespace korch {
 
@@ -32,9 +33,10 @@ struct BuiltKernel {
 
 class KernelBank {
  public:
-  // `database` may be null. `footprint_bytes`: of the network before there were alternatives (footprint.h),
-  // so that with and without them a kernel is measured alike.
-  KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes);
+  // `database` and `strikes` may be null. `footprint_bytes`: of the network before there were alternatives
+  // (footprint.h), so that with and without them a kernel is measured alike.
+  KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes,
+             Strikes* strikes = nullptr);
 
   // Generates and compiles what is missing, on all of the target's threads.
   void build(const std::vector<KernelRequest>& requests);
@@ -58,6 +60,7 @@ class KernelBank {
   const Graph& graph_;
   Target target_;
   Database* database_;
+  Strikes* strikes_;
   const int64_t footprint_bytes_;
   Meter meter_;
   std::unordered_map<Hash, Result<BuiltKernel>, HashHasher> kernels_;

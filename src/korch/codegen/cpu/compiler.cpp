@@ -185,6 +185,13 @@ Result<std::string> compile_object(const std::string& source, Isa isa) {
   return compile_text(with_code_of_shared_functions(source, isa), isa);
 }
 
+std::string compile_command(Isa isa) {
+  return fmt::format(
+      "clang++-19 -std=c++20 -O1 -march={} -mprefer-vector-width=512 -ffp-contract=fast -fno-strict-aliasing "
+      "-fno-rtti -fPIC -w -c",
+      name(isa));
+}
+
 std::string compiler_version() {
   std::string text = clang::getClangFullVersion();
   for (const char* argument : front_end_arguments(Isa::portable)) text += std::string(" ") + argument;

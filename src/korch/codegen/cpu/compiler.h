@@ -23,6 +23,9 @@ inline constexpr char kEndOfSharedFunction[] = "//end of shared function\n";
 // Thread-safe. Deterministic: same source, same bytes.
 Result<std::string> compile_object(const std::string& source, Isa isa);
 
+// What compiles such a source in a shell, to the same code: the file's name follows.
+std::string compile_command(Isa isa);
+
 // Version of compiler and flags, part of cost keys.
 std::string compiler_version();
 

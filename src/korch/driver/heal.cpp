@@ -1,0 +1,141 @@
+#include "korch/driver/heal.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "korch/driver/reproducer.h"
+#include "korch/driver/verify.h"
+#include "korch/runtime/library.h"
+
+namespace korch {
+namespace {
+
+FaultyKernel faulty_kernel(const Plan& plan, int number, const std::string& reason, StepData data = {}) {
+  const PlanStep& step = plan.steps[number];
+  FaultyKernel faulty{number,
+                      plan.kernels[step.kernel],
+                      step.label + ", " + step.implementation,
+                      step.primitives,
+                      {},
+                      reason,
+                      std::move(data)};
+  for (int output : step.outputs) faulty.output_types.push_back(plan.tensors[output].type);
+  return faulty;
+}
+
+bool is_refused(const LibraryCall& call) {
+  const rt::LibraryFunction* function =
+      rt::find_library_function(call.library.c_str(), call.function.c_str());
+  if (function == nullptr) return true;
+  uint64_t scratch_bytes = 0;
+  void* state =
+      function->ops->create(call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
+                            static_cast<uint32_t>(call.floats.size()), &scratch_bytes);
+  if (state == nullptr) return true;
+  function->ops->destroy(state);
+  return false;
+}
+
+std::vector<FaultyKernel> refused_calls(const Plan& plan) {
+  std::vector<FaultyKernel> refused;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const LibraryCall& call = plan.kernels[plan.steps[i].kernel].call;
+    if (call.library.empty() || !is_refused(call)) continue;
+    refused.push_back(faulty_kernel(
+        plan, static_cast<int>(i),
+        fmt::format("{} refuses this {} when it is to be prepared", call.library, call.function)));
+  }
+  return refused;
+}
+
+// The step behind the last one that ended.
+std::vector<FaultyKernel> failing_step(const Graph& imported, const Plan& plan, const std::string& executable,
+                                       const std::string& reason) {
+  LoadedExecutable loaded(executable);
+  std::vector<HostTensor> outputs = loaded.allocate_outputs();
+  int ended = -1;
+  try {
+    loaded.run_observed(random_inputs(imported, VerifyOptions().seed), outputs,
+                        [&](int step, void* const*) { ended = step; });
+  } catch (const Error&) {
+    if (ended + 1 < static_cast<int>(plan.steps.size())) return {faulty_kernel(plan, ended + 1, reason)};
+  }
+  return {};
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+Fault fault_of(const Error& error, const Graph& imported, const Plan& plan, const std::string& executable,
+               const std::string& name) {
+  std::string message = replaced(error.what(), executable, name);
+  std::vector<FaultyKernel> kernels =
+      error.kind() == ErrorKind::io ? refused_calls(plan) : failing_step(imported, plan, executable, message);
+  if (error.kind() == ErrorKind::io)
+    for (const FaultyKernel& faulty : kernels)
+      message += fmt::format("\nstep {} ({}): {}", faulty.step, faulty.name, faulty.reason);
+  return {Error(error.kind(), message), std::move(kernels)};
+}
+
+}  // namespace
+
+std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const std::string& executable,
+                                const std::string& name, bool verify) {
+  try {
+    if (!verify) {
+      const LoadedExecutable loaded(executable);
+      return std::nullopt;
+    }
+    VerifyResult check = compare_executable(imported, executable, {.samples = 1});
+    if (check.passed) return std::nullopt;
+    Fault fault{Error(ErrorKind::accuracy, failure_text(check)), {}};
+    for (StepDeviation& wrong : check.bisection.wrong)
+      fault.kernels.push_back(faulty_kernel(
+          plan, wrong.step, fmt::format("wrong result %{}: {}", wrong.tensor, to_string(wrong.deviation)),
+          std::move(wrong.data)));
+    return fault;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::io && error.kind() != ErrorKind::internal) throw;
+    return fault_of(error, imported, plan, executable, name);
+  }
+}
+
+std::vector<std::string> Healer::heal(const Fault& fault, CompileOptions& options) {
+  if (strikes_ == nullptr) throw fault.error;
+  if (++rounds_ > kMostRounds)
+    throw Error(fault.error.kind(), fmt::format("{}\nstill so after {} plans without the kernels at fault",
+                                                fault.error.what(), kMostRounds));
+  if (fault.kernels.empty()) {
+    if (fault.error.kind() != ErrorKind::accuracy || options.accuracy == Accuracy::strict) throw fault.error;
+    options.accuracy = Accuracy::strict;
+    return {
+        fmt::format("the executable was more than {:g} times as far from the network as float32 rounding "
+                    "is, though no kernel by itself; it was made anew with --accuracy strict",
+                    Tolerance::kNoiseFactor)};
+  }
+  std::vector<std::string> warnings;
+  std::set<std::string> seen;  // steps may share a kernel
+  for (const FaultyKernel& faulty : fault.kernels) {
+    const std::string key = faulty.kernel.key().hex();
+    if (!seen.insert(key).second) continue;
+    strikes_->strike({key, faulty.name, faulty.reason});
+    const std::string folder =
+        (options.dump_dir.empty() ? output_ + ".struck" : options.dump_dir + "/struck") + "/" +
+        key.substr(0, 12);
+    std::string where = "reproducer: " + folder;
+    try {
+      write_reproducer(faulty, isa_, folder);
+    } catch (const Error& error) {
+      where = std::string("no reproducer: ") + error.what();
+    }
+    warnings.push_back(fmt::format("kernel struck, and the plan made anew without it: {}: {} ({})",
+                                   faulty.name, faulty.reason, where));
+  }
+  return warnings;
+}
+
+}  // namespace korch

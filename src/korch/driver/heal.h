@@ -1,0 +1,57 @@
+// Compile that heals itself: what is done about an executable that differs from its network, that a library
+// refuses to prepare, or that fails while it runs (docs/design/driver.md, "Healing").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/driver/bisect.h"
+#include "korch/driver/pipeline.h"
+#include "korch/profile/strikes.h"
+
+namespace korch {
+
+// A kernel to blame, and what shows it.
+struct FaultyKernel {
+  int step = -1;
+  Kernel kernel;
+  std::string name;                     // primitives and implementation
+  std::vector<std::string> primitives;  // one line each
+  std::vector<TensorType> output_types;
+  std::string reason;
+  StepData data;  // empty where none was seen, or much
+};
+
+// Why an executable cannot be handed out.
+struct Fault {
+  Error error;  // for the user, where nothing can be done
+  std::vector<FaultyKernel> kernels;
+};
+
+// Loads an executable and, if asked to, compares it with the network on one sample. Messages call it `name`.
+// Throws what is nobody's fault: no memory, an interruption.
+std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const std::string& executable,
+                                const std::string& name, bool verify);
+
+class Healer {
+ public:
+  static constexpr int kMostRounds = 8;  // plans made anew; a defect of a family may show in a few kernels
+
+  // `output`: the executable's file, beside which reproducers go where there is no folder for dumps.
+  Healer(const std::string& output, Isa isa, Strikes* strikes)
+      : output_(output), isa_(isa), strikes_(strikes) {}
+
+  // Strikes the faulty kernels and writes a reproducer of each; where none is to blame for a difference,
+  // makes `options` strict. One warning for each. Throws the fault's error when nothing can be done, when
+  // healing is off, and after kMostRounds.
+  std::vector<std::string> heal(const Fault& fault, CompileOptions& options);
+
+ private:
+  const std::string output_;
+  const Isa isa_;
+  Strikes* strikes_;
+  int rounds_ = 0;
+};
+
+}  // namespace korch

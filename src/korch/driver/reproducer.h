@@ -1,0 +1,15 @@
+// A faulty kernel as a folder that shows the fault without korch: source, compile command, launch, and where
+// they were seen, arguments.
+#pragma once
+
+#include <string>
+
+#include "korch/driver/heal.h"
+
+namespace korch {
+
+// `sh run.sh` in it compiles the kernel, runs it and says how far it is from the results it should have. Of a
+// library call there is its description. Error{io} when it cannot be written.
+void write_reproducer(const FaultyKernel& faulty, Isa isa, const std::string& folder);
+
+}  // namespace korch

@@ -1,0 +1,39 @@
+// Kernels that proved wrong, or that a library refuses although it seemed to offer them. They are named by
+// what determines them: the kernel's key, the instructions they are compiled for, and the versions of the
+// compiler and of korch, so that a version which repaired one takes it again.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/plan/plan.h"
+#include "korch/profile/database.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+class Strikes {
+ public:
+  // What the database remembers counts as well; it may be null.
+  Strikes(Database* database, Isa isa) : database_(database), isa_(isa) {}
+
+  void strike(const StruckKernel& kernel);
+  // The record of a kernel that was struck. From any thread.
+  std::optional<StruckKernel> find(const Kernel& kernel) { return find(kernel.key().hex()); }
+  std::optional<StruckKernel> find(const std::string& kernel_key);
+  // All that find() has found or strike() has added, by key.
+  std::vector<StruckKernel> met() const;
+
+ private:
+  Hash database_key(const std::string& kernel_key) const;
+
+  Database* database_;
+  const Isa isa_;
+  mutable std::mutex mutex_;
+  std::map<std::string, StruckKernel> met_;
+};
+
+}  // namespace korch

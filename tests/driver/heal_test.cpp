@@ -1,0 +1,261 @@
+// Compile that heals itself: kernels that are wrong on purpose, that fail, that a library refuses.
+#include "korch/driver/heal.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "korch/base/files.h"
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/driver/explain.h"
+#include "korch/driver/verify.h"
+#include "korch/package/executable.h"
+#include "korch/plan/plan_json.h"
+
+namespace korch {
+namespace {
+
+HostTensor ramp(Shape shape) {
+  HostTensor tensor(TensorType{DType::f32, std::move(shape)});
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    tensor.mutable_data<float>()[i] = static_cast<float>((i * 2654435761U) % 1000) / 2000 - 0.25F;
+  return tensor;
+}
+
+// Two products with something elementwise between and behind them.
+Graph network() {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {12, 40}}, "x");
+  ValueId y = g.add(Op::MatMul, MatMulAttrs{}, {x, g.add_constant(ramp({40, 24}))}, {"first"});
+  y = g.add(Op::Tanh, NoAttrs{}, {y}, {"tanh"});
+  y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(ramp({24, 36}))}, {"second"});
+  g.set_outputs({g.add(Op::Softmax, AxisAttrs{1}, {y}, {"softmax"})}, {"y"});
+  return g;
+}
+
+Graph one_exp() {
+  Graph g;
+  g.set_outputs({g.add(Op::Exp, NoAttrs{}, {g.add_input({DType::f32, {5, 7}}, "x")}, {"exp"})}, {"y"});
+  return g;
+}
+
+class Heal : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.threads = 2;
+    options_.measure = false;  // which kernels are chosen does not depend on the machine's mood
+    options_.self_contained = true;
+    options_.database_path = path("k.db");
+  }
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  CompileResult compile(const Graph& graph, const std::string& name = "m.so") {
+    return compile_graph(graph, "network", path(name), options_);
+  }
+
+  // A kernel that the plan for `graph` takes, by step.
+  Kernel chosen_kernel(const Graph& graph, size_t step) {
+    const Plan plan = compile(graph, "right.so").plan;
+    return plan.kernels[plan.steps.at(step).kernel];
+  }
+
+  // From now on the database holds an object for this kernel that only returns `code`.
+  void spoil(const Kernel& kernel, int code) {
+    std::string source;
+    for (const KernelPhase& phase : kernel.phases)
+      source += "extern \"C\" int " + phase.symbol + "(const void*, long, long) { return " +
+                std::to_string(code) + "; }\n";
+    Result<std::string> object = compile_object(source, isa());
+    ASSERT_TRUE(object.ok());
+    Database(options_.database_path)
+        .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
+  }
+
+  void expect_healed(const Graph& graph, const CompileResult& result, const Kernel& struck) {
+    EXPECT_TRUE(compare_executable(graph, path("m.so"), {.samples = 2, .seed = 5}).passed);
+    ASSERT_EQ(result.plan.report.struck.size(), 1U);
+    EXPECT_EQ(result.plan.report.struck[0].key, struck.key().hex());
+    for (const Kernel& kernel : result.plan.kernels) EXPECT_NE(kernel.key().hex(), struck.key().hex());
+    const Plan stored = plan_from_json(read_plan_json(path("m.so")));
+    ASSERT_EQ(stored.report.struck.size(), 1U);
+    EXPECT_NE(explain(stored, {}, {}).find("struck, for it proved wrong: " + stored.report.struck[0].kernel),
+              std::string::npos);
+  }
+
+  std::string reproducer(const Kernel& kernel) const {
+    return path("m.so.struck/" + kernel.key().hex().substr(0, 12));
+  }
+
+  static Isa isa() { return detect_target("native", 2).isa; }
+
+  TempDir folder_;
+  CompileOptions options_;
+};
+
+TEST_F(Heal, WrongKernelsAreStruck) {
+  const Graph graph = network();
+  const std::pair<Strategy, size_t> cases[] = {
+      {Strategy::optimal, 0}, {Strategy::optimal, 1}, {Strategy::greedy, 0}};
+  for (const auto& [strategy, step] : cases) {
+    SCOPED_TRACE("strategy " + std::to_string(static_cast<int>(strategy)) + ", step " + std::to_string(step));
+    options_.strategy = strategy;
+    options_.database_path += "+";
+    const Kernel kernel = chosen_kernel(graph, step);
+    spoil(kernel, 0);
+    const CompileResult result = compile(graph);
+    expect_healed(graph, result, kernel);
+    ASSERT_EQ(result.warnings.size(), 1U);
+    EXPECT_NE(result.warnings[0].find("kernel struck"), std::string::npos) << result.warnings[0];
+    EXPECT_NE(result.warnings[0].find(reproducer(kernel)), std::string::npos) << result.warnings[0];
+    EXPECT_EQ(read_file(reproducer(kernel) + "/kernel.cpp"), kernel.source);
+
+    // The database remembers: nothing goes wrong a second time.
+    const CompileResult again = compile(graph);
+    EXPECT_TRUE(again.warnings.empty());
+    expect_healed(graph, again, kernel);
+  }
+}
+
+TEST_F(Heal, AMemoizedPlanWithAStruckKernelIsNotReplayed) {
+  const Graph graph = network();
+  const Kernel kernel = chosen_kernel(graph, 0);  // and the memo of its plan is in the database
+  {
+    Database database(options_.database_path);
+    Strikes(&database, isa()).strike({kernel.key().hex(), "a kernel", "told so"});
+  }
+  const CompileResult result = compile(graph);
+  expect_healed(graph, result, kernel);
+  EXPECT_EQ(result.plan.report.struck[0].reason, "told so");
+  options_.heal = false;  // what was struck counts no more
+  bool taken = false;
+  for (const Kernel& k : compile(graph).plan.kernels) taken = taken || k.key() == kernel.key();
+  EXPECT_TRUE(taken);
+}
+
+TEST_F(Heal, SwitchedOffAWrongKernelIsAnError) {
+  const Graph graph = network();
+  const Kernel kernel = chosen_kernel(graph, 1);
+  spoil(kernel, 0);
+  options_.heal = false;
+  try {
+    compile(graph);
+    FAIL() << "a wrong executable was kept";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::accuracy);
+    EXPECT_NE(std::string(error.what()).find("first wrong kernel: step 1 ("), std::string::npos)
+        << error.what();
+  }
+  EXPECT_FALSE(file_exists(path("m.so")));
+  EXPECT_FALSE(file_exists(path("m.so.struck")));
+}
+
+TEST_F(Heal, KernelsThatFailAreStruck) {
+  const Graph graph = network();
+  const Kernel kernel = chosen_kernel(graph, 1);
+  spoil(kernel, 99);
+  const CompileResult result = compile(graph);
+  expect_healed(graph, result, kernel);
+  EXPECT_NE(result.plan.report.struck[0].reason.find("unknown code"), std::string::npos);
+  EXPECT_EQ(result.plan.report.struck[0].reason.find("draft"), std::string::npos);
+}
+
+TEST_F(Heal, WithoutAnotherKernelThereIsNoPlan) {
+  const Graph graph = one_exp();
+  options_.strategy = Strategy::unfused;
+  const Kernel kernel = chosen_kernel(graph, 0);
+  spoil(kernel, 0);
+  try {
+    compile(graph);
+    FAIL() << "a wrong executable was kept";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::accuracy);
+    EXPECT_NE(std::string(error.what()).find("struck, for example: Exp"), std::string::npos) << error.what();
+  }
+}
+
+// The reproducer of a kernel whose source is right shows that it is: arguments and launch are what they were.
+TEST_F(Heal, ReproducersRun) {
+  if (std::system("clang++-19 --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no clang++-19";
+  const Graph graph = network();
+  const Kernel kernel = chosen_kernel(graph, 1);
+  spoil(kernel, 0);
+  compile(graph);
+  const std::string command = "cd '" + reproducer(kernel) + "' && sh run.sh 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::array<char, 4096> text{};
+  const size_t length = fread(text.data(), 1, text.size() - 1, pipe);
+  EXPECT_EQ(pclose(pipe), 0) << text.data();
+  double difference = 1;
+  ASSERT_EQ(std::sscanf(text.data(), "output 0: largest difference %lf", &difference), 1)
+      << std::string(text.data(), length);
+  EXPECT_LT(difference, 1e-5);
+}
+
+// A library that refuses what the plan asks of it; the plan and the message stand for the executable.
+TEST_F(Heal, RefusedLibraryCallsAreNamedAndStruck) {
+  Graph graph = one_exp();
+  options_.strategy = Strategy::unfused;
+  Plan plan = compile(graph).plan;
+  plan.kernels[0].source.clear();
+  plan.kernels[0].call = {"onednn", "conv", {-1}, {}};
+  const std::optional<Fault> fault = find_fault(graph, plan, path("temporary/draft.so"), "m.so", true);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->error.kind(), ErrorKind::io);
+  const std::string message = fault->error.what();
+  EXPECT_NE(message.find("step 0 (Exp"), std::string::npos) << message;
+  EXPECT_NE(message.find("onednn refuses this conv"), std::string::npos) << message;
+  EXPECT_EQ(message.find("draft"), std::string::npos) << message;
+  ASSERT_EQ(fault->kernels.size(), 1U);
+
+  Strikes strikes(nullptr, isa());
+  Healer healer(path("m.so"), isa(), &strikes);
+  EXPECT_EQ(healer.heal(*fault, options_).size(), 1U);
+  EXPECT_TRUE(strikes.find(plan.kernels[0]).has_value());
+  EXPECT_NE(read_file(reproducer(plan.kernels[0]) + "/about.txt").find("call: onednn conv"),
+            std::string::npos);
+  for (int round = 1; round < Healer::kMostRounds; ++round) healer.heal(*fault, options_);
+  EXPECT_THROW(healer.heal(*fault, options_), Error);
+}
+
+TEST_F(Heal, WhereNoKernelIsToBlameThePlanBecomesStrict) {
+  const Fault fault{Error(ErrorKind::accuracy, "off by much"), {}};
+  Strikes strikes(nullptr, isa());
+  Healer healer(path("m.so"), isa(), &strikes);
+  EXPECT_EQ(healer.heal(fault, options_).size(), 1U);
+  EXPECT_EQ(options_.accuracy, Accuracy::strict);
+  EXPECT_TRUE(strikes.met().empty());
+  EXPECT_THROW(healer.heal(fault, options_), Error);
+  EXPECT_THROW(Healer(path("m.so"), isa(), nullptr).heal(fault, options_), Error);
+}
+
+TEST_F(Heal, BisectionFindsEveryWrongKernel) {
+  const Graph graph = network();
+  options_.strategy = Strategy::unfused;
+  const Plan plan = compile(graph, "right.so").plan;
+  spoil(plan.kernels[plan.steps[0].kernel], 0);
+  spoil(plan.kernels[plan.steps[2].kernel], 0);
+  options_.verify = false;
+  compile(graph);
+  const VerifyResult result = compare_executable(graph, path("m.so"), {.samples = 1});
+  EXPECT_FALSE(result.passed);
+  ASSERT_EQ(result.bisection.wrong.size(), 2U) << describe(result.bisection);
+  EXPECT_EQ(result.bisection.wrong[0].step, 0);
+  EXPECT_EQ(result.bisection.wrong[1].step, 2);
+  EXPECT_NE(describe(result.bisection).find("also wrong: step 2"), std::string::npos);
+}
+
+TEST_F(Heal, BisectionSaysWhatItMeansToFindNone) {
+  const Graph graph = network();
+  compile(graph);
+  LoadedExecutable executable(path("m.so"));
+  const Bisection bisection = bisect(graph, executable, random_inputs(graph, 1));
+  EXPECT_TRUE(bisection.wrong.empty());
+  EXPECT_NE(describe(bisection).find("accumulates"), std::string::npos);
+  EXPECT_NE(describe(bisection).find("step "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace korch
