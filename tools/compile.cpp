@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -61,6 +62,25 @@ struct LineCleaner {
     if (on_terminal) std::fputs("\r\033[K", stderr);
   }
 };
+
+void set_strategy(CompileOptions& options, const std::string& text) {
+  constexpr std::string_view kRandom = "random:";
+  if (text.starts_with(kRandom)) {
+    const char* end = text.data() + text.size();
+    const auto [read, code] = std::from_chars(text.data() + kRandom.size(), end, options.random_seed);
+    if (code != std::errc() || read != end)
+      throw CLI::ValidationError("--strategy", "the seed in '" + text + "' must be a whole number");
+    options.strategy = Strategy::random;
+    return;
+  }
+  for (const Strategy strategy :
+       {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
+    options.strategy = strategy;
+    if (text == name(strategy)) return;
+  }
+  throw CLI::ValidationError("--strategy", "must be optimal, published, greedy, unfused or random:SEED, not '" +
+                                               text + "'");
+}
 
 bool stopped_before_plan(const CompileArguments& arguments) {
   return !arguments.options.stop_after.empty() && arguments.options.stop_after != "plan";
@@ -176,12 +196,10 @@ void add_compile_verb(CLI::App& app) {
                    "results are 0; relaxed")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Accuracy>{
           {"strict", Accuracy::strict}, {"standard", Accuracy::standard}, {"relaxed", Accuracy::relaxed}}));
-  verb->add_option("--strategy", options.strategy,
-                   "optimal (solved); to compare: published (as Korch, ASPLOS 2024), greedy fusion, unfused")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Strategy>{{"optimal", Strategy::optimal},
-                                                                          {"published", Strategy::published},
-                                                                          {"greedy", Strategy::greedy},
-                                                                          {"unfused", Strategy::unfused}}));
+  verb->add_option_function<std::string>(
+      "--strategy", [arguments](const std::string& text) { set_strategy(arguments->options, text); },
+      "optimal (solved); to compare: published (as Korch, ASPLOS 2024), greedy fusion, unfused; to debug: "
+      "random:SEED, any plan");
   verb->add_option("--bounds", options.bounds,
                    "cost of what is not measured: learned (from kernels of its kind) or analytic (from "
                    "machine peaks: slow)")

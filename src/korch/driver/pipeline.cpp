@@ -18,6 +18,7 @@
 #include "korch/driver/heal.h"
 #include "korch/driver/plan_builder.h"
 #include "korch/driver/plan_chooser.h"
+#include "korch/driver/random_plan.h"
 #include "korch/fission/fission.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
@@ -33,7 +34,9 @@ namespace {
 // State of one compilation: what the stages share.
 class Compilation {
  public:
-  Compilation(const std::string& name, const CompileOptions& options) : name_(name), options_(options) {}
+  Compilation(const std::string& name, const CompileOptions& options) : name_(name), options_(options) {
+    if (options_.strategy == Strategy::random) options_.measure = false;
+  }
 
   CompileResult run(const std::function<Graph()>& import, const std::string& output) {
     target_ = detect_target(options_.target, options_.threads);
@@ -78,7 +81,9 @@ class Compilation {
     dump("2-alternatives.txt", [&] { return print(graph); });
     if (stopped("alternatives")) return std::nullopt;
 
-    const Peaks peaks = stage("peaks", [&] { return machine_peaks(target_, database_.get()); });
+    const Peaks peaks = stage("peaks", [&] {
+      return options_.strategy == Strategy::random ? kNominalPeaks : machine_peaks(target_, database_.get());
+    });
     std::vector<Candidate> candidates =
         stage("candidates", [&] { return find_candidates(rewritten.base, graph); });
     dump("3-candidates.txt", [&] { return describe(graph, candidates); });
@@ -94,6 +99,7 @@ class Compilation {
     std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get(), footprint_bytes(primitive),
                                    strikes());
     const Choice choice = stage("solve", [&] {
+      if (options_.strategy == Strategy::random) return random_choice(graph, columns, *bank);
       return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), strikes(),
                           stopwatch_, greedy_groups_, report_.pruned},
                          columns, *bank);
@@ -158,11 +164,11 @@ class Compilation {
   Rewritten with_alternatives(const Graph& primitive) {
     Rewritten rewritten;
     rewritten.graph = rewritten.base = primitive;
-    const bool rewrites = options_.strategy == Strategy::optimal || options_.strategy == Strategy::published;
+    const bool rewrites = options_.strategy != Strategy::greedy && options_.strategy != Strategy::unfused;
     if (!options_.alternatives || !rewrites) return rewritten;
     rewritten = add_alternatives(primitive, {.strict = options_.accuracy == Accuracy::strict,
                                              .only = options_.rules,
-                                             .alternatives = options_.strategy == Strategy::optimal});
+                                             .alternatives = options_.strategy != Strategy::published});
     verify(rewritten.graph, Stage::primitive);
     report_.pruned = rewritten.limited;
     report_.alternative_constant_bytes = rewritten.constant_bytes;
@@ -187,6 +193,7 @@ class Compilation {
       report_.pruned.merge(enumeration.pruned);
       return std::move(enumeration.candidates);
     }
+    if (options_.strategy == Strategy::random) return enumerate_candidates(graph).candidates;
     std::vector<Candidate> greedy =
         greedy_candidates(base, [&](const Candidate& c) { return has_kernel(base, c); });
     if (options_.strategy == Strategy::greedy) return greedy;
@@ -218,6 +225,23 @@ class Compilation {
     return kernel.ok() && (strikes() == nullptr || !strikes()->find(kernel.value()));
   }
 
+  Choice random_choice(const Graph& graph, const Columns& columns, KernelBank& bank) const {
+    RandomPlan drawn = draw_plan(graph, columns, bank, options_.random_seed);
+    Choice choice;
+    choice.solved.solution = std::move(drawn.solution);
+    choice.solved.solution.objective_us = choice.solved.solution.bound_us = 0;  // drawn costs say nothing
+    for (int id : choice.solved.solution.chosen)
+      choice.solved.solution.objective_us += columns.problem.columns[id].cost_us;
+    std::set<Hash> kernels;
+    for (const ColumnInfo& info : columns.infos)
+      if (info.kind != ColumnInfo::Kind::view) kernels.insert(info.key);
+    choice.solved.kernels = static_cast<int>(kernels.size());
+    choice.solved.refused = columns.refused;
+    choice.solved.pruned = report_.pruned;
+    choice.refusal_examples = std::move(drawn.refusal_examples);
+    return choice;
+  }
+
   BuiltPlan make_plan(const Graph& graph, const Columns& columns, const Choice& choice, KernelBank& bank) {
     const SolveMemo& solved = choice.solved;
     const Solution& solution = solved.solution;
@@ -247,6 +271,7 @@ class Compilation {
         ++report.alternatives_used[rule->second];
     report.model = name_;
     report.strategy = korch::name(options_.strategy);
+    if (options_.strategy == Strategy::random) report.strategy += fmt::format(":{}", options_.random_seed);
     report.accuracy = options_.accuracy == Accuracy::strict     ? "strict"
                       : options_.accuracy == Accuracy::standard ? "standard"
                                                                 : "relaxed";

@@ -21,6 +21,7 @@ struct CompileOptions {
   std::map<std::string, Shape> shapes;  // --shape NAME=...
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
+  uint64_t random_seed = 0;  // of Strategy::random
   Bounds bounds = Bounds::learned;
   bool exhaustive = false;   // measure every column
   bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)

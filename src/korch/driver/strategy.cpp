@@ -130,6 +130,8 @@ const char* name(Strategy strategy) {
       return "greedy";
     case Strategy::unfused:
       return "unfused";
+    case Strategy::random:
+      return "random";
   }
   __builtin_unreachable();
 }

@@ -10,8 +10,9 @@
 namespace korch {
 
 // published: as Korch (ASPLOS 2024) does it: rewritten first, kernels of one output, linear primitives alone,
-// row-major tensors; the program chooses among these.
-enum class Strategy { optimal, published, greedy, unfused };
+// row-major tensors; the program chooses among these. random: any plan of all that `optimal` chooses from
+// (random_plan.h), to debug and to test with; never measured.
+enum class Strategy { optimal, published, greedy, unfused, random };
 const char* name(Strategy strategy);
 
 // What `published` enumerates.

@@ -1,0 +1,531 @@
+#include "operators.h"
+
+#include <algorithm>
+#include <map>
+
+#include "korch/ir/winograd.h"
+
+namespace korch::fuzz {
+namespace {
+
+using Grown = std::optional<ValueId>;
+
+const std::vector<DType>& numbers() {
+  static const std::vector<DType> types = {DType::f32, DType::f32, DType::f32, DType::i64, DType::i32, DType::f16,
+                                           DType::f64, DType::i8,  DType::u8,  DType::bf16};
+  return types;
+}
+
+std::vector<DType> all_types() {
+  std::vector<DType> types;
+  for (int i = 0; i < kDTypeCount; ++i) types.push_back(static_cast<DType>(i));
+  return types;
+}
+
+// Any Value, of whatever type and rank.
+ValueId anything(GraphMaker& m, int least_rank = 0, int most_rank = 5) {
+  if (!m.random.one_in(8))
+    if (const auto value = m.pick(all_types(), least_rank, most_rank)) return *value;
+  const int rank = static_cast<int>(m.random.between(least_rank, std::min(most_rank, std::max(least_rank, 4))));
+  return m.input({m.random.one_in(3) ? m.random.of(numbers()) : m.float_type, m.shape(rank, 1500)});
+}
+
+ValueId boolean(GraphMaker& m) {
+  if (const auto value = m.pick({DType::bool_}); value && !m.random.one_in(6)) return *value;
+  if (const ValueId x = m.pick_float(); m.random.one_in(2))
+    if (const auto value = m.add(Op::Greater, NoAttrs{}, {x, m.constant({m.float_type, {}}, Contents::few)}))
+      return *value;
+  return m.input({DType::bool_, m.shape(static_cast<int>(m.random.below(4)), 500)});
+}
+
+// A shape that broadcasts with this one: ones where there was more, fewer axes, or more.
+Shape partner(GraphMaker& m, Shape shape) {
+  if (m.random.one_in(3)) return shape;
+  for (int64_t& extent : shape)
+    if (m.random.one_in(2)) extent = extent == 1 && m.random.one_in(2) ? m.extent(9) : 1;
+  while (!shape.empty() && shape[0] == 1 && m.random.one_in(2)) shape.erase(shape.begin());
+  if (shape.size() < 4 && m.random.one_in(8)) shape.insert(shape.begin(), m.extent(4));
+  return shape;
+}
+
+Attrs scalars(GraphMaker& m, Op op) {
+  static const std::vector<double> values = {0.1, 0.2, 0.5, 1, 1.7, 0.01};
+  if (op == Op::IsInf) return ScalarAttrs{static_cast<double>(m.random.below(2)), static_cast<double>(m.random.below(2))};
+  return ScalarAttrs{m.random.of(values), m.random.of(values)};
+}
+
+Grown unary(GraphMaker& m, Op op) {
+  const auto attrs_index = info(op).attrs_index;
+  if (op == Op::Cast) {
+    static const std::vector<DType> to = {DType::f32, DType::f32, DType::i64, DType::i32, DType::bool_, DType::f16,
+                                          DType::i8,  DType::u8,  DType::f64, DType::bf16, DType::u32, DType::i16};
+    return m.add(op, CastAttrs{m.random.of(to)}, {anything(m)});
+  }
+  if (op == Op::Not) return m.add(op, NoAttrs{}, {boolean(m)});
+  ValueId x = m.random.one_in(8) ? anything(m) : m.pick_float();
+  const Attrs attrs = Attrs(ScalarAttrs{}).index() == attrs_index ? scalars(m, op) : Attrs(NoAttrs{});
+  if (const Grown result = m.add(op, attrs, {x})) return result;
+  // Into the domain: of logarithms and roots, of inverse functions.
+  const Grown sigmoid = m.add(Op::Sigmoid, NoAttrs{}, {m.pick_float()});
+  if (!sigmoid) return std::nullopt;
+  if (op != Op::Acosh) return m.add(op, attrs, {*sigmoid});
+  const Grown more = m.add(Op::Add, NoAttrs{}, {*sigmoid, m.constant({m.type(*sigmoid).dtype, {}}, Contents::ones)});
+  return more ? m.add(op, attrs, {*more}) : std::nullopt;
+}
+
+Grown binary(GraphMaker& m, Op op) {
+  if (op == Op::And || op == Op::Or || op == Op::Xor) {
+    const ValueId a = boolean(m);
+    return m.add(op, NoAttrs{}, {a, m.operand({DType::bool_, partner(m, m.shape_of(a))})});
+  }
+  const ValueId a = m.random.one_in(5) ? anything(m) : m.pick_float();
+  const bool divides = op == Op::Div || op == Op::Mod || op == Op::Fmod || op == Op::Pow;
+  const TensorType other{m.type(a).dtype, partner(m, m.shape_of(a))};
+  const ValueId b = divides && !m.random.one_in(3) ? m.constant(other, Contents::positive) : m.operand(other);
+  if (m.random.one_in(4) && op != Op::PRelu)
+    if (const Grown swapped = m.add(op, NoAttrs{}, {b, a})) return swapped;
+  if (const Grown result = m.add(op, NoAttrs{}, {a, b})) return result;
+  const Grown positive = m.add(Op::Sigmoid, NoAttrs{}, {m.pick_float()});
+  if (!positive) return std::nullopt;
+  return m.add(op, NoAttrs{}, {*positive, m.constant({m.type(*positive).dtype, partner(m, m.shape_of(*positive))}, Contents::positive)});
+}
+
+Grown where(GraphMaker& m) {
+  const ValueId condition = boolean(m);
+  const DType dtype = m.random.one_in(4) ? m.random.of(numbers()) : m.float_type;
+  const ValueId a = m.operand({dtype, partner(m, m.shape_of(condition))});
+  return m.add(Op::Where, NoAttrs{}, {condition, a, m.operand({dtype, partner(m, m.shape_of(condition))})});
+}
+
+std::vector<int64_t> some_axes(GraphMaker& m, int64_t rank) {
+  std::vector<int64_t> axes;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (m.random.one_in(2)) axes.push_back(axis);
+  if (axes.empty() && rank > 0) axes.push_back(m.random.below(rank));
+  return axes;
+}
+
+Grown reduce(GraphMaker& m, Op op) {
+  const ValueId x = m.random.one_in(6) ? anything(m, 1) : m.pick_float(1);
+  const auto rank = static_cast<int64_t>(m.shape_of(x).size());
+  if (op == Op::ArgMax || op == Op::ArgMin)
+    return m.add(op, ArgReduceAttrs{m.random.below(rank), !m.random.one_in(3), m.random.one_in(3)}, {x});
+  return m.add(op, ReduceAttrs{some_axes(m, rank), op == Op::MeanVarianceNormalization || !m.random.one_in(3)}, {x});
+}
+
+Grown window(GraphMaker& m, Op op) {
+  const int rank = m.random.one_in(4) ? static_cast<int>(m.random.between(3, 5)) : 4;
+  const ValueId x = m.pick_float(rank, rank);
+  const Shape& shape = m.shape_of(x);
+  const PoolAttrs pool = random_pool(m, Shape(shape.begin() + 2, shape.end()), op != Op::MaxPoolIndices);
+  if (op != Op::WindowDot) return m.add(op, pool, {x});
+  Shape weights = pool.kernel;
+  weights.push_back(shape[1]);
+  return m.add(op, pool, {x, m.constant({m.type(x).dtype, weights})});
+}
+
+// The three primitives of Winograd and Strassen, by the definition in ir/winograd.h.
+WinogradAttrs random_winograd(GraphMaker& m) {
+  WinogradAttrs attrs;
+  static const std::vector<std::pair<int64_t, int64_t>> sizes = {{4, 3}, {2, 3}, {2, 5}, {3, 4}, {5, 2}, {3, 2}};
+  std::tie(attrs.tile, attrs.taps) = m.random.of(sizes);
+  return attrs;
+}
+
+Grown winograd(GraphMaker& m, Op op) {
+  WinogradAttrs attrs = random_winograd(m);
+  if (op == Op::WinogradInput) {
+    const ValueId x = m.pick_float(4, 4);
+    for (int i = 0; i < 2; ++i) {
+      attrs.pads_before[i] = m.random.below(attrs.taps);
+      attrs.pads_after[i] = m.random.below(attrs.taps);
+    }
+    return m.add(op, attrs, {x});
+  }
+  const Shape result = {m.random.between(1, 2), m.extent(20), m.random.between(1, 9), m.random.between(1, 9)};
+  const int64_t tiles = WinogradTiles(attrs, result).count();
+  if (op == Op::WinogradOutput) {
+    attrs.shape = result;
+    return m.add(op, attrs, {m.input({m.float_type, {tile_elements(attrs), tiles, result[1]}})});
+  }
+  const int64_t channels = m.extent(20);
+  const ValueId x = m.input({m.float_type, {tile_elements(attrs), tiles, channels}});
+  return m.add(op, attrs, {x, m.constant({m.float_type, {result[1], channels, attrs.taps, attrs.taps}})});
+}
+
+Grown layout(GraphMaker& m, Op op) {
+  const ValueId x = m.random.one_in(6) ? anything(m) : m.pick_float();
+  const Shape shape = m.shape_of(x);
+  const auto rank = static_cast<int64_t>(shape.size());
+  switch (op) {
+    case Op::Transpose:
+      return m.add(op, PermAttrs{random_permutation(m, shape.size())}, {x});
+    case Op::Reshape: {
+      // Splits or joins neighbours as views do, or anything.
+      Shape to = shape;
+      if (rank >= 2 && m.random.one_in(3)) {
+        const int64_t axis = m.random.below(rank - 1);
+        to[axis] *= to[axis + 1];
+        to.erase(to.begin() + axis + 1);
+      } else if (m.random.one_in(2)) {
+        to.insert(to.begin() + m.random.below(rank + 1), 1);
+      } else {
+        to = random_factors(m, element_count(shape), static_cast<size_t>(m.random.between(1, 5)));
+      }
+      return m.add(op, ShapeAttrs{to}, {x});
+    }
+    case Op::Slice:
+      return m.add(op, random_slice(m, shape), {x});
+    case Op::Pad:
+      return m.add(op, random_pad(m, shape), {x});
+    case Op::Concat: {
+      if (rank == 0) return std::nullopt;
+      const int64_t axis = m.random.below(rank);
+      std::vector<ValueId> inputs = {x};
+      for (int64_t more = m.random.between(0, 3); more > 0; --more) {
+        Shape other = shape;
+        if (m.random.one_in(2)) other[axis] = m.extent(20);
+        inputs.push_back(m.operand({m.type(x).dtype, other}));
+      }
+      std::swap(inputs[0], inputs[m.random.below(static_cast<int64_t>(inputs.size()))]);
+      return m.add(op, AxisAttrs{axis}, inputs);
+    }
+    case Op::Expand: {
+      Shape to = shape;
+      for (int64_t& extent : to)
+        if (extent == 1) extent = m.extent(12);
+      if (m.random.one_in(3)) to.insert(to.begin(), m.extent(4));
+      return m.add(op, ShapeAttrs{to}, {x});
+    }
+    case Op::Gather: {
+      if (rank == 0) return std::nullopt;
+      const int64_t axis = m.random.below(rank), extent = shape[axis];
+      if (extent == 0) return std::nullopt;
+      const DType dtype = m.random.one_in(3) ? DType::i32 : DType::i64;
+      const Shape of = m.shape(static_cast<int>(m.random.below(3)), 20);
+      if (m.random.one_in(3)) return m.add(op, AxisAttrs{axis}, {x, m.input({dtype, of})});
+      HostTensor indices(TensorType{DType::i64, of});
+      for (int64_t i = 0; i < indices.elements(); ++i)
+        indices.mutable_data<int64_t>()[i] = m.random.between(-extent, extent - 1);
+      return m.add(op, AxisAttrs{axis}, {x, m.constant(converted(indices, dtype))});
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+Grown matmul(GraphMaker& m) {
+  const ValueId x = m.pick_float(2, 5);
+  const Shape& a = m.shape_of(x);
+  const MatMulAttrs attrs{m.random.one_in(5), m.random.one_in(4)};
+  const int64_t inner = a[a.size() - (attrs.transpose_a ? 2 : 1)];
+  Shape b(a.begin(), a.end() - 2);
+  for (int64_t& extent : b)
+    if (m.random.one_in(3)) extent = extent == 1 ? m.extent(4) : 1;
+  if (m.random.one_in(2)) b.clear();
+  b.push_back(attrs.transpose_b ? m.extent(40) : inner);
+  b.push_back(attrs.transpose_b ? inner : m.extent(40));
+  const ValueId y = m.random.one_in(2) ? m.constant({m.type(x).dtype, b}) : m.operand({m.type(x).dtype, b});
+  if (!m.random.one_in(4) || attrs.transpose_a != attrs.transpose_b) return m.add(Op::MatMul, attrs, {x, y});
+  const MatMulAttrs swapped{true, true};  // y^T x^T
+  return m.add(Op::MatMul, attrs.transpose_a ? MatMulAttrs{} : swapped, {y, x});
+}
+
+Grown conv(GraphMaker& m, Op op) {
+  const int rank = m.random.one_in(4) ? static_cast<int>(m.random.between(3, 5)) : 4;
+  const ValueId x = m.pick_float(rank, rank);
+  const Shape shape = m.shape_of(x);
+  const Shape spatial(shape.begin() + 2, shape.end());
+  std::vector<int64_t> kernel;
+  const int64_t square = m.random.of(std::vector<int64_t>{1, 1, 3, 3, 5, 7, 2});
+  for (size_t i = 0; i < spatial.size(); ++i) kernel.push_back(m.random.one_in(5) ? m.random.between(1, 4) : square);
+  ConvAttrs attrs = random_conv(m, spatial, kernel);
+  const int64_t channels = shape[1];
+  if (channels > 1 && m.random.one_in(3)) {
+    std::vector<int64_t> groups;
+    for (int64_t g = 1; g <= channels; ++g)
+      if (channels % g == 0) groups.push_back(g);
+    attrs.group = m.random.one_in(2) ? channels : m.random.of(groups);
+  }
+  const int64_t features = attrs.group * m.extent(std::max<int64_t>(1, 40 / attrs.group));
+  Shape weights = op == Op::Conv ? Shape{features, channels / attrs.group} : Shape{channels, features / attrs.group};
+  weights.insert(weights.end(), kernel.begin(), kernel.end());
+  if (op == Op::ConvTranspose)
+    for (size_t i = 0; i < spatial.size(); ++i) {
+      attrs.pads_before[i] = std::min(attrs.pads_before[i], kernel[i] - 1);
+      attrs.pads_after[i] = std::min(attrs.pads_after[i], kernel[i] - 1);
+      if (m.random.one_in(3)) attrs.output_padding[i] = m.random.below(std::max(attrs.strides[i], attrs.dilations[i]));
+    }
+  const DType dtype = m.type(x).dtype;
+  std::vector<ValueId> inputs = {x, m.random.one_in(8) ? m.operand({dtype, weights}) : m.constant({dtype, weights})};
+  if (m.random.one_in(3)) inputs.push_back(m.operand({dtype, {features}}));
+  return m.add(op, attrs, inputs);
+}
+
+Grown attention(GraphMaker& m) {
+  const ValueId q = m.pick_float(2, 4);
+  const DType dtype = m.type(q).dtype;
+  Shape shape = m.shape_of(q);
+  const int64_t rows = shape[shape.size() - 2], depth = shape.back(), keys = m.extent(70), features = m.extent(40);
+  shape[shape.size() - 2] = keys;
+  const ValueId k = m.operand({dtype, shape});
+  shape.back() = features;
+  std::vector<ValueId> inputs = {q, k, m.operand({dtype, shape})};
+  (void)depth;
+  if (m.random.one_in(2)) {
+    Shape mask(shape.begin(), shape.end() - 2);
+    for (int64_t& extent : mask)
+      if (m.random.one_in(2)) extent = 1;
+    mask.push_back(m.random.one_in(3) ? 1 : rows);
+    mask.push_back(keys);
+    inputs.push_back(m.operand({dtype, mask}));
+  }
+  return m.add(Op::Attention, NoAttrs{}, inputs);
+}
+
+// Indices into an axis, positive and negative: constants, or (0 and 1) inputs.
+ValueId indices_into(GraphMaker& m, const Shape& shape, int64_t extent, bool distinct_along_axis, int64_t axis) {
+  HostTensor indices(TensorType{DType::i64, shape});
+  const Shape strides = row_major_strides(shape);
+  for (int64_t i = 0; i < indices.elements(); ++i) {
+    const int64_t along = shape.empty() ? 0 : i / strides[axis] % shape[axis];
+    int64_t index = distinct_along_axis ? (along * 7 + 3) % extent : m.random.below(extent);
+    if (m.random.one_in(3)) index -= extent;
+    indices.mutable_data<int64_t>()[i] = index;
+  }
+  return m.constant(converted(indices, m.random.one_in(3) ? DType::i32 : DType::i64));
+}
+
+Grown opaque(GraphMaker& m, Op op) {
+  const ValueId x = m.random.one_in(5) ? anything(m, 1) : m.pick_float(1);
+  const Shape shape = m.shape_of(x);
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = m.random.below(rank), extent = shape[axis];
+  switch (op) {
+    case Op::CumSum:
+      return m.add(op, ScanAttrs{axis, m.random.one_in(2), m.random.one_in(2)}, {x});
+    case Op::TopK:
+      return m.add(op, TopKAttrs{axis, m.random.between(0, extent), m.random.one_in(2), true}, {x});
+    case Op::GatherElements:
+    case Op::ScatterElements: {
+      if (extent == 0) return std::nullopt;
+      Shape of = shape;
+      for (int64_t i = 0; i < rank; ++i)
+        if (of[i] > 0) of[i] = i == axis && op == Op::GatherElements ? m.extent(20) : m.random.between(1, of[i]);
+      // Which of two writes to one place is the last is not defined: 7 is prime to most extents.
+      const bool scatters = op == Op::ScatterElements;
+      if (scatters && extent % 7 == 0) return std::nullopt;
+      const ValueId indices = indices_into(m, of, extent, scatters, axis);
+      if (!scatters) return m.add(op, AxisAttrs{axis}, {x, indices});
+      return m.add(op, AxisAttrs{axis}, {x, indices, m.operand({m.type(x).dtype, of})});
+    }
+    case Op::GatherND: {
+      const int64_t batch = m.random.below(rank);
+      const int64_t depth = m.random.between(1, rank - batch);
+      Shape of(shape.begin(), shape.begin() + batch);
+      of.push_back(m.extent(8));
+      of.push_back(depth);
+      int64_t least = INT64_MAX;
+      for (int64_t i = 0; i < depth; ++i) least = std::min(least, shape[batch + i]);
+      if (least <= 0) return std::nullopt;
+      return m.add(op, AxisAttrs{batch}, {x, indices_into(m, of, least, false, 0)});
+    }
+    case Op::ScatterND: {
+      if (extent == 0 || shape[0] % 7 == 0) return std::nullopt;
+      const Shape of = {m.random.between(1, shape[0]), 1};
+      Shape updates(shape.begin() + 1, shape.end());
+      updates.insert(updates.begin(), of[0]);
+      return m.add(op, NoAttrs{}, {x, indices_into(m, of, shape[0], true, 0), m.operand({m.type(x).dtype, updates})});
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+Grown normalization(GraphMaker& m, Op op) {
+  const bool has_channels = op != Op::LayerNormalization && op != Op::LpNormalization;
+  const ValueId x = m.pick_float(has_channels ? 3 : 1, 5);
+  const Shape shape = m.shape_of(x);
+  const DType dtype = m.type(x).dtype;
+  NormAttrs norm;
+  norm.epsilon = m.random.one_in(3) ? 1e-2 : 1e-5;
+  norm.axis = has_channels ? -1 : m.random.below(static_cast<int64_t>(shape.size()));
+  std::vector<ValueId> inputs = {x};
+  if (op == Op::LpNormalization) {
+    norm.groups = m.random.between(1, 2);
+    return m.add(op, norm, inputs);
+  }
+  if (op == Op::LayerNormalization) {
+    if (m.random.one_in(2)) norm.axis = static_cast<int64_t>(shape.size()) - 1;
+    const Shape rest(shape.begin() + norm.axis, shape.end());
+    inputs.push_back(m.operand({dtype, rest}));
+    if (m.random.one_in(2)) inputs.push_back(m.operand({dtype, rest}));
+    return m.add(op, norm, inputs);
+  }
+  if (op == Op::GroupNormalization) {
+    std::vector<int64_t> groups;
+    for (int64_t g = 1; g <= shape[1]; ++g)
+      if (shape[1] % g == 0) groups.push_back(g);
+    if (groups.empty()) return std::nullopt;
+    norm.groups = m.random.of(groups);
+  }
+  const int64_t each = op == Op::GroupNormalization && m.random.one_in(3) ? norm.groups : shape[1];
+  const int parameters = op == Op::BatchNormalization ? 4 : 2;
+  for (int i = 0; i < parameters; ++i)
+    inputs.push_back(i == 3 ? m.constant({dtype, {each}}, Contents::positive) : m.operand({dtype, {each}}));
+  return m.add(op, norm, inputs);
+}
+
+Grown einsum(GraphMaker& m) {
+  static const std::vector<std::string> equations = {
+      "ij,jk->ik", "bij,bjk->bik", "bij,bkj->bik", "bhid,bhjd->bhij", "bthd,bshd->bhts", "bhts,bshd->bthd",
+      "ij->ji",    "ii->i",        "ij->i",        "ij,ij->",         "i,j->ij",         "...ij,...jk->...ik",
+      "bij,j->bi", "abc,cd,de->abe", "ij,ij->ij",  "bic,bjc->bij",    "nchw,oc->nohw",   "i,i->"};
+  const std::string equation = m.random.of(equations);
+  std::map<char, int64_t> extents;
+  for (char c = 'a'; c <= 'z'; ++c) extents[c] = m.extent(12);
+  std::vector<Shape> shapes(1);
+  for (size_t i = 0; i < equation.size() && equation[i] != '-'; ++i) {
+    if (equation[i] == ',') shapes.emplace_back();
+    if (equation[i] >= 'a' && equation[i] <= 'z') shapes.back().push_back(extents[equation[i]]);
+    if (equation.compare(i, 3, "...") == 0) shapes.back().push_back(3);
+  }
+  std::vector<ValueId> inputs;
+  for (const Shape& shape : shapes) inputs.push_back(m.operand({m.float_type, shape}));
+  return m.add(Op::Einsum, EinsumAttrs{equation}, inputs);
+}
+
+Grown resize(GraphMaker& m) {
+  const ValueId x = m.pick_float(3, 4);
+  const Shape shape = m.shape_of(x);
+  ResizeAttrs attrs;
+  static const std::vector<double> scales = {1, 2, 2, 3, 0.5, 1.5, 4, 0.75};
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const double scale = i < 2 ? 1 : m.random.of(scales);
+    attrs.sizes.push_back(static_cast<int64_t>(static_cast<double>(shape[i]) * scale));
+    attrs.scales.push_back(scale);
+    if (attrs.sizes.back() == 0) return std::nullopt;
+  }
+  if (m.random.one_in(2)) std::fill(attrs.scales.begin() + 2, attrs.scales.end(), attrs.scales.back());
+  for (size_t i = 0; i < shape.size(); ++i) {
+    attrs.sizes[i] = static_cast<int64_t>(static_cast<double>(shape[i]) * attrs.scales[i]);
+    if (attrs.sizes[i] == 0) return std::nullopt;
+  }
+  static const std::vector<std::string> modes = {"nearest", "nearest", "linear", "cubic"},
+                                        coordinates = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"},
+                                        nearest = {"round_prefer_floor", "floor", "ceil", "round_prefer_ceil"};
+  attrs.mode = m.random.of(modes);
+  attrs.coordinate_mode = m.random.of(coordinates);
+  attrs.nearest_mode = m.random.of(nearest);
+  attrs.exclude_outside = attrs.mode == "cubic" && m.random.one_in(2);
+  return m.add(Op::Resize, attrs, {x});
+}
+
+Grown composite(GraphMaker& m, Op op) {
+  switch (op) {
+    case Op::LayerNormalization:
+    case Op::InstanceNormalization:
+    case Op::GroupNormalization:
+    case Op::BatchNormalization:
+    case Op::LpNormalization:
+      return normalization(m, op);
+    case Op::Gemm: {
+      const ValueId x = m.pick_float(2, 2);
+      GemmAttrs attrs{m.random.one_in(2) ? 1.0 : 0.5, m.random.one_in(2) ? 1.0 : 2.0, m.random.one_in(3), m.random.one_in(2)};
+      const int64_t rows = m.shape_of(x)[attrs.transpose_a ? 1 : 0], inner = m.shape_of(x)[attrs.transpose_a ? 0 : 1];
+      const int64_t columns = m.extent(40);
+      std::vector<ValueId> inputs = {x, m.operand({m.type(x).dtype, attrs.transpose_b ? Shape{columns, inner} : Shape{inner, columns}})};
+      static const std::vector<int> biases = {0, 1, 2, 3};
+      const int bias = m.random.of(biases);
+      if (bias == 1) inputs.push_back(m.operand({m.type(x).dtype, {columns}}));
+      if (bias == 2) inputs.push_back(m.operand({m.type(x).dtype, {rows, columns}}));
+      if (bias == 3) inputs.push_back(m.operand({m.type(x).dtype, {rows, 1}}));
+      return m.add(op, attrs, inputs);
+    }
+    case Op::Einsum:
+      return einsum(m);
+    case Op::Resize:
+      return resize(m);
+    case Op::AveragePool:
+      return window(m, op);
+    case Op::LRN:
+      return m.add(op, LrnAttrs{0.1, 0.75, 1, m.random.between(1, 5)}, {m.pick_float(3, 4)});
+    case Op::Sum:
+    case Op::Mean:
+    case Op::VariadicMax:
+    case Op::VariadicMin: {
+      const ValueId x = m.pick_float();
+      std::vector<ValueId> inputs = {x};
+      for (int64_t more = m.random.below(4); more > 0; --more)
+        inputs.push_back(m.operand({m.type(x).dtype, partner(m, m.shape_of(x))}));
+      return m.add(op, NoAttrs{}, inputs);
+    }
+    case Op::Gelu:
+    case Op::Mish:
+      return unary(m, op);
+    case Op::Tile: {
+      const ValueId x = m.random.one_in(5) ? anything(m) : m.pick_float();
+      Shape repeats;
+      for (size_t i = 0; i < m.shape_of(x).size(); ++i) repeats.push_back(m.random.one_in(2) ? 1 : m.random.between(1, 3));
+      return m.add(op, ShapeAttrs{repeats}, {x});
+    }
+    case Op::DepthToSpace:
+    case Op::DepthToSpaceCRD:
+    case Op::SpaceToDepth: {
+      const int64_t block = m.random.between(1, 3);
+      const bool to_depth = op == Op::SpaceToDepth;
+      if (const Grown result = m.add(op, AxisAttrs{block}, {m.pick_float(4, 4)})) return result;
+      const int64_t h = m.random.between(1, 5), w = m.random.between(1, 5), c = m.random.between(1, 5);
+      const Shape shape = to_depth ? Shape{1, c, h * block, w * block} : Shape{m.random.between(1, 2), c * block * block, h, w};
+      return m.add(op, AxisAttrs{block}, {m.input({m.float_type, shape})});
+    }
+    case Op::OneHot: {
+      const ValueId indices = m.random.one_in(2) ? m.input({DType::i64, m.shape(static_cast<int>(m.random.below(3)), 30)})
+                                                 : m.constant({DType::i64, m.shape(2, 30)});
+      const auto rank = static_cast<int64_t>(m.shape_of(indices).size());
+      return m.add(op, OneHotAttrs{m.random.below(rank + 1), m.random.between(1, 9)},
+                   {indices, m.operand({m.float_type, {2}})});
+    }
+    case Op::Trilu:
+      return m.add(op, ScanAttrs{m.random.between(-2, 2), false, m.random.one_in(2)}, {m.pick_float(2)});
+    case Op::Softmax:
+    case Op::LogSoftmax:
+    case Op::Hardmax: {
+      const ValueId x = m.pick_float(1);
+      const auto rank = static_cast<int64_t>(m.shape_of(x).size());
+      return m.add(op, AxisAttrs{m.random.one_in(2) ? rank - 1 : m.random.below(rank)}, {x});
+    }
+    default:  // all that reduce
+      return reduce(m, op);
+  }
+}
+
+}  // namespace
+
+std::optional<ValueId> grow(GraphMaker& maker, Op op) {
+  const OpInfo& row = info(op);
+  switch (row.category) {
+    case Category::constant:
+      return maker.constant({maker.random.of(numbers()), maker.shape(2, 100)});
+    case Category::elementwise:
+      return row.max_inputs == 1 ? unary(maker, op) : row.max_inputs == 2 ? binary(maker, op) : where(maker);
+    case Category::reduce:
+      return reduce(maker, op);
+    case Category::window:
+      return op == Op::WinogradInput || op == Op::WinogradOutput ? winograd(maker, op) : window(maker, op);
+    case Category::layout:
+      return layout(maker, op);
+    case Category::linear:
+      return op == Op::MatMul            ? matmul(maker)
+             : op == Op::Attention       ? attention(maker)
+             : op == Op::WinogradProduct ? winograd(maker, op)
+                                         : conv(maker, op);
+    case Category::opaque:
+      return op == Op::MaxPoolIndices ? window(maker, op) : opaque(maker, op);
+    case Category::composite:
+      return composite(maker, op);
+  }
+  return std::nullopt;
+}
+
+}  // namespace korch::fuzz

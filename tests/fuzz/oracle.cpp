@@ -1,0 +1,222 @@
+#include "oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "korch/interp/interpreter.h"
+
+namespace korch::fuzz {
+namespace {
+
+// Disturbance of an element: relative to itself, and to the root of the mean square of its tensor. Winograd's
+// transforms are the noisiest: some 1e-5 of the latter.
+struct Amplitude {
+  double relative, absolute;
+};
+Amplitude amplitude(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return {1e-9, 1e-9};
+    case DType::f16:
+      return {2e-4, 1e-4};
+    case DType::bf16:
+      return {1.6e-3, 8e-4};
+    default:
+      return {4e-6, 2e-6};
+  }
+}
+
+constexpr double kFactor = 25;       // of what an element moves: what it may be off
+constexpr int kRuns = 4;             // before a first look
+constexpr int kMoreRuns = 28;        // before a difference is believed
+constexpr double kMoreScale = 8;     // how much stronger these disturb, to see what flips
+constexpr double kTooLarge = 1e15;   // squares of squares leave float32's range
+constexpr double kSubnormal = 1e-35;
+
+double mean_square_root(const HostTensor& tensor) {
+  double squares = 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const double x = element_as_double(tensor, i);
+    if (!std::isfinite(x)) continue;
+    squares += x * x;
+    ++count;
+  }
+  return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
+}
+
+bool same(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
+
+bool rounds(const Node& node, DType result) {
+  if (!is_float(result)) return false;
+  switch (node.op) {
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Relu:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Sign:
+    case Op::Max:
+    case Op::Min:
+    case Op::Where:
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+    case Op::WindowMax:
+    case Op::TopK:
+    case Op::VariadicMax:
+    case Op::VariadicMin:
+    case Op::GatherElements:
+    case Op::GatherND:
+    case Op::ScatterElements:
+    case Op::ScatterND:
+    case Op::Tile:
+    case Op::DepthToSpace:
+    case Op::DepthToSpaceCRD:
+    case Op::SpaceToDepth:
+    case Op::Trilu:
+    case Op::Hardmax:
+    case Op::OneHot:
+    case Op::Constant:
+      return false;
+    case Op::Pad:
+      return std::get<PadAttrs>(node.attrs).mode == PadMode::constant;  // its value may need rounding
+    default:
+      return info(node.op).category != Category::layout;
+  }
+}
+
+Oracle::Oracle(const Graph& graph, const std::vector<HostTensor>& inputs)
+    : graph_(graph), is_rounded_(graph.value_count(), false), exact_(graph.value_count()) {
+  for (const HostTensor& input : inputs)
+    inputs_.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
+  std::vector<bool> known(graph.value_count(), false);
+  for (ValueId input : graph.inputs()) known[input] = true;
+  for (NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    if (graph.value(node.outputs[0]).producers[0] != id) continue;
+    if (!std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return known[v]; })) continue;
+    order_.push_back(id);
+    for (ValueId output : node.outputs) {
+      known[output] = true;
+      is_rounded_[output] =
+          rounds(node, graph.value(output).type.dtype) ||
+          std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return is_rounded_[v]; });
+    }
+  }
+  exact_ = evaluate(nullptr);
+}
+
+void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& state) const {
+  HostTensor result(tensor.type());
+  const Amplitude a = amplitude(dtype);
+  const double absolute = a.absolute * mean_square_root(tensor);
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const double x = tensor.data<double>()[i];
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    const double sign = (state >> 40 & 1) != 0 ? scale : -scale;
+    result.mutable_data<double>()[i] = x + sign * (a.relative * std::fabs(x) + absolute);
+  }
+  tensor = result;
+}
+
+std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
+  std::vector<HostTensor> values(graph_.value_count());
+  for (size_t i = 0; i < inputs_.size(); ++i) values[graph_.inputs()[i]] = inputs_[i];
+  uint64_t state = disturbance == nullptr ? 0 : disturbance->seed * 0x9e3779b97f4a7c15 + 1;
+  for (NodeId id : order_) {
+    const Node& node = graph_.node(id);
+    std::vector<HostTensor> inputs;
+    for (ValueId value : node.inputs) {
+      inputs.push_back(values[value]);
+      const DType dtype = graph_.value(value).type.dtype;
+      if (disturbance != nullptr && is_rounded_[value] && is_float(dtype))
+        disturb(inputs.back(), dtype, disturbance->scale, state);
+    }
+    std::vector<TensorType> types;
+    for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
+    const std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::float64);
+    for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = results[i];
+  }
+  return values;
+}
+
+void Oracle::add_runs(int count, double scale) {
+  for (int i = 0; i < count; ++i) {
+    const Disturbance disturbance{scale, runs_.size() + 1};
+    runs_.push_back({scale, evaluate(&disturbance)});
+  }
+}
+
+bool Oracle::is_moderate() const {
+  for (ValueId value = 0; value < graph_.value_count(); ++value) {
+    const HostTensor& tensor = exact_[value];
+    if (tensor.raw() == nullptr || !is_float(graph_.value(value).type.dtype)) continue;
+    const double limit = graph_.value(value).type.dtype == DType::f16 ? 3e4 : kTooLarge;
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      if (!(std::fabs(element_as_double(tensor, i)) < limit)) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> Oracle::compare(ValueId value, const HostTensor& got) const {
+  const HostTensor& exact = exact_[value];
+  const DType dtype = graph_.value(value).type.dtype;
+  const int64_t count = exact.elements();
+  const bool is_rounded = is_rounded_[value] && is_float(dtype);
+  const Amplitude a = amplitude(dtype);
+  const double absolute = a.absolute * mean_square_root(exact);
+  std::vector<double> moved(static_cast<size_t>(count), 0);
+  for (const Run& run : runs_)
+    for (int64_t i = 0; i < count; ++i) {
+      const double x = element_as_double(exact, i), y = element_as_double(run.values[value], i);
+      if (same(x, y)) continue;
+      const double by = is_float(dtype) ? std::fabs(x - y) / run.scale : INFINITY;
+      moved[i] = std::max(moved[i], std::isnan(by) ? INFINITY : by);
+    }
+  double usual = 0;
+  if (is_rounded && count > 0) {
+    std::vector<double> sorted = moved;
+    std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.end());
+    usual = std::isfinite(sorted[count / 2]) ? sorted[count / 2] : 0;
+  }
+  int64_t wrong = 0, worst_at = -1;
+  double worst = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double x = element_as_double(exact, i), y = element_as_double(got, i);
+    if (same(x, y)) continue;
+    double tolerance = kFactor * std::max(moved[i], usual);
+    if (is_rounded) tolerance += kFactor * (a.relative * std::fabs(x) + absolute) + kSubnormal;
+    const double off = std::fabs(x - y);
+    if (off <= tolerance || std::isinf(tolerance)) continue;
+    ++wrong;
+    const double by = std::isnan(off) ? INFINITY : off / std::max(tolerance, 1e-300);
+    if (worst_at < 0 || by > worst) {
+      worst = by;
+      worst_at = i;
+    }
+  }
+  if (wrong == 0) return std::nullopt;
+  return fmt::format("{} of {} elements are wrong, element {}: {:.9g} instead of {:.9g} ({:.3g} times the tolerance)",
+                     wrong, count, worst_at, element_as_double(got, worst_at),
+                     element_as_double(exact, worst_at), worst);
+}
+
+std::optional<std::string> Oracle::difference(ValueId value, const HostTensor& got) {
+  try {
+    if (runs_.empty()) add_runs(kRuns, 1);
+    if (!compare(value, got)) return std::nullopt;
+    if (runs_.size() == kRuns) add_runs(kMoreRuns, kMoreScale);
+  } catch (const Error&) {
+    return std::nullopt;  // an index that rounding decides left its axis
+  }
+  return compare(value, got);
+}
+
+}  // namespace korch::fuzz

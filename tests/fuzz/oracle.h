@@ -1,0 +1,57 @@
+// What a graph's Values are, in float64, and how far a kernel's result may be from that.
+//
+// The tolerance is of each element: the graph is computed again a few times while every operator reads operands
+// that are disturbed by a little more than what float32 (or the type at hand) rounds away, each reader its own
+// disturbance. How far an element moves then is what it may be off, times a factor. So where a result is decided
+// by rounding (a comparison of almost equal numbers, x - x computed twice, an index of the largest) anything is
+// allowed there, and there alone. Values that nothing rounds must be equal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch::fuzz {
+
+class Oracle {
+ public:
+  // Knows every Value that can be computed from the inputs, each by its first producer. `graph` must outlive it.
+  // Throws Error{invalid} where data (an index, a divisor) is not what an operator takes.
+  Oracle(const Graph& graph, const std::vector<HostTensor>& inputs);
+
+  bool knows(ValueId value) const { return exact_[value].raw() != nullptr; }
+  const HostTensor& exact(ValueId value) const { return exact_[value]; }
+  // What is wrong with `got`, row-major in the Value's own type or f64; nothing if it may be.
+  std::optional<std::string> difference(ValueId value, const HostTensor& got);
+  // No Value is so large, or no number at all, that float32 computes something else altogether.
+  bool is_moderate() const;
+
+ private:
+  struct Disturbance {
+    double scale;   // of the usual one
+    uint64_t seed;  // of signs
+  };
+  std::vector<HostTensor> evaluate(const Disturbance* disturbance) const;
+  void disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& state) const;
+  void add_runs(int count, double scale);
+  std::optional<std::string> compare(ValueId value, const HostTensor& got) const;
+
+  const Graph& graph_;
+  std::vector<HostTensor> inputs_;
+  std::vector<NodeId> order_;
+  std::vector<bool> is_rounded_;  // of each Value
+  std::vector<HostTensor> exact_;
+  struct Run {
+    double scale;
+    std::vector<HostTensor> values;
+  };
+  std::vector<Run> runs_;
+};
+
+// Whether the results of this operator are rounded at all.
+bool rounds(const Node& node, DType result);
+
+}  // namespace korch::fuzz

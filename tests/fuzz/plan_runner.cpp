@@ -1,0 +1,250 @@
+#include "plan_runner.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/package/memory.h"
+#include "korch/runtime/executor.h"
+#include "korch/runtime/library.h"
+
+namespace korch::fuzz {
+namespace {
+
+constexpr unsigned char kPoison = 0xff;   // NaN in every type of float, and no bool
+constexpr int64_t kFence = 4096;          // bytes before and after what a kernel may write
+constexpr unsigned char kFenceByte = 0xa5;
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
+// Bytes between two fences.
+class Fenced {
+ public:
+  explicit Fenced(int64_t bytes) : bytes_(bytes), memory_(static_cast<size_t>(2 * kFence + aligned(bytes)) + 64) {
+    const auto at = reinterpret_cast<uintptr_t>(memory_.data());
+    start_ = memory_.data() + (64 - at % 64) % 64;
+    std::memset(start_, kFenceByte, static_cast<size_t>(2 * kFence + aligned(bytes)));
+    std::memset(data(), kPoison, static_cast<size_t>(bytes));
+  }
+  unsigned char* data() const { return start_ + kFence; }
+  bool is_intact() const {
+    const auto intact = [&](const unsigned char* from, const unsigned char* to) {
+      while (from != to)
+        if (*from++ != kFenceByte) return false;
+      return true;
+    };
+    return intact(start_, data()) && intact(data() + bytes_, data() + aligned(bytes_) + kFence);
+  }
+
+ private:
+  int64_t bytes_;
+  mutable std::vector<unsigned char> memory_;
+  unsigned char* start_;
+};
+
+struct PoolDeleter {
+  void operator()(rt::Pool* pool) const { rt::Pool::destroy(pool); }
+};
+struct ExecutorDeleter {
+  void operator()(rt::Executor* executor) const { rt::Executor::destroy(executor); }
+};
+
+rt::Pool* pool_of(int threads) {
+  static std::vector<std::unique_ptr<rt::Pool, PoolDeleter>> pools;
+  for (const auto& pool : pools)
+    if (pool->threads() == threads) return pool.get();
+  pools.emplace_back(rt::Pool::create(threads));
+  KORCH_ASSERT(pools.back() != nullptr, "no threads");
+  return pools.back().get();
+}
+
+// The tables that `package` writes as source, as data.
+class Tables {
+ public:
+  Tables(const BuiltPlan& built, LoadedKernels& loaded) : built_(built), plan_(built.plan), loaded_(loaded) {}
+
+  std::optional<std::string> make(const MemoryPlan& memory) {
+    phases_.resize(plan_.kernels.size());
+    for (size_t k = 0; k < plan_.kernels.size(); ++k)
+      if (std::optional<std::string> trouble = load(k)) return trouble;
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      const PlanStep& step = plan_.steps[s];
+      std::vector<rt::BufferRef>& args = args_.emplace_back();
+      for (const std::vector<int>* tensors : {&step.inputs, &step.constants, &step.outputs})
+        for (int tensor : *tensors) args.push_back(memory.tensors[tensor]);
+      args.insert(args.end(), memory.temporaries[s].begin(), memory.temporaries[s].end());
+    }
+    for (const OutputCopy& copy : memory.copies) {
+      args_.push_back({copy.source, copy.destination});
+      copy_bytes_.push_back(copy.size_bytes);
+    }
+    const rt::LibraryFunction* copy = rt::find_library_function("korch", "copy");
+    copy_phase_ = {copy->run, 1, 1};
+    for (size_t s = 0; s < args_.size(); ++s) add_step(s, copy->ops);
+    uint64_t scratch_bytes = 0;
+    for (const Kernel& kernel : plan_.kernels)
+      scratch_bytes = std::max(scratch_bytes, static_cast<uint64_t>(kernel.scratch_bytes));
+    program = {steps_.data(),
+               static_cast<uint32_t>(steps_.size()),
+               static_cast<uint32_t>(plan_.threads),
+               static_cast<uint64_t>(memory.arena_bytes),
+               scratch_bytes,
+               plan_.flushes_subnormals};
+    return std::nullopt;
+  }
+
+  rt::Program program{};
+
+ private:
+  std::optional<std::string> load(size_t k) {
+    const Kernel& kernel = plan_.kernels[k];
+    if (kernel.source.empty()) {
+      library_.resize(plan_.kernels.size(), nullptr);
+      library_[k] = rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
+      if (library_[k] == nullptr) return "no library function " + kernel.call.function;
+      for (const KernelPhase& phase : kernel.phases)
+        phases_[k].push_back({library_[k]->run, phase.grid, phase.grain});
+      return std::nullopt;
+    }
+    std::vector<std::string> symbols;
+    for (const KernelPhase& phase : kernel.phases) symbols.push_back(phase.symbol);
+    const Result<std::vector<void*>> functions = loaded_.load(built_.objects[k], symbols);
+    if (!functions) return functions.refusal().detail;
+    for (size_t i = 0; i < symbols.size(); ++i)
+      phases_[k].push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), kernel.phases[i].grid,
+                            kernel.phases[i].grain});
+    return std::nullopt;
+  }
+
+  void add_step(size_t s, const rt::LibraryOps* copy_ops) {
+    const auto& args = args_[s];
+    if (s >= plan_.steps.size()) {
+      steps_.push_back({&copy_phase_, 1, args.data(), static_cast<uint32_t>(args.size()), copy_ops,
+                        &copy_bytes_[s - plan_.steps.size()], 1, nullptr, 0, "copy"});
+      return;
+    }
+    const int k = plan_.steps[s].kernel;
+    const LibraryCall& call = plan_.kernels[k].call;
+    const rt::LibraryFunction* library = library_.empty() ? nullptr : library_[k];
+    steps_.push_back({phases_[k].data(), static_cast<uint32_t>(phases_[k].size()), args.data(),
+                      static_cast<uint32_t>(args.size()), library == nullptr ? nullptr : library->ops,
+                      call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
+                      static_cast<uint32_t>(call.floats.size()), "step"});
+  }
+
+  const BuiltPlan& built_;
+  const Plan& plan_;
+  LoadedKernels& loaded_;
+  std::vector<std::vector<rt::Phase>> phases_;
+  std::vector<const rt::LibraryFunction*> library_;
+  std::vector<std::vector<rt::BufferRef>> args_;
+  std::vector<int64_t> copy_bytes_;
+  rt::Phase copy_phase_{};
+  std::vector<rt::Step> steps_;
+};
+
+struct Observation {
+  const Plan* plan;
+  const std::function<void(int, int, const void*)>* observe;
+};
+
+void observe_step(void* user, uint32_t number, void* const* args) {
+  const auto& observation = *static_cast<Observation*>(user);
+  if (number >= observation.plan->steps.size()) return;  // a copy to a graph output
+  const PlanStep& step = observation.plan->steps[number];
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    (*observation.observe)(static_cast<int>(number), static_cast<int>(i),
+                           args[step.inputs.size() + step.constants.size() + i]);
+}
+
+const char* text(rt::RunError error) {
+  switch (error) {
+    case rt::RunError::none:
+      return "none";
+    case rt::RunError::out_of_memory:
+      return "out of memory";
+    case rt::RunError::library_refused:
+      return "the library refuses its call";
+    case rt::RunError::index_out_of_range:
+      return "an index is out of range";
+    case rt::RunError::library_failed:
+      return "the library fails";
+    case rt::RunError::unknown_code:
+      return "a kernel gave an unknown code";
+  }
+  return "";
+}
+
+}  // namespace
+
+PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
+                 const std::function<void(int, int, const void*)>& observe) {
+  const Plan& plan = built.plan;
+  PlanRun run;
+  std::vector<int64_t> offsets;
+  int64_t weight_bytes = 0;
+  for (const std::string& bytes : built.constant_bytes) {
+    offsets.push_back(weight_bytes);
+    weight_bytes += aligned(static_cast<int64_t>(bytes.size()));
+  }
+  const MemoryPlan memory = plan_memory(plan, offsets);
+  LoadedKernels loaded;
+  Tables tables(built, loaded);
+  if ((run.trouble = tables.make(memory))) return run;
+
+  Fenced weights(weight_bytes);
+  for (size_t c = 0; c < offsets.size(); ++c)
+    std::memcpy(weights.data() + offsets[c], built.constant_bytes[c].data(), built.constant_bytes[c].size());
+  std::vector<Fenced> in, out;
+  std::vector<const void*> in_pointers;
+  std::vector<void*> out_pointers;
+  for (const HostTensor& input : inputs) {
+    in.emplace_back(input.bytes());
+    if (input.bytes() > 0) std::memcpy(in.back().data(), input.raw(), static_cast<size_t>(input.bytes()));
+    in_pointers.push_back(in.back().data());
+  }
+  for (const PlanIo& output : plan.outputs) {
+    out.emplace_back(output.type.bytes());
+    out_pointers.push_back(out.back().data());
+  }
+
+  rt::RunStatus status;
+  const std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
+      rt::Executor::create(&tables.program, weights.data(), pool_of(plan.threads), &status));
+  const auto failed = [&](const char* when) {
+    const auto step = static_cast<size_t>(std::max(status.step, 0));
+    run.trouble = fmt::format("{} {}: step {}", when, text(status.error), status.step);
+    if (step < plan.steps.size())
+      *run.trouble += fmt::format(" ({}, {})", plan.steps[step].label, plan.steps[step].implementation);
+    return run;
+  };
+  if (executor == nullptr) return failed("preparing:");
+  std::memset(executor->arena(), kPoison, static_cast<size_t>(memory.arena_bytes));
+  Observation observation{&plan, &observe};
+  rt::RunOptions options;
+  options.observe = observe_step;
+  options.observe_user = &observation;
+  status = executor->run(in_pointers.data(), out_pointers.data(), options);
+  if (status.error != rt::RunError::none) return failed("running:");
+
+  for (size_t i = 0; i < in.size() && !run.trouble; ++i)
+    if (!in[i].is_intact() || std::memcmp(in[i].data(), inputs[i].raw(), static_cast<size_t>(inputs[i].bytes())) != 0)
+      run.trouble = fmt::format("input {} was written to", i);
+  for (size_t c = 0; c < offsets.size() && !run.trouble; ++c)
+    if (std::memcmp(weights.data() + offsets[c], built.constant_bytes[c].data(), built.constant_bytes[c].size()) != 0)
+      run.trouble = fmt::format("constant {} was written to", c);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!run.trouble && !out[i].is_intact()) run.trouble = fmt::format("wrote outside of output {}", i);
+    HostTensor output(plan.outputs[i].type);
+    if (output.bytes() > 0) std::memcpy(output.mutable_raw(), out[i].data(), static_cast<size_t>(output.bytes()));
+    run.outputs.push_back(output);
+  }
+  if (!run.trouble && !weights.is_intact()) run.trouble = "wrote outside of the constants";
+  return run;
+}
+
+}  // namespace korch::fuzz

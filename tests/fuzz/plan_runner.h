@@ -1,0 +1,25 @@
+// A built plan, run in this process as its executable would: the same objects, memory plan, step executor and
+// pool, without linking. Everything a kernel may not rely on is poisoned, everything it may not touch is
+// watched.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/driver/plan_builder.h"
+#include "korch/target/target.h"
+
+namespace korch::fuzz {
+
+struct PlanRun {
+  std::vector<HostTensor> outputs;
+  std::optional<std::string> trouble;  // a refusal, or memory that changed and should not have
+};
+
+// `observe` sees every tensor that a step made, in memory order, right after it.
+PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
+                 const std::function<void(int step, int output, const void* memory)>& observe);
+
+}  // namespace korch::fuzz
