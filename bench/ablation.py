@@ -42,7 +42,7 @@ def compile_row(model, row, args):
     for leftover in glob.glob(database + "*") if args.cold else []:
         os.remove(leftover)
     start = time.time()
-    result = call(args.korch, "compile", onnx, "-o", path, "--threads", args.threads, "--accuracy", args.accuracy, "--profile-db",
+    result = call(args.korch, "compile", "--no-heal", onnx, "-o", path, "--threads", args.threads, "--accuracy", args.accuracy, "--profile-db",
                   database, "--no-verify", "--json", *ROWS[row])
     report = call(args.korch, "explain", path, "--json")["report"]
     return path, {"compile_s": time.time() - start, "solve_s": result["seconds"].get("solve", 0), "report": report}

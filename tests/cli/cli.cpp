@@ -119,8 +119,8 @@ int Cli::run(const std::string& arguments, const std::string& before) {
 }
 
 std::string Cli::compile_arguments(const std::string& model, const std::string& more) const {
-  return "compile " + path(model) + " -o " + path("m.so") + " --threads 1 --profile-db " + path("k.db") +
-         (more.empty() ? "" : " " + more);
+  return "compile " + path(model) + " -o " + path("m.so") + " --threads 1 --no-heal --profile-db " +
+         path("k.db") + (more.empty() ? "" : " " + more);
 }
 
 int Cli::compile(const std::string& model, const std::string& more) {

@@ -53,6 +53,7 @@ TEST_F(Report, JsonOfEveryVerb) {
   EXPECT_GT(json["columns"], json["steps"]);
   EXPECT_TRUE(json["seconds"].contains("solve"));
   EXPECT_TRUE(json["warnings"].is_array());
+  EXPECT_TRUE(json["struck"].empty());
   json = run_json("compile " + path("net.onnx") + " --stop-after fission --no-profile-db");
   EXPECT_EQ(json["stopped_after"], "fission");
 

@@ -69,7 +69,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
           counts_text("alternatives in this plan", r.alternatives_used);
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   for (const StruckKernel& kernel : r.struck)
-    text += fmt::format("struck, for it proved wrong: {}: {}\n", kernel.kernel, kernel.reason);
+    text += fmt::format("struck, so that no plan takes it: {}: {}\n", kernel.kernel, kernel.reason);
   if (kept_plan(r) != "solver's")
     text += fmt::format("the next two lines are of the solver's plan; the {} plan was faster, run whole\n",
                         kept_plan(r));
