@@ -1,0 +1,74 @@
+// Roundings that fall at random: what is exact stays, what is not has the noise that float32 has there.
+#include "korch/interp/random_rounding.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "korch/interp/interpreter.h"
+
+namespace korch {
+namespace {
+
+HostTensor row(const std::vector<float>& values) {
+  return HostTensor::of<float>(DType::f32, {1, static_cast<int64_t>(values.size())}, values);
+}
+
+Graph one_node(Op op, const Attrs& attrs, const std::vector<HostTensor>& inputs) {
+  Graph g;
+  std::vector<ValueId> values;
+  for (const HostTensor& input : inputs) values.push_back(g.add_input(input.type(), "x"));
+  g.set_outputs({g.add(op, attrs, values)}, {"y"});
+  return g;
+}
+
+// The largest difference from float64 of so many runs.
+double noise(Op op, const Attrs& attrs, const std::vector<HostTensor>& inputs, int runs = 20) {
+  const Graph graph = one_node(op, attrs, inputs);
+  const HostTensor exact = interpret(graph, inputs)[0];
+  double largest = 0;
+  for (int seed = 0; seed < runs; ++seed) {
+    const HostTensor got = interpret_rounding_at_random(graph, inputs, seed)[0];
+    for (int64_t i = 0; i < exact.elements(); ++i)
+      largest = std::max(largest, std::fabs(element_as_double(got, i) - element_as_double(exact, i)));
+  }
+  return largest;
+}
+
+TEST(RandomRounding, ExactResultsStay) {
+  EXPECT_EQ(noise(Op::Relu, NoAttrs{}, {row({-1.1F, 0.3F, 7})}), 0);
+  EXPECT_EQ(noise(Op::Mul, NoAttrs{}, {row({0.7F, 3}), row({2, 0.5F})}), 0);
+  EXPECT_EQ(noise(Op::MatMul, MatMulAttrs{false, true}, {row({3, 4, 5}), row({1, 2, 7})}), 0);
+}
+
+TEST(RandomRounding, InexactResultsGoToEitherNeighbour) {
+  const double ulp = 0x1p-24;  // below one
+  const double error = noise(Op::Div, NoAttrs{}, {row({2}), row({3})});
+  EXPECT_GT(error, ulp / 2);
+  EXPECT_LT(error, ulp);
+}
+
+TEST(RandomRounding, SumsHaveTheNoiseOfTheirTerms) {
+  const double large = noise(Op::ReduceSum, ReduceAttrs{{1}, true}, {row({1e6F, 0.25F, -1e6F})});
+  EXPECT_GT(large, 0.02);
+  EXPECT_LT(large, 0.2);
+  // Products of numbers that are not whole: the terms move by an ulp.
+  EXPECT_GT(noise(Op::MatMul, MatMulAttrs{false, true}, {row({1e4F / 3, 0.2F, -1e4F / 3}), row({1, 1, 1})}),
+            1e-4);
+}
+
+TEST(RandomRounding, EqualSeedsAreEqualRuns) {
+  const std::vector<HostTensor> inputs = {row({0.1F, 0.2F, 0.3F, 0.7F})};
+  const Graph graph = one_node(Op::Exp, NoAttrs{}, inputs);
+  const auto run = [&](uint64_t seed) {
+    const HostTensor got = interpret_rounding_at_random(graph, inputs, seed)[0];
+    return std::vector<float>(got.data<float>(), got.data<float>() + 4);
+  };
+  EXPECT_EQ(run(3), run(3));
+  bool differs = false;
+  for (uint64_t seed = 0; seed < 20; ++seed) differs = differs || run(seed) != run(3);
+  EXPECT_TRUE(differs);
+}
+
+}  // namespace
+}  // namespace korch
