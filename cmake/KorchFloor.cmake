@@ -3,8 +3,8 @@
 
 add_library(korch_flags INTERFACE)
 # -Wrestrict: g++ 12 reports string concatenation that is in order (its bug 105651).
-target_compile_options(korch_flags INTERFACE -Wall -Wextra -Werror -fno-math-errno
-                                             $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+target_compile_options(korch_flags INTERFACE -Wall -Wextra -Werror $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+                                             -fno-math-errno)
 target_include_directories(korch_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 if(KORCH_SANITIZE)
   # -Wmaybe-uninitialized is wrong about std::regex in g++ 12 when sanitizers instrument it. LLVM comes without run-time

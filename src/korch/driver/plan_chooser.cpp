@@ -56,7 +56,7 @@ class PlanChooser {
                     static_cast<int>(options_.bounds), options_.measure, strikes_ != nullptr));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
-        if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.infos.size());
+        if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.problem);
             memo && still_measured(*memo))
           return *memo;
     const LazyResult solved = choose();

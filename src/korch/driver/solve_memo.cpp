@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace korch {
 namespace {
@@ -11,6 +12,21 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kNever = 1e300;  // JSON has no infinity
+
+// Each column finds its inputs and is chosen once, and in the end there is what is required.
+bool can_run(const Problem& problem, const std::vector<int>& chosen) {
+  std::set<int> there(problem.available.begin(), problem.available.end()), seen;
+  const auto all_there = [&](const std::vector<int>& tensors) {
+    return std::all_of(tensors.begin(), tensors.end(), [&](int tensor) { return there.contains(tensor); });
+  };
+  for (int id : chosen) {
+    if (id < 0 || static_cast<size_t>(id) >= problem.columns.size() || !seen.insert(id).second) return false;
+    const Column& column = problem.columns[id];
+    if (!all_there(column.inputs)) return false;
+    there.insert(column.outputs.begin(), column.outputs.end());
+  }
+  return all_there(problem.required);
+}
 
 }  // namespace
 
@@ -41,12 +57,15 @@ std::string to_json(const SolveMemo& memo) {
       .dump();
 }
 
-std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t columns) {
+std::optional<SolveMemo> solve_memo_from_json(const std::string& text, const Problem& problem) {
+  const size_t columns = problem.columns.size();
   try {
     const Json json = Json::parse(text);
     SolveMemo memo;
     Solution& s = memo.solution;
-    s.status = static_cast<SolveStatus>(json.at("status").get<int>());
+    const int status = json.at("status");
+    if (status < 0 || status > static_cast<int>(SolveStatus::unknown)) return std::nullopt;
+    s.status = static_cast<SolveStatus>(status);
     s.chosen = json.at("chosen").get<std::vector<int>>();
     s.objective_us = json.at("objective_us");
     s.bound_us = json.at("bound_us");
@@ -67,9 +86,8 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t co
     memo.is_measured = json.at("is_measured");
     for (const Json& run : json.at("whole_runs"))
       memo.whole_runs.push_back({run.at(0), run.at(1), run.at(2)});
-    const bool fits = memo.cost_us.size() == columns && memo.is_measured.size() == columns &&
-                      std::all_of(s.chosen.begin(), s.chosen.end(),
-                                  [&](int id) { return id >= 0 && static_cast<size_t>(id) < columns; });
+    const bool fits =
+        memo.cost_us.size() == columns && memo.is_measured.size() == columns && can_run(problem, s.chosen);
     return fits ? std::optional(std::move(memo)) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;

@@ -29,7 +29,7 @@ struct SolveMemo {
 };
 
 std::string to_json(const SolveMemo& memo);
-// Nothing when the text is not a memo for so many columns.
-std::optional<SolveMemo> solve_memo_from_json(const std::string& text, size_t columns);
+// Nothing when the text is not a memo of this program, or its plan cannot run.
+std::optional<SolveMemo> solve_memo_from_json(const std::string& text, const Problem& problem);
 
 }  // namespace korch
