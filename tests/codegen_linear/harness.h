@@ -17,6 +17,7 @@ struct CheckOptions {
   Accuracy accuracy = Accuracy::standard;
   double tolerance = 1e-5;  // of the error, over the root mean square of the result or 1
   int64_t seed = 1;
+  int32_t status = 0;  // what the kernels return; with another one results are not looked at
   int64_t l2_bytes = 1 << 20,
           l3_bytes = 32 << 20;  // small ones make small tensors take the ways of large ones
 };

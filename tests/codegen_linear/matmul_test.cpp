@@ -135,6 +135,29 @@ TEST(MatMul, ElementwiseNeighboursOfRowsCountedByBatches) {
     }
 }
 
+// Rows picked before the product, and a row of a table added after it, by indices that name none.
+TEST(MatMul, HostileIndicesFailTheKernel) {
+  for (bool before : {true, false})
+    for (int64_t bad : {int64_t{6}, int64_t{-7}, int64_t{1} << 32, INT64_MAX, INT64_MIN})
+      for (Isa isa : isas_that_run_here()) {
+        Graph graph;
+        const ValueId x = graph.add_input({DType::f32, {before ? 6 : 5, 16}}, "x");
+        const ValueId i = graph.add_input({DType::i64, {5}}, "i");
+        const ValueId w = graph.add_constant(random_tensor({DType::f32, {16, 20}}, 7), "w");
+        ValueId y = before ? graph.add(Op::Gather, AxisAttrs{0}, {x, i}) : x;
+        y = graph.add(Op::MatMul, MatMulAttrs{}, {y, w});
+        if (!before) {
+          const ValueId table = graph.add_input({DType::f32, {6, 20}}, "table");
+          y = graph.add(Op::Add, NoAttrs{}, {y, graph.add(Op::Gather, AxisAttrs{0}, {table, i})});
+        }
+        graph.set_outputs({y}, {"y"});
+        const HostTensor x_value = random_tensor(graph.value(x).type, 1);
+        EXPECT_GE(check_family(graph, "matmul", {.isa = isa, .status = 1},
+                               {x_value, HostTensor::of<int64_t>(DType::i64, {5}, {0, -1, 5, bad, 2})}),
+                  1);
+      }
+}
+
 TEST(MatMul, JoinedHeads) {
   for (Isa isa : isas_that_run_here()) {
     Graph graph;

@@ -139,7 +139,7 @@ const char* korch_status_text(korch_status status) {
     case KORCH_LIBRARY_REFUSED:
       return "a shared library refuses a call that it took at compile time; its version or the processor differs";
     case KORCH_INDEX_OUT_OF_RANGE:
-      return "a gather met an index outside its axis";
+      return "a gather or scatter met an index outside its axis";
     case KORCH_LIBRARY_FAILED:
       return "a call of a shared library failed";
     case KORCH_INTERNAL:
