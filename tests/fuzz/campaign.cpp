@@ -226,6 +226,12 @@ std::string Finding::signature() const {
   return mismatch.kind + ": " + without_numbers(mismatch.where) + (mismatch.kind == "crash" ? mismatch.text : "");
 }
 
+std::string Finding::family() const {
+  const size_t comma = mismatch.where.find(", "), open = mismatch.where.find('(');
+  if (mismatch.kind != "kernel" || comma == std::string::npos || open == std::string::npos) return signature();
+  return mismatch.kind + ": " + mismatch.where.substr(comma + 2, open - comma - 2);
+}
+
 Case make_case(uint64_t seed) {
   Case result;
   result.graph = random_graph(seed);

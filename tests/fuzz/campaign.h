@@ -29,6 +29,7 @@ struct Finding {
   Mismatch mismatch;
   PlanChoice plan;  // with which it was seen first
   std::string signature() const;  // equal for what is likely one bug
+  std::string family() const;     // coarser: of kernels, the family
 };
 
 struct CaseResult {

@@ -8,7 +8,7 @@
 namespace korch::fuzz {
 namespace {
 
-constexpr double kLargest = 1e5;
+constexpr double kLargest = 1e6;
 constexpr double kLargestHalf = 2000;
 
 }  // namespace
@@ -100,7 +100,7 @@ ValueId GraphMaker::constant(const TensorType& type, Contents contents) {
 
 ValueId GraphMaker::operand(const TensorType& type, Contents contents) {
   const int64_t way = random.below(10);
-  if (way >= 4)
+  if (way >= 4 && !made_.empty())
     for (int i = 0; i < 6; ++i) {
       const ValueId value = random.of(made_);
       if (this->type(value) == type) return value;

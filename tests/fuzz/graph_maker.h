@@ -63,8 +63,8 @@ class GraphMaker {
   ValueId must(Op op, Attrs attrs, std::vector<ValueId> inputs);  // throws GaveUp instead
   struct GaveUp {};
 
-  const TensorType& type(ValueId value) const { return graph_.value(value).type; }
-  const Shape& shape_of(ValueId value) const { return graph_.value(value).type.shape; }
+  TensorType type(ValueId value) const { return graph_.value(value).type; }
+  Shape shape_of(ValueId value) const { return graph_.value(value).type.shape; }
   const HostTensor& number(ValueId value) const { return numbers_[value]; }
   int computing_nodes() const { return computing_nodes_; }
   // Larger tensors than usual may follow, and the graph is then complete.

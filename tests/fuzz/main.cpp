@@ -3,9 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <set>
 
 #include "campaign.h"
+#include "korch/base/files.h"
 #include "korch/ir/text.h"
+#include "minimize.h"
 
 namespace korch::fuzz {
 namespace {
@@ -15,17 +18,41 @@ void print_coverage(const Coverage& coverage) {
   for (const auto& [what, count] : coverage) fmt::print("{:8}  {}\n", count, what);
 }
 
-int show_case(uint64_t seed) {
-  const Case what = make_case(seed);
-  fmt::print("target {}, {} threads, {}\n{}", what.setting.target, what.setting.threads,
-             what.setting.accuracy == Accuracy::strict ? "strict" : "standard", print(what.graph));
-  std::fflush(stdout);
-  const CaseResult result = check_case(seed, what);
+void print_findings(const CaseResult& result) {
   for (const Finding& finding : result.findings)
     fmt::print("plan {}: {} ({})\n  {}\n", to_string(finding.plan), finding.mismatch.kind, finding.mismatch.where,
                finding.mismatch.text);
-  fmt::print("{} pairs{}, {} findings\n", result.pairs, result.is_defined ? "" : ", not defined", result.findings.size());
+  fmt::print("{} pairs{}, {} findings\n", result.pairs, result.is_defined ? "" : ", not defined",
+             result.findings.size());
+}
+
+int show_case(uint64_t seed) {
+  const Case what = make_case(seed);
+  fmt::print("{}", to_text({what, seed}));
+  std::fflush(stdout);
+  const CaseResult result = check_case(seed, what);
+  print_findings(result);
   return result.findings.empty() ? 0 : 1;
+}
+
+int replay(const std::string& file) {
+  const SavedCase saved = saved_case_from(read_file(file));
+  const CaseResult result = check_case(saved.input_seed, saved.what);
+  print_findings(result);
+  return result.findings.empty() ? 0 : 1;
+}
+
+// As a file that `--replay` takes.
+std::string write_minimized(const Finding& finding, const std::string& folder, double seconds) {
+  SavedCase saved{make_case(finding.seed), finding.seed};
+  saved.what.plans = {finding.plan};
+  const std::string& kind = finding.mismatch.kind;
+  if (!still_fails(saved, kind, 240)) return {};
+  saved = minimized(saved, kind, seconds);
+  make_directories(folder);
+  const std::string file = fmt::format("{}/{}-{}.kt", folder, kind, finding.seed);
+  write_file(file, to_text(saved));
+  return file;
 }
 
 int run(int argc, char** argv) {
@@ -33,6 +60,8 @@ int run(int argc, char** argv) {
   CampaignOptions options;
   uint64_t graph = 0;
   bool no_coverage = false;
+  std::string file, folder = "fuzz-findings";
+  double minimize_s = 60;
   app.add_option("--minutes", options.minutes, "no new graphs after that")->capture_default_str();
   app.add_option("--seed", options.first_seed, "of the first graph")->capture_default_str();
   app.add_option("--graphs", options.most_graphs, "how many at most");
@@ -40,13 +69,26 @@ int run(int argc, char** argv) {
   app.add_flag("--stop-at-first", options.stop_at_first, "end at the first finding");
   app.add_flag("--no-coverage", no_coverage, "do not print what took part");
   const CLI::Option* one = app.add_option("--graph", graph, "one graph, in this process, printed");
+  app.add_option("--replay", file, "one case that was written to a file");
+  app.add_option("--findings", folder, "where findings are written, made small")->capture_default_str();
+  app.add_option("--minimize-seconds", minimize_s, "for each; 0: not at all")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (one->count() > 0) return show_case(graph);
+  if (!file.empty()) return replay(file);
   fmt::print("seed {}\n", options.first_seed);
   const CampaignResult result = run_campaign(options, [](const std::string& text) {
     fmt::print("{}\n", text);
     std::fflush(stdout);
   });
+  std::set<std::string> minimized_families;
+  for (const Finding& finding : result.findings) {
+    if (minimize_s <= 0 || !minimized_families.insert(finding.family()).second) continue;
+    const std::string written = write_minimized(finding, folder, minimize_s);
+    fmt::print("{}: {}\n", finding.signature(),
+               written.empty() ? fmt::format("seen again by {} --graph {} alone", argv[0], finding.seed)
+                               : fmt::format("show it with {} --replay {}", argv[0], written));
+    std::fflush(stdout);
+  }
   if (!no_coverage) print_coverage(result.coverage);
   fmt::print("\n{} graphs ({} not defined), {} pairs in {:.0f} s, {} kinds of findings\n", result.graphs, result.undefined,
              result.pairs, result.seconds, result.findings.size());

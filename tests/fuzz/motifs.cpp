@@ -22,7 +22,7 @@ ValueId activation(GraphMaker& m, ValueId x) {
 }
 
 ValueId channels_of(GraphMaker& m, ValueId x, size_t axis) {  // a vector along one axis
-  const Shape& shape = m.shape_of(x);
+  const Shape shape = m.shape_of(x);
   Shape vector(shape.size() - axis, 1);
   vector[0] = shape[axis];
   return m.constant({m.type(x).dtype, vector});
@@ -142,7 +142,7 @@ void pointwise(GraphMaker& m) {
 void convolution(GraphMaker& m) {
   const ValueId x = image(m, channels(m), 14);
   const int64_t k = m.random.between(1, 5);
-  const Shape spatial(m.shape_of(x).begin() + 2, m.shape_of(x).end());
+  const Shape all = m.shape_of(x), spatial(all.begin() + 2, all.end());
   const Ints kernel = {k, m.random.one_in(4) ? m.random.between(1, 5) : k};
   dressed(m, conv(m, x, channels(m), kernel, random_conv(m, spatial, kernel)));
 }
@@ -166,7 +166,7 @@ void depthwise(GraphMaker& m) {
   const int64_t c = m.shape_of(x)[1], k = m.random.of(Ints{3, 3, 5, 7, 2});
   if (c == 0) throw GraphMaker::GaveUp{};
   const int64_t each = m.random.one_in(5) ? 2 : 1;
-  const Shape spatial(m.shape_of(x).begin() + 2, m.shape_of(x).end());
+  const Shape all = m.shape_of(x), spatial(all.begin() + 2, all.end());
   ConvAttrs attrs = random_conv(m, spatial, {k, k});
   attrs.group = c;
   ValueId y = m.must(Op::Conv, attrs, {x, m.constant({m.type(x).dtype, {c * each, 1, k, k}})});
