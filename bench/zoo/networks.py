@@ -86,7 +86,7 @@ TIMM = [
     ("dpn48b", 64, {}),
     ("rexnet_100", 64, {}),
     ("inception_next_atto", 64, {}),
-    ("focalnet_tiny_srf", 64, dict(embed_dim=32, depths=(1, 1, 2, 1))),
+    ("focalnet_tiny_srf", 64, {}),
     ("davit_tiny", 64, dict(embed_dims=(32, 64, 128, 256), num_heads=(1, 2, 4, 8), depths=(1, 1, 2, 1))),
     ("gcvit_xxtiny", 224, {}),
     ("crossvit_tiny_240", 240, {}),
@@ -94,7 +94,7 @@ TIMM = [
     ("pit_ti_224", 224, dict(depth=(1, 2, 1))),
     ("coat_tiny", 64, dict(img_size=64)),
     ("convit_tiny", 64, dict(img_size=64, depth=4, local_up_to_layer=3)),
-    ("volo_d1_224", 224, dict(layers=(1, 1, 2, 1), embed_dims=(96, 192, 192, 192), num_heads=(3, 6, 6, 6))),
+    ("volo_d1_224", 224, {}),
     ("sequencer2d_s", 224, dict(layers=(1, 1, 1, 1))),
     ("mambaout_femto", 64, {}),
     ("hgnetv2_b0", 64, {}),
@@ -169,8 +169,14 @@ tv("mnasnet0_5", lambda: image(64), num_classes=10)
 tv("regnet_x_400mf", lambda: image(64), num_classes=10)
 tv("efficientnet_b0", lambda: image(64), num_classes=10)
 tv("efficientnet_v2_s", lambda: image(64), num_classes=10)
-tv("maxvit_t", lambda: image(64), num_classes=10, input_size=(64, 64), stem_channels=16, block_channels=[16, 32],
-   block_layers=[1, 1], partition_size=4, head_dim=8)
+
+
+@network("tv_maxvit")
+def _():
+    return torchvision.models.maxvit.MaxVit(input_size=(64, 64), stem_channels=16, partition_size=4, block_channels=[16, 32],
+                                            block_layers=[1, 1], head_dim=8, stochastic_depth_prob=0, num_classes=10), image(64)
+
+
 for name in ("fcn_resnet50", "deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large"):
     segmentation(name)
 
@@ -187,14 +193,15 @@ tv("s3d", clip_of(16, 224), num_classes=10)
 @network("tv_vgg11_bn_features")
 def _():
     module = torchvision.models.vgg11_bn(weights=None, num_classes=10)
-    return nn.Sequential(module.features, module.avgpool, nn.Flatten(), nn.Linear(512 * 49, 10)), image(64)
+    return nn.Sequential(module.features, nn.Flatten(), nn.Linear(512 * 4, 10)), image(64)
 
 
 @network("tv_mvit_v2_tiny")
 def _():
     from torchvision.models.video.mvit import MSBlockConfig, MViT
-    setting = [MSBlockConfig(1, 32, 32, (3, 3, 3), (1, 1, 1), (1, 4, 4)), MSBlockConfig(1, 32, 64, (3, 3, 3), (1, 2, 2), (1, 2, 2)),
-               MSBlockConfig(2, 64, 64, (3, 3, 3), (1, 1, 1), (1, 2, 2))]
+    three, one, two, four = (3, 3, 3), (1, 1, 1), (1, 2, 2), (1, 4, 4)
+    setting = [MSBlockConfig(1, 32, 32, three, three, one, four), MSBlockConfig(1, 32, 64, three, three, two, two),
+               MSBlockConfig(2, 64, 64, three, three, one, two)]
     module = MViT((32, 32), 4, setting, residual_pool=True, residual_with_cls_embed=False, rel_pos_embed=True, proj_after_attn=True,
                   num_classes=10)
     return module, {"clip": torch.randn(1, 3, 4, 32, 32)}
@@ -224,7 +231,8 @@ def _():
 @network("torch_decoder_sequence_first")
 def _():
     layer = nn.TransformerDecoderLayer(64, 4, 128)
-    return nn.TransformerDecoder(layer, 2), {"tgt": torch.randn(7, 1, 64), "memory": torch.randn(12, 1, 64)}
+    module = Outputs(nn.TransformerDecoder(layer, 2), ["tgt", "memory"], tgt_is_causal=False)
+    return module, {"tgt": torch.randn(7, 1, 64), "memory": torch.randn(12, 1, 64)}
 
 
 class LstmTagger(nn.Module):
@@ -345,7 +353,7 @@ causal("gemma", T.GemmaForCausalLM, lambda: T.GemmaConfig(vocab_size=120, num_ke
 causal("gemma2", T.Gemma2ForCausalLM, lambda: T.Gemma2Config(vocab_size=120, num_key_value_heads=2, head_dim=16, **TINY))
 causal("phi", T.PhiForCausalLM, lambda: T.PhiConfig(vocab_size=120, **TINY))
 causal("falcon", T.FalconForCausalLM, lambda: T.FalconConfig(
-    vocab_size=120, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, alibi=True))
+    vocab_size=120, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, alibi=False))
 causal("bloom", T.BloomForCausalLM, lambda: T.BloomConfig(vocab_size=120, hidden_size=64, n_layer=2, n_head=4))
 causal("mamba", T.MambaForCausalLM, lambda: T.MambaConfig(vocab_size=120, hidden_size=32, num_hidden_layers=1, state_size=4), length=4)
 

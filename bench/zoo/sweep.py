@@ -218,8 +218,10 @@ def main():
     path = os.path.join(args.folder, "results.json")
     every = json.load(open(path)) if os.path.exists(path) else {}
     results = every.setdefault(version, {})
+    size = lambda f: os.path.getsize(os.path.join(args.folder, f, "model.onnx"))
     names = args.only.split(",") if args.only else sorted(
-        (f for f in os.listdir(args.folder) if os.path.exists(os.path.join(args.folder, f, "model.onnx")) and f[0] != "."))
+        (f for f in os.listdir(args.folder) if os.path.exists(os.path.join(args.folder, f, "model.onnx")) and f[0] != "."),
+        key=size)
     for name in names:
         if name in results and not (args.again and results[name]["verdict"] not in (RIGHT, REFUSED)) and not args.only:
             continue
