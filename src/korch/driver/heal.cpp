@@ -29,10 +29,11 @@ bool is_refused(const LibraryCall& call) {
       rt::find_library_function(call.library.c_str(), call.function.c_str());
   if (function == nullptr) return true;
   uint64_t scratch_bytes = 0;
+  int32_t code = KORCH_KERNEL_OK;
   void* state =
       function->ops->create(call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
-                            static_cast<uint32_t>(call.floats.size()), &scratch_bytes);
-  if (state == nullptr) return true;
+                            static_cast<uint32_t>(call.floats.size()), &scratch_bytes, &code);
+  if (state == nullptr) return code != KORCH_KERNEL_OUT_OF_MEMORY;
   function->ops->destroy(state);
   return false;
 }
