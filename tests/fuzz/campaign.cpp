@@ -239,6 +239,7 @@ Case make_case(uint64_t seed) {
   result.setting.threads = random.one_in(2) ? 1 : static_cast<int>(random.between(2, 3));
   result.setting.accuracy = random.one_in(5) ? Accuracy::strict : Accuracy::standard;
   if (random.one_in(3) && runs_here(Isa::x86_64_v3)) result.setting.target = name(Isa::x86_64_v3);
+  result.setting.specials = random.one_in(4);
   const int64_t plans = random.between(3, 5);
   for (int64_t i = 0; i < plans; ++i) result.plans.push_back({Subject::Kind::random, static_cast<uint64_t>(random.below(1 << 20))});
   if (random.one_in(3)) result.plans.push_back({Subject::Kind::greedy, 1});

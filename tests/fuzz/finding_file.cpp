@@ -73,8 +73,9 @@ PlanChoice parse_plan(const std::string& text) {
 
 std::string to_text(const SavedCase& saved) {
   const Setting& setting = saved.what.setting;
-  std::string text = fmt::format("// setting {} {} {} {}\n// plans", setting.target, setting.threads,
-                                 setting.accuracy == Accuracy::strict ? "strict" : "standard", saved.input_seed);
+  std::string text = fmt::format("// setting {} {} {} {}{}\n// plans", setting.target, setting.threads,
+                                 setting.accuracy == Accuracy::strict ? "strict" : "standard", saved.input_seed,
+                                 setting.specials ? " specials" : "");
   for (const PlanChoice& plan : saved.what.plans) text += " " + to_string(plan);
   text += "\n";
   for (const auto& [hash, tensor] : large_constants(saved.what.graph))
@@ -91,8 +92,9 @@ SavedCase saved_case_from(const std::string& text) {
     std::string what;
     in >> what;
     if (what == "setting") {
-      std::string accuracy;
+      std::string accuracy, specials;
       in >> saved.what.setting.target >> saved.what.setting.threads >> accuracy >> saved.input_seed;
+      saved.what.setting.specials = in >> specials && specials == "specials";
       saved.what.setting.accuracy = accuracy == "strict" ? Accuracy::strict : Accuracy::standard;
     } else if (what == "plans") {
       for (std::string plan; in >> plan;) saved.what.plans.push_back(parse_plan(plan));

@@ -35,6 +35,19 @@ int show_case(uint64_t seed) {
   return result.findings.empty() ? 0 : 1;
 }
 
+// Models for ONNX Runtime, with what it should compute.
+int write_models(const std::string& folder, uint64_t first_seed, int64_t count) {
+  make_directories(folder);
+  int64_t written = 0;
+  for (uint64_t seed = first_seed; written < count && seed < first_seed + 4 * static_cast<uint64_t>(count); ++seed) {
+    const Case what = make_case(seed);
+    Subject subject(what.graph, what.setting, seed);
+    written += subject.is_defined() && subject.write_model(folder, std::to_string(seed));
+  }
+  fmt::print("{} models in {}\n", written, folder);
+  return 0;
+}
+
 int replay(const std::string& file) {
   const SavedCase saved = saved_case_from(read_file(file));
   const CaseResult result = check_case(saved.input_seed, saved.what);
@@ -60,7 +73,7 @@ int run(int argc, char** argv) {
   CampaignOptions options;
   uint64_t graph = 0;
   bool no_coverage = false;
-  std::string file, folder = "fuzz-findings";
+  std::string file, models, folder = "fuzz-findings";
   double minimize_s = 60;
   app.add_option("--minutes", options.minutes, "no new graphs after that")->capture_default_str();
   app.add_option("--seed", options.first_seed, "of the first graph")->capture_default_str();
@@ -69,11 +82,13 @@ int run(int argc, char** argv) {
   app.add_flag("--stop-at-first", options.stop_at_first, "end at the first finding");
   app.add_flag("--no-coverage", no_coverage, "do not print what took part");
   const CLI::Option* one = app.add_option("--graph", graph, "one graph, in this process, printed");
+  app.add_option("--write-models", models, "write --graphs models into this folder, for compare_ort.py");
   app.add_option("--replay", file, "one case that was written to a file");
   app.add_option("--findings", folder, "where findings are written, made small")->capture_default_str();
   app.add_option("--minimize-seconds", minimize_s, "for each; 0: not at all")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (one->count() > 0) return show_case(graph);
+  if (!models.empty()) return write_models(models, options.first_seed, options.most_graphs);
   if (!file.empty()) return replay(file);
   fmt::print("seed {}\n", options.first_seed);
   const CampaignResult result = run_campaign(options, [](const std::string& text) {

@@ -204,6 +204,16 @@ void attention(GraphMaker& m, int64_t least_scores) {
   if (m.random.one_in(2)) y = reshape(m, transpose(m, y, {0, 2, 1, 3}), {b, t, h * d});
   if (least_scores == 0) dressed(m, y, 3);
 }
+// More keys than a kernel takes at once.
+void long_attention(GraphMaker& m) {
+  const int64_t t = m.random.between(20, 50), s = m.random.between(1500, 4500), d = m.random.between(1, 6), e = m.random.between(1, 6);
+  m.enlarge(t * s);
+  const ValueId q = m.input({DType::f32, {t, d}}), k = m.input({DType::f32, {s, d}}), v = m.input({DType::f32, {s, e}});
+  std::vector<ValueId> inputs = {q, k, v};
+  if (m.random.one_in(2)) inputs.push_back(m.input({DType::f32, m.random.one_in(2) ? Shape{1, s} : Shape{t, s}}));
+  m.must(Op::Attention, NoAttrs{}, inputs);
+}
+
 void small_attention(GraphMaker& m) { attention(m, 0); }
 void large_attention(GraphMaker& m) { attention(m, (1 << 18) + 1); }
 
@@ -506,6 +516,7 @@ const std::vector<Motif>& motifs() {
       {"depthwise", 7, depthwise},
       {"small_attention", 5, small_attention},
       {"large_attention", 2, large_attention},
+      {"long_attention", 2, long_attention},
       {"large_normalization", 2, large_normalization},
       {"normalization", 7, normalization},
       {"upsampling", 6, upsampling},

@@ -121,7 +121,7 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& st
     const double x = tensor.data<double>()[i];
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     const double sign = (state >> 40 & 1) != 0 ? scale : -scale;
-    result.mutable_data<double>()[i] = x + sign * (a.relative * std::fabs(x) + absolute);
+    result.mutable_data<double>()[i] = std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute) : x;
   }
   tensor = result;
 }
@@ -154,18 +154,21 @@ void Oracle::add_runs(int count, double scale) {
   }
 }
 
-bool Oracle::is_moderate() const {
+bool Oracle::is_moderate(bool may_be_special) const {
   for (ValueId value = 0; value < graph_.value_count(); ++value) {
     const HostTensor& tensor = exact_[value];
     if (tensor.raw() == nullptr || !is_float(graph_.value(value).type.dtype)) continue;
     const double limit = graph_.value(value).type.dtype == DType::f16 ? 3e4 : kTooLarge;
-    for (int64_t i = 0; i < tensor.elements(); ++i)
-      if (!(std::fabs(element_as_double(tensor, i)) < limit)) return false;
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      const double x = element_as_double(tensor, i);
+      if (!(std::fabs(x) < limit) && !(may_be_special && !std::isfinite(x))) return false;
+    }
   }
   return true;
 }
 
-std::optional<std::string> Oracle::compare(ValueId value, const HostTensor& got) const {
+// From the runs so far.
+std::vector<double> Oracle::tolerance_now(ValueId value) const {
   const HostTensor& exact = exact_[value];
   const DType dtype = graph_.value(value).type.dtype;
   const int64_t count = exact.elements();
@@ -186,26 +189,40 @@ std::optional<std::string> Oracle::compare(ValueId value, const HostTensor& got)
     std::nth_element(sorted.begin(), sorted.begin() + count / 2, sorted.end());
     usual = std::isfinite(sorted[count / 2]) ? sorted[count / 2] : 0;
   }
+  for (int64_t i = 0; i < count; ++i) {
+    moved[i] = kFactor * std::max(moved[i], usual);
+    if (is_rounded)
+      moved[i] += kFactor * (a.relative * std::fabs(element_as_double(exact, i)) + absolute) + kSubnormal;
+  }
+  return moved;
+}
+
+std::optional<std::string> Oracle::compare(ValueId value, const HostTensor& got) const {
+  const HostTensor& exact = exact_[value];
+  const std::vector<double> tolerance = tolerance_now(value);
   int64_t wrong = 0, worst_at = -1;
   double worst = 0;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < exact.elements(); ++i) {
     const double x = element_as_double(exact, i), y = element_as_double(got, i);
-    if (same(x, y)) continue;
-    double tolerance = kFactor * std::max(moved[i], usual);
-    if (is_rounded) tolerance += kFactor * (a.relative * std::fabs(x) + absolute) + kSubnormal;
     const double off = std::fabs(x - y);
-    if (off <= tolerance || std::isinf(tolerance)) continue;
+    if (same(x, y) || off <= tolerance[i] || std::isinf(tolerance[i])) continue;
     ++wrong;
-    const double by = std::isnan(off) ? INFINITY : off / std::max(tolerance, 1e-300);
+    const double by = std::isnan(off) ? INFINITY : off / std::max(tolerance[i], 1e-300);
     if (worst_at < 0 || by > worst) {
       worst = by;
       worst_at = i;
     }
   }
   if (wrong == 0) return std::nullopt;
-  return fmt::format("{} of {} elements are wrong, element {}: {:.9g} instead of {:.9g} ({:.3g} times the tolerance)",
-                     wrong, count, worst_at, element_as_double(got, worst_at),
-                     element_as_double(exact, worst_at), worst);
+  return fmt::format(
+      "{} of {} elements are wrong, element {}: {:.9g} instead of {:.9g} ({:.3g} times the tolerance)", wrong,
+      exact.elements(), worst_at, element_as_double(got, worst_at), element_as_double(exact, worst_at), worst);
+}
+
+std::vector<double> Oracle::tolerance(ValueId value) {
+  if (runs_.empty()) add_runs(kRuns, 1);
+  if (runs_.size() == kRuns) add_runs(kMoreRuns, kMoreScale);
+  return tolerance_now(value);
 }
 
 std::optional<std::string> Oracle::difference(ValueId value, const HostTensor& got) {

@@ -26,8 +26,10 @@ class Oracle {
   const HostTensor& exact(ValueId value) const { return exact_[value]; }
   // What is wrong with `got`, row-major in the Value's own type or f64; nothing if it may be.
   std::optional<std::string> difference(ValueId value, const HostTensor& got);
-  // No Value is so large, or no number at all, that float32 computes something else altogether.
-  bool is_moderate() const;
+  // What each element may be off: infinity where rounding decides.
+  std::vector<double> tolerance(ValueId value);
+  // No Value is so large, or (unless they may be) no number at all, that float32 computes something else altogether.
+  bool is_moderate(bool may_be_special) const;
 
  private:
   struct Disturbance {
@@ -37,6 +39,7 @@ class Oracle {
   std::vector<HostTensor> evaluate(const Disturbance* disturbance) const;
   void disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& state) const;
   void add_runs(int count, double scale);
+  std::vector<double> tolerance_now(ValueId value) const;
   std::optional<std::string> compare(ValueId value, const HostTensor& got) const;
 
   const Graph& graph_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "korch/driver/plan_builder.h"
@@ -10,6 +11,10 @@
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
+#include "korch/onnx/export.h"
+#include "korch/onnx/import.h"
+#include "korch/tensor/npy.h"
+#include "graph_maker.h"
 #include "plan_runner.h"
 
 namespace korch::fuzz {
@@ -47,6 +52,21 @@ HostTensor row_major(const PlanTensor& tensor, const void* memory, bool* padding
   return result;
 }
 
+// Where the definition says what becomes of infinities and NaN, and rewriting keeps to it: no products are
+// summed, nothing of them becomes an integer.
+bool keeps_specials(const Graph& graph) {
+  for (NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    const Category category = info(node.op).category;
+    const bool is_plain = category == Category::constant || category == Category::elementwise ||
+                          category == Category::layout || node.op == Op::ReduceMax || node.op == Op::ReduceMin ||
+                          node.op == Op::ReduceSum;
+    const auto* cast = std::get_if<CastAttrs>(&node.attrs);
+    if (!is_plain || (cast != nullptr && !is_float(cast->to) && cast->to != DType::bool_)) return false;
+  }
+  return true;
+}
+
 std::string step_name(const PlanStep& step) {
   return fmt::format("{}, {}", step.label, step.implementation);
 }
@@ -57,24 +77,79 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
     : imported_(graph), setting_(setting), target_(detect_target(setting.target, setting.threads)) {
   verify(imported_, Stage::imported);
   inputs_ = random_inputs(imported_, input_seed);
+  const bool specials = setting_.specials && keeps_specials(imported_);
+  if (specials) sprinkle_specials(input_seed);
   try {
     outside_ = std::make_unique<Oracle>(imported_, inputs_);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::invalid) throw;
     return;
   }
-  is_defined_ = outside_->is_moderate();
+  is_defined_ = outside_->is_moderate(specials);
   if (!is_defined_) return;
-  const Graph primitive = fission(imported_);
-  verify(primitive, Stage::primitive);
-  rewritten_ = add_alternatives(primitive, {.strict = setting_.accuracy == Accuracy::strict});
+  primitive_ = fission(imported_);
+  verify(primitive_, Stage::primitive);
+  rewritten_ = add_alternatives(primitive_, {.strict = setting_.accuracy == Accuracy::strict});
   verify(rewritten_.graph, Stage::primitive);
   inside_ = std::make_unique<Oracle>(rewritten_.graph, inputs_);
 }
 
 Subject::~Subject() = default;
 
+void Subject::sprinkle_specials(uint64_t seed) {
+  static const std::vector<double> specials = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1};
+  Random random(seed);
+  for (HostTensor& input : inputs_) {
+    if (!is_float(input.dtype())) continue;
+    HostTensor wide = converted(input, DType::f64);
+    HostTensor changed(wide.type());
+    for (int64_t i = 0; i < wide.elements(); ++i)
+      changed.mutable_data<double>()[i] = random.one_in(8) ? random.of(specials) : wide.data<double>()[i];
+    input = converted(changed, input.dtype());
+  }
+}
+
+std::optional<Mismatch> Subject::check_import() const {
+  std::string model;
+  try {
+    model = export_onnx_bytes(primitive_);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::unsupported) return std::nullopt;
+    return Mismatch{"import", "export", error.what()};
+  }
+  try {
+    const Graph again = import_onnx_bytes(model);
+    const Oracle oracle(again, inputs_);
+    for (size_t i = 0; i < imported_.outputs().size(); ++i)
+      if (const auto text = outside_->difference(imported_.outputs()[i], oracle.exact(again.outputs()[i])))
+        return Mismatch{"import", "exported and imported", *text};
+  } catch (const Error& error) {
+    return Mismatch{"import", error.what(), error.what()};
+  }
+  return std::nullopt;
+}
+
+bool Subject::write_model(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name;
+  try {
+    export_onnx(primitive_, path + ".onnx");
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::unsupported) return false;
+    throw;
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) write_npy(fmt::format("{}.input{}.npy", path, i), inputs_[i]);
+  for (size_t i = 0; i < imported_.outputs().size(); ++i) {
+    const ValueId value = imported_.outputs()[i];
+    const std::vector<double> tolerance = outside_->tolerance(value);
+    write_npy(fmt::format("{}.output{}.npy", path, i), converted(outside_->exact(value), DType::f64));
+    write_npy(fmt::format("{}.tolerance{}.npy", path, i),
+              HostTensor::of(DType::f64, imported_.value(value).type.shape, tolerance));
+  }
+  return true;
+}
+
 std::optional<Mismatch> Subject::check_rewriting() {
+  if (const auto mismatch = check_import()) return mismatch;
   for (size_t i = 0; i < imported_.outputs().size(); ++i) {
     const ValueId value = rewritten_.graph.outputs()[i];
     if (const auto text = outside_->difference(imported_.outputs()[i], inside_->exact(value)))

@@ -19,6 +19,7 @@ struct Setting {
   std::string target = "native";
   int threads = 1;
   Accuracy accuracy = Accuracy::standard;
+  bool specials = false;  // zeros of both signs, infinities and NaN among the inputs, where that is defined
 };
 
 // How often something took part: counted once per pair of graph and plan.
@@ -38,19 +39,24 @@ class Subject {
 
   // False: its numbers leave float32, or an index its axis; nothing is to be compared.
   bool is_defined() const { return is_defined_; }
-  // Fission and every alternative against the imported graph.
+  // What is exported and imported again, fission, and every alternative against the imported graph.
   std::optional<Mismatch> check_rewriting();
+  // Writes FOLDER/NAME.onnx with inputs, results and what they may be off beside it, for tests/fuzz/compare_ort.py.
+  // False where ONNX cannot say it.
+  bool write_model(const std::string& folder, const std::string& name);
   enum class Kind { random, greedy, unfused };
   // One pair. What took part is added to `coverage`.
   std::optional<Mismatch> check_plan(Kind kind, uint64_t seed, Coverage& coverage);
 
  private:
   struct Program;
+  std::optional<Mismatch> check_import() const;
+  void sprinkle_specials(uint64_t seed);
   Program& program(Kind kind);
   std::optional<Mismatch> run(Program& program, const BuiltPlan& built);
   void cover(const Program& program, const std::vector<int>& chosen, Coverage& coverage) const;
 
-  Graph imported_;
+  Graph imported_, primitive_;
   Setting setting_;
   Target target_;
   std::vector<HostTensor> inputs_;
