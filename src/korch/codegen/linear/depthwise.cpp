@@ -144,7 +144,12 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
   for (int64_t k = 0; k < s_.kernel_w; ++k)
     text += fmt::format("const v{0} w{1}=*(const v{0}u*)(wk+{2});", width, k, k * padded_);
   text += "\n";
-  for (int64_t j = 0; j <= (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w; ++j) {
+  // A tile lies inside the row, and all that it reads does.
+  const int64_t reach = (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
+  const Index iy = Index::variable("iy", s_.in_height);
+  const Index ix0 = Index::variable("ix0", std::max<int64_t>(1, s_.in_width - reach));
+  const Index x = Index::variable("x", std::max<int64_t>(1, s_.out_width - rows + 1));
+  for (int64_t j = 0; j <= reach; ++j) {
     std::string uses;
     for (int r = 0; r < rows; ++r) {
       const int64_t distance = j - r * s_.stride_w;
@@ -152,14 +157,14 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
       uses += fmt::format("c{}+=x*w{};", r, distance / s_.dilation_w);
     }
     if (uses.empty()) continue;
-    const Index iy = Index::variable("iy", s_.in_height), ix = Index::variable("ix0", s_.in_width) + j;
-    const std::string set = load(channel, width, valid, iy, ix, fmt::format("row+{}", j * pixel_step_), "x");
+    const std::string set =
+        load(channel, width, valid, iy, ix0 + j, fmt::format("row+{}", j * pixel_step_), "x");
     text += fmt::format(
         "{{{}{}{}}}\n",
         valid < width ? fmt::format("const int64_t iy=iy0+kh*{};(void)iy;", s_.dilation_h) : "", set, uses);
   }
   text += "}\n";
-  return text + finish(rows, channel, Index::variable("x", s_.out_width), width, valid);
+  return text + finish(rows, channel, x, width, valid);
 }
 
 // Channels `block` of the rows that the next row of the result adds, under this tile, a few pixels with every

@@ -168,11 +168,12 @@ std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop
   const int64_t quads = k.in_width < 4 ? 0 : k.depth / 4;
   std::string text;
   if (quads > 0) {
+    const Index first = Index::variable("ix", k.in_width - 3);
     const Index channel = group * k.depth + Index::variable("q", quads) * 4 + Index::variable("l", 4);
     loop::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
     std::vector<std::string> names;
     for (int i = 0; i < 4; ++i)
-      names.push_back(emitter.emit(k.problem->data, k.data_coords(image, iy, ix + i, channel), block));
+      names.push_back(emitter.emit(k.problem->data, k.data_coords(image, iy, first + i, channel), block));
     auto plane = [&](int i) { return fmt::format("to+{}", i * shape.channel_step); };
     text += fmt::format(
         "for(int64_t px=lo;px+4<=hi;px+=4)for(int64_t q=0;q<{};++q){{const int64_t "
