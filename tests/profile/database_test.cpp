@@ -12,6 +12,7 @@
 #include <functional>
 #include <thread>
 
+#include "korch/base/error.h"
 #include "korch/base/files.h"
 
 namespace korch {
@@ -143,28 +144,42 @@ TEST_F(DatabaseTest, CorruptRowIsAMissAndIsReplaced) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(database.get_object(key(i)), object(i));
 }
 
-TEST_F(DatabaseTest, ForeignFileIsRenamedAside) {
-  make_directories(folder_.path() + "/below");
-  const std::string text(5000, 'x');
-  write_file(path_, text);
-  {
-    Database database(path_);
-    EXPECT_EQ(database.take_warnings().size(), 1u);
-    database.put_text(key(1), "new");
+// Refused, untouched, and with nothing beside it.
+void expect_refused(const std::string& path) {
+  const std::string before = read_file(path);
+  try {
+    const Database database(path);
+    ADD_FAILURE() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find(path), std::string::npos);
   }
-  EXPECT_EQ(read_file(path_ + ".corrupt-1"), text);
-  Database database(path_);
-  EXPECT_EQ(database.get_text(key(1)), "new");
-  EXPECT_TRUE(database.take_warnings().empty());
+  EXPECT_EQ(read_file(path), before);
+  const std::filesystem::directory_iterator folder(std::filesystem::path(path).parent_path());
+  EXPECT_EQ(std::distance(begin(folder), end(folder)), 1);
 }
 
-TEST_F(DatabaseTest, ForeignSqliteFileIsRenamedAside) {
+TEST_F(DatabaseTest, ForeignFileIsRefused) {
+  make_directories(folder_.path() + "/below");
+  for (const size_t size : {5000, 99, 1}) {
+    write_file(path_, std::string(size, 'x'));
+    expect_refused(path_);
+  }
+}
+
+TEST_F(DatabaseTest, ForeignSqliteFileIsRefused) {
   make_directories(folder_.path() + "/below");
   run_sql(path_, "CREATE TABLE mine (x); INSERT INTO mine VALUES (1)");
-  const std::string before = read_file(path_);
-  Database database(path_);
-  EXPECT_EQ(database.take_warnings().size(), 1u);
-  EXPECT_EQ(read_file(path_ + ".corrupt-1"), before);
+  expect_refused(path_);
+  run_sql(path_, "PRAGMA application_id = 77");
+  expect_refused(path_);
+}
+
+TEST_F(DatabaseTest, EmptyFileBecomesOne) {
+  make_directories(folder_.path() + "/below");
+  write_file(path_, "");
+  { Database(path_).put_text(key(1), "new"); }
+  EXPECT_EQ(Database(path_).get_text(key(1)), "new");
 }
 
 TEST_F(DatabaseTest, BrokenPagesAreFoundWhileReading) {
@@ -194,7 +209,7 @@ TEST_F(DatabaseTest, TruncatedFileIsSurvived) {
     for (int i = 0; i < 300; ++i) database.put_object(key(i), object(i));
   }
   const std::string bytes = read_file(path_);
-  for (const size_t size : {size_t{0}, size_t{10}, size_t{100}, size_t{4096}, bytes.size() / 2}) {
+  for (const size_t size : {size_t{0}, size_t{100}, size_t{4096}, bytes.size() / 2}) {
     write_file(path_, bytes.substr(0, size));
     Database database(path_);
     for (int i = 0; i < 300; ++i) EXPECT_EQ(database.get_object(key(i)).value_or(object(i)), object(i));
@@ -205,16 +220,133 @@ TEST_F(DatabaseTest, TruncatedFileIsSurvived) {
   }
 }
 
-TEST_F(DatabaseTest, OtherSchemaVersionStartsEmpty) {
+TEST_F(DatabaseTest, OlderSchemaIsSetAsideWhole) {
   { Database(path_).put_text(key(1), "old"); }
-  run_sql(path_, "DROP TABLE costs; PRAGMA user_version = 99");
+  run_sql(path_, "PRAGMA user_version = 0");
+  {
+    Database database(path_);
+    const std::vector<std::string> warnings = database.take_warnings();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("older version"), std::string::npos) << warnings[0];
+    EXPECT_FALSE(database.get_text(key(1)));
+    database.put_cost(key(1), {1, 1, 1, 1});
+  }
+  EXPECT_TRUE(Database(path_).get_cost(key(1)));
+  run_sql(path_ + ".older-1", "PRAGMA user_version = 1");
+  EXPECT_EQ(Database(path_ + ".older-1").get_text(key(1)), "old");
+}
+
+TEST_F(DatabaseTest, NewerSchemaIsLeftAlone) {
+  { Database(path_).put_text(key(1), "new"); }
+  run_sql(path_, "PRAGMA user_version = 99");
+  run_sql(path_, "PRAGMA wal_checkpoint(TRUNCATE)");
+  const std::string before = read_file(path_);
+  {
+    Database database(path_);
+    EXPECT_EQ(database.take_warnings().size(), 1u);
+    EXPECT_FALSE(database.get_text(key(1)));
+    database.put_text(key(2), "here");
+    database.commit();
+    EXPECT_EQ(database.get_text(key(2)), "here");
+  }
+  EXPECT_EQ(read_file(path_), before);
+}
+
+TEST_F(DatabaseTest, ALinkStaysWhenItsFileIsSetAside) {
+  const std::string link = folder_.path() + "/link.db";
+  std::filesystem::create_symlink(path_, link);
+  { Database(path_).put_text(key(1), "old"); }
+  std::string bytes = read_file(path_);
+  for (size_t i = 100; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31);
+  write_file(path_, bytes);
+  { Database(link).put_text(key(1), "new"); }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(file_exists(path_ + ".corrupt-1"));
+  EXPECT_EQ(Database(path_).get_text(key(1)), "new");
+}
+
+class DatabaseOfOthers : public DatabaseTest {
+ protected:
+  void SetUp() override {
+    Database database(path_);
+    database.put_object(key(1), object(1));
+    database.put_text(key(1), "plan");
+  }
+  void expect_without_objects() {
+    Database database(path_);
+    EXPECT_FALSE(database.get_object(key(1)));
+    EXPECT_EQ(database.get_text(key(1)), "plan");
+    database.put_object(key(2), object(2));
+    EXPECT_EQ(database.take_warnings().size(), 1u);
+  }
+  void expect_objects() {
+    Database database(path_);
+    EXPECT_EQ(database.get_object(key(1)), object(1));
+    EXPECT_FALSE(database.get_object(key(2)));
+    EXPECT_TRUE(database.take_warnings().empty());
+  }
+};
+
+TEST_F(DatabaseOfOthers, WritableFile) {
+  for (const mode_t mode : {0664, 0646}) {
+    chmod(path_.c_str(), mode);
+    expect_without_objects();
+  }
+  chmod(path_.c_str(), 0644);
+  expect_objects();
+}
+
+TEST_F(DatabaseOfOthers, WritableFolder) {
+  const std::string folder = folder_.path() + "/below";
+  chmod(folder.c_str(), 0777);
+  expect_without_objects();
+  chmod(folder.c_str(), 01777);
+  expect_objects();
+}
+
+TEST_F(DatabaseOfOthers, AnotherUsersFile) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(chown(path_.c_str(), kNobody, kNobody), 0);
+  expect_without_objects();
+  ASSERT_EQ(chown(path_.c_str(), 0, 0), 0);
+  expect_objects();
+}
+
+TEST_F(DatabaseTest, RowsThatSayNothingSensibleAreMisses) {
+  constexpr int kRows = 6;
+  const char* values[kRows] = {
+      "'-1 0 0 1 quick'",  "'1 0 nan 1 quick'", "'1 1 1 -4 quick'", "'1e999 1 1 1 quick'", "''",
+      "zeroblob(70000000)"};
+  {
+    Database database(path_);
+    for (int i = 0; i < kRows; ++i) database.put_cost(key(i), {i + 1.0, 1, 1, 1});
+  }
+  // Their checksums are in order: whoever can write the file can write those.
+  for (int i = 0; i < kRows - 1; ++i) {
+    std::string text = std::string(values[i]).substr(1);
+    text.pop_back();
+    std::string all = "costs";
+    for (int byte = 0; byte < 16; ++byte)
+      all += static_cast<char>((byte < 8 ? key(i).high : key(i).low) >> (56 - 8 * (byte % 8)));
+    all += text;
+    run_sql(path_, "UPDATE costs SET checksum = " + std::to_string(static_cast<int64_t>(hash_text(all).low)) +
+                       ", value = CAST(" + values[i] + " AS BLOB) WHERE rowid = " + std::to_string(i + 1));
+  }
+  run_sql(path_, std::string("UPDATE costs SET value = ") + values[kRows - 1] + " WHERE rowid = 6");
   Database database(path_);
+  for (int i = 0; i < kRows; ++i) EXPECT_FALSE(database.get_cost(key(i))) << values[i];
   EXPECT_EQ(database.take_warnings().size(), 1u);
-  EXPECT_FALSE(database.get_text(key(1)));
-  database.put_cost(key(1), {1, 1, 1, 1});
-  database.commit();
-  EXPECT_TRUE(database.get_cost(key(1)));
-  EXPECT_TRUE(database.take_warnings().empty());
+  database.put_cost(key(0), {1, 1, 1, 1});
+  EXPECT_TRUE(database.get_cost(key(0)));
+}
+
+TEST_F(DatabaseTest, CodeInTheFileIsNotRun) {
+  { Database(path_).put_text(key(1), "old"); }
+  run_sql(path_, "CREATE TRIGGER grow AFTER INSERT ON texts BEGIN DELETE FROM texts WHERE rowid = 1; END");
+  { Database(path_).put_text(key(2), "new"); }
+  EXPECT_EQ(Database(path_).get_text(key(1)), "old");
+  EXPECT_EQ(Database(path_).get_text(key(2)), "new");
 }
 
 TEST_F(DatabaseTest, PlaceThatCannotBeAFolderStaysInMemory) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 #include <map>
 #include <mutex>
 
+#include "korch/base/error.h"
+
 namespace korch {
 namespace {
 
@@ -22,12 +25,16 @@ constexpr int kSchemaVersion = 1;           // raised when a table or the meanin
 constexpr int kBusyTimeoutMs = 10'000;      // another process' commit takes milliseconds; this is a stuck one
 constexpr size_t kRowsPerCommit = 64;       // what a killed process may lose
 constexpr size_t kBytesPerCommit = 8 << 20;
+constexpr int kMostRowBytes = 64 << 20;  // a larger row is none that korch wrote
+constexpr std::array<const char*, 3> kBesides = {"-wal", "-shm",
+                                                 "-journal"};  // SQLite's files beside its own
+constexpr const char* kInMemory = ":memory:";
 
 enum Table { kObjects, kCosts, kTexts, kTables };
 constexpr std::array<const char*, kTables> kTableNames = {"objects", "costs", "texts"};
 
 // The outcome of a call into SQLite, as far as this file tells outcomes apart.
-enum class Outcome { done, row, busy, corrupt, failed };
+enum class Outcome { done, row, busy, corrupt, foreign, older, newer, too_big, failed };
 
 Outcome outcome(int code) {
   switch (code & 0xff) {
@@ -42,6 +49,8 @@ Outcome outcome(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return Outcome::corrupt;
+    case SQLITE_TOOBIG:
+      return Outcome::too_big;
   }
   return Outcome::failed;
 }
@@ -50,7 +59,15 @@ class Connection {
  public:
   explicit Connection(const std::string& path) {
     code_ = sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-    if (handle_ != nullptr) sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
+    if (handle_ == nullptr) return;
+    sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
+    // What a file brings along is not run.
+    for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                     {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                     {SQLITE_DBCONFIG_ENABLE_VIEW, 0}})
+      sqlite3_db_config(handle_, option, on, nullptr);
+    sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kMostRowBytes);
   }
   ~Connection() { sqlite3_close(handle_); }
   Connection(const Connection&) = delete;
@@ -152,11 +169,12 @@ std::optional<Cost> parse_cost(const std::string& text) {
   const char* end = at + text.size();
   for (double* number : {&cost.us, &cost.low_us, &cost.high_us}) {
     const std::from_chars_result parsed = std::from_chars(at, end, *number);
-    if (parsed.ec != std::errc() || parsed.ptr == end || !std::isfinite(*number)) return std::nullopt;
+    if (parsed.ec != std::errc() || parsed.ptr == end || !std::isfinite(*number) || *number < 0)
+      return std::nullopt;
     at = parsed.ptr + 1;
   }
   const std::from_chars_result parsed = std::from_chars(at, end, cost.samples);
-  if (parsed.ec != std::errc()) return std::nullopt;
+  if (parsed.ec != std::errc() || cost.samples < 0) return std::nullopt;
   const std::string_view care(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
   const auto* const name = std::find(kCareNames.begin(), kCareNames.end(), care);
   if (name == kCareNames.end()) return std::nullopt;
@@ -170,11 +188,54 @@ bool is_sound(Connection& connection) {
 }
 
 // A free name beside `path` for a file that cannot be used.
-std::string name_aside(const std::string& path) {
+std::string name_aside(const std::string& path, const std::string& why) {
   for (int n = 1;; ++n) {
-    const std::string candidate = path + ".corrupt-" + std::to_string(n);
+    const std::string candidate = path + "." + why + "-" + std::to_string(n);
     if (!std::filesystem::exists(candidate)) return candidate;
   }
+}
+
+uint32_t big_endian(const unsigned char* bytes) {
+  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+// What stands at a path, found without SQLite: that would write to a foreign database which it opens (a
+// journal rolled back, a log checkpointed). `done`: nothing, an empty file, or one of ours that SQLite may
+// open; `failed`: it cannot be read, and SQLite will say why.
+Outcome standing(const std::string& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  constexpr size_t kVersionAt = 60, kApplicationAt = 68;  // in the header of SQLite's file format
+  struct stat info;
+  if (path == kInMemory || ::stat(path.c_str(), &info) != 0) return Outcome::done;
+  if (!S_ISREG(info.st_mode)) return Outcome::foreign;
+  if (info.st_size == 0) return Outcome::done;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Outcome::failed;
+  std::array<unsigned char, 100> header = {};
+  const ssize_t size = ::pread(fd, header.data(), header.size(), 0);
+  ::close(fd);
+  if (size < 0) return Outcome::failed;
+  if (std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0 ||
+      big_endian(&header[kApplicationAt]) != kApplicationId)
+    return Outcome::foreign;
+  return big_endian(&header[kVersionAt]) > kSchemaVersion ? Outcome::newer : Outcome::done;
+}
+
+// Belongs to this user or root, and nobody else can write to it; what is not there is.
+bool only_ours(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return errno == ENOENT;
+  if (info.st_uid != ::geteuid() && info.st_uid != 0) return false;
+  const bool is_guarded = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
+  return is_guarded || (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+bool may_hold_code(const std::string& path) {
+  if (path == kInMemory) return true;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::vector<std::string> files = Database::files(path);
+  return only_ours(folder.empty() ? "." : folder.string()) &&
+         std::all_of(files.begin(), files.end(), only_ours);
 }
 
 }  // namespace
@@ -183,7 +244,8 @@ struct Database::State {
   std::mutex mutex;
   std::string path;
   std::unique_ptr<Connection> connection;  // null: everything stays in memory
-  bool writable = false;  // false: what is put stays in memory, what the file holds is still read
+  bool writable = false;   // false: what is put stays in memory, what the file holds is still read
+  bool holds_code = true;  // false: objects are neither read nor written
   std::map<std::pair<Table, std::string>, std::string>
       pending;  // put, not yet committed; all that was put when in memory
   size_t pending_bytes = 0;
@@ -196,7 +258,7 @@ struct Database::State {
   void in_memory(const std::string& why);
   Outcome prepare(Connection& fresh);
   Outcome create_tables(Connection& fresh);
-  void set_aside();
+  void set_aside(Outcome why);
   std::optional<std::string> get(Table table, const Hash& key);
   std::optional<std::string> read_row(Table table, const std::string& key);
   void warn_row();
@@ -212,27 +274,43 @@ void Database::State::in_memory(const std::string& why) {
 }
 
 void Database::State::open_file() {
-  std::error_code ignored;  // SQLite says what is wrong with the folder
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && path != ":memory:") std::filesystem::create_directories(folder, ignored);
+  if (path != kInMemory) {
+    std::error_code failure;  // SQLite says what is wrong with the folder
+    const std::filesystem::path real = std::filesystem::weakly_canonical(path, failure);
+    if (!failure) path = real.string();  // a link stays where it is, also when its file is set aside
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (!folder.empty() && std::filesystem::create_directories(folder, failure))
+      std::filesystem::permissions(folder,
+                                   std::filesystem::perms::group_write | std::filesystem::perms::others_write,
+                                   std::filesystem::perm_options::remove, failure);
+  }
+  if (standing(path) == Outcome::newer) return use(nullptr, Outcome::newer);
   auto fresh = std::make_unique<Connection>(path);
   const Outcome result = fresh->opened() == Outcome::done ? prepare(*fresh) : fresh->opened();
-  if (result == Outcome::corrupt) {
+  if (result == Outcome::corrupt || result == Outcome::older) {
     fresh.reset();
-    return set_aside();
+    return set_aside(result);
   }
   use(std::move(fresh), result);
 }
 
 void Database::State::use(std::unique_ptr<Connection> fresh, Outcome result) {
+  if (result == Outcome::newer) return in_memory("it was written by a newer version of korch");
+  if (result == Outcome::foreign) return in_memory("it is not a kernel database");
   if (result != Outcome::done) return in_memory(fresh->reason());
   connection = std::move(fresh);
   writable = !connection->read_only();
   if (!writable)
     warnings.push_back("kernel database " + path + " is read-only; what is measured now is not kept");
+  holds_code = may_hold_code(path);
+  if (!holds_code)
+    warnings.push_back(
+        "kernel database " + path +
+        ": other users may write to it (or to its folder), or it is another user's; its compiled "
+        "kernels are not used");
 }
 
-// Makes a database that was just opened ours; `corrupt` when it is somebody else's.
+// Makes a database that was just opened ours, or says why it cannot be.
 Outcome Database::State::prepare(Connection& fresh) {
   int64_t version = 0;
   {
@@ -243,14 +321,15 @@ Outcome Database::State::prepare(Connection& fresh) {
     if (read != Outcome::row) return read == Outcome::done ? Outcome::corrupt : read;
     const bool is_ours = header.integer(0) == kApplicationId;
     const bool is_empty = header.integer(2) == 0;
-    if (!is_ours && !is_empty) return Outcome::corrupt;
+    if (!is_ours && !is_empty) return Outcome::foreign;
     if (!is_ours && fresh.read_only()) return Outcome::failed;
-    version = is_ours ? header.integer(1) : 0;
+    version = is_ours ? header.integer(1) : kSchemaVersion;
+    if (version > kSchemaVersion) return Outcome::newer;
+    if (version < kSchemaVersion) return Outcome::older;
+    if (is_ours && fresh.read_only()) return Outcome::done;
+    if (!is_ours) version = 0;
   }
-  if (fresh.read_only()) return version == kSchemaVersion ? Outcome::done : Outcome::failed;
-  if (version != 0 && version != kSchemaVersion)
-    warnings.push_back("kernel database " + path + " was written by another version of korch and is emptied");
-  if (version != kSchemaVersion)
+  if (version == 0)
     if (const Outcome created = create_tables(fresh); created != Outcome::done) return created;
   if (const Outcome mode = fresh.run("PRAGMA journal_mode = WAL"); mode == Outcome::corrupt) return mode;
   return fresh.run("PRAGMA synchronous = NORMAL");
@@ -260,7 +339,7 @@ Outcome Database::State::create_tables(Connection& fresh) {
   if (const Outcome begun = fresh.run("BEGIN IMMEDIATE"); begun != Outcome::done) return begun;
   std::string sql;
   for (const char* table : kTableNames)
-    sql += std::string("DROP TABLE IF EXISTS ") + table + "; CREATE TABLE " + table +
+    sql += std::string("CREATE TABLE ") + table +
            " (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL);";
   {
     // Another process may have made them between our look and our lock.
@@ -274,29 +353,32 @@ Outcome Database::State::create_tables(Connection& fresh) {
   return created;
 }
 
-// The file cannot be read as ours: renamed, never overwritten, and a fresh one begins. Under a lock, because
-// a second process may just have done the same.
-void Database::State::set_aside() {
+// A file of ours that cannot be read, or is of an older schema: renamed, never overwritten, and a fresh one
+// begins. Under a lock, because a second process may just have done the same.
+void Database::State::set_aside(Outcome why) {
   connection.reset();
   writable = false;
   if (set_aside_once) return in_memory("it became unreadable again");
   set_aside_once = true;
+  if (standing(path) == Outcome::foreign) return use(nullptr, Outcome::foreign);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const FolderLock lock(folder.empty() ? "." : folder);
   auto again = std::make_unique<Connection>(path);
   Outcome result = again->opened() == Outcome::done ? prepare(*again) : again->opened();
   if (result == Outcome::done && is_sound(*again)) return use(std::move(again), result);
   again.reset();
-  const std::string aside = name_aside(path);
+  const bool is_older = why == Outcome::older && result == Outcome::older;
+  const std::string aside = name_aside(path, is_older ? "older" : "corrupt");
   std::error_code failure;
   std::filesystem::rename(path, aside, failure);
   if (failure || !lock.held()) return in_memory("it is not a readable kernel database and cannot be renamed");
-  for (const char* suffix : {"-wal", "-shm"}) {
+  for (const char* suffix : kBesides) {
     std::error_code missing;
     std::filesystem::rename(path + suffix, aside + suffix, missing);
   }
-  warnings.push_back("kernel database " + path + " was not readable; it was renamed to " + aside +
-                     " and a new one begun");
+  warnings.push_back("kernel database " + path +
+                     (is_older ? " was written by an older version of korch" : " was not readable") +
+                     "; it was renamed to " + aside + " and a new one begun");
   auto fresh = std::make_unique<Connection>(path);
   result = fresh->opened() == Outcome::done ? prepare(*fresh) : fresh->opened();
   use(std::move(fresh), result);
@@ -306,6 +388,7 @@ std::optional<std::string> Database::State::get(Table table, const Hash& key) {
   const std::lock_guard lock(mutex);
   const std::string bytes = key_bytes(key);
   if (const auto found = pending.find({table, bytes}); found != pending.end()) return found->second;
+  if (table == kObjects && !holds_code) return std::nullopt;
   return connection == nullptr ? std::nullopt : read_row(table, bytes);
 }
 
@@ -332,9 +415,15 @@ std::optional<std::string> Database::State::read_row(Table table, const std::str
       return std::nullopt;
     case Outcome::busy:
       return std::nullopt;
-    case Outcome::corrupt:
-      set_aside();
+    case Outcome::too_big:
+      warn_row();
       return std::nullopt;
+    case Outcome::corrupt:
+      set_aside(read);
+      return std::nullopt;
+    case Outcome::foreign:
+    case Outcome::older:
+    case Outcome::newer:
     case Outcome::failed:
       in_memory(connection->reason());
       return std::nullopt;
@@ -350,6 +439,7 @@ void Database::State::warn_row() {
 
 void Database::State::put(Table table, const Hash& key, std::string_view value) {
   const std::lock_guard lock(mutex);
+  if (value.size() > kMostRowBytes || (table == kObjects && !holds_code)) return;
   pending.insert_or_assign({table, key_bytes(key)}, std::string(value));
   pending_bytes += value.size();
   if (writable && (pending.size() % kRowsPerCommit == 0 || pending_bytes > kBytesPerCommit)) commit();
@@ -359,7 +449,7 @@ void Database::State::commit() {
   if (!writable || pending.empty()) return;
   Outcome written = write_pending();
   if (written == Outcome::corrupt) {
-    set_aside();
+    set_aside(written);
     if (!writable) return;
     written = write_pending();
   }
@@ -402,12 +492,26 @@ Outcome Database::State::write_pending() {
 }
 
 Database::Database(const std::string& path) : state_(std::make_unique<State>()) {
+  require_ours(path);
   state_->path = path;
   state_->open_file();
 }
 
 Database::~Database() {
   commit();
+}
+
+void Database::require_ours(const std::string& path) {
+  if (standing(path) == Outcome::foreign)
+    throw Error(ErrorKind::usage, "'" + path +
+                                      "' is not a kernel database; it is left as it is (give another "
+                                      "name, or --no-profile-db)");
+}
+
+std::vector<std::string> Database::files(const std::string& path) {
+  std::vector<std::string> all = {path};
+  for (const char* suffix : kBesides) all.push_back(path + suffix);
+  return all;
 }
 
 void Database::commit() {

@@ -4,12 +4,19 @@
 // (object code), costs (measurements of one kernel), texts (whole plans and machine peaks, as JSON). Every
 // row carries a checksum of its key and value.
 //
-// The database is a cache, so nothing that is wrong with it stops a compile: a row that does not match its
-// checksum is a miss and is replaced; a file that is not one of ours is renamed to <path>.corrupt-N and a
-// fresh one begins; a schema of another version starts empty tables; when the file cannot be written (full
-// disk, read-only folder, locked for too long) what is put stays in memory for this process. Each of these
-// adds one warning. Several processes, and several threads of one process, may use one file at the same time.
-// Nothing is thrown after construction; the constructor throws only when memory runs out.
+// A file that stands at the path and is no database of ours is refused: Error{usage} from the constructor,
+// the file untouched. Otherwise the database is a cache, and nothing that is wrong with it stops a compile: a
+// row that does not match its checksum, is too large or says nothing sensible is a miss and is replaced; a
+// file of ours that cannot be read any more is renamed to <path>.corrupt-N, one of an older schema to
+// <path>.older-N, and a fresh one begins; one of a newer schema is left alone and not used; when the file
+// cannot be written (full disk, read-only folder, locked for too long) what is put stays in memory for this
+// process. Each of these adds one warning. Several processes, and several threads of one process, may use one
+// file at the same time. Nothing else is thrown, but where memory runs out.
+//
+// Objects are code that will run here. They are used only where nobody but this user and root can have put
+// them there: the file, SQLite's files beside it and their folder belong to one of the two and cannot be
+// written by group or others (a folder may be, with the sticky bit). Otherwise objects are neither read nor
+// written, with a warning; costs and texts are, since their readers check them.
 #pragma once
 
 #include <memory>
@@ -28,6 +35,10 @@ class Database {
   // Opens or creates the file and its folder. ":memory:" lives and dies with this object.
   explicit Database(const std::string& path);
   ~Database();  // commits
+  // Throws as the constructor would, and leaves no trace.
+  static void require_ours(const std::string& path);
+  // What the constructor opens or makes: the file, and those that SQLite keeps beside it.
+  static std::vector<std::string> files(const std::string& path);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
