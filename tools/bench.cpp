@@ -118,7 +118,9 @@ void add_bench_verb(CLI::App& app) {
   verb->add_option("--loadings", arguments->options.loadings, "the rounds are shared out over so many")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--threads", arguments->options.threads, "workers; 0: as compiled")->capture_default_str();
+  verb->add_option("--threads", arguments->options.threads, "workers; 0: as compiled")
+      ->check(CLI::Range(0, kMostThreads))
+      ->capture_default_str();
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
   verb->add_option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
   verb->add_flag("--profile", arguments->profile, "a table per kernel of the first executable");

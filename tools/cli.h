@@ -10,6 +10,8 @@
 
 namespace korch {
 
+inline constexpr int kMostThreads = 1024;  // that --threads takes: more than any machine has cores to gain by
+
 // "1x3x224x224". Throws Error{usage}.
 Shape parse_shape(const std::string& text);
 

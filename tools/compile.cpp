@@ -186,7 +186,7 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--target", options.target, "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
       ->capture_default_str();
   verb->add_option("--threads", options.threads, "workers that run the executable; 0: all cores")
-      ->check(CLI::Range(0, 1024))
+      ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   verb->add_option("--shape", arguments->shapes,
                    "fix what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "

@@ -65,6 +65,7 @@ void add_doctor_verb(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("doctor", "what this machine offers: ISA, caches, measured peaks, libraries, CUDA");
   verb->add_option("--threads", arguments->threads, "threads to measure with; 0: all cores")
+      ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "print as JSON");
   verb->callback([arguments] { run_doctor(*arguments); });

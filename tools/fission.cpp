@@ -5,7 +5,8 @@
 #include <memory>
 
 #include "cli.h"
-#include "korch/base/error.h"
+#include "korch/base/file_roles.h"
+#include "korch/base/files.h"
 #include "korch/onnx/export.h"
 #include "korch/onnx/import.h"
 #include "verbs.h"
@@ -20,7 +21,12 @@ struct FissionArguments {
 };
 
 void run_fission(const FissionArguments& arguments) {
+  FileRoles files;
+  files.reads("the model", arguments.model);
+  files.writes("the output", arguments.output);
+  require_writable(arguments.output);
   ImportOptions options;
+  options.on_external_file = [&](const std::string& path) { files.reads("the model's external data", path); };
   for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
     options.shapes[name] = parse_shape(shape);
   const Graph imported = import_onnx(arguments.model, options);

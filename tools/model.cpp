@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "korch/base/error.h"
+#include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/onnx/models.h"
 #include "korch/tensor/npy.h"
@@ -35,15 +36,23 @@ void run_model(const ModelArguments& arguments) {
   if (arguments.list) return print_list(list_models(folder), "models", "", arguments.json);
   if (arguments.name.empty() || arguments.output.empty())
     throw Error(ErrorKind::usage, "give a model's name and -o FILE.onnx, or --list");
-  write_model(folder, arguments.name, arguments.output);
+  FileRoles files;
+  files.reads("the skeleton", folder + "/" + arguments.name + ".skeleton.onnx");
+  files.writes("the output", arguments.output);
+  require_writable(arguments.output);
   std::vector<std::string> written = {arguments.output};
+  std::vector<std::pair<std::string, HostTensor>> inputs;
   if (!arguments.inputs.empty()) {
-    make_directories(arguments.inputs);
-    for (const auto& [name, tensor] : model_inputs(folder, arguments.name)) {
+    inputs = model_inputs(folder, arguments.name);
+    for (const auto& [name, tensor] : inputs) {
       written.push_back(arguments.inputs + "/" + npy_name(name));
-      write_npy(written.back(), tensor);
+      output_target(written.back());
+      files.writes(fmt::format("the input '{}'", name), written.back());
     }
+    make_directories(arguments.inputs);
   }
+  write_model(folder, arguments.name, arguments.output);
+  for (size_t i = 0; i < inputs.size(); ++i) write_npy(written[i + 1], inputs[i].second);
   print_list(written, "written", "wrote ", arguments.json);
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli.h"
-#include "korch/base/error.h"
+#include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/driver/executable_inputs.h"
@@ -60,27 +60,28 @@ void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios
   if (arguments.json) print_json(json);
 }
 
-// One per output; none without --output-dir.
-std::vector<std::string> output_files(const RunArguments& arguments, const std::vector<PlanIo>& outputs) {
+// One per output; none without --output-dir. None is another, nor something that is read.
+std::vector<std::string> output_files(const RunArguments& arguments,
+                                      const std::map<std::string, std::string>& inputs,
+                                      const std::vector<PlanIo>& outputs) {
   std::vector<std::string> files;
-  std::map<std::string, std::string> written;  // output by file
-  for (size_t i = 0; i < outputs.size() && !arguments.output_dir.empty(); ++i) {
-    files.push_back(arguments.output_dir + "/" + npy_name(outputs[i].name));
-    const auto [other, fresh] = written.emplace(files.back(), outputs[i].name);
-    if (!fresh)
-      throw Error(ErrorKind::usage,
-                  fmt::format("outputs '{}' and '{}' would both be written to {}; run without "
-                              "--output-dir, or rename one in the model",
-                              other->second, outputs[i].name, files.back()));
+  if (arguments.output_dir.empty()) return files;
+  FileRoles roles;
+  roles.reads("the executable", arguments.executable);
+  for (const auto& [name, file] : inputs) roles.reads(fmt::format("the input '{}'", name), file);
+  for (const PlanIo& output : outputs) {
+    files.push_back(arguments.output_dir + "/" + npy_name(output.name));
+    roles.writes(fmt::format("the output '{}'", output.name), files.back());
+    output_target(files.back());
   }
   return files;
 }
 
 void run_run(const RunArguments& arguments) {
+  const std::map<std::string, std::string> input_files = parse_assignments("--input", arguments.inputs);
   LoadedExecutable executable(arguments.executable, arguments.threads);
-  const std::vector<HostTensor> inputs =
-      executable_inputs(executable, arguments.seed, parse_assignments("--input", arguments.inputs));
-  const std::vector<std::string> files = output_files(arguments, executable.outputs());
+  const std::vector<std::string> files = output_files(arguments, input_files, executable.outputs());
+  const std::vector<HostTensor> inputs = executable_inputs(executable, arguments.seed, input_files);
   if (!files.empty()) make_directories(arguments.output_dir);
   const std::vector<HostTensor> outputs = executable.run(inputs);
   throw_if_interrupted();
@@ -96,7 +97,9 @@ void add_run_verb(CLI::App& app) {
   verb->add_option("executable", arguments->executable, "made by korch compile")->required();
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); random where not given");
   verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
-  verb->add_option("--threads", arguments->threads, "workers; 0: as compiled")->capture_default_str();
+  verb->add_option("--threads", arguments->threads, "workers; 0: as compiled")
+      ->check(CLI::Range(0, kMostThreads))
+      ->capture_default_str();
   verb->add_option("--output-dir", arguments->output_dir,
                    "write each output as <output>.npy ('/' in names as '_')");
   verb->add_flag("--json", arguments->json, "print the summary as JSON");

@@ -66,7 +66,46 @@ size_t regular_file_size(int fd, const std::string& path) {
   return static_cast<size_t>(info.st_size);
 }
 
+const char* kind_of_file(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "not a regular file";
+}
+
+[[noreturn]] void refuse_to_replace(const std::string& path, const char* kind) {
+  throw Error(ErrorKind::usage,
+              fmt::format("cannot write '{}': it is {}; only a regular file is replaced", path, kind));
+}
+
 }  // namespace
+
+std::string output_target(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::string target = path;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    struct stat info;
+    if (::stat(target.c_str(), &info) == 0) {
+      if (!S_ISREG(info.st_mode)) refuse_to_replace(path, kind_of_file(info.st_mode));
+      std::error_code code;
+      const std::string real = std::filesystem::canonical(target, code).string();
+      struct stat again;  // the links of /proc lead to files that their text does not name
+      if (code || ::stat(real.c_str(), &again) != 0 || again.st_dev != info.st_dev ||
+          again.st_ino != info.st_ino)
+        refuse_to_replace(path, "a link to a file without a name");
+      return real;
+    }
+    if (errno == ELOOP) break;
+    if (errno != ENOENT) throw_errno("write", path);
+    if (::lstat(target.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return target;
+    std::error_code code;
+    const std::filesystem::path next = std::filesystem::read_symlink(target, code);
+    if (code) break;
+    target = (std::filesystem::path(target).parent_path() / next).string();
+  }
+  refuse_to_replace(path, "a link that leads nowhere");
+}
 
 std::string read_file(const std::string& path) {
   const MappedFile file(path);
@@ -78,7 +117,8 @@ void write_file(const std::string& path, std::string_view content) {
 }
 
 void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts) {
-  const TemporaryFile temporary(path);
+  const std::string target = output_target(path);
+  const TemporaryFile temporary(target);
   if (temporary.path().empty()) throw_errno("write", path);
   FileDescriptor fd(::open(temporary.path().c_str(), O_WRONLY | O_CLOEXEC));
   if (fd.get() < 0) throw_errno("write", path);
@@ -94,7 +134,7 @@ void write_file_parts(const std::string& path, const std::vector<std::string_vie
   ::umask(mask);
   if (::fchmod(fd.get(), 0666 & ~mask) != 0) throw_errno("write", path);
   if (::close(fd.release()) != 0) throw_errno("write", path);
-  if (::rename(temporary.path().c_str(), path.c_str()) != 0) throw_errno("write", path);
+  if (::rename(temporary.path().c_str(), target.c_str()) != 0) throw_errno("write", path);
 }
 
 void write_into_file(const std::string& path, size_t offset, std::string_view content) {
@@ -111,10 +151,7 @@ void write_into_file(const std::string& path, size_t offset, std::string_view co
 }
 
 void require_writable(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw Error(ErrorKind::io, fmt::format("cannot write '{}': it is a folder", path));
-  if (TemporaryFile(path).path().empty()) throw_errno("write", path);
+  if (TemporaryFile(output_target(path)).path().empty()) throw_errno("write", path);
 }
 
 bool file_exists(const std::string& path) {
@@ -139,7 +176,8 @@ TempDir::~TempDir() {
 }
 
 MappedFile::MappedFile(const std::string& path) {
-  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A pipe would block until somebody writes to it; it is refused below.
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) throw_errno("read", path);
   size_bytes_ = regular_file_size(fd.get(), path);
   if (size_bytes_ == 0) return;

@@ -11,8 +11,14 @@ namespace korch {
 // Throws Error{io} naming the path and the system's reason.
 std::string read_file(const std::string& path);
 
-// Writes beside `path` and renames; on any failure the temporary is removed and Error{io} (Error{resource}
-// when the disk is full) is thrown.
+// The file that writing to `path` makes or replaces: links are followed, so that a link stays and the file it
+// leads to is replaced in its own folder. Only regular files are replaced: throws Error{usage} where a
+// folder, a device, a pipe, a socket or a link that leads nowhere stands, Error{io} where the system does not
+// let us look.
+std::string output_target(const std::string& path);
+
+// Writes beside output_target(path) and renames; on any failure the temporary is removed and Error{io}
+// (Error{resource} when the disk is full) is thrown.
 void write_file(const std::string& path, std::string_view content);
 void write_file_parts(const std::string& path, const std::vector<std::string_view>& parts);
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
@@ -38,7 +39,10 @@ class Compilation {
     if (options_.strategy == Strategy::random) options_.measure = false;
   }
 
+  FileRoles& files() { return files_; }
+
   CompileResult run(const std::function<Graph()>& import, const std::string& output) {
+    reserve_files(output);
     target_ = detect_target(options_.target, options_.threads);
     target_.library_calls = !options_.self_contained;
     if (options_.measure && !runs_here(target_.isa))
@@ -46,9 +50,10 @@ class Compilation {
                   fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
                               "(use --no-measure)",
                               name(target_.isa)));
-    if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
 
     Graph imported = stage("import", import);
+    // Now every file that the model refers to is known to be another one.
+    if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
     verify(imported, Stage::imported);
     dump("1-imported.txt", [&] { return print(imported); });
     if (stopped("import")) return result_;
@@ -144,16 +149,35 @@ class Compilation {
     if (options_.progress) options_.progress(name, done, total);
   }
 
+  // Before any work: what would be written over something else, or over what is no file, is refused.
+  void reserve_files(const std::string& output) {
+    if (options_.stop_after.empty()) files_.writes("the output", output);
+    if (!options_.database_path.empty()) {
+      Database::require_ours(options_.database_path);
+      for (const std::string& file : Database::files(options_.database_path))
+        files_.writes("the kernel database", file);
+    }
+    if (options_.dump_dir.empty()) return;
+    for (const char* file : {"1-imported.txt", "2-primitive.txt", "2-alternatives.txt", "3-candidates.txt",
+                             "4-columns.txt", "5-plan.json"}) {
+      const std::string path = options_.dump_dir + "/" + file;
+      output_target(path);
+      files_.writes(std::string("the dump ") + file, path);
+    }
+  }
+
   bool stopped(const char* name) const { return options_.stop_after == name; }
 
   template <typename F>
-  void dump(const std::string& file, F&& text) const {
+  void dump(const std::string& file, F&& text) {
     if (options_.dump_dir.empty()) return;
     make_directories(options_.dump_dir);
-    write_file(options_.dump_dir + "/" + file, text());
+    const std::string path = options_.dump_dir + "/" + file;
+    files_.writes("the dump " + file, path);
+    write_file(path, text());
   }
 
-  void dump_kernels(const BuiltPlan& built) const {
+  void dump_kernels(const BuiltPlan& built) {
     for (size_t i = 0; i < built.plan.kernels.size(); ++i)
       if (!built.plan.kernels[i].source.empty())
         dump(fmt::format("kernel-{:03}.cpp", i), [&] {
@@ -385,6 +409,7 @@ class Compilation {
 
   std::string name_;
   CompileOptions options_;
+  FileRoles files_;
   const Stopwatch stopwatch_;
   Target target_;
   std::unique_ptr<Database> database_;
@@ -401,12 +426,17 @@ class Compilation {
 
 CompileResult compile_model(const std::string& model, const std::string& output,
                             const CompileOptions& options) {
+  Compilation compilation(model.substr(model.find_last_of('/') + 1), options);
+  compilation.files().reads("the model", model);
   const auto import = [&] {
     ImportOptions import_options;
     import_options.shapes = options.shapes;
+    import_options.on_external_file = [&](const std::string& path) {
+      compilation.files().reads("the model's external data", path);
+    };
     return import_onnx(model, import_options);
   };
-  return Compilation(model.substr(model.find_last_of('/') + 1), options).run(import, output);
+  return compilation.run(import, output);
 }
 
 CompileResult compile_graph(const Graph& graph, const std::string& name, const std::string& output,

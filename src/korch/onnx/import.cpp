@@ -46,7 +46,7 @@ class Importer {
  public:
   Importer(proto::ModelProto model, const std::string& folder, const ImportOptions& options)
       : model_(std::move(model)),
-        external_(folder),
+        external_(folder, options.on_external_file),
         options_(options),
         builder_(options.max_folding_growth_bytes, options.max_folding_work) {}
 

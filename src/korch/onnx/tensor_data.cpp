@@ -213,6 +213,7 @@ const MappedFile& ExternalData::file(const std::string& location) {
   if (std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first != folder.end())
     refuse("is a link that leaves the model's folder");
   if (!fs::is_regular_file(path, error)) refuse("is not a regular file");
+  if (on_file_) on_file_(path.string());
   return *files_.emplace(location, std::make_unique<MappedFile>(path.string())).first->second;
 }
 

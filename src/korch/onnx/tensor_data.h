@@ -1,6 +1,7 @@
 // TensorProto <-> HostTensor: inline data in all its encodings, and external data files.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,7 +32,9 @@ void require_fits_memory(const std::vector<TensorType>& types, const std::string
 class ExternalData {
  public:
   // An empty folder: the model has no place on disk, external data are refused.
-  explicit ExternalData(std::string folder) : folder_(std::move(folder)) {}
+  // `on_file` is told of each file before it is read.
+  explicit ExternalData(std::string folder, std::function<void(const std::string& path)> on_file = {})
+      : folder_(std::move(folder)), on_file_(std::move(on_file)) {}
   // The bytes that `tensor` refers to, of which there must be exactly `size_bytes`.
   std::string_view bytes(const proto::TensorProto& tensor, size_t size_bytes);
 
@@ -39,6 +42,7 @@ class ExternalData {
   const MappedFile& file(const std::string& location);
 
   std::string folder_;
+  std::function<void(const std::string& path)> on_file_;
   std::map<std::string, std::unique_ptr<MappedFile>> files_;
 };
 

@@ -60,7 +60,7 @@ Weights lay_out_weights(const std::vector<std::string>& constants) {
 class FileBeside {
  public:
   explicit FileBeside(const std::string& path)
-      : path_(path), folder_(path), temporary_(folder_.path() + "/output") {}
+      : path_(path), target_(output_target(path)), folder_(target_), temporary_(folder_.path() + "/output") {}
   const std::string& temporary() const { return temporary_; }
   // Fails when the disk cannot take `size_bytes` now: the linker maps its output, and a map without a disk
   // behind it ends in a signal.
@@ -74,7 +74,7 @@ class FileBeside {
     if (code == ENOSPC || code == EDQUOT || code == EFBIG || !released) fail();
   }
   void move_into_place() const {
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail();
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail();
   }
 
  private:
@@ -84,7 +84,7 @@ class FileBeside {
         code == ENOSPC || code == EDQUOT || code == EFBIG ? ErrorKind::resource : ErrorKind::io;
     throw Error(kind, fmt::format("cannot write '{}': {}", path_, std::strerror(code)));
   }
-  std::string path_;
+  std::string path_, target_;
   TempDir folder_;
   std::string temporary_;
 };
