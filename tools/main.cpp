@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <system_error>
 
@@ -49,7 +51,7 @@ int run(int argc, char** argv) {
 }
 
 int report(const std::string& message, korch::ErrorKind kind) {
-  fmt::print(stderr, "korch: {}\n", message);
+  std::fprintf(stderr, "korch: %s\n", message.c_str());  // throws nothing where nobody can be told
   return static_cast<int>(kind);
 }
 
@@ -60,13 +62,27 @@ korch::ErrorKind kind_of(const std::error_code& code) {
   return korch::ErrorKind::io;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  korch::install_interrupt_handler();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is a full disk: the write fails
-  korch::limit_memory_to_available();
+// For exceptions that pass through what does not let them (a thread, a destructor).
+[[noreturn]] void on_terminate() {
   try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    korch::end_at_once(korch::ErrorKind::resource, "out of memory");
+  } catch (const std::system_error& e) {
+    korch::end_at_once(kind_of(e.code()), e.what());
+  } catch (const std::exception& e) {
+    korch::end_at_once(korch::ErrorKind::internal, e.what());
+  } catch (...) {
+  }
+  korch::end_at_once(korch::ErrorKind::internal, "internal error: terminated");
+}
+
+// The exit code, with all that is printed written out.
+int run_and_report(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is a full disk: the write fails
+  try {
+    korch::install_interrupt_handler();
+    korch::limit_memory_to_available();
     const int code = run(argc, argv);
     if (std::fflush(stdout) != 0)
       throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
@@ -81,4 +97,14 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return report(fmt::format("internal error: {}", e.what()), korch::ErrorKind::internal);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::set_terminate(on_terminate);
+  const int code = run_and_report(argc, argv);
+  std::fflush(stderr);
+  // Not exit: a library's threads that wait for memory (OpenBLAS's do) would be waited for.
+  ::_exit(code);
 }

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <thread>
 
-#include "korch/base/error.h"
 #include "korch/base/temporary.h"
 
 namespace korch {
@@ -54,8 +53,11 @@ void install_interrupt_handler() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction before = {};
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
 }
 
 bool interrupted() {
@@ -66,12 +68,17 @@ void throw_if_interrupted() {
   if (interrupted()) throw Error(ErrorKind::interrupted, "interrupted");
 }
 
-void end_interrupted() {
+void end_at_once(ErrorKind kind, std::string_view message) {
   ending.lock();
   remove_all_temporaries_for_good();
-  constexpr std::string_view kMessage = "korch: interrupted\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
-  ::_exit(static_cast<int>(ErrorKind::interrupted));
+  for (const std::string_view part : {std::string_view("korch: "), message, std::string_view("\n")}) {
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, part.data(), part.size());
+  }
+  ::_exit(static_cast<int>(kind));
+}
+
+void end_interrupted() {
+  end_at_once(ErrorKind::interrupted, "interrupted");
 }
 
 }  // namespace korch

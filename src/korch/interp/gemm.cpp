@@ -1,7 +1,9 @@
 #include "korch/interp/gemm.h"
 
 #include <cblas.h>
+#include <sys/mman.h>
 
+#include <new>
 #include <vector>
 
 namespace korch {
@@ -15,9 +17,30 @@ std::vector<float> rounded(const double* matrix, int64_t rows, int64_t columns, 
   return result;
 }
 
+bool can_map(size_t bytes) {
+  void* memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  ::munmap(memory, bytes);
+  return true;
+}
+
+// OpenBLAS maps a buffer per thread and tries for ever where it cannot: it is only called, and only with
+// threads, where there is room for them.
+void require_room_for_buffers() {
+  static const bool has_room = [] {
+    constexpr size_t kBufferBytes = size_t{129} << 20;  // of OpenBLAS 0.3, rounded up
+    if (can_map(kBufferBytes * (1 + openblas_get_num_threads()))) return true;
+    openblas_set_num_threads(1);
+    return can_map(kBufferBytes);
+  }();
+  if (!has_room) throw std::bad_alloc();
+}
+
 }  // namespace
 
 void gemm(const Gemm& g, const double* a, const double* b, double* c) {
+  require_room_for_buffers();
   const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans,
                         tb = g.transpose_b ? CblasTrans : CblasNoTrans;
   const int m = static_cast<int>(g.m), n = static_cast<int>(g.n), k = static_cast<int>(g.k);

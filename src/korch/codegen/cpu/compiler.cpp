@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
@@ -22,14 +23,25 @@
 
 #include "korch/base/error.h"
 #include "korch/base/hash.h"
+#include "korch/base/interrupt.h"
 
 namespace korch {
 namespace {
 
 constexpr const char* kSourceName = "kernel.cpp";
 
+// LLVM does not unwind: where it gives up, the process ends, in order.
+[[noreturn]] void on_bad_alloc(void*, const char*, bool) {
+  end_at_once(ErrorKind::resource, "out of memory while compiling a kernel");
+}
+[[noreturn]] void on_fatal_error(void*, const char* reason, bool) {
+  end_at_once(ErrorKind::internal, reason);
+}
+
 void initialize_llvm() {
   static const bool done = [] {
+    llvm::install_bad_alloc_error_handler(on_bad_alloc);
+    llvm::install_fatal_error_handler(on_fatal_error);
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
