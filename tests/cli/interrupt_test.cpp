@@ -69,6 +69,20 @@ TEST_F(Interrupt, WhileCompiling) {
   expect_interrupted(compile_arguments("candy.onnx", "--no-measure"), "solve", 500);
 }
 
+TEST_F(Interrupt, EverySignalThatAsksForTheEnd) {
+  write_model("slow.onnx", slow_model());
+  const std::string arguments = compile_arguments("slow.onnx", "--strategy unfused --no-measure");
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT}) expect_interrupted(arguments, "verify", 100, signal);
+}
+
+// As nohup starts it.
+TEST_F(Interrupt, NotBySignalsThatAreIgnored) {
+  make_slow_executable();
+  // The program takes the shell's process; it runs for seconds, so that the signals find it at work.
+  EXPECT_EQ(run("run " + path("slow.so"), "trap '' HUP QUIT; (sleep 1; kill -HUP $$; kill -QUIT $$) &"), 0)
+      << err_;
+}
+
 TEST_F(Interrupt, WhileVerifyingWhatWasCompiled) {
   write_model("slow.onnx", slow_model());
   const std::string arguments = compile_arguments("slow.onnx", "--strategy unfused --no-measure");

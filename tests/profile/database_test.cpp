@@ -14,6 +14,7 @@
 
 #include "korch/base/error.h"
 #include "korch/base/files.h"
+#include "korch/profile/peaks.h"
 
 namespace korch {
 namespace {
@@ -339,6 +340,47 @@ TEST_F(DatabaseTest, RowsThatSayNothingSensibleAreMisses) {
   EXPECT_EQ(database.take_warnings().size(), 1u);
   database.put_cost(key(0), {1, 1, 1, 1});
   EXPECT_TRUE(database.get_cost(key(0)));
+}
+
+// The same file with every text replaced, checksums in order.
+void replace_texts(const std::string& path, const std::string& value) {
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  std::vector<std::string> keys;
+  const auto note = [](void* user, int, char** values, char**) {
+    static_cast<std::vector<std::string>*>(user)->emplace_back(values[0]);
+    return 0;
+  };
+  EXPECT_EQ(sqlite3_exec(handle, "SELECT hex(key) FROM texts", note, &keys, nullptr), SQLITE_OK);
+  sqlite3_close(handle);
+  EXPECT_FALSE(keys.empty());
+  for (const std::string& hex : keys) {
+    std::string all = "texts";
+    for (size_t i = 0; i < hex.size(); i += 2)
+      all += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    all += value;
+    run_sql(path, "UPDATE texts SET value = CAST('" + value +
+                      "' AS BLOB), checksum = " + std::to_string(static_cast<int64_t>(hash_text(all).low)) +
+                      " WHERE hex(key) = '" + hex + "'");
+  }
+}
+
+TEST_F(DatabaseTest, PeaksThatSayNothingSensibleAreMeasuredAnew) {
+  const Target target = detect_target("native", 1);
+  {
+    Database database(path_);
+    machine_peaks(target, &database);
+  }
+  for (const char* text : {"[]", "{\"flops\":1}",
+                           "{\"flops\":\"x\",\"l2\":1,\"l3\":1,"
+                           "\"dram\":1,\"launch\":1}",
+                           "{\"flops\":-1,\"l2\":1,\"l3\":1,\"dram\":1,\"launch\":1}"}) {
+    replace_texts(path_, text);
+    Database database(path_);
+    const Peaks peaks = machine_peaks(target, &database);
+    EXPECT_GT(peaks.flops_per_us, 1) << text;
+    EXPECT_GT(peaks.dram_bytes_per_us, 1) << text;
+  }
 }
 
 TEST_F(DatabaseTest, CodeInTheFileIsNotRun) {
