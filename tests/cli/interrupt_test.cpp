@@ -78,8 +78,11 @@ TEST_F(Interrupt, EverySignalThatAsksForTheEnd) {
 // As nohup starts it.
 TEST_F(Interrupt, NotBySignalsThatAreIgnored) {
   make_slow_executable();
-  // The program takes the shell's process; it runs for seconds, so that the signals find it at work.
-  EXPECT_EQ(run("run " + path("slow.so"), "trap '' HUP QUIT; (sleep 1; kill -HUP $$; kill -QUIT $$) &"), 0)
+  // The program takes the shell's process, and is at work for seconds. Had it heeded the first two, it would
+  // have ended by itself.
+  EXPECT_EQ(run("run " + path("slow.so"),
+                "trap '' HUP QUIT; (sleep 1; kill -HUP $$; kill -QUIT $$; sleep 3; kill -KILL $$) & :"),
+            1000 + SIGKILL)
       << err_;
 }
 
