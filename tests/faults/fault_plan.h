@@ -53,6 +53,6 @@ struct FaultPlan {
   FaultOutcome outcome[kMostOutcomes];
 };
 
-constexpr unsigned kHangSeconds = 30;  // after which a child counts as hanging: SIGALRM ends it
+constexpr unsigned kHangSeconds = 120;  // after which a child counts as hanging: SIGALRM ends it
 
 }  // namespace korch
