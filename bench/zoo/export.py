@@ -11,7 +11,6 @@ import json
 import os
 import resource
 import shutil
-import signal
 import sys
 import warnings
 import zlib
@@ -66,7 +65,7 @@ def limited(name, exporter, folder, seconds):
         code = 1
         try:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-            signal.alarm(seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
             log = os.open(os.path.join(folder, "log"), os.O_WRONLY | os.O_CREAT)
             os.dup2(log, 1)
             os.dup2(log, 2)
@@ -90,7 +89,7 @@ def main():
     p.add_argument("--folder", default=os.path.join(ROOT, "build/zoo"))
     p.add_argument("--only", help="networks, separated by commas")
     p.add_argument("--exporters", default="script,dynamo")
-    p.add_argument("--seconds", type=int, default=300, help="time limit of one export")
+    p.add_argument("--seconds", type=int, default=300, help="of the processor, for one export")
     p.add_argument("--retry", action="store_true", help="also what failed before")
     args = p.parse_args()
     warnings.filterwarnings("ignore")
