@@ -33,7 +33,7 @@ struct ImportOptions {
   // What folding may add to a model in all, and the work it may do (interp/work.h).
   int64_t max_folding_growth_bytes = int64_t{256} << 20;
   double max_folding_work = kMaxFoldingWork;
-  std::function<void(const std::string& path)> on_external_file;  // before one is read
+  std::function<void(const std::string& path)> on_external_file = nullptr;  // before one is read
 };
 
 Graph import_onnx(const std::string& path, const ImportOptions& options = {});
