@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "cases.h"
@@ -54,6 +55,38 @@ TEST(NestedWindows, CostTheirSum) {
   EXPECT_EQ(three_flops, 3 * one_flops);
   EXPECT_GT(three_text, 0u);
   EXPECT_LT(three_text, 4 * one_text);
+}
+
+// Far more fused primitives than a stack has room for frames, or paths through them than can be walked: text,
+// or a refusal.
+TEST(LongCandidates, AreRefusedOrTextWithoutRecursion) {
+  const auto generated = [](const std::function<ValueId(Graph&, ValueId, int)>& step, int count) {
+    Graph graph;
+    ValueId y = graph.add_input({DType::f32, {8, 32}}, "x");
+    for (int i = 0; i < count; ++i) y = step(graph, y, i);
+    graph.set_outputs({y, graph.add(Op::ReduceMax, ReduceAttrs{{1}, false}, {y})}, {"y", "m"});
+    const Candidate candidate = whole_graph(graph);
+    const Target target = test_target(Isa::x86_64_v3);
+    int kernels = 0;
+    for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
+      const Result<Kernel> kernel = generate(graph, candidate, way, target);
+      kernels += kernel.ok();
+      if (!kernel.ok()) {
+        EXPECT_EQ(kernel.refusal().reason, RefusalReason::redundant_work);
+      }
+    }
+    return kernels;
+  };
+  const auto chain = [](Graph& graph, ValueId y, int) { return graph.add(Op::Relu, NoAttrs{}, {y}); };
+  const auto turns = [](Graph& graph, ValueId y, int i) {
+    return i % 2 == 0 ? graph.add(Op::Transpose, PermAttrs{{1, 0}}, {y}) : graph.add(Op::Neg, NoAttrs{}, {y});
+  };
+  const auto squares = [](Graph& graph, ValueId y, int) { return graph.add(Op::Mul, NoAttrs{}, {y, y}); };
+  EXPECT_GE(generated(chain, 5000), 1);
+  EXPECT_GE(generated(turns, 5000), 1);
+  EXPECT_GE(generated(squares, 200), 1);
+  EXPECT_EQ(generated(chain, 30000), 0);
+  EXPECT_EQ(generated(turns, 30000), 0);
 }
 
 constexpr const char* kEmbedding = R"(graph {

@@ -99,17 +99,25 @@ std::map<ValueId, NodeId> producers(const Problem& problem) {
   return made;
 }
 
-// Whether the expression tree above `value`, down to what is read, is elementwise and merges.
-bool tree_merges(const Problem& problem, const Implementation& implementation, ValueId value,
+// Whether all that is between `root` and what is read is elementwise, and what is read merges.
+bool tree_merges(const Problem& problem, const Implementation& implementation, ValueId root,
                  const Shape& shape, const std::vector<int>& axes, const std::map<ValueId, NodeId>& made) {
-  if (value == problem.value) return true;
-  const auto producer = made.find(value);
-  if (producer == made.end()) return read_merges(problem, implementation, value, shape, axes);
-  const Node& node = problem.graph->node(producer->second);
-  if (info(node.op).category != Category::elementwise) return false;
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
-    return tree_merges(problem, implementation, input, shape, axes, made);
-  });
+  std::vector<ValueId> pending = {root};
+  std::set<ValueId> seen = {problem.value};
+  while (!pending.empty()) {
+    const ValueId value = pending.back();
+    pending.pop_back();
+    if (!seen.insert(value).second) continue;
+    const auto producer = made.find(value);
+    if (producer == made.end()) {
+      if (!read_merges(problem, implementation, value, shape, axes)) return false;
+      continue;
+    }
+    const Node& node = problem.graph->node(producer->second);
+    if (info(node.op).category != Category::elementwise) return false;
+    pending.insert(pending.end(), node.inputs.begin(), node.inputs.end());
+  }
+  return true;
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 namespace korch::loop {
 namespace {
 
+constexpr int kDeepPool = 2000;  // expressions: more are emitted operands first, instead of by recursion
+
 std::string float_literal(double value, DType type) {
   const bool single = type == DType::f32;
   if (std::isnan(value)) return single ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")";
@@ -132,6 +134,12 @@ std::string BodyEmitter::as_vector(const Operand& operand, DType type) {
 BodyEmitter::Operand BodyEmitter::emit(int node) {
   const auto found = known_.find(node);
   if (found != known_.end()) return found->second;
+  if (!nested_ && pool_.size() > kDeepPool) {
+    nested_ = true;
+    for (int inner : unconditional_nodes(pool_, {node}))
+      if (inner != node && pool_[inner].kind != ExprKind::constant) emit(inner);
+    nested_ = false;
+  }
   const Operand operand = emit_new(node);
   remember(node, operand);
   return operand;

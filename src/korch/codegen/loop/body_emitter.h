@@ -103,6 +103,7 @@ class BodyEmitter {
   std::map<int, Operand> known_;
   std::vector<std::vector<int>> scopes_;
   int names_ = 0;
+  bool nested_ = false;  // inside an emission that goes operands first
 };
 
 }  // namespace korch::loop

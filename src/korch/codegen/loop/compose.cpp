@@ -9,6 +9,7 @@ namespace korch::loop {
 namespace {
 
 constexpr int64_t kUnrolledWindow = 32;  // larger windows loop over their rows; the text would grow too long
+constexpr size_t kShallow = 500;         // primitives that recursion may go through one after the other
 constexpr int64_t kUnrolledRow = 256;    // and larger rows over their elements
 
 bool is_comparison(ScalarFn fn) {
@@ -198,6 +199,43 @@ int Composer::compose(ValueId value, const std::vector<Index>& coords) {
 }
 
 int Composer::define(ValueId value, const std::vector<Index>& coords) {
+  if (producers_.size() > kShallow) define_operands(value, coords);
+  return define_one(value, coords);
+}
+
+void Composer::define_operands(ValueId value, const std::vector<Index>& coords) {
+  struct Pending {
+    ValueId value;
+    std::vector<Index> coords;
+    bool expanded;
+  };
+  std::vector<Pending> pending = {{value, coords, false}};
+  while (!pending.empty()) {
+    const Pending at = pending.back();
+    if (at.expanded || memo_.count({at.value, coords_key(at.coords)}) != 0) {
+      pending.pop_back();
+      if (pending.empty()) return;  // the root is the caller's
+      define_one(at.value, at.coords);
+      continue;
+    }
+    pending.back().expanded = true;
+    const Node* node = producer(at.value);
+    if (node == nullptr) continue;
+    const auto add = [&](ValueId operand, std::vector<Index> place) {
+      if (!is_stage(operand) && producer(operand) != nullptr)
+        pending.push_back({operand, std::move(place), false});
+    };
+    const Category category = info(node->op).category;
+    if (category == Category::elementwise)
+      for (ValueId input : node->inputs)
+        add(input, broadcast_coords(at.coords, graph_.value(input).type.shape));
+    else if (category == Category::layout && node->op != Op::Gather)
+      for (const MappedRead& read : map_layout(graph_, *node, at.coords))
+        add(node->inputs[read.operand], read.coords);
+  }
+}
+
+int Composer::define_one(ValueId value, const std::vector<Index>& coords) {
   const Node* node = producer(value);
   if (node == nullptr) return read(value, coords);
   const std::pair<ValueId, std::string> key{value, coords_key(coords)};

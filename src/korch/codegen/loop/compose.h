@@ -47,6 +47,10 @@ class Composer {
   const Node* producer(ValueId value) const;
 
  private:
+  int define_one(ValueId value, const std::vector<Index>& coords);
+  // Defines what `value` is made of by elementwise and layout primitives, operands first, so that the
+  // recursion from one Value to its operands stays shallow.
+  void define_operands(ValueId value, const std::vector<Index>& coords);
   int read(ValueId value, const std::vector<Index>& coords);
   int elementwise(const Node& node, const std::vector<Index>& coords);
   int layout(const Node& node, const std::vector<Index>& coords);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "korch/codegen/loop/body_emitter.h"
 #include "korch/codegen/loop/compose.h"
 #include "korch/codegen/loop/index_map.h"
@@ -100,23 +102,28 @@ void ValueEmitter::provide(ValueId value, Provider provider) {
 }
 
 std::string ValueEmitter::obstacle(ValueId value) const {
-  if (state_->providers.count(value) != 0) return {};
-  const Node* node = state_->composer.producer(value);
-  if (node == nullptr) return {};
-  switch (info(node->op).category) {
-    case Category::elementwise:
-    case Category::window:
-    case Category::layout:
-      break;
-    case Category::reduce:
-    case Category::constant:
-    case Category::linear:
-    case Category::opaque:
-    case Category::composite:
-      return std::string(korch::name(node->op)) + " cannot be computed element by element";
+  std::vector<ValueId> pending = {value};
+  std::set<ValueId> seen;
+  while (!pending.empty()) {
+    const ValueId at = pending.back();
+    pending.pop_back();
+    if (!seen.insert(at).second || state_->providers.count(at) != 0) continue;
+    const Node* node = state_->composer.producer(at);
+    if (node == nullptr) continue;
+    switch (info(node->op).category) {
+      case Category::elementwise:
+      case Category::window:
+      case Category::layout:
+        break;
+      case Category::reduce:
+      case Category::constant:
+      case Category::linear:
+      case Category::opaque:
+      case Category::composite:
+        return std::string(korch::name(node->op)) + " cannot be computed element by element";
+    }
+    pending.insert(pending.end(), node->inputs.begin(), node->inputs.end());
   }
-  for (ValueId input : node->inputs)
-    if (std::string found = obstacle(input); !found.empty()) return found;
   return {};
 }
 

@@ -131,16 +131,33 @@ int ExprPool::guard(const Condition& condition, int a, int b) {
   return add(std::move(e));
 }
 
-std::vector<int> ExprPool::reachable(const std::vector<int>& roots) const {
+std::vector<int> ExprPool::reachable(const std::vector<int>& roots,
+                                     const std::function<bool(const Expr&)>& into) const {
+  struct Visit {
+    int id;
+    std::vector<int> operands;
+    size_t next = 0;
+  };
   std::vector<int> order;
   std::vector<char> seen(nodes_.size(), 0);
-  auto visit = [&](auto&& self, int id) -> void {
+  std::vector<Visit> path;
+  const auto enter = [&](int id) {
     if (seen[id]) return;
     seen[id] = 1;
-    for (int operand : operands(id)) self(self, operand);
-    order.push_back(id);
+    path.push_back({id, into && !into(nodes_[id]) ? std::vector<int>{} : operands(id)});
   };
-  for (int root : roots) visit(visit, root);
+  for (int root : roots) {
+    enter(root);
+    while (!path.empty()) {
+      Visit& visit = path.back();
+      if (visit.next < visit.operands.size()) {
+        enter(visit.operands[visit.next++]);
+        continue;
+      }
+      order.push_back(visit.id);
+      path.pop_back();
+    }
+  }
   return order;
 }
 

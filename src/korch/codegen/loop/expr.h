@@ -2,6 +2,7 @@
 // Equal expressions are one node.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -56,8 +57,10 @@ class ExprPool {
   const std::set<std::string>& variables(int id) const { return variables_[id]; }
   // Operands, including the run-time indices inside its coordinates.
   std::vector<int> operands(int id) const;
-  // All nodes that the roots need, operands first.
-  std::vector<int> reachable(const std::vector<int>& roots) const;
+  // All nodes that the roots need, operands first. With `into`, those of a node that it does not hold for are
+  // left out. Without recursion: a chain of fused primitives may be longer than a stack is deep.
+  std::vector<int> reachable(const std::vector<int>& roots,
+                             const std::function<bool(const Expr&)>& into = nullptr) const;
 
  private:
   int tanh_of_softplus(DType type, int operand);

@@ -209,8 +209,8 @@ class Lowering {
       for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
         if (i == primary_) continue;
         const Shape& shape = type_of(candidate_.outputs[i]).shape;
-        if (const auto related = follow(graph_, *program_.composer, candidate_.outputs[primary_], coords,
-                                        candidate_.outputs[i]))
+        if (const auto related =
+                follow(graph_, candidate_, candidate_.outputs[primary_], coords, candidate_.outputs[i]))
           nest.targets.push_back(output_target(i, *related));
         else if (shape == primary.shape)
           nest.targets.push_back(output_target(i, coords));

@@ -1,32 +1,37 @@
 #include "korch/codegen/loop/related_output.h"
 
+#include <map>
+
 #include "korch/codegen/loop/index_map.h"
 
 namespace korch::loop {
 
-std::optional<std::vector<Index>> follow(const Graph& graph, const Composer& composer, ValueId from,
+std::optional<std::vector<Index>> follow(const Graph& graph, const Candidate& candidate, ValueId from,
                                          const std::vector<Index>& coords, ValueId to) {
-  if (from == to) return coords;
-  const Node* node = composer.producer(to);
-  if (node == nullptr) return std::nullopt;
-  const bool elementwise = info(node->op).category == Category::elementwise;
-  if (!elementwise && node->op != Op::Transpose && node->op != Op::Reshape) return std::nullopt;
-  const Shape& shape = graph.value(to).type.shape;
-  for (ValueId input : node->inputs) {
-    const Shape& in = graph.value(input).type.shape;
-    if (elementwise && in != shape) continue;
-    const std::optional<std::vector<Index>> at = follow(graph, composer, from, coords, input);
-    if (!at || elementwise) {
-      if (at) return at;
+  std::map<ValueId, std::vector<Index>> known = {{from, coords}};
+  for (NodeId id : candidate.nodes) {
+    const Node& node = graph.node(id);
+    const ValueId output = node.outputs[0];
+    const bool elementwise = info(node.op).category == Category::elementwise;
+    if (known.count(output) != 0 || (!elementwise && node.op != Op::Transpose && node.op != Op::Reshape))
       continue;
+    const Shape& shape = graph.value(output).type.shape;
+    for (ValueId input : node.inputs) {
+      const Shape& in = graph.value(input).type.shape;
+      const auto at = known.find(input);
+      if (at == known.end() || (elementwise && in != shape)) continue;
+      std::vector<Index> place = at->second;
+      if (node.op == Op::Reshape) place = unflatten(flatten(at->second, in), shape);
+      if (node.op == Op::Transpose) {
+        const auto& perm = std::get<PermAttrs>(node.attrs).perm;
+        for (size_t axis = 0; axis < perm.size(); ++axis) place[axis] = at->second[perm[axis]];
+      }
+      known.emplace(output, std::move(place));
+      break;
     }
-    if (node->op == Op::Reshape) return unflatten(flatten(*at, in), shape);
-    const auto& perm = std::get<PermAttrs>(node->attrs).perm;
-    std::vector<Index> result(perm.size());
-    for (size_t axis = 0; axis < perm.size(); ++axis) result[axis] = (*at)[perm[axis]];
-    return result;
   }
-  return std::nullopt;
+  const auto found = known.find(to);
+  return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace korch::loop

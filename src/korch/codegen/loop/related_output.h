@@ -10,7 +10,7 @@ namespace korch::loop {
 
 // When `to` follows from `from` by elementwise primitives, transposes and reshapes: the coordinates of `to`
 // whose element is made of that of `from` at `coords`.
-std::optional<std::vector<Index>> follow(const Graph& graph, const Composer& composer, ValueId from,
+std::optional<std::vector<Index>> follow(const Graph& graph, const Candidate& candidate, ValueId from,
                                          const std::vector<Index>& coords, ValueId to);
 
 }  // namespace korch::loop

@@ -60,17 +60,8 @@ bool vectorizes_across(const ExprPool& pool, int root) {
 }  // namespace
 
 std::vector<int> unconditional_nodes(const ExprPool& pool, const std::vector<int>& roots) {
-  std::set<int> seen;
-  std::vector<int> order;
-  auto visit = [&](auto&& self, int node) -> void {
-    if (!seen.insert(node).second) return;
-    const Expr& e = pool[node];
-    if (e.kind != ExprKind::guard && e.kind != ExprKind::fold)
-      for (int operand : pool.operands(node)) self(self, operand);
-    order.push_back(node);
-  };
-  for (int root : roots) visit(visit, root);
-  return order;
+  return pool.reachable(roots,
+                        [](const Expr& e) { return e.kind != ExprKind::guard && e.kind != ExprKind::fold; });
 }
 
 Index access_offset(const Program& program, int node) {
