@@ -70,7 +70,8 @@ Shape random_factors(GraphMaker& maker, int64_t count, size_t rank) {
     return result;
   }
   for (int64_t factor = 2; count > 1; ++factor)
-    for (; count % factor == 0; count /= factor) result[maker.random.below(static_cast<int64_t>(rank))] *= factor;
+    for (; count % factor == 0; count /= factor)
+      result[maker.random.below(static_cast<int64_t>(rank))] *= factor;
   return result;
 }
 

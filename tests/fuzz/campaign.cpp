@@ -35,14 +35,19 @@ std::string without_numbers(const std::string& text) {
 nlohmann::json to_json(const CaseResult& result) {
   nlohmann::json findings = nlohmann::json::array();
   for (const Finding& f : result.findings)
-    findings.push_back({f.seed, f.mismatch.kind, f.mismatch.where, f.mismatch.text, static_cast<int>(f.plan.kind), f.plan.seed});
-  return {{"pairs", result.pairs}, {"defined", result.is_defined}, {"findings", findings}, {"coverage", result.coverage}};
+    findings.push_back({f.seed, f.mismatch.kind, f.mismatch.where, f.mismatch.text,
+                        static_cast<int>(f.plan.kind), f.plan.seed});
+  return {{"pairs", result.pairs},
+          {"defined", result.is_defined},
+          {"findings", findings},
+          {"coverage", result.coverage}};
 }
 
 CaseResult from_json(const nlohmann::json& json) {
   CaseResult result{json.at("pairs"), json.at("defined"), {}, json.at("coverage")};
   for (const auto& f : json.at("findings"))
-    result.findings.push_back({f[0], {f[1], f[2], f[3]}, {static_cast<Subject::Kind>(f[4].get<int>()), f[5]}});
+    result.findings.push_back(
+        {f[0], {f[1], f[2], f[3]}, {static_cast<Subject::Kind>(f[4].get<int>()), f[5]}});
   return result;
 }
 
@@ -70,7 +75,8 @@ struct Worker {
       progress.plan = plan;
       std::strcpy(progress.stage, "a plan");
     });
-    const std::string line = to_json(result).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    const std::string line =
+        to_json(result).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     for (size_t at = 0; at < line.size();) {
       const ssize_t written = ::write(pipe, line.data() + at, line.size() - at);
       if (written <= 0) ::_exit(1);
@@ -143,8 +149,10 @@ class Campaign {
     for (size_t i = 0; i < fds.size(); ++i) {
       if (fds[i].revents != 0) read(*who[i]);
       if (who[i]->pid < 0) continue;
-      if (is_over()) finish(*who[i]);
-      else if (seconds_since(who[i]->heard) > options_.hang_s) lost(*who[i], "hangs");
+      if (is_over())
+        finish(*who[i]);
+      else if (seconds_since(who[i]->heard) > options_.hang_s)
+        lost(*who[i], "hangs");
     }
   }
 
@@ -177,7 +185,7 @@ class Campaign {
     worker.pid = -1;
     if (hangs == nullptr && WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
     const Progress& at = *worker.progress;
-    const std::string how = hangs != nullptr       ? hangs
+    const std::string how = hangs != nullptr      ? hangs
                             : WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
                                                   : fmt::format("exit code {}", WEXITSTATUS(status));
     CaseResult result;
@@ -193,9 +201,9 @@ class Campaign {
     for (const Finding& finding : result.findings) {
       if (result_.seen[finding.signature()]++ != 0) continue;
       result_.findings.push_back(finding);
-      print_(fmt::format("graph {}, plan {}, after {} graphs, {:.0f} s: {} ({})\n  {}", finding.seed, to_string(finding.plan),
-                         result_.graphs, seconds_since(start_), finding.mismatch.kind, finding.mismatch.where,
-                         finding.mismatch.text));
+      print_(fmt::format("graph {}, plan {}, after {} graphs, {:.0f} s: {} ({})\n  {}", finding.seed,
+                         to_string(finding.plan), result_.graphs, seconds_since(start_),
+                         finding.mismatch.kind, finding.mismatch.where, finding.mismatch.text));
     }
   }
 
@@ -223,12 +231,14 @@ std::string to_string(const PlanChoice& plan) {
 }
 
 std::string Finding::signature() const {
-  return mismatch.kind + ": " + without_numbers(mismatch.where) + (mismatch.kind == "crash" ? mismatch.text : "");
+  return mismatch.kind + ": " + without_numbers(mismatch.where) +
+         (mismatch.kind == "crash" ? mismatch.text : "");
 }
 
 std::string Finding::family() const {
   const size_t comma = mismatch.where.find(", "), open = mismatch.where.find('(');
-  if (mismatch.kind != "kernel" || comma == std::string::npos || open == std::string::npos) return signature();
+  if (mismatch.kind != "kernel" || comma == std::string::npos || open == std::string::npos)
+    return signature();
   return mismatch.kind + ": " + mismatch.where.substr(comma + 2, open - comma - 2);
 }
 
@@ -241,13 +251,15 @@ Case make_case(uint64_t seed) {
   if (random.one_in(3) && runs_here(Isa::x86_64_v3)) result.setting.target = name(Isa::x86_64_v3);
   result.setting.specials = random.one_in(4);
   const int64_t plans = random.between(3, 5);
-  for (int64_t i = 0; i < plans; ++i) result.plans.push_back({Subject::Kind::random, static_cast<uint64_t>(random.below(1 << 20))});
+  for (int64_t i = 0; i < plans; ++i)
+    result.plans.push_back({Subject::Kind::random, static_cast<uint64_t>(random.below(1 << 20))});
   if (random.one_in(3)) result.plans.push_back({Subject::Kind::greedy, 1});
   if (random.one_in(6)) result.plans.push_back({Subject::Kind::unfused, 1});
   return result;
 }
 
-CaseResult check_case(uint64_t seed, const Case& what, const std::function<void(const PlanChoice&)>& progress) {
+CaseResult check_case(uint64_t seed, const Case& what,
+                      const std::function<void(const PlanChoice&)>& progress) {
   CaseResult result;
   PlanChoice plan;
   try {
@@ -271,7 +283,8 @@ CaseResult check_case(uint64_t seed, const Case& what, const std::function<void(
   return result;
 }
 
-CampaignResult run_campaign(const CampaignOptions& options, const std::function<void(const std::string&)>& print) {
+CampaignResult run_campaign(const CampaignOptions& options,
+                            const std::function<void(const std::string&)>& print) {
   return Campaign(options, print).run();
 }
 

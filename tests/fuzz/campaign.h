@@ -27,7 +27,7 @@ Case make_case(uint64_t seed);
 struct Finding {
   uint64_t seed = 0;
   Mismatch mismatch;
-  PlanChoice plan;  // with which it was seen first
+  PlanChoice plan;                // with which it was seen first
   std::string signature() const;  // equal for what is likely one bug
   std::string family() const;     // coarser: of kernels, the family
 };
@@ -40,24 +40,26 @@ struct CaseResult {
 };
 
 // In this process. `progress` is told before each plan. Exceptions become findings.
-CaseResult check_case(uint64_t seed, const Case& what, const std::function<void(const PlanChoice&)>& progress = {});
+CaseResult check_case(uint64_t seed, const Case& what,
+                      const std::function<void(const PlanChoice&)>& progress = {});
 
 struct CampaignOptions {
   uint64_t first_seed = 1;
-  double minutes = 1;       // no new graphs after that
+  double minutes = 1;  // no new graphs after that
   int64_t most_graphs = INT64_MAX;
   int workers = 2;
-  double hang_s = 240;      // of one graph, on a loaded machine
+  double hang_s = 240;  // of one graph, on a loaded machine
   bool stop_at_first = false;
 };
 
 struct CampaignResult {
   int64_t graphs = 0, undefined = 0, pairs = 0;
   double seconds = 0;
-  std::vector<Finding> findings;  // the first of each signature
+  std::vector<Finding> findings;        // the first of each signature
   std::map<std::string, int64_t> seen;  // by signature: how often
   Coverage coverage;
 };
-CampaignResult run_campaign(const CampaignOptions& options, const std::function<void(const std::string&)>& print);
+CampaignResult run_campaign(const CampaignOptions& options,
+                            const std::function<void(const std::string&)>& print);
 
 }  // namespace korch::fuzz

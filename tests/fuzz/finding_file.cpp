@@ -74,8 +74,8 @@ PlanChoice parse_plan(const std::string& text) {
 std::string to_text(const SavedCase& saved) {
   const Setting& setting = saved.what.setting;
   std::string text = fmt::format("// setting {} {} {} {}{}\n// plans", setting.target, setting.threads,
-                                 setting.accuracy == Accuracy::strict ? "strict" : "standard", saved.input_seed,
-                                 setting.specials ? " specials" : "");
+                                 setting.accuracy == Accuracy::strict ? "strict" : "standard",
+                                 saved.input_seed, setting.specials ? " specials" : "");
   for (const PlanChoice& plan : saved.what.plans) text += " " + to_string(plan);
   text += "\n";
   for (const auto& [hash, tensor] : large_constants(saved.what.graph))

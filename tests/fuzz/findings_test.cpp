@@ -14,7 +14,8 @@ constexpr uint64_t kPlans = 8;
 
 TEST(Findings, StayFixed) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(KORCH_FINDINGS_DIR)) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(KORCH_FINDINGS_DIR))
+    files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   ASSERT_FALSE(files.empty());
   for (const std::string& file : files) {
@@ -25,7 +26,8 @@ TEST(Findings, StayFixed) {
     EXPECT_TRUE(result.is_defined) << file;
     for (const Finding& finding : result.findings)
       ADD_FAILURE() << "plan " << to_string(finding.plan) << ": " << finding.mismatch.kind << " ("
-                    << finding.mismatch.where << ")\n  " << finding.mismatch.text << "\n  alone: fuzz --replay " << file;
+                    << finding.mismatch.where << ")\n  " << finding.mismatch.text
+                    << "\n  alone: fuzz --replay " << file;
   }
 }
 

@@ -1,5 +1,5 @@
-// The fuzzer's own parts: every operator has a generator, the oracle tells right from wrong, a wrong kernel is
-// found and made small, a seed repeats.
+// The fuzzer's own parts: every operator has a generator, the oracle tells right from wrong, a wrong kernel
+// is found and made small, a seed repeats.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,14 +15,14 @@ namespace {
 
 TEST(Operators, EachHasAGenerator) {
   constexpr uint64_t kTries = 200;
-#define X(name, ...)                                                          \
-  {                                                                           \
-    bool made = false;                                                        \
-    for (uint64_t seed = 0; seed < kTries && !made; ++seed) {                 \
-      GraphMaker maker(seed);                                                 \
-      made = grow(maker, Op::name).has_value();                               \
-    }                                                                         \
-    EXPECT_TRUE(made) << #name << ": add it to tests/fuzz/operators.cpp";     \
+#define X(name, ...)                                                      \
+  {                                                                       \
+    bool made = false;                                                    \
+    for (uint64_t seed = 0; seed < kTries && !made; ++seed) {             \
+      GraphMaker maker(seed);                                             \
+      made = grow(maker, Op::name).has_value();                           \
+    }                                                                     \
+    EXPECT_TRUE(made) << #name << ": add it to tests/fuzz/operators.cpp"; \
   }
   KORCH_OPS(X)
 #undef X

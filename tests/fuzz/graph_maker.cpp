@@ -50,7 +50,8 @@ HostTensor random_tensor(const TensorType& type, Contents contents, uint64_t see
 }
 
 int64_t GraphMaker::extent(int64_t limit) {
-  static const std::vector<int64_t> usual = {1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 12, 15, 16, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64, 65};
+  static const std::vector<int64_t> usual = {1,  1,  1,  2,  2,  3,  3,  4,  5,  6,  7,  8,  8,  9,
+                                             12, 15, 16, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64, 65};
   if (random.one_in(150)) return 0;
   for (int i = 0; i < 20; ++i)
     if (const int64_t extent = random.of(usual); extent <= limit) return extent;
@@ -62,7 +63,8 @@ Shape GraphMaker::shape(int rank, int64_t most_elements) {
   int64_t left = most_elements;
   std::vector<size_t> order(shape.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(static_cast<int64_t>(i))]);
+  for (size_t i = order.size(); i > 1; --i)
+    std::swap(order[i - 1], order[random.below(static_cast<int64_t>(i))]);
   for (size_t axis : order) {
     shape[axis] = extent(std::max<int64_t>(1, left));
     left /= std::max<int64_t>(1, shape[axis]);
@@ -104,12 +106,14 @@ ValueId GraphMaker::operand(const TensorType& type, Contents contents) {
     for (int i = 0; i < 6; ++i) {
       const ValueId value = random.of(made_);
       if (this->type(value) == type) return value;
-      if (this->type(value).dtype == type.dtype && i >= 3 && element_count(shape_of(value)) == element_count(type.shape))
+      if (this->type(value).dtype == type.dtype && i >= 3 &&
+          element_count(shape_of(value)) == element_count(type.shape))
         if (const auto reshaped = add(Op::Reshape, ShapeAttrs{type.shape}, {value})) return *reshaped;
     }
   if (contents == Contents::normal && way == 3) {
     const ValueId value = graph_.add_input(type, "x" + std::to_string(inputs_++));
-    const HostTensor number = random_tensor(type, is_integer(type.dtype) ? Contents::ones : Contents::normal, random.bits());
+    const HostTensor number =
+        random_tensor(type, is_integer(type.dtype) ? Contents::ones : Contents::normal, random.bits());
     note(value, is_float(type.dtype) ? converted(number, DType::f64) : number);
     return value;
   }
@@ -120,7 +124,8 @@ std::optional<ValueId> GraphMaker::pick(const std::vector<DType>& types, int lea
   std::vector<ValueId> fitting;
   for (ValueId value : made_) {
     const auto rank = static_cast<int>(shape_of(value).size());
-    if (rank >= least_rank && rank <= most_rank && std::count(types.begin(), types.end(), type(value).dtype) != 0)
+    if (rank >= least_rank && rank <= most_rank &&
+        std::count(types.begin(), types.end(), type(value).dtype) != 0)
       fitting.push_back(value);
   }
   if (fitting.empty()) return std::nullopt;

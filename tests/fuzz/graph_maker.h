@@ -1,5 +1,5 @@
-// A random graph that grows node by node, together with what every Value is for one set of inputs: a node whose
-// result is no number, or too large, is not added.
+// A random graph that grows node by node, together with what every Value is for one set of inputs: a node
+// whose result is no number, or too large, is not added.
 #pragma once
 
 #include <cstdint>

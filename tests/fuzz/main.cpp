@@ -20,8 +20,8 @@ void print_coverage(const Coverage& coverage) {
 
 void print_findings(const CaseResult& result) {
   for (const Finding& finding : result.findings)
-    fmt::print("plan {}: {} ({})\n  {}\n", to_string(finding.plan), finding.mismatch.kind, finding.mismatch.where,
-               finding.mismatch.text);
+    fmt::print("plan {}: {} ({})\n  {}\n", to_string(finding.plan), finding.mismatch.kind,
+               finding.mismatch.where, finding.mismatch.text);
   fmt::print("{} pairs{}, {} findings\n", result.pairs, result.is_defined ? "" : ", not defined",
              result.findings.size());
 }
@@ -39,7 +39,8 @@ int show_case(uint64_t seed) {
 int write_models(const std::string& folder, uint64_t first_seed, int64_t count) {
   make_directories(folder);
   int64_t written = 0;
-  for (uint64_t seed = first_seed; written < count && seed < first_seed + 4 * static_cast<uint64_t>(count); ++seed) {
+  for (uint64_t seed = first_seed; written < count && seed < first_seed + 4 * static_cast<uint64_t>(count);
+       ++seed) {
     const Case what = make_case(seed);
     Subject subject(what.graph, what.setting, seed);
     written += subject.is_defined() && subject.write_model(folder, std::to_string(seed));
@@ -105,8 +106,8 @@ int run(int argc, char** argv) {
     std::fflush(stdout);
   }
   if (!no_coverage) print_coverage(result.coverage);
-  fmt::print("\n{} graphs ({} not defined), {} pairs in {:.0f} s, {} kinds of findings\n", result.graphs, result.undefined,
-             result.pairs, result.seconds, result.findings.size());
+  fmt::print("\n{} graphs ({} not defined), {} pairs in {:.0f} s, {} kinds of findings\n", result.graphs,
+             result.undefined, result.pairs, result.seconds, result.findings.size());
   for (const auto& [signature, count] : result.seen) fmt::print("{:8}  {}\n", count, signature);
   return result.findings.empty() ? 0 : 1;
 }

@@ -16,8 +16,8 @@ namespace korch::fuzz {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kFails = 3;         // exit code of a try
-constexpr uint64_t kDraws = 10;   // random plans per try, since a smaller graph has others
+constexpr int kFails = 3;        // exit code of a try
+constexpr uint64_t kDraws = 10;  // random plans per try, since a smaller graph has others
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -31,7 +31,9 @@ struct Edits {
   int64_t extent = -1, smaller = -1;        // wherever it stands
 };
 
-int64_t cut(const Edits& edits, int64_t extent) { return extent == edits.extent ? edits.smaller : extent; }
+int64_t cut(const Edits& edits, int64_t extent) {
+  return extent == edits.extent ? edits.smaller : extent;
+}
 
 Shape cut(const Edits& edits, Shape shape) {
   for (int64_t& extent : shape) extent = cut(edits, extent);
@@ -41,11 +43,14 @@ Shape cut(const Edits& edits, Shape shape) {
 // The graph with edits; throws Error where the types do not fit any more.
 Graph edited(const Graph& graph, const Edits& edits) {
   const auto real = [&](ValueId value) {
-    for (auto found = edits.aliases.find(value); found != edits.aliases.end(); found = edits.aliases.find(value))
+    for (auto found = edits.aliases.find(value); found != edits.aliases.end();
+         found = edits.aliases.find(value))
       value = found->second;
     return value;
   };
-  const auto is_input = [&](ValueId value) { return graph.is_input(value) || edits.inputs.count(value) != 0; };
+  const auto is_input = [&](ValueId value) {
+    return graph.is_input(value) || edits.inputs.count(value) != 0;
+  };
   std::set<ValueId> needed;
   std::vector<ValueId> stack;
   const auto need = [&](ValueId value) {
@@ -187,7 +192,8 @@ class Minimizer {
         const bool is_output = std::count(graph.outputs().begin(), graph.outputs().end(), value) != 0;
         again = !is_output && try_edits(as_input);
         for (ValueId input : node.inputs) {
-          if (again || graph.value(input).type != graph.value(value).type || graph.constant(input) != nullptr) continue;
+          if (again || graph.value(input).type != graph.value(value).type || graph.constant(input) != nullptr)
+            continue;
           Edits alias = unchanged();
           alias.aliases[value] = input;
           again = try_edits(alias);
@@ -225,11 +231,14 @@ class Minimizer {
     const Graph graph = best_.what.graph;
     Edits all = unchanged();
     for (NodeId id : graph.topological_order())
-      if (const HostTensor* constant = graph.constant(graph.node(id).outputs[0]); constant != nullptr && is_float(constant->dtype()))
+      if (const HostTensor* constant = graph.constant(graph.node(id).outputs[0]);
+          constant != nullptr && is_float(constant->dtype()))
         all.constants[graph.node(id).outputs[0]] = random_tensor(constant->type(), Contents::normal, 0);
     if (all.constants.empty()) return false;
     Edits same = all;
-    std::erase_if(same.constants, [&](const auto& item) { return ConstantAttrs{item.second} == ConstantAttrs{*graph.constant(item.first)}; });
+    std::erase_if(same.constants, [&](const auto& item) {
+      return ConstantAttrs{item.second} == ConstantAttrs{*graph.constant(item.first)};
+    });
     if (same.constants.empty()) return false;
     if (try_edits(same)) return true;
     for (const auto& [value, tensor] : same.constants) {
@@ -248,7 +257,8 @@ class Minimizer {
       if (field == 0) setting.threads = 1;
       if (field == 1) setting.target = "native";
       if (field == 2) candidate.input_seed = 1;
-      const bool same = setting.threads == best_.what.setting.threads && setting.target == best_.what.setting.target &&
+      const bool same = setting.threads == best_.what.setting.threads &&
+                        setting.target == best_.what.setting.target &&
                         candidate.input_seed == best_.input_seed;
       changed = (!same && try_case(candidate)) || changed;
     }

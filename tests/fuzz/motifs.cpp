@@ -13,9 +13,9 @@ using Ints = std::vector<int64_t>;
 const NoAttrs kNone;
 
 ValueId activation(GraphMaker& m, ValueId x) {
-  static const std::vector<Op> ops = {Op::Relu,    Op::Sigmoid, Op::Tanh,      Op::Gelu,     Op::HardSwish, Op::Softplus,
-                                      Op::Abs,     Op::Mish,    Op::LeakyRelu, Op::Elu,      Op::Neg,       Op::Erf,
-                                      Op::HardSigmoid, Op::Softsign, Op::Sin, Op::Selu};
+  static const std::vector<Op> ops = {
+      Op::Relu,      Op::Sigmoid, Op::Tanh, Op::Gelu, Op::HardSwish,   Op::Softplus, Op::Abs, Op::Mish,
+      Op::LeakyRelu, Op::Elu,     Op::Neg,  Op::Erf,  Op::HardSigmoid, Op::Softsign, Op::Sin, Op::Selu};
   const Op op = m.random.of(ops);
   const bool scalar = info(op).attrs_index == Attrs(ScalarAttrs{}).index();
   return m.add(op, scalar ? Attrs(ScalarAttrs{0.2, 0.5}) : Attrs(kNone), {x}).value_or(x);
@@ -42,11 +42,15 @@ ValueId dressed(GraphMaker& m, ValueId x, int64_t most = 4) {
         next = activation(m, x);
         break;
       case 2:  // along features: the second axis of images, the last of rows
-        if (rank > 0) next = m.add(op, kNone, {x, channels_of(m, x, static_cast<size_t>(rank >= 3 && m.random.one_in(2) ? 1 : rank - 1))});
+        if (rank > 0)
+          next = m.add(
+              op, kNone,
+              {x, channels_of(m, x, static_cast<size_t>(rank >= 3 && m.random.one_in(2) ? 1 : rank - 1))});
         break;
       case 3:
       case 4:  // residual or factor of the same shape, on either side
-        next = m.random.one_in(2) ? m.add(op, kNone, {x, m.operand(m.type(x))}) : m.add(op, kNone, {m.operand(m.type(x)), x});
+        next = m.random.one_in(2) ? m.add(op, kNone, {x, m.operand(m.type(x))})
+                                  : m.add(op, kNone, {m.operand(m.type(x)), x});
         break;
       case 5: {  // broadcast in some other way
         Shape other = shape;
@@ -77,8 +81,12 @@ ValueId prologue(GraphMaker& m, ValueId x) {
   return dressed(m, x, 2);
 }
 
-int64_t few(GraphMaker& m) { return m.random.one_in(3) ? 1 : m.random.between(1, 3); }
-DType floats(GraphMaker& m) { return m.float_type; }
+int64_t few(GraphMaker& m) {
+  return m.random.one_in(3) ? 1 : m.random.between(1, 3);
+}
+DType floats(GraphMaker& m) {
+  return m.float_type;
+}
 
 ValueId image(GraphMaker& m, int64_t channels, int64_t most_extent) {
   const int64_t h = m.random.one_in(6) ? 1 : m.random.between(1, most_extent);
@@ -89,7 +97,9 @@ ValueId image(GraphMaker& m, int64_t channels, int64_t most_extent) {
   return prologue(m, m.input({floats(m), shape}));
 }
 
-int64_t channels(GraphMaker& m) { return m.extent(m.random.one_in(3) ? 65 : 33); }
+int64_t channels(GraphMaker& m) {
+  return m.extent(m.random.one_in(3) ? 65 : 33);
+}
 
 ValueId conv(GraphMaker& m, ValueId x, int64_t features, Ints kernel, ConvAttrs attrs) {
   Shape weights = {features, m.shape_of(x)[1] / attrs.group};
@@ -104,12 +114,19 @@ ConvAttrs plain(int64_t stride, int64_t pad, int64_t group = 1) {
 }
 
 ValueId matmul(GraphMaker& m, ValueId x, int64_t columns) {
-  return m.must(Op::MatMul, MatMulAttrs{}, {x, m.constant({m.type(x).dtype, {m.shape_of(x).back(), columns}})});
+  return m.must(Op::MatMul, MatMulAttrs{},
+                {x, m.constant({m.type(x).dtype, {m.shape_of(x).back(), columns}})});
 }
 
-ValueId transpose(GraphMaker& m, ValueId x, Ints perm) { return m.must(Op::Transpose, PermAttrs{perm}, {x}); }
-ValueId reshape(GraphMaker& m, ValueId x, Shape shape) { return m.must(Op::Reshape, ShapeAttrs{shape}, {x}); }
-ValueId sum_of(GraphMaker& m, ValueId x, Ints axes) { return m.must(Op::ReduceSum, ReduceAttrs{axes, true}, {x}); }
+ValueId transpose(GraphMaker& m, ValueId x, Ints perm) {
+  return m.must(Op::Transpose, PermAttrs{perm}, {x});
+}
+ValueId reshape(GraphMaker& m, ValueId x, Shape shape) {
+  return m.must(Op::Reshape, ShapeAttrs{shape}, {x});
+}
+ValueId sum_of(GraphMaker& m, ValueId x, Ints axes) {
+  return m.must(Op::ReduceSum, ReduceAttrs{axes, true}, {x});
+}
 ValueId scalar(GraphMaker& m, ValueId x, double value) {
   const HostTensor one = HostTensor::of<double>(DType::f64, {}, {value});
   return m.constant(converted(one, m.type(x).dtype));
@@ -150,14 +167,18 @@ void convolution(GraphMaker& m) {
 // Enough channels and pixels for Winograd's kernels.
 void winograd(GraphMaker& m) {
   const int64_t k = m.random.between(2, 5);
-  const ValueId x = prologue(m, m.input({DType::f32, {few(m), m.random.between(1, 33), m.random.between(6, 15), m.random.between(6, 15)}}));
-  ValueId y = conv(m, x, m.random.between(1, 40), {k, m.random.one_in(3) ? m.random.between(2, 5) : k}, plain(1, m.random.below(k)));
+  const ValueId x = prologue(
+      m, m.input({DType::f32,
+                  {few(m), m.random.between(1, 33), m.random.between(6, 15), m.random.between(6, 15)}}));
+  ValueId y = conv(m, x, m.random.between(1, 40), {k, m.random.one_in(3) ? m.random.between(2, 5) : k},
+                   plain(1, m.random.below(k)));
   dressed(m, y);
 }
 
 void strassen(GraphMaker& m) {
   const int64_t in = m.random.of(Ints{128, 130, 144}), out = m.random.of(Ints{128, 132, 160});
-  const ValueId x = prologue(m, m.input({DType::f32, {few(m), in, m.random.between(1, 5), m.random.between(1, 5)}}));
+  const ValueId x =
+      prologue(m, m.input({DType::f32, {few(m), in, m.random.between(1, 5), m.random.between(1, 5)}}));
   dressed(m, conv(m, x, out, {1, 1}, plain(1, 0)));
 }
 
@@ -171,7 +192,8 @@ void depthwise(GraphMaker& m) {
   attrs.group = c;
   ValueId y = m.must(Op::Conv, attrs, {x, m.constant({m.type(x).dtype, {c * each, 1, k, k}})});
   y = m.random.one_in(2) ? activation(m, y) : dressed(m, y, 2);
-  if (m.shape_of(y).size() == 4 && !m.random.one_in(4)) dressed(m, conv(m, y, channels(m), {1, 1}, plain(1, 0)));
+  if (m.shape_of(y).size() == 4 && !m.random.one_in(4))
+    dressed(m, conv(m, y, channels(m), {1, 1}, plain(1, 0)));
 }
 
 // softmax(q k^T c + mask) v, from rows split into heads or as it is.
@@ -194,7 +216,8 @@ void attention(GraphMaker& m, int64_t least_scores) {
   const ValueId q = heads(t), k = heads(s), v = heads(s);
   ValueId scores = m.random.one_in(2) ? m.must(Op::MatMul, MatMulAttrs{false, true}, {q, k})
                                       : m.must(Op::MatMul, MatMulAttrs{}, {q, transpose(m, k, {0, 1, 3, 2})});
-  if (!m.random.one_in(3)) scores = m.must(m.random.one_in(2) ? Op::Mul : Op::Div, kNone, {scores, scalar(m, scores, 0.3)});
+  if (!m.random.one_in(3))
+    scores = m.must(m.random.one_in(2) ? Op::Mul : Op::Div, kNone, {scores, scalar(m, scores, 0.3)});
   if (m.random.one_in(2)) {
     Shape mask = m.random.one_in(2) ? Shape{t, s} : Shape{b, 1, m.random.one_in(2) ? 1 : t, s};
     scores = m.must(Op::Add, kNone, {scores, m.operand({floats(m), mask})});
@@ -206,16 +229,23 @@ void attention(GraphMaker& m, int64_t least_scores) {
 }
 // More keys than a kernel takes at once.
 void long_attention(GraphMaker& m) {
-  const int64_t t = m.random.between(20, 50), s = m.random.between(1500, 4500), d = m.random.between(1, 6), e = m.random.between(1, 6);
+  const int64_t t = m.random.between(20, 50), s = m.random.between(1500, 4500), d = m.random.between(1, 6),
+                e = m.random.between(1, 6);
   m.enlarge(t * s);
-  const ValueId q = m.input({DType::f32, {t, d}}), k = m.input({DType::f32, {s, d}}), v = m.input({DType::f32, {s, e}});
+  const ValueId q = m.input({DType::f32, {t, d}}), k = m.input({DType::f32, {s, d}}),
+                v = m.input({DType::f32, {s, e}});
   std::vector<ValueId> inputs = {q, k, v};
-  if (m.random.one_in(2)) inputs.push_back(m.input({DType::f32, m.random.one_in(2) ? Shape{1, s} : Shape{t, s}}));
+  if (m.random.one_in(2))
+    inputs.push_back(m.input({DType::f32, m.random.one_in(2) ? Shape{1, s} : Shape{t, s}}));
   m.must(Op::Attention, NoAttrs{}, inputs);
 }
 
-void small_attention(GraphMaker& m) { attention(m, 0); }
-void large_attention(GraphMaker& m) { attention(m, (1 << 18) + 1); }
+void small_attention(GraphMaker& m) {
+  attention(m, 0);
+}
+void large_attention(GraphMaker& m) {
+  attention(m, (1 << 18) + 1);
+}
 
 // More than the second cache is summed.
 void large_normalization(GraphMaker& m) {
@@ -225,14 +255,22 @@ void large_normalization(GraphMaker& m) {
   const double n = static_cast<double>(m.shape_of(x)[1]);
   const ValueId mean = m.must(Op::Div, kNone, {sum_of(m, x, {1}), scalar(m, x, n)});
   const ValueId d = m.must(Op::Sub, kNone, {x, mean});
-  const ValueId variance = m.must(Op::Div, kNone, {sum_of(m, m.must(Op::Mul, kNone, {d, d}), {1}), scalar(m, x, n)});
+  const ValueId variance =
+      m.must(Op::Div, kNone, {sum_of(m, m.must(Op::Mul, kNone, {d, d}), {1}), scalar(m, x, n)});
   const ValueId root = m.must(Op::Sqrt, kNone, {m.must(Op::Add, kNone, {variance, scalar(m, x, 1e-5)})});
   m.must(Op::Div, kNone, {d, root});
 }
 
 void normalization(GraphMaker& m) {
-  static const std::vector<Op> ops = {Op::LayerNormalization, Op::LayerNormalization, Op::GroupNormalization, Op::InstanceNormalization,
-                                      Op::BatchNormalization, Op::Softmax, Op::LogSoftmax, Op::LpNormalization, Op::MeanVarianceNormalization};
+  static const std::vector<Op> ops = {Op::LayerNormalization,
+                                      Op::LayerNormalization,
+                                      Op::GroupNormalization,
+                                      Op::InstanceNormalization,
+                                      Op::BatchNormalization,
+                                      Op::Softmax,
+                                      Op::LogSoftmax,
+                                      Op::LpNormalization,
+                                      Op::MeanVarianceNormalization};
   const auto y = grow(m, m.random.of(ops));
   if (!y) throw GraphMaker::GaveUp{};
   const ValueId z = dressed(m, *y, 3);
@@ -248,12 +286,16 @@ ValueId upsampled(GraphMaker& m, ValueId x) {
 }
 
 void upsampling(GraphMaker& m) {
-  const ValueId x = m.input({DType::f32, {few(m), m.random.between(1, 20), m.random.between(1, 7), m.random.between(1, 7)}});
+  const ValueId x = m.input(
+      {DType::f32, {few(m), m.random.between(1, 20), m.random.between(1, 7), m.random.between(1, 7)}});
   ValueId up = upsampled(m, x);
   const Shape shape = m.shape_of(up);
   const int64_t k = m.random.of(Ints{1, 1, 3, 3, 5});
   if (k > 1 && m.random.one_in(3)) {
-    PadAttrs pad{{0, 0, k / 2, k / 2}, {0, 0, k / 2, k / 2}, m.random.one_in(2) ? PadMode::edge : PadMode::constant, 0};
+    PadAttrs pad{{0, 0, k / 2, k / 2},
+                 {0, 0, k / 2, k / 2},
+                 m.random.one_in(2) ? PadMode::edge : PadMode::constant,
+                 0};
     dressed(m, conv(m, m.must(Op::Pad, pad, {up}), m.random.between(1, 20), {k, k}, plain(1, 0)), 2);
     return;
   }
@@ -272,7 +314,8 @@ void upsampling(GraphMaker& m) {
 // Several linear operators of one Value; slices of what is wide, and their concatenation.
 void merges(GraphMaker& m) {
   const bool images = m.random.one_in(2);
-  const ValueId x = images ? image(m, channels(m), 6) : prologue(m, m.input({floats(m), {m.random.between(1, 20), m.extent(40)}}));
+  const ValueId x = images ? image(m, channels(m), 6)
+                           : prologue(m, m.input({floats(m), {m.random.between(1, 20), m.extent(40)}}));
   const auto linear = [&](int64_t features) {
     return images ? conv(m, x, features, {1, 1}, plain(1, 0)) : matmul(m, x, features);
   };
@@ -296,8 +339,9 @@ void merges(GraphMaker& m) {
 void scaling(GraphMaker& m) {
   static const std::vector<Op> ops = {Op::Mul, Op::Mul, Op::Div, Op::Add, Op::Sub};
   const bool images = m.random.one_in(2);
-  ValueId x = images ? m.input({floats(m), {few(m), m.extent(33), m.random.between(1, 8), m.random.between(1, 8)}})
-                     : m.input({floats(m), {m.random.between(1, 20), m.extent(40)}});
+  ValueId x =
+      images ? m.input({floats(m), {few(m), m.extent(33), m.random.between(1, 8), m.random.between(1, 8)}})
+             : m.input({floats(m), {m.random.between(1, 20), m.extent(40)}});
   const auto vectors = [&](ValueId y, int64_t most) {
     for (int64_t count = m.random.between(0, most); count > 0; --count) {
       const size_t axis = images ? 1 : m.shape_of(y).size() - 1;
@@ -310,17 +354,20 @@ void scaling(GraphMaker& m) {
     return y;
   };
   x = vectors(x, 2);
-  ValueId y = images ? conv(m, x, channels(m), m.random.one_in(2) ? Ints{1, 1} : Ints{3, 3}, plain(1, m.random.one_in(2) ? 1 : 0))
+  ValueId y = images ? conv(m, x, channels(m), m.random.one_in(2) ? Ints{1, 1} : Ints{3, 3},
+                            plain(1, m.random.one_in(2) ? 1 : 0))
                      : matmul(m, x, m.extent(40));
   y = vectors(y, 3);
   if (m.random.one_in(2)) activation(m, y);
 }
 
 void factor_after(GraphMaker& m) {
-  const int64_t rows = m.random.between(1, 30), inner = m.random.between(17, 60), columns = m.random.between(1, inner / 2);
+  const int64_t rows = m.random.between(1, 30), inner = m.random.between(17, 60),
+                columns = m.random.between(1, inner / 2);
   const ValueId x = m.input({floats(m), {rows, inner}});
   const ValueId factor = m.operand({floats(m), {rows, 1}});
-  const ValueId scaled = m.must(m.random.one_in(2) ? Op::Mul : Op::Div, kNone, {x, m.must(Op::Sigmoid, kNone, {factor})});
+  const ValueId scaled =
+      m.must(m.random.one_in(2) ? Op::Mul : Op::Div, kNone, {x, m.must(Op::Sigmoid, kNone, {factor})});
   dressed(m, matmul(m, scaled, columns), 2);
 }
 
@@ -349,7 +396,8 @@ void rows_as_images(GraphMaker& m) {
   const int64_t n = few(m), h = m.random.between(1, 6), w = m.random.between(1, 6), c = m.extent(33);
   ValueId x = m.input({floats(m), {n, h * w, c}});
   if (m.random.one_in(2)) x = matmul(m, x, c);
-  x = m.random.one_in(2) ? reshape(m, transpose(m, x, {0, 2, 1}), {n, c, h, w}) : transpose(m, reshape(m, x, {n, h, w, c}), {0, 3, 1, 2});
+  x = m.random.one_in(2) ? reshape(m, transpose(m, x, {0, 2, 1}), {n, c, h, w})
+                         : transpose(m, reshape(m, x, {n, h, w, c}), {0, 3, 1, 2});
   if (m.random.one_in(2)) x = activation(m, x);
   const ValueId y = conv(m, x, m.extent(40), {1, 1}, plain(1, 0));
   const int64_t features = m.shape_of(y)[1];
@@ -393,7 +441,8 @@ void layout_chain(GraphMaker& m) {
     }
     case 4:
       for (int64_t count = m.random.between(2, 5); count > 0; --count) {
-        static const std::vector<Op> ops = {Op::Transpose, Op::Reshape, Op::Slice, Op::Pad, Op::Concat, Op::Gather, Op::Expand, Op::Relu, Op::Add, Op::Tile};
+        static const std::vector<Op> ops = {Op::Transpose, Op::Reshape, Op::Slice, Op::Pad, Op::Concat,
+                                            Op::Gather,    Op::Expand,  Op::Relu,  Op::Add, Op::Tile};
         grow(m, m.random.of(ops));
       }
       return;
@@ -405,7 +454,9 @@ void slices_concatenated(GraphMaker& m) {
   const int64_t extent = m.shape_of(x)[1], cut = m.random.between(1, extent - 1);
   ValueId a = slice(m, x, 1, 0, cut), b = slice(m, x, 1, cut, extent - cut);
   const ValueId rope = m.must(Op::Concat, AxisAttrs{1}, {m.must(Op::Neg, kNone, {b}), a});
-  dressed(m, m.random.one_in(2) ? m.must(Op::Concat, AxisAttrs{1}, {activation(m, a), activation(m, b)}) : rope, 3);
+  dressed(m,
+          m.random.one_in(2) ? m.must(Op::Concat, AxisAttrs{1}, {activation(m, a), activation(m, b)}) : rope,
+          3);
 }
 
 void repetition(GraphMaker& m) {
@@ -455,7 +506,8 @@ void focus(GraphMaker& m) {
 }
 
 void transposed(GraphMaker& m) {
-  const ValueId x = m.input({floats(m), {few(m), m.extent(33), m.random.between(1, 7), m.random.between(1, 7)}});
+  const ValueId x =
+      m.input({floats(m), {few(m), m.extent(33), m.random.between(1, 7), m.random.between(1, 7)}});
   const int64_t stride = m.random.between(1, 3), k = m.random.between(1, 4), features = m.extent(24);
   const int64_t pad = m.random.below(k);
   ConvAttrs attrs{{stride, stride}, {1, 1}, {pad, pad}, {m.random.below(k), m.random.below(k)}, {0, 0}, 1};
@@ -466,14 +518,16 @@ void transposed(GraphMaker& m) {
 }
 
 void large_kernel(GraphMaker& m) {
-  const int64_t k = m.random.of(Ints{6, 7, 7, 9}), in = m.random.of(Ints{1, 2, 16, 32}), out = m.random.of(Ints{1, 1, 3, 32});
+  const int64_t k = m.random.of(Ints{6, 7, 7, 9}), in = m.random.of(Ints{1, 2, 16, 32}),
+                out = m.random.of(Ints{1, 1, 3, 32});
   const ValueId x = m.input({DType::f32, {1, in, m.random.between(8, 14), m.random.between(8, 14)}});
   dressed(m, conv(m, x, out, {k, k}, plain(1, k / 2)), 3);
 }
 
 void strided(GraphMaker& m) {
   const int64_t k = m.random.of(Ints{3, 5, 6, 7}), s = 2;
-  const ValueId x = m.input({DType::f32, {1, m.random.of(Ints{1, 3, 8, 16}), m.random.between(48, 70), m.random.between(60, 70)}});
+  const ValueId x = m.input(
+      {DType::f32, {1, m.random.of(Ints{1, 3, 8, 16}), m.random.between(48, 70), m.random.between(60, 70)}});
   dressed(m, conv(m, x, m.random.of(Ints{1, 4, 8, 17}), {k, k}, plain(s, k / 2)), 2);
 }
 
@@ -497,7 +551,9 @@ void elementwise(GraphMaker& m) {
 }
 
 void reductions(GraphMaker& m) {
-  static const std::vector<Op> ops = {Op::ReduceSum, Op::ReduceMax, Op::ReduceMin, Op::ReduceMean, Op::ReduceProd, Op::ReduceL2, Op::Softmax, Op::ReduceLogSumExp, Op::ArgMax};
+  static const std::vector<Op> ops = {Op::ReduceSum,  Op::ReduceMax,       Op::ReduceMin,
+                                      Op::ReduceMean, Op::ReduceProd,      Op::ReduceL2,
+                                      Op::Softmax,    Op::ReduceLogSumExp, Op::ArgMax};
   const ValueId x = m.pick_float(1);
   const auto y = grow(m, m.random.of(ops));
   if (y && m.type(*y).dtype == m.type(x).dtype) m.add(Op::Sub, kNone, {x, *y});
@@ -543,13 +599,15 @@ const std::vector<Motif>& motifs() {
 
 Graph random_graph(uint64_t seed) {
   GraphMaker maker(seed);
-  static const std::vector<DType> types = {DType::f32, DType::f32, DType::f32, DType::f32, DType::f32, DType::f32,
-                                           DType::f32, DType::f32, DType::f16, DType::bf16, DType::f64};
+  static const std::vector<DType> types = {DType::f32, DType::f32,  DType::f32, DType::f32,
+                                           DType::f32, DType::f32,  DType::f32, DType::f32,
+                                           DType::f16, DType::bf16, DType::f64};
   maker.float_type = maker.random.of(types);
   int total = 0;
   for (const Motif& motif : motifs()) total += motif.weight;
   const int64_t wanted = maker.random.between(1, 9);
-  for (int tries = 0; tries < 12 && !maker.is_enlarged() && (tries == 0 || maker.computing_nodes() < wanted); ++tries) {
+  for (int tries = 0; tries < 12 && !maker.is_enlarged() && (tries == 0 || maker.computing_nodes() < wanted);
+       ++tries) {
     int64_t at = maker.random.below(total);
     for (const Motif& motif : motifs()) {
       at -= motif.weight;

@@ -11,8 +11,8 @@ namespace {
 using Grown = std::optional<ValueId>;
 
 const std::vector<DType>& numbers() {
-  static const std::vector<DType> types = {DType::f32, DType::f32, DType::f32, DType::i64, DType::i32, DType::f16,
-                                           DType::f64, DType::i8,  DType::u8,  DType::bf16};
+  static const std::vector<DType> types = {DType::f32, DType::f32, DType::f32, DType::i64, DType::i32,
+                                           DType::f16, DType::f64, DType::i8,  DType::u8,  DType::bf16};
   return types;
 }
 
@@ -26,7 +26,8 @@ std::vector<DType> all_types() {
 ValueId anything(GraphMaker& m, int least_rank = 0, int most_rank = 5) {
   if (!m.random.one_in(8))
     if (const auto value = m.pick(all_types(), least_rank, most_rank)) return *value;
-  const int rank = static_cast<int>(m.random.between(least_rank, std::min(most_rank, std::max(least_rank, 4))));
+  const int rank =
+      static_cast<int>(m.random.between(least_rank, std::min(most_rank, std::max(least_rank, 4))));
   return m.input({m.random.one_in(3) ? m.random.of(numbers()) : m.float_type, m.shape(rank, 1500)});
 }
 
@@ -50,15 +51,17 @@ Shape partner(GraphMaker& m, Shape shape) {
 
 Attrs scalars(GraphMaker& m, Op op) {
   static const std::vector<double> values = {0.1, 0.2, 0.5, 1, 1.7, 0.01};
-  if (op == Op::IsInf) return ScalarAttrs{static_cast<double>(m.random.below(2)), static_cast<double>(m.random.below(2))};
+  if (op == Op::IsInf)
+    return ScalarAttrs{static_cast<double>(m.random.below(2)), static_cast<double>(m.random.below(2))};
   return ScalarAttrs{m.random.of(values), m.random.of(values)};
 }
 
 Grown unary(GraphMaker& m, Op op) {
   const auto attrs_index = info(op).attrs_index;
   if (op == Op::Cast) {
-    static const std::vector<DType> to = {DType::f32, DType::f32, DType::i64, DType::i32, DType::bool_, DType::f16,
-                                          DType::i8,  DType::u8,  DType::f64, DType::bf16, DType::u32, DType::i16};
+    static const std::vector<DType> to = {DType::f32,   DType::f32,  DType::i64, DType::i32,
+                                          DType::bool_, DType::f16,  DType::i8,  DType::u8,
+                                          DType::f64,   DType::bf16, DType::u32, DType::i16};
     return m.add(op, CastAttrs{m.random.of(to)}, {anything(m)});
   }
   if (op == Op::Not) return m.add(op, NoAttrs{}, {boolean(m)});
@@ -69,7 +72,8 @@ Grown unary(GraphMaker& m, Op op) {
   const Grown sigmoid = m.add(Op::Sigmoid, NoAttrs{}, {m.pick_float()});
   if (!sigmoid) return std::nullopt;
   if (op != Op::Acosh) return m.add(op, attrs, {*sigmoid});
-  const Grown more = m.add(Op::Add, NoAttrs{}, {*sigmoid, m.constant({m.type(*sigmoid).dtype, {}}, Contents::ones)});
+  const Grown more =
+      m.add(Op::Add, NoAttrs{}, {*sigmoid, m.constant({m.type(*sigmoid).dtype, {}}, Contents::ones)});
   return more ? m.add(op, attrs, {*more}) : std::nullopt;
 }
 
@@ -79,6 +83,11 @@ Grown binary(GraphMaker& m, Op op) {
     return m.add(op, NoAttrs{}, {a, m.operand({DType::bool_, partner(m, m.shape_of(a))})});
   }
   const ValueId a = m.random.one_in(5) ? anything(m) : m.pick_float();
+  if (op == Op::Mod && is_float(m.type(a).dtype)) {  // of floats there is only the other remainder
+    const ValueId b = m.input({m.random.one_in(2) ? DType::i64 : DType::i32, m.shape_of(a)});
+    return m.add(op, NoAttrs{},
+                 {b, m.constant({m.type(b).dtype, partner(m, m.shape_of(a))}, Contents::positive)});
+  }
   const bool divides = op == Op::Div || op == Op::Mod || op == Op::Fmod || op == Op::Pow;
   const TensorType other{m.type(a).dtype, partner(m, m.shape_of(a))};
   const ValueId b = divides && !m.random.one_in(3) ? m.constant(other, Contents::positive) : m.operand(other);
@@ -87,7 +96,9 @@ Grown binary(GraphMaker& m, Op op) {
   if (const Grown result = m.add(op, NoAttrs{}, {a, b})) return result;
   const Grown positive = m.add(Op::Sigmoid, NoAttrs{}, {m.pick_float()});
   if (!positive) return std::nullopt;
-  return m.add(op, NoAttrs{}, {*positive, m.constant({m.type(*positive).dtype, partner(m, m.shape_of(*positive))}, Contents::positive)});
+  return m.add(op, NoAttrs{},
+               {*positive, m.constant({m.type(*positive).dtype, partner(m, m.shape_of(*positive))},
+                                      Contents::positive)});
 }
 
 Grown where(GraphMaker& m) {
@@ -111,7 +122,8 @@ Grown reduce(GraphMaker& m, Op op) {
   const auto rank = static_cast<int64_t>(m.shape_of(x).size());
   if (op == Op::ArgMax || op == Op::ArgMin)
     return m.add(op, ArgReduceAttrs{m.random.below(rank), !m.random.one_in(3), m.random.one_in(3)}, {x});
-  return m.add(op, ReduceAttrs{some_axes(m, rank), op == Op::MeanVarianceNormalization || !m.random.one_in(3)}, {x});
+  return m.add(
+      op, ReduceAttrs{some_axes(m, rank), op == Op::MeanVarianceNormalization || !m.random.one_in(3)}, {x});
 }
 
 Grown window(GraphMaker& m, Op op) {
@@ -128,7 +140,8 @@ Grown window(GraphMaker& m, Op op) {
 // The three primitives of Winograd and Strassen, by the definition in ir/winograd.h.
 WinogradAttrs random_winograd(GraphMaker& m) {
   WinogradAttrs attrs;
-  static const std::vector<std::pair<int64_t, int64_t>> sizes = {{4, 3}, {2, 3}, {2, 5}, {3, 4}, {5, 2}, {3, 2}};
+  static const std::vector<std::pair<int64_t, int64_t>> sizes = {{4, 3}, {2, 3}, {2, 5},
+                                                                 {3, 4}, {5, 2}, {3, 2}};
   std::tie(attrs.tile, attrs.taps) = m.random.of(sizes);
   return attrs;
 }
@@ -239,7 +252,8 @@ Grown conv(GraphMaker& m, Op op) {
   const Shape spatial(shape.begin() + 2, shape.end());
   std::vector<int64_t> kernel;
   const int64_t square = m.random.of(std::vector<int64_t>{1, 1, 3, 3, 5, 7, 2});
-  for (size_t i = 0; i < spatial.size(); ++i) kernel.push_back(m.random.one_in(5) ? m.random.between(1, 4) : square);
+  for (size_t i = 0; i < spatial.size(); ++i)
+    kernel.push_back(m.random.one_in(5) ? m.random.between(1, 4) : square);
   ConvAttrs attrs = random_conv(m, spatial, kernel);
   const int64_t channels = shape[1];
   if (channels > 1 && m.random.one_in(3)) {
@@ -249,16 +263,19 @@ Grown conv(GraphMaker& m, Op op) {
     attrs.group = m.random.one_in(2) ? channels : m.random.of(groups);
   }
   const int64_t features = attrs.group * m.extent(std::max<int64_t>(1, 40 / attrs.group));
-  Shape weights = op == Op::Conv ? Shape{features, channels / attrs.group} : Shape{channels, features / attrs.group};
+  Shape weights =
+      op == Op::Conv ? Shape{features, channels / attrs.group} : Shape{channels, features / attrs.group};
   weights.insert(weights.end(), kernel.begin(), kernel.end());
   if (op == Op::ConvTranspose)
     for (size_t i = 0; i < spatial.size(); ++i) {
       attrs.pads_before[i] = std::min(attrs.pads_before[i], kernel[i] - 1);
       attrs.pads_after[i] = std::min(attrs.pads_after[i], kernel[i] - 1);
-      if (m.random.one_in(3)) attrs.output_padding[i] = m.random.below(std::max(attrs.strides[i], attrs.dilations[i]));
+      if (m.random.one_in(3))
+        attrs.output_padding[i] = m.random.below(std::max(attrs.strides[i], attrs.dilations[i]));
     }
   const DType dtype = m.type(x).dtype;
-  std::vector<ValueId> inputs = {x, m.random.one_in(8) ? m.operand({dtype, weights}) : m.constant({dtype, weights})};
+  std::vector<ValueId> inputs = {
+      x, m.random.one_in(8) ? m.operand({dtype, weights}) : m.constant({dtype, weights})};
   if (m.random.one_in(3)) inputs.push_back(m.operand({dtype, {features}}));
   return m.add(op, attrs, inputs);
 }
@@ -267,7 +284,8 @@ Grown attention(GraphMaker& m) {
   const ValueId q = m.pick_float(2, 4);
   const DType dtype = m.type(q).dtype;
   Shape shape = m.shape_of(q);
-  const int64_t rows = shape[shape.size() - 2], depth = shape.back(), keys = m.extent(70), features = m.extent(40);
+  const int64_t rows = shape[shape.size() - 2], depth = shape.back(), keys = m.extent(70),
+                features = m.extent(40);
   shape[shape.size() - 2] = keys;
   const ValueId k = m.operand({dtype, shape});
   shape.back() = features;
@@ -285,7 +303,8 @@ Grown attention(GraphMaker& m) {
 }
 
 // Indices into an axis, positive and negative: constants, or (0 and 1) inputs.
-ValueId indices_into(GraphMaker& m, const Shape& shape, int64_t extent, bool distinct_along_axis, int64_t axis) {
+ValueId indices_into(GraphMaker& m, const Shape& shape, int64_t extent, bool distinct_along_axis,
+                     int64_t axis) {
   HostTensor indices(TensorType{DType::i64, shape});
   const Shape strides = row_major_strides(shape);
   for (int64_t i = 0; i < indices.elements(); ++i) {
@@ -312,7 +331,8 @@ Grown opaque(GraphMaker& m, Op op) {
       if (extent == 0) return std::nullopt;
       Shape of = shape;
       for (int64_t i = 0; i < rank; ++i)
-        if (of[i] > 0) of[i] = i == axis && op == Op::GatherElements ? m.extent(20) : m.random.between(1, of[i]);
+        if (of[i] > 0)
+          of[i] = i == axis && op == Op::GatherElements ? m.extent(20) : m.random.between(1, of[i]);
       // Which of two writes to one place is the last is not defined: 7 is prime to most extents.
       const bool scatters = op == Op::ScatterElements;
       if (scatters && extent % 7 == 0) return std::nullopt;
@@ -336,7 +356,8 @@ Grown opaque(GraphMaker& m, Op op) {
       const Shape of = {m.random.between(1, shape[0]), 1};
       Shape updates(shape.begin() + 1, shape.end());
       updates.insert(updates.begin(), of[0]);
-      return m.add(op, NoAttrs{}, {x, indices_into(m, of, shape[0], true, 0), m.operand({m.type(x).dtype, updates})});
+      return m.add(op, NoAttrs{},
+                   {x, indices_into(m, of, shape[0], true, 0), m.operand({m.type(x).dtype, updates})});
     }
     default:
       return std::nullopt;
@@ -379,9 +400,12 @@ Grown normalization(GraphMaker& m, Op op) {
 
 Grown einsum(GraphMaker& m) {
   static const std::vector<std::string> equations = {
-      "ij,jk->ik", "bij,bjk->bik", "bij,bkj->bik", "bhid,bhjd->bhij", "bthd,bshd->bhts", "bhts,bshd->bthd",
-      "ij->ji",    "ii->i",        "ij->i",        "ij,ij->",         "i,j->ij",         "...ij,...jk->...ik",
-      "bij,j->bi", "abc,cd,de->abe", "ij,ij->ij",  "bic,bjc->bij",    "nchw,oc->nohw",   "i,i->"};
+      "ij,jk->ik",       "bij,bjk->bik",    "bij,bkj->bik",
+      "bhid,bhjd->bhij", "bthd,bshd->bhts", "bhts,bshd->bthd",
+      "ij->ji",          "ii->i",           "ij->i",
+      "ij,ij->",         "i,j->ij",         "...ij,...jk->...ik",
+      "bij,j->bi",       "abc,cd,de->abe",  "ij,ij->ij",
+      "bic,bjc->bij",    "nchw,oc->nohw",   "i,i->"};
   const std::string equation = m.random.of(equations);
   std::map<char, int64_t> extents;
   for (char c = 'a'; c <= 'z'; ++c) extents[c] = m.extent(12);
@@ -413,8 +437,10 @@ Grown resize(GraphMaker& m) {
     if (attrs.sizes[i] == 0) return std::nullopt;
   }
   static const std::vector<std::string> modes = {"nearest", "nearest", "linear", "cubic"},
-                                        coordinates = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"},
-                                        nearest = {"round_prefer_floor", "floor", "ceil", "round_prefer_ceil"};
+                                        coordinates = {"half_pixel", "asymmetric", "align_corners",
+                                                       "pytorch_half_pixel"},
+                                        nearest = {"round_prefer_floor", "floor", "ceil",
+                                                   "round_prefer_ceil"};
   attrs.mode = m.random.of(modes);
   attrs.coordinate_mode = m.random.of(coordinates);
   attrs.nearest_mode = m.random.of(nearest);
@@ -432,10 +458,13 @@ Grown composite(GraphMaker& m, Op op) {
       return normalization(m, op);
     case Op::Gemm: {
       const ValueId x = m.pick_float(2, 2);
-      GemmAttrs attrs{m.random.one_in(2) ? 1.0 : 0.5, m.random.one_in(2) ? 1.0 : 2.0, m.random.one_in(3), m.random.one_in(2)};
-      const int64_t rows = m.shape_of(x)[attrs.transpose_a ? 1 : 0], inner = m.shape_of(x)[attrs.transpose_a ? 0 : 1];
+      GemmAttrs attrs{m.random.one_in(2) ? 1.0 : 0.5, m.random.one_in(2) ? 1.0 : 2.0, m.random.one_in(3),
+                      m.random.one_in(2)};
+      const int64_t rows = m.shape_of(x)[attrs.transpose_a ? 1 : 0],
+                    inner = m.shape_of(x)[attrs.transpose_a ? 0 : 1];
       const int64_t columns = m.extent(40);
-      std::vector<ValueId> inputs = {x, m.operand({m.type(x).dtype, attrs.transpose_b ? Shape{columns, inner} : Shape{inner, columns}})};
+      std::vector<ValueId> inputs = {
+          x, m.operand({m.type(x).dtype, attrs.transpose_b ? Shape{columns, inner} : Shape{inner, columns}})};
       static const std::vector<int> biases = {0, 1, 2, 3};
       const int bias = m.random.of(biases);
       if (bias == 1) inputs.push_back(m.operand({m.type(x).dtype, {columns}}));
@@ -467,7 +496,8 @@ Grown composite(GraphMaker& m, Op op) {
     case Op::Tile: {
       const ValueId x = m.random.one_in(5) ? anything(m) : m.pick_float();
       Shape repeats;
-      for (size_t i = 0; i < m.shape_of(x).size(); ++i) repeats.push_back(m.random.one_in(2) ? 1 : m.random.between(1, 3));
+      for (size_t i = 0; i < m.shape_of(x).size(); ++i)
+        repeats.push_back(m.random.one_in(2) ? 1 : m.random.between(1, 3));
       return m.add(op, ShapeAttrs{repeats}, {x});
     }
     case Op::DepthToSpace:
@@ -477,12 +507,14 @@ Grown composite(GraphMaker& m, Op op) {
       const bool to_depth = op == Op::SpaceToDepth;
       if (const Grown result = m.add(op, AxisAttrs{block}, {m.pick_float(4, 4)})) return result;
       const int64_t h = m.random.between(1, 5), w = m.random.between(1, 5), c = m.random.between(1, 5);
-      const Shape shape = to_depth ? Shape{1, c, h * block, w * block} : Shape{m.random.between(1, 2), c * block * block, h, w};
+      const Shape shape = to_depth ? Shape{1, c, h * block, w * block}
+                                   : Shape{m.random.between(1, 2), c * block * block, h, w};
       return m.add(op, AxisAttrs{block}, {m.input({m.float_type, shape})});
     }
     case Op::OneHot: {
-      const ValueId indices = m.random.one_in(2) ? m.input({DType::i64, m.shape(static_cast<int>(m.random.below(3)), 30)})
-                                                 : m.constant({DType::i64, m.shape(2, 30)});
+      const ValueId indices = m.random.one_in(2)
+                                  ? m.input({DType::i64, m.shape(static_cast<int>(m.random.below(3)), 30)})
+                                  : m.constant({DType::i64, m.shape(2, 30)});
       const auto rank = static_cast<int64_t>(m.shape_of(indices).size());
       return m.add(op, OneHotAttrs{m.random.below(rank + 1), m.random.between(1, 9)},
                    {indices, m.operand({m.float_type, {2}})});

@@ -28,11 +28,11 @@ Amplitude amplitude(DType dtype) {
   }
 }
 
-constexpr double kFactor = 25;       // of what an element moves: what it may be off
-constexpr int kRuns = 4;             // before a first look
-constexpr int kMoreRuns = 28;        // before a difference is believed
-constexpr double kMoreScale = 8;     // how much stronger these disturb, to see what flips
-constexpr double kTooLarge = 1e15;   // squares of squares leave float32's range
+constexpr double kFactor = 25;      // of what an element moves: what it may be off
+constexpr int kRuns = 4;            // before a first look
+constexpr int kMoreRuns = 28;       // before a difference is believed
+constexpr double kMoreScale = 8;    // how much stronger these disturb, to see what flips
+constexpr double kTooLarge = 1e15;  // squares of squares leave float32's range
 constexpr double kSubnormal = 1e-35;
 
 double mean_square_root(const HostTensor& tensor) {
@@ -121,7 +121,8 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& st
     const double x = tensor.data<double>()[i];
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     const double sign = (state >> 40 & 1) != 0 ? scale : -scale;
-    result.mutable_data<double>()[i] = std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute) : x;
+    result.mutable_data<double>()[i] =
+        std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute) : x;
   }
   tensor = result;
 }
@@ -216,7 +217,8 @@ std::optional<std::string> Oracle::compare(ValueId value, const HostTensor& got)
   if (wrong == 0) return std::nullopt;
   return fmt::format(
       "{} of {} elements are wrong, element {}: {:.9g} instead of {:.9g} ({:.3g} times the tolerance)", wrong,
-      exact.elements(), worst_at, element_as_double(got, worst_at), element_as_double(exact, worst_at), worst);
+      exact.elements(), worst_at, element_as_double(got, worst_at), element_as_double(exact, worst_at),
+      worst);
 }
 
 std::vector<double> Oracle::tolerance(ValueId value) {

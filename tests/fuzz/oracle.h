@@ -1,10 +1,10 @@
 // What a graph's Values are, in float64, and how far a kernel's result may be from that.
 //
-// The tolerance is of each element: the graph is computed again a few times while every operator reads operands
-// that are disturbed by a little more than what float32 (or the type at hand) rounds away, each reader its own
-// disturbance. How far an element moves then is what it may be off, times a factor. So where a result is decided
-// by rounding (a comparison of almost equal numbers, x - x computed twice, an index of the largest) anything is
-// allowed there, and there alone. Values that nothing rounds must be equal.
+// The tolerance is of each element: the graph is computed again a few times while every operator reads
+// operands that are disturbed by a little more than what float32 (or the type at hand) rounds away, each
+// reader its own disturbance. How far an element moves then is what it may be off, times a factor. So where a
+// result is decided by rounding (a comparison of almost equal numbers, x - x computed twice, an index of the
+// largest) anything is allowed there, and there alone. Values that nothing rounds must be equal.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace korch::fuzz {
 
 class Oracle {
  public:
-  // Knows every Value that can be computed from the inputs, each by its first producer. `graph` must outlive it.
-  // Throws Error{invalid} where data (an index, a divisor) is not what an operator takes.
+  // Knows every Value that can be computed from the inputs, each by its first producer. `graph` must outlive
+  // it. Throws Error{invalid} where data (an index, a divisor) is not what an operator takes.
   Oracle(const Graph& graph, const std::vector<HostTensor>& inputs);
 
   bool knows(ValueId value) const { return exact_[value].raw() != nullptr; }
@@ -28,7 +28,8 @@ class Oracle {
   std::optional<std::string> difference(ValueId value, const HostTensor& got);
   // What each element may be off: infinity where rounding decides.
   std::vector<double> tolerance(ValueId value);
-  // No Value is so large, or (unless they may be) no number at all, that float32 computes something else altogether.
+  // No Value is so large, or (unless they may be) no number at all, that float32 computes something else
+  // altogether.
   bool is_moderate(bool may_be_special) const;
 
  private:

@@ -13,8 +13,8 @@
 namespace korch::fuzz {
 namespace {
 
-constexpr unsigned char kPoison = 0xff;   // NaN in every type of float, and no bool
-constexpr int64_t kFence = 4096;          // bytes before and after what a kernel may write
+constexpr unsigned char kPoison = 0xff;  // NaN in every type of float, and no bool
+constexpr int64_t kFence = 4096;         // bytes before and after what a kernel may write
 constexpr unsigned char kFenceByte = 0xa5;
 
 int64_t aligned(int64_t bytes) {
@@ -24,7 +24,8 @@ int64_t aligned(int64_t bytes) {
 // Bytes between two fences.
 class Fenced {
  public:
-  explicit Fenced(int64_t bytes) : bytes_(bytes), memory_(static_cast<size_t>(2 * kFence + aligned(bytes)) + 64) {
+  explicit Fenced(int64_t bytes)
+      : bytes_(bytes), memory_(static_cast<size_t>(2 * kFence + aligned(bytes)) + 64) {
     const auto at = reinterpret_cast<uintptr_t>(memory_.data());
     start_ = memory_.data() + (64 - at % 64) % 64;
     std::memset(start_, kFenceByte, static_cast<size_t>(2 * kFence + aligned(bytes)));
@@ -232,15 +233,18 @@ PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
   if (status.error != rt::RunError::none) return failed("running:");
 
   for (size_t i = 0; i < in.size() && !run.trouble; ++i)
-    if (!in[i].is_intact() || std::memcmp(in[i].data(), inputs[i].raw(), static_cast<size_t>(inputs[i].bytes())) != 0)
+    if (!in[i].is_intact() ||
+        std::memcmp(in[i].data(), inputs[i].raw(), static_cast<size_t>(inputs[i].bytes())) != 0)
       run.trouble = fmt::format("input {} was written to", i);
   for (size_t c = 0; c < offsets.size() && !run.trouble; ++c)
-    if (std::memcmp(weights.data() + offsets[c], built.constant_bytes[c].data(), built.constant_bytes[c].size()) != 0)
+    if (std::memcmp(weights.data() + offsets[c], built.constant_bytes[c].data(),
+                    built.constant_bytes[c].size()) != 0)
       run.trouble = fmt::format("constant {} was written to", c);
   for (size_t i = 0; i < out.size(); ++i) {
     if (!run.trouble && !out[i].is_intact()) run.trouble = fmt::format("wrote outside of output {}", i);
     HostTensor output(plan.outputs[i].type);
-    if (output.bytes() > 0) std::memcpy(output.mutable_raw(), out[i].data(), static_cast<size_t>(output.bytes()));
+    if (output.bytes() > 0)
+      std::memcpy(output.mutable_raw(), out[i].data(), static_cast<size_t>(output.bytes()));
     run.outputs.push_back(output);
   }
   if (!run.trouble && !weights.is_intact()) run.trouble = "wrote outside of the constants";

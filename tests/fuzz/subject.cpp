@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "graph_maker.h"
 #include "korch/driver/plan_builder.h"
 #include "korch/driver/strategy.h"
 #include "korch/driver/verify.h"
@@ -14,7 +15,6 @@
 #include "korch/onnx/export.h"
 #include "korch/onnx/import.h"
 #include "korch/tensor/npy.h"
-#include "graph_maker.h"
 #include "plan_runner.h"
 
 namespace korch::fuzz {
@@ -32,7 +32,8 @@ constexpr int64_t kNoFootprint = 1 << 20;  // matters to measuring alone
 // What a step left in memory, row-major; padding of blocks must be zeros, kernels rely on them.
 HostTensor row_major(const PlanTensor& tensor, const void* memory, bool* padding_is_zero) {
   HostTensor physical(TensorType{tensor.type.dtype, physical_shape(tensor.type.shape, tensor.layout)});
-  if (physical.bytes() > 0) std::memcpy(physical.mutable_raw(), memory, static_cast<size_t>(physical.bytes()));
+  if (physical.bytes() > 0)
+    std::memcpy(physical.mutable_raw(), memory, static_cast<size_t>(physical.bytes()));
   HostTensor result(tensor.type);
   const size_t width = size_bytes(tensor.type.dtype);
   std::vector<bool> used(static_cast<size_t>(physical.elements()), false);
@@ -59,8 +60,8 @@ bool keeps_specials(const Graph& graph) {
     const Node& node = graph.node(id);
     const Category category = info(node.op).category;
     const bool is_plain = category == Category::constant || category == Category::elementwise ||
-                          category == Category::layout || node.op == Op::ReduceMax || node.op == Op::ReduceMin ||
-                          node.op == Op::ReduceSum;
+                          category == Category::layout || node.op == Op::ReduceMax ||
+                          node.op == Op::ReduceMin || node.op == Op::ReduceSum;
     const auto* cast = std::get_if<CastAttrs>(&node.attrs);
     if (!is_plain || (cast != nullptr && !is_float(cast->to) && cast->to != DType::bool_)) return false;
   }
@@ -267,7 +268,8 @@ void Subject::cover(const Program& program, const std::vector<int>& chosen, Cove
         const auto kind = [](const Layout& layout) {
           return layout.is_row_major() ? "row-major" : layout.block_axis >= 0 ? "blocked" : "channels-last";
         };
-        seen.insert(fmt::format("layout change {} -> {}", kind(program.columns.tensors[column.inputs[0]].layout),
+        seen.insert(fmt::format("layout change {} -> {}",
+                                kind(program.columns.tensors[column.inputs[0]].layout),
                                 kind(program.columns.tensors[column.outputs[0]].layout)));
         break;
       }

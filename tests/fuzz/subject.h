@@ -1,4 +1,5 @@
-// One graph under test: its columns once, then as many plans as wanted, each run and compared with the oracle.
+// One graph under test: its columns once, then as many plans as wanted, each run and compared with the
+// oracle.
 #pragma once
 
 #include <map>
@@ -26,7 +27,8 @@ struct Setting {
 using Coverage = std::map<std::string, int64_t>;
 
 struct Mismatch {
-  std::string kind;   // "import", "fission", "rule", "kernel", "output", "refused", "memory", "error": what differs
+  std::string
+      kind;  // "import", "fission", "rule", "kernel", "output", "refused", "memory", "error": what differs
   std::string where;  // the rule, or the step: primitives and implementation
   std::string text;
 };
@@ -41,8 +43,8 @@ class Subject {
   bool is_defined() const { return is_defined_; }
   // What is exported and imported again, fission, and every alternative against the imported graph.
   std::optional<Mismatch> check_rewriting();
-  // Writes FOLDER/NAME.onnx with inputs, results and what they may be off beside it, for tests/fuzz/compare_ort.py.
-  // False where ONNX cannot say it.
+  // Writes FOLDER/NAME.onnx with inputs, results and what they may be off beside it, for
+  // tests/fuzz/compare_ort.py. False where ONNX cannot say it.
   bool write_model(const std::string& folder, const std::string& name);
   enum class Kind { random, greedy, unfused };
   // One pair. What took part is added to `coverage`.

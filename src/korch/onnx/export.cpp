@@ -54,6 +54,7 @@ class Exporter {
   void add_constant(const Node& node);
   void add_plain(const Node& node);
   void add_cast(const Node& node);
+  void add_tanh_softplus(const Node& node);
   void add_fmod(const Node& node);
   void add_with_scalars(const Node& node);
   void add_reduce(const Node& node);
@@ -211,6 +212,12 @@ void Exporter::add_cast(const Node& node) {
 
 void Exporter::add_fmod(const Node& node) {
   set_attribute(add(node, "Mod", {input(node, 0), input(node, 1)}), "fmod", int64_t{1});
+}
+
+void Exporter::add_tanh_softplus(const Node& node) {
+  const std::string inner = unique("softplus");
+  add("Softplus", {input(node, 0)}, {inner});
+  add(node, "Tanh", {inner});
 }
 
 void Exporter::add_with_scalars(const Node& node) {
@@ -399,6 +406,7 @@ void Exporter::add_primitive(const Node& node) {
       {Op::Constant, &Exporter::add_constant},
       {Op::Cast, &Exporter::add_cast},
       {Op::Fmod, &Exporter::add_fmod},
+      {Op::TanhSoftplus, &Exporter::add_tanh_softplus},
       {Op::WindowSum, &Exporter::add_window_sum},
       {Op::WindowMax, &Exporter::add_window_max},
       {Op::WindowDot, &Exporter::add_window_dot},

@@ -264,7 +264,7 @@ void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accum
                                const std::string& position, const std::string& element, const std::string& at,
                                bool select_last) {
   const bool max = fn == ScalarFn::max;
-  const std::string take = fresh("m");
+  const std::string take = fresh("take");
   auto less = [&](const std::string& a, const std::string& b, const char* fn_name, const char* op) {
     return lanes_ > 1 ? fmt::format("{}({}, {})", fn_name, a, b) : fmt::format("{} {} {}", a, op, b);
   };
@@ -444,7 +444,7 @@ BodyEmitter::Operand BodyEmitter::emit_checked(const Expr& e, bool vector) {
 // Everything below the node again as single elements, inside a loop over the lanes.
 BodyEmitter::Operand BodyEmitter::emit_by_lane(int node) {
   const Expr& e = pool_[node];
-  const std::string name = fresh("t"), lane = fresh("l"), outer = fresh("v");
+  const std::string name = fresh("t"), lane = fresh("l"), outer = fresh("from");
   const std::string variable = variable_, count = count_;
   const int lanes = lanes_;
   line(fmt::format("{} {} = {{}};", type_name(e.type, lanes_), name));
