@@ -100,7 +100,7 @@ class Campaign {
     for (;;) {
       bool any = false;
       for (Worker& worker : workers_) {
-        if (worker.pid < 0 && !is_over()) start(worker);
+        if (worker.pid < 0 && !is_over() && given_ < options_.most_graphs) start(worker);
         any = any || worker.pid >= 0;
       }
       if (!any) break;
@@ -113,7 +113,7 @@ class Campaign {
 
  private:
   bool is_over() const {
-    return seconds_since(start_) >= 60 * options_.minutes || given_ >= options_.most_graphs ||
+    return seconds_since(start_) >= 60 * options_.minutes ||
            (options_.stop_at_first && !result_.findings.empty());
   }
 
