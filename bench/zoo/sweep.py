@@ -100,8 +100,8 @@ def says_nothing(expected):
 
 
 def refused_operators(message):
-    """`Operator: reason` of each refused node, once: lines like `node "name" (Operator): reason`."""
-    return {" ".join(m.groups("")).strip() for m in re.finditer(r"\((\w+)\)(:[^\n]*)?", message)}
+    """The operators that a refusal counts (`9 times SequenceAt`), or else names (`node "n" (LSTM)`)."""
+    return set(re.findall(r"^ +\d+ times (\w+)", message, re.M)) or set(re.findall(r'^ +node ".*" \((\w+)\)', message, re.M))
 
 
 def examine(folder, args):
@@ -160,8 +160,10 @@ def verdict_of(code):
 
 
 def short(message):
+    """The first line; of a refusal, its operators."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    return lines[0].replace("korch: ", "").replace("|", "/")[:160] if lines else ""
+    text = ", ".join(sorted(refused_operators(message))) or (lines[0] if lines else "")
+    return text.replace("korch: ", "").replace("|", "/")[:160]
 
 
 def report(results, version, args):
