@@ -171,6 +171,25 @@ TEST_P(Depthwise, MatchesInterpreter) {
   EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "depthwise", {.isa = isa}), 1);
 }
 
+// Pixels become tokens behind the convolution: the kernel divides a pixel's number by an extent that no pixel
+// of a tile exceeds, with and without borders, tiles of one length and of two.
+TEST(DepthwiseEpilogue, TokensBehindIt) {
+  for (Isa isa : isas_that_run_here())
+    for (int64_t width : {4, 7, 13, 16})
+      for (int64_t padding : {0, 1}) {
+        const int64_t out = width - 2 + 2 * padding;
+        const ConvCase c{"",     {1, 20, width, width}, {20, 1, 3, 3},      {1, 1},
+                         {1, 1}, {padding, padding},    {padding, padding}, 20};
+        Graph graph;
+        const ValueId x = graph.add_input({DType::f32, c.x}, "x");
+        ValueId y = graph.add(Op::Conv, attrs_of(c), {x, graph.add_constant(weights(c.w, 3), "w")});
+        y = graph.add(Op::Reshape, ShapeAttrs{{1, 20, out * out}}, {y});
+        y = graph.add(Op::Transpose, PermAttrs{{0, 2, 1}}, {y});
+        graph.set_outputs({y}, {"y"});
+        EXPECT_GE(check_family(graph, "depthwise", {.isa = isa}), 1) << width << " padded by " << padding;
+      }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise,
                          ::testing::Combine(::testing::ValuesIn(kDepthwise),
                                             ::testing::ValuesIn(vector_isas())),

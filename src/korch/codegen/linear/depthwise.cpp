@@ -144,12 +144,8 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
   for (int64_t k = 0; k < s_.kernel_w; ++k)
     text += fmt::format("const v{0} w{1}=*(const v{0}u*)(wk+{2});", width, k, k * padded_);
   text += "\n";
-  // A tile lies inside the row, and all that it reads does.
-  const int64_t reach = (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
-  const Index iy = Index::variable("iy", s_.in_height);
-  const Index ix0 = Index::variable("ix0", std::max<int64_t>(1, s_.in_width - reach));
-  const Index x = Index::variable("x", std::max<int64_t>(1, s_.out_width - rows + 1));
-  for (int64_t j = 0; j <= reach; ++j) {
+  const int64_t last_tap = (rows - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w;
+  for (int64_t j = 0; j <= last_tap; ++j) {
     std::string uses;
     for (int r = 0; r < rows; ++r) {
       const int64_t distance = j - r * s_.stride_w;
@@ -157,14 +153,16 @@ std::string Writer::tile_body(int rows, const Index& channel, int width, int64_t
       uses += fmt::format("c{}+=x*w{};", r, distance / s_.dilation_w);
     }
     if (uses.empty()) continue;
-    const std::string set =
-        load(channel, width, valid, iy, ix0 + j, fmt::format("row+{}", j * pixel_step_), "x");
+    const Index iy = Index::variable("iy", s_.in_height);
+    const Index ix = Index::variable("ix0", 0, s_.in_width - 1 - last_tap) + j;
+    const std::string set = load(channel, width, valid, iy, ix, fmt::format("row+{}", j * pixel_step_), "x");
     text += fmt::format(
         "{{{}{}{}}}\n",
         valid < width ? fmt::format("const int64_t iy=iy0+kh*{};(void)iy;", s_.dilation_h) : "", set, uses);
   }
   text += "}\n";
-  return text + finish(rows, channel, x, width, valid);
+  const Index first_pixel = Index::variable("x", first_inner_, inner_end_ - rows);
+  return text + finish(rows, channel, first_pixel, width, valid);
 }
 
 // Channels `block` of the rows that the next row of the result adds, under this tile, a few pixels with every
