@@ -1,8 +1,11 @@
 #include "korch/candidate/atom_graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace korch {
 namespace {
@@ -30,7 +33,7 @@ std::vector<bool> live_nodes(const Graph& graph) {
 
 }  // namespace
 
-AtomGraph::AtomGraph(const Graph& graph, bool chains)
+AtomGraph::AtomGraph(const Graph& graph, int longest_chain)
     : graph_(graph),
       atom_of_(graph.node_count(), -1),
       readers_(graph.value_count()),
@@ -42,7 +45,7 @@ AtomGraph::AtomGraph(const Graph& graph, bool chains)
     if (live[id] && info(graph.node(id).op).category != Category::constant) order_.push_back(id);
   }
   mark_epilogues();
-  make_atoms(chains);
+  make_atoms(longest_chain);
   link_atoms();
   find_operands();
   find_prologues();
@@ -112,8 +115,9 @@ NodeId AtomGraph::joins_consumer(NodeId node) const {
              : kNoId;
 }
 
-void AtomGraph::make_atoms(bool chains) {
+void AtomGraph::make_atoms(int longest_chain) {
   std::vector<NodeId> leader(graph_.node_count());
+  std::vector<int> size_of(graph_.node_count(), 1);  // of each leader
   std::iota(leader.begin(), leader.end(), 0);
   const auto find = [&](NodeId id) {
     while (leader[id] != id) id = leader[id] = leader[leader[id]];
@@ -124,10 +128,14 @@ void AtomGraph::make_atoms(bool chains) {
   for (NodeId id : order_) {
     for (ValueId output : graph_.node(id).outputs)
       alternatives_ = alternatives_ || graph_.value(output).producers.size() > 1;
-    const NodeId producer = chains ? joins_producer(id) : kNoId;
-    const NodeId other = producer != kNoId ? producer : chains ? joins_consumer(id) : kNoId;
+    if (longest_chain == 1) continue;
+    const NodeId producer = joins_producer(id);
+    const NodeId other = producer != kNoId ? producer : joins_consumer(id);
     if (other == kNoId || find(id) == find(other)) continue;
-    leader[find(id)] = find(other);
+    const NodeId from = find(id), to = find(other);
+    if (size_of[from] + size_of[to] > longest_chain) continue;
+    leader[from] = to;
+    size_of[to] += size_of[from];
     ++chained_nodes_;
   }
   for (NodeId id : order_) groups[find(id)].push_back(id);
@@ -165,6 +173,7 @@ void AtomGraph::link_atoms() {
         add_sorted(readers_[input], id);
         for (NodeId producer : producers) {
           if (atom_of_[producer] < 0) continue;
+          is_ordered_ = is_ordered_ && atom_of_[producer] < id;
           add_sorted(atom.producers, atom_of_[producer]);
           add_sorted(atoms_[atom_of_[producer]].consumers, id);
         }
@@ -241,7 +250,9 @@ void AtomGraph::complete_operands(AtomSet& set) const {
                           std::back_inserter(absent));
       if (absent.size() < operands.size()) missing.insert(missing.end(), absent.begin(), absent.end());
     }
-    for (AtomId id : missing) add_sorted(set, id);
+    set.insert(set.end(), missing.begin(), missing.end());
+    std::sort(set.begin(), set.end());
+    set.erase(std::unique(set.begin(), set.end()), set.end());
   } while (!missing.empty());
 }
 
@@ -270,8 +281,8 @@ void AtomGraph::close_reachability() {
 }
 
 bool AtomGraph::needed_outside(ValueId value, const AtomSet& set) const {
-  if (graph_output_[value]) return true;
   const auto& readers = readers_[value];
+  if (graph_output_[value] || readers.size() > set.size()) return true;
   return std::any_of(readers.begin(), readers.end(),
                      [&](AtomId reader) { return !std::binary_search(set.begin(), set.end(), reader); });
 }
@@ -285,7 +296,12 @@ bool AtomGraph::is_convex(const AtomSet& set) const {
 }
 
 bool AtomGraph::is_legal(const AtomSet& set, const std::vector<ValueId>& outputs) const {
-  if (alternatives_) return !repeats_class(set) && is_acyclic(set) && is_derivable(set, outputs);
+  if (alternatives_ && (repeats_class(set) || !is_acyclic(set))) return false;
+  if (!reads_what_follows_from(set, outputs)) return true;
+  return alternatives_ && is_derivable(set, outputs);
+}
+
+bool AtomGraph::reads_what_follows_from(const AtomSet& set, const std::vector<ValueId>& outputs) const {
   for (AtomId maker : set) {
     const auto& makes = atoms_[maker].makes;
     if (std::find_first_of(makes.begin(), makes.end(), outputs.begin(), outputs.end()) == makes.end())
@@ -293,21 +309,17 @@ bool AtomGraph::is_legal(const AtomSet& set, const std::vector<ValueId>& outputs
     for (AtomId id : set) {
       for (AtomId producer : atoms_[id].producers) {
         const bool inside = std::binary_search(set.begin(), set.end(), producer);
-        if (!inside && descendants_[maker].test(producer)) return false;
+        if (!inside && descendants_[maker].test(producer)) return true;
       }
     }
   }
-  return true;
+  return false;
 }
 
 AtomSet AtomGraph::detour(const AtomSet& set) const {
-  Bitset inside(atoms_.size()), above(atoms_.size()), below(atoms_.size());
-  for (AtomId id : set) {
-    inside.set(id);
-    above.unite(ancestors_[id]);
-    below.unite(descendants_[id]);
-  }
-  return Bitset::members_of_both(above, below, inside);
+  AtomSet result = between(set, set);
+  std::erase_if(result, [&](AtomId id) { return std::binary_search(set.begin(), set.end(), id); });
+  return result;
 }
 
 bool AtomGraph::repeats_class(const AtomSet& set) const {
@@ -338,37 +350,69 @@ bool AtomGraph::is_acyclic(const AtomSet& set) const {
   return rest.empty();
 }
 
+AtomSet AtomGraph::between(const AtomSet& from, const AtomSet& to) const {
+  AtomSet result;
+  // In an ordered graph nothing before the first or after the last stands on such a path.
+  const size_t first = is_ordered_ ? Bitset::word_of(from.front()) : 0,
+               last = Bitset::word_of(is_ordered_ ? to.back() : size() - 1);
+  for (size_t w = first; w <= last; ++w) {
+    uint64_t above = 0, below = 0;
+    for (AtomId id : from) below |= descendants_[id].word(w);
+    if (below == 0) continue;
+    for (AtomId id : to) above |= ancestors_[id].word(w);
+    for (uint64_t rest = above & below; rest != 0; rest &= rest - 1)
+      result.push_back(static_cast<AtomId>(w * 64) + std::countr_zero(rest));
+  }
+  return result;
+}
+
 bool AtomGraph::is_derivable(const AtomSet& set, const std::vector<ValueId>& without) const {
-  std::vector<bool> banned(graph_.value_count(), false), derived(graph_.value_count(), false);
-  for (ValueId value : without) banned[value] = true;
-  std::vector<size_t> waiting(atoms_.size());
-  std::vector<AtomId> ready;
-  for (AtomId id = 0; id < size(); ++id) {
-    waiting[id] = 0;
-    for (ValueId read : atoms_[id].reads) waiting[id] += graph_.is_input(read) ? 0 : 1;
-    if (waiting[id] == 0) ready.push_back(id);
+  // What follows from none of the Values is derivable, as everything is; the rest is derived, as far as the
+  // set may need it.
+  AtomSet makers;
+  for (ValueId value : without)
+    for (NodeId producer : graph_.value(value).producers)
+      if (atom_of_[producer] >= 0) add_sorted(makers, atom_of_[producer]);
+  const AtomSet region = between(makers, set);
+  std::unordered_set<ValueId> derived;
+  const auto is_there = [&](ValueId value) {
+    if (graph_.is_input(value) || derived.count(value) != 0) return true;
+    if (std::find(without.begin(), without.end(), value) != without.end()) return false;
+    const auto& producers = graph_.value(value).producers;
+    return std::any_of(producers.begin(), producers.end(), [&](NodeId producer) {
+      const AtomId maker = atom_of_[producer];
+      return maker >= 0 && !std::binary_search(region.begin(), region.end(), maker);
+    });
+  };
+  std::unordered_map<ValueId, std::vector<size_t>>
+      waiting;  // of a Value that is not there: places in the region
+  std::vector<int> missing(region.size(), 0);
+  std::vector<size_t> ready;
+  for (size_t i = 0; i < region.size(); ++i) {
+    for (ValueId read : atoms_[region[i]].reads) {
+      if (is_there(read)) continue;
+      waiting[read].push_back(i);
+      ++missing[i];
+    }
+    if (missing[i] == 0) ready.push_back(i);
   }
   while (!ready.empty()) {
-    const AtomId id = ready.back();
+    const size_t at = ready.back();
     ready.pop_back();
-    for (ValueId value : atoms_[id].makes) {
-      if (banned[value] || derived[value]) continue;
-      derived[value] = true;
-      for (AtomId reader : readers_[value]) {
-        if (--waiting[reader] == 0) ready.push_back(reader);
-      }
+    for (ValueId value : atoms_[region[at]].makes) {
+      if (is_there(value) || std::find(without.begin(), without.end(), value) != without.end()) continue;
+      derived.insert(value);
+      for (size_t reader : waiting[value])
+        if (--missing[reader] == 0) ready.push_back(reader);
     }
   }
-  std::vector<bool> made(graph_.value_count(), false);
-  for (AtomId id : set) {
-    for (ValueId value : atoms_[id].makes) made[value] = true;
-  }
-  for (AtomId id : set) {
-    for (ValueId read : atoms_[id].reads) {
-      if (!made[read] && !graph_.is_input(read) && !derived[read]) return false;
-    }
-  }
-  return true;
+  std::unordered_set<ValueId> made;
+  for (AtomId id : set) made.insert(atoms_[id].makes.begin(), atoms_[id].makes.end());
+  return std::all_of(set.begin(), set.end(), [&](AtomId id) {
+    const auto& reads = atoms_[id].reads;
+    return std::all_of(reads.begin(), reads.end(),
+                       [&](ValueId read) { return made.count(read) != 0 || is_there(read); });
+  });
 }
 
 }  // namespace korch

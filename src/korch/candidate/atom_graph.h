@@ -29,7 +29,7 @@ struct Atom {
 
 class AtomGraph {
  public:
-  // With `chains`, memory-bound primitives between which no cut could help become one atom:
+  // Memory-bound primitives between which no cut could help become one atom, of up to `longest_chain`:
   //  - an elementwise primitive or reshape whose only non-constant operand has no other use joins its
   //  producer;
   //  - an elementwise or layout primitive that did not, whose result has one use, by an elementwise primitive
@@ -37,7 +37,7 @@ class AtomGraph {
   //    as many elements, joins that, unless it could be the epilogue of a linear primitive;
   //  - a slice or reshape that did not, and has one consumer, joins that.
   // A transpose stays alone: it may be a mere change of layout, which costs nothing.
-  AtomGraph(const Graph& graph, bool chains);
+  AtomGraph(const Graph& graph, int longest_chain);
 
   const Graph& graph() const { return graph_; }
   int size() const { return static_cast<int>(atoms_.size()); }
@@ -67,7 +67,7 @@ class AtomGraph {
   AtomSet detour(const AtomSet& set) const;
 
  private:
-  void make_atoms(bool chains);
+  void make_atoms(int longest_chain);
   void link_atoms();
   void find_operands();
   void find_prologues();
@@ -80,7 +80,11 @@ class AtomGraph {
   void mark_epilogues();
   // The only node that reads the Value, where it is made by one node and no graph output; else kNoId.
   NodeId only_reader(ValueId value) const;
+  // What follows from atoms of `from` and is needed for atoms of `to`, by some producers; ascending.
+  AtomSet between(const AtomSet& from, const AtomSet& to) const;
   bool is_derivable(const AtomSet& set, const std::vector<ValueId>& without) const;
+  // Whether something that the set reads from outside follows from one of `outputs`, by some producers.
+  bool reads_what_follows_from(const AtomSet& set, const std::vector<ValueId>& outputs) const;
   bool is_acyclic(const AtomSet& set) const;
   bool repeats_class(const AtomSet& set) const;
 
@@ -93,6 +97,7 @@ class AtomGraph {
   std::vector<bool> epilogue_;                   // per node
   std::vector<Bitset> ancestors_, descendants_;  // through any producer of a class
   bool alternatives_ = false;
+  bool is_ordered_ = true;  // every atom's producers come before it
   int chained_nodes_ = 0;
 };
 

@@ -23,15 +23,9 @@ class Bitset {
     }
     return added != 0;
   }
-  // Members of `a` and `b` that are not in `except`, ascending.
-  static std::vector<int> members_of_both(const Bitset& a, const Bitset& b, const Bitset& except) {
-    std::vector<int> members;
-    for (size_t w = 0; w < a.words_.size(); ++w) {
-      for (uint64_t rest = a.words_[w] & b.words_[w] & ~except.words_[w]; rest != 0; rest &= rest - 1)
-        members.push_back(static_cast<int>(w * 64) + std::countr_zero(rest));
-    }
-    return members;
-  }
+  // 64 members, from 64 * w on, as bits.
+  uint64_t word(size_t w) const { return words_[w]; }
+  static size_t word_of(size_t i) { return i / 64; }
 
  private:
   std::vector<uint64_t> words_;

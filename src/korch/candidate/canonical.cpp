@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -70,17 +71,27 @@ std::vector<NodeId> plain_order(const Graph& graph, std::vector<NodeId> nodes) {
   std::sort(nodes.begin(), nodes.end());
   const Places places = places_of(graph, nodes);
   std::vector<NodeId> order;
-  std::vector<int> state(nodes.size(), 0);
-  const auto visit = [&](const auto& self, size_t i) -> void {
-    if (state[i] != 0) return;
-    state[i] = 1;
-    for (ValueId input : graph.node(nodes[i]).inputs) {
-      const auto inside = places.find(input);
-      if (inside != places.end()) self(self, inside->second);
-    }
-    order.push_back(nodes[i]);
+  std::vector<bool> is_open(nodes.size(), false);
+  std::vector<std::pair<size_t, size_t>> path;  // place, operand to look at next
+  const auto open = [&](size_t i) {
+    if (is_open[i]) return;
+    is_open[i] = true;
+    path.emplace_back(i, 0);
   };
-  for (size_t i = 0; i < nodes.size(); ++i) visit(visit, i);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    open(i);
+    while (!path.empty()) {
+      const size_t at = path.back().first;
+      const std::vector<ValueId>& inputs = graph.node(nodes[at]).inputs;
+      if (path.back().second == inputs.size()) {
+        order.push_back(nodes[at]);
+        path.pop_back();
+        continue;
+      }
+      const auto inside = places.find(inputs[path.back().second++]);
+      if (inside != places.end()) open(inside->second);
+    }
+  }
   return order;
 }
 
@@ -166,32 +177,45 @@ std::vector<NodeId> canonical_order(const Graph& graph, const std::vector<NodeId
   // Among the nodes whose operands are there: by color, then by the numbers their operands have got so far,
   // so that choices between symmetric parts agree with each other.
   std::unordered_map<ValueId, uint64_t> number;
-  const auto key = [&](size_t i) {
+  const auto operand_numbers = [&](size_t i) {
     std::vector<uint64_t> operands;
     for (ValueId input : graph.node(order[i]).inputs) {
       const auto found = number.find(input);
       operands.push_back(found == number.end() ? UINT64_MAX : found->second);
     }
-    return std::pair(colors[i], operands);
+    return operands;
   };
-  const auto is_ready = [&](size_t i) {
-    const auto& inputs = graph.node(order[i]).inputs;
-    return std::all_of(inputs.begin(), inputs.end(),
-                       [&](ValueId v) { return !places.contains(v) || number.contains(v); });
-  };
-  std::vector<NodeId> result;
-  std::vector<bool> done(order.size(), false);
-  while (result.size() < order.size()) {
-    size_t best = order.size();
-    for (size_t i = 0; i < order.size(); ++i) {
-      if (!done[i] && is_ready(i) && (best == order.size() || key(i) < key(best))) best = i;
+  std::vector<size_t> missing(order.size(), 0);
+  std::vector<std::vector<size_t>> readers(order.size());
+  std::map<Hash, std::vector<size_t>> ready;  // by color, in the plain order
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (ValueId input : graph.node(order[i]).inputs) {
+      const auto inside = places.find(input);
+      if (inside == places.end()) continue;
+      ++missing[i];
+      readers[inside->second].push_back(i);
     }
-    KORCH_ASSERT(best < order.size(), "a candidate must be acyclic");
-    done[best] = true;
-    result.push_back(order[best]);
-    for (ValueId input : graph.node(order[best]).inputs) number.emplace(input, number.size());
-    for (ValueId output : graph.node(order[best]).outputs) number.emplace(output, number.size());
+    if (missing[i] == 0) ready[colors[i]].push_back(i);
   }
+  std::vector<NodeId> result;
+  while (!ready.empty()) {
+    std::vector<size_t>& alike = ready.begin()->second;
+    auto best = alike.begin();
+    if (alike.size() > 1)
+      best = std::min_element(alike.begin(), alike.end(), [&](size_t a, size_t b) {
+        return std::pair(operand_numbers(a), a) < std::pair(operand_numbers(b), b);
+      });
+    const size_t place = *best;
+    alike.erase(best);
+    if (alike.empty()) ready.erase(ready.begin());
+    const Node& node = graph.node(order[place]);
+    result.push_back(order[place]);
+    for (ValueId input : node.inputs) number.emplace(input, number.size());
+    for (ValueId output : node.outputs) number.emplace(output, number.size());
+    for (size_t reader : readers[place])
+      if (--missing[reader] == 0) ready[colors[reader]].push_back(reader);
+  }
+  KORCH_ASSERT(result.size() == order.size(), "a candidate must be acyclic");
   return result;
 }
 
@@ -200,6 +224,7 @@ Candidate make_candidate(const Graph& graph, const std::vector<NodeId>& nodes,
   Candidate candidate;
   candidate.nodes = canonical_order(graph, nodes);
   const Places places = places_of(graph, candidate.nodes);
+  const std::unordered_set<ValueId> available(outputs.begin(), outputs.end());
   std::unordered_set<ValueId> seen;
   for (NodeId id : candidate.nodes) {
     for (ValueId input : graph.node(id).inputs) {
@@ -207,8 +232,7 @@ Candidate make_candidate(const Graph& graph, const std::vector<NodeId>& nodes,
       (graph.constant(input) != nullptr ? candidate.constants : candidate.inputs).push_back(input);
     }
     for (ValueId output : graph.node(id).outputs) {
-      if (std::find(outputs.begin(), outputs.end(), output) != outputs.end())
-        candidate.outputs.push_back(output);
+      if (available.contains(output)) candidate.outputs.push_back(output);
     }
   }
   return candidate;

@@ -1,5 +1,8 @@
+#include "korch/candidate/enumerate.h"
+
 #include <algorithm>
 #include <queue>
+#include <span>
 #include <unordered_set>
 
 #include "korch/candidate/atom_graph.h"
@@ -8,10 +11,17 @@
 namespace korch {
 namespace {
 
+// Of a Value with more readers than any network has but where thousands of primitives meet a set grows by a
+// few: kernels have no more outputs than these, and every set would else have thousands of neighbours.
+constexpr int64_t kManyReaders = 64, kNearReaders = 4;
+
 class Enumerator {
  public:
-  Enumerator(const Graph& graph, const EnumerateOptions& options)
-      : graph_(graph), options_(options), atoms_(graph, options.rule_chain) {}
+  Enumerator(const Graph& graph, const EnumerateOptions& options, const Deadline& deadline)
+      : graph_(graph),
+        options_(options),
+        deadline_(deadline),
+        atoms_(graph, options.rule_chain ? options.max_primitives : 1) {}
 
   Enumeration run() {
     if (atoms_.chained_nodes() > 0) result_.pruned["chain"] = atoms_.chained_nodes();
@@ -19,7 +29,10 @@ class Enumerator {
       if (!atoms_.is_convex({sink})) continue;  // one of several producers, which needs its own result
       const Atom& atom = atoms_.atom(sink);
       for (NodeId node : atom.nodes) add({node}, graph_.node(node).outputs);
-      grow_from(sink);
+      if (deadline_.is_over())
+        prune(Rule::budget);
+      else
+        grow_from(sink);
     }
     return std::move(result_);
   }
@@ -73,15 +86,24 @@ class Enumerator {
     return bytes;
   }
 
+  // Of the atoms that read one Value those before `sink`, the last few of them where they are too many.
+  std::span<const AtomId> near_readers(const std::vector<AtomId>& readers, AtomId sink) {
+    const auto end = std::upper_bound(readers.begin(), readers.end(), sink);
+    if (static_cast<int64_t>(readers.size()) <= kManyReaders) return {readers.begin(), end};
+    prune(Rule::readers);
+    return {end - std::min<int64_t>(end - readers.begin(), kNearReaders), end};
+  }
+
   // Producers, consumers and siblings that read the same Value, before `sink`; ascending.
   std::vector<AtomId> neighbours(const AtomSet& set, AtomId sink) {
     std::vector<AtomId> result;
     for (AtomId id : set) {
       const Atom& atom = atoms_.atom(id);
       result.insert(result.end(), atom.producers.begin(), atom.producers.end());
-      result.insert(result.end(), atom.consumers.begin(), atom.consumers.end());
+      const std::span<const AtomId> consumers = near_readers(atom.consumers, sink);
+      result.insert(result.end(), consumers.begin(), consumers.end());
       for (ValueId read : atom.reads) {
-        for (AtomId sibling : atoms_.readers(read)) {
+        for (AtomId sibling : near_readers(atoms_.readers(read), sink)) {
           if (sibling == id) continue;
           if (may_share(atoms_, id, sibling, options_))
             result.push_back(sibling);
@@ -186,6 +208,7 @@ class Enumerator {
 
   const Graph& graph_;
   const EnumerateOptions& options_;
+  const Deadline& deadline_;
   const AtomGraph atoms_;
   std::unordered_set<Hash, HashHasher> made_;
   Enumeration result_;
@@ -212,7 +235,11 @@ EnumerateOptions EnumerateOptions::unpruned() {
 }
 
 Enumeration enumerate_candidates(const Graph& graph, const EnumerateOptions& options) {
-  return Enumerator(graph, options).run();
+  return enumerate_until(graph, options, Deadline());
+}
+
+Enumeration enumerate_until(const Graph& graph, const EnumerateOptions& options, const Deadline& deadline) {
+  return Enumerator(graph, options, deadline).run();
 }
 
 }  // namespace korch

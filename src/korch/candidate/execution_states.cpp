@@ -92,7 +92,7 @@ class StateCount {
 }  // namespace
 
 std::optional<double> count_execution_states(const Graph& graph, size_t max_frontiers) {
-  const AtomGraph atoms(graph, false);
+  const AtomGraph atoms(graph, 1);
   return StateCount(atoms).run(max_frontiers);
 }
 

@@ -151,10 +151,14 @@ const char* name(Rule rule) {
       return "sharing";
     case Rule::sink_domains:
       return "sink_domains";
+    case Rule::readers:
+      return "readers";
     case Rule::sets_per_sink:
       return "sets_per_sink";
     case Rule::max_candidates:
       return "max_candidates";
+    case Rule::budget:
+      return "budget";
   }
   return "";
 }
@@ -202,9 +206,11 @@ bool may_share(const AtomGraph& graph, AtomId first, AtomId second, const Enumer
 AtomSet sinks_of(const AtomGraph& graph, const AtomSet& set) {
   AtomSet sinks;
   for (AtomId id : set) {
-    const auto& consumers = graph.atom(id).consumers;
-    if (std::none_of(consumers.begin(), consumers.end(),
-                     [&](AtomId consumer) { return contains(set, consumer); }))
+    const AtomSet& consumers = graph.atom(id).consumers;
+    // The shorter list is gone through: one Value may have thousands of readers.
+    const AtomSet& shorter = consumers.size() < set.size() ? consumers : set;
+    const AtomSet& longer = consumers.size() < set.size() ? set : consumers;
+    if (std::none_of(shorter.begin(), shorter.end(), [&](AtomId other) { return contains(longer, other); }))
       sinks.push_back(id);
   }
   return sinks;

@@ -23,8 +23,10 @@ enum class Rule {
   window_dot,       // a depthwise window fused with what it reads, or without a linear primitive after it
   sharing,       // siblings joined by a shared input over different domains, or although one needs the other
   sink_domains,  // sinks over different domains
+  readers,       // of one Value, beyond the near ones
   sets_per_sink,
-  max_candidates
+  max_candidates,
+  budget  // sinks from which nothing was grown
 };
 
 const char* name(Rule rule);
