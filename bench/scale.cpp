@@ -1,18 +1,24 @@
-// How planning scales: a generated transformer or convolution network of any depth, compiled as `korch
-// compile` does.
+// How compiling scales: a generated network of any depth, compiled as `korch compile` does, or written as a
+// model.
 //
 //     build/release/bench/bench_scale transformer --layers 48
 //     build/release/bench/bench_scale convolutions --layers 500
+//     build/release/bench/bench_scale pointwise --layers 20000 --no-measure --strategy greedy
+//     build/release/bench/bench_scale pointwise --layers 5000 --write chain.onnx
 //
-// Configure with -DKORCH_BENCH=ON. Repeated blocks share their kernels, so that nearly all of the time is
-// enumeration and solving.
+// Configure with -DKORCH_BENCH=ON. A layer of transformer and a convolution of convolutions are several
+// primitives each, a layer of the others is one primitive or two. Repeated blocks share their kernels, so
+// that nearly all of the time is enumeration and solving; in `pointwise` no two kernels are alike.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <random>
 
 #include "korch/base/files.h"
+#include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
+#include "korch/fission/fission.h"
+#include "korch/onnx/export.h"
 
 namespace korch {
 namespace {
@@ -69,6 +75,59 @@ class Network {
     value_ = op(Op::Relu, {op(Op::Add, {value_, y})});
   }
 
+  // Of a chain: Relu, a sum and a product with constants of their own.
+  void add_pointwise(int i) {
+    const double constant = 1 + 1e-4 * i;
+    const auto scalar = [&] {
+      return graph_.add_constant(HostTensor::of<float>(DType::f32, {}, {static_cast<float>(constant)}));
+    };
+    value_ = i % 3 == 0   ? op(Op::Relu, {value_})
+             : i % 3 == 1 ? op(Op::Add, {value_, scalar()})
+                          : op(Op::Mul, {value_, scalar()});
+  }
+
+  void add_conv_relu(int64_t width) {
+    const ConvAttrs attrs{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1};
+    value_ = op(Op::Relu, {op(Op::Conv, {value_, weights({width, width, 3, 3}), weights({width})}, attrs)});
+  }
+
+  void add_matmul(int64_t width) {
+    value_ = op(Op::MatMul, {value_, weights({width, width})}, MatMulAttrs{});
+  }
+
+  // Each sum reads one made a while before as well.
+  void add_skip(int i) {
+    constexpr size_t kBack = 40;
+    values_.push_back(value_);
+    const ValueId other = i % 7 == 0 && values_.size() > kBack ? values_[values_.size() - kBack] : value_;
+    value_ = i % 2 == 0 ? op(Op::Add, {value_, other}) : op(Op::Tanh, {value_});
+  }
+
+  // One Value that everything reads.
+  void add_reader(int i) {
+    const ValueId x = graph_.inputs()[0];
+    const ValueId scaled =
+        op(Op::Mul, {x, graph_.add_constant(HostTensor::of<float>(DType::f32, {}, {1 + 0.01f * i}))});
+    value_ = op(Op::Add, {value_, scaled});
+  }
+
+  // Two slices of the Value so far, exchanged.
+  void add_concat(int64_t width) {
+    const auto half = [&](int64_t start) {
+      return op(Op::Slice, {value_}, SliceAttrs{{0, start}, {1, width / 2}, {1, 1}});
+    };
+    const ValueId first = half(0), second = half(width / 2);
+    value_ = op(Op::Relu, {op(Op::Concat, {second, first}, AxisAttrs{1})});
+  }
+
+  // All inputs of one Concat.
+  void concat_all(int count) {
+    std::vector<ValueId> parts;
+    for (int i = 0; i < count; ++i)
+      parts.push_back(op(i % 2 == 0 ? Op::Relu : Op::Tanh, {graph_.inputs()[0]}));
+    value_ = op(Op::Concat, std::move(parts), AxisAttrs{0});
+  }
+
   Graph finish() {
     graph_.set_outputs({value_}, {"y"});
     return graph_;
@@ -78,20 +137,47 @@ class Network {
   Graph graph_;
   std::mt19937 random_{1};
   ValueId value_;
+  std::vector<ValueId> values_;
 };
+
+const std::vector<std::string> kKinds = {"transformer", "convolutions", "pointwise", "conv_relu", "matmul",
+                                         "skips",       "fan_out",      "concats",   "concat"};
+
+Graph network(const std::string& kind, int layers) {
+  if (kind == "transformer") {
+    Network n({1, 128, 128});
+    for (int i = 0; i < layers; ++i) n.add_transformer_layer(128, 128, 4);
+    return n.finish();
+  }
+  if (kind == "convolutions") {
+    Network n({1, 64, 14, 14});
+    for (int i = 0; i < layers / 3; ++i) n.add_convolutions(64);
+    return n.finish();
+  }
+  if (kind == "conv_relu") {
+    Network n({1, 8, 14, 14});
+    for (int i = 0; i < layers / 2; ++i) n.add_conv_relu(8);
+    return n.finish();
+  }
+  constexpr int64_t kWidth = 64;
+  Network n({1, kWidth});
+  for (int i = 0; i < layers && kind != "concat"; ++i) {
+    if (kind == "pointwise") n.add_pointwise(i);
+    if (kind == "matmul") n.add_matmul(kWidth);
+    if (kind == "skips") n.add_skip(i);
+    if (kind == "fan_out" && i % 2 == 0) n.add_reader(i);
+    if (kind == "concats" && i % 4 == 0) n.add_concat(kWidth);
+  }
+  if (kind == "concat") n.concat_all(layers);
+  return n.finish();
+}
 
 void run(const std::string& kind, int layers, CompileOptions& options) {
   const TempDir folder;
   if (options.database_path.empty()) options.database_path = folder.path() + "/kernels.db";
-  const bool transformer = kind == "transformer";
-  Network network(transformer ? Shape{1, 128, 128} : Shape{1, 64, 14, 14});
-  for (int i = 0; i < (transformer ? layers : layers / 3); ++i) {
-    if (transformer)
-      network.add_transformer_layer(128, 128, 4);
-    else
-      network.add_convolutions(64);
-  }
-  const CompileResult result = compile_graph(network.finish(), kind, folder.path() + "/m.so", options);
+  const Stopwatch stopwatch;
+  const CompileResult result = compile_graph(network(kind, layers), kind, folder.path() + "/m.so", options);
+  const double seconds = stopwatch.seconds();
   const PlanReport& r = result.plan.report;
   fmt::print(
       "{} of {} layers: {} primitives, {} candidates, {} columns of {} different kernels, "
@@ -99,8 +185,11 @@ void run(const std::string& kind, int layers, CompileOptions& options) {
       kind, layers, r.primitives, r.candidates, r.columns, r.kernels, r.measured, result.measured);
   fmt::print("objective {:.1f} us, bound {:.1f} us, gap {:.3f} %, {}, {} solves, {:.1f} s\n", r.objective_us,
              r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.solver_s);
-  for (const auto& [stage, seconds] : result.stage_seconds)
-    fmt::print("  {:<14} {:8.1f} s\n", stage, seconds);
+  for (const auto& [stage, stage_s] : result.stage_seconds)
+    fmt::print("  {:<14} {:8.1f} s\n", stage, stage_s);
+  for (const std::string& limit : r.limits) fmt::print("  {}\n", limit);
+  fmt::print("{} steps, {} kernels compiled, {:.1f} s in all\n", result.plan.steps.size(), result.compiled,
+             seconds);
 }
 
 }  // namespace
@@ -113,13 +202,24 @@ int main(int argc, char** argv) {
   korch::CompileOptions options;
   options.threads = 2;
   options.verify = false;
-  app.add_option("kind", kind)->required()->check(CLI::IsMember({"transformer", "convolutions"}));
+  app.add_option("kind", kind)->required()->check(CLI::IsMember(korch::kKinds));
   app.add_option("--layers", layers)->check(CLI::Range(1, 100000));
   app.add_option("--profile-db", options.database_path);
   app.add_flag("!--no-alternatives", options.alternatives);
+  app.add_flag("!--no-measure", options.measure);
+  app.add_flag("--verify", options.verify);
+  app.add_option("--budget", options.budget_s, "seconds");
+  app.add_option("--strategy", options.strategy)
+      ->transform(CLI::CheckedTransformer(std::map<std::string, korch::Strategy>{
+          {"optimal", korch::Strategy::optimal}, {"greedy", korch::Strategy::greedy}}));
+  std::string model;
+  app.add_option("--write", model, "the network as an ONNX model, instead of compiling it");
   CLI11_PARSE(app, argc, argv);
   try {
-    korch::run(kind, layers, options);
+    if (!model.empty())
+      korch::export_onnx(korch::fission(korch::network(kind, layers)), model);
+    else
+      korch::run(kind, layers, options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

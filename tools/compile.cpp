@@ -78,8 +78,8 @@ void set_strategy(CompileOptions& options, const std::string& text) {
     options.strategy = strategy;
     if (text == name(strategy)) return;
   }
-  throw CLI::ValidationError("--strategy", "must be optimal, published, greedy, unfused or random:SEED, not '" +
-                                               text + "'");
+  throw CLI::ValidationError(
+      "--strategy", "must be optimal, published, greedy, unfused or random:SEED, not '" + text + "'");
 }
 
 bool stopped_before_plan(const CompileArguments& arguments) {
@@ -118,6 +118,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
         {"struck", struck},
         {"kernels_compiled", result.compiled},
         {"kernels_measured", result.measured},
+        {"limits", r.limits},
         {"seconds", result.stage_seconds},
         {"warnings", result.warnings}};
     print_json(json);
@@ -144,6 +145,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
     runs += fmt::format("{}{} plan {:.1f} us{}", runs.empty() ? "run whole: " : "; ", run.plan,
                         run.measured_us, runs.empty() ? " (kept: no other is faster beyond doubt)" : "");
   if (!runs.empty()) fmt::print("{}\n", runs);
+  for (const std::string& limit : r.limits) fmt::print("limit reached: {}\n", limit);
   fmt::print(
       "{} candidates, {} columns of {} different kernels, {} measured; {} kernels compiled and {} "
       "measured now\n",
@@ -219,7 +221,7 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
   verb->add_flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
   verb->add_option("--budget", arguments->budget,
-                   "stop measuring after TIME (90s, 5m) and take the best plan so far");
+                   "compile within TIME (90s, 5m): the best plan found by then, greedy fusion's at least");
   verb->add_option("--dump-dir", options.dump_dir, "write every stage as text into this folder");
   verb->add_option("--stop-after", options.stop_after, "end after a stage")
       ->check(CLI::IsMember({"import", "fission", "alternatives", "candidates", "columns", "plan"}));

@@ -23,14 +23,18 @@ Target target() {
 // As the driver decides what greedy may fuse.
 std::vector<Candidate> greedy_groups(const Graph& graph) {
   std::unordered_map<Hash, bool, HashHasher> known;
-  return greedy_candidates(graph, [&](const Candidate& candidate) {
-    const Hash hash = canonical_hash(graph, candidate);
-    if (const auto found = known.find(hash); found != known.end()) return found->second;
-    bool any = false;
-    for (const Implementation& way : implementations(graph, candidate, target(), Accuracy::standard))
-      if ((any = generate(graph, candidate, way, target()).ok())) break;
-    return known[hash] = any;
-  });
+  return greedy_candidates(graph,
+                           [&](const Candidate& candidate) {
+                             const Hash hash = canonical_hash(graph, candidate);
+                             if (const auto found = known.find(hash); found != known.end())
+                               return found->second;
+                             bool any = false;
+                             for (const Implementation& way :
+                                  implementations(graph, candidate, target(), Accuracy::standard))
+                               if ((any = generate(graph, candidate, way, target()).ok())) break;
+                             return known[hash] = any;
+                           })
+      .candidates;
 }
 
 }  // namespace

@@ -187,12 +187,14 @@ Subject::Program& Subject::program(Kind kind) {
   if (kind == Kind::random) candidates = enumerate_candidates(graph).candidates;
   if (kind == Kind::unfused) candidates = unfused_candidates(graph);
   if (kind == Kind::greedy)
-    candidates = greedy_candidates(graph, [&](const Candidate& candidate) {
-      for (const Implementation& way : implementations(graph, candidate, target_, setting_.accuracy))
-        if (generate(graph, candidate, way, target_).ok()) return true;
-      return false;
-    });
-  program->columns = build_columns(graph, std::move(candidates), target_, kNominalPeaks, setting_.accuracy);
+    candidates =
+        greedy_candidates(graph, [&](const Candidate& candidate) {
+          for (const Implementation& way : implementations(graph, candidate, target_, setting_.accuracy))
+            if (generate(graph, candidate, way, target_).ok()) return true;
+          return false;
+        }).candidates;
+  program->columns =
+      build_columns(graph, std::move(candidates), target_, kNominalPeaks, {.accuracy = setting_.accuracy});
   program->bank = std::make_unique<KernelBank>(graph, target_, nullptr, kNoFootprint);
   return *program;
 }

@@ -86,11 +86,11 @@ class Enumerator {
     return bytes;
   }
 
-  // Of the atoms that read one Value those before `sink`, the last few of them where they are too many.
+  // Of the atoms that read one Value all, or the last few before `sink` where they are too many.
   std::span<const AtomId> near_readers(const std::vector<AtomId>& readers, AtomId sink) {
-    const auto end = std::upper_bound(readers.begin(), readers.end(), sink);
-    if (static_cast<int64_t>(readers.size()) <= kManyReaders) return {readers.begin(), end};
+    if (static_cast<int64_t>(readers.size()) <= kManyReaders) return readers;
     prune(Rule::readers);
+    const auto end = std::upper_bound(readers.begin(), readers.end(), sink);
     return {end - std::min<int64_t>(end - readers.begin(), kNearReaders), end};
   }
 

@@ -241,17 +241,30 @@ double lower_bound_us(double flops, double bytes, const Target& target, const Pe
 }
 
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
-                      const Peaks& peaks, Accuracy accuracy, Layouts layouts) {
+                      const Peaks& peaks, const ColumnOptions& options) {
   Builder builder(graph, target, peaks);
-  for (size_t i = 0; i < candidates.size(); ++i) {
+  struct Ways {
+    std::vector<Implementation> ways;
     std::vector<Refusal> refused;
-    std::vector<Implementation> ways = implementations(graph, candidates[i], target, accuracy, &refused);
-    if (layouts == Layouts::row_major && std::any_of(ways.begin(), ways.end(), is_row_major))
-      std::erase_if(ways, [](const Implementation& way) { return !is_row_major(way); });
+  };
+  std::unordered_map<Hash, Ways, HashHasher> known;  // isomorphic candidates have the same ones
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (i >= options.optional_from && options.deadline.is_over()) {
+      builder.result.refused["budget"] += static_cast<int>(candidates.size() - i);
+      candidates.resize(i);
+      break;
+    }
+    const Hash hash = canonical_hash(graph, candidates[i]);
+    const auto [place, is_new] = known.try_emplace(hash);
+    auto& [ways, refused] = place->second;
+    if (is_new) {
+      ways = implementations(graph, candidates[i], target, options.accuracy, &refused);
+      if (options.layouts == Layouts::row_major && std::any_of(ways.begin(), ways.end(), is_row_major))
+        std::erase_if(ways, [](const Implementation& way) { return !is_row_major(way); });
+    }
     if (ways.empty())
       ++builder.result
             .refused[refused.empty() ? name(RefusalReason::no_kernel_family) : name(refused[0].reason)];
-    const Hash hash = canonical_hash(graph, candidates[i]);
     for (const Implementation& way : ways)
       builder.add_candidate(static_cast<int>(i), candidates[i], hash, way);
   }

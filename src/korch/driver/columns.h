@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/implementation.h"
 #include "korch/solve/problem.h"
@@ -42,10 +43,17 @@ struct Columns {
 
 enum class Layouts { all, row_major };  // of what kernels read and write; row_major: where a kernel can
 
+struct ColumnOptions {
+  Accuracy accuracy = Accuracy::standard;
+  Layouts layouts = Layouts::all;
+  Deadline deadline = {};  // after which candidates from `optional_from` on get no columns
+  size_t optional_from = 0;
+};
+
 // `candidates` decides the strategy: all of them, greedy groups, or single primitives. Costs are lower bounds
 // from `peaks` (DESIGN: launch + max(bytes / bandwidth, flops / peak)), unmeasured; views cost nothing.
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
-                      const Peaks& peaks, Accuracy accuracy, Layouts layouts = Layouts::all);
+                      const Peaks& peaks, const ColumnOptions& options = {});
 
 // Whether a Reshape from one shape to the other leaves every element where it is. False when unsure (an
 // extent is zero, the shapes have no common factors in order, a layout is blocked).

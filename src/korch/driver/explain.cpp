@@ -70,6 +70,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   for (const StruckKernel& kernel : r.struck)
     text += fmt::format("struck, so that no plan takes it: {}: {}\n", kernel.kernel, kernel.reason);
+  for (const std::string& limit : r.limits) text += "limit reached: " + limit + "\n";
   if (kept_plan(r) != "solver's")
     text += fmt::format("the next two lines are of the solver's plan; the {} plan was faster, run whole\n",
                         kept_plan(r));

@@ -85,13 +85,13 @@ Fault fault_of(const Error& error, const Graph& imported, const Plan& plan, cons
 }  // namespace
 
 std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const std::string& executable,
-                                const std::string& name, bool verify) {
+                                const std::string& name, bool verify, const Deadline& deadline) {
   try {
     if (!verify) {
       const LoadedExecutable loaded(executable);
       return std::nullopt;
     }
-    VerifyResult check = compare_executable(imported, executable, {.samples = 1});
+    VerifyResult check = compare_executable(imported, executable, {.samples = 1, .deadline = deadline});
     if (check.passed) return std::nullopt;
     Fault fault{Error(ErrorKind::accuracy, failure_text(check)), {}};
     for (StepDeviation& wrong : check.bisection.wrong)

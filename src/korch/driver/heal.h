@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/driver/bisect.h"
 #include "korch/driver/pipeline.h"
 #include "korch/profile/strikes.h"
@@ -30,9 +31,9 @@ struct Fault {
 };
 
 // Loads an executable and, if asked to, compares it with the network on one sample. Messages call it `name`.
-// Throws what is nobody's fault: no memory, an interruption.
+// Throws what is nobody's fault: no memory, an interruption; BudgetSpent when the deadline comes first.
 std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const std::string& executable,
-                                const std::string& name, bool verify);
+                                const std::string& name, bool verify, const Deadline& deadline = {});
 
 class Healer {
  public:

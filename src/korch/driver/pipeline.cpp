@@ -12,6 +12,7 @@
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
+#include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/bench.h"
@@ -32,10 +33,17 @@
 namespace korch {
 namespace {
 
+// Primitives of a network whose program is solved in tens of seconds. The solver's work grows faster than the
+// program, and the enumeration's limits leave less and less of each part.
+constexpr int kLargestProgram = 4000;
+
 // State of one compilation: what the stages share.
 class Compilation {
  public:
-  Compilation(const std::string& name, const CompileOptions& options) : name_(name), options_(options) {
+  Compilation(const std::string& name, const CompileOptions& options)
+      : name_(name),
+        options_(options),
+        deadline_(options.budget_s > 0 ? Deadline(options.budget_s) : Deadline()) {
     if (options_.strategy == Strategy::random) options_.measure = false;
   }
 
@@ -68,6 +76,11 @@ class Compilation {
     while (const std::optional<Fault> fault = plan_and_package(imported, primitive, output))
       for (std::string& warning : healer.heal(*fault, options_))
         result_.warnings.push_back(std::move(warning));
+    if (deadline_.is_over() && options_.stop_after.empty())
+      result_.warnings.push_back(fmt::format(
+          "the budget of {:.0f} s was not enough for what has to be done whatever it is: that took "
+          "{:.1f} s",
+          options_.budget_s, options_.budget_s - deadline_.left_s()));
     report_warnings();
     return result_;
   }
@@ -78,6 +91,7 @@ class Compilation {
   std::optional<Fault> plan_and_package(const Graph& imported, const Graph& primitive,
                                         const std::string& output) {
     report_ = {};
+    first_optional_ = std::numeric_limits<size_t>::max();
     has_kernel_.clear();
     greedy_groups_.clear();
 
@@ -95,8 +109,12 @@ class Compilation {
     if (stopped("candidates")) return std::nullopt;
 
     Columns columns = stage("columns", [&] {
-      return build_columns(graph, std::move(candidates), target_, peaks, options_.accuracy,
-                           options_.strategy == Strategy::published ? Layouts::row_major : Layouts::all);
+      ColumnOptions column_options;
+      column_options.accuracy = options_.accuracy;
+      if (options_.strategy == Strategy::published) column_options.layouts = Layouts::row_major;
+      column_options.deadline = early_deadline();
+      column_options.optional_from = first_optional_;
+      return build_columns(graph, std::move(candidates), target_, peaks, column_options);
     });
     dump("4-columns.txt", [&] { return describe(graph, columns); });
     if (stopped("columns")) return std::nullopt;
@@ -106,9 +124,10 @@ class Compilation {
     const Choice choice = stage("solve", [&] {
       if (options_.strategy == Strategy::random) return random_choice(graph, columns, *bank);
       return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), strikes(),
-                          stopwatch_, greedy_groups_, report_.pruned},
+                          search_deadline(), greedy_groups_, report_.pruned},
                          columns, *bank);
     });
+    report_.limits.insert(report_.limits.end(), choice.limits.begin(), choice.limits.end());
     dump("4-columns.txt", [&] { return describe(graph, columns); });  // now with costs
     BuiltPlan built = stage("plan", [&] { return make_plan(graph, columns, choice, *bank); });
     dump("5-plan.json", [&] { return plan_to_json(built.plan); });
@@ -189,10 +208,11 @@ class Compilation {
     Rewritten rewritten;
     rewritten.graph = rewritten.base = primitive;
     const bool rewrites = options_.strategy != Strategy::greedy && options_.strategy != Strategy::unfused;
-    if (!options_.alternatives || !rewrites) return rewritten;
+    if (!options_.alternatives || !rewrites || is_large(primitive)) return rewritten;
     rewritten = add_alternatives(primitive, {.strict = options_.accuracy == Accuracy::strict,
                                              .only = options_.rules,
-                                             .alternatives = options_.strategy != Strategy::published});
+                                             .alternatives = options_.strategy != Strategy::published,
+                                             .deadline = early_deadline()});
     verify(rewritten.graph, Stage::primitive);
     report_.pruned = rewritten.limited;
     report_.alternative_constant_bytes = rewritten.constant_bytes;
@@ -207,9 +227,17 @@ class Compilation {
     return !node.dead && info(node.op).category != Category::constant;
   }
 
+  static bool is_large(const Graph& graph) { return computing_nodes(graph) > kLargestProgram; }
+
+  static int computing_nodes(const Graph& graph) {
+    int count = 0;
+    for (NodeId id = 0; id < graph.node_count(); ++id) count += is_computing(graph.node(id));
+    return count;
+  }
+
   std::vector<Candidate> find_candidates(const Graph& base, const Graph& graph) {
     verify(base, Stage::primitive);
-    for (NodeId id : base.topological_order()) report_.primitives += is_computing(base.node(id));
+    report_.primitives = computing_nodes(base);
     report_.execution_states = count_execution_states(base);
     if (options_.strategy == Strategy::unfused) return unfused_candidates(base);
     if (options_.strategy == Strategy::published) {
@@ -218,11 +246,19 @@ class Compilation {
       return std::move(enumeration.candidates);
     }
     if (options_.strategy == Strategy::random) return enumerate_candidates(graph).candidates;
-    std::vector<Candidate> greedy =
-        greedy_candidates(base, [&](const Candidate& c) { return has_kernel(base, c); });
-    if (options_.strategy == Strategy::greedy) return greedy;
+    Enumeration groups = greedy_candidates(base, [&](const Candidate& c) { return has_kernel(base, c); });
+    report_.pruned.merge(groups.pruned);
+    std::vector<Candidate>& greedy = groups.candidates;
+    if (options_.strategy == Strategy::greedy) return std::move(greedy);
+    if (is_large(base)) {
+      report_.limits.push_back(
+          fmt::format("program_size: {} primitives, more than {}: without alternatives, of "
+                      "all that could be kernels greedy's groups alone",
+                      report_.primitives, kLargestProgram));
+      return std::move(greedy);
+    }
     for (const Candidate& candidate : greedy) greedy_groups_.insert({candidate.nodes, candidate.outputs});
-    Enumeration enumeration = enumerate_candidates(graph);
+    Enumeration enumeration = enumerate_until(graph, {}, early_deadline());
     report_.pruned.merge(enumeration.pruned);
     // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by
     // construction.
@@ -232,7 +268,32 @@ class Compilation {
     for (Candidate& candidate : greedy)
       if (known.count({candidate.nodes, candidate.outputs}) == 0)
         enumeration.candidates.push_back(std::move(candidate));
+    if (options_.budget_s > 0) put_least_first(enumeration.candidates);
     return std::move(enumeration.candidates);
+  }
+
+  // What makes greedy's plan, and single primitives where a kernel of that is refused.
+  void put_least_first(std::vector<Candidate>& candidates) {
+    const auto rest = std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+      return c.nodes.size() == 1 || greedy_groups_.count({c.nodes, c.outputs}) != 0;
+    });
+    first_optional_ = static_cast<size_t>(rest - candidates.begin());
+  }
+
+  // Of the budget: until when there may be more alternatives, candidates and columns; until when is measured
+  // and solved. The rest is for packaging and verifying.
+  Deadline early_deadline() const {
+    constexpr double kForTheRest = 0.6;
+    return deadline_.earlier_by(kForTheRest * options_.budget_s);
+  }
+  // A compilation that has begun to verify may take a little longer than its budget.
+  Deadline last_deadline() const {
+    constexpr double kLittle = 0.1, kLittle_s = 2;
+    return deadline_.earlier_by(-(kLittle * options_.budget_s + kLittle_s));
+  }
+  Deadline search_deadline() const {
+    constexpr double kForTheRest = 0.2;
+    return deadline_.earlier_by(kForTheRest * options_.budget_s);
   }
 
   bool has_kernel(const Graph& graph, const Candidate& candidate) {
@@ -282,6 +343,7 @@ class Compilation {
     report.rules = report_.rules;
     report.alternatives = report_.alternatives;
     report.alternative_constant_bytes = report_.alternative_constant_bytes;
+    report.limits = report_.limits;
     std::set<NodeId> computed;
     for (int id : solution.chosen) {
       const ColumnInfo& info = columns.infos[id];
@@ -337,10 +399,15 @@ class Compilation {
     for (const Column& column : columns.problem.columns)
       if (column.cost_us < std::numeric_limits<double>::infinity())
         for (int value : column.covers) covered[value] = true;
+    constexpr int kShown = 10;
+    int missing = 0;
     std::string text;
-    for (NodeId id : graph.topological_order())
-      if (info(graph.node(id).op).category != Category::constant && !covered[graph.node(id).outputs[0]])
-        text += "\n  no kernel computes " + print(graph, id);
+    for (NodeId id : graph.topological_order()) {
+      if (info(graph.node(id).op).category == Category::constant || covered[graph.node(id).outputs[0]])
+        continue;
+      if (++missing <= kShown) text += "\n  no kernel computes " + print(graph, id);
+    }
+    if (missing > kShown) text += fmt::format("\n  and {} more", missing - kShown);
     for (const auto& [reason, detail] : refusal_examples)
       text += fmt::format("\n  {}, for example: {}", name(reason), detail);
     return text.empty() ? "the program is infeasible" : text;
@@ -362,11 +429,9 @@ class Compilation {
         return draft;
       };
       if (!remembered(key, "verified")) {
-        std::optional<Fault> fault = stage("verify", [&] {
-          return find_fault(imported, built.plan, draft_path(), output, options_.verify);
-        });
+        std::optional<Fault> fault =
+            stage("verify", [&] { return find_fault_in_time(built, imported, draft_path(), output, key); });
         if (fault) return fault;
-        if (options_.verify) remember(key, "verified");
       }
       if (options_.measure)
         built.plan.report.measured_us = whole_latency_us(built.plan.report, key, draft_path);
@@ -374,6 +439,22 @@ class Compilation {
     }
     write_executable(std::move(input), output);
     return std::nullopt;
+  }
+
+  // What is not done when the budget ends is said.
+  std::optional<Fault> find_fault_in_time(BuiltPlan& built, const Graph& imported, const std::string& draft,
+                                          const std::string& output, const Hash& key) {
+    try {
+      std::optional<Fault> fault =
+          find_fault(imported, built.plan, draft, output, options_.verify, last_deadline());
+      if (!fault && options_.verify) remember(key, "verified");
+      return fault;
+    } catch (const BudgetSpent&) {
+      built.plan.report.limits.push_back("budget: it ended before the executable was verified");
+      result_.warnings.push_back(
+          "the executable is not verified: the budget was spent (korch verify does it)");
+      return std::nullopt;
+    }
   }
 
   Hash plan_key(const PackageInput& input) const {
@@ -399,7 +480,7 @@ class Compilation {
     const BenchRow row = stage("measure plan", [&] {
       BenchOptions options;
       options.rounds = 30;
-      options.max_seconds = 3;
+      options.max_seconds = std::clamp(deadline_.left_s(), 0.1, 3.0);
       return bench({draft_path()}, options).rows[0];
     });
     if (database_ != nullptr)
@@ -410,7 +491,7 @@ class Compilation {
   std::string name_;
   CompileOptions options_;
   FileRoles files_;
-  const Stopwatch stopwatch_;
+  const Deadline deadline_;  // of the whole, where there is a budget
   Target target_;
   std::unique_ptr<Database> database_;
   std::optional<Strikes> strikes_;
@@ -418,8 +499,10 @@ class Compilation {
   PlanReport report_;
   std::unordered_map<Hash, bool, HashHasher> has_kernel_;
   CandidateSet greedy_groups_;
-  std::map<NodeId, std::string> rule_of_;  // of alternatives
-  double inner_stages_s_ = 0;              // spent in stages within the current one
+  size_t first_optional_ = std::numeric_limits<size_t>::max();  // candidate: those before are greedy's groups
+                                                                // and single primitives
+  std::map<NodeId, std::string> rule_of_;                       // of alternatives
+  double inner_stages_s_ = 0;                                   // spent in stages within the current one
 };
 
 }  // namespace

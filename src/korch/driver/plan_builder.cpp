@@ -20,10 +20,14 @@ class PlanMaker {
   PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
       : graph_(graph), columns_(columns), bank_(bank) {
     plan().threads = target.threads;
+    makers_.resize(graph.value_count());
     for (const Column& column : columns.problem.columns) {
+      const auto id = static_cast<int>(made_.size());
       made_.emplace_back();
       for (int tensor : column.outputs) made_.back().push_back(columns.problem.tensor_class[tensor]);
       std::sort(made_.back().begin(), made_.back().end());
+      if (columns.infos[id].kind != ColumnInfo::Kind::kernel) continue;
+      for (int value : made_.back()) makers_[value].push_back(id);
     }
     for (ValueId input : graph.inputs()) {
       const Value& value = graph.value(input);
@@ -168,10 +172,10 @@ class PlanMaker {
     if (columns_.infos[column].kind != ColumnInfo::Kind::kernel) return {};
     const std::vector<int>& wanted = made_[column];
     std::vector<std::pair<std::string, double>> found;
-    for (size_t other = 0; other < columns_.problem.columns.size(); ++other) {
+    for (int other : makers_[wanted.front()]) {
       const Column& c = columns_.problem.columns[other];
       const ColumnInfo& info = columns_.infos[other];
-      if (static_cast<int>(other) == column || info.kind != ColumnInfo::Kind::kernel) continue;
+      if (other == column) continue;
       if (!std::includes(made_[other].begin(), made_[other].end(), wanted.begin(), wanted.end())) continue;
       if (!std::isfinite(c.cost_us)) continue;  // refused while building, or the budget ended before its turn
       std::string what;
@@ -190,7 +194,8 @@ class PlanMaker {
   const Graph& graph_;
   const Columns& columns_;
   KernelBank& bank_;
-  std::vector<std::vector<int>> made_;  // of each column: the Values it makes, ascending
+  std::vector<std::vector<int>> made_;    // of each column: the Values it makes, ascending
+  std::vector<std::vector<int>> makers_;  // of each Value: the kernel columns that make it
   std::map<TensorKey, int> tensor_of_;
   std::map<Hash, int> kernel_of_;
   std::map<std::tuple<ValueId, std::string, std::vector<int64_t>>, int> constant_of_;

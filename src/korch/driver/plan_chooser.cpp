@@ -26,9 +26,8 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 15;         // of the search for a plan: what older ones chose is chosen anew
-constexpr int kLeastRounds = 3;      // of plans run whole: a second each in large networks
-constexpr double kLeastSolve_s = 1;  // whatever the budget: what finds some plan for the bundled networks
+constexpr int kVersion = 16;     // of the search for a plan: what older ones chose is chosen anew
+constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large networks
 
 class PlanChooser {
  public:
@@ -39,7 +38,7 @@ class PlanChooser {
         options_(*request.options),
         database_(request.database),
         strikes_(request.strikes),
-        stopwatch_(request.stopwatch),
+        deadline_(request.deadline),
         rival_groups_(request.rival_groups),
         pruned_(request.pruned),
         columns_(columns),
@@ -72,14 +71,10 @@ class PlanChooser {
   }
 
   const std::map<RefusalReason, std::string>& refusal_examples() const { return refusal_examples_; }
+  const std::vector<std::string>& limits() const { return limits_; }
 
  private:
-  struct BudgetSpent {};  // thrown by measure_columns, caught in choose
-
-  double budget_left_s() const {
-    return options_.budget_s == 0 ? std::numeric_limits<double>::infinity()
-                                  : options_.budget_s - stopwatch_.seconds();
-  }
+  double left_s() const { return std::max(0.0, deadline_.left_s()); }
 
   bool is_rivals(size_t kernel_column) const {
     const Candidate& candidate = columns_.candidates[columns_.infos[kernel_column].candidate];
@@ -269,18 +264,18 @@ class PlanChooser {
   LazyResult choose() {
     SolveOptions solve_options;
     kernels_ = count_kernels();
-    if (!options_.measure) return choose_on_bounds(solve_options);
+    if (!options_.measure) return choose_on_bounds();
     auto measure = [&](const std::vector<int>& ids) {
       measure_columns(ids);
       return true;
     };
-    if (options_.budget_s > 0) {
-      solve_options.start = first_measured_plan();
-      constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
-      solve_options.time_limit_s =
-          std::clamp(kSolving * budget_left_s(), kLeastSolve_s, time_limit_s(columns_.problem, {}));
-    }
     try {
+      if (options_.budget_s > 0) {
+        find_first_measured_plan();
+        solve_options.start = first_plan_;
+        constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
+        solve_options.time_limit_s = std::clamp(kSolving * left_s(), 0.0, time_limit_s(columns_.problem, {}));
+      }
       if (options_.exhaustive) {
         std::vector<int> all(columns_.infos.size());
         std::iota(all.begin(), all.end(), 0);
@@ -307,7 +302,7 @@ class PlanChooser {
         };
       return solve_lazily(columns_.problem, measure, solve_options);
     } catch (const BudgetSpent&) {
-      return choose_measured(solve_options.start);
+      return choose_measured();
     }
   }
 
@@ -353,69 +348,108 @@ class PlanChooser {
     look_again(unusual);
   }
 
-  // Greedy's plan in the implementations that are best by the bounds and exist, measured: what a compilation
-  // whose budget ends early falls back to. (Of all columns the best by the bounds is often refused: on
-  // candy_224 it took 515 kernels, 45 s, until one was not.)
-  std::vector<int> first_measured_plan() {
-    for (;;) {
-      const Problem greedys = only([&](size_t id) { return is_rivals_choice(id); });
-      const std::vector<int> plan = solve(greedys, {.time_limit_s = short_solve_s(), .start = {}}).chosen;
-      measure_columns(plan, /*within_budget=*/false);
-      if (std::all_of(plan.begin(), plan.end(),
-                      [&](int id) { return std::isfinite(columns_.problem.columns[id].cost_us); }))
-        return plan;
-    }
+  // The best one of greedy's groups by what is known.
+  Solution greedys_plan() const {
+    return solve(only([&](size_t id) { return is_rivals_choice(id); }), {.time_limit_s = 0, .start = {}});
+  }
+
+  // Greedy's plan in the implementations that are best by the bounds and exist: what a compilation whose
+  // budget ends early falls back to, and made whatever the budget is. (Of all columns the best by the bounds
+  // is often refused: on candy_224 it took 515 kernels, 45 s, until one was not.)
+  Solution first_plan() {
+    const Stopwatch stopwatch;
+    Solution plan;
+    do {
+      plan = greedys_plan();
+    } while (!build(plan.chosen));
+    // Of all columns nothing is proven.
+    plan.bound_us = 0;
+    if (plan.status == SolveStatus::optimal) plan.status = SolveStatus::feasible;
+    if (deadline_.is_over())
+      limits_.push_back(
+          fmt::format("budget: greedy's plan, the least there is, took {:.1f} s to build, until "
+                      "the budget was over",
+                      stopwatch.seconds()));
+    return plan;
+  }
+
+  // As first_plan, measured; the budget may end before that.
+  void find_first_measured_plan() {
+    do {
+      first_plan_ = first_plan().chosen;
+      measure_columns(first_plan_);
+    } while (std::any_of(first_plan_.begin(), first_plan_.end(),
+                         [&](int id) { return std::isinf(columns_.problem.columns[id].cost_us); }));
   }
 
   // The budget is spent: the best plan among the columns that are measured, and the bound that all columns
   // give.
-  LazyResult choose_measured(const std::vector<int>& start) {
+  LazyResult choose_measured() {
     budget_exhausted_ = true;
     LazyResult result;
-    const double bound_us =
-        solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = start}).bound_us;
+    const SolveOptions options{.time_limit_s = short_solve_s(), .start = first_plan_};
+    const double bound_us = solve(columns_.problem, options).bound_us;
     take_quick_costs();
-    drop_unmeasured();
-    result.solution = solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = start});
+    // Where it was not measured in time, the first plan is what there is.
+    const std::set<int> first = as_set(first_plan_);
+    for (size_t id = 0; id < is_known_.size(); ++id)
+      if (Column& column = columns_.problem.columns[id];
+          !column.measured && first.count(static_cast<int>(id)) == 0)
+        drop(column);
+    result.solution = solve(columns_.problem, options);
     result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
     if (result.solution.status == SolveStatus::optimal) result.solution.status = SolveStatus::feasible;
     return result;
   }
 
   double short_solve_s() const {
-    constexpr double kShare = 0.1;  // of the whole budget
-    return std::max(kLeastSolve_s, kShare * options_.budget_s);
+    constexpr double kShare = 0.04;  // of the whole budget; there are two
+    return kShare * options_.budget_s;
   }
 
-  // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program.
-  LazyResult choose_on_bounds(const SolveOptions& options) {
+  // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program. Bounds tell too
+  // little of costs for a long proof.
+  LazyResult choose_on_bounds() {
+    constexpr double kLeast_s = 1, kColumnsPerSecond = 24000;
+    SolveOptions options;
+    options.time_limit_s = std::min(
+        std::max(kLeast_s, static_cast<double>(columns_.infos.size()) / kColumnsPerSecond), left_s());
     LazyResult result;
-    for (;;) {
-      result.solution = solve(columns_.problem, options);
-      std::vector<KernelRequest> requests;
-      for (int id : result.solution.chosen)
-        if (columns_.infos[id].kind != ColumnInfo::Kind::view)
-          requests.push_back(kernel_request(graph_, columns_, id));
-      bank_.build(requests);
-      bool complete = true;
-      for (size_t id = 0; id < columns_.infos.size(); ++id) {
-        const Result<BuiltKernel>* built = bank_.find(columns_.infos[id].key);
-        if (built == nullptr || built->ok()) continue;
-        complete =
-            complete && std::count(result.solution.chosen.begin(), result.solution.chosen.end(), id) == 0;
-        if (std::isfinite(columns_.problem.columns[id].cost_us) &&
-            columns_.infos[id].representative == static_cast<int>(id))
-          count_refusal(built->refusal());
-        columns_.problem.columns[id].cost_us = std::numeric_limits<double>::infinity();
-      }
-      if (complete) return result;
+    if (deadline_.is_over()) {
+      budget_exhausted_ = true;
+      result.solution = first_plan();
+      return result;
     }
+    // No plan found in short time shall be worse than greedy's.
+    options.start = greedys_plan().chosen;
+    result.solution = solve_buildable(
+        columns_.problem, [&](const std::vector<int>& plan) { return build(plan); }, options);
+    budget_exhausted_ = deadline_.is_over();
+    return result;
+  }
+
+  // Every kernel of the plan; false where some cannot be, which leave the program.
+  bool build(const std::vector<int>& plan) {
+    std::vector<KernelRequest> requests;
+    for (int id : plan)
+      if (columns_.infos[id].kind != ColumnInfo::Kind::view)
+        requests.push_back(kernel_request(graph_, columns_, id));
+    bank_.build(requests);
+    bool complete = true;
+    for (const KernelRequest& request : requests) {
+      const Result<BuiltKernel>& built = *bank_.find(request.key);
+      if (built) continue;
+      complete = false;
+      count_refusal(built.refusal());
+      for (int id : by_key_.at(request.key)) drop(columns_.problem.columns[id]);
+    }
+    return complete;
   }
 
   // Looks at the cost of these columns, quickly the first time and thoroughly the second, which is final: of
   // many quick looks the lowest is flattery. Every column of the same key gets the same cost.
-  void measure_columns(const std::vector<int>& ids, bool within_budget = true) {
-    look(ids, within_budget, [this](int id) -> std::optional<Care> {
+  void measure_columns(const std::vector<int>& ids) {
+    look(ids, [this](int id) -> std::optional<Care> {
       if (columns_.problem.columns[id].measured) return std::nullopt;
       return is_known_[id] ? Care::thorough : Care::quick;
     });
@@ -424,7 +458,7 @@ class PlanChooser {
 
   // One more look at those of these columns that may cost less.
   void look_again(const std::vector<int>& ids) {
-    look(ids, /*within_budget=*/true, [this](int id) -> std::optional<Care> {
+    look(ids, [this](int id) -> std::optional<Care> {
       const Column& column = columns_.problem.columns[id];
       if (!column.may_cost_less) return std::nullopt;
       return column.measured ? Care::twice : Care::thorough;
@@ -434,26 +468,27 @@ class PlanChooser {
 
   // One look at each kernel of these columns, with the care that `care_of` its first column wants, if any.
   template <typename CareOf>
-  void look(const std::vector<int>& ids, bool within_budget, const CareOf& care_of) {
+  void look(const std::vector<int>& ids, const CareOf& care_of) {
     std::map<Care, std::vector<KernelRequest>> requests;
     std::unordered_set<Hash, HashHasher> seen;
     for (int id : ids)
       if (const std::optional<Care> care = care_of(id); care && seen.insert(columns_.infos[id].key).second)
         requests[*care].push_back(kernel_request(graph_, columns_, id));
-    for (const auto& [care, of_care] : requests) measure_kernels(of_care, care, within_budget);
+    for (const auto& [care, of_care] : requests) measure_kernels(of_care, care);
   }
 
-  void measure_kernels(const std::vector<KernelRequest>& requests, Care care, bool within_budget) {
-    constexpr size_t kBatch =
-        16;  // compiled together, then measured; progress and budget are seen in between
-    for (size_t i = 0; i < requests.size(); i += kBatch) {
+  void measure_kernels(const std::vector<KernelRequest>& requests, Care care) {
+    // Compiled together, then measured; progress and budget are seen in between.
+    constexpr size_t kFew = 4, kMany = 16;
+    const size_t batch_size = options_.budget_s > 0 ? kFew : kMany;
+    for (size_t i = 0; i < requests.size(); i += batch_size) {
       throw_if_interrupted();
       if (options_.progress)
         options_.progress("solve", measured_keys_ + static_cast<int64_t>(i),
                           measured_keys_ + static_cast<int64_t>(requests.size()));
-      if (within_budget && budget_left_s() < 0) throw BudgetSpent{};
+      deadline_.check();
       const std::vector<KernelRequest> batch(requests.begin() + i,
-                                             requests.begin() + std::min(i + kBatch, requests.size()));
+                                             requests.begin() + std::min(i + batch_size, requests.size()));
       bank_.measure(batch, care);
       for (const KernelRequest& request : batch) record(*bank_.find(request.key), by_key_.at(request.key));
     }
@@ -500,11 +535,6 @@ class PlanChooser {
       if (is_known_[id]) columns_.problem.columns[id].measured = true;
   }
 
-  void drop_unmeasured() {
-    for (Column& column : columns_.problem.columns)
-      if (!column.measured) drop(column);
-  }
-
   static void drop(Column& column) {
     column.measured = true;
     column.may_cost_less = false;
@@ -517,7 +547,7 @@ class PlanChooser {
   const CompileOptions& options_;
   Database* database_;
   Strikes* strikes_;
-  const Stopwatch stopwatch_;
+  const Deadline deadline_;
   const CandidateSet& rival_groups_;
   std::map<std::string, int> pruned_;
   Columns& columns_;
@@ -531,8 +561,10 @@ class PlanChooser {
   int64_t measured_keys_ = 0;
   bool budget_exhausted_ = false;
   std::map<RefusalReason, std::string> refusal_examples_;
-  Solution rival_;      // its kernels measured thoroughly, before the program is solved; empty: none
-  Solution unchanged_;  // as plan_without_alternatives
+  std::vector<std::string> limits_;
+  std::vector<int> first_plan_;  // of a compilation with a budget
+  Solution rival_;               // its kernels measured thoroughly, before the program is solved; empty: none
+  Solution unchanged_;           // as plan_without_alternatives
 };
 
 }  // namespace
@@ -540,7 +572,7 @@ class PlanChooser {
 Choice choose_plan(const ChoiceRequest& request, Columns& columns, KernelBank& bank) {
   PlanChooser chooser(request, columns, bank);
   SolveMemo solved = chooser.remembered_choice();
-  return {std::move(solved), chooser.refusal_examples()};
+  return {std::move(solved), chooser.refusal_examples(), chooser.limits()};
 }
 
 }  // namespace korch

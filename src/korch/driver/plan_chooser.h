@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "korch/base/stopwatch.h"
+#include "korch/base/deadline.h"
 #include "korch/driver/columns.h"
 #include "korch/driver/pipeline.h"
 #include "korch/driver/solve_memo.h"
@@ -27,7 +27,7 @@ struct ChoiceRequest {
   const CompileOptions* options;
   Database* database;                 // may be null
   Strikes* strikes;                   // null: none count
-  Stopwatch stopwatch;                // by which the budget counts
+  Deadline deadline;                  // of measuring and solving
   CandidateSet rival_groups;          // greedy's, to run its plan against the solver's; empty: do not
   std::map<std::string, int> pruned;  // so far, by rule
 };
@@ -35,6 +35,7 @@ struct ChoiceRequest {
 struct Choice {
   SolveMemo solved;
   std::map<RefusalReason, std::string> refusal_examples;  // the first of each
+  std::vector<std::string> limits;                        // as in PlanReport
 };
 
 // Columns get the costs that were measured.

@@ -1,9 +1,8 @@
 #include "korch/driver/strategy.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <set>
+#include <unordered_set>
 
 namespace korch {
 namespace {
@@ -12,111 +11,157 @@ bool is_constant_node(const Graph& graph, NodeId id) {
   return info(graph.node(id).op).category == Category::constant;
 }
 
+bool is_memory_bound(const Graph& graph, NodeId id) {
+  const Category category = info(graph.node(id).op).category;
+  return category != Category::linear && category != Category::opaque && category != Category::constant;
+}
+
+std::vector<bool> graph_outputs(const Graph& graph) {
+  std::vector<bool> is_output(graph.value_count(), false);
+  for (ValueId output : graph.outputs()) is_output[output] = true;
+  return is_output;
+}
+
 // The candidate made of these nodes with every output that is needed outside.
-Candidate closed_candidate(const Graph& graph, const std::vector<NodeId>& nodes) {
-  const std::set<NodeId> inside(nodes.begin(), nodes.end());
+Candidate closed_candidate(const Graph& graph, const std::vector<bool>& is_graph_output,
+                           const std::vector<NodeId>& nodes) {
+  const std::unordered_set<NodeId> inside(nodes.begin(), nodes.end());
   std::vector<ValueId> outputs;
   for (NodeId id : nodes) {
     for (ValueId output : graph.node(id).outputs) {
       const auto& users = graph.value(output).users;
-      const bool outside = std::count(graph.outputs().begin(), graph.outputs().end(), output) != 0 ||
-                           std::any_of(users.begin(), users.end(), [&](NodeId user) {
-                             return !graph.node(user).dead && inside.count(user) == 0;
-                           });
+      const bool outside =
+          is_graph_output[output] || std::any_of(users.begin(), users.end(), [&](NodeId user) {
+            return !graph.node(user).dead && inside.count(user) == 0;
+          });
       if (outside) outputs.push_back(output);
     }
   }
   return make_candidate(graph, nodes, outputs);
 }
 
-// Groups of nodes by union, with the checks that a merged group is one legal kernel.
+// Nodes that become one kernel.
+struct Group {
+  std::vector<NodeId> nodes;
+  bool linear = false, opaque = false;  // some node is
+  bool pointwise = false;               // every node is elementwise over one shape
+  std::set<Shape> reads;                // where pointwise: the other shapes that are read, one element aside
+  bool is_asked = true;                 // of all its nodes whether they have a kernel
+};
+
+// Groups of nodes by union. Only the last node of a group is read by other groups: a group joins another one
+// only where that is the only one to read it. So groups are convex and can be scheduled, whatever is joined.
 class Grouping {
  public:
-  explicit Grouping(const Graph& graph)
-      : graph_(graph), order_(graph.topological_order()), group_of_(graph.node_count(), kNoId) {
-    for (NodeId id : order_)
-      if (!is_constant_node(graph, id)) {
-        group_of_[id] = id;
-        members_[id] = {id};
-      }
+  // Whether a merge with a doubtful node has a kernel is always asked.
+  Grouping(const Graph& graph, const HasKernel& has_kernel, const GreedyOptions& options,
+           const std::vector<bool>& is_doubtful)
+      : graph_(graph),
+        has_kernel_(has_kernel),
+        is_doubtful_(is_doubtful),
+        max_primitives_(static_cast<size_t>(options.max_primitives)),
+        is_graph_output_(graph_outputs(graph)),
+        group_of_(graph.node_count(), kNoId),
+        groups_(graph.node_count()) {
+    for (NodeId id = 0; id < graph.node_count(); ++id) {
+      if (graph.node(id).dead || is_constant_node(graph, id)) continue;
+      group_of_[id] = id;
+      groups_[id] = single(id);
+    }
   }
 
-  // Tries to merge `producer`'s group with `consumer`'s; false when the result is not legal.
-  bool merge(NodeId producer, NodeId consumer, const std::function<bool(const Candidate&)>& has_kernel) {
+  // Tries to merge `producer`'s group with the one of its only consumer; false when the result is not legal.
+  bool merge(NodeId producer, NodeId consumer) {
     const NodeId a = group_of_[producer], b = group_of_[consumer];
-    if (a == b || linear_count(a) + linear_count(b) > 1 || has_opaque(a) || has_opaque(b)) return false;
-    std::vector<NodeId> nodes = members_[a];
-    nodes.insert(nodes.end(), members_[b].begin(), members_[b].end());
-    if (!is_convex(nodes) || !has_kernel(closed_candidate(graph_, nodes))) return false;
-    for (NodeId node : members_[a]) group_of_[node] = b;
-    members_.erase(a);
-    members_[b] = std::move(nodes);
+    Group& from = groups_[a];
+    Group& to = groups_[b];
+    if (a == b || (from.linear && to.linear) || from.opaque || to.opaque) return false;
+    if (from.nodes.size() + to.nodes.size() > max_primitives_) {
+      ++refused_for_size_;
+      return false;
+    }
+    const bool pointwise = from.pointwise && to.pointwise && shape(producer) == shape(consumer);
+    const bool is_sure = pointwise && !is_doubtful_[producer] && !is_doubtful_[consumer] &&
+                         (adds_nothing_new(from, to) || adds_nothing_new(to, from));
+    std::vector<NodeId> nodes = to.nodes;
+    nodes.insert(nodes.end(), from.nodes.begin(), from.nodes.end());
+    if (!is_sure && !has_kernel_(closed_candidate(graph_, is_graph_output_, nodes))) return false;
+    for (NodeId node : from.nodes) group_of_[node] = b;
+    to.nodes = std::move(nodes);
+    to.linear = to.linear || from.linear;
+    to.pointwise = pointwise;
+    to.is_asked = !is_sure;
+    to.reads.merge(from.reads);
+    from = {};
     return true;
   }
 
-  std::vector<Candidate> candidates() const {
-    std::vector<Candidate> result;
-    for (const auto& [group, nodes] : members_) result.push_back(closed_candidate(graph_, nodes));
+  // The only group, other than its own, that uses the node's results, as one of its nodes; kNoId when there
+  // are none or several.
+  NodeId only_consumer(NodeId id) const {
+    NodeId consumer = kNoId;
+    for (ValueId output : graph_.node(id).outputs) {
+      if (is_graph_output_[output]) return kNoId;
+      for (NodeId user : graph_.value(output).users) {
+        if (graph_.node(user).dead || group_of_[user] == group_of_[id]) continue;
+        if (consumer != kNoId && group_of_[consumer] != group_of_[user]) return kNoId;
+        consumer = user;
+      }
+    }
+    return consumer;
+  }
+
+  // Of the groups that nobody asked about, those without a kernel after all (one that was struck).
+  std::vector<NodeId> nodes_without_kernel() const {
+    std::vector<NodeId> nodes;
+    for (const Group& group : groups_)
+      if (!group.is_asked && !has_kernel_(closed_candidate(graph_, is_graph_output_, group.nodes)))
+        nodes.insert(nodes.end(), group.nodes.begin(), group.nodes.end());
+    return nodes;
+  }
+
+  Enumeration finish() const {
+    Enumeration result;
+    for (const Group& group : groups_)
+      if (!group.nodes.empty())
+        result.candidates.push_back(closed_candidate(graph_, is_graph_output_, group.nodes));
+    if (refused_for_size_ > 0) result.pruned["greedy_group_size"] = refused_for_size_;
     return result;
   }
 
-  int linear_count(NodeId group) const { return count(group, Category::linear); }
-  bool has_opaque(NodeId group) const { return count(group, Category::opaque) > 0; }
-  NodeId group_of(NodeId node) const { return group_of_[node]; }
-
  private:
-  int count(NodeId group, Category category) const {
-    const auto& nodes = members_.at(group);
-    return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) {
-      return info(graph_.node(id).op).category == category;
-    }));
+  const Shape& shape(NodeId id) const { return graph_.value(graph_.node(id).outputs[0]).type.shape; }
+
+  Group single(NodeId id) const {
+    const Node& node = graph_.node(id);
+    const Category category = info(node.op).category;
+    Group group{{id}, category == Category::linear, category == Category::opaque, false, {}, true};
+    const auto small = [&](ValueId value) { return is_small_float(graph_.value(value).type.dtype); };
+    group.pointwise = category == Category::elementwise && !small(node.outputs[0]) &&
+                      std::none_of(node.inputs.begin(), node.inputs.end(), small);
+    for (ValueId input : node.inputs) {
+      const TensorType& type = graph_.value(input).type;
+      if (group.pointwise && type.shape != shape(id) && type.elements() != 1) group.reads.insert(type.shape);
+    }
+    return group;
   }
 
-  // No path leaves the set and comes back; at the level of groups, so that the partition stays schedulable.
-  bool is_convex(const std::vector<NodeId>& nodes) const {
-    const std::set<NodeId> inside(nodes.begin(), nodes.end());
-    std::set<NodeId> seen_groups;
-    std::vector<NodeId> stack;
-    auto visit_users = [&](NodeId id) {
-      for (ValueId output : graph_.node(id).outputs)
-        for (NodeId user : graph_.value(output).users)
-          if (!graph_.node(user).dead && inside.count(user) == 0 &&
-              seen_groups.insert(group_of_[user]).second)
-            stack.push_back(group_of_[user]);
-    };
-    for (NodeId id : nodes) visit_users(id);
-    while (!stack.empty()) {
-      const NodeId group = stack.back();
-      stack.pop_back();
-      for (NodeId id : members_.at(group)) {
-        for (ValueId output : graph_.node(id).outputs)
-          for (NodeId user : graph_.value(output).users)
-            if (!graph_.node(user).dead && inside.count(user) != 0) return false;
-        visit_users(id);
-      }
-    }
-    return true;
+  // Whether a loop nest that exists for `known`, of several nodes, exists with `more` as well: another
+  // operation per element changes nothing about its loops where it reads memory in no other way.
+  static bool adds_nothing_new(const Group& more, const Group& known) {
+    return known.nodes.size() > 1 &&
+           std::includes(known.reads.begin(), known.reads.end(), more.reads.begin(), more.reads.end());
   }
 
   const Graph& graph_;
-  std::vector<NodeId> order_;
-  std::vector<NodeId> group_of_;
-  std::map<NodeId, std::vector<NodeId>> members_;
+  const HasKernel& has_kernel_;
+  const std::vector<bool>& is_doubtful_;
+  const size_t max_primitives_;
+  const std::vector<bool> is_graph_output_;
+  std::vector<NodeId> group_of_;  // of each node: the last node of its group
+  std::vector<Group> groups_;     // by last node
+  int refused_for_size_ = 0;
 };
-
-// The only group, other than its own, that uses the node's results; kNoId when there are none or several.
-NodeId only_consumer(const Graph& graph, const Grouping& groups, NodeId id) {
-  NodeId consumer = kNoId;
-  for (ValueId output : graph.node(id).outputs) {
-    if (std::count(graph.outputs().begin(), graph.outputs().end(), output) != 0) return kNoId;
-    for (NodeId user : graph.value(output).users) {
-      if (graph.node(user).dead || groups.group_of(user) == groups.group_of(id)) continue;
-      if (consumer != kNoId && groups.group_of(consumer) != groups.group_of(user)) return kNoId;
-      consumer = user;
-    }
-  }
-  return consumer;
-}
 
 }  // namespace
 
@@ -145,34 +190,43 @@ EnumerateOptions published_kernels() {
 
 std::vector<Candidate> unfused_candidates(const Graph& graph) {
   std::vector<Candidate> result;
+  const std::vector<bool> is_graph_output = graph_outputs(graph);
   for (NodeId id : graph.topological_order())
-    if (!is_constant_node(graph, id)) result.push_back(closed_candidate(graph, {id}));
+    if (!is_constant_node(graph, id)) result.push_back(closed_candidate(graph, is_graph_output, {id}));
   return result;
 }
 
-std::vector<Candidate> greedy_candidates(const Graph& graph,
-                                         const std::function<bool(const Candidate&)>& has_kernel) {
-  Grouping groups(graph);
-  const std::vector<NodeId> order = graph.topological_order();
-  auto is_memory_bound = [&](NodeId id) {
-    const Category category = info(graph.node(id).op).category;
-    return category != Category::linear && category != Category::opaque && category != Category::constant;
-  };
+namespace {
+
+void merge_greedily(const Graph& graph, const std::vector<NodeId>& order, Grouping& groups) {
   // Epilogues first: a linear primitive takes the chain of its only consumers.
   for (NodeId id : order) {
     if (info(graph.node(id).op).category != Category::linear) continue;
     for (NodeId last = id;;) {
-      const NodeId consumer = only_consumer(graph, groups, last);
-      if (consumer == kNoId || !is_memory_bound(consumer) || !groups.merge(last, consumer, has_kernel)) break;
+      const NodeId consumer = groups.only_consumer(last);
+      if (consumer == kNoId || !is_memory_bound(graph, consumer) || !groups.merge(last, consumer)) break;
       last = consumer;
     }
   }
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (!is_memory_bound(*it)) continue;
-    const NodeId consumer = only_consumer(graph, groups, *it);
-    if (consumer != kNoId && is_memory_bound(consumer)) groups.merge(*it, consumer, has_kernel);
+    if (!is_memory_bound(graph, *it)) continue;
+    const NodeId consumer = groups.only_consumer(*it);
+    if (consumer != kNoId && is_memory_bound(graph, consumer)) groups.merge(*it, consumer);
   }
-  return groups.candidates();
+}
+
+}  // namespace
+
+Enumeration greedy_candidates(const Graph& graph, const HasKernel& has_kernel, const GreedyOptions& options) {
+  const std::vector<NodeId> order = graph.topological_order();
+  std::vector<bool> is_doubtful(graph.node_count(), false);
+  for (;;) {
+    Grouping groups(graph, has_kernel, options, is_doubtful);
+    merge_greedily(graph, order, groups);
+    const std::vector<NodeId> without_kernel = groups.nodes_without_kernel();
+    if (without_kernel.empty()) return groups.finish();
+    for (NodeId node : without_kernel) is_doubtful[node] = true;
+  }
 }
 
 }  // namespace korch

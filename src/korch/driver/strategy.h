@@ -21,9 +21,20 @@ EnumerateOptions published_kernels();
 // One primitive, one kernel.
 std::vector<Candidate> unfused_candidates(const Graph& graph);
 
+using HasKernel = std::function<bool(const Candidate&)>;
+
+struct GreedyOptions {
+  // Per group. What lies between two groups is one Value, so that larger ones would save little; but an
+  // elementwise chain of any length would be one kernel, and the compiler takes more than linear time for its
+  // text. The largest group of a dozen exported networks has 31.
+  int max_primitives = 128;
+};
+
 // Fuses every memory-bound primitive into its only consumer and every epilogue into its linear producer while
-// `has_kernel` says that a kernel exists for the group. The groups partition the primitives.
-std::vector<Candidate> greedy_candidates(const Graph& graph,
-                                         const std::function<bool(const Candidate&)>& has_kernel);
+// `has_kernel` says that a kernel exists for the group, which is asked only where that is in doubt. The
+// groups partition the primitives. `pruned` counts merges that `max_primitives` refused, as
+// "greedy_group_size".
+Enumeration greedy_candidates(const Graph& graph, const HasKernel& has_kernel,
+                              const GreedyOptions& options = {});
 
 }  // namespace korch

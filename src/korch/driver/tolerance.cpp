@@ -103,7 +103,8 @@ Deviation Tolerance::compare(const HostTensor& got) const {
 }
 
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
-                                         const std::vector<HostTensor>& exact, uint64_t seed) {
+                                         const std::vector<HostTensor>& exact, uint64_t seed,
+                                         const Deadline& deadline) {
   std::vector<Tolerance> tolerances;
   bool few = false;
   for (size_t i = 0; i < exact.size(); ++i) {
@@ -112,6 +113,7 @@ std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vecto
   }
   const Graph primitives = fission(imported);
   for (int run = 0; run < (few ? Tolerance::kRunsWhenFew : Tolerance::kRuns); ++run) {
+    deadline.check();
     const std::vector<HostTensor> rounded =
         interpret_rounding_at_random(primitives, inputs, seed * Tolerance::kRunsWhenFew + run);
     for (size_t i = 0; i < rounded.size(); ++i) tolerances[i].add_run(rounded[i]);

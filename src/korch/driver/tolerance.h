@@ -18,6 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
@@ -70,8 +71,10 @@ class Tolerance {
   std::unordered_set<int64_t> unjudged_;
 };
 
-// Of a network's outputs for these inputs; `exact`: what it computes in float64.
+// Of a network's outputs for these inputs; `exact`: what it computes in float64. Throws BudgetSpent when the
+// deadline comes between two runs.
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
-                                         const std::vector<HostTensor>& exact, uint64_t seed);
+                                         const std::vector<HostTensor>& exact, uint64_t seed,
+                                         const Deadline& deadline = {});
 
 }  // namespace korch

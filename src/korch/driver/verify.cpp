@@ -95,12 +95,12 @@ bool blows_up(const std::vector<HostTensor>& outputs) {
 // Inputs and exact outputs. A network that exponentiates what it computes overflows float32 where its inputs
 // are not what it is made for, and then overflow would be compared instead of the network: another
 // distribution is tried.
-std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(const Graph& graph,
-                                                                            uint64_t seed) {
+std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(const Graph& graph, uint64_t seed,
+                                                                            const InterpretOptions& options) {
   std::pair<std::vector<HostTensor>, std::vector<HostTensor>> sample;
   for (const FloatInputs floats : {FloatInputs::normal, FloatInputs::unit}) {
     sample.first = random_inputs(graph, seed, floats);
-    sample.second = interpret(graph, sample.first, {Precision::float64, {}});
+    sample.second = interpret(graph, sample.first, options);
     if (!blows_up(sample.second)) break;
   }
   return sample;
@@ -127,11 +127,13 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
   require_same_types("input", imported.inputs(), imported, loaded.inputs());
   require_same_types("output", imported.outputs(), imported, loaded.outputs());
   VerifyResult result;
+  const auto check = [&](ValueId, const HostTensor&) { options.deadline.check(); };
   for (int sample = 0; sample < options.samples; ++sample) {
     throw_if_interrupted();
     const uint64_t seed = options.seed + sample;
-    const auto [inputs, exact] = moderate_sample(imported, seed);
-    const std::vector<Tolerance> tolerances = output_tolerances(imported, inputs, exact, seed);
+    const auto [inputs, exact] = moderate_sample(imported, seed, {Precision::float64, check});
+    const std::vector<Tolerance> tolerances =
+        output_tolerances(imported, inputs, exact, seed, options.deadline);
     const std::vector<HostTensor> got = loaded.run(inputs);
     bool sample_passed = true;
     for (size_t i = 0; i < exact.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/driver/bisect.h"
 #include "korch/driver/tolerance.h"
 #include "korch/ir/graph.h"
@@ -13,6 +14,7 @@ namespace korch {
 struct VerifyOptions {
   int samples = 3;
   uint64_t seed = 1;
+  Deadline deadline = {};  // after which BudgetSpent is thrown
 };
 
 struct OutputError {

@@ -45,10 +45,15 @@ class MemoryPlanner {
 
  private:
   const PlanTensor& tensor(int id) const { return plan_.tensors[static_cast<size_t>(id)]; }
+  // Shortens the way it goes, so that a long chain of joins is not gone through again and again.
   Group& group_of_root(int root) {
-    while (groups_[static_cast<size_t>(root)].joined_to >= 0)
-      root = groups_[static_cast<size_t>(root)].joined_to;
-    return groups_[static_cast<size_t>(root)];
+    Group* group = &groups_[static_cast<size_t>(root)];
+    while (group->joined_to >= 0) {
+      Group* next = &groups_[static_cast<size_t>(group->joined_to)];
+      if (next->joined_to >= 0) group->joined_to = next->joined_to;
+      group = next;
+    }
+    return *group;
   }
   Group& group_of(int id) { return group_of_root(views_[static_cast<size_t>(id)].root); }
   bool is_whole(int id) {

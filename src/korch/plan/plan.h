@@ -77,6 +77,7 @@ struct PlanReport {
   std::map<std::string, int> alternatives_used;  // those of them that the plan computes
   int64_t alternative_constant_bytes = 0;        // constants that only alternatives need, while compiling
   std::map<std::string, int> pruned;    // structural pruning, by rule; limits of alternatives that bit
+  std::vector<std::string> limits;      // what else was not done, and why: one sentence each
   std::map<std::string, int> refused;   // by RefusalReason
   std::vector<StruckKernel> struck;     // that the program could not take, by key
   std::vector<std::string> recomputed;  // Values computed by more than one step

@@ -170,6 +170,7 @@ Json to_json(const PlanReport& r) {
           {"alternatives_used", r.alternatives_used},
           {"alternative_constant_bytes", r.alternative_constant_bytes},
           {"pruned", r.pruned},
+          {"limits", r.limits},
           {"refused", r.refused},
           {"struck", struck},
           {"recomputed", r.recomputed},
@@ -209,6 +210,7 @@ PlanReport report_from(const Json& json) {
   r.alternatives_used = json.value("alternatives_used", std::map<std::string, int>());
   r.alternative_constant_bytes = json.value("alternative_constant_bytes", int64_t{0});
   r.pruned = json.at("pruned").get<std::map<std::string, int>>();
+  r.limits = json.value("limits", std::vector<std::string>());
   r.refused = json.at("refused").get<std::map<std::string, int>>();
   for (const Json& kernel : json.value("struck", Json::array()))
     r.struck.push_back({kernel.at("key"), kernel.at("kernel"), kernel.at("reason")});

@@ -106,10 +106,14 @@ int64_t live_constant_bytes(const Graph& graph) {
 
 // Applies the rules to all nodes until nothing new comes of it.
 void saturate(Graph& graph, Rewriter& rewriter, const std::vector<const RewriteRule*>& rules,
-              const RewriteLimits& limits, Rewritten& result) {
+              const RewriteOptions& options, Rewritten& result) {
   bool grew = true;
-  for (int round = 0; grew && round < limits.rounds; ++round) {
+  for (int round = 0; grew && round < options.limits.rounds; ++round) {
     for (NodeId id : graph.topological_order()) {
+      if (options.deadline.is_over()) {
+        ++result.limited["alternatives_budget"];
+        return;
+      }
       for (const RewriteRule* rule : rules) {
         // A rule may have taken the node's place since the sweep began.
         if (graph.node(id).dead || rewriter.is_constant(graph.node(id).outputs[0])) break;
@@ -143,12 +147,12 @@ Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
   // What dominates takes its place first, so that no alternative is made of what nobody wants.
   std::vector<const RewriteRule*> dominating = wanted;
   std::erase_if(dominating, [](const RewriteRule* rule) { return !rule->dominates; });
-  saturate(graph, rewriter, dominating, options.limits, result);
+  saturate(graph, rewriter, dominating, options, result);
   finish();
   result.base = graph;
   if (options.alternatives) {
     rewriter.keep_nodes();
-    saturate(graph, rewriter, wanted, options.limits, result);
+    saturate(graph, rewriter, wanted, options, result);
     finish();
   }
   result.applied = rewriter.applied();

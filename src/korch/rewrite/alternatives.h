@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/rewrite/rewriter.h"
 #include "korch/rewrite/rule.h"
 
@@ -17,6 +18,7 @@ struct RewriteOptions {
   RewriteLimits limits = {};
   bool alternatives = true;  // false: only what dominates, in the place of what it equals
   bool fold = true;          // constants that alternatives need are computed (in float64, rounded once)
+  Deadline deadline = {};    // after which nothing more is added; a limit like the others
 };
 
 struct Rewritten {

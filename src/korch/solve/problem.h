@@ -64,6 +64,11 @@ double time_limit_s(const Problem& problem, const SolveOptions& options);
 
 Solution solve(const Problem& problem, const SolveOptions& options = {});
 
+// As solve, among what can be built: `build` is shown the columns of a plan, and gives those that it cannot
+// build an infinite cost; false when there were any. What it takes is not counted.
+using Build = std::function<bool(const std::vector<int>&)>;
+Solution solve_buildable(const Problem& problem, const Build& build, const SolveOptions& options = {});
+
 // An order in which the columns can run, or empty when they cannot.
 std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen);
 
