@@ -183,6 +183,24 @@ TEST(Fission, EveryCompositeHasARule) {
 #undef X
 }
 
+TEST(Fission, AConcatOfThousandsIsATreeOfSmallOnes) {
+  for (const int count : {64, 65, 129, 5000}) {
+    Graph graph;
+    std::vector<ValueId> parts;
+    for (int i = 0; i < count; ++i)
+      parts.push_back(graph.add_input({DType::f32, {2, 1 + i % 3}}, "x" + std::to_string(i)));
+    graph.set_outputs({graph.add(Op::Concat, AxisAttrs{1}, parts)}, {"y"});
+    const Graph result = fission(graph);
+    for (NodeId id : result.topological_order()) {
+      EXPECT_EQ(result.node(id).op, Op::Concat);
+      EXPECT_LE(result.node(id).inputs.size(), rules::kMostConcatInputs);
+    }
+    EXPECT_EQ(result.live_node_count() == 1, count == 64);
+    const std::vector<HostTensor> inputs = random_inputs(graph, 1);
+    expect_close(interpret(graph, inputs), interpret(result, inputs), 0);
+  }
+}
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 

@@ -1,7 +1,22 @@
 // Operators that only move elements, and masks made from positions.
+#include <algorithm>
+
 #include "korch/fission/rules.h"
 
 namespace korch::rules {
+
+ValueId concat_of_many(Emitter& e, const Node& node, const Inputs& in) {
+  Inputs parts = in;
+  while (parts.size() > 1) {
+    Inputs wider;
+    for (size_t i = 0; i < parts.size(); i += kMostConcatInputs) {
+      const Inputs some(parts.begin() + i, parts.begin() + std::min(i + kMostConcatInputs, parts.size()));
+      wider.push_back(some.size() == 1 ? some[0] : e.emit(Op::Concat, node.attrs, some));
+    }
+    parts = std::move(wider);
+  }
+  return parts[0];
+}
 
 ValueId tile(Emitter& e, const Node& node, const Inputs& in) {
   const Shape& repeats = std::get<ShapeAttrs>(node.attrs).shape;

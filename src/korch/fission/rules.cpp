@@ -3,6 +3,10 @@
 namespace korch {
 namespace {
 
+bool has_many_inputs(const Node& node) {
+  return node.inputs.size() > rules::kMostConcatInputs;
+}
+
 bool has_bias(const Node& node) {
   return node.inputs.size() == 3;
 }
@@ -62,6 +66,8 @@ const std::vector<FissionRule>& fission_rules() {
       {Op::Gelu, nullptr, gelu},
       // x * tanh(softplus x)
       {Op::Mish, nullptr, mish},
+      // concat of concats
+      {Op::Concat, has_many_inputs, concat_of_many},
       // reshape, expand, reshape
       {Op::Tile, nullptr, tile},
       // reshape, transpose, reshape

@@ -63,6 +63,10 @@ ValueId gelu(Emitter&, const Node&, const Inputs&);
 ValueId mish(Emitter&, const Node&, const Inputs&);
 
 // rearrangement.cpp
+// Operands of a Concat: a kernel nests a condition for each, and compilers take 256 of these inside each
+// other.
+constexpr size_t kMostConcatInputs = 64;
+ValueId concat_of_many(Emitter&, const Node&, const Inputs&);
 ValueId tile(Emitter&, const Node&, const Inputs&);
 ValueId depth_to_space(Emitter&, const Node&, const Inputs&);
 ValueId depth_to_space_crd(Emitter&, const Node&, const Inputs&);
