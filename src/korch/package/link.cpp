@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "korch/base/files.h"
+#include "korch/base/shortage.h"
 #include "korch/package/link_error.h"
 #include "korch/package/system_library.h"
 
@@ -17,6 +18,7 @@ LLD_HAS_DRIVER(elf)
 
 namespace korch {
 std::string with_symbol_prefix(const std::string& object, const std::string& prefix) {
+  const EndOnShortage scope;
   const llvm::MemoryBufferRef buffer(object, "kernel.o");
   auto file = llvm::object::ObjectFile::createELFObjectFile(buffer);
   if (!file) throw_link_error("cannot read object: " + llvm::toString(file.takeError()));
@@ -77,6 +79,7 @@ void link_shared(const LinkRequest& request) {
   llvm::raw_string_ostream stream(messages);
   static std::mutex mutex;  // the linker keeps its state in globals
   const std::lock_guard<std::mutex> lock(mutex);
+  const EndOnShortage scope;
   const lld::Result result = lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
   stream.flush();
   if (result.retCode != 0) throw_link_error(messages);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "korch/base/error.h"
+#include "korch/base/shortage.h"
 #include "korch/solve/highs_c.h"
 
 namespace korch {
@@ -27,7 +28,10 @@ class Library {
     check(Highs_setIntOptionValue(highs_, "threads", 1), "option threads");
     check(Highs_setIntOptionValue(highs_, "random_seed", 0), "option random_seed");
   }
-  ~Library() { Highs_destroy(highs_); }
+  ~Library() {
+    const EndOnShortage scope;  // it allocates, where an exception would end the process out of order
+    Highs_destroy(highs_);
+  }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 

@@ -328,10 +328,20 @@ void* dlopen(const char* file, int flags) {
 
 }  // extern "C"
 
+namespace {
+
+// As the standard says: the handler is asked, and throws or ends the process.
+[[noreturn]] void no_memory() {
+  if (const std::new_handler handler = std::get_new_handler()) handler();
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
 // The caller of new is the code that wants memory; malloc would only see the standard library.
 void* operator new(size_t size) {
   void* memory = fails(FaultKind::memory, CALLER) ? nullptr : __libc_malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) no_memory();
   return memory;
 }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
@@ -340,6 +350,6 @@ void* operator new(size_t size, const std::nothrow_t&) noexcept {
 void* operator new(size_t size, std::align_val_t alignment) {
   void* memory =
       fails(FaultKind::memory, CALLER) ? nullptr : __libc_memalign(static_cast<size_t>(alignment), size);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) no_memory();
   return memory;
 }

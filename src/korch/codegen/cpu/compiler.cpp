@@ -24,6 +24,7 @@
 #include "korch/base/error.h"
 #include "korch/base/hash.h"
 #include "korch/base/interrupt.h"
+#include "korch/base/shortage.h"
 
 namespace korch {
 namespace {
@@ -85,6 +86,7 @@ std::vector<const char*> front_end_arguments(Isa isa) {
 }
 
 Result<std::string> compile_text(const std::string& source, Isa isa) {
+  const EndOnShortage scope;
   initialize_llvm();
   std::string messages;
   llvm::raw_string_ostream message_stream(messages);

@@ -41,8 +41,6 @@ class LoadedKernels {
   Result<std::vector<void*>> load(const std::string& object, const std::vector<std::string>& symbols);
 
  private:
-  Result<std::vector<void*>> load_symbols(const std::string& object, const std::vector<std::string>& symbols);
-
   struct State;
   State* state_;
 };

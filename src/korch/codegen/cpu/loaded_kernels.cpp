@@ -5,10 +5,9 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include <new>
 #include <utility>
 
-#include "korch/base/interrupt.h"
+#include "korch/base/shortage.h"
 #include "korch/codegen/cpu/compiler.h"
 
 namespace korch {
@@ -22,52 +21,39 @@ T must(llvm::Expected<T> value, const char* what) {
   assertion_failed(what, __FILE__, __LINE__, text);
 }
 
-// A session that an exception has left half-way waits for ever in its destructor: where memory runs out
-// there, the process ends, in order.
-template <typename F>
-auto or_end(F&& f) -> decltype(f()) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    end_at_once(ErrorKind::resource, "out of memory while loading a kernel");
-  }
-}
-
 }  // namespace
 
 struct LoadedKernels::State {
   State()
       : session(must(llvm::orc::SelfExecutorProcessControl::Create(), "executor process control")),
-        layer(session, session.getExecutorProcessControl().getMemMgr()) {
-    or_end([this] {
-      session.setErrorReporter(
-          [this](llvm::Error error) { reported += llvm::toString(std::move(error)) + "\n"; });
-      process_symbols = &session.createBareJITDylib("process");
-      process_symbols->addGenerator(must(
-          llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(/*GlobalPrefix=*/'\0'), "dlsym"));
-    });
+        layer(session, session.getExecutorProcessControl().getMemMgr()),
+        process_symbols(session.createBareJITDylib("process")) {
+    session.setErrorReporter(
+        [this](llvm::Error error) { reported += llvm::toString(std::move(error)) + "\n"; });
+    process_symbols.addGenerator(
+        must(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(/*GlobalPrefix=*/'\0'), "dlsym"));
   }
   ~State() { llvm::cantFail(session.endSession()); }
 
   llvm::orc::ExecutionSession session;
   llvm::orc::ObjectLinkingLayer layer;
-  llvm::orc::JITDylib* process_symbols = nullptr;
+  llvm::orc::JITDylib& process_symbols;
   std::string reported;  // what the session says besides the errors it returns
   int count = 0;
 };
 
-LoadedKernels::LoadedKernels() : state_(new State) {}
+LoadedKernels::LoadedKernels() {
+  const EndOnShortage scope;
+  state_ = new State;
+}
 LoadedKernels::~LoadedKernels() {
+  const EndOnShortage scope;
   delete state_;
 }
 
 Result<std::vector<void*>> LoadedKernels::load(const std::string& object,
                                                const std::vector<std::string>& symbols) {
-  return or_end([&] { return load_symbols(object, symbols); });
-}
-
-Result<std::vector<void*>> LoadedKernels::load_symbols(const std::string& object,
-                                                       const std::vector<std::string>& symbols) {
+  const EndOnShortage scope;
   namespace orc = llvm::orc;
   auto refused = [this](llvm::Error error) {
     const std::string reported = std::exchange(state_->reported, {});
@@ -76,7 +62,7 @@ Result<std::vector<void*>> LoadedKernels::load_symbols(const std::string& object
   };
   const std::string name = "kernel" + std::to_string(state_->count++);
   orc::JITDylib& library = state_->session.createBareJITDylib(name);
-  library.addToLinkOrder(*state_->process_symbols);
+  library.addToLinkOrder(state_->process_symbols);
   if (llvm::Error error = state_->layer.add(library, llvm::MemoryBuffer::getMemBufferCopy(object, name)))
     return refused(std::move(error));
   std::vector<void*> addresses;
