@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -23,6 +24,8 @@ constexpr int64_t kNsPerSecond = 1'000'000'000;
 std::atomic<bool> interrupt_seen = false;  // written by a signal handler: cannot be anything but global
 sem_t signals;                             // counts those that came
 std::mutex ending;                         // held for ever by who ends the process
+constexpr int kEnds[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+std::atomic<bool> is_installed[std::size(kEnds)] = {};  // of kEnds
 
 extern "C" void on_signal(int) {
   const int code = errno;
@@ -50,14 +53,19 @@ void watch() {
 void install_interrupt_handler() {
   ::sem_init(&signals, 0, 0);
   std::thread(watch).detach();
+  for (size_t i = 0; i < std::size(kEnds); ++i) {
+    struct sigaction before = {};
+    is_installed[i] = ::sigaction(kEnds[i], nullptr, &before) == 0 && before.sa_handler != SIG_IGN;
+  }
+  keep_interrupt_handler();
+}
+
+void keep_interrupt_handler() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    struct sigaction before = {};
-    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
-      ::sigaction(signal, &action, nullptr);
-  }
+  for (size_t i = 0; i < std::size(kEnds); ++i)
+    if (is_installed[i]) ::sigaction(kEnds[i], &action, nullptr);
 }
 
 bool interrupted() {

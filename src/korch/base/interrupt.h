@@ -12,6 +12,8 @@ namespace korch {
 // For SIGINT, SIGTERM, SIGHUP and SIGQUIT, where they are not ignored (nohup, a shell's background job). A
 // second signal ends the process at once. Throws std::system_error when the system has no thread for it.
 void install_interrupt_handler();
+// Puts it back where a library has installed handlers of its own since; nothing where there was none.
+void keep_interrupt_handler();
 bool interrupted();
 void throw_if_interrupted();  // Error{interrupted}
 

@@ -5,11 +5,13 @@
 #include <llvm/ObjCopy/ObjCopy.h>
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Signals.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <mutex>
 
 #include "korch/base/files.h"
+#include "korch/base/interrupt.h"
 #include "korch/base/shortage.h"
 #include "korch/package/link_error.h"
 #include "korch/package/system_library.h"
@@ -80,6 +82,9 @@ void link_shared(const LinkRequest& request) {
   static std::mutex mutex;  // the linker keeps its state in globals
   const std::lock_guard<std::mutex> lock(mutex);
   const EndOnShortage scope;
+  // LLVM installs its handlers with the first file that it writes, and loses a SIGQUIT: let it do so now.
+  llvm::sys::SetInterruptFunction(nullptr);
+  keep_interrupt_handler();
   const lld::Result result = lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
   stream.flush();
   if (result.retCode != 0) throw_link_error(messages);
