@@ -173,21 +173,24 @@ TEST_P(Depthwise, MatchesInterpreter) {
 
 // Pixels become tokens behind the convolution: the kernel divides a pixel's number by an extent that no pixel
 // of a tile exceeds, with and without borders, tiles of one length and of two.
-TEST(DepthwiseEpilogue, TokensBehindIt) {
+TEST(DepthwiseEpilogue, PixelsBecomeTokens) {
   for (Isa isa : isas_that_run_here())
-    for (int64_t width : {4, 7, 13, 16})
-      for (int64_t padding : {0, 1}) {
-        const int64_t out = width - 2 + 2 * padding;
-        const ConvCase c{"",     {1, 20, width, width}, {20, 1, 3, 3},      {1, 1},
-                         {1, 1}, {padding, padding},    {padding, padding}, 20};
-        Graph graph;
-        const ValueId x = graph.add_input({DType::f32, c.x}, "x");
-        ValueId y = graph.add(Op::Conv, attrs_of(c), {x, graph.add_constant(weights(c.w, 3), "w")});
-        y = graph.add(Op::Reshape, ShapeAttrs{{1, 20, out * out}}, {y});
-        y = graph.add(Op::Transpose, PermAttrs{{0, 2, 1}}, {y});
-        graph.set_outputs({y}, {"y"});
-        EXPECT_GE(check_family(graph, "depthwise", {.isa = isa}), 1) << width << " padded by " << padding;
-      }
+    for (int64_t channels : {8, 32, 20})
+      for (int64_t width : {4, 7, 16})
+        for (int64_t padding : {0, 1}) {
+          const int64_t out = width - 2 + 2 * padding;
+          const Shape pads(2, padding);
+          const ConvCase c{
+              "", {1, channels, width, width}, {channels, 1, 3, 3}, {1, 1}, {1, 1}, pads, pads, channels};
+          Graph graph;
+          const ValueId x = graph.add_input({DType::f32, c.x}, "x");
+          ValueId y = graph.add(Op::Conv, attrs_of(c), {x, graph.add_constant(weights(c.w, 3), "w")});
+          y = graph.add(Op::Transpose, PermAttrs{{0, 2, 3, 1}}, {y});
+          y = graph.add(Op::Reshape, ShapeAttrs{{1, out * out, channels}}, {y});
+          graph.set_outputs({y}, {"y"});
+          EXPECT_GE(check_family(graph, "depthwise", {.isa = isa}), 1)
+              << channels << " channels, width " << width << ", padding " << padding;
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise,
