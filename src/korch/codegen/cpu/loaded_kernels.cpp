@@ -9,6 +9,7 @@
 
 #include "korch/base/shortage.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/codegen/cpu/load_error.h"
 
 namespace korch {
 namespace {
@@ -17,8 +18,7 @@ namespace {
 template <typename T>
 T must(llvm::Expected<T> value, const char* what) {
   if (value) return std::move(*value);
-  const std::string text = llvm::toString(value.takeError());
-  assertion_failed(what, __FILE__, __LINE__, text);
+  throw_load_error(std::string(what) + ": " + llvm::toString(value.takeError()));
 }
 
 }  // namespace
