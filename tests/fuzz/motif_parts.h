@@ -33,6 +33,7 @@ void pointwise(GraphMaker& m);
 void convolution(GraphMaker& m);
 void winograd(GraphMaker& m);
 void strassen(GraphMaker& m);
+void grouped(GraphMaker& m);
 void depthwise(GraphMaker& m);
 void long_attention(GraphMaker& m);
 void small_attention(GraphMaker& m);

@@ -49,6 +49,18 @@ void strassen(GraphMaker& m) {
   dressed(m, conv(m, x, out, {1, 1}, plain(1, 0)));
 }
 
+void grouped(GraphMaker& m) {
+  const int64_t group = m.random.between(2, 5), k = m.random.of(Ints{1, 1, 3, 2});
+  const int64_t in = group * m.random.between(2, 17), out = group * m.random.between(1, 20);
+  const ValueId x =
+      prologue(m, m.input({floats(m), {few(m), in, m.random.between(1, 9), m.random.between(1, 9)}}));
+  const Shape shape = m.shape_of(x);
+  if (shape.size() != 4 || shape[1] % group != 0) throw GraphMaker::GaveUp{};
+  ConvAttrs attrs = random_conv(m, {shape[2], shape[3]}, {k, k});
+  attrs.group = group;
+  dressed(m, conv(m, x, out, {k, k}, attrs), 3);
+}
+
 void depthwise(GraphMaker& m) {
   const ValueId x = image(m, channels(m), 12);
   const int64_t c = m.shape_of(x)[1], k = m.random.of(Ints{3, 3, 5, 7, 2});

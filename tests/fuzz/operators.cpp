@@ -160,6 +160,7 @@ WinogradAttrs random_winograd(GraphMaker& m) {
 }
 
 Grown winograd(GraphMaker& m, Op op) {
+  if (m.float_type == DType::f64) return std::nullopt;  // no rule makes them, so they have no kernel
   WinogradAttrs attrs = random_winograd(m);
   if (op == Op::WinogradInput) {
     const ValueId x = m.pick_float(4, 4);

@@ -47,6 +47,12 @@ double mean_square_root(const HostTensor& tensor) {
   return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
 }
 
+// 1 or -1 at random.
+int next_sign(uint64_t& state) {
+  state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return (state >> 40 & 1) != 0 ? 1 : -1;
+}
+
 bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
@@ -100,17 +106,20 @@ Oracle::Oracle(const Graph& graph, const std::vector<HostTensor>& inputs)
   for (ValueId input : graph.inputs()) known[input] = true;
   for (NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
-    if (graph.value(node.outputs[0]).producers[0] != id) continue;
     if (!std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return known[v]; })) continue;
     order_.push_back(id);
     for (ValueId output : node.outputs) {
-      known[output] = true;
+      known[output] = known[output] || is_first(id);
       is_rounded_[output] =
-          rounds(node, graph.value(output).type.dtype) ||
+          is_rounded_[output] || rounds(node, graph.value(output).type.dtype) ||
           std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return is_rounded_[v]; });
     }
   }
   exact_ = evaluate(nullptr);
+}
+
+bool Oracle::is_first(NodeId id) const {
+  return graph_.value(graph_.node(id).outputs[0]).producers[0] == id;
 }
 
 void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& state) const {
@@ -119,8 +128,7 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& st
   const double absolute = a.absolute * mean_square_root(tensor);
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double x = tensor.data<double>()[i];
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    const double sign = (state >> 40 & 1) != 0 ? scale : -scale;
+    const double sign = scale * next_sign(state);
     result.mutable_data<double>()[i] =
         std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute) : x;
   }
@@ -133,6 +141,7 @@ std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
   uint64_t state = disturbance == nullptr ? 0 : disturbance->seed * 0x9e3779b97f4a7c15 + 1;
   for (NodeId id : order_) {
     const Node& node = graph_.node(id);
+    if (!is_first(id) && (disturbance == nullptr || next_sign(state) < 0)) continue;
     std::vector<HostTensor> inputs;
     for (ValueId value : node.inputs) {
       inputs.push_back(values[value]);

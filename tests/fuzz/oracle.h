@@ -1,10 +1,11 @@
 // What a graph's Values are, in float64, and how far a kernel's result may be from that.
 //
-// The tolerance is of each element: the graph is computed again a few times while every operator reads
-// operands that are disturbed by a little more than what float32 (or the type at hand) rounds away, each
-// reader its own disturbance. How far an element moves then is what it may be off, times a factor. So where a
-// result is decided by rounding (a comparison of almost equal numbers, x - x computed twice, an index of the
-// largest) anything is allowed there, and there alone. Values that nothing rounds must be equal.
+// The tolerance is of each element: the graph is computed again a few times while every operator reads operands
+// that are disturbed by a little more than what float32 (or the type at hand) rounds away, each reader its own
+// disturbance; where a Value has several producers, any of them makes it. How far an element moves then is what
+// it may be off, times a factor. So where a result is decided by rounding (a comparison of almost equal numbers,
+// x - x computed twice, an index of the largest) anything is allowed there, and there alone. Values that nothing
+// rounds must be equal.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,7 @@ class Oracle {
     double scale;   // of the usual one
     uint64_t seed;  // of signs
   };
+  bool is_first(NodeId id) const;  // of the producers of what it makes
   std::vector<HostTensor> evaluate(const Disturbance* disturbance) const;
   void disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& state) const;
   void add_runs(int count, double scale);

@@ -31,7 +31,8 @@ class Random {
 
 class Costs {
  public:
-  Costs(const Columns& columns, uint64_t seed) : columns_(columns), random_(seed) {}
+  Costs(const Graph& graph, const Columns& columns, uint64_t seed)
+      : graph_(graph), columns_(columns), random_(seed) {}
 
   void draw(Problem& problem) {
     size_power_ = 2 * random_.uniform();
@@ -73,14 +74,28 @@ class Costs {
     return factor * std::pow(of_nodes, 1.0 / std::sqrt(static_cast<double>(candidate.nodes.size())));
   }
 
+  using Kinds = std::map<std::string, std::vector<size_t>>;
+
+  // Kernel columns by their family, or by the alternative that they are part of.
+  Kinds kinds(bool by_alternative) const {
+    Kinds kinds;
+    for (size_t id = 0; id < columns_.infos.size(); ++id) {
+      const ColumnInfo& info = columns_.infos[id];
+      if (info.kind != ColumnInfo::Kind::kernel) continue;
+      if (!by_alternative) kinds[info.implementation.family].push_back(id);
+      for (const NodeId node : columns_.candidates[info.candidate].nodes)
+        if (by_alternative && graph_.value(graph_.node(node).outputs[0]).producers.size() > 1)
+          kinds[std::to_string(node)].push_back(id);
+    }
+    return kinds;
+  }
+
   void favour_one(Problem& problem) {
-    std::map<std::string, std::vector<size_t>> by_family;
-    for (size_t id = 0; id < columns_.infos.size(); ++id)
-      if (columns_.infos[id].kind == ColumnInfo::Kind::kernel)
-        by_family[columns_.infos[id].implementation.family].push_back(id);
-    if (by_family.empty()) return;
-    const auto family = std::next(by_family.begin(), static_cast<int64_t>(random_.below(by_family.size())));
-    const size_t chosen = family->second[random_.below(family->second.size())];
+    Kinds kinds = this->kinds(/*by_alternative=*/random_.uniform() < 0.5);
+    if (kinds.empty()) kinds = this->kinds(/*by_alternative=*/false);
+    if (kinds.empty()) return;
+    const auto kind = std::next(kinds.begin(), static_cast<int64_t>(random_.below(kinds.size())));
+    const size_t chosen = kind->second[random_.below(kind->second.size())];
     const std::vector<int>& covered = problem.columns[chosen].covers;
     for (size_t id = 0; id < problem.columns.size(); ++id) {
       Column& column = problem.columns[id];
@@ -92,6 +107,7 @@ class Costs {
     problem.columns[chosen].cost_us = 1e-3;
   }
 
+  const Graph& graph_;
   const Columns& columns_;
   Random random_;
   double size_power_ = 1;
@@ -109,7 +125,7 @@ Solution solve_narrowly(const Problem& problem) {
 RandomPlan draw_plan(const Graph& graph, const Columns& columns, KernelBank& bank, uint64_t seed) {
   RandomPlan plan;
   Problem problem = columns.problem;
-  Costs(columns, seed).draw(problem);
+  Costs(graph, columns, seed).draw(problem);
   for (;;) {
     plan.solution = solve_narrowly(problem);
     std::vector<KernelRequest> requests;
