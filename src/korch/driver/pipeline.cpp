@@ -77,10 +77,8 @@ class Compilation {
       for (std::string& warning : healer.heal(*fault, options_))
         result_.warnings.push_back(std::move(warning));
     if (deadline_.is_over() && options_.stop_after.empty())
-      result_.warnings.push_back(fmt::format(
-          "the budget of {:.0f} s was not enough for what has to be done whatever it is: that took "
-          "{:.1f} s",
-          options_.budget_s, options_.budget_s - deadline_.left_s()));
+      result_.warnings.push_back(fmt::format("compiling took {:.1f} s, more than the budget of {:.0f} s",
+                                             options_.budget_s - deadline_.left_s(), options_.budget_s));
     report_warnings();
     return result_;
   }

@@ -273,6 +273,7 @@ class PlanChooser {
       if (options_.budget_s > 0) {
         find_first_measured_plan();
         solve_options.start = first_plan_;
+        solve_options.deadline = deadline_;
         constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
         solve_options.time_limit_s = std::clamp(kSolving * left_s(), 0.0, time_limit_s(columns_.problem, {}));
       }

@@ -27,7 +27,7 @@ class LazyLoop {
         other_plan_(options.other_plan),
         limit_s_(time_limit_s(problem, options)),
         width_(options.width),
-        orchestrator_(problem) {
+        orchestrator_(problem, options.deadline) {
     for (const Column& column : problem.columns) {
       bound_us_.push_back(column.cost_us);
       was_measured_.push_back(column.measured);

@@ -20,8 +20,8 @@ constexpr double kRounding = 1e-9;
 
 }  // namespace
 
-Orchestrator::Orchestrator(const Problem& problem)
-    : problem_(problem), network_(reduce(problem)), regression_(network_) {
+Orchestrator::Orchestrator(const Problem& problem, const Deadline& deadline)
+    : problem_(problem), network_(reduce(problem)), regression_(network_), deadline_(deadline) {
   const size_t arcs = network_.arcs.size();
   mip_.cost.assign(arcs, 0);
   mip_.lower.assign(arcs, 0);
@@ -259,7 +259,7 @@ void Orchestrator::search(Search& search, double time_limit_s, int width) {
 bool Orchestrator::regress(Search& search, int width) {
   throw_if_interrupted();
   const Regression::Result found =
-      regression_.search(cost_us_, search.best ? search.best->order : std::vector<int>(), width);
+      regression_.search(cost_us_, search.best ? search.best->order : std::vector<int>(), width, deadline_);
   search.infeasible = found.order.empty() && found.is_complete;
   if (found.order.empty()) return false;
   search.proven = found.is_complete;

@@ -20,7 +20,8 @@ namespace korch {
 // from infinite to finite.
 class Orchestrator {
  public:
-  explicit Orchestrator(const Problem& problem);
+  // After the deadline a search for a plan throws BudgetSpent.
+  explicit Orchestrator(const Problem& problem, const Deadline& deadline = {});
 
   // How hard the relaxation is worked on: until a round raises the bound by less than `gain`, relative to it,
   // or, `in_full`, until no cut is found that its solution violates.
@@ -92,6 +93,7 @@ class Orchestrator {
   const Problem& problem_;
   Network network_;
   Regression regression_;
+  const Deadline deadline_;
   Mip mip_;                             // a variable per arc, a row per cut
   std::vector<int> idle_;               // of each row: relaxations in a row that left it slack
   std::vector<double> multipliers_us_;  // of each row: in the last proof

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "korch/base/deadline.h"
+
 namespace korch {
 
 struct Column {
@@ -50,6 +52,8 @@ struct SolveOptions {
   // None: 4 s, and more for more than 24,000 columns.
   std::optional<double> time_limit_s;
   std::vector<int> start;  // columns that suffice for a plan, to start from; or empty
+  // Of solve_lazily: after which a search throws BudgetSpent, as `measure` may.
+  Deadline deadline = {};
   // States that regression keeps at each place before a proof. 0: branch and bound looks for the plan alone.
   int width = 32;
   // Of solve_lazily: measures columns that may cost less once more, and says when they may not any longer.

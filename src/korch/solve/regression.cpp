@@ -132,10 +132,11 @@ class Completion {
 class RegressionSearch {
  public:
   RegressionSearch(const Regression& regression, std::span<const double> cost_us,
-                   const std::vector<int>& plan, int width)
+                   const std::vector<int>& plan, int width, const Deadline& deadline)
       : r_(regression),
         cost_us_(cost_us),
         width_(width),
+        deadline_(deadline),
         completion_(r_.network_, r_.readers_, cost_us, plan),
         at_place_(r_.sizes_.size() + 1),
         is_open_(r_.sizes_.size()),
@@ -147,6 +148,7 @@ class RegressionSearch {
     next_.erase(std::unique(next_.begin(), next_.end()), next_.end());
     offer(0, {});
     while (!open_.empty()) {
+      deadline_.check();
       const int place = open_.top();
       open_.pop();
       visit(place);
@@ -315,6 +317,7 @@ class RegressionSearch {
   const Regression& r_;
   std::span<const double> cost_us_;
   const int width_;
+  const Deadline& deadline_;
   Completion completion_;
   std::vector<Place> at_place_;                   // the last one: nothing is wanted
   std::vector<Place> spare_;                      // empty ones, whose memory serves again
@@ -456,8 +459,8 @@ void Regression::place_items(const std::vector<int>& circle, const std::vector<i
 }
 
 Regression::Result Regression::search(std::span<const double> cost_us, const std::vector<int>& plan,
-                                      int width) const {
-  return RegressionSearch(*this, cost_us, plan, width).run();
+                                      int width, const Deadline& deadline) const {
+  return RegressionSearch(*this, cost_us, plan, width, deadline).run();
 }
 
 }  // namespace korch

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/solve/network.h"
 
 namespace korch {
@@ -24,7 +25,9 @@ class Regression {
   };
   // Microseconds per arc, not negative; infinite: cannot run. `plan`: arcs in an order that can run, or
   // empty; the search looks around it. Up to `width` states are expanded at each place.
-  Result search(std::span<const double> cost_us, const std::vector<int>& plan, int width) const;
+  // Throws BudgetSpent after the deadline.
+  Result search(std::span<const double> cost_us, const std::vector<int>& plan, int width,
+                const Deadline& deadline = {}) const;
 
  private:
   friend class RegressionSearch;
