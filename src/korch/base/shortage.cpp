@@ -1,5 +1,6 @@
 #include "korch/base/shortage.h"
 
+#include <csignal>
 #include <new>
 
 #include "korch/base/interrupt.h"
@@ -14,11 +15,18 @@ void on_shortage() {
   throw std::bad_alloc();
 }
 
+// What a library does that checks its own malloc.
+extern "C" void on_abort(int) {
+  if (alive > 0) end_at_once(ErrorKind::resource, "out of memory: a library gave up");
+}
+
 }  // namespace
 
 EndOnShortage::EndOnShortage() {
   static const std::new_handler before = std::set_new_handler(on_shortage);
   (void)before;
+  static const auto abort_before = std::signal(SIGABRT, on_abort);
+  (void)abort_before;
   ++alive;
 }
 

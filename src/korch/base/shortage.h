@@ -5,7 +5,7 @@
 namespace korch {
 
 // While one lives, an allocation by `new` that fails on its thread ends the process in order (end_at_once,
-// Error{resource}'s exit code) instead of throwing.
+// Error{resource}'s exit code) instead of throwing; so does a library that calls abort there.
 class EndOnShortage {
  public:
   EndOnShortage();
