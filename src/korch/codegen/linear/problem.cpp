@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/loop/cost.h"
 
 namespace korch::linear {
@@ -219,6 +220,10 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
   if (following.empty()) return refuse(detail);
   for (ValueId output : candidate.outputs)
     if (!following.count(output)) return refuse("an output that does not follow from the linear result");
+  Coords place;
+  for (size_t axis = 0; axis < y.size(); ++axis)
+    place.push_back(Index::variable(fmt::format("place{}", axis), y[axis]));
+  if (output_coords(problem, place).empty()) return refuse("the linear result meets itself in another order");
   return problem;
 }
 
