@@ -51,7 +51,8 @@ TEST(Budget, WithoutTimeThePlanIsGreedys) {
     EXPECT_EQ(result.plan.report.refused.count("budget"), 0u);  // nothing grew, so that nothing was left out
     EXPECT_GT(result.plan.report.pruned.at("budget"), 0);
     ASSERT_FALSE(result.warnings.empty());
-    EXPECT_NE(result.warnings.back().find("more than the budget"), std::string::npos) << result.warnings.back();
+    EXPECT_NE(result.warnings.back().find("more than the budget"), std::string::npos)
+        << result.warnings.back();
     EXPECT_TRUE(compare_executable(graph, file, {}).passed);
   }
 }

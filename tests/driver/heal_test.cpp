@@ -80,8 +80,9 @@ class Heal : public ::testing::Test {
     for (const Kernel& kernel : result.plan.kernels) EXPECT_NE(kernel.key().hex(), struck.key().hex());
     const Plan stored = plan_from_json(read_plan_json(path("m.so")));
     ASSERT_EQ(stored.report.struck.size(), 1U);
-    EXPECT_NE(explain(stored, {}, {}).find("struck, so that no plan takes it: " + stored.report.struck[0].kernel),
-              std::string::npos);
+    EXPECT_NE(
+        explain(stored, {}, {}).find("struck, so that no plan takes it: " + stored.report.struck[0].kernel),
+        std::string::npos);
   }
 
   std::string reproducer(const Kernel& kernel) const {

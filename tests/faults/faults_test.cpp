@@ -72,7 +72,8 @@ class Faults : public testing::Test {
   // y = exp(x @ w), and its executable old.so
   void SetUp() override {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer must come before every preloaded library, and maps more than these tests allow";
+    GTEST_SKIP()
+        << "a sanitizer must come before every preloaded library, and maps more than these tests allow";
 #endif
     make_directories(path("tmp"));
     ModelBuilder b;
@@ -85,7 +86,9 @@ class Faults : public testing::Test {
                    "--self-contained", "--no-measure", "--no-profile-db"}),
               0);
   }
-  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string path(const std::string& name) const {
+    return folder_.path() + "/" + name;
+  }
 
   std::vector<std::string> compile(std::vector<std::string> more) const {
     std::vector<std::string> words = {KORCH_PROGRAM, "compile", path("m.onnx"), "-o",          path("m.so"),
@@ -144,7 +147,9 @@ class Faults : public testing::Test {
     return text;
   }
 
-  void expect_nothing_left() { EXPECT_EQ(entries(path("tmp")), std::set<std::string>()) << where(); }
+  void expect_nothing_left() {
+    EXPECT_EQ(entries(path("tmp")), std::set<std::string>()) << where();
+  }
   // Either the old content or a whole executable, with nothing beside it.
   void expect_whole_output() {
     if (read_file(path("m.so")) != "the old one") {
@@ -165,7 +170,7 @@ class Faults : public testing::Test {
       const int code = code_of(outcome.status);
       ++codes[code];
       EXPECT_TRUE(allowed.count(code) != 0) << "code " << code << " at call " << outcome.call
-                                              << ": addr2line -Cfe " KORCH_PROGRAM " " << hex(outcome.place);
+                                            << ": addr2line -Cfe " KORCH_PROGRAM " " << hex(outcome.place);
     }
     for (const auto& [code, count] : codes) std::printf("  exit code %d: %d\n", code, count);
   }

@@ -1,11 +1,11 @@
 // What a graph's Values are, in float64, and how far a kernel's result may be from that.
 //
-// The tolerance is of each element: the graph is computed again a few times while every operator reads operands
-// that are disturbed by a little more than what float32 (or the type at hand) rounds away, each reader its own
-// disturbance; where a Value has several producers, any of them makes it. How far an element moves then is what
-// it may be off, times a factor. So where a result is decided by rounding (a comparison of almost equal numbers,
-// x - x computed twice, an index of the largest) anything is allowed there, and there alone. Values that nothing
-// rounds must be equal.
+// The tolerance is of each element: the graph is computed again a few times while every operator reads
+// operands that are disturbed by a little more than what float32 (or the type at hand) rounds away, each
+// reader its own disturbance; where a Value has several producers, any of them makes it. How far an element
+// moves then is what it may be off, times a factor. So where a result is decided by rounding (a comparison of
+// almost equal numbers, x - x computed twice, an index of the largest) anything is allowed there, and there
+// alone. Values that nothing rounds must be equal.
 #pragma once
 
 #include <cstdint>

@@ -137,7 +137,8 @@ const char* korch_status_text(korch_status status) {
     case KORCH_OUT_OF_MEMORY:
       return "the system has no memory or no threads left";
     case KORCH_LIBRARY_REFUSED:
-      return "a shared library refuses a call that it took at compile time; its version or the processor differs";
+      return "a shared library refuses a call that it took at compile time; its version or the processor "
+             "differs";
     case KORCH_INDEX_OUT_OF_RANGE:
       return "a gather or scatter met an index outside its axis";
     case KORCH_LIBRARY_FAILED:
