@@ -47,12 +47,6 @@ double mean_square_root(const HostTensor& tensor) {
   return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
 }
 
-// 1 or -1 at random.
-int next_sign(uint64_t& state) {
-  state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-  return (state >> 40 & 1) != 0 ? 1 : -1;
-}
-
 bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
@@ -122,13 +116,13 @@ bool Oracle::is_first(NodeId id) const {
   return graph_.value(graph_.node(id).outputs[0]).producers[0] == id;
 }
 
-void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& state) const {
+void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, Random& random) const {
   HostTensor result(tensor.type());
   const Amplitude a = amplitude(dtype);
   const double absolute = a.absolute * mean_square_root(tensor);
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double x = tensor.data<double>()[i];
-    const double sign = scale * next_sign(state);
+    const double sign = random.one_in(2) ? scale : -scale;
     result.mutable_data<double>()[i] =
         std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute) : x;
   }
@@ -138,16 +132,16 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& st
 std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
   std::vector<HostTensor> values(graph_.value_count());
   for (size_t i = 0; i < inputs_.size(); ++i) values[graph_.inputs()[i]] = inputs_[i];
-  uint64_t state = disturbance == nullptr ? 0 : disturbance->seed * 0x9e3779b97f4a7c15 + 1;
+  Random random(disturbance == nullptr ? 0 : disturbance->seed);
   for (NodeId id : order_) {
     const Node& node = graph_.node(id);
-    if (!is_first(id) && (disturbance == nullptr || next_sign(state) < 0)) continue;
+    if (!is_first(id) && (disturbance == nullptr || random.one_in(2))) continue;
     std::vector<HostTensor> inputs;
     for (ValueId value : node.inputs) {
       inputs.push_back(values[value]);
       const DType dtype = graph_.value(value).type.dtype;
       if (disturbance != nullptr && is_rounded_[value] && is_float(dtype))
-        disturb(inputs.back(), dtype, disturbance->scale, state);
+        disturb(inputs.back(), dtype, disturbance->scale, random);
     }
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "graph_maker.h"
 #include "korch/ir/graph.h"
 
 namespace korch::fuzz {
@@ -40,7 +41,7 @@ class Oracle {
   };
   bool is_first(NodeId id) const;  // of the producers of what it makes
   std::vector<HostTensor> evaluate(const Disturbance* disturbance) const;
-  void disturb(HostTensor& tensor, DType dtype, double scale, uint64_t& state) const;
+  void disturb(HostTensor& tensor, DType dtype, double scale, Random& random) const;
   void add_runs(int count, double scale);
   std::vector<double> tolerance_now(ValueId value) const;
   std::optional<std::string> compare(ValueId value, const HostTensor& got) const;
