@@ -97,8 +97,13 @@ Grown binary(GraphMaker& m, Op op) {
     return m.add(op, NoAttrs{},
                  {b, m.constant({m.type(b).dtype, partner(m, m.shape_of(a))}, Contents::positive)});
   }
+  // ONNX broadcasts a slope to the data, not the data to the slope.
+  const auto other_shape = [&](const Shape& shape) {
+    const Shape other = partner(m, shape);
+    return op == Op::PRelu && broadcast(other, shape) != shape ? shape : other;
+  };
   const bool divides = op == Op::Div || op == Op::Mod || op == Op::Fmod || op == Op::Pow;
-  const TensorType other{m.type(a).dtype, partner(m, m.shape_of(a))};
+  const TensorType other{m.type(a).dtype, other_shape(m.shape_of(a))};
   const ValueId b = divides && !m.random.one_in(3) ? m.constant(other, Contents::positive) : m.operand(other);
   if (m.random.one_in(4) && op != Op::PRelu)
     if (const Grown swapped = m.add(op, NoAttrs{}, {b, a})) return swapped;
@@ -106,7 +111,7 @@ Grown binary(GraphMaker& m, Op op) {
   const Grown positive = m.add(Op::Sigmoid, NoAttrs{}, {m.pick_float()});
   if (!positive) return std::nullopt;
   return m.add(op, NoAttrs{},
-               {*positive, m.constant({m.type(*positive).dtype, partner(m, m.shape_of(*positive))},
+               {*positive, m.constant({m.type(*positive).dtype, other_shape(m.shape_of(*positive))},
                                       Contents::positive)});
 }
 

@@ -93,23 +93,10 @@ Results transpose(NodeImport& n) {
   return {n.emit(Op::Transpose, PermAttrs{perm}, {n.input(0)})};
 }
 
-// More become a tree: the kernel of one node chooses among its operands for every element.
-constexpr size_t kMaxConcatOperands = 64;
-
 Results concat(NodeImport& n) {
-  std::vector<Operand> operands = n.all_inputs();
-  const AxisAttrs axis{n.axis(n.int_attr("axis"), operands[0]->rank())};
-  while (operands.size() > 1) {
-    std::vector<Operand> joined;
-    for (size_t at = 0; at < operands.size(); at += kMaxConcatOperands) {
-      const size_t end = std::min(at + kMaxConcatOperands, operands.size());
-      const std::vector<Operand> some(operands.begin() + static_cast<std::ptrdiff_t>(at),
-                                      operands.begin() + static_cast<std::ptrdiff_t>(end));
-      joined.push_back(some.size() == 1 ? some[0] : n.emit(Op::Concat, axis, some));
-    }
-    operands = std::move(joined);
-  }
-  return {operands[0]};
+  const std::vector<Operand> operands = n.all_inputs();
+  const int64_t axis = n.axis(n.int_attr("axis"), operands[0]->rank());
+  return {operands.size() == 1 ? operands[0] : n.emit(Op::Concat, AxisAttrs{axis}, operands)};
 }
 
 Results split(NodeImport& n) {
