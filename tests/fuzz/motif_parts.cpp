@@ -94,6 +94,7 @@ int64_t channels(GraphMaker& m) {
 }
 
 ValueId conv(GraphMaker& m, ValueId x, int64_t features, Ints kernel, ConvAttrs attrs) {
+  if (m.shape_of(x).size() != kernel.size() + 2) throw GraphMaker::GaveUp{};  // a prologue reshaped it
   Shape weights = {features, m.shape_of(x)[1] / attrs.group};
   weights.insert(weights.end(), kernel.begin(), kernel.end());
   std::vector<ValueId> inputs = {x, m.constant({m.type(x).dtype, weights})};
@@ -106,6 +107,7 @@ ConvAttrs plain(int64_t stride, int64_t pad, int64_t group) {
 }
 
 ValueId matmul(GraphMaker& m, ValueId x, int64_t columns) {
+  if (m.shape_of(x).empty()) throw GraphMaker::GaveUp{};
   return m.must(Op::MatMul, MatMulAttrs{},
                 {x, m.constant({m.type(x).dtype, {m.shape_of(x).back(), columns}})});
 }

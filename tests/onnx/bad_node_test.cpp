@@ -1,4 +1,6 @@
 // Nodes that are not what their operator takes: attributes, inputs, types and shapes.
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "expect_error.h"
@@ -68,6 +70,17 @@ TEST(BadNode, IntegersWhereOnlyFloatsAreDefined) {
   softmax.input("x", {2, 3}, 7).output("y");
   softmax.node("Softmax", {"x"}, {"y"}, "s");
   expect_refused(softmax, ErrorKind::invalid, {"\"s\" (Softmax)", "float"});
+}
+
+// Refused where the node is known, not when it is broken into arithmetic.
+TEST(BadNode, ArithmeticOnTruthValues) {
+  for (const char* op : {"ReduceMean", "ReduceL1", "ReduceSumSquare", "Sum"}) {
+    ModelBuilder b;
+    b.input("x", {2, 3}, 9).output("y");
+    b.node(op, op == std::string("Sum") ? std::vector<std::string>{"x", "x"} : std::vector<std::string>{"x"},
+           {"y"}, "n");
+    expect_refused(b, ErrorKind::invalid, {fmt::format("\"n\" ({})", op), "bool"});
+  }
 }
 
 // Off the axis an index keeps its own coordinate: the data must have it.

@@ -193,8 +193,13 @@ std::vector<TensorType> infer_composite(const InferArgs& args) {
       Op::ReduceLogSum,
       Op::ReduceLogSumExp,
   };
+  static const std::set<Op> without_arithmetic = {
+      Op::Trilu, Op::Tile, Op::DepthToSpace, Op::DepthToSpaceCRD, Op::SpaceToDepth, Op::Resize, Op::OneHot,
+  };
   infer_require(args, is_float(args.inputs[0].dtype) || !floats_only.contains(args.op),
                 "needs a float operand");
+  infer_require(args, args.inputs[0].dtype != DType::bool_ || without_arithmetic.contains(args.op),
+                "arithmetic on bool");
   const auto rule = rules.find(args.op);
   KORCH_ASSERT(rule != rules.end(), std::string("no shape rule for ") + name(args.op));
   const DType dtype = args.inputs[args.op == Op::OneHot ? 1 : 0].dtype;
