@@ -305,6 +305,7 @@ const ConvCase kGeneric[] = {
     {"one_column", {1, 4, 9, 3}, {6, 4, 3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 1},
     {"three_axes", {1, 4, 5, 6, 7}, {6, 4, 3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, 1},
     {"one_pixel", {2, 4, 1, 1}, {6, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {"two_filters_each", {1, 2, 9, 1}, {4, 1, 5, 5}, {1, 1}, {1, 1}, {7, 1}, {8, 3}, 2},
 };
 
 TEST(LinearGeneric, Convolutions) {
@@ -314,7 +315,7 @@ TEST(LinearGeneric, Convolutions) {
           << c.name;
 }
 
-// It is listed where no other family is, and only there.
+// It is listed where no other kernel of ours is: beside a library's call, the primitive alone.
 TEST(LinearGeneric, StandsBack) {
   const Target target;
   const auto families = [&](const Graph& graph) {
@@ -323,7 +324,10 @@ TEST(LinearGeneric, StandsBack) {
       names.insert(i.family);
     return names;
   };
+  using Names = std::set<std::string>;
   EXPECT_EQ(families(conv_graph(kGeneric[0], Epilogue::none)).count("linear_generic"), 0u);
+  EXPECT_EQ(families(conv_graph(kGeneric[5], Epilogue::none)), (Names{"onednn_conv", "linear_generic"}));
+  EXPECT_EQ(families(conv_graph(kGeneric[5], Epilogue::bias_swish_residual)), Names{"onednn_conv"});
   EXPECT_EQ(families(conv_graph(kGeneric[3], Epilogue::none)).count("linear_generic"), 1u);
 }
 

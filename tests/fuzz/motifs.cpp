@@ -140,9 +140,14 @@ void repetition(GraphMaker& m) {
 }
 
 void pools(GraphMaker& m) {
-  const ValueId x = image(m, m.random.between(1, 20), 14);
+  // Along one axis too: two become one after the other.
+  const bool row = m.random.one_in(3);
+  const ValueId x = row ? prologue(m, m.input({floats(m), {few(m), m.random.between(1, 20), m.extent(33)}}))
+                        : image(m, m.random.between(1, 20), 14);
+  const size_t axes = m.shape_of(x).size() - 2;
   const auto centred = [&](int64_t k) {
-    return PoolAttrs{{k, k}, {1, 1}, {1, 1}, {k / 2, k / 2}, {k / 2, k / 2}, false};
+    const auto all = [&](int64_t each) { return Ints(axes, each); };
+    return PoolAttrs{all(k), all(1), all(1), all(k / 2), all(k / 2), false};
   };
   const int64_t k = m.random.of(Ints{3, 5});
   const ValueId a = m.must(Op::WindowMax, centred(k), {x});
@@ -192,30 +197,30 @@ const std::vector<Motif>& motifs() {
       {"pointwise", 8, motif::pointwise},
       {"convolution", 9, motif::convolution},
       {"winograd", 5, motif::winograd},
-      {"strassen", 3, motif::strassen},
+      {"strassen", 7, motif::strassen},
       {"grouped", 5, motif::grouped},
-      {"depthwise", 7, motif::depthwise},
+      {"depthwise", 9, motif::depthwise},
       {"small_attention", 5, motif::small_attention},
-      {"large_attention", 3, motif::large_attention},
+      {"large_attention", 4, motif::large_attention},
       {"long_attention", 2, motif::long_attention},
       {"large_normalization", 2, motif::large_normalization},
       {"normalization", 7, motif::normalization},
-      {"upsampling", 9, motif::upsampling},
-      {"merges", 8, motif::merges},
-      {"scaling", 7, motif::scaling},
-      {"factor_after", 3, motif::factor_after},
+      {"upsampling", 14, motif::upsampling},
+      {"merges", 12, motif::merges},
+      {"scaling", 10, motif::scaling},
+      {"factor_after", 5, motif::factor_after},
       {"matmul_chain", 3, motif::matmul_chain},
       {"sum_beside_matmul", 3, motif::sum_beside_matmul},
-      {"rows_as_images", 5, motif::rows_as_images},
+      {"rows_as_images", 9, motif::rows_as_images},
       {"layout_chain", 10, motif::layout_chain},
       {"slices_concatenated", 3, motif::slices_concatenated},
       {"repetition", 3, motif::repetition},
-      {"pools", 6, motif::pools},
+      {"pools", 9, motif::pools},
       {"patches", 3, motif::patches},
       {"focus", 4, motif::focus},
       {"transposed", 4, motif::transposed},
-      {"large_kernel", 4, motif::large_kernel},
-      {"strided", 4, motif::strided},
+      {"large_kernel", 7, motif::large_kernel},
+      {"strided", 9, motif::strided},
       {"elementwise", 6, motif::elementwise},
       {"reductions", 5, motif::reductions},
   };

@@ -33,11 +33,14 @@ void convolution(GraphMaker& m) {
 
 // Enough channels and pixels for Winograd's kernels.
 void winograd(GraphMaker& m) {
-  const int64_t k = m.random.between(2, 5);
+  const bool blocks = m.random.one_in(3);  // of channels, as the library takes them
+  const int64_t k = blocks ? 3 : m.random.between(2, 5);
+  const auto channels = [&](int64_t most) {
+    return blocks ? m.random.of(Ints{16, 32, 48}) : m.random.between(1, most);
+  };
   const ValueId x = prologue(
-      m, m.input({DType::f32,
-                  {few(m), m.random.between(1, 33), m.random.between(6, 15), m.random.between(6, 15)}}));
-  ValueId y = conv(m, x, m.random.between(1, 40), {k, m.random.one_in(3) ? m.random.between(2, 5) : k},
+      m, m.input({DType::f32, {few(m), channels(33), m.random.between(6, 15), m.random.between(6, 15)}}));
+  ValueId y = conv(m, x, channels(40), {k, !blocks && m.random.one_in(3) ? m.random.between(2, 5) : k},
                    plain(1, m.random.below(k)));
   dressed(m, y);
 }
@@ -153,7 +156,7 @@ void merges(GraphMaker& m) {
   std::vector<ValueId> parts;
   for (int64_t count = m.random.between(1, 3); count > 0; --count)
     parts.push_back(slice(m, y, axis, m.random.between(0, 16), m.random.between(16, 32)));
-  if (m.random.one_in(2)) m.must(Op::Concat, AxisAttrs{axis}, parts);
+  if (!m.random.one_in(4)) m.must(Op::Concat, AxisAttrs{axis}, parts);
 }
 
 // Factors and vectors before and after linear operators, constants together.
@@ -260,8 +263,9 @@ void transposed(GraphMaker& m) {
 }
 
 void large_kernel(GraphMaker& m) {
-  const int64_t k = m.random.of(Ints{6, 7, 7, 9}), in = m.random.of(Ints{1, 2, 16, 32}),
-                out = m.random.of(Ints{1, 1, 3, 32});
+  const int64_t k = m.random.of(Ints{6, 7, 7, 9});
+  int64_t in = m.random.of(Ints{1, 2, 3}), out = m.random.of(Ints{1, 16, 32});
+  if (m.random.one_in(2)) std::swap(in, out);
   const ValueId x = m.input({DType::f32, {1, in, m.random.between(8, 14), m.random.between(8, 14)}});
   dressed(m, conv(m, x, out, {k, k}, plain(1, k / 2)), 3);
 }
@@ -269,7 +273,7 @@ void large_kernel(GraphMaker& m) {
 void strided(GraphMaker& m) {
   const int64_t k = m.random.of(Ints{3, 5, 6, 7}), s = 2;
   const ValueId x = m.input(
-      {DType::f32, {1, m.random.of(Ints{1, 3, 8, 16}), m.random.between(48, 70), m.random.between(60, 70)}});
+      {DType::f32, {1, m.random.of(Ints{1, 3, 8, 16}), m.random.between(56, 80), m.random.between(62, 80)}});
   dressed(m, conv(m, x, m.random.of(Ints{1, 4, 8, 17}), {k, k}, plain(s, k / 2)), 2);
 }
 

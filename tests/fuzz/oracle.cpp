@@ -10,21 +10,21 @@
 namespace korch::fuzz {
 namespace {
 
-// Disturbance of an element: relative to itself, and to the root of the mean square of its tensor. Winograd's
-// transforms are the noisiest: some 1e-5 of the latter.
+// Disturbance of an element: relative to itself, to the root of the mean square of its tensor (Winograd's
+// transforms are the noisiest: some 1e-5 of it), and where numbers are small, the distance between them.
 struct Amplitude {
-  double relative, absolute;
+  double relative, absolute, smallest;
 };
 Amplitude amplitude(DType dtype) {
   switch (dtype) {
     case DType::f64:
-      return {1e-9, 1e-9};
+      return {1e-9, 1e-9, 1e-35};
     case DType::f16:
-      return {2e-4, 1e-4};
+      return {2e-4, 1e-4, 0x1p-24};
     case DType::bf16:
-      return {1.6e-3, 8e-4};
+      return {1.6e-3, 8e-4, 1e-35};
     default:
-      return {4e-6, 2e-6};
+      return {4e-6, 2e-6, 1e-35};
   }
 }
 
@@ -33,7 +33,6 @@ constexpr int kRuns = 4;            // before a first look
 constexpr int kMoreRuns = 28;       // before a difference is believed
 constexpr double kMoreScale = 8;    // how much stronger these disturb, to see what flips
 constexpr double kTooLarge = 1e15;  // squares of squares leave float32's range
-constexpr double kSubnormal = 1e-35;
 
 double mean_square_root(const HostTensor& tensor) {
   double squares = 0;
@@ -124,7 +123,7 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, Random& rand
     const double x = tensor.data<double>()[i];
     const double sign = random.one_in(2) ? scale : -scale;
     result.mutable_data<double>()[i] =
-        std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute) : x;
+        std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute + (x == 0 ? 0 : a.smallest)) : x;
   }
   tensor = result;
 }
@@ -196,7 +195,7 @@ std::vector<double> Oracle::tolerance_now(ValueId value) const {
   for (int64_t i = 0; i < count; ++i) {
     moved[i] = kFactor * std::max(moved[i], usual);
     if (is_rounded)
-      moved[i] += kFactor * (a.relative * std::fabs(element_as_double(exact, i)) + absolute) + kSubnormal;
+      moved[i] += kFactor * (a.relative * std::fabs(element_as_double(exact, i)) + absolute) + a.smallest;
   }
   return moved;
 }

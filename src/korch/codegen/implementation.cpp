@@ -20,6 +20,7 @@ struct Family {
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
   Result<Kernel> (*generate)(const Graph& graph, const Candidate& candidate,
                              const Implementation& implementation, const Target& target);
+  enum class Kind { generated, library, last_resort } kind = Kind::generated;
 };
 
 const std::vector<Family>& families() {
@@ -32,9 +33,9 @@ const std::vector<Family>& families() {
       {{"depthwise"}, list_depthwise, generate_depthwise},
       {{"matmul"}, list_matmul, generate_matmul},
       {{"attention"}, list_attention, generate_attention},
-      {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv},
-      {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul},
-      {{"linear_generic"}, list_linear_generic, generate_linear_generic},
+      {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
+      {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},
+      {{"linear_generic"}, list_linear_generic, generate_linear_generic, Family::Kind::last_resort},
   };
   return table;
 }
@@ -56,7 +57,17 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
                                             std::vector<Refusal>* refused) {
   std::vector<Implementation> found;
   std::vector<Refusal> reasons;
-  for (const Family& family : families()) family.list(graph, candidate, target, accuracy, found, reasons);
+  bool is_generated = false;
+  for (const Family& family : families()) {
+    // The last resort costs a measurement for nothing where another of our kernels is. A library may refuse
+    // its call later, or be struck: beside it alone, the primitive by itself is enough.
+    if (family.kind == Family::Kind::last_resort &&
+        (is_generated || (!found.empty() && candidate.nodes.size() > 1)))
+      continue;
+    const size_t before = found.size();
+    family.list(graph, candidate, target, accuracy, found, reasons);
+    is_generated = is_generated || (family.kind == Family::Kind::generated && found.size() > before);
+  }
   if (found.empty() && reasons.empty())
     reasons.push_back({RefusalReason::no_kernel_family, "no family covers this combination of primitives"});
   if (refused != nullptr) refused->insert(refused->end(), reasons.begin(), reasons.end());

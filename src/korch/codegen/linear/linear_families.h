@@ -21,8 +21,7 @@ KORCH_LINEAR_FAMILY(attention)       // Attention: both products and the softmax
 KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(conv_winograd)   // WinogradInput, WinogradProduct and WinogradOutput
 KORCH_LINEAR_FAMILY(winograd_part)   // one of the three
-KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly; last in the table: offers nothing
-                                     // when `found` has something
+KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly: the last resort
 
 #undef KORCH_LINEAR_FAMILY
 
