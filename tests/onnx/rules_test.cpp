@@ -343,6 +343,86 @@ TEST(Import, DropoutThatDropsNothing) {
   EXPECT_THROW(import_onnx_bytes(model(0.5f).bytes()), Error);
 }
 
+TEST(Import, SequencesVanish) {
+  ModelBuilder b;
+  b.input("x", {3, 2}).output("y").output("count");
+  b.initializer("last", HostTensor::of<int64_t>(DType::i64, {}, {-1}));
+  b.initializer("first", HostTensor::of<int64_t>(DType::i64, {}, {0}));
+  set_attribute(b.node("SplitToSequence", {"x"}, {"rows"}), "keepdims", int64_t{0});
+  b.node("SequenceAt", {"rows", "last"}, {"row"});               // x[2]
+  b.node("SequenceErase", {"rows", "first"}, {"two"});           // x[1], x[2]
+  b.node("SequenceInsert", {"two", "row", "first"}, {"three"});  // x[2], x[1], x[2]
+  b.node("SequenceLength", {"three"}, {"count"});
+  auto& joined = b.node("ConcatFromSequence", {"three"}, {"y"});
+  set_attribute(joined, "axis", int64_t{-1});
+  set_attribute(joined, "new_axis", int64_t{1});
+  const Graph graph = import_onnx_bytes(b.bytes());
+  const auto results = interpret(graph, {counting({3, 2})});
+  EXPECT_EQ(results[0].shape(), (Shape{2, 3}));
+  EXPECT_EQ(as_int_vector(converted(results[0].reshaped({6}), DType::i64)),
+            (std::vector<int64_t>{4, 2, 4, 5, 3, 5}));
+  EXPECT_EQ(element_as_int(results[1], 0), 3);
+}
+
+TEST(Import, SplitToSequenceBySizes) {
+  const auto part = [](const HostTensor& split, int64_t at) {
+    ModelBuilder b;
+    b.input("x", {5}).output("y");
+    b.initializer("split", split);
+    b.initializer("at", HostTensor::of<int64_t>(DType::i64, {}, {at}));
+    b.node("SplitToSequence", {"x", "split"}, {"parts"});
+    b.node("SequenceAt", {"parts", "at"}, {"y"});
+    return run(b, {counting({5})});
+  };
+  const HostTensor each = HostTensor::of<int64_t>(DType::i64, {}, {2});
+  const HostTensor sizes = HostTensor::of<int64_t>(DType::i64, {2}, {1, 4});
+  EXPECT_EQ(part(each, 0), (std::vector<double>{0, 1}));
+  EXPECT_EQ(part(each, 2), std::vector<double>{4});
+  EXPECT_EQ(part(sizes, 1), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_THROW(part(each, 3), Error);
+  EXPECT_THROW(part(HostTensor::of<int64_t>(DType::i64, {2}, {1, 3}), 0), Error);
+  EXPECT_THROW(part(HostTensor::of<int64_t>(DType::i64, {}, {0}), 0), Error);
+}
+
+// A sequence where a tensor is expected, or the other way round, or as an output.
+TEST(Import, SequencesInTheWrongPlace) {
+  const auto model = [](const char* reader) {
+    ModelBuilder b(14);
+    b.input("x", {2}).output("y");
+    b.node("SequenceConstruct", {"x", "x"}, {"s"});
+    b.node(reader, {"s"}, {"y"});
+    return b;
+  };
+  EXPECT_THROW(import_onnx_bytes(model("Relu").bytes()), Error);
+  ModelBuilder tensor(14), output(14);
+  tensor.input("x", {2}).output("y").node("SequenceLength", {"x"}, {"y"});
+  EXPECT_THROW(import_onnx_bytes(tensor.bytes()), Error);
+  output.input("x", {2}).output("y").node("SequenceConstruct", {"x"}, {"y"});
+  EXPECT_THROW(import_onnx_bytes(output.bytes()), Error);
+}
+
+// Weights that are standardized by a normalization in training mode are constants.
+TEST(Import, BatchNormalizationOfConstantsInTraining) {
+  ModelBuilder b(15);
+  b.input("x", {1, 2}).output("y").output("mean");
+  b.floats("w", {1, 2, 2}, {1, 3, 2, 6});
+  b.floats("scale", {2}, {1, 10});
+  b.floats("bias", {2}, {0, 1});
+  b.floats("zeros", {2}, {0, 100});
+  b.ints("shape", {2, 2});
+  auto& norm = b.node("BatchNormalization", {"w", "scale", "bias", "zeros", "zeros"}, {"n", "mean"});
+  set_attribute(norm, "training_mode", int64_t{1});
+  b.node("Reshape", {"n", "shape"}, {"m"});
+  b.node("MatMul", {"x", "m"}, {"y"});
+  const Graph graph = import_onnx_bytes(b.bytes());
+  EXPECT_EQ(ops(graph), std::vector<Op>{Op::MatMul});
+  const auto results = interpret(graph, {HostTensor::of<float>(DType::f32, {1, 2}, {1, 0})});
+  EXPECT_NEAR(element_as_double(results[0], 0), -1, 1e-4);
+  EXPECT_NEAR(element_as_double(results[0], 1), 1, 1e-4);
+  EXPECT_NEAR(element_as_double(results[1], 0), 0.2, 1e-6);
+  EXPECT_NEAR(element_as_double(results[1], 1), 90.4, 1e-4);
+}
+
 TEST(Import, AxesOfTransposeMayCountFromTheEnd) {
   ModelBuilder b;
   b.input("x", {1, 2, 3}).output("y");

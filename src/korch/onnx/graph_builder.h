@@ -18,6 +18,7 @@ struct OperandState {
   ValueId id = kNoId;
   std::string name;
   std::vector<std::string> origins;
+  std::optional<std::vector<std::shared_ptr<OperandState>>> sequence;  // no tensor then
 
   const Shape& shape() const { return type.shape; }
   DType dtype() const { return type.dtype; }

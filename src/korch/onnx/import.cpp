@@ -422,7 +422,7 @@ void Importer::set_outputs() {
       throw Error(ErrorKind::invalid,
                   fmt::format("two graph outputs are called {}", quoted_name(output.name())));
     const Operand& operand = operands_.at(output.name());
-    if (operand == nullptr)
+    if (operand == nullptr || operand->sequence)
       throw Error(ErrorKind::unsupported,
                   fmt::format("graph output {} has a type korch does not know", quoted_name(output.name())));
     check_declared(output, operand->type);

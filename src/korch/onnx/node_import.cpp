@@ -19,9 +19,21 @@ NodeImport::NodeImport(const proto::NodeProto& node, std::string origin, int64_t
       builder_(builder),
       external_(external) {}
 
-const Operand& NodeImport::input(size_t i) const {
+const Operand& NodeImport::any_input(size_t i) const {
   if (!has_input(i)) invalid(fmt::format("input {} is missing", i));
   return inputs_[i];
+}
+
+const Operand& NodeImport::input(size_t i) const {
+  const Operand& operand = any_input(i);
+  if (operand->sequence) unsupported(fmt::format("input {} is a sequence", i));
+  return operand;
+}
+
+const std::vector<Operand>& NodeImport::sequence_input(size_t i) const {
+  const Operand& operand = any_input(i);
+  if (!operand->sequence) invalid(fmt::format("input {} is no sequence", i));
+  return *operand->sequence;
 }
 
 std::vector<Operand> NodeImport::all_inputs() const {

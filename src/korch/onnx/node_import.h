@@ -35,7 +35,8 @@ class NodeImport {
     asked_inputs_.insert(i);
     return i < inputs_.size() && inputs_[i] != nullptr;
   }
-  const Operand& input(size_t i) const;
+  const Operand& input(size_t i) const;                        // a tensor
+  const std::vector<Operand>& sequence_input(size_t i) const;  // the tensors of a sequence
   std::vector<Operand> all_inputs() const;
   // Inputs that parameterize the operator must be constants: Error{unsupported} otherwise, naming `what` they
   // are.
@@ -83,6 +84,7 @@ class NodeImport {
   [[noreturn]] void unsupported(const std::string& message) const;
 
  private:
+  const Operand& any_input(size_t i) const;
   const proto::AttributeProto* find(const char* name);
   const proto::AttributeProto* find(const char* name, proto::AttributeProto::Type type);
 

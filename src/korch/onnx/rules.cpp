@@ -9,7 +9,7 @@ const RuleRow* find_rule(const std::string& domain, const std::string& op_type) 
     std::unordered_map<std::string, RuleRow> result;
     for (const auto* rows :
          {&elementwise_rules(), &shape_rules(), &layout_rules(), &indexing_rules(), &reduction_rules(),
-          &linear_rules(), &pooling_rules(), &normalization_rules(), &resize_rules()}) {
+          &linear_rules(), &pooling_rules(), &normalization_rules(), &resize_rules(), &sequence_rules()}) {
       for (const RuleRow& row : *rows) {
         const bool fresh = result.emplace(row.op_type, row).second;
         KORCH_ASSERT(fresh, std::string("two import rules for ") + row.op_type);

@@ -29,6 +29,7 @@ const std::vector<RuleRow>& linear_rules();  // matmul, gemm, convolutions
 const std::vector<RuleRow>& pooling_rules();
 const std::vector<RuleRow>& normalization_rules();
 const std::vector<RuleRow>& resize_rules();
+const std::vector<RuleRow>& sequence_rules();
 
 // The rule for an operator of a domain ("" is ONNX's own), or null when korch does not know it.
 const RuleRow* find_rule(const std::string& domain, const std::string& op_type);
@@ -43,6 +44,8 @@ struct Windows {
 Windows read_windows(NodeImport& n, const Shape& in, const Shape& kernel);
 std::vector<int64_t> spatial_axes(const Operand& x);                       // 2, 3, ... rank - 1
 Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice);  // x itself when nothing is cut
+// One after the other along an axis.
+std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const std::vector<int64_t>& sizes);
 // Float types only: x ^ exponent.
 Operand power(NodeImport& n, const Operand& x, double exponent);
 

@@ -118,14 +118,7 @@ Results split(NodeImport& n) {
   if (static_cast<int64_t>(sizes.size()) != parts ||
       std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != extent)
     n.invalid(fmt::format("its sizes must be {} numbers with the sum {}", parts, extent));
-  SliceAttrs slice{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
-  Results outputs;
-  for (int64_t size : sizes) {
-    slice.sizes[axis] = size;
-    outputs.push_back(sliced(n, x, slice));
-    slice.starts[axis] += size;
-  }
-  return outputs;
+  return onnx::parts(n, x, axis, sizes);
 }
 
 // One axis of ONNX's (and numpy's) slice as first element, count and step.
@@ -289,6 +282,17 @@ Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice) {
   const bool forward =
       std::all_of(slice.steps.begin(), slice.steps.end(), [](int64_t step) { return step == 1; });
   return forward && slice.sizes == x->shape() ? x : n.emit(Op::Slice, slice, {x});
+}
+
+std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const std::vector<int64_t>& sizes) {
+  SliceAttrs slice{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
+  std::vector<Operand> result;
+  for (int64_t size : sizes) {
+    slice.sizes[axis] = size;
+    result.push_back(sliced(n, x, slice));
+    slice.starts[axis] += size;
+  }
+  return result;
 }
 
 const std::vector<RuleRow>& layout_rules() {

@@ -6,9 +6,41 @@ namespace {
 
 using Results = std::vector<Operand>;
 
+// Normalized by the statistics of the batch, over all axes but that of channels; the running ones move
+// towards them.
+Results batch_normalization_in_training(NodeImport& n) {
+  const double epsilon = n.float_attr("epsilon", 1e-5f), momentum = n.float_attr("momentum", 0.9f);
+  const Operand& x = n.input(0);
+  if (x->rank() < 2) n.invalid("data have no channel axis");
+  const Shape channels = {x->shape()[1]};
+  Shape along(x->shape().size(), 1);
+  along[1] = channels[0];
+  ReduceAttrs over{{0}, true};
+  for (int64_t axis = 2; axis < x->rank(); ++axis) over.axes.push_back(axis);
+  const auto vector = [&](size_t input, const Shape& shape) {
+    return n.reshape(n.cast(n.input(input), x->dtype()), shape);
+  };
+  const Operand mean = n.emit(Op::ReduceMean, over, {x}), difference = n.emit(Op::Sub, {x, mean});
+  const Operand variance = n.emit(Op::ReduceMean, over, {n.emit(Op::Mul, {difference, difference})});
+  const Operand deviation = n.emit(Op::Sqrt, {n.emit(Op::Add, {variance, n.scalar(x->dtype(), epsilon)})});
+  const Operand scaled = n.emit(Op::Mul, {n.emit(Op::Div, {difference, deviation}), vector(1, along)});
+  Results outputs = {n.emit(Op::Add, {scaled, vector(2, along)})};
+  const std::vector<Operand> statistics = {mean, variance};
+  for (size_t i = 0; i < 2; ++i) {
+    n.ignore_input(3 + i);
+    outputs.push_back(nullptr);
+    if (!n.output_used(1 + i)) continue;
+    const Operand before = n.emit(Op::Mul, {vector(3 + i, channels), n.scalar(x->dtype(), momentum)});
+    const Operand now =
+        n.emit(Op::Mul, {n.reshape(statistics[i], channels), n.scalar(x->dtype(), 1 - momentum)});
+    outputs.back() = n.cast(n.emit(Op::Add, {before, now}), n.input(3 + i)->dtype());
+  }
+  return outputs;
+}
+
 Results batch_normalization(NodeImport& n) {
+  if (n.flag("training_mode", false)) return batch_normalization_in_training(n);
   n.ignore("momentum");
-  if (n.flag("training_mode", false)) n.unsupported("training mode");
   if (n.opset() < 9 && !n.flag("spatial", true)) n.unsupported("spatial = 0");
   if (n.opset() < 7 && !n.flag("is_test", false)) n.unsupported("training mode");
   for (size_t i = 1; i < n.output_count(); ++i) {
