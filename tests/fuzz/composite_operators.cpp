@@ -12,7 +12,7 @@ Grown normalization(GraphMaker& m, Op op) {
   const Shape shape = m.shape_of(x);
   const DType dtype = m.type(x).dtype;
   NormAttrs norm;
-  norm.epsilon = m.random.one_in(3) ? 1e-2 : 1e-5;
+  norm.epsilon = m.random.one_in(3) ? 1e-2F : 1e-5F;
   norm.axis = has_channels ? -1 : m.random.below(static_cast<int64_t>(shape.size()));
   std::vector<ValueId> inputs = {x};
   if (op == Op::LpNormalization) {
@@ -123,7 +123,7 @@ Grown composite(GraphMaker& m, Op op) {
     case Op::AveragePool:
       return window(m, op);
     case Op::LRN:
-      return m.add(op, LrnAttrs{0.1, 0.75, 1, m.random.between(1, 5)}, {m.pick_float(3, 4)});
+      return m.add(op, LrnAttrs{0.1F, 0.75F, 1, m.random.between(1, 5)}, {m.pick_float(3, 4)});
     case Op::Sum:
     case Op::Mean:
     case Op::VariadicMax:

@@ -10,7 +10,7 @@ ValueId activation(GraphMaker& m, ValueId x) {
       Op::LeakyRelu, Op::Elu,     Op::Neg,  Op::Erf,  Op::HardSigmoid, Op::Softsign, Op::Sin, Op::Selu};
   const Op op = m.random.of(ops);
   const bool scalar = info(op).attrs_index == Attrs(ScalarAttrs{}).index();
-  return m.add(op, scalar ? Attrs(ScalarAttrs{0.2, 0.5}) : Attrs(kNone), {x}).value_or(x);
+  return m.add(op, scalar ? Attrs(ScalarAttrs{0.2F, 0.5F}) : Attrs(kNone), {x}).value_or(x);
 }
 
 ValueId channels_of(GraphMaker& m, ValueId x, size_t axis) {  // a vector along one axis

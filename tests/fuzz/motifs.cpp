@@ -144,6 +144,7 @@ void pools(GraphMaker& m) {
   const bool row = m.random.one_in(3);
   const ValueId x = row ? prologue(m, m.input({floats(m), {few(m), m.random.between(1, 20), m.extent(33)}}))
                         : image(m, m.random.between(1, 20), 14);
+  if (m.shape_of(x).size() < 3) throw GraphMaker::GaveUp{};  // a prologue reshaped it
   const size_t axes = m.shape_of(x).size() - 2;
   const auto centred = [&](int64_t k) {
     const auto all = [&](int64_t each) { return Ints(axes, each); };

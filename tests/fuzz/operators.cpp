@@ -55,7 +55,7 @@ Shape partner(GraphMaker& m, Shape shape) {
 namespace {
 
 Attrs scalars(GraphMaker& m, Op op) {
-  static const std::vector<double> values = {0.1, 0.2, 0.5, 1, 1.7, 0.01};
+  static const std::vector<double> values = {0.1F, 0.2F, 0.5F, 1, 1.7F, 0.01F};  // as a file holds them
   if (op == Op::IsInf)
     return ScalarAttrs{static_cast<double>(m.random.below(2)), static_cast<double>(m.random.below(2))};
   return ScalarAttrs{m.random.of(values), m.random.of(values)};

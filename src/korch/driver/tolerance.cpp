@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "korch/base/ceil_div.h"
+#include "korch/base/parallel.h"
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
@@ -112,12 +114,13 @@ std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vecto
     few = few || exact[i].elements() < Tolerance::kFewElements;
   }
   const Graph primitives = fission(imported);
-  for (int run = 0; run < (few ? Tolerance::kRunsWhenFew : Tolerance::kRuns); ++run) {
-    deadline.check();
-    const std::vector<HostTensor> rounded =
-        interpret_rounding_at_random(primitives, inputs, seed * Tolerance::kRunsWhenFew + run);
+  std::vector<std::vector<HostTensor>> runs(few ? Tolerance::kRunsWhenFew : Tolerance::kRuns);
+  const auto check = [&](ValueId, const HostTensor&) { deadline.check(); };
+  run_in_parallel(runs.size(), static_cast<int>(std::thread::hardware_concurrency()), [&](size_t run) {
+    runs[run] = interpret_rounding_at_random(primitives, inputs, seed * Tolerance::kRunsWhenFew + run, check);
+  });
+  for (const std::vector<HostTensor>& rounded : runs)
     for (size_t i = 0; i < rounded.size(); ++i) tolerances[i].add_run(rounded[i]);
-  }
   return tolerances;
 }
 

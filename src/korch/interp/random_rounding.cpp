@@ -99,21 +99,23 @@ HostTensor moved(const HostTensor& tensor, uint64_t& state) {
   return result;
 }
 
-// `nearest` where it is what was computed in more digits; else, half of the time, its neighbour on the other
-// side.
-void round_at_random(HostTensor& nearest, const HostTensor& exact, uint64_t& state) {
-  with_float_type(nearest.dtype(), [&](auto tag) {
+// What was computed in more digits, where the type has it; else the nearest number or, half of the time, the
+// one on the other side.
+HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, uint64_t& state) {
+  HostTensor result(type);
+  with_float_type(type.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
     const double* wanted = exact.data<double>();
-    S* values = nearest.mutable_data<S>();
+    S* values = result.mutable_data<S>();
     Coins coins(state);
-    for (int64_t i = 0, count = nearest.elements(); i < count; ++i) {
-      const auto value = convert_element<double>(values[i]);
-      const bool other_side = coins.toss() < 2;
-      if (!other_side || value == wanted[i] || value == 0 || !std::isfinite(value)) continue;
-      values[i] = neighbour(values[i], std::fabs(wanted[i]) > std::fabs(value));
+    for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+      const S nearest = convert_element<S>(wanted[i]);
+      const auto value = convert_element<double>(nearest);
+      const bool stays = coins.toss() >= 2 || value == wanted[i] || value == 0 || !std::isfinite(value);
+      values[i] = stays ? nearest : neighbour(nearest, std::fabs(wanted[i]) > std::fabs(value));
     }
   });
+  return result;
 }
 
 double half_ulp_of_one(DType dtype) {
@@ -160,6 +162,12 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
     operands[0] = moved(operands[0], state_);
     return evaluate_node(node, operands, types, Precision::native);
   }
+  if (category == Category::elementwise && types[0].dtype != DType::f64) {
+    std::vector<HostTensor> operands;
+    for (const HostTensor& input : inputs)
+      operands.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
+    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64)[0], types[0], state_)};
+  }
   std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
   if (is_sum(node.op)) {
     std::vector<HostTensor> operands;
@@ -167,13 +175,8 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
     const double terms = static_cast<double>(inputs[0].elements()) /
                          static_cast<double>(std::max<int64_t>(1, results[0].elements()));
     disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms, state_);
-  } else if (category == Category::elementwise && types[0].dtype == DType::f64) {
-    results[0] = moved(results[0], state_);
   } else if (category == Category::elementwise) {
-    std::vector<HostTensor> operands;
-    for (const HostTensor& input : inputs)
-      operands.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
-    round_at_random(results[0], evaluate_node(node, operands, types, Precision::float64)[0], state_);
+    results[0] = moved(results[0], state_);
   }
   return results;
 }

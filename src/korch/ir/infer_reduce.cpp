@@ -24,7 +24,8 @@ Shape reduced(const InferArgs& args, const std::vector<int64_t>& axes, bool keep
 
 Shape pooled(const InferArgs& args, const PoolAttrs& pool) {
   const size_t spatial = pool.kernel.size();
-  infer_require(args, args.inputs[0].shape.size() == spatial + 2, "rank must be the kernel's rank + 2");
+  infer_require(args, spatial > 0 && args.inputs[0].shape.size() == spatial + 2,
+                "rank must be the kernel's rank + 2, and 3 or more");
   infer_require(args,
                 pool.strides.size() == spatial && pool.dilations.size() == spatial &&
                     pool.pads_before.size() == spatial && pool.pads_after.size() == spatial,

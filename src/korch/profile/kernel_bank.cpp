@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <atomic>
-#include <thread>
-
+#include "korch/base/parallel.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/packing.h"
 
@@ -61,21 +59,7 @@ void KernelBank::build(const std::vector<KernelRequest>& requests) {
         slot.emplace(request.key, static_cast<int>(missing.size())).second)
       missing.push_back(&request);
   std::vector<std::optional<Result<BuiltKernel>>> built(missing.size());
-  std::atomic<size_t> next{0};
-  std::vector<std::exception_ptr> failures(target_.threads);
-  auto work = [&](int worker) {
-    try {
-      for (size_t i = next++; i < missing.size(); i = next++) built[i] = build_one(*missing[i]);
-    } catch (...) {
-      failures[worker] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int worker = 1; worker < target_.threads; ++worker) threads.emplace_back(work, worker);
-  work(0);
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  run_in_parallel(missing.size(), target_.threads, [&](size_t i) { built[i] = build_one(*missing[i]); });
   for (size_t i = 0; i < missing.size(); ++i) kernels_.emplace(missing[i]->key, std::move(*built[i]));
 }
 

@@ -1,5 +1,7 @@
 #include "korch/tensor/host_tensor.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -9,15 +11,19 @@ namespace korch {
 namespace {
 
 constexpr size_t kAlignment = 64;  // one cache line, one AVX-512 vector
+// Large tensors come and go: by huge pages, the system does not hand over and take back 4 KiB at a time.
+constexpr size_t kHugePage = size_t{2} << 20, kLarge = 2 * kHugePage;
 
 }  // namespace
 
 HostTensor::HostTensor(TensorType type) : type_(std::move(type)) {
   const auto bytes = static_cast<size_t>(type_.bytes());
-  const size_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, rounded);
+  const size_t alignment = bytes >= kLarge ? kHugePage : kAlignment;
+  const size_t rounded = (bytes + alignment) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr)
     throw Error(ErrorKind::resource, "out of memory: cannot hold a tensor of type " + to_string(type_));
+  if (bytes >= kLarge) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a hint
   std::memset(memory, 0, rounded);
   bytes_ = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), std::free);
 }
