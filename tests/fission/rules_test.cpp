@@ -144,6 +144,12 @@ TEST_P(RuleTest, KeepsOrigins) {
 INSTANTIATE_TEST_SUITE_P(Rules, RuleTest, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Fission, LrnOfNothing) {
+  const Graph graph =
+      one_node({"f64[2x5x0x1]"}, "LRN(%a) {alpha=0.5, beta=0.5, bias=1, size=4}", "f64[2x5x0x1]");
+  expect_fission_is_equal(graph, random_inputs(graph, 1));
+}
+
 // Variances must be positive, so this rule has a test of its own.
 TEST(Fission, BatchNormalization) {
   const Graph graph = one_node({"f64[2x3x4x5]", "f64[3]", "f64[3]", "f64[3]", "f64[3]"},

@@ -85,6 +85,7 @@ ValueId lp_normalization(Emitter& e, const Node& node, const Inputs& in) {
 ValueId lrn(Emitter& e, const Node& node, const Inputs& in) {
   const LrnAttrs& attrs = std::get<LrnAttrs>(node.attrs);
   const Shape shape = e.shape(in[0]);
+  if (element_count(shape) == 0) return in[0];
   // The window slides over channels, so they become the first of two spatial axes.
   const Shape channels_spatial = {shape[0], 1, shape[1], extent_along(shape, axis_range(2, e.rank(in[0])))};
   PoolAttrs window;
