@@ -17,17 +17,13 @@ import time
 import numpy as np
 import onnxruntime
 
-from korch_so import Executable
+from korch_so import Executable, inputs_of, interval
 from strategies import ROOT, written
 
 GFLOP = {"candy_224": 15.43, "efficientvit_2048": 60.10, "efficientvit_512": 3.76, "yolox_nano_416": 1.05,
          "yolox_nano_416_b16": 16.72, "yolov4_416": 66.79, "segformer_b0_512": 16.78, "resnet50_224": 8.18,
          "mobilenet_v2_224": 0.60, "vit_b_16_224": 35.13, "bert_base_128": 22.35, "llama_like_4l_128": 7.16,
          "unet_like_32": 3.04}  # models/README.md
-
-
-def inputs_of(folder):
-    return {f[:-4]: np.load(os.path.join(folder, f)) for f in sorted(os.listdir(folder)) if f.endswith(".npy")}
 
 
 def reference_error(model, names, results):
@@ -39,13 +35,6 @@ def reference_error(model, names, results):
         tolerance = max(20 * ref["noise/" + name][0], 1e-5 * ref["stats/" + name][1])
         worst = max(worst, float(np.max(np.abs(sample - ref["sample/" + name]))) / tolerance)
     return worst
-
-
-def interval(ratios):
-    s, n = sorted(ratios), len(ratios)
-    half = 0.98 * math.sqrt(n)
-    at = lambda r: s[int(min(max(r, 0), n - 1))]
-    return statistics.median(s), at(math.floor(n / 2 - half)), at(math.ceil(n / 2 + half))
 
 
 def compare(model, threads, accuracy, args):

@@ -1,10 +1,26 @@
-"""An executable of korch through its C interface (korch.h), by ctypes."""
+"""An executable of korch through its C interface (korch.h), by ctypes; and what every comparison needs."""
 import ctypes
+import math
+import os
+import statistics
 
 import numpy as np
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "i16": np.int16, "i32": np.int32,
           "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
+
+
+def inputs_of(folder):
+    """The arrays of a folder of .npy files, by name."""
+    return {f[:-4]: np.load(os.path.join(folder, f)) for f in sorted(os.listdir(folder)) if f.endswith(".npy")}
+
+
+def interval(ratios):
+    """The median with its 95 % interval, from the ranks of the binomial distribution."""
+    s, n = sorted(ratios), len(ratios)
+    half = 0.98 * math.sqrt(n)
+    at = lambda r: s[int(min(max(r, 0), n - 1))]
+    return statistics.median(s), at(math.floor(n / 2 - half)), at(math.ceil(n / 2 + half))
 
 
 class TensorInfo(ctypes.Structure):
