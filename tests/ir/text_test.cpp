@@ -104,6 +104,13 @@ TEST(Text, AlternativeMayMakeItsOwnValueBeforeTheOtherProducer) {
   expect_round_trip(g);
 }
 
+TEST(Text, NamesMayLookLikeComments) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {2}}, "//n");
+  g.set_outputs({g.add(Op::Abs, NoAttrs{}, {x}, {}, "/a//b")}, {"//y"});
+  expect_round_trip(g);
+}
+
 TEST(Text, EqualNamesBecomeUnique) {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {2}}, "n");

@@ -120,6 +120,11 @@ class Parser {
 
   std::string word() {
     skip_space();
+    return word_here();
+  }
+
+  // A Value's name may begin with what begins a comment elsewhere.
+  std::string word_here() {
     const size_t begin = at_;
     while (at_ < text_.size() && text_[at_] != '\0' && is_word(text_[at_])) ++at_;
     if (begin == at_) fail("expected a word");
@@ -278,7 +283,7 @@ class Parser {
 
   std::string value_name() {
     expect("%");
-    return word();
+    return word_here();
   }
 
   ValueId existing(const std::string& name) {
