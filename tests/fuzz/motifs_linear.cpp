@@ -33,7 +33,7 @@ void convolution(GraphMaker& m) {
 
 // Enough channels and pixels for Winograd's kernels.
 void winograd(GraphMaker& m) {
-  const bool blocks = m.random.one_in(3);  // of channels, as the library takes them
+  const bool blocks = m.random.one_in(2);  // of channels, as the library takes them
   const int64_t k = blocks ? 3 : m.random.between(2, 5);
   const auto channels = [&](int64_t most) {
     return blocks ? m.random.of(Ints{16, 32, 48}) : m.random.between(1, most);

@@ -76,23 +76,31 @@ class Costs {
 
   using Kinds = std::map<std::string, std::vector<size_t>>;
 
-  // Kernel columns by their family, or by the alternative that they are part of.
-  Kinds kinds(bool by_alternative) const {
+  // Kernel columns by their family, by the alternative that they are part of, or by a layout that they read
+  // or write.
+  enum class By { family, alternative, layout };
+  Kinds kinds(By by) const {
     Kinds kinds;
     for (size_t id = 0; id < columns_.infos.size(); ++id) {
       const ColumnInfo& info = columns_.infos[id];
       if (info.kind != ColumnInfo::Kind::kernel) continue;
-      if (!by_alternative) kinds[info.implementation.family].push_back(id);
-      for (const NodeId node : columns_.candidates[info.candidate].nodes)
-        if (by_alternative && graph_.value(graph_.node(node).outputs[0]).producers.size() > 1)
-          kinds[std::to_string(node)].push_back(id);
+      if (by == By::family) kinds[info.implementation.family].push_back(id);
+      if (by == By::alternative)
+        for (const NodeId node : columns_.candidates[info.candidate].nodes)
+          if (graph_.value(graph_.node(node).outputs[0]).producers.size() > 1)
+            kinds[std::to_string(node)].push_back(id);
+      if (by == By::layout)
+        for (const auto* layouts : {&info.implementation.input_layouts, &info.implementation.output_layouts})
+          for (const Layout& layout : *layouts)
+            if (!layout.is_row_major()) kinds[to_string(layout)].push_back(id);
     }
     return kinds;
   }
 
   void favour_one(Problem& problem) {
-    Kinds kinds = this->kinds(/*by_alternative=*/random_.uniform() < 0.5);
-    if (kinds.empty()) kinds = this->kinds(/*by_alternative=*/false);
+    const double draw = random_.uniform();
+    Kinds kinds = this->kinds(draw < 0.4 ? By::family : draw < 0.75 ? By::alternative : By::layout);
+    if (kinds.empty()) kinds = this->kinds(By::family);
     if (kinds.empty()) return;
     const auto kind = std::next(kinds.begin(), static_cast<int64_t>(random_.below(kinds.size())));
     const size_t chosen = kind->second[random_.below(kind->second.size())];
