@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
   korch::add_fission_verb(app);
   korch::add_equiv_verb(app);
   korch::add_doctor_verb(app);
+  korch::add_worker_verb(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include "korch/base/error.h"
@@ -85,6 +86,23 @@ TEST_F(ExecutableTest, DescribesItself) {
   EXPECT_EQ(report_.weights_bytes, 448);
   EXPECT_EQ(read_plan_json(path()), "{\"test\": true}");
   EXPECT_EQ(read_executable(path()).needed, (std::vector<std::string>{"libm.so.6", "libc.so.6"}));
+}
+
+TEST_F(ExecutableTest, InstancesShareCodeAndRunOnTheCallersBuffers) {
+  const auto code = std::make_shared<const LoadedCode>(read_executable(path()));
+  const auto first = std::make_unique<LoadedExecutable>(code, 1);
+  LoadedExecutable second(code, 2);
+  EXPECT_EQ(&first->model(), &second.model());
+  const HostTensor x = input_of(3);
+  std::vector<HostTensor> outputs = second.allocate_outputs();
+  const void* const inputs[] = {x.raw()};
+  std::vector<void*> made;
+  for (HostTensor& output : outputs) made.push_back(output.mutable_raw());
+  first->run_on(inputs, made.data());
+  expect_outputs(x, outputs);
+  std::vector<double> step_us(code->model->step_count, -1);
+  second.run_on(inputs, made.data(), step_us.data());
+  for (double us : step_us) EXPECT_GE(us, 0);
 }
 
 TEST_F(ExecutableTest, ProfilesAndObservesSteps) {

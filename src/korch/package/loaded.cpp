@@ -65,41 +65,51 @@ ErrorKind kind_of(korch_status status) {
 
 }  // namespace
 
-LoadedExecutable::LoadedExecutable(const std::string& path, int threads)
-    : LoadedExecutable(read_executable(path), threads) {}
-
-LoadedExecutable::LoadedExecutable(ExecutableInfo info, int threads) : info_(std::move(info)) {
-  const std::string& path = info_.path;
-  if (!runs_here(info_.isa))
-    throw Error(ErrorKind::io, fmt::format("'{}' was compiled for {}, which this CPU does not offer", path,
-                                           name(info_.isa)));
+LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)) {
+  const std::string& path = info.path;
+  if (!runs_here(info.isa))
+    throw Error(ErrorKind::io,
+                fmt::format("'{}' was compiled for {}, which this CPU does not offer", path, name(info.isa)));
   Library library(::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library == nullptr) throw Error(ErrorKind::io, fmt::format("cannot load '{}': {}", path, ::dlerror()));
   decltype(&korch_describe) describe_model = nullptr;
-  decltype(&korch_create) create = nullptr;
   look_up(library, "korch_describe", path, &describe_model);
   look_up(library, "korch_create", path, &create);
-  look_up(library, "korch_profile", path, &profile_);
-  look_up(library, "korch_last_error", path, &last_error_);
-  look_up(library, "korch_status_text", path, &status_text_);
-  look_up(library, "korch_free", path, &free_);
-  model_ = describe_model();
-  inputs_ = describe(model_->inputs, model_->input_count);
-  outputs_ = describe(model_->outputs, model_->output_count);
-  const korch_status status = create(threads, &instance_);
+  look_up(library, "korch_profile", path, &profile);
+  look_up(library, "korch_last_error", path, &last_error);
+  look_up(library, "korch_status_text", path, &status_text);
+  look_up(library, "korch_free", path, &free);
+  model = describe_model();
+  inputs = describe(model->inputs, model->input_count);
+  outputs = describe(model->outputs, model->output_count);
+  handle = library.release();
+}
+
+LoadedCode::~LoadedCode() {
+  ::dlclose(handle);
+}
+
+LoadedExecutable::LoadedExecutable(const std::string& path, int threads)
+    : LoadedExecutable(read_executable(path), threads) {}
+
+LoadedExecutable::LoadedExecutable(ExecutableInfo info, int threads)
+    : LoadedExecutable(std::make_shared<const LoadedCode>(std::move(info)), threads) {}
+
+LoadedExecutable::LoadedExecutable(std::shared_ptr<const LoadedCode> code, int threads)
+    : code_(std::move(code)) {
+  const korch_status status = code_->create(threads, &instance_);
   if (status != KORCH_OK)
-    throw Error(kind_of(status), fmt::format("cannot prepare '{}': {}", path, status_text_(status)));
-  handle_ = library.release();
+    throw Error(kind_of(status),
+                fmt::format("cannot prepare '{}': {}", code_->info.path, code_->status_text(status)));
 }
 
 LoadedExecutable::~LoadedExecutable() {
-  free_(instance_);
-  ::dlclose(handle_);
+  code_->free(instance_);
 }
 
 std::vector<HostTensor> LoadedExecutable::allocate_outputs() const {
   std::vector<HostTensor> outputs;
-  for (const PlanIo& io : outputs_) outputs.emplace_back(io.type);
+  for (const PlanIo& io : code_->outputs) outputs.emplace_back(io.type);
   return outputs;
 }
 
@@ -115,7 +125,7 @@ void LoadedExecutable::run_into(const std::vector<HostTensor>& inputs, std::vect
 
 std::vector<double> LoadedExecutable::profile(const std::vector<HostTensor>& inputs,
                                               std::vector<HostTensor>& outputs) {
-  std::vector<double> step_us(model_->step_count);
+  std::vector<double> step_us(model().step_count);
   run_checked(inputs, outputs, step_us.data(), nullptr, nullptr);
   return step_us;
 }
@@ -143,16 +153,17 @@ void LoadedExecutable::run_observed(const std::vector<HostTensor>& inputs, std::
 
 void LoadedExecutable::check(const std::vector<HostTensor>& inputs,
                              const std::vector<HostTensor>& outputs) const {
-  if (inputs.size() != inputs_.size())
+  const std::vector<PlanIo>&wanted = code_->inputs, &made = code_->outputs;
+  if (inputs.size() != wanted.size())
     throw Error(ErrorKind::invalid,
-                fmt::format("'{}' has {} inputs, {} are given", info_.path, inputs_.size(), inputs.size()));
+                fmt::format("'{}' has {} inputs, {} are given", info().path, wanted.size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].type() != inputs_[i].type)
-      throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, {} is given", inputs_[i].name,
-                                                  to_string(inputs_[i].type), to_string(inputs[i].type())));
-  KORCH_ASSERT(outputs.size() == outputs_.size(), "number of outputs");
+    if (inputs[i].type() != wanted[i].type)
+      throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, {} is given", wanted[i].name,
+                                                  to_string(wanted[i].type), to_string(inputs[i].type())));
+  KORCH_ASSERT(outputs.size() == made.size(), "number of outputs");
   for (size_t o = 0; o < outputs.size(); ++o)
-    KORCH_ASSERT(outputs[o].type() == outputs_[o].type, "type of output '" + outputs_[o].name + "'");
+    KORCH_ASSERT(outputs[o].type() == made[o].type, "type of output '" + made[o].name + "'");
 }
 
 void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
@@ -162,12 +173,20 @@ void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::v
   std::vector<void*> output_bytes;
   for (const HostTensor& input : inputs) input_bytes.push_back(input.raw());
   for (HostTensor& output : outputs) output_bytes.push_back(output.mutable_raw());
-  const korch_status status =
-      profile_(instance_, input_bytes.data(), output_bytes.data(), step_us, observe, user);
+  run_raw(input_bytes.data(), output_bytes.data(), step_us, observe, user);
+}
+
+void LoadedExecutable::run_on(const void* const* inputs, void* const* outputs, double* step_us) {
+  run_raw(inputs, outputs, step_us, nullptr, nullptr);
+}
+
+void LoadedExecutable::run_raw(const void* const* inputs, void* const* outputs, double* step_us,
+                               korch_observer observe, void* user) {
+  const korch_status status = code_->profile(instance_, inputs, outputs, step_us, observe, user);
   if (status != KORCH_OK) {
-    const std::string detail = last_error_(instance_);
-    throw Error(kind_of(status), fmt::format("running '{}' failed: {}", info_.path,
-                                             detail.empty() ? status_text_(status) : detail));
+    const std::string detail = code_->last_error(instance_);
+    throw Error(kind_of(status), fmt::format("running '{}' failed: {}", info().path,
+                                             detail.empty() ? code_->status_text(status) : detail));
   }
 }
 

@@ -1,7 +1,9 @@
-// An executable loaded into this process: its C interface with checks, for `korch run`, `bench` and `verify`.
+// An executable loaded into this process: its C interface with checks, for `korch run`, `bench` and `verify`,
+// and for Python.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,21 +14,42 @@
 
 namespace korch {
 
+// Code and weights, which every instance made of them shares.
+struct LoadedCode {
+  // Of a file that was read, and so checked, before. Error{io} when it is not for this machine or cannot be
+  // loaded.
+  explicit LoadedCode(ExecutableInfo executable);
+  ~LoadedCode();
+  LoadedCode(const LoadedCode&) = delete;
+  LoadedCode& operator=(const LoadedCode&) = delete;
+
+  ExecutableInfo info;
+  void* handle = nullptr;
+  const korch_model_info* model = nullptr;
+  std::vector<PlanIo> inputs, outputs;
+  decltype(&korch_create) create = nullptr;
+  decltype(&korch_profile) profile = nullptr;
+  decltype(&korch_last_error) last_error = nullptr;
+  decltype(&korch_status_text) status_text = nullptr;
+  decltype(&korch_free) free = nullptr;
+};
+
+// One instance: serves one caller at a time.
 class LoadedExecutable {
  public:
   // `threads` 0: as compiled. Error{io} when it is not ours, damaged, not for this machine or cannot be
   // loaded; Error{resource} when memory or threads are short.
   explicit LoadedExecutable(const std::string& path, int threads = 0);
-  // Of a file that was read, and so checked, before.
   explicit LoadedExecutable(ExecutableInfo info, int threads = 0);
+  explicit LoadedExecutable(std::shared_ptr<const LoadedCode> code, int threads = 0);
   ~LoadedExecutable();
   LoadedExecutable(const LoadedExecutable&) = delete;
   LoadedExecutable& operator=(const LoadedExecutable&) = delete;
 
-  const ExecutableInfo& info() const { return info_; }
-  const korch_model_info& model() const { return *model_; }
-  const std::vector<PlanIo>& inputs() const { return inputs_; }
-  const std::vector<PlanIo>& outputs() const { return outputs_; }
+  const ExecutableInfo& info() const { return code_->info; }
+  const korch_model_info& model() const { return *code_->model; }
+  const std::vector<PlanIo>& inputs() const { return code_->inputs; }
+  const std::vector<PlanIo>& outputs() const { return code_->outputs; }
 
   // Error{invalid} when inputs do not match in number, dtype or shape, or a gather's index leaves its axis.
   std::vector<HostTensor> run(const std::vector<HostTensor>& inputs);
@@ -40,21 +63,19 @@ class LoadedExecutable {
   using Observer = std::function<void(int step, void* const* args)>;
   void run_observed(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
                     const Observer& observe);
+  // On the caller's buffers, as korch_run wants them; `step_us`, if any, receives what profile() gives.
+  void run_on(const void* const* inputs, void* const* outputs, double* step_us = nullptr);
 
  private:
   void check(const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& outputs) const;
   void run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs, double* step_us,
                    korch_observer observe, void* user);
 
-  ExecutableInfo info_;
-  void* handle_ = nullptr;
-  const korch_model_info* model_ = nullptr;
+  void run_raw(const void* const* inputs, void* const* outputs, double* step_us, korch_observer observe,
+               void* user);
+
+  std::shared_ptr<const LoadedCode> code_;
   korch_instance* instance_ = nullptr;
-  decltype(&korch_profile) profile_ = nullptr;
-  decltype(&korch_last_error) last_error_ = nullptr;
-  decltype(&korch_status_text) status_text_ = nullptr;
-  decltype(&korch_free) free_ = nullptr;
-  std::vector<PlanIo> inputs_, outputs_;
 };
 
 }  // namespace korch

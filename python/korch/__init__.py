@@ -1,0 +1,58 @@
+"""korch compiles trained networks (ONNX) into the fastest executables for this machine's CPU.
+
+    executable = korch.compile("model.onnx", shapes={"image": (1, 3, 224, 224)})
+    y = executable(x)                      # NumPy, PyTorch, anything with DLPack
+    executable.save("model.so")            # later: korch.load("model.so")
+
+Errors are subclasses of korch.Error. Running an executable needs the C library, and oneDNN (libdnnl.so.2) where its
+plan calls it; compiling needs LLVM and clang 19 and a few libraries more, and says which is missing.
+"""
+
+import atexit as _atexit
+from importlib.metadata import version as _version
+
+from . import _korch
+from ._compile import compile, load
+from ._errors import (
+    AccuracyError,
+    CompileWarning,
+    Error,
+    FileError,
+    InternalError,
+    Interrupted,
+    InvalidInput,
+    InvalidModel,
+    ResourceError,
+    Unsupported,
+    UsageError,
+)
+from ._executable import Executable, OutputDeviation, StepTime, TensorInfo
+
+__version__ = _version("korch")
+__all__ = [
+    "AccuracyError",
+    "CompileWarning",
+    "Error",
+    "Executable",
+    "FileError",
+    "InternalError",
+    "Interrupted",
+    "InvalidInput",
+    "InvalidModel",
+    "OutputDeviation",
+    "ResourceError",
+    "StepTime",
+    "TensorInfo",
+    "Unsupported",
+    "UsageError",
+    "compile",
+    "load",
+]
+
+# Daemon threads may still be in a call when the interpreter ends.
+_atexit.register(_korch.end_calls)
+
+# People meet these names as korch.Error, not as korch._errors.Error.
+for _name in __all__:
+    globals()[_name].__module__ = "korch"
+del _name

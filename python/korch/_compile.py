@@ -1,0 +1,174 @@
+"""korch.compile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping
+from typing import Any, Dict, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _worker
+from ._errors import CompileWarning, UsageError
+from ._executable import Executable
+from ._model import model_file
+
+Shapes = Mapping[str, Union[int, Sequence[int]]]
+
+
+def compile(
+    model: Any,
+    *,
+    inputs: Optional[Sequence[Any]] = None,
+    shapes: Optional[Shapes] = None,
+    accuracy: str = "standard",
+    threads: int = 0,
+    target: str = "native",
+    budget: Optional[float] = None,
+    measure: bool = True,
+    verify: bool = True,
+    self_contained: bool = False,
+    database: Union[str, os.PathLike, None, bool] = True,
+    output: Union[str, os.PathLike, None] = None,
+    progress: Union[bool, _worker.Progress, None] = None,
+    instances: int = 1,
+) -> Executable:
+    """Compiles a network into the fastest executable for this machine, and loads it.
+
+    Takes seconds to minutes: kernels are compiled and measured. It happens in a process of its own; Ctrl-C ends it,
+    and other threads go on.
+
+    Args:
+        model: The network: path of an ONNX file (beside which its external data lies), its bytes, an onnx.ModelProto
+            (anything with SerializeToString), or a torch.nn.Module, which torch.onnx exports in evaluation mode.
+        inputs: Example inputs of a torch.nn.Module (a tuple of tensors), whose shapes the executable will have.
+        shapes: What the model leaves open: the shape of an input, {"image": (1, 3, 224, 224)}, or the extent of a
+            symbolic dimension wherever it stands, {"batch": 4}.
+        accuracy: "strict" (float32, sums reassociated) or "standard" (also Winograd's and Strassen's products;
+            subnormal results are 0).
+        threads: Workers that run the executable, the caller among them; 0: all cores.
+        target: "native", "x86-64-v3" (AVX2) or "x86-64-v4" (AVX-512).
+        budget: Seconds that compiling may take, about; None: no limit.
+        measure: False plans on lower bounds of the kernels' times alone: quick, and slower code.
+        verify: Compare the executable with the network in float64 before it is kept.
+        self_contained: Generated kernels only: running needs no vendor library.
+        database: Where measured kernels are kept for later compilations: a path; True: below ~/.cache/korch; None or
+            False: nowhere.
+        output: The executable's file. None: a temporary one, which lives while the Executable does.
+        progress: Called with (stage, done, total) as work goes on; total is 0 where it is not known. True prints
+            a line per stage to the standard error.
+        instances: Calls that may run at once, each with workers and memory of its own over shared weights; further
+            callers wait.
+
+    Raises:
+        InvalidModel: no ONNX model, or shapes are missing.
+        Unsupported: operators or types that korch does not know; all of them are named.
+        UsageError: a wrong argument.
+        AccuracyError: no executable could be made that computes what the network does.
+        ResourceError: memory, time or disk ran out.
+        FileError: a file cannot be read or written, or a library that the compiler needs is missing.
+
+    Warns:
+        CompileWarning: a kernel proved wrong and another was taken, the budget ended early.
+    """
+    what = {
+        "verb": "compile",
+        "shapes": shapes_of(shapes),
+        "accuracy": accuracy,
+        "threads": _whole("threads", threads, 0, 1024),
+        "target": target,
+        "budget": _budget(budget),
+        "measure": bool(measure),
+        "verify": bool(verify),
+        "self_contained": bool(self_contained),
+        "database": None if database is True else os.fsdecode(database) if database else "",
+    }
+    _whole("instances", instances, 1, 1024)
+    for name in ("accuracy", "target"):
+        if not isinstance(what[name], str):
+            raise UsageError(f"{name} is a text, not {what[name]!r}")
+    if progress is True:
+        progress = _print_stage()
+    folder = None
+    if output is None:
+        folder = tempfile.mkdtemp(prefix="korch-")
+        output = os.path.join(folder, "model.so")
+    try:
+        with model_file(model, inputs) as path:
+            what["model"] = path
+            what["output"] = os.fsdecode(output)
+            result = _worker.request(what, progress or None)
+        for warning in result["warnings"]:
+            warnings.warn(warning, CompileWarning, stacklevel=2)
+        return Executable(what["output"], 0, instances, _folder=folder)
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def load(path: Union[str, os.PathLike], *, threads: int = 0, instances: int = 1) -> Executable:
+    """Loads an executable that korch compiled.
+
+    Its code runs in this process, so load only what you trust; a file that was damaged is refused.
+
+    Args:
+        path: The file, a shared library.
+        threads: Workers of each instance, the caller among them; 0: as compiled. Results are the same for any number.
+        instances: Calls that may run at once, each with workers and memory of its own over shared weights; further
+            callers wait.
+
+    Raises:
+        FileError: it cannot be read, is no executable of korch, is damaged, or needs a CPU or a shared library
+            that this machine lacks.
+        ResourceError: memory or threads are short.
+        UsageError: a wrong argument.
+    """
+    return Executable(
+        os.fsdecode(path), _whole("threads", threads, 0, 1024), _whole("instances", instances, 1, 1024)
+    )
+
+
+def shapes_of(shapes: Optional[Shapes]) -> Dict[str, list]:
+    if shapes is None:
+        return {}
+    if not isinstance(shapes, Mapping):
+        raise UsageError(f"shapes is a dict, name -> shape, not {shapes!r}")
+    result = {}
+    for name, shape in shapes.items():
+        extents = [shape] if np.ndim(shape) == 0 else list(shape)
+        result[str(name)] = [_whole(f"an extent of shapes[{name!r}]", extent, 0, 2**63 - 1) for extent in extents]
+    return result
+
+
+def _whole(what: str, value: Any, least: int, most: int) -> int:
+    try:
+        number = value.__index__()
+    except AttributeError:
+        raise UsageError(f"{what} is a whole number, not {value!r}") from None
+    if not least <= number <= most:
+        raise UsageError(f"{what} is between {least} and {most}, not {number}")
+    return number
+
+
+def _budget(budget: Optional[float]) -> float:
+    if budget is None:
+        return 0.0
+    if not isinstance(budget, (int, float)) or not 0 < budget < float("inf"):
+        raise UsageError(f"budget is a number of seconds above 0, not {budget!r}")
+    return float(budget)
+
+
+def _print_stage() -> _worker.Progress:
+    last = [""]
+
+    def show(stage: str, done: int, total: int) -> None:
+        if stage != last[0]:
+            print(f"korch: {stage}", file=sys.stderr)
+            last[0] = stage
+
+    return show

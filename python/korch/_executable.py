@@ -1,0 +1,270 @@
+"""korch.Executable: a compiled network."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+import shutil
+import statistics
+import weakref
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _korch, _worker
+from ._errors import InvalidInput, UsageError
+from ._model import model_file
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorInfo:
+    """An input or output: dense, row-major, in the CPU's memory."""
+
+    name: str
+    dtype: str
+    """f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64 or bool."""
+    shape: Tuple[int, ...]
+    nbytes: int
+
+    @property
+    def numpy_dtype(self) -> np.dtype:
+        """Of NumPy arrays for it; bf16, which NumPy lacks, is uint16: its bits."""
+        return np.dtype(_korch.numpy_name(self.dtype))
+
+
+@dataclasses.dataclass(frozen=True)
+class StepTime:
+    """What one kernel of the plan took."""
+
+    label: str
+    """The primitives that it computes, e.g. "Conv+Add+Relu"."""
+    implementation: str
+    onnx_nodes: Tuple[str, ...]
+    """Names of the network's nodes that they stem from."""
+    median_us: float
+    predicted_us: float
+    flops: float
+    bytes: float
+    """That it reads and writes at least."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OutputDeviation:
+    """How far an output was from the network in float64, over all samples."""
+
+    name: str
+    max_error: float
+    """Largest absolute difference."""
+    ratio: float
+    """Largest difference / tolerance of the element: at most 1 when verified."""
+
+
+class Executable:
+    """A network compiled by korch, loaded into this process. Made by korch.compile and korch.load.
+
+    Call it with arrays (NumPy's, PyTorch's, anything with the buffer protocol or DLPack), in the order of `inputs` or
+    by name. Threads may call it at once: as many calls as it has instances run, the others wait. After a fork the
+    child makes an instance of its own by its first call.
+    """
+
+    def __init__(self, path: str, threads: int, instances: int, *, _folder: Optional[str] = None) -> None:
+        self._network = _korch.Network(path, threads, instances)
+        self._path = path
+        self._inputs = tuple(TensorInfo(*tensor) for tensor in self._network.inputs)
+        self._outputs = tuple(TensorInfo(*tensor) for tensor in self._network.outputs)
+        self._remove = weakref.finalize(self, _remove_folder, _folder, os.getpid())
+
+    @property
+    def path(self) -> str:
+        """The executable's file: a temporary one, unless `output` named it."""
+        return self._path
+
+    @property
+    def inputs(self) -> Tuple[TensorInfo, ...]:
+        """In the order in which a call takes them."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> Tuple[TensorInfo, ...]:
+        """In the order in which a call returns them."""
+        return self._outputs
+
+    @property
+    def threads(self) -> int:
+        """Workers that it was compiled for, the caller among them."""
+        return self._network.threads
+
+    @property
+    def shared_libraries(self) -> List[str]:
+        """Sonames of the system's libraries that it loads."""
+        return self._network.needed
+
+    @functools.cached_property
+    def plan(self) -> Dict[str, Any]:
+        """The plan as JSON has it: kernels, steps, tensors, and alternatives that were rejected."""
+        return json.loads(self._network.plan_json)
+
+    @property
+    def report(self) -> Dict[str, Any]:
+        """How the plan was found: objective_us, bound_us, measured_us (microseconds), gap, certified, primitives,
+        candidates, columns, and more."""
+        return self.plan["report"]
+
+    def __call__(
+        self, *inputs: Any, out: Union[Any, Sequence[Any], Mapping[str, Any], None] = None, **named: Any
+    ) -> Any:
+        """Runs the network. The GIL is released meanwhile.
+
+        Args:
+            *inputs: One array per input, of its dtype and shape; or one dict, name -> array. Nothing is copied where
+                an array is row-major without gaps and aligned to its elements (to 64 bytes is fastest).
+            out: Arrays to write the outputs to: one per output (alone where there is one), or a dict by name.
+                Writable, row-major without gaps, and apart from each other and from the inputs.
+            **named: Instead of `inputs`, by name, where names allow it.
+
+        Returns:
+            The output, or a tuple of them where there are several or none: `out`'s arrays, or new NumPy arrays.
+
+        Raises:
+            InvalidInput: an array does not fit, or holds an index that leaves its axis.
+            UsageError: the executable is closed.
+            ResourceError: memory or threads are short.
+        """
+        if out is not None:
+            out = self._in_order(out, self._outputs, "output")
+        results = self._network.run(self._arguments(inputs, named), out)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def profile(self, *inputs: Any, rounds: int = 20, **named: Any) -> List[StepTime]:
+        """Times every kernel, in the order in which they run.
+
+        Args:
+            *inputs: As in a call; random ones where there are none.
+            rounds: Runs of which the median is taken, after three that do not count.
+        """
+        if rounds < 1:
+            raise UsageError(f"rounds is 1 at least, not {rounds}")
+        arguments = self._arguments(inputs, named) if inputs or named else self.random_inputs()
+        for _ in range(3):
+            self._network.profile(arguments)
+        times = [self._network.profile(arguments) for _ in range(rounds)]
+        kernels = self.plan["kernels"]
+        return [
+            StepTime(
+                step["label"],
+                step["implementation"],
+                tuple(step["onnx_nodes"]),
+                statistics.median(row[number] for row in times),
+                step["predicted_us"],
+                kernels[step["kernel"]]["flops"],
+                kernels[step["kernel"]]["bytes"],
+            )
+            for number, step in enumerate(self.plan["steps"])
+        ]
+
+    def explain(self, kernel: Optional[int] = None) -> str:
+        """The plan as text: what was fused, and why. `kernel`: one step alone, by its number, with its primitives
+        and the alternatives that were rejected."""
+        if kernel is not None and not 0 <= kernel < len(self.plan["steps"]):
+            raise UsageError(f"the plan has {len(self.plan['steps'])} steps: there is no step {kernel}")
+        return self._network.explain(-1 if kernel is None else kernel)
+
+    def verify(
+        self,
+        model: Any,
+        *,
+        inputs: Optional[Sequence[Any]] = None,
+        shapes: Optional[Mapping[str, Union[int, Sequence[int]]]] = None,
+        samples: int = 3,
+        seed: int = 1,
+    ) -> List[OutputDeviation]:
+        """Compares this executable with the network that it was made from, in float64 on random inputs.
+
+        Args:
+            model, inputs, shapes: As korch.compile had them.
+            samples: Random inputs to try.
+            seed: Of the random inputs.
+
+        Raises:
+            AccuracyError: they differ; the first wrong kernel is named.
+            InvalidModel: it was made from another network.
+        """
+        from ._compile import _whole, shapes_of
+
+        what = {
+            "verb": "verify",
+            "executable": self._path,
+            "shapes": shapes_of(shapes),
+            "samples": _whole("samples", samples, 1, 10000),
+            "seed": _whole("seed", seed, 0, 2**64 - 1),
+        }
+        with model_file(model, inputs) as path:
+            what["model"] = path
+            return [OutputDeviation(**output) for output in _worker.request(what)]
+
+    def random_inputs(self, seed: int = 1) -> List[np.ndarray]:
+        """Arrays for the inputs: floats from a normal distribution, integers and truth values 0 or 1."""
+        random = np.random.default_rng(seed)
+        arrays = []
+        for tensor in self._inputs:
+            if tensor.dtype == "bf16":
+                bits = random.standard_normal(tensor.shape, np.float32).view(np.uint32)
+                arrays.append((bits >> 16).astype(np.uint16))
+            elif tensor.dtype.startswith("f"):
+                arrays.append(np.asarray(random.standard_normal(tensor.shape)).astype(tensor.numpy_dtype))
+            else:
+                arrays.append(np.asarray(random.integers(0, 2, tensor.shape)).astype(tensor.numpy_dtype))
+        return arrays
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Copies the executable to a file, for korch.load, C or another process."""
+        if not os.path.exists(self._path):
+            raise UsageError("the executable is closed, and its temporary file is gone")
+        shutil.copyfile(self._path, path)
+
+    def close(self) -> None:
+        """Gives memory and workers back as soon as no call runs any more. Further calls raise UsageError."""
+        self._network.close()
+        self._remove()
+
+    def __enter__(self) -> Executable:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        def text(tensors: Tuple[TensorInfo, ...]) -> str:
+            return ", ".join(f"{t.name} {t.dtype}[{'x'.join(map(str, t.shape))}]" for t in tensors)
+
+        return f"<korch.Executable {text(self._inputs)} -> {text(self._outputs)}>"
+
+    def _arguments(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> Sequence[Any]:
+        if len(inputs) == 1 and isinstance(inputs[0], Mapping):
+            inputs, named = (), {**inputs[0], **named}
+        if not named:
+            return inputs
+        if inputs:
+            raise UsageError("give the inputs in order or by name, not both")
+        return self._in_order(named, self._inputs, "input")
+
+    @staticmethod
+    def _in_order(arrays: Any, tensors: Tuple[TensorInfo, ...], role: str) -> Sequence[Any]:
+        if isinstance(arrays, Mapping):
+            known = {tensor.name for tensor in tensors}
+            for name in arrays:
+                if name not in known:
+                    raise InvalidInput(f"there is no {role} {name!r}; there are {', '.join(map(repr, sorted(known)))}")
+            for tensor in tensors:
+                if tensor.name not in arrays:
+                    raise InvalidInput(f"{role} {tensor.name!r} is missing")
+            return [arrays[tensor.name] for tensor in tensors]
+        return arrays if isinstance(arrays, (tuple, list)) else (arrays,)
+
+
+def _remove_folder(folder: Optional[str], process: int) -> None:
+    # Not by the child of a fork: the file is its parent's.
+    if folder is not None and os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,288 @@
+#include "network.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "korch/base/error.h"
+#include "korch/driver/explain.h"
+#include "korch/plan/plan_json.h"
+
+namespace nb = nanobind;
+
+namespace korch::python {
+namespace {
+
+// How soon who waits sees Ctrl-C, or that Python ends.
+constexpr std::chrono::milliseconds kPatience{50};
+constexpr size_t kAlignment = 64;  // bytes: with which the C interface is fastest
+
+// Calls that run in this process, for the one moment when nobody but all threads together knows them:
+// Python's end. Read and written with the GIL.
+struct RunningCalls {
+  pid_t process = ::getpid();
+  int count = 0;
+  bool python_ends = false;
+};
+
+RunningCalls& running_calls() {
+  static RunningCalls calls;
+  // The child of a fork has none of the threads that were in a call.
+  if (calls.process != ::getpid()) calls = {};
+  return calls;
+}
+
+void require_open(bool closed) {
+  if (closed) throw Error(ErrorKind::usage, "the executable is closed");
+  if (running_calls().python_ends) throw Error(ErrorKind::usage, "Python is ending: no more calls");
+}
+
+// Made and destroyed with the GIL, and so outside of what releases it.
+struct CountedCall {
+  CountedCall() { ++running_calls().count; }
+  ~CountedCall() { --running_calls().count; }
+  CountedCall(const CountedCall&) = delete;
+  CountedCall& operator=(const CountedCall&) = delete;
+};
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+Memory allocate(size_t bytes) {
+  const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  Memory memory(std::aligned_alloc(kAlignment, rounded));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+nb::object numpy_array(Memory memory, const TensorType& type) {
+  const std::vector<size_t> shape(type.shape.begin(), type.shape.end());
+  void* data = memory.get();
+  const nb::capsule owner(memory.release(), [](void* p) noexcept { std::free(p); });
+  const DType dtype = type.dtype;
+  const nb::dlpack::dtype_code code = dtype == DType::bool_ ? nb::dlpack::dtype_code::Bool
+                                      : is_float(dtype) && dtype != DType::bf16
+                                          ? nb::dlpack::dtype_code::Float
+                                      : is_integer(dtype) && is_signed(dtype) ? nb::dlpack::dtype_code::Int
+                                                                              : nb::dlpack::dtype_code::UInt;
+  const nb::dlpack::dtype dlpack{static_cast<uint8_t>(code), static_cast<uint8_t>(8 * size_bytes(dtype)), 1};
+  return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, dlpack));
+}
+
+std::vector<nb::object> items(nb::handle sequence, const char* role, size_t wanted) {
+  std::vector<nb::object> result;
+  for (nb::handle item : nb::iter(sequence)) result.push_back(nb::borrow(item));
+  if (result.size() != wanted)
+    throw Error(ErrorKind::invalid,
+                fmt::format("the executable has {} {}{}, {} {} given", wanted, role, wanted == 1 ? "" : "s",
+                            result.size(), result.size() == 1 ? "is" : "are"));
+  return result;
+}
+
+// The caller's arrays during one call: where an input does not lie as the C interface wants it, a copy of it.
+class Arguments {
+ public:
+  void add_inputs(nb::handle arrays, const std::vector<PlanIo>& ios) {
+    for (nb::object& array : items(arrays, "input", ios.size())) {
+      const PlanIo& io = ios[inputs_.size()];
+      const ArrayView& view = hold(std::move(array), io, "input", Access::read);
+      void* data = view.data();
+      if (!view.is_plain()) {
+        copies_.push_back(allocate(static_cast<size_t>(io.type.bytes())));
+        data = copies_.back().get();
+        view.copy_to(data);
+      }
+      inputs_.push_back(data);
+      regions_.push_back({data, io.type.bytes(), "input", &io});
+    }
+  }
+
+  void add_outputs(nb::handle arrays, const std::vector<PlanIo>& ios) {
+    for (nb::object& array : items(arrays, "output", ios.size())) {
+      const PlanIo& io = ios[outputs_.size()];
+      results_.append(array);
+      void* data = hold(std::move(array), io, "output", Access::write).data();
+      require_apart({data, io.type.bytes(), "output", &io});
+      outputs_.push_back(data);
+    }
+  }
+
+  void make_outputs(const std::vector<PlanIo>& ios) {
+    for (const PlanIo& io : ios) {
+      Memory memory = allocate(static_cast<size_t>(io.type.bytes()));
+      outputs_.push_back(memory.get());
+      results_.append(numpy_array(std::move(memory), io.type));
+    }
+  }
+
+  const void* const* inputs() const { return inputs_.data(); }
+  void* const* outputs() const { return outputs_.data(); }
+  nb::list results() const { return results_; }
+
+ private:
+  struct Region {
+    const void* data;
+    int64_t size_bytes;
+    const char* role;
+    const PlanIo* io;
+  };
+
+  const ArrayView& hold(nb::object array, const PlanIo& io, const char* role, Access access) {
+    views_.push_back(std::make_unique<ArrayView>(array, io, role, access));
+    return *views_.back();
+  }
+
+  void require_apart(const Region& output) {
+    const auto start = [](const Region& r) { return reinterpret_cast<uintptr_t>(r.data); };
+    const auto end = [&](const Region& r) { return start(r) + static_cast<uintptr_t>(r.size_bytes); };
+    for (const Region& other : regions_)
+      if (start(output) < end(other) && start(other) < end(output))
+        throw Error(ErrorKind::invalid,
+                    fmt::format("the array for output '{}' shares memory with that for {} '{}'",
+                                output.io->name, other.role, other.io->name));
+    regions_.push_back(output);
+  }
+
+  std::vector<std::unique_ptr<ArrayView>> views_;
+  std::vector<Memory> copies_;
+  std::vector<Region> regions_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  nb::list results_;
+};
+
+// An instance while a call has it.
+class Lease {
+ public:
+  explicit Lease(std::shared_ptr<InstancePool> pool) : pool_(std::move(pool)), instance_(pool_->take()) {}
+  ~Lease() { pool_->give_back(std::move(instance_)); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  LoadedExecutable* operator->() const { return instance_.get(); }
+
+ private:
+  std::shared_ptr<InstancePool> pool_;
+  std::unique_ptr<LoadedExecutable> instance_;
+};
+
+}  // namespace
+
+InstancePool::InstancePool(std::shared_ptr<const LoadedCode> code, int threads, int most)
+    : code_(std::move(code)), threads_(threads), process_(::getpid()), may_make_(most) {}
+
+std::unique_ptr<LoadedExecutable> InstancePool::take() {
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      require_open(closed_);
+      if (!idle_.empty()) {
+        std::unique_ptr<LoadedExecutable> instance = std::move(idle_.back());
+        idle_.pop_back();
+        return instance;
+      }
+      if (may_make_ > 0) {
+        auto instance = std::make_unique<LoadedExecutable>(code_, threads_);
+        --may_make_;
+        return instance;
+      }
+    }
+    {
+      const nb::gil_scoped_release release;
+      std::unique_lock lock(mutex_);
+      freed_.wait_for(lock, kPatience, [&] { return !idle_.empty() || may_make_ > 0 || closed_; });
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+void InstancePool::give_back(std::unique_ptr<LoadedExecutable> instance) {
+  std::lock_guard lock(mutex_);
+  if (!closed_) idle_.push_back(std::move(instance));
+  freed_.notify_one();
+}
+
+void InstancePool::close() {
+  std::vector<std::unique_ptr<LoadedExecutable>> idle;
+  std::lock_guard lock(mutex_);
+  closed_ = true;
+  idle.swap(idle_);
+  freed_.notify_all();
+}
+
+bool InstancePool::is_of_this_process() const {
+  return process_ == ::getpid();
+}
+
+Network::Network(const std::string& path, int threads, int instances)
+    : threads_(threads), instances_(instances) {
+  const nb::gil_scoped_release release;  // all bytes of the file are read and checked
+  code_ = std::make_shared<const LoadedCode>(read_executable(path));
+  // What cannot be prepared is told now, not by the first call.
+  pool_ = std::make_shared<InstancePool>(code_, threads, instances - 1);
+  pool_->give_back(std::make_unique<LoadedExecutable>(code_, threads));
+}
+
+std::string Network::explain(int kernel) const {
+  return korch::explain(plan_from_json(plan_json()), code_->info.needed, {kernel});
+}
+
+nb::list Network::run(nb::handle inputs, nb::handle outputs) {
+  return run(inputs, outputs, nullptr);
+}
+
+std::vector<double> Network::profile(nb::handle inputs) {
+  std::vector<double> step_us(code_->model->step_count);
+  run(inputs, nb::none(), step_us.data());
+  return step_us;
+}
+
+nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
+  require_open(closed_);
+  const CountedCall call;
+  Arguments arguments;
+  arguments.add_inputs(inputs, code_->inputs);
+  if (outputs.is_none())
+    arguments.make_outputs(code_->outputs);
+  else
+    arguments.add_outputs(outputs, code_->outputs);
+  const Lease instance(pool_here());
+  {
+    const nb::gil_scoped_release release;
+    instance->run_on(arguments.inputs(), arguments.outputs(), step_us);
+  }
+  return arguments.results();
+}
+
+// The child of a fork has the parent's memory, none of its threads, and maybe a mutex that one of them had
+// locked: it makes a pool of its own, and leaves the parent's alone for good.
+std::shared_ptr<InstancePool> Network::pool_here() {
+  if (!pool_->is_of_this_process()) {
+    new std::shared_ptr<InstancePool>(pool_);
+    pool_ = std::make_shared<InstancePool>(code_, threads_, instances_);
+  }
+  return pool_;
+}
+
+void Network::close() {
+  closed_ = true;
+  pool_here()->close();
+}
+
+void end_calls() {
+  running_calls().python_ends = true;
+  while (running_calls().count > 0) {
+    const nb::gil_scoped_release release;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace korch::python

@@ -1,0 +1,70 @@
+// An executable as Python calls it: from any number of threads, on the arrays that they bring.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "array_view.h"
+#include "korch/package/loaded.h"
+
+namespace korch::python {
+
+// Instances over the same code and weights. A caller takes one and gives it back; who finds none waits.
+class InstancePool {
+ public:
+  InstancePool(std::shared_ptr<const LoadedCode> code, int threads, int most);
+
+  // With the GIL, which is released while it waits; throws what a signal's handler does (Ctrl-C), and
+  // Error{usage} when the pool is closed or Python ends.
+  std::unique_ptr<LoadedExecutable> take();
+  void give_back(std::unique_ptr<LoadedExecutable> instance);
+  // No more calls; those that run end by themselves.
+  void close();
+  bool is_of_this_process() const;
+
+ private:
+  const std::shared_ptr<const LoadedCode> code_;
+  const int threads_;
+  const pid_t process_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::vector<std::unique_ptr<LoadedExecutable>> idle_;
+  int may_make_;
+  bool closed_ = false;
+};
+
+class Network {
+ public:
+  // Throws as LoadedExecutable; `instances` calls at most run at once.
+  Network(const std::string& path, int threads, int instances);
+
+  const LoadedCode& code() const { return *code_; }
+  const std::string& plan_json() const { return code_->info.plan_json; }
+  std::string explain(int kernel) const;
+
+  // Arrays in the order of the executable's inputs and outputs; `outputs` None: new ones, which are returned.
+  nanobind::list run(nanobind::handle inputs, nanobind::handle outputs);
+  // Microseconds of every step in one run.
+  std::vector<double> profile(nanobind::handle inputs);
+  void close();
+
+ private:
+  nanobind::list run(nanobind::handle inputs, nanobind::handle outputs, double* step_us);
+  std::shared_ptr<InstancePool> pool_here();
+
+  std::shared_ptr<const LoadedCode> code_;
+  int threads_, instances_;
+  std::shared_ptr<InstancePool> pool_;
+  bool closed_ = false;
+};
+
+// Waits until no call runs, and lets none begin any more: a thread that would come back from one after Python
+// has ended could not. With the GIL.
+void end_calls();
+
+}  // namespace korch::python

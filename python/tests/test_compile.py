@@ -1,0 +1,285 @@
+"""Compiling and loading, and what is refused."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from unittest import mock
+
+import builder
+import korch
+import korch._worker
+import numpy as np
+
+QUICK = dict(measure=False, database=None, threads=1)
+
+
+class Serializable:
+    """As onnx.ModelProto is to korch."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def SerializeToString(self):
+        if isinstance(self.content, Exception):
+            raise self.content
+        return self.content
+
+
+class CompileTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        # All temporary files of this process and of the compiler's go here.
+        temporary = os.path.join(self.folder, "tmp")
+        os.mkdir(temporary)
+        patch = mock.patch.dict(os.environ, TMPDIR=temporary)
+        patch.start()
+        self.addCleanup(patch.stop)
+        old, tempfile.tempdir = tempfile.tempdir, temporary
+        self.addCleanup(setattr, tempfile, "tempdir", old)
+        self.temporary = temporary
+
+    def path(self, name, content=None):
+        path = os.path.join(self.folder, name)
+        if content is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return path
+
+    def doubles(self, executable):
+        x = np.arange(24, dtype=np.float32).reshape(4, 6)
+        np.testing.assert_array_equal(executable(x), x + x)
+
+    def test_from_a_path_bytes_and_protobuf(self):
+        model = builder.double()
+        for source in (self.path("m.onnx", model), model, bytearray(model), Serializable(model)):
+            with self.subTest(type(source)), korch.compile(source, **QUICK) as executable:
+                self.doubles(executable)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_keeps_the_file_that_was_asked_for(self):
+        output = self.path("m.so")
+        with korch.compile(builder.double(), output=output, **QUICK) as executable:
+            self.assertEqual(executable.path, output)
+        with korch.load(output, threads=2) as loaded:
+            self.doubles(loaded)
+            self.assertEqual(loaded.report["model"], "model.onnx")
+            copy = self.path("copy.so")
+            loaded.save(copy)
+        with korch.load(copy) as loaded:
+            self.doubles(loaded)
+
+    def test_a_temporary_file_lives_as_the_executable_does(self):
+        executable = korch.compile(builder.double(), **QUICK)
+        self.assertTrue(os.path.exists(executable.path))
+        executable.save(self.path("kept.so"))
+        del executable
+        self.assertEqual(os.listdir(self.temporary), [])
+        with korch.load(self.path("kept.so")) as loaded:
+            self.doubles(loaded)
+
+    def test_shapes(self):
+        model = builder.double(("rows", 6))
+        with self.assertRaisesRegex(korch.InvalidModel, "rows"):
+            korch.compile(model, **QUICK)
+        for shapes in ({"x": (4, 6)}, {"rows": 4}, {"rows": np.int64(4)}, {"rows": [4]}):
+            with self.subTest(shapes), korch.compile(model, shapes=shapes, **QUICK) as executable:
+                self.doubles(executable)
+
+    def test_an_unmeasured_and_a_measured_plan(self):
+        database = self.path("kernels.db")
+        stages = []
+        with korch.compile(
+            builder.double(), threads=1, database=database, progress=lambda *event: stages.append(event)
+        ) as executable:
+            self.doubles(executable)
+            self.assertGreater(executable.report["measured_us"], 0)
+        self.assertTrue(os.path.exists(database))
+        self.assertEqual(stages[0], ("import", 0, 0))
+        self.assertIn("package", [stage for stage, _, _ in stages])
+
+    def test_progress_as_lines(self):
+        with mock.patch("sys.stderr", io.StringIO()) as lines:
+            korch.compile(builder.double(), progress=True, **QUICK).close()
+        self.assertTrue(lines.getvalue().startswith("korch: import\nkorch: fission\n"), lines.getvalue())
+
+    def test_verify(self):
+        with korch.compile(builder.double(), **QUICK) as executable:
+            deviations = executable.verify(builder.double(), samples=2)
+            self.assertEqual([d.name for d in deviations], ["y"])
+            self.assertLessEqual(deviations[0].ratio, 1)
+            with self.assertRaisesRegex(korch.InvalidModel, "not made from this network"):
+                executable.verify(builder.double((4, 5)))
+            halved = builder.model(
+                [builder.node("Add", ["x", "half"], ["y"])],
+                [builder.tensor("x", (4, 6))],
+                [builder.tensor("y", (4, 6))],
+                [builder.constant("half", np.full((1,), 0.5, np.float32))],
+            )
+            with self.assertRaisesRegex(korch.AccuracyError, "output y") as caught:
+                executable.verify(halved)
+            self.assertEqual(caught.exception.kind, "accuracy")
+
+    def test_bad_models(self):
+        for model, kind, pattern in (
+            (b"not a model", korch.InvalidModel, "model"),
+            (self.path("bad.onnx", b"\0\1\2"), korch.InvalidModel, "bad.onnx"),
+            (self.path("absent.onnx"), korch.FileError, "absent.onnx"),
+            (self.folder, korch.FileError, ""),
+            (Serializable(ValueError("too large")), korch.InvalidModel, "too large"),
+            (builder.model([builder.node("Det", ["x"], ["y"], "odd")], [builder.tensor("x", (3, 3))],
+                           [builder.tensor("y", ())]), korch.Unsupported, "Det"),
+            (7, korch.UsageError, "not a int"),
+            (None, korch.UsageError, "not a NoneType"),
+        ):
+            with self.subTest(model=model), self.assertRaisesRegex(kind, pattern) as caught:
+                korch.compile(model, **QUICK)
+            self.assertIsInstance(caught.exception, korch.Error)
+            self.assertFalse(str(caught.exception).startswith("korch:"), caught.exception)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_bad_options(self):
+        model = builder.double()
+        for options, pattern in (
+            (dict(accuracy="sloppy"), "sloppy"),
+            (dict(accuracy=1), "accuracy is a text"),
+            (dict(target="z80"), "z80"),
+            (dict(threads=-1), "threads is between"),
+            (dict(threads="two"), "threads is a whole number"),
+            (dict(budget=0), "budget"),
+            (dict(budget=float("nan")), "budget"),
+            (dict(shapes={"x": (4, -6)}), "shapes"),
+            (dict(shapes={"x": (4, "n")}), "shapes"),
+            (dict(shapes={"x": None}), "shapes"),
+            (dict(shapes=(4, 6)), "shapes is a dict"),
+            (dict(instances=0), "instances"),
+            (dict(inputs=(1,)), "example inputs are for"),
+        ):
+            with self.subTest(options), self.assertRaisesRegex(korch.UsageError, pattern):
+                korch.compile(model, **{**QUICK, **options})
+        with self.assertRaisesRegex(korch.FileError, "no-folder"):
+            korch.compile(model, output=self.path("no-folder/m.so"), **QUICK)
+        with self.assertRaises(TypeError):
+            korch.compile(model, speed="high")
+
+    def test_bad_executables(self):
+        output = self.path("m.so")
+        korch.compile(builder.double(), output=output, **QUICK).close()
+        with open(output, "rb") as file:
+            content = bytearray(file.read())
+        content[len(content) // 2] ^= 1
+        for path in (self.path("damaged.so", content), self.path("half.so", content[: len(content) // 2]),
+                     self.path("text.so", b"text"), self.path("absent.so"), self.folder):
+            with self.subTest(path), self.assertRaises(korch.FileError) as caught:
+                korch.load(path)
+            self.assertEqual(caught.exception.kind, "io")
+            self.assertIn(path, str(caught.exception))
+        for options in (dict(threads=-1), dict(threads=5000), dict(instances=0), dict(instances=None)):
+            with self.subTest(options), self.assertRaises(korch.UsageError):
+                korch.load(output, **options)
+
+    def test_what_progress_raises_ends_the_compilation(self):
+        def stop(stage, done, total):
+            raise KeyError(stage)
+
+        with self.assertRaises(KeyError):
+            korch.compile(builder.products(), database=None, progress=stop)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_ctrl_c_ends_the_compilation(self):
+        started = threading.Event()
+
+        def press():
+            started.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        presser = threading.Thread(target=press)
+        presser.start()
+        with self.assertRaises(KeyboardInterrupt):
+            # The compiler measures for seconds after its first stage.
+            korch.compile(builder.products(16), database=None, progress=lambda *_: started.set())
+        presser.join()
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_the_compiler_ends_with_python(self):
+        # A line per compiler: its process id, as the system knows it.
+        script = (
+            "import builder, korch, korch._worker, subprocess, os\n"
+            "class Told(subprocess.Popen):\n"
+            "    def __init__(self, *args, **options):\n"
+            "        super().__init__(*args, **options)\n"
+            "        print(self.pid, flush=True)\n"
+            "korch._worker.subprocess.Popen = Told\n"
+            "korch.compile(builder.products(16), database=None, progress=lambda *_: os._exit(0))\n"
+        )
+        child = subprocess.run(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=os.path.dirname(__file__), check=True
+        )
+        for _ in range(1000):
+            try:
+                with open(f"/proc/{int(child.stdout)}/stat") as stat:
+                    if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
+                        return  # ended; nobody has asked for its code
+            except FileNotFoundError:
+                return
+            threading.Event().wait(0.01)
+        self.fail("the compiler goes on without Python")
+
+    def test_compiles_in_several_threads_at_once(self):
+        results = [None] * 3
+
+        def work(number):
+            with korch.compile(builder.double((4, 6)), **QUICK) as executable:
+                results[number] = executable(np.full((4, 6), number, np.float32))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([r[0, 0] for r in results], [0, 2, 4])
+
+    def with_program(self, script):
+        program = self.path("program", b"#!/bin/sh\n" + script)
+        os.chmod(program, 0o755)
+        return mock.patch.object(korch._worker, "PROGRAM", program)
+
+    def test_what_a_machine_lacks_is_told_in_one_sentence(self):
+        loader = b"echo 'korch: error while loading shared libraries: libLLVM.so.19.1: cannot open' >&2; exit 127\n"
+        with self.with_program(loader), self.assertRaisesRegex(
+            korch.FileError, r"korch\.compile needs libLLVM\.so\.19\.1, which this machine lacks.*apt install"
+        ):
+            korch.compile(builder.double(), **QUICK)
+        with mock.patch.object(korch._worker, "PROGRAM", self.path("absent")), self.assertRaisesRegex(
+            korch.FileError, "cannot be started"
+        ):
+            korch.compile(builder.double(), **QUICK)
+
+    def test_a_compiler_that_dies(self):
+        with self.with_program(b"echo noise >&2; kill -SEGV $$\n"), self.assertRaisesRegex(
+            korch.InternalError, "SIGSEGV.*noise"
+        ):
+            korch.compile(builder.double(), **QUICK)
+        with self.with_program(b"read line; echo 'korch: out of memory' >&2; exit 6\n"), self.assertRaisesRegex(
+            korch.ResourceError, "^out of memory$"
+        ):
+            korch.compile(builder.double(), **QUICK)
+        with self.with_program(b"exit 0\n"), self.assertRaisesRegex(korch.InternalError, "ended with code 0"):
+            korch.compile(builder.double(), **QUICK)
+
+    def test_warnings(self):
+        answer = b"""read line; echo '{"result": {"warnings": ["kernel 3 was wrong"]}}'\n"""
+        output = self.path("m.so")
+        korch.compile(builder.double(), output=output, **QUICK).close()
+        with self.with_program(answer), self.assertWarnsRegex(korch.CompileWarning, "kernel 3 was wrong"):
+            korch.compile(builder.double(), output=output, **QUICK).close()
+
+
+if __name__ == "__main__":
+    unittest.main()
