@@ -75,7 +75,7 @@ def compile(
     Warns:
         CompileWarning: a kernel proved wrong and another was taken, the budget ended early.
     """
-    what = {
+    what: Dict[str, Any] = {
         "verb": "compile",
         "shapes": shapes_of(shapes),
         "accuracy": accuracy,
@@ -140,7 +140,7 @@ def shapes_of(shapes: Optional[Shapes]) -> Dict[str, list]:
         raise UsageError(f"shapes is a dict, name -> shape, not {shapes!r}")
     result = {}
     for name, shape in shapes.items():
-        extents = [shape] if np.ndim(shape) == 0 else list(shape)
+        extents = [shape] if np.ndim(shape) == 0 else list(shape)  # type: ignore[arg-type]
         result[str(name)] = [_whole(f"an extent of shapes[{name!r}]", extent, 0, 2**63 - 1) for extent in extents]
     return result
 

@@ -243,7 +243,7 @@ class Executable:
 
     def _arguments(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> Sequence[Any]:
         if len(inputs) == 1 and isinstance(inputs[0], Mapping):
-            inputs, named = (), {**inputs[0], **named}
+            return self._in_order({**inputs[0], **named}, self._inputs, "input")
         if not named:
             return inputs
         if inputs:

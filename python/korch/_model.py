@@ -55,7 +55,7 @@ def _is_torch_module(model: Any) -> bool:
 
 
 def _export(module: Any, inputs: Sequence[Any], path: str) -> None:
-    import torch
+    import torch  # type: ignore[import-not-found, unused-ignore]
 
     if isinstance(inputs, torch.Tensor):
         inputs = (inputs,)

@@ -74,6 +74,7 @@ def _converse(process: subprocess.Popen, what: dict, progress: Optional[Progress
 
 def _end(process: subprocess.Popen) -> None:
     for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
         try:
             pipe.close()
         except BrokenPipeError:

@@ -224,6 +224,8 @@ bool InstancePool::is_of_this_process() const {
 
 Network::Network(const std::string& path, int threads, int instances)
     : threads_(threads), instances_(instances) {
+  require_open(closed_);
+  const CountedCall call;
   const nb::gil_scoped_release release;  // all bytes of the file are read and checked
   code_ = std::make_shared<const LoadedCode>(read_executable(path));
   // What cannot be prepared is told now, not by the first call.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-FLOAT, INT64, BOOL, FLOAT16 = 1, 7, 9, 10
+FLOAT, INT64, FLOAT16, BFLOAT16 = 1, 7, 10, 16
 _DTYPES = {np.dtype("float32"): FLOAT, np.dtype("int64"): INT64}
 
 

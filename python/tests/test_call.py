@@ -199,6 +199,12 @@ class CallTest(unittest.TestCase):
             y = half(x)
             self.assertEqual(y.dtype, np.float16)
             np.testing.assert_array_equal(y, x + x)
+        with compiled(builder.double((3,), builder.BFLOAT16)) as brain:
+            self.assertEqual(brain.inputs[0].numpy_dtype, np.uint16)
+            bits = brain(np.array([0x3F80, 0x4000, 0xC040], np.uint16))  # 1, 2, -3
+            self.assertEqual([hex(b) for b in bits], ["0x4000", "0x4080", "0xc0c0"])
+            with self.assertRaisesRegex(korch.InvalidInput, r"bf16\[3\]: f16\[3\] is given"):
+                brain(x)
         with compiled(builder.double(())) as scalar:
             self.assertEqual(scalar(np.float32(1.5)).shape, ())
             self.assertEqual(scalar(np.float32(1.5)), 3)
