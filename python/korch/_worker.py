@@ -25,6 +25,9 @@ _KIND_OF_EXIT_CODE = {
     7: _errors.FileError,
     130: _errors.Interrupted,
 }
+_INSTALL = (
+    "apt install libclang-cpp19 libllvm19 libprotobuf-lite32 libdnnl2 libopenblas0 libsqlite3-0 libfmt9 libxxhash0"
+)
 _PATIENCE_S = 5  # for the compiler to remove what it wrote
 
 
@@ -92,8 +95,7 @@ def _error(code: int, messages: str) -> _errors.Error:
     missing = re.search(r"error while loading shared libraries: (\S+?):", messages)
     if missing:
         return _errors.FileError(
-            f"korch.compile needs {missing[1]}, which this machine lacks. On Debian 12 with apt.llvm.org: "
-            "apt install libclang-cpp19 libllvm19 libprotobuf-lite32 libdnnl2 libopenblas0 libsqlite3-0 libfmt9 libxxhash0"
+            f"korch.compile needs {missing[1]}, which this machine lacks; on Debian 12: {_INSTALL}"
         )
     # Libraries may print before it; the program's own message is last and may have several lines.
     message = messages[messages.find("korch: ") + len("korch: ") :].strip() if "korch: " in messages else ""

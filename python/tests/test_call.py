@@ -18,7 +18,7 @@ class OnlyDlpack:
     def __dlpack__(self, **options):
         if self.error:
             raise self.error
-        return self.array.__dlpack__(**options)
+        return self.array.__dlpack__(**options) if isinstance(self.array, np.ndarray) else self.array
 
     def __dlpack_device__(self):
         return self.device
@@ -139,7 +139,12 @@ class CallTest(unittest.TestCase):
         self.refused("a NoneType is given", None, self.b)
         self.refused("u8", b"abc", self.b)
         self.refused("a str is given", "abc", self.b)
-        self.refused("not in the CPU's memory|no grad please", OnlyDlpack(self.a, error=BufferError("no grad please")), self.b)
+        self.refused("does not lend its memory: no grad", OnlyDlpack(self.a, error=BufferError("no grad")), self.b)
+        for answer in (5, None, "capsule"):
+            self.refused("does not lend its memory", OnlyDlpack(answer), self.b)
+        used = self.a.__dlpack__()
+        np.from_dlpack(OnlyDlpack(used))
+        self.refused("does not lend its memory", OnlyDlpack(used), self.b)
 
     def test_refuses_other_numbers_of_arrays(self):
         self.refused("2 inputs, 1 is given", self.a)

@@ -251,9 +251,15 @@ class CompileTest(unittest.TestCase):
         return mock.patch.object(korch._worker, "PROGRAM", program)
 
     def test_what_a_machine_lacks_is_told_in_one_sentence(self):
-        loader = b"echo 'korch: error while loading shared libraries: libLLVM.so.19.1: cannot open' >&2; exit 127\n"
-        with self.with_program(loader), self.assertRaisesRegex(
-            korch.FileError, r"korch\.compile needs libLLVM\.so\.19\.1, which this machine lacks.*apt install"
+        with open(korch._worker.PROGRAM, "rb") as program:
+            content = program.read()
+        self.assertIn(b"libLLVM.so", content)
+        needs_another = self.path("korch", content.replace(b"libLLVM.so", b"libLLVM.no"))
+        os.chmod(needs_another, 0o755)
+        highs = "libhighs.so.1"  # which the wheel brings, beside the program
+        os.symlink(os.path.join(os.path.dirname(korch._worker.PROGRAM), highs), self.path(highs))
+        with mock.patch.object(korch._worker, "PROGRAM", needs_another), self.assertRaisesRegex(
+            korch.FileError, r"^korch\.compile needs libLLVM\.no\S*, which this machine lacks; .*apt install"
         ):
             korch.compile(builder.double(), **QUICK)
         with mock.patch.object(korch._worker, "PROGRAM", self.path("absent")), self.assertRaisesRegex(
@@ -272,6 +278,11 @@ class CompileTest(unittest.TestCase):
             korch.compile(builder.double(), **QUICK)
         with self.with_program(b"exit 0\n"), self.assertRaisesRegex(korch.InternalError, "ended with code 0"):
             korch.compile(builder.double(), **QUICK)
+
+    def test_the_compiler_refuses_what_is_no_request(self):
+        for request in ({}, {"verb": "compile"}, [], {"verb": "verify", "shapes": {"x": "wide"}}):
+            with self.subTest(request), self.assertRaisesRegex(korch.UsageError, "^not a request: "):
+                korch._worker.request(request)
 
     def test_warnings(self):
         answer = b"""read line; echo '{"result": {"warnings": ["kernel 3 was wrong"]}}'\n"""
