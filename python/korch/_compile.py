@@ -7,18 +7,13 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Mapping
 from typing import Any, Dict, Optional, Sequence, Union
 
-import numpy as np
-
 from . import _worker
+from ._arguments import Shapes, budget_s, shapes_of, whole
 from ._errors import CompileWarning, UsageError
 from ._executable import Executable
 from ._model import model_file
-
-Shapes = Mapping[str, Union[int, Sequence[int]]]
-
 
 def compile(
     model: Any,
@@ -79,15 +74,15 @@ def compile(
         "verb": "compile",
         "shapes": shapes_of(shapes),
         "accuracy": accuracy,
-        "threads": _whole("threads", threads, 0, 1024),
+        "threads": whole("threads", threads, 0, 1024),
         "target": target,
-        "budget": _budget(budget),
+        "budget": budget_s(budget),
         "measure": bool(measure),
         "verify": bool(verify),
         "self_contained": bool(self_contained),
         "database": None if database is True else os.fsdecode(database) if database else "",
     }
-    _whole("instances", instances, 1, 1024)
+    whole("instances", instances, 1, 1024)
     for name in ("accuracy", "target"):
         if not isinstance(what[name], str):
             raise UsageError(f"{name} is a text, not {what[name]!r}")
@@ -129,38 +124,8 @@ def load(path: Union[str, os.PathLike], *, threads: int = 0, instances: int = 1)
         UsageError: a wrong argument.
     """
     return Executable(
-        os.fsdecode(path), _whole("threads", threads, 0, 1024), _whole("instances", instances, 1, 1024)
+        os.fsdecode(path), whole("threads", threads, 0, 1024), whole("instances", instances, 1, 1024)
     )
-
-
-def shapes_of(shapes: Optional[Shapes]) -> Dict[str, list]:
-    if shapes is None:
-        return {}
-    if not isinstance(shapes, Mapping):
-        raise UsageError(f"shapes is a dict, name -> shape, not {shapes!r}")
-    result = {}
-    for name, shape in shapes.items():
-        extents = [shape] if np.ndim(shape) == 0 else list(shape)  # type: ignore[arg-type]
-        result[str(name)] = [_whole(f"an extent of shapes[{name!r}]", extent, 0, 2**63 - 1) for extent in extents]
-    return result
-
-
-def _whole(what: str, value: Any, least: int, most: int) -> int:
-    try:
-        number = value.__index__()
-    except AttributeError:
-        raise UsageError(f"{what} is a whole number, not {value!r}") from None
-    if not least <= number <= most:
-        raise UsageError(f"{what} is between {least} and {most}, not {number}")
-    return number
-
-
-def _budget(budget: Optional[float]) -> float:
-    if budget is None:
-        return 0.0
-    if not isinstance(budget, (int, float)) or not 0 < budget < float("inf"):
-        raise UsageError(f"budget is a number of seconds above 0, not {budget!r}")
-    return float(budget)
 
 
 def _print_stage() -> _worker.Progress:

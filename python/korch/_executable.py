@@ -14,6 +14,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _korch, _worker
+from ._arguments import Shapes, shapes_of, whole
 from ._errors import InvalidInput, UsageError
 from ._model import model_file
 
@@ -144,8 +145,7 @@ class Executable:
             *inputs: As in a call; random ones where there are none.
             rounds: Runs of which the median is taken, after three that do not count.
         """
-        if rounds < 1:
-            raise UsageError(f"rounds is 1 at least, not {rounds}")
+        rounds = whole("rounds", rounds, 1, 10**6)
         arguments = self._arguments(inputs, named) if inputs or named else self.random_inputs()
         for _ in range(3):
             self._network.profile(arguments)
@@ -176,7 +176,7 @@ class Executable:
         model: Any,
         *,
         inputs: Optional[Sequence[Any]] = None,
-        shapes: Optional[Mapping[str, Union[int, Sequence[int]]]] = None,
+        shapes: Optional[Shapes] = None,
         samples: int = 3,
         seed: int = 1,
     ) -> List[OutputDeviation]:
@@ -191,14 +191,12 @@ class Executable:
             AccuracyError: they differ; the first wrong kernel is named.
             InvalidModel: it was made from another network.
         """
-        from ._compile import _whole, shapes_of
-
         what = {
             "verb": "verify",
             "executable": self._path,
             "shapes": shapes_of(shapes),
-            "samples": _whole("samples", samples, 1, 10000),
-            "seed": _whole("seed", seed, 0, 2**64 - 1),
+            "samples": whole("samples", samples, 1, 10000),
+            "seed": whole("seed", seed, 0, 2**64 - 1),
         }
         with model_file(model, inputs) as path:
             what["model"] = path

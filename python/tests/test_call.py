@@ -222,7 +222,9 @@ class CallTest(unittest.TestCase):
         self.assertEqual(executable.threads, 1)
         self.assertIn("libc.so.6", executable.shared_libraries)
         self.assertEqual(executable.report["strategy"], "optimal")
-        self.assertEqual(repr(executable), "<korch.Executable a f32[4x6], b f32[4x6] -> sum f32[4x6], positive f32[4x6]>")
+        self.assertEqual(
+            repr(executable), "<korch.Executable a f32[4x6], b f32[4x6] -> sum f32[4x6], positive f32[4x6]>"
+        )
         self.assertIn("Add", executable.explain())
         self.assertIn("step 0", executable.explain(0))
         for kernel in (-1, len(executable.plan["steps"])):
