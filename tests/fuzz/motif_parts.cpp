@@ -86,7 +86,9 @@ ValueId image(GraphMaker& m, int64_t channels, int64_t most_extent) {
   const Shape shape = {few(m), channels, h, w};
   if (m.random.one_in(3))
     if (const auto x = m.pick({floats(m)}, 4, 4)) return *x;
-  return prologue(m, m.input({floats(m), shape}));
+  const ValueId x = prologue(m, m.input({floats(m), shape}));
+  if (m.shape_of(x).size() != 4) throw GraphMaker::GaveUp{};  // it was reshaped
+  return x;
 }
 
 int64_t channels(GraphMaker& m) {

@@ -17,6 +17,7 @@ ValueId dressed(GraphMaker& m, ValueId x, int64_t most = 4);
 ValueId prologue(GraphMaker& m, ValueId x);
 int64_t few(GraphMaker& m);
 DType floats(GraphMaker& m);
+// Of four axes.
 ValueId image(GraphMaker& m, int64_t channels, int64_t most_extent);
 int64_t channels(GraphMaker& m);
 ValueId conv(GraphMaker& m, ValueId x, int64_t features, Ints kernel, ConvAttrs attrs);
