@@ -66,10 +66,11 @@ struct Worker {
   Clock::time_point heard;
 };
 
-[[noreturn]] void work(int pipe, Progress& progress, const std::vector<uint64_t>& seeds) {
+[[noreturn]] void work(int pipe, Progress& progress, const std::vector<uint64_t>& seeds,
+                       const std::string& motif) {
   for (const uint64_t seed : seeds) {
     progress = {seed, {}, "making the graph"};
-    const Case what = make_case(seed);
+    const Case what = make_case(seed, motif);
     std::strcpy(progress.stage, "rewriting");
     const CaseResult result = check_case(seed, what, [&](const PlanChoice& plan) {
       progress.plan = plan;
@@ -129,7 +130,7 @@ class Campaign {
     KORCH_ASSERT(worker.pid >= 0, "cannot fork");
     if (worker.pid == 0) {
       ::close(ends[0]);
-      work(ends[1], *worker.progress, seeds);
+      work(ends[1], *worker.progress, seeds, options_.motif);
     }
     ::close(ends[1]);
     worker.pipe = ends[0];
@@ -242,9 +243,9 @@ std::string Finding::family() const {
   return mismatch.kind + ": " + mismatch.where.substr(comma + 2, open - comma - 2);
 }
 
-Case make_case(uint64_t seed) {
+Case make_case(uint64_t seed, const std::string& motif) {
   Case result;
-  result.graph = random_graph(seed);
+  result.graph = random_graph(seed, motif);
   Random random(seed ^ 0x5851f42d4c957f2d);
   result.setting.threads = random.one_in(2) ? 1 : static_cast<int>(random.between(2, 3));
   result.setting.accuracy = random.one_in(5) ? Accuracy::strict : Accuracy::standard;

@@ -22,7 +22,7 @@ struct Case {
   Setting setting;
   std::vector<PlanChoice> plans;
 };
-Case make_case(uint64_t seed);
+Case make_case(uint64_t seed, const std::string& motif = {});
 
 struct Finding {
   uint64_t seed = 0;
@@ -50,6 +50,7 @@ struct CampaignOptions {
   int workers = 2;
   double hang_s = 240;  // of one graph, on a loaded machine
   bool stop_at_first = false;
+  std::string motif;  // graphs of this one alone
 };
 
 struct CampaignResult {

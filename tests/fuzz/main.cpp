@@ -9,6 +9,7 @@
 #include "korch/base/files.h"
 #include "korch/ir/text.h"
 #include "minimize.h"
+#include "motifs.h"
 
 namespace korch::fuzz {
 namespace {
@@ -26,8 +27,8 @@ void print_findings(const CaseResult& result) {
              result.findings.size());
 }
 
-int show_case(uint64_t seed) {
-  const Case what = make_case(seed);
+int show_case(uint64_t seed, const std::string& motif) {
+  const Case what = make_case(seed, motif);
   fmt::print("{}", to_text({what, seed}));
   std::fflush(stdout);
   const CaseResult result = check_case(seed, what);
@@ -57,8 +58,9 @@ int replay(const std::string& file) {
 }
 
 // As a file that `--replay` takes.
-std::string write_minimized(const Finding& finding, const std::string& folder, double seconds) {
-  SavedCase saved{make_case(finding.seed), finding.seed};
+std::string write_minimized(const Finding& finding, const std::string& motif, const std::string& folder,
+                            double seconds) {
+  SavedCase saved{make_case(finding.seed, motif), finding.seed};
   saved.what.plans = {finding.plan};
   const std::string& kind = finding.mismatch.kind;
   if (!still_fails(saved, kind, 240)) return {};
@@ -80,6 +82,9 @@ int run(int argc, char** argv) {
   app.add_option("--seed", options.first_seed, "of the first graph")->capture_default_str();
   app.add_option("--graphs", options.most_graphs, "how many at most");
   app.add_option("--workers", options.workers)->capture_default_str();
+  std::vector<std::string> motif_names;
+  for (const Motif& motif : motifs()) motif_names.emplace_back(motif.name);
+  app.add_option("--motif", options.motif, "graphs of this motif alone")->check(CLI::IsMember(motif_names));
   app.add_flag("--stop-at-first", options.stop_at_first, "end at the first finding");
   app.add_flag("--no-coverage", no_coverage, "do not print what took part");
   const CLI::Option* one = app.add_option("--graph", graph, "one graph, in this process, printed");
@@ -88,7 +93,7 @@ int run(int argc, char** argv) {
   app.add_option("--findings", folder, "where findings are written, made small")->capture_default_str();
   app.add_option("--minimize-seconds", minimize_s, "for each; 0: not at all")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  if (one->count() > 0) return show_case(graph);
+  if (one->count() > 0) return show_case(graph, options.motif);
   if (!models.empty()) return write_models(models, options.first_seed, options.most_graphs);
   if (!file.empty()) return replay(file);
   fmt::print("seed {}\n", options.first_seed);
@@ -99,7 +104,7 @@ int run(int argc, char** argv) {
   std::set<std::string> minimized_families;
   for (const Finding& finding : result.findings) {
     if (minimize_s <= 0 || !minimized_families.insert(finding.family()).second) continue;
-    const std::string written = write_minimized(finding, folder, minimize_s);
+    const std::string written = write_minimized(finding, options.motif, folder, minimize_s);
     fmt::print("{}: {}\n", finding.signature(),
                written.empty() ? fmt::format("seen again by {} --graph {} alone", argv[0], finding.seed)
                                : fmt::format("show it with {} --replay {}", argv[0], written));

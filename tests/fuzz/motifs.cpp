@@ -228,19 +228,25 @@ const std::vector<Motif>& motifs() {
   return table;
 }
 
-Graph random_graph(uint64_t seed) {
+Graph random_graph(uint64_t seed, const std::string& only) {
   GraphMaker maker(seed);
   static const std::vector<DType> types = {DType::f32, DType::f32,  DType::f32, DType::f32,
                                            DType::f32, DType::f32,  DType::f32, DType::f32,
                                            DType::f16, DType::bf16, DType::f64};
   maker.float_type = maker.random.of(types);
+  std::vector<Motif> drawn;
   int total = 0;
-  for (const Motif& motif : motifs()) total += motif.weight;
+  for (const Motif& motif : motifs()) {
+    if (!only.empty() && motif.name != only) continue;
+    drawn.push_back(motif);
+    total += motif.weight;
+  }
+  KORCH_ASSERT(!drawn.empty(), "a motif's name");
   const int64_t wanted = maker.random.between(1, 9);
   for (int tries = 0; tries < 12 && !maker.is_enlarged() && (tries == 0 || maker.computing_nodes() < wanted);
        ++tries) {
     int64_t at = maker.random.below(total);
-    for (const Motif& motif : motifs()) {
+    for (const Motif& motif : drawn) {
       at -= motif.weight;
       if (at >= 0) continue;
       try {
@@ -252,7 +258,7 @@ Graph random_graph(uint64_t seed) {
     }
   }
   constexpr uint64_t kAnother = uint64_t{1} << 40;
-  return maker.computing_nodes() > 0 ? maker.finish() : random_graph(seed + kAnother);
+  return maker.computing_nodes() > 0 ? maker.finish() : random_graph(seed + kAnother, only);
 }
 
 }  // namespace korch::fuzz

@@ -6,8 +6,8 @@
 
 namespace korch::fuzz {
 
-// Deterministic: the same seed, the same graph.
-Graph random_graph(uint64_t seed);
+// Deterministic: the same seed, the same graph. `only`: of the motif of this name alone.
+Graph random_graph(uint64_t seed, const std::string& only = {});
 
 struct Motif {
   const char* name;
