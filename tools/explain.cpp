@@ -6,23 +6,49 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "korch/base/file_roles.h"
+#include "korch/base/files.h"
+#include "korch/driver/bench.h"
 #include "korch/package/executable.h"
+#include "korch/package/sources.h"
 #include "korch/plan/plan_json.h"
+#include "korch/report/report.h"
 #include "verbs.h"
 
 namespace korch {
 namespace {
 
 struct ExplainArguments {
-  std::string executable;
+  std::string executable, html;
   ExplainOptions options;
-  bool json = false;
+  bool json = false, run = false;
 };
 
+void write_page(const ExplainArguments& arguments, const Plan& plan, const std::string& text) {
+  ReportInput input{&plan, text, read_sources(arguments.executable), {}};
+  if (arguments.run)
+    for (const StepProfile& step : profile_steps(arguments.executable, {}))
+      input.step_us.push_back(step.median_us);
+  const std::string page = report_page(input);
+  write_file(arguments.html, page);
+  fmt::print("wrote {} ({:.1f} MB): open it in a browser\n", arguments.html,
+             static_cast<double>(page.size()) / 1e6);
+}
+
 void run_explain(const ExplainArguments& arguments) {
+  if (!arguments.html.empty()) {
+    FileRoles files;
+    files.reads("the executable", arguments.executable);
+    files.writes("the page", arguments.html);
+    require_writable(arguments.html);
+  }
   const ExecutableInfo executable = read_executable(arguments.executable);
   const Plan plan = plan_from_json(executable.plan_json);
   const std::string text = explain(plan, executable.needed, arguments.options);
+  if (!arguments.html.empty()) {
+    write_page(arguments, plan, text);
+    return;
+  }
   if (!arguments.json) {
     fmt::print("{}", text);
     return;
@@ -40,11 +66,20 @@ void run_explain(const ExplainArguments& arguments) {
 void add_explain_verb(CLI::App& app) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* verb = app.add_subcommand("explain", "the plan inside an executable: what was fused, and why");
-  verb->add_option("executable", arguments->executable, "made by korch compile; its code is not run")
+  verb->add_option("executable", arguments->executable, "made by korch compile; its code is not run but by --run")
       ->required();
-  verb->add_option("--kernel", arguments->options.kernel,
+  CLI::Option* kernel = verb->add_option("--kernel", arguments->options.kernel,
                    "one step alone: primitives, tensors, rejected alternatives");
-  verb->add_flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
+  CLI::Option* json =
+      verb->add_flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
+  CLI::Option* html =
+      verb->add_option("--html", arguments->html,
+                       "write a page to look at: graph, time line, roofline, kernels with their sources")
+          ->excludes(kernel)
+          ->excludes(json);
+  verb->add_flag("--run", arguments->run,
+                 "with --html: run the executable, so that the page has the times of its steps there")
+      ->needs(html);
   verb->callback([arguments] { run_explain(*arguments); });
 }
 

@@ -34,7 +34,9 @@ std::string explain_step(const Plan& plan, size_t number) {
   text += step.rejected.empty()
               ? "  no other kernel makes the same outputs\n"
               : "  rejected alternatives, the cheapest (a bound where none was measured):\n";
-  for (const auto& [what, cost] : step.rejected) text += fmt::format("    {:10.2f} us  {}\n", cost, what);
+  for (const RejectedKernel& r : step.rejected)
+    text +=
+        fmt::format("    {:10.2f} us  {}{}\n", r.cost_us, r.what, r.same_inputs ? "" : ", from other tensors");
   return text;
 }
 

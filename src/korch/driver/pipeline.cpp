@@ -128,6 +128,7 @@ class Compilation {
     report_.limits.insert(report_.limits.end(), choice.limits.begin(), choice.limits.end());
     dump("4-columns.txt", [&] { return describe(graph, columns); });  // now with costs
     BuiltPlan built = stage("plan", [&] { return make_plan(graph, columns, choice, *bank); });
+    built.plan.report.peaks = peaks;
     dump("5-plan.json", [&] { return plan_to_json(built.plan); });
     dump_kernels(built);
     result_.plan = built.plan;

@@ -8,12 +8,14 @@
 #include <set>
 
 #include "korch/codegen/packing.h"
+#include "korch/interp/work.h"
 #include "korch/ir/text.h"
 
 namespace korch {
 namespace {
 
-constexpr size_t kRejectedShown = 8;  // alternatives kept per step; the cheapest ones
+// Alternatives kept per step, the cheapest ones: in all, and of those that could stand in the kernel's place.
+constexpr size_t kRejectedShown = 8, kReplacementsShown = 5;
 
 class PlanMaker {
  public:
@@ -134,6 +136,7 @@ class PlanMaker {
     PlanStep step;
     step.kernel = kernel_index(info.key);
     step.predicted_us = c.cost_us;
+    step.measured = c.measured;
     step.bound_us = info.bound_us;
     for (int input : c.inputs) step.inputs.push_back(tensor_of_.at(columns_.tensors[input]));
     if (info.kind == ColumnInfo::Kind::kernel) {
@@ -156,22 +159,43 @@ class PlanMaker {
   }
 
   void describe(const Candidate& candidate, const Implementation& implementation, PlanStep& step) {
-    std::set<std::string> origins;
+    std::map<std::string, int> origins;
     for (NodeId id : candidate.nodes) {
       const Node& node = graph_.node(id);
       step.label += (step.label.empty() ? "" : "+") + std::string(name(node.op));
       step.primitives.push_back(print(graph_, id));
-      for (const std::string& origin : node.origins)
-        if (origins.insert(origin).second) step.onnx_nodes.push_back(origin);
+      PlanPrimitive& primitive = step.wiring.emplace_back();
+      primitive.inputs.assign(node.inputs.begin(), node.inputs.end());
+      primitive.outputs.assign(node.outputs.begin(), node.outputs.end());
+      primitive.work = evaluation_work(node.op, node.attrs, types_of(node.inputs), types_of(node.outputs));
+      for (const std::string& origin : node.origins) {
+        const auto [place, is_new] = origins.emplace(origin, static_cast<int>(step.onnx_nodes.size()));
+        if (is_new) step.onnx_nodes.push_back(origin);
+        primitive.origins.push_back(place->second);
+      }
     }
     step.implementation = to_string(implementation);
   }
 
+  std::vector<TensorType> types_of(const std::vector<ValueId>& values) const {
+    std::vector<TensorType> types;
+    for (ValueId value : values) types.push_back(graph_.value(value).type);
+    return types;
+  }
+
+  std::set<int> values_read(int column) const {
+    std::set<int> values;
+    for (int tensor : columns_.problem.columns[column].inputs)
+      values.insert(columns_.problem.tensor_class[tensor]);
+    return values;
+  }
+
   // Other kernels that make the same Values and perhaps more, in whatever layout.
-  std::vector<std::pair<std::string, double>> rejected_for(int column) const {
+  std::vector<RejectedKernel> rejected_for(int column) const {
     if (columns_.infos[column].kind != ColumnInfo::Kind::kernel) return {};
     const std::vector<int>& wanted = made_[column];
-    std::vector<std::pair<std::string, double>> found;
+    const std::set<int> given = values_read(column);
+    std::vector<RejectedKernel> found;
     for (int other : makers_[wanted.front()]) {
       const Column& c = columns_.problem.columns[other];
       const ColumnInfo& info = columns_.infos[other];
@@ -182,13 +206,18 @@ class PlanMaker {
       for (NodeId id : columns_.candidates[info.candidate].nodes)
         what += (what.empty() ? "" : "+") + std::string(name(graph_.node(id).op));
       what += " " + to_string(info.implementation) + (c.measured ? "" : " (bound)");
-      found.emplace_back(std::move(what), c.cost_us);
+      const std::set<int> read = values_read(other);
+      const bool same_inputs = std::includes(given.begin(), given.end(), read.begin(), read.end());
+      found.push_back({std::move(what), c.cost_us, same_inputs});
     }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+    std::sort(found.begin(), found.end(), [](const RejectedKernel& a, const RejectedKernel& b) {
+      return std::tie(b.same_inputs, a.cost_us, a.what) < std::tie(a.same_inputs, b.cost_us, b.what);
     });
-    if (found.size() > kRejectedShown) found.resize(kRejectedShown);
-    return found;
+    std::vector<RejectedKernel> shown;
+    for (RejectedKernel& kernel : found)
+      if (shown.size() < (kernel.same_inputs ? kReplacementsShown : kRejectedShown))
+        shown.push_back(std::move(kernel));
+    return shown;
   }
 
   const Graph& graph_;

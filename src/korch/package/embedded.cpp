@@ -1,24 +1,6 @@
 #include "korch/package/embedded.h"
 
-// The assembler includes the bytes; the paths come from CMake.
-#define KORCH_EMBED(name, path)                                                        \
-  __asm__(".section .rodata." #name                                                    \
-          ",\"a\",@progbits\n"                                                         \
-          ".balign 16\n"                                                               \
-          "korch_embedded_" #name                                                      \
-          ":\n"                                                                        \
-          ".incbin \"" path                                                            \
-          "\"\n"                                                                       \
-          "korch_embedded_" #name                                                      \
-          "_end:\n"                                                                    \
-          ".byte 0\n"                                                                  \
-          ".text\n");                                                                  \
-  extern "C" __attribute__((visibility("hidden"))) const char korch_embedded_##name[], \
-      korch_embedded_##name##_end[];                                                   \
-  std::string_view korch::name() {                                                     \
-    return {korch_embedded_##name,                                                     \
-            static_cast<size_t>(korch_embedded_##name##_end - korch_embedded_##name)}; \
-  }
+#include "korch/base/embed.h"
 
 KORCH_EMBED(runtime_archive, KORCH_RUNTIME_ARCHIVE)
 KORCH_EMBED(korch_h, KORCH_RUNTIME_FOLDER "/korch.h")

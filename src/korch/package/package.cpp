@@ -22,6 +22,7 @@
 #include "korch/package/link.h"
 #include "korch/package/memory.h"
 #include "korch/package/seal.h"
+#include "korch/package/sources.h"
 #include "korch/package/tables.h"
 #include "korch/runtime/library.h"
 
@@ -153,9 +154,11 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
     const std::string object = with_symbol_prefix(input.objects[k], linked_symbol(static_cast<int>(k), ""));
     request.objects.push_back(write_object(folder, fmt::format("kernel{}.o", k), object));
   }
+  const std::string sources = pack_sources(plan);
   request.objects.push_back(folder.path() + "/data.o");
   write_data_object(request.objects.back(), {{kWeightsSection, weights.parts, kWeightsSymbol},
                                              {kPlanSection, {input.plan_json}, ""},
+                                             {kSourcesSection, {sources}, ""},
                                              {kTargetSection, {name(input.target.isa)}, ""}});
   release_constants();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));

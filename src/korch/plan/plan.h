@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "korch/plan/kernel.h"
+#include "korch/target/target.h"
 #include "korch/tensor/host_tensor.h"
 
 namespace korch {
@@ -34,17 +35,32 @@ struct PlanConstant {
   int64_t size_bytes = 0;
 };
 
+// How a primitive of a step hangs together with others, and its part of the step's work.
+struct PlanPrimitive {
+  std::vector<int64_t> inputs, outputs;  // ValueIds in the primitive graph, as in PlanTensor::value
+  std::vector<int> origins;              // into PlanStep::onnx_nodes
+  double work = 0;                       // elements that evaluating it by its definition reads
+};
+
+// Another kernel for a step's outputs.
+struct RejectedKernel {
+  std::string what;          // primitives and implementation
+  double cost_us = 0;        // measured, or a bound: then `what` says so
+  bool same_inputs = false;  // it needs nothing that the step does not read: it could stand in its place
+};
+
 struct PlanStep {
   int kernel = -1;                              // into Plan::kernels
   std::vector<int> inputs, constants, outputs;  // into Plan::tensors
   std::string label;                            // for people: the primitives, e.g. "Conv+Add+Relu"
   std::vector<std::string> primitives;          // one line each, textual IR
+  std::vector<PlanPrimitive> wiring;            // one per primitive; empty in older executables
   std::vector<std::string> onnx_nodes;          // origins
   double predicted_us = 0;
+  bool measured = false;       // predicted_us was measured, of this kernel alone; otherwise it is a bound
   double bound_us = 0;         // the lower bound it had before it was measured
   std::string implementation;  // family, layouts, parameters
-  std::vector<std::pair<std::string, double>>
-      rejected;  // alternatives for its outputs: description, cost in us
+  std::vector<RejectedKernel> rejected;  // the cheapest that could stand in its place, then the cheapest others
 };
 
 // A plan that was run whole before one was kept.
@@ -83,6 +99,7 @@ struct PlanReport {
   std::vector<std::string> recomputed;  // Values computed by more than one step
   std::vector<WholeRun> whole_runs;     // against each other; the first was kept. Empty: no contest
   double measured_us = 0;               // the whole plan, run
+  Peaks peaks;                          // of the machine that compiled; zeros in older executables
 };
 
 // Which plan was kept. Objective, bound, gap and certificate are of the solver's.

@@ -106,8 +106,12 @@ Kernel kernel_from(const Json& json) {
 }
 
 Json to_json(const PlanStep& step) {
-  Json rejected = Json::array();
-  for (const auto& [what, cost] : step.rejected) rejected.push_back({{"what", what}, {"us", cost}});
+  Json rejected = Json::array(), wiring = Json::array();
+  for (const RejectedKernel& r : step.rejected)
+    rejected.push_back({{"what", r.what}, {"us", r.cost_us}, {"same_inputs", r.same_inputs}});
+  for (const PlanPrimitive& p : step.wiring)
+    wiring.push_back(
+        {{"inputs", p.inputs}, {"outputs", p.outputs}, {"origins", p.origins}, {"work", p.work}});
   return {{"kernel", step.kernel},
           {"label", step.label},
           {"implementation", step.implementation},
@@ -115,8 +119,10 @@ Json to_json(const PlanStep& step) {
           {"constants", step.constants},
           {"outputs", step.outputs},
           {"primitives", step.primitives},
+          {"wiring", wiring},
           {"onnx_nodes", step.onnx_nodes},
           {"predicted_us", step.predicted_us},
+          {"measured", step.measured},
           {"bound_us", step.bound_us},
           {"rejected", rejected}};
 }
@@ -133,8 +139,25 @@ PlanStep step_from(const Json& json) {
   step.onnx_nodes = json.at("onnx_nodes").get<std::vector<std::string>>();
   step.predicted_us = json.at("predicted_us");
   step.bound_us = json.at("bound_us");
-  for (const Json& r : json.at("rejected")) step.rejected.emplace_back(r.at("what"), r.at("us"));
+  step.measured = json.value("measured", false);  // this, wiring and same_inputs: older executables have none
+  for (const Json& r : json.at("rejected"))
+    step.rejected.push_back({r.at("what"), r.at("us"), r.value("same_inputs", false)});
+  for (const Json& p : json.value("wiring", Json::array()))
+    step.wiring.push_back({p.at("inputs"), p.at("outputs"), p.at("origins"), p.at("work")});
   return step;
+}
+
+Json to_json(const Peaks& peaks) {
+  return {{"flops_per_us", peaks.flops_per_us},
+          {"l2_bytes_per_us", peaks.l2_bytes_per_us},
+          {"l3_bytes_per_us", peaks.l3_bytes_per_us},
+          {"dram_bytes_per_us", peaks.dram_bytes_per_us},
+          {"launch_us", peaks.launch_us}};
+}
+
+Peaks peaks_from(const Json& json) {
+  return {json.at("flops_per_us"), json.at("l2_bytes_per_us"), json.at("l3_bytes_per_us"),
+          json.at("dram_bytes_per_us"), json.at("launch_us")};
 }
 
 Json to_json(const PlanReport& r) {
@@ -177,7 +200,8 @@ Json to_json(const PlanReport& r) {
           {"whole_runs", runs},
           {"kept_plan", kept_plan(r)},
           {"predicted_us", predicted_us(r)},
-          {"measured_us", r.measured_us}};
+          {"measured_us", r.measured_us},
+          {"peaks", to_json(r.peaks)}};
 }
 
 PlanReport report_from(const Json& json) {
@@ -218,6 +242,7 @@ PlanReport report_from(const Json& json) {
   for (const Json& run : json.value("whole_runs", Json::array()))
     r.whole_runs.push_back({run.at("plan"), run.at("predicted_us"), run.at("measured_us")});
   r.measured_us = json.at("measured_us");
+  if (json.contains("peaks")) r.peaks = peaks_from(json.at("peaks"));
   return r;
 }
 

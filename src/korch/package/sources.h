@@ -1,0 +1,21 @@
+// The generated sources of a plan's kernels, as an executable keeps them for people to read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/plan/plan.h"
+
+namespace korch {
+
+constexpr const char* kSourcesSection = ".korch.sources";
+
+// Section content: the size of a JSON text in decimal, a line feed, the text deflated. It is an array with a
+// string per kernel of the plan, empty for a library call.
+std::string pack_sources(const Plan& plan);
+
+// As pack_sources was given them; nothing where the executable at `path` is of before there were any. Throws
+// as read_executable, and Error{io} on a section that pack_sources did not write.
+std::vector<std::string> read_sources(const std::string& path);
+
+}  // namespace korch

@@ -1,0 +1,95 @@
+// The steps one after another, as they run; and as a table.
+
+function makeTimeline(plan, app) {
+  const section = document.getElementById("timeline");
+  const lanes = [{ name: plan.wasRun ? "run" : "steps", time: (step) => step.time }];
+  if (plan.wasRun) lanes.push({ name: "alone", time: (step) => step.us });
+  for (const lane of lanes) {
+    let at = 0;
+    lane.spans = plan.steps.map((step) => ({ step, from: at, to: (at += lane.time(step)) }));
+    lane.end = at;
+  }
+  const note = plan.wasRun ? `${plan.timeKind} (run), and each kernel alone while compiling (alone)` : plan.timeKind;
+  section.append(
+    element("p", "note", `${plan.steps.length} steps, ${timeText(plan.total)}: ${note}. Wheel or pinch to zoom, drag to move.`),
+    element("div", "chart"),
+    element("div", "legend"),
+    stepTable(plan, app),
+  );
+  legend(section.querySelector(".legend"));
+  return { shown: () => drawTimeline(section.querySelector(".chart"), plan, lanes, app) };
+}
+
+function drawTimeline(into, plan, lanes, app) {
+  const width = into.clientWidth;
+  if (width === 0 || +into.dataset.width === width) return;
+  into.dataset.width = width;
+  into.replaceChildren();
+  const laneHeight = 44, gap = 8, left = lanes.length > 1 ? 44 : 6, top = 6;
+  const height = top + lanes.length * (laneHeight + gap) + 22;
+  const svg = d3.select(into).append("svg").attr("width", width).attr("height", height);
+  const x = d3.scaleLinear().domain([0, d3.max(lanes, (lane) => lane.end) || 1]).range([left, width - 8]);
+  const clip = svg.append("defs").append("clipPath").attr("id", "timeline-clip").append("rect");
+  clip.attr("x", left).attr("width", width - left - 6).attr("height", height);
+  const axis = svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - 22})`);
+  const plot = svg.append("g").attr("clip-path", "url(#timeline-clip)");
+  const groups = lanes.map((lane, l) => {
+    const y = top + l * (laneHeight + gap);
+    if (lanes.length > 1) svg.append("text").attr("class", "axis-text").attr("x", 2).attr("y", y + 26).text(lane.name);
+    const spans = plot.append("g").attr("transform", `translate(0,${y})`).selectAll("g").data(lane.spans).enter().append("g");
+    spans.append("rect").attr("height", laneHeight).attr("class", ({ step }) => `fill-${step.category}${isBound(plan, step) ? " bound" : ""}`);
+    spans.append("text").attr("class", "span-text").attr("y", 18);
+    spans.append("text").attr("class", "span-text second").attr("y", 33);
+    behaveAsSteps(spans.datum(({ step, from, to }) => Object.assign(Object.create(step), { from, to })), plan, app);
+    return spans;
+  });
+  const draw = (scale) => {
+    axis.call(d3.axisBottom(scale).ticks(Math.max(2, Math.floor(width / 90))).tickFormat((us) => (us === 0 ? "0" : timeText(us))).tickSizeOuter(0));
+    for (const spans of groups) {
+      const wide = (span) => Math.max(0.5, scale(span.to) - scale(span.from) - 0.5);
+      spans.attr("transform", (span) => `translate(${scale(span.from)},0)`);
+      spans.select("rect").attr("width", wide);
+      const fitting = (text) => (span) => {
+        const room = Math.floor((wide(span) - 6) / characterWidth);
+        return room < 3 ? "" : clipped(text(span), room);
+      };
+      spans.select("text").attr("x", 3).text(fitting((span) => span.title));
+      spans.select("text.second").attr("x", 3).text(fitting((span) => timeText(span.to - span.from)));
+    }
+  };
+  draw(x);
+  const zoom = d3.zoom().scaleExtent([1, 2000]).translateExtent([[left, 0], [width - 8, height]]).extent([[left, 0], [width - 8, height]]);
+  svg.call(zoom.on("zoom", () => {
+    hideTip();
+    draw(d3.event.transform.rescaleX(x));
+  }));
+  app.mark();
+}
+
+function isBound(plan, step) {
+  return !plan.wasRun && !plan.allMeasured && !step.measured;
+}
+
+function stepTable(plan, app) {
+  const most = d3.max(plan.steps, (step) => step.time) || 1;
+  const rows = plan.steps.map((step) => {
+    const bar = element("i", `fill-${step.category}`);
+    bar.style.width = `${(100 * step.time) / most}%`;
+    const row = element(
+      "tr",
+      "step",
+      element("td", "number", `#${step.id}`),
+      element("td", "number", timeText(step.time)),
+      element("td", "bar", bar),
+      element("td", "kernel", element("b", "", clipped(shortLabel(step.label), 80)), element("small", "", step.implementation)),
+      element("td", "nodes", clipped(step.onnx_nodes.map((node) => clippedFront(node, 48)).join(", "), 120)),
+    );
+    row.dataset.step = step.id;
+    row.tabIndex = 0;
+    row.addEventListener("click", () => app.select(step.id, { from: "mark" }));
+    row.addEventListener("keydown", (event) => event.key === "Enter" && app.select(step.id, { from: "mark" }));
+    return row;
+  });
+  const head = ["step", "time", "", "kernel", "ONNX nodes"].map((text) => element("th", "", text));
+  return element("table", "steps", element("thead", "", element("tr", "", ...head)), element("tbody", "", ...rows));
+}

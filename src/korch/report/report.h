@@ -1,0 +1,28 @@
+// A plan as one HTML page to look at (docs/design/report.md). Needs no network: libraries, tables and sources are
+// inside.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/plan/plan.h"
+
+namespace korch {
+
+struct ReportInput {
+  const Plan* plan = nullptr;
+  std::string text;                  // what is to be said of the plan in words
+  std::vector<std::string> sources;  // one per kernel, or none: not known
+  std::vector<double> step_us;       // one per step, measured while the whole plan ran, or none: not run
+};
+
+// What the page shows, as JSON; the sources are apart. Names from the model are as they are.
+std::string report_data(const ReportInput& input);
+
+// As JSON, the sources of as many kernels as fit into a page of kMostPageBytes: the most expensive ones; null for the
+// others, empty for a library call.
+std::string report_sources(const ReportInput& input);
+
+std::string report_page(const ReportInput& input);
+
+}  // namespace korch

@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "korch/base/error.h"
+#include "korch/ir/op.h"
+#include "korch/report/report.h"
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* name_of(Category category) {
+  switch (category) {
+    case Category::constant:
+    case Category::layout:
+      return "layout";
+    case Category::elementwise:
+      return "elementwise";
+    case Category::reduce:
+    case Category::window:
+      return "reduce";
+    case Category::linear:
+      return "linear";
+    case Category::opaque:
+    case Category::composite:
+      return "other";
+  }
+  return "other";
+}
+
+// What colours a step: the first of these that one of its primitives is.
+constexpr const char* kByWeight[] = {"linear", "other", "reduce", "elementwise", "layout"};
+
+// Time and where it is spent, by some name.
+struct Share {
+  double us = 0;
+  int primitives = 0;
+  std::vector<int> steps;  // ascending
+
+  void add(double more_us, int step) {
+    us += more_us;
+    ++primitives;
+    if (steps.empty() || steps.back() != step) steps.push_back(step);
+  }
+};
+
+Json to_json(const std::map<std::string, Share>& shares) {
+  std::vector<const std::pair<const std::string, Share>*> order;
+  for (const auto& share : shares) order.push_back(&share);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->second.us > b->second.us; });
+  Json json = Json::array();
+  for (const auto* share : order)
+    json.push_back({{"name", share->first},
+                    {"us", share->second.us},
+                    {"primitives", share->second.primitives},
+                    {"steps", share->second.steps}});
+  return json;
+}
+
+class Report {
+ public:
+  explicit Report(const ReportInput& input) : input_(input), plan_(*input.plan) {
+    KORCH_ASSERT(input.step_us.empty() || input.step_us.size() == plan_.steps.size(), "a time per step");
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      for (int tensor : plan_.steps[s].outputs) maker_[tensor] = static_cast<int>(s);
+      for (const PlanPrimitive& primitive : plan_.steps[s].wiring)
+        for (int64_t value : primitive.outputs) computed_by_[value].push_back(static_cast<int>(s));
+    }
+  }
+
+  Json json() {
+    Json json = head();
+    json["tensors"] = tensors();
+    json["steps"] = Json::array();
+    for (size_t s = 0; s < plan_.steps.size(); ++s) json["steps"].push_back(step(s));
+    json["edges"] = edges();
+    json["by_operator"] = to_json(by_operator_);
+    json["by_node"] = to_json(by_node_);
+    return json;
+  }
+
+ private:
+  Json head() const {
+    const PlanReport& r = plan_.report;
+    Json json = {{"model", r.model},
+                 {"target", r.target},
+                 {"strategy", r.strategy},
+                 {"accuracy", r.accuracy},
+                 {"threads", plan_.threads},
+                 {"certified", r.certified},
+                 {"gap", r.gap},
+                 {"predicted_us", predicted_us(r)},
+                 {"measured_us", r.measured_us},
+                 {"text", input_.text},
+                 {"peaks",
+                  {{"flops_per_us", r.peaks.flops_per_us},
+                   {"l2_bytes_per_us", r.peaks.l2_bytes_per_us},
+                   {"l3_bytes_per_us", r.peaks.l3_bytes_per_us},
+                   {"dram_bytes_per_us", r.peaks.dram_bytes_per_us}}},
+                 {"inputs", Json::array()},
+                 {"outputs", Json::array()}};
+    for (const PlanIo& io : plan_.inputs) json["inputs"].push_back(io.name);
+    for (const PlanIo& io : plan_.outputs) json["outputs"].push_back(io.name);
+    return json;
+  }
+
+  Json tensors() const {
+    Json json = Json::array();
+    for (const PlanTensor& tensor : plan_.tensors)
+      json.push_back({{"name", tensor.name},
+                      {"type", to_string(tensor.type)},
+                      {"layout", to_string(tensor.layout)},
+                      {"bytes", tensor.size_bytes},
+                      {"view", tensor.alias_of >= 0}});
+    return json;
+  }
+
+  double step_us(size_t s) const {
+    return input_.step_us.empty() ? plan_.steps[s].predicted_us : input_.step_us[s];
+  }
+
+  Json step(size_t s) {
+    const PlanStep& step = plan_.steps[s];
+    const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
+    Json phases = Json::array(), rejected = Json::array();
+    for (const KernelPhase& phase : kernel.phases) phases.push_back(phase.grid);
+    for (const RejectedKernel& r : step.rejected)
+      rejected.push_back({{"what", r.what}, {"us", r.cost_us}, {"same_inputs", r.same_inputs}});
+    Json json = {{"label", step.label},
+                 {"implementation", step.implementation},
+                 {"kernel", step.kernel},
+                 {"library", kernel.call.library},
+                 {"function", kernel.call.function},
+                 {"grids", phases},
+                 {"us", step.predicted_us},
+                 {"measured", step.measured},
+                 {"bound_us", step.bound_us},
+                 {"flops", kernel.flops},
+                 {"bytes", kernel.bytes},
+                 {"inputs", step.inputs},
+                 {"constants", step.constants},
+                 {"outputs", step.outputs},
+                 {"onnx_nodes", step.onnx_nodes},
+                 {"rejected", rejected},
+                 {"primitives", primitives(s)},
+                 {"category", category(step)}};
+    if (!input_.step_us.empty()) json["run_us"] = input_.step_us[s];
+    return json;
+  }
+
+  static std::vector<std::string> operators(const PlanStep& step) {
+    std::vector<std::string> names;
+    for (size_t at = 0, i = 0; i < step.primitives.size(); ++i) {
+      const size_t end = std::min(step.label.find('+', at), step.label.size());
+      names.push_back(step.label.substr(at, end - at));
+      at = std::min(end + 1, step.label.size());
+    }
+    return names;
+  }
+
+  static std::string category(const PlanStep& step) {
+    std::vector<std::string> present;
+    for (const std::string& op : operators(step)) present.push_back(category(op));
+    for (const char* name : kByWeight)
+      if (std::find(present.begin(), present.end(), name) != present.end()) return name;
+    return "layout";  // a reorder
+  }
+
+  static std::string category(const std::string& op) {
+    const std::optional<Op> known = parse_op(op);
+    return known ? name_of(info(*known).category) : "other";
+  }
+
+  // Each primitive of a step with its part of the step's time: by its part of the work.
+  Json primitives(size_t s) {
+    const PlanStep& step = plan_.steps[s];
+    const std::vector<std::string> names = operators(step);
+    const bool wired = step.wiring.size() == step.primitives.size();
+    double work = 0;
+    for (const PlanPrimitive& primitive : step.wiring) work += primitive.work;
+    if (names.empty()) {
+      by_operator_[step.label].add(step_us(s), static_cast<int>(s));
+      by_node_[""].add(step_us(s), static_cast<int>(s));
+    }
+    Json json = Json::array();
+    for (size_t p = 0; p < names.size(); ++p) {
+      const double part = wired && work > 0 ? step.wiring[p].work / work : 1.0 / names.size();
+      by_operator_[names[p]].add(part * step_us(s), static_cast<int>(s));
+      add_nodes(s, wired ? &step.wiring[p].origins : nullptr, part * step_us(s));
+      Json primitive = {
+          {"op", names[p]}, {"text", step.primitives[p]}, {"part", part}, {"category", category(names[p])}};
+      if (wired) {
+        primitive["inputs"] = step.wiring[p].inputs;
+        primitive["outputs"] = step.wiring[p].outputs;
+        primitive["nodes"] = step.wiring[p].origins;
+        const std::vector<int> others = other_steps(s, step.wiring[p]);
+        if (!others.empty()) primitive["also_in"] = others;
+      }
+      json.push_back(std::move(primitive));
+    }
+    return json;
+  }
+
+  // To the ONNX nodes that a primitive is from, alike; to all of the step's where that is not known.
+  void add_nodes(size_t s, const std::vector<int>* origins, double us) {
+    const std::vector<std::string>& nodes = plan_.steps[s].onnx_nodes;
+    const size_t count = origins != nullptr ? origins->size() : nodes.size();
+    if (count == 0) by_node_[""].add(us, static_cast<int>(s));
+    for (size_t i = 0; i < count; ++i) {
+      const size_t node = origins != nullptr ? static_cast<size_t>((*origins)[i]) : i;
+      by_node_[nodes.at(node)].add(us / static_cast<double>(count), static_cast<int>(s));
+    }
+  }
+
+  std::vector<int> other_steps(size_t s, const PlanPrimitive& primitive) const {
+    std::vector<int> others;
+    for (int64_t value : primitive.outputs)
+      for (int other : computed_by_.at(value))
+        if (other != static_cast<int>(s)) others.push_back(other);
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    return others;
+  }
+
+  // "sN" the step that made a tensor, or what it is a view of; "iN" an input; "" a constant.
+  std::string origin(int tensor) const {
+    while (true) {
+      const auto made = maker_.find(tensor);
+      if (made != maker_.end()) return "s" + std::to_string(made->second);
+      const PlanTensor& t = plan_.tensors[static_cast<size_t>(tensor)];
+      if (t.role == TensorRole::input) return "i" + std::to_string(t.index);
+      if (t.alias_of < 0 || t.alias_of >= tensor) return "";
+      tensor = t.alias_of;
+    }
+  }
+
+  Json edges() const {
+    Json json = Json::array();
+    const auto add = [&](int tensor, const std::string& to) {
+      const std::string from = origin(tensor);
+      if (!from.empty()) json.push_back({{"from", from}, {"to", to}, {"tensor", tensor}});
+    };
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      std::vector<int> read = plan_.steps[s].inputs;
+      std::sort(read.begin(), read.end());
+      read.erase(std::unique(read.begin(), read.end()), read.end());
+      for (int tensor : read) add(tensor, "s" + std::to_string(s));
+    }
+    for (size_t t = 0; t < plan_.tensors.size(); ++t)
+      if (plan_.tensors[t].role == TensorRole::output)
+        add(static_cast<int>(t), "o" + std::to_string(plan_.tensors[t].index));
+    return json;
+  }
+
+  const ReportInput& input_;
+  const Plan& plan_;
+  std::map<int, int> maker_;                           // of a tensor: the step that writes it
+  std::map<int64_t, std::vector<int>> computed_by_;    // of a Value: the steps with a primitive for it
+  std::map<std::string, Share> by_operator_, by_node_;  // "": of no node
+};
+
+}  // namespace
+
+std::string report_data(const ReportInput& input) {
+  return Report(input).json().dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace korch

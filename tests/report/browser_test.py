@@ -1,0 +1,138 @@
+"""The report page in a headless Chromium: browser_test.py REPORT_PAGES. Exit code 77: there is no browser."""
+import os
+import subprocess
+import sys
+import tempfile
+
+from browser import Page, find_browser
+
+HOSTILE = "document.title='broken in'"
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def expect_quiet(page):
+    expect(page.problems == [], f"the console and the network stay quiet, but: {page.problems}")
+
+
+def expect_safe(page):
+    expect(page.ask("document.title").endswith("korch report"), "no script of the model ran")
+    expect(page.ask("document.querySelectorAll('img').length") == 0, "no element of the model's stands in the page")
+
+
+def look_at_the_graph(page):
+    expect(page.ask("document.querySelectorAll('#graph .box').length") == 3, "a box per kernel")
+    expect(page.ask("document.querySelectorAll('#graph .edge').length") == 4, "an edge per tensor between them")
+    expect(page.ask("document.querySelectorAll('#graph .primitive').length") == 4, "primitives inside")
+    text = page.ask("document.querySelectorAll('#graph .edge')[2].textContent")
+    expect("f32[1x8x16x16]" in text and "8.19 kB" in text and " rm " in text, f"type, layout and bytes: {text}")
+    apart = page.ask("""[...document.querySelectorAll('#graph .box')].every((a, i, all) => all.every((b, j) => {
+      const p = a.getBoundingClientRect(), q = b.getBoundingClientRect();
+      return i === j || p.right <= q.left || q.right <= p.left || p.bottom <= q.top || q.bottom <= p.top;
+    }))""")
+    expect(apart, "boxes do not overlap")
+
+
+def click_a_kernel(page):
+    expect(page.ask("document.getElementById('details').hidden"), "no details before a click")
+    page.click("#graph .box[data-step='1'] .box-title")
+    page.wait_for("!document.getElementById('details').hidden && document.querySelector('.source pre')")
+    text = page.ask("document.getElementById('details').textContent")
+    for part in ("#1 Relu + Add", "%c = Add(%a, %a)", "× 1.50", "loop() rm->rm <i>", "/add<b>", "also in #0",
+                 "a < b && \"</script>\""):
+        expect(part in text, f"details tell {part!r}: {text}")
+    expect(page.ask("location.hash") == "#1", "the address leads to the step")
+    page.click("#details .close")
+    expect(page.ask("document.getElementById('details').hidden"), "closed again")
+
+
+def search(page, what, expected_step):
+    page.ask(f"document.getElementById('search').value = '{what}'; "
+             "document.getElementById('search').dispatchEvent(new Event('input')); 0")
+    expect(page.ask("document.querySelectorAll('#found li').length") > 0, f"{what} is found")
+    page.click("#found li")
+    shown = page.ask("document.querySelector('#details h2').textContent")
+    expect(shown.startswith(f"#{expected_step} "), f"{what} is in #{expected_step}, shown is {shown}")
+    expect(page.ask(f"document.querySelector('#graph [data-step=\"{expected_step}\"]').classList.contains('found')"),
+           "the kernel is marked")
+
+
+def look_at_every_view(page):
+    for view in ("timeline", "roofline", "shares", "words", "graph"):
+        page.click(f"#tabs [data-view='{view}']")
+        expect(not page.ask(f"document.getElementById('{view}').hidden"), f"{view} is shown")
+        overflow = page.ask("document.documentElement.scrollWidth - innerWidth")
+        expect(overflow <= 0, f"{view} is {overflow} pixels too wide")
+
+
+def count(page, selector):
+    return page.ask(f"document.querySelectorAll({selector!r}).length")
+
+
+def small(browser, folder):
+    with Page(browser, 1280, 800) as page:
+        page.open(f"{folder}/small.html")
+        look_at_the_graph(page)
+        click_a_kernel(page)
+        search(page, "add<b>", 1)
+        search(page, "reorder", 2)
+        look_at_every_view(page)
+        expect(count(page, "#timeline .chart g.step") == 3, "a span per step")
+        expect(count(page, "#roofline circle") == 2, "a mark per kernel that computes")
+        expect(count(page, "#roofline .roof") == 4, "roofs of three memories and of arithmetic")
+        expect(count(page, "#shares .row") == 4 + 4, "shares of operators and nodes")
+        expect(HOSTILE in page.ask("document.querySelector('#words pre').textContent"), "words as they are")
+        expect_safe(page)
+        expect_quiet(page)
+
+
+def after_a_run(browser, folder):
+    with Page(browser, 1280, 800) as page:
+        page.open(f"{folder}/run.html")
+        page.click("#tabs [data-view='timeline']")
+        expect(count(page, "#timeline .chart g.step") == 6, "a lane of the run, and one of the kernels alone")
+        expect("measured while the whole plan ran" in page.ask("document.getElementById('timeline').textContent"),
+               "the time line tells what was measured")
+        expect_quiet(page)
+
+
+def phone_and_dark(browser, folder):
+    colours = []
+    for dark in (False, True):
+        with Page(browser, 360, 640, phone=True, dark=dark) as page:
+            page.open(f"{folder}/small.html")
+            look_at_every_view(page)
+            search(page, "add<b>", 1)
+            colours.append(page.ask("getComputedStyle(document.body).backgroundColor"))
+            expect_quiet(page)
+    expect(colours[0] != colours[1], f"dark is another colour than light: {colours}")
+
+
+def a_thousand_kernels(browser, folder):
+    with Page(browser, 1280, 800) as page:
+        page.open(f"{folder}/large.html")
+        expect(count(page, "#graph .box") == 1000, "all kernels")
+        expect(count(page, "#graph .edge") == 1000 + 62 + 1, "all edges")
+        search(page, "layer777/relu", 777)
+        look_at_every_view(page)
+        expect(count(page, "#timeline tbody tr") == 1000, "all rows")
+        expect_quiet(page)
+
+
+def main():
+    browser = find_browser()
+    if browser is None:
+        print("skipped: no Chromium here (Debian's package chromium-headless-shell, which scripts/install-deps installs)")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([os.path.abspath(sys.argv[1]), folder], check=True)
+        for look in (small, after_a_run, phone_and_dark, a_thousand_kernels):
+            look(browser, folder)
+            print(f"{look.__name__}: as it should be")
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,145 @@
+// The data that the page holds: what it shows is right when this is right and the browser test passes.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "korch/plan/plan_json.h"
+#include "made_plan.h"
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostPageBytes = 3'000'000;
+
+Json data_of(const Plan& plan, const std::vector<double>& step_us = {}) {
+  return Json::parse(report_data({&plan, "in words", {}, step_us}));
+}
+
+double us_of(const Json& shares, const std::string& name) {
+  for (const Json& share : shares)
+    if (share["name"] == name) return share["us"];
+  ADD_FAILURE() << "no share of " << name << " in " << shares;
+  return 0;
+}
+
+double total_us(const Json& shares) {
+  double total = 0;
+  for (const Json& share : shares) total += share["us"].get<double>();
+  return total;
+}
+
+TEST(ReportData, EdgesLeadFromMakersThroughViewsToReaders) {
+  const Json edges = data_of(small_plan())["edges"];
+  const Json expected = {{{"from", "i0"}, {"to", "s0"}, {"tensor", 0}},
+                         {{"from", "s0"}, {"to", "s1"}, {"tensor", 3}},
+                         {{"from", "s1"}, {"to", "s2"}, {"tensor", 4}},
+                         {{"from", "s2"}, {"to", "o0"}, {"tensor", 6}}};
+  EXPECT_EQ(edges, expected);
+}
+
+TEST(ReportData, TimeIsSharedOutByWork) {
+  const Json data = data_of(small_plan());
+  EXPECT_NEAR(us_of(data["by_operator"], "Conv"), 45, 1e-9);       // 3/4 of 60
+  EXPECT_NEAR(us_of(data["by_operator"], "Relu"), 15 + 15, 1e-9);  // 1/4 of 60 and half of 30
+  EXPECT_NEAR(us_of(data["by_operator"], "Add"), 15, 1e-9);
+  EXPECT_NEAR(us_of(data["by_operator"], "reorder"), 10, 1e-9);
+  EXPECT_NEAR(us_of(data["by_node"], kHostile), 45, 1e-9);
+  EXPECT_NEAR(us_of(data["by_node"], "/relu"), 15 + 15 + 7.5, 1e-9);  // the Add is of two nodes
+  EXPECT_NEAR(us_of(data["by_node"], "/add<b>"), 7.5, 1e-9);
+  EXPECT_NEAR(us_of(data["by_node"], ""), 10, 1e-9);
+  EXPECT_NEAR(total_us(data["by_operator"]), 100, 1e-9);
+  EXPECT_NEAR(total_us(data["by_node"]), 100, 1e-9);
+  EXPECT_EQ(data["by_node"][1]["steps"], Json({0, 1}));
+}
+
+TEST(ReportData, TimesOfARunReplaceThoseOfTheKernelsAlone) {
+  const Json data = data_of(small_plan(), {50, 40, 20});
+  EXPECT_NEAR(total_us(data["by_operator"]), 110, 1e-9);
+  EXPECT_EQ(data["steps"][1]["run_us"], 40);
+  EXPECT_EQ(data["steps"][1]["us"], 30);
+  EXPECT_FALSE(data_of(small_plan())["steps"][1].contains("run_us"));
+}
+
+TEST(ReportData, StepsTellWhatTheyAreAndWhatTheyCouldBe) {
+  const Json steps = data_of(small_plan())["steps"];
+  EXPECT_EQ(steps[0]["category"], "linear");
+  EXPECT_EQ(steps[1]["category"], "elementwise");
+  EXPECT_EQ(steps[2]["category"], "layout");
+  EXPECT_EQ(steps[0]["library"], "onednn");
+  EXPECT_EQ(steps[0]["primitives"][1]["also_in"], Json({1}));
+  EXPECT_EQ(steps[1]["primitives"][0]["also_in"], Json({0}));
+  EXPECT_FALSE(steps[1]["primitives"][1].contains("also_in"));
+  EXPECT_EQ(steps[1]["primitives"][1]["op"], "Add");
+  EXPECT_EQ(steps[1]["rejected"][0]["same_inputs"], true);
+  EXPECT_EQ(steps[1]["rejected"][1]["us"], 8);
+}
+
+// Executables of before there were wiring, costs marked as measured, peaks and sources.
+TEST(ReportData, AnOlderPlanIsShownWithWhatItHas) {
+  Json json = Json::parse(plan_to_json(small_plan()));
+  json["report"].erase("peaks");
+  for (Json& step : json["steps"]) {
+    step.erase("wiring");
+    step.erase("measured");
+    for (Json& rejected : step["rejected"]) rejected.erase("same_inputs");
+  }
+  const Json data = data_of(plan_from_json(json.dump()));
+  EXPECT_NEAR(us_of(data["by_operator"], "Conv"), 30, 1e-9);
+  EXPECT_NEAR(us_of(data["by_node"], "/relu"), 30 + 15, 1e-9);
+  EXPECT_NEAR(total_us(data["by_node"]), 100, 1e-9);
+  EXPECT_EQ(data["steps"][0]["measured"], false);
+  EXPECT_EQ(data["steps"][1]["rejected"][0]["same_inputs"], false);
+  EXPECT_EQ(data["peaks"]["flops_per_us"], 0);
+}
+
+TEST(PlanJson, KeepsWhatTheReportShows) {
+  const Plan plan = plan_from_json(plan_to_json(small_plan()));
+  EXPECT_EQ(report_data({&plan, "", {}, {}}), [] {
+    const Plan made = small_plan();
+    return report_data({&made, "", {}, {}});
+  }());
+}
+
+TEST(ReportSources, TheMostExpensiveKernelsKeepTheirs) {
+  Plan plan = long_plan(80);
+  std::vector<std::string> sources = long_sources(plan);
+  Json kept = Json::parse(report_sources({&plan, "", sources, {}}));
+  EXPECT_EQ(kept, Json(sources));
+  for (std::string& source : sources) for (int i = 0; i < 3; ++i) source += source;  // near enough to be found again ...
+  unsigned state = 1;
+  for (std::string& source : sources)  // ... but for every second character
+    for (size_t i = 0; i < source.size(); i += 2)
+      source[i] = static_cast<char>('0' + ((state = state * 1103515245 + 12345) >> 16) % 64);
+  kept = Json::parse(report_sources({&plan, "", sources, {}}));
+  double least_kept = 1e9, most_dropped = 0;
+  for (size_t k = 0; k < sources.size(); ++k) {
+    if (!kept[k].is_null()) {
+      EXPECT_EQ(kept[k], sources[k]);
+    }
+    double& limit = kept[k].is_null() ? most_dropped : least_kept;
+    limit = kept[k].is_null() ? std::max(limit, plan.steps[k].predicted_us)
+                              : std::min(limit, plan.steps[k].predicted_us);
+  }
+  EXPECT_GT(most_dropped, 0);
+  EXPECT_LE(most_dropped, least_kept);
+  EXPECT_LT(report_page({&plan, "", sources, {}}).size(), kMostPageBytes);
+}
+
+TEST(ReportPage, HoldsNoTextOfTheModelAsHtml) {
+  const Plan plan = small_plan();
+  const std::string page = report_page({&plan, kHostile, {"", kHostile, ""}, {}});
+  EXPECT_EQ(page.find("broken in"), std::string::npos);
+  EXPECT_EQ(page.find("alert(1)"), std::string::npos);
+  EXPECT_EQ(page.find("{{data}}"), std::string::npos);
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(ReportPage, AThousandKernelsFit) {
+  const Plan plan = long_plan(1000);
+  EXPECT_LT(report_page({&plan, "", long_sources(plan), {}}).size(), kMostPageBytes);
+}
+
+}  // namespace
+}  // namespace korch
