@@ -66,10 +66,11 @@ void run_explain(const ExplainArguments& arguments) {
 void add_explain_verb(CLI::App& app) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* verb = app.add_subcommand("explain", "the plan inside an executable: what was fused, and why");
-  verb->add_option("executable", arguments->executable, "made by korch compile; its code is not run but by --run")
+  verb->add_option("executable", arguments->executable,
+                   "made by korch compile; its code is not run but by --run")
       ->required();
   CLI::Option* kernel = verb->add_option("--kernel", arguments->options.kernel,
-                   "one step alone: primitives, tensors, rejected alternatives");
+                                         "one step alone: primitives, tensors, rejected alternatives");
   CLI::Option* json =
       verb->add_flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
   CLI::Option* html =

@@ -120,15 +120,55 @@ TEST_F(Report, ExplainTellsTheAlternativesOfAKernel) {
   const Json last = run_json("explain " + path("m.so") + " --kernel 0");
   ASSERT_FALSE(last["rejected"].empty()) << last;
   double cost = 0;
+  bool same_inputs = true;  // those that could stand in its place come first
   for (const Json& other : last["rejected"]) {
+    if (same_inputs && !other["same_inputs"]) cost = 0;
+    EXPECT_TRUE(same_inputs || !other["same_inputs"]) << last["rejected"];
     EXPECT_GE(other["us"], cost);
+    same_inputs = other["same_inputs"];
     cost = other["us"];
   }
+  EXPECT_EQ(last["rejected"][0]["same_inputs"], true) << last["rejected"];
   ASSERT_EQ(run("explain " + path("m.so") + " --kernel 0"), 0);
   EXPECT_TRUE(says("rejected alternatives")) << out_;
   EXPECT_TRUE(says(last["rejected"][0]["what"].get<std::string>())) << out_;
   EXPECT_EQ(run("explain " + path("m.so") + " --kernel 1000"), 2);
   EXPECT_TRUE(says("no step 1000"));
+}
+
+TEST_F(Report, ExplainTellsWhatThePageShows) {
+  ASSERT_EQ(compile("net.onnx"), 0) << err_;
+  const Json plan = run_json("explain " + path("m.so"));
+  EXPECT_GT(plan["report"]["peaks"]["flops_per_us"], 0);
+  std::set<int64_t> computed;
+  for (const Json& step : plan["steps"]) {
+    EXPECT_EQ(step["measured"], true) << step;
+    ASSERT_EQ(step["wiring"].size(), step["primitives"].size());
+    for (const Json& primitive : step["wiring"]) {
+      EXPECT_GT(primitive["work"], 0) << step;
+      for (const Json& origin : primitive["origins"]) EXPECT_LT(origin, step["onnx_nodes"].size());
+      for (const Json& value : primitive["outputs"]) computed.insert(value.get<int64_t>());
+    }
+    for (const Json& output : step["outputs"])
+      EXPECT_TRUE(computed.contains(plan["tensors"][output.get<size_t>()]["value"])) << step;
+  }
+}
+
+TEST_F(Report, ExplainWritesAPage) {
+  ASSERT_EQ(compile("net.onnx"), 0) << err_;
+  ASSERT_EQ(run("explain " + path("m.so") + " --html " + path("page.html")), 0) << err_;
+  EXPECT_TRUE(says("open it in a browser")) << out_;
+  const std::string page = read_file(path("page.html"));
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0u);
+  EXPECT_LT(page.size(), 3e6);
+  ASSERT_EQ(run("explain " + path("m.so") + " --html " + path("run.html") + " --run"), 0) << err_;
+  EXPECT_NE(read_file(path("run.html")), page);
+  const std::string executable = read_file(path("m.so"));
+  expect_refused("explain " + path("m.so") + " --html " + path("m.so"), 2, {"the executable", "the page"});
+  EXPECT_EQ(read_file(path("m.so")), executable);
+  EXPECT_EQ(run("explain " + path("m.so") + " --html " + path("no/page.html")), 7);
+  EXPECT_NE(run("explain " + path("m.so") + " --run"), 0);
+  EXPECT_NE(run("explain " + path("m.so") + " --json --html " + path("page.html")), 0);
 }
 
 TEST_F(Report, ABudgetThatIsSpentAtOnceStillYieldsAPlan) {

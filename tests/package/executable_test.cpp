@@ -11,6 +11,7 @@
 #include "korch/package/loaded.h"
 #include "korch/package/package.h"
 #include "korch/package/seal.h"
+#include "korch/package/sources.h"
 #include "test_plan.h"
 
 namespace korch {
@@ -192,6 +193,29 @@ TEST_F(ExecutableTest, RefusesWhatIsNotAnExecutable) {
   write_file(file, other);
   seal_executable(file);
   EXPECT_EQ(refused(), ErrorKind::io);
+}
+
+TEST_F(ExecutableTest, KeepsTheSourcesOfItsKernels) {
+  const std::vector<std::string> sources = read_sources(path());
+  EXPECT_EQ(sources, (std::vector<std::string>{plan_->kernels[0].source, plan_->kernels[1].source}));
+
+  const std::string file = folder_->path() + "/older", whole = read_file(path());
+  std::string older = whole;  // a section of this name did not exist
+  older.replace(older.find(kSourcesSection), std::string(kSourcesSection).size(), ".korch.nothing");
+  write_file(file, older);
+  seal_executable(file);
+  EXPECT_TRUE(read_sources(file).empty());
+
+  const std::string packed = pack_sources(*plan_);
+  const size_t at = whole.find(packed);
+  ASSERT_NE(at, std::string::npos);
+  for (const std::string damage : {"x", "99999999999", "0\n", "1\n"}) {
+    std::string damaged = whole;
+    damaged.replace(at, damage.size(), damage);
+    write_file(file, damaged);
+    seal_executable(file);
+    EXPECT_EQ(kind_of_failure([&] { read_sources(file); }), ErrorKind::io) << damage;
+  }
 }
 
 // Damaged headers are refused; never a crash.

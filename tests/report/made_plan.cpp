@@ -112,8 +112,8 @@ Plan long_plan(int steps) {
                   {0}, 500);
     add_primitive(step, "%" + place + "/relu = Relu(%sum) : f32[1x8x16x16]", {value + 2}, {value + 3}, {1},
                   500);
-    add_primitive(step, "%" + place + " = Mul(%relu, %sum) : f32[1x8x16x16]", {value + 3, value + 2},
-                  {value}, {1}, 500);
+    add_primitive(step, "%" + place + " = Mul(%relu, %sum) : f32[1x8x16x16]", {value + 3, value + 2}, {value},
+                  {1}, 500);
     for (int r = 0; r < 8; ++r)
       step.rejected.push_back({"Conv+Add+Relu+Mul conv_direct(" + std::to_string(r) + ") rm->rm",
                                step.predicted_us * (1 + 0.1 * r), r < 5});

@@ -107,7 +107,8 @@ TEST(ReportSources, TheMostExpensiveKernelsKeepTheirs) {
   std::vector<std::string> sources = long_sources(plan);
   Json kept = Json::parse(report_sources({&plan, "", sources, {}}));
   EXPECT_EQ(kept, Json(sources));
-  for (std::string& source : sources) for (int i = 0; i < 3; ++i) source += source;  // near enough to be found again ...
+  for (std::string& source : sources)
+    for (int i = 0; i < 3; ++i) source += source;  // near enough to be found again ...
   unsigned state = 1;
   for (std::string& source : sources)  // ... but for every second character
     for (size_t i = 0; i < source.size(); i += 2)

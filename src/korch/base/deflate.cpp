@@ -29,8 +29,7 @@ std::string deflated(std::string_view bytes) {
 std::string inflated(std::string_view bytes, size_t size_bytes) {
   std::string result(size_bytes, '\0');
   uLongf size = size_bytes;
-  const int status =
-      uncompress(reinterpret_cast<Bytef*>(result.data()), &size, data_of(bytes), bytes.size());
+  const int status = uncompress(reinterpret_cast<Bytef*>(result.data()), &size, data_of(bytes), bytes.size());
   if (status == Z_MEM_ERROR) throw std::bad_alloc();
   if (status != Z_OK || size != size_bytes) throw Error(ErrorKind::io, "compressed bytes are damaged");
   return result;

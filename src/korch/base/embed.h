@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-// Defines `std::string_view korch::name()`, declared before, as the content of the file at `path`, a literal that
-// CMake gives; the assembler reads it. Where the source file names such files as OBJECT_DEPENDS they are kept
-// fresh.
+// Defines `std::string_view korch::name()`, declared before, as the content of the file at `path`, a literal
+// that CMake gives; the assembler reads it. Where the source file names such files as OBJECT_DEPENDS they are
+// kept fresh.
 #define KORCH_EMBED(name, path)                                                        \
   __asm__(".section .rodata." #name                                                    \
           ",\"a\",@progbits\n"                                                         \

@@ -35,8 +35,8 @@ std::string explain_step(const Plan& plan, size_t number) {
               ? "  no other kernel makes the same outputs\n"
               : "  rejected alternatives, the cheapest (a bound where none was measured):\n";
   for (const RejectedKernel& r : step.rejected)
-    text +=
-        fmt::format("    {:10.2f} us  {}{}\n", r.cost_us, r.what, r.same_inputs ? "" : ", from other tensors");
+    text += fmt::format("    {:10.2f} us  {}{}\n", r.cost_us, r.what,
+                        r.same_inputs ? "" : ", from other tensors");
   return text;
 }
 

@@ -11,6 +11,7 @@ namespace korch {
 constexpr const char* kWeightsSection = ".korch.weights";
 constexpr const char* kPlanSection = ".korch.plan";
 constexpr const char* kTargetSection = ".korch.target";
+constexpr const char* kSourcesSection = ".korch.sources";
 
 struct ExecutableInfo {
   std::string path;

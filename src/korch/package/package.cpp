@@ -158,8 +158,8 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   request.objects.push_back(folder.path() + "/data.o");
   write_data_object(request.objects.back(), {{kWeightsSection, weights.parts, kWeightsSymbol},
                                              {kPlanSection, {input.plan_json}, ""},
-                                             {kSourcesSection, {sources}, ""},
-                                             {kTargetSection, {name(input.target.isa)}, ""}});
+                                             {kTargetSection, {name(input.target.isa)}, ""},
+                                             {kSourcesSection, {sources}, ""}});
   release_constants();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);

@@ -5,6 +5,7 @@
 
 #include "korch/base/deflate.h"
 #include "korch/package/elf_file.h"
+#include "korch/package/executable.h"
 #include "korch/package/seal.h"
 
 namespace korch {

@@ -8,8 +8,6 @@
 
 namespace korch {
 
-constexpr const char* kSourcesSection = ".korch.sources";
-
 // Section content: the size of a JSON text in decimal, a line feed, the text deflated. It is an array with a
 // string per kernel of the plan, empty for a library call.
 std::string pack_sources(const Plan& plan);

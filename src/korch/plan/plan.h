@@ -60,7 +60,8 @@ struct PlanStep {
   bool measured = false;       // predicted_us was measured, of this kernel alone; otherwise it is a bound
   double bound_us = 0;         // the lower bound it had before it was measured
   std::string implementation;  // family, layouts, parameters
-  std::vector<RejectedKernel> rejected;  // the cheapest that could stand in its place, then the cheapest others
+  // The cheapest that could stand in its place, then the cheapest others.
+  std::vector<RejectedKernel> rejected;
 };
 
 // A plan that was run whole before one was kept.

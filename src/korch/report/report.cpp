@@ -47,9 +47,9 @@ std::vector<size_t> kernels_by_time(const Plan& plan) {
 // `page` with the line {{name}} replaced.
 void fill(std::string& page, const std::string& name, std::string_view content) {
   // Nothing that goes in is from a model, but in base64; still, what would end its element is a bug.
-  KORCH_ASSERT(content.find("</script") == std::string_view::npos &&
-                   content.find("</style") == std::string_view::npos,
-               "the part '" + name + "' would end the element that it stands in");
+  KORCH_ASSERT(
+      content.find("</script") == std::string_view::npos && content.find("</style") == std::string_view::npos,
+      "the part '" + name + "' would end the element that it stands in");
   const std::string place = "{{" + name + "}}";
   const size_t at = page.find(place);
   KORCH_ASSERT(at != std::string::npos, "the page has no place for '" + name + "'");
@@ -76,9 +76,8 @@ std::string report_page(const ReportInput& input) {
   fill(page, "dagre", dagre_js());
   fill(page, "layout", page_layout_js());
   std::string script;
-  for (std::string_view part :
-       {page_model_js(), page_graph_js(), page_timeline_js(), page_roofline_js(), page_shares_js(),
-        page_details_js(), page_search_js(), page_main_js()})
+  for (std::string_view part : {page_model_js(), page_graph_js(), page_timeline_js(), page_roofline_js(),
+                                page_shares_js(), page_details_js(), page_search_js(), page_main_js()})
     script += part;
   fill(page, "script", script);
   fill(page, "data", base64(deflated(report_data(input))));

@@ -1,5 +1,5 @@
-// A plan as one HTML page to look at (docs/design/report.md). Needs no network: libraries, tables and sources are
-// inside.
+// A plan as one HTML page to look at (docs/design/report.md). Needs no network: libraries, tables and sources
+// are inside.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct ReportInput {
 // What the page shows, as JSON; the sources are apart. Names from the model are as they are.
 std::string report_data(const ReportInput& input);
 
-// As JSON, the sources of as many kernels as fit into a page of kMostPageBytes: the most expensive ones; null for the
+// As JSON, the sources of as many kernels as fit into a page of 3 MB: the most expensive ones; null for the
 // others, empty for a library call.
 std::string report_sources(const ReportInput& input);
 

@@ -257,8 +257,8 @@ class Report {
 
   const ReportInput& input_;
   const Plan& plan_;
-  std::map<int, int> maker_;                           // of a tensor: the step that writes it
-  std::map<int64_t, std::vector<int>> computed_by_;    // of a Value: the steps with a primitive for it
+  std::map<int, int> maker_;                            // of a tensor: the step that writes it
+  std::map<int64_t, std::vector<int>> computed_by_;     // of a Value: the steps with a primitive for it
   std::map<std::string, Share> by_operator_, by_node_;  // "": of no node
 };
 

@@ -8,7 +8,8 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1];
   const Plan small = small_plan(), large = long_plan(1000);
   const std::string text = "in words: " + kHostile;
-  const std::vector<std::string> sources = {"", "int main() { return a < b && \"</script>\"; }", "// reorder"};
+  const std::vector<std::string> sources = {"", "int main() { return a < b && \"</script>\"; }",
+                                            "// reorder"};
   write_file(folder + "/small.html", report_page({&small, text, sources, {}}));
   write_file(folder + "/run.html", report_page({&small, text, sources, {50, 40, 10}}));
   write_file(folder + "/large.html", report_page({&large, text, long_sources(large), {}}));

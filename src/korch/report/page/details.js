@@ -128,6 +128,17 @@ function rejectedTable(step) {
   return element("div", "", table, cheaper ? element("p", "", why) : "");
 }
 
+// Scrolled to where what all kernels begin with ends.
+function sourceText(text) {
+  const shown = element("pre", "", element("code", "", text));
+  requestAnimationFrame(() => {
+    const lines = text.split("\n");
+    const line = lines.findIndex((candidate) => candidate.startsWith('extern "C"'));
+    if (line > 0) shown.scrollTop = (line / lines.length) * shown.scrollHeight - 10;
+  });
+  return shown;
+}
+
 function sourceOf(step) {
   if (step.library) return element("p", "", `${step.library} ${step.function}: no source.`);
   const place = element("div", "source", element("p", "", "…"));
@@ -136,7 +147,7 @@ function sourceOf(step) {
     (sources) => {
       const text = sources[step.kernel];
       if (!text) place.replaceChildren(element("p", "", text === "" ? "No source." : "This page has no room for it."));
-      else place.replaceChildren(element("pre", "", element("code", "", text)));
+      else place.replaceChildren(sourceText(text));
     },
     (error) => place.replaceChildren(element("p", "", `The sources cannot be read: ${error.message}`)),
   );

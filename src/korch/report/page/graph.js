@@ -52,7 +52,7 @@ function layOutApart(input) {
 
 async function makeGraph(plan, app) {
   const section = document.getElementById("graph");
-  legend(section.querySelector(".legend"));
+  legend(section.querySelector(".legend"), plan);
   const input = graphInput(plan);
   const places = await layOutApart(input);
   document.getElementById("graph-state").remove();
@@ -67,7 +67,7 @@ async function makeGraph(plan, app) {
   drawPorts(world, input, places);
   drawSteps(world, plan, places, line, app);
 
-  const zoom = d3.zoom().scaleExtent([0.02, 3]).on("zoom", () => {
+  const zoom = d3.zoom().scaleExtent([0.01, 3]).on("zoom", () => {
     hideTip();
     world.attr("transform", d3.event.transform);
     world.classed("far", d3.event.transform.k < nearScale);
@@ -75,11 +75,18 @@ async function makeGraph(plan, app) {
   svg.call(zoom).on("dblclick.zoom", null);
 
   const size = () => section.getBoundingClientRect();
-  const fitScale = () => Math.min(size().width / places.width, size().height / places.height, 1);
+  // A network is often a hundred times as high as wide: not so small that kernels vanish.
+  const fitScale = () => Math.max(Math.min(size().width / places.width, size().height / places.height, 1), 0.04);
+  // On a phone the details cover the lower part.
+  const visibleHeight = (box) => {
+    const details = document.getElementById("details").getBoundingClientRect();
+    return details.width > 0 && details.left < box.right ? Math.max(details.top - box.top, 40) : box.height;
+  };
   const show = (x, y, scale, smooth) => {
     const box = size();
     if (box.width === 0) return;
-    const to = d3.zoomIdentity.translate(box.width / 2 - scale * x, box.height / 2 - scale * y).scale(scale);
+    const middle = visibleHeight(box) / 2;
+    const to = d3.zoomIdentity.translate(box.width / 2 - scale * x, middle - scale * y).scale(scale);
     (smooth ? svg.transition().duration(300) : svg).call(zoom.transform, to);
   };
   // The beginning of the network, wide enough to be read.
@@ -87,7 +94,7 @@ async function makeGraph(plan, app) {
     const scale = Math.max(Math.min(size().width / places.width, 1), 0.6);
     const first = places.ports[0] || { x: places.width / 2 };
     const x = places.width * scale <= size().width ? places.width / 2 : first.x;
-    show(x, size().height / 2 / scale - 8, scale, false);
+    show(x, visibleHeight(size()) / 2 / scale - 8, scale, false);
   };
   for (const made of section.querySelectorAll("[data-zoom]")) {
     made.addEventListener("click", () => {
@@ -114,7 +121,7 @@ async function makeGraph(plan, app) {
 function drawEdges(world, plan, input, places, line) {
   const edges = world.append("g").selectAll("g").data(plan.edges.map((edge, e) => ({ edge, e }))).enter().append("g");
   edges
-    .attr("class", "edge")
+    .attr("class", ({ e }) => (places.edges[e].crowded ? "edge crowded" : "edge"))
     .attr("data-from", ({ edge }) => edge.from)
     .attr("data-to", ({ edge }) => edge.to)
     .on("mousemove", ({ edge }) => {
@@ -158,7 +165,7 @@ function drawSteps(world, plan, places, line, app) {
   steps.attr("transform", (step) => `translate(${place(step).x - place(step).width / 2},${place(step).y - place(step).height / 2})`);
   steps
     .append("rect")
-    .attr("class", "frame")
+    .attr("class", (step) => `frame far-${step.category}`)
     .attr("width", (step) => place(step).width)
     .attr("height", (step) => place(step).height)
     .attr("rx", 6);

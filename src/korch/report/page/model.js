@@ -34,12 +34,13 @@ function prepare(plan) {
   }
   plan.total = d3.sum(plan.steps, (step) => step.time) || 1;
   const measured = plan.steps.filter((step) => step.measured).length;
+  plan.someMeasured = measured > 0;
   plan.allMeasured = measured === plan.steps.length;
   plan.timeKind = plan.wasRun
     ? "measured while the whole plan ran"
     : plan.allMeasured
       ? "measured while compiling, each kernel alone"
-      : measured > 0
+      : plan.someMeasured
         ? `measured while compiling, each kernel alone; ${plan.steps.length - measured} steps by a lower bound (paler)`
         : "lower bounds: nothing was measured while compiling";
   return plan;
@@ -79,7 +80,7 @@ const timeText = (us) => withUnit(us, ["µs", "ms", "s"], 1000);
 const bytesText = (bytes) => withUnit(bytes, ["B", "kB", "MB", "GB"], 1000);
 const flopsText = (flops) => withUnit(flops, ["flop", "kflop", "Mflop", "Gflop", "Tflop"], 1000);
 const rateText = (perUs, unit) => withUnit(perUs * 1e6, ["", "k", "M", "G", "T"].map((p) => p + unit), 1000);
-const percentText = (part) => `${(100 * part).toFixed(part < 0.0995 ? 1 : 0)} %`;
+const percentText = (part) => (part > 0 && part < 0.0005 ? "< 0.1 %" : `${(100 * part).toFixed(part < 0.0995 ? 1 : 0)} %`);
 
 function nodeName(name) {
   return name === "" ? "(no ONNX node: changes of layout)" : name;
@@ -136,8 +137,9 @@ function behaveAsSteps(marks, plan, app) {
     });
 }
 
-function legend(into) {
+function legend(into, plan) {
+  const used = new Set(plan.steps.flatMap((step) => [step.category, ...step.primitives.map(({ category }) => category)]));
   into.replaceChildren(
-    ...categories.map((name) => element("span", "", element("i", `fill-${name}`), categoryTexts[name])),
+    ...categories.filter((name) => used.has(name)).map((name) => element("span", "", element("i", `fill-${name}`), categoryTexts[name])),
   );
 }

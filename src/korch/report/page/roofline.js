@@ -11,7 +11,7 @@ function makeRoofline(plan, app) {
   if (rest.length > 0)
     lines.push(`Without arithmetic, and so not shown: ${rest.length} steps, ${timeText(d3.sum(rest, (step) => step.time))}.`);
   section.append(element("p", "note", lines.join(" ")), element("div", "chart"), element("div", "legend"));
-  legend(section.querySelector(".legend"));
+  legend(section.querySelector(".legend"), plan);
   return { shown: () => drawRoofline(section.querySelector(".chart"), plan, counted, app) };
 }
 
@@ -49,20 +49,23 @@ function drawRoofline(into, plan, steps, app) {
   svg.append("text").attr("class", "axis-text").attr("x", left + 6).attr("y", top + 4).text("Gflop/s");
 
   const [first, last] = x.domain();
-  for (const roof of roofs(plan.peaks)) {
+  const texts = []; // drawn last, over the marks
+  roofs(plan.peaks).forEach((roof, r) => {
     const rate = roof.rate / 1e3; // GB/s
     const from = Math.max(first, y.domain()[0] / rate), to = Math.min(last, peak / rate);
-    if (from >= to) continue;
+    if (from >= to) return;
     svg.append("line").attr("class", "roof").attr("x1", x(from)).attr("y1", y(from * rate)).attr("x2", x(to)).attr("y2", y(to * rate));
-    const at = Math.exp(0.7 * Math.log(from) + 0.3 * Math.log(to));
+    const part = [0.75, 0.5, 0.25][r]; // apart from the others'
+    const at = Math.exp((1 - part) * Math.log(from) + part * Math.log(to));
     const angle = (Math.atan2(y(to * rate) - y(from * rate), x(to) - x(from)) * 180) / Math.PI;
-    const text = svg.append("text").attr("class", "roof-text").attr("transform", `translate(${x(at)},${y(at * rate)}) rotate(${angle})`);
-    text.attr("dy", -5).text(`${roof.name} ${rateText(roof.rate, "B/s")}`);
-  }
+    const place = `translate(${x(at)},${y(at * rate)}) rotate(${angle})`;
+    texts.push({ place, anchor: "middle", text: `${roof.name} ${rateText(roof.rate, "B/s")}` });
+  });
   if (peak > 0) {
     const from = Math.min(...roofs(plan.peaks).map((roof) => peak / (roof.rate / 1e3)), last);
     svg.append("line").attr("class", "roof").attr("x1", x(Math.max(first, from))).attr("x2", x(last)).attr("y1", y(peak)).attr("y2", y(peak));
-    svg.append("text").attr("class", "roof-text").attr("x", x(last)).attr("y", y(peak) - 6).attr("text-anchor", "end").text(`multiply-adds ${rateText(plan.peaks.flops_per_us, "flop/s")}`);
+    const text = `multiply-adds ${rateText(plan.peaks.flops_per_us, "flop/s")}`;
+    texts.push({ place: `translate(${x(Math.max(first, from)) + 4},${y(peak)})`, anchor: "start", text });
   }
   const most = d3.max(steps, (step) => step.time);
   const radius = d3.scaleSqrt().domain([0, most]).range([2.5, width < 500 ? 14 : 22]);
@@ -74,5 +77,7 @@ function drawRoofline(into, plan, steps, app) {
     .attr("cy", (step) => y(speed(step)))
     .attr("r", (step) => radius(step.time));
   behaveAsSteps(marks, plan, app);
+  for (const { place, anchor, text } of texts)
+    svg.append("text").attr("class", "roof-text").attr("transform", place).attr("dy", -5).attr("text-anchor", anchor).text(text);
   app.mark();
 }

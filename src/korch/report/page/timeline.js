@@ -16,7 +16,7 @@ function makeTimeline(plan, app) {
     element("div", "legend"),
     stepTable(plan, app),
   );
-  legend(section.querySelector(".legend"));
+  legend(section.querySelector(".legend"), plan);
   return { shown: () => drawTimeline(section.querySelector(".chart"), plan, lanes, app) };
 }
 
@@ -49,12 +49,11 @@ function drawTimeline(into, plan, lanes, app) {
       const wide = (span) => Math.max(0.5, scale(span.to) - scale(span.from) - 0.5);
       spans.attr("transform", (span) => `translate(${scale(span.from)},0)`);
       spans.select("rect").attr("width", wide);
-      const fitting = (text) => (span) => {
-        const room = Math.floor((wide(span) - 6) / characterWidth);
-        return room < 3 ? "" : clipped(text(span), room);
-      };
-      spans.select("text").attr("x", 3).text(fitting((span) => span.title));
-      spans.select("text.second").attr("x", 3).text(fitting((span) => timeText(span.to - span.from)));
+      const room = (span) => Math.floor((wide(span) - 6) / characterWidth);
+      const title = (span) => (room(span) < 3 ? "" : clipped(span.title, room(span)));
+      const time = (span) => (room(span) < timeText(span.to - span.from).length ? "" : timeText(span.to - span.from));
+      spans.select("text").attr("x", 3).text(title);
+      spans.select("text.second").attr("x", 3).text(time);
     }
   };
   draw(x);
@@ -67,7 +66,7 @@ function drawTimeline(into, plan, lanes, app) {
 }
 
 function isBound(plan, step) {
-  return !plan.wasRun && !plan.allMeasured && !step.measured;
+  return !plan.wasRun && plan.someMeasured && !step.measured;
 }
 
 function stepTable(plan, app) {
