@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -100,16 +101,15 @@ class Page:
         return answer["result"].get("value")
 
     def wait_for(self, condition):
-        """Until a JavaScript condition holds; the test's own time limit ends a wait in vain."""
-        self.ask(f"""new Promise((resolve) => {{
-          const look = () => (({condition}) ? resolve(true) : setTimeout(look, 20));
-          look();
-        }})""")
+        """Until a JavaScript condition holds. A page with a problem is not waited for."""
+        while not self.ask(f"!!({condition})"):
+            if self.problems:
+                raise RuntimeError(f"the page has problems: {self.problems}")
+            time.sleep(0.02)
 
     def open(self, path):
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
-        self.wait_for("document.readyState === 'complete' && document.getElementById('graph') && "
-                      "document.getElementById('graph').dataset.ready")
+        self.wait_for("!!document.getElementById('graph') && document.getElementById('graph').dataset.ready === 'yes'")
 
     def click(self, selector):
         """A press of the mouse on the middle of an element."""

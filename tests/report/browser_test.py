@@ -52,7 +52,7 @@ def click_a_kernel(page):
 def search(page, what, expected_step):
     page.ask(f"document.getElementById('search').value = '{what}'; "
              "document.getElementById('search').dispatchEvent(new Event('input')); 0")
-    expect(page.ask("document.querySelectorAll('#found li').length") > 0, f"{what} is found")
+    expect(page.ask("document.querySelectorAll('#found li:not(.none)').length") > 0, f"{what} is found")
     page.click("#found li")
     shown = page.ask("document.querySelector('#details h2').textContent")
     expect(shown.startswith(f"#{expected_step} "), f"{what} is in #{expected_step}, shown is {shown}")
