@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _korch, _worker
 from ._arguments import Shapes, shapes_of, whole
-from ._errors import InvalidInput, UsageError
+from ._errors import FileError, InvalidInput, UsageError
 from ._model import model_file
 
 
@@ -170,6 +170,30 @@ class Executable:
         if kernel is not None and not 0 <= kernel < len(self.plan["steps"]):
             raise UsageError(f"the plan has {len(self.plan['steps'])} steps: there is no step {kernel}")
         return self._network.explain(-1 if kernel is None else kernel)
+
+    def explain_html(
+        self, path: Union[str, os.PathLike, None] = None, *, times: Optional[Sequence[StepTime]] = None
+    ) -> str:
+        """The plan as one HTML page that needs nothing else: graph, time line, roofline, kernels with their sources.
+
+        Args:
+            path: A file to write it to.
+            times: What profile() returned: the page has the times of the steps there.
+
+        Raises:
+            FileError: the executable's file is gone, or the page cannot be written.
+        """
+        steps = len(self.plan["steps"])
+        if times is not None and len(times) != steps:
+            raise UsageError(f"the plan has {steps} steps, there are {len(times)} times")
+        page = self._network.explain_html([time.median_us for time in times or ()])
+        if path is not None:
+            try:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(page)
+            except OSError as error:
+                raise FileError(f"the page cannot be written: {error}") from error
+        return page
 
     def verify(
         self,

@@ -83,6 +83,7 @@ NB_MODULE(_korch, m) {
            "Run on arrays in order; without outputs (None) new arrays are made. Returns the outputs.")
       .def("profile", &Network::profile, "inputs"_a, "Microseconds of every step in one run.")
       .def("explain", &Network::explain, "kernel"_a, "The plan for people; -1: all of it.")
+      .def("explain_html", &Network::explain_html, "step_us"_a, "The plan as a page; times of its steps, or none.")
       .def("close", &Network::close, "No more calls.")
       .def_prop_ro(
           "inputs", [](const Network& n) { return korch::python::describe(n.code().inputs); },

@@ -13,7 +13,9 @@
 
 #include "korch/base/error.h"
 #include "korch/driver/explain.h"
+#include "korch/package/sources.h"
 #include "korch/plan/plan_json.h"
+#include "korch/report/report.h"
 
 namespace nb = nanobind;
 
@@ -235,6 +237,12 @@ Network::Network(const std::string& path, int threads, int instances)
 
 std::string Network::explain(int kernel) const {
   return korch::explain(plan_from_json(plan_json()), code_->info.needed, {kernel});
+}
+
+std::string Network::explain_html(const std::vector<double>& step_us) const {
+  const Plan plan = plan_from_json(plan_json());
+  return report_page(
+      {&plan, korch::explain(plan, code_->info.needed, {}), read_sources(code_->info.path), step_us});
 }
 
 nb::list Network::run(nb::handle inputs, nb::handle outputs) {

@@ -46,6 +46,8 @@ class Network {
   const LoadedCode& code() const { return *code_; }
   const std::string& plan_json() const { return code_->info.plan_json; }
   std::string explain(int kernel) const;
+  // `step_us`: one per step, or none. Throws as read_sources.
+  std::string explain_html(const std::vector<double>& step_us) const;
 
   // Arrays in the order of the executable's inputs and outputs; `outputs` None: new ones, which are returned.
   nanobind::list run(nanobind::handle inputs, nanobind::handle outputs);

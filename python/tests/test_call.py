@@ -1,6 +1,8 @@
 """Calls: arrays in, arrays out, and what is refused."""
 
 import gc
+import os
+import tempfile
 import unittest
 import weakref
 
@@ -230,6 +232,19 @@ class CallTest(unittest.TestCase):
         for kernel in (-1, len(executable.plan["steps"])):
             with self.assertRaisesRegex(korch.UsageError, "no step"):
                 executable.explain(kernel)
+
+    def test_explains_itself_as_a_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.html")
+            page = self.executable.explain_html(path, times=self.executable.profile(self.a, self.b, rounds=1))
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), page)
+            with self.assertRaisesRegex(korch.FileError, "page"):
+                self.executable.explain_html(folder)
+        self.assertTrue(page.startswith("<!doctype html>") and page.rstrip().endswith("</html>"), page[:80])
+        self.assertNotEqual(self.executable.explain_html(), page)  # without the times
+        with self.assertRaisesRegex(korch.UsageError, "steps"):
+            self.executable.explain_html(times=[])
 
     def test_profiles_every_step(self):
         steps = self.executable.profile(self.a, self.b, rounds=3)
