@@ -182,34 +182,54 @@ InstancePool::InstancePool(std::shared_ptr<const LoadedCode> code, int threads, 
     : code_(std::move(code)), threads_(threads), process_(::getpid()), may_make_(most) {}
 
 std::unique_ptr<LoadedExecutable> InstancePool::take() {
-  for (;;) {
-    {
-      std::lock_guard lock(mutex_);
-      require_open(closed_);
-      if (!idle_.empty()) {
-        std::unique_ptr<LoadedExecutable> instance = std::move(idle_.back());
-        idle_.pop_back();
-        return instance;
-      }
-      if (may_make_ > 0) {
-        auto instance = std::make_unique<LoadedExecutable>(code_, threads_);
-        --may_make_;
-        return instance;
-      }
+  std::unique_ptr<LoadedExecutable> instance;
+  {
+    const std::lock_guard lock(mutex_);
+    require_open(closed_);
+    if (!idle_.empty()) {
+      instance = std::move(idle_.back());
+      idle_.pop_back();
+      return instance;
     }
+    if (may_make_ > 0) {
+      instance = std::make_unique<LoadedExecutable>(code_, threads_);
+      --may_make_;
+      return instance;
+    }
+    waiting_.push_back(&instance);
+  }
+  for (;;) {
     {
       const nb::gil_scoped_release release;
       std::unique_lock lock(mutex_);
-      freed_.wait_for(lock, kPatience, [&] { return !idle_.empty() || may_make_ > 0 || closed_; });
+      freed_.wait_for(lock, kPatience, [&] { return instance != nullptr || closed_; });
+      if (instance != nullptr) break;
     }
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    const bool interrupted = PyErr_CheckSignals() != 0;
+    const std::lock_guard lock(mutex_);
+    if (!interrupted && !closed_ && !running_calls().python_ends) continue;
+    std::erase(waiting_, &instance);
+    if (instance != nullptr) hand_on(std::move(instance));
+    if (interrupted) throw nb::python_error();
+    require_open(closed_);
   }
+  return instance;
+}
+
+void InstancePool::hand_on(std::unique_ptr<LoadedExecutable> instance) {
+  if (closed_) return;
+  if (waiting_.empty()) {
+    idle_.push_back(std::move(instance));
+    return;
+  }
+  *waiting_.front() = std::move(instance);
+  waiting_.pop_front();
+  freed_.notify_all();
 }
 
 void InstancePool::give_back(std::unique_ptr<LoadedExecutable> instance) {
-  std::lock_guard lock(mutex_);
-  if (!closed_) idle_.push_back(std::move(instance));
-  freed_.notify_one();
+  const std::lock_guard lock(mutex_);
+  hand_on(std::move(instance));
 }
 
 void InstancePool::close() {

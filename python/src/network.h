@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,7 +15,9 @@
 
 namespace korch::python {
 
-// Instances over the same code and weights. A caller takes one and gives it back; who finds none waits.
+// Instances over the same code and weights. A caller takes one and gives it back; who finds none waits, and
+// is served in the order of coming: a thread that calls again and again, and has the GIL when it gives one
+// back, overtakes nobody.
 class InstancePool {
  public:
   InstancePool(std::shared_ptr<const LoadedCode> code, int threads, int most);
@@ -22,18 +25,21 @@ class InstancePool {
   // With the GIL, which is released while it waits; throws what a signal's handler does (Ctrl-C), and
   // Error{usage} when the pool is closed or Python ends.
   std::unique_ptr<LoadedExecutable> take();
-  void give_back(std::unique_ptr<LoadedExecutable> instance);
+  void give_back(std::unique_ptr<LoadedExecutable> instance);  // of this pool
   // No more calls; those that run end by themselves.
   void close();
   bool is_of_this_process() const;
 
  private:
+  void hand_on(std::unique_ptr<LoadedExecutable> instance);  // with the mutex
+
   const std::shared_ptr<const LoadedCode> code_;
   const int threads_;
   const pid_t process_;
   std::mutex mutex_;
   std::condition_variable freed_;
-  std::vector<std::unique_ptr<LoadedExecutable>> idle_;
+  std::vector<std::unique_ptr<LoadedExecutable>> idle_;     // none while anybody waits
+  std::deque<std::unique_ptr<LoadedExecutable>*> waiting_;  // where those who wait want theirs
   int may_make_;
   bool closed_ = false;
 };

@@ -210,7 +210,33 @@ class ThreadsTest(unittest.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            timeout=300,  # that it hangs is a failure
         )
+
+    def test_nobody_is_overtaken_for_ever(self):
+        calls, others = 20, [0, 0, 0]
+        ended = threading.Event()
+
+        def call_again_and_again(number):
+            while not ended.is_set():
+                executable(x)
+                others[number] += 1
+
+        with korch.load(self.path, instances=1) as executable:
+            x = np.ones((256, 256), np.float32)
+            threads = [threading.Thread(target=call_again_and_again, args=(n,)) for n in range(len(others))]
+            for thread in threads:
+                thread.start()
+            while min(others) == 0:
+                time.sleep(0)
+            before = sum(others)
+            for _ in range(calls):
+                executable(x)
+            during = sum(others) - before
+            ended.set()
+            for thread in threads:
+                thread.join()
+        self.assertLess(during, 20 * calls * len(others))  # in turn each makes one or two
 
     def test_the_interpreter_ends_with_live_executables(self):
         result = self.script(
