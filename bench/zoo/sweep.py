@@ -179,8 +179,8 @@ def report(results, version, args):
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), platform.machine())
     lines = [
         "# The zoo: architectures exported from PyPI, against ONNX Runtime", "",
-        "Random weights, small sizes; `.script` is PyTorch's TorchScript-based exporter, `.dynamo` its successor. Self-check on, healing off,",
-        "no measuring; outputs within 1e-3 of the largest magnitude of ONNX Runtime's. Written by:", "",
+        "Random weights, small sizes; `.script` is PyTorch's TorchScript-based exporter, `.dynamo` its successor. Self-check on,",
+        "healing off, no measuring; outputs within 1e-3 of the largest magnitude of ONNX Runtime's. Written by:", "",
         "```", "bench/zoo/setup && build/zoo-venv/bin/python bench/zoo/export.py", "build/zoo-venv/bin/python bench/zoo/sweep.py", "```", "",
         "%s, %d cores of %s, a shared machine; commit %s." % (datetime.date.today(), os.cpu_count(), cpu, version), "",
         "| networks | compiled | right | refused | other failures | not exported by PyTorch |", "|---|---|---|---|---|---|",
