@@ -57,6 +57,7 @@ void focus(GraphMaker& m);
 void transposed(GraphMaker& m);
 void large_kernel(GraphMaker& m);
 void strided(GraphMaker& m);
+void library_chain(GraphMaker& m);
 void one_operator(GraphMaker& m);
 void elementwise(GraphMaker& m);
 void reductions(GraphMaker& m);

@@ -222,6 +222,7 @@ const std::vector<Motif>& motifs() {
       {"transposed", 4, motif::transposed},
       {"large_kernel", 7, motif::large_kernel},
       {"strided", 9, motif::strided},
+      {"library_chain", 12, motif::library_chain},
       {"elementwise", 6, motif::elementwise},
       {"reductions", 5, motif::reductions},
   };

@@ -277,4 +277,42 @@ void strided(GraphMaker& m) {
   dressed(m, conv(m, x, m.random.of(Ints{1, 4, 8, 17}), {k, k}, plain(s, k / 2)), 2);
 }
 
+// What a library fuses into its call, and what comes near it: a difference instead of a sum, a residual that
+// is broadcast.
+void library_chain(GraphMaker& m) {
+  ValueId y;
+  if (m.random.one_in(3)) {
+    Shape rows = {m.random.between(1, 40), m.random.between(1, 40)};
+    if (m.random.one_in(3)) rows.insert(rows.begin(), few(m));
+    y = matmul(m, m.input({DType::f32, rows}), m.random.between(1, 40));
+  } else {  // half of them less wide than their padding
+    const int64_t k = m.random.of(Ints{1, 3, 5, 7, 9}), group = m.random.of(Ints{1, 1, 1, 2, 4});
+    const int64_t width = m.random.one_in(2) ? m.random.between(1, k / 2 + 1) : m.random.between(k, k + 9);
+    const Shape x = {few(m), group * m.random.between(1, 20), m.random.between(k, k + 5), width};
+    y = conv(m, m.input({DType::f32, x}), group * m.random.between(1, 20), {k, k}, plain(1, k / 2, group));
+  }
+  const bool rows = m.shape_of(y).size() < 4;
+  if (m.random.one_in(2))
+    y = m.must(Op::Add, kNone, {y, channels_of(m, y, rows ? m.shape_of(y).size() - 1 : 1)});
+  for (int64_t count = m.random.between(1, 3); count > 0; --count) {
+    static const std::vector<Op> unary = {Op::Relu, Op::Sigmoid, Op::Tanh, Op::HardSwish};
+    switch (m.random.below(4)) {
+      case 0:
+        y = m.must(m.random.of(unary), kNone, {y});
+        break;
+      case 1:
+        y = m.must(Op::Min, kNone, {m.must(Op::Max, kNone, {y, scalar(m, y, -0.5)}), scalar(m, y, 0.75)});
+        break;
+      default: {
+        Shape other = m.shape_of(y);
+        if (m.random.one_in(4))
+          other[static_cast<size_t>(m.random.below(static_cast<int64_t>(other.size())))] = 1;
+        std::vector<ValueId> pair = {y, m.input({DType::f32, other})};
+        if (m.random.one_in(2)) std::swap(pair[0], pair[1]);
+        y = m.must(m.random.of(std::vector<Op>{Op::Add, Op::Add, Op::Sub}), kNone, pair);
+      }
+    }
+  }
+}
+
 }  // namespace korch::fuzz::motif
