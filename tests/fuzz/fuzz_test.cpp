@@ -106,6 +106,17 @@ TEST(Oracle, KnowsWhatRoundingDecides) {
   EXPECT_NE(oracle.difference(sign, HostTensor::of<uint8_t>(DType::bool_, {2}, {0, 1})), std::nullopt);
 }
 
+// sin(x) is x where x is small, in float32 alone.
+TEST(Oracle, KnowsWhereRoundingMakesEqual) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {2}}, "x");
+  const ValueId equal = graph.add(Op::Equal, NoAttrs{}, {x, graph.add(Op::Sin, NoAttrs{}, {x})});
+  graph.set_outputs({equal}, {"equal"});
+  Oracle oracle(graph, {HostTensor::of<float>(DType::f32, {2}, {1e-4F, 0.5F})});
+  EXPECT_EQ(oracle.difference(equal, HostTensor::of<uint8_t>(DType::bool_, {2}, {1, 0})), std::nullopt);
+  EXPECT_NE(oracle.difference(equal, HostTensor::of<uint8_t>(DType::bool_, {2}, {0, 1})), std::nullopt);
+}
+
 TEST(RandomPlan, SameSeedSamePlanWhoeverDrewBefore) {
   const Case what = make_case(5);
   Coverage alone, after_others;

@@ -144,10 +144,25 @@ std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
     }
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
-    const std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::float64);
+    std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::float64);
+    if (disturbance != nullptr && node.op == Op::Equal) join_where_crossing(node, inputs, values, results[0]);
     for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = results[i];
   }
   return values;
+}
+
+// Numbers that disturbances make unequal are not made equal by any, but roundings may meet where two numbers
+// change places.
+void Oracle::join_where_crossing(const Node& equal, const std::vector<HostTensor>& disturbed,
+                                 const std::vector<HostTensor>& values, HostTensor& result) const {
+  Node less = equal;
+  less.op = Op::Less;
+  std::vector<HostTensor> calm;
+  for (ValueId value : equal.inputs) calm.push_back(values[value]);
+  const HostTensor before = evaluate_node(less, calm, {result.type()}, Precision::float64)[0],
+                   after = evaluate_node(less, disturbed, {result.type()}, Precision::float64)[0];
+  for (int64_t i = 0; i < result.elements(); ++i)
+    if (before.data<bool>()[i] != after.data<bool>()[i]) result.mutable_data<bool>()[i] = true;
 }
 
 void Oracle::add_runs(int count, double scale) {

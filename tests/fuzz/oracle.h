@@ -42,6 +42,8 @@ class Oracle {
   bool is_first(NodeId id) const;  // of the producers of what it makes
   std::vector<HostTensor> evaluate(const Disturbance* disturbance) const;
   void disturb(HostTensor& tensor, DType dtype, double scale, Random& random) const;
+  void join_where_crossing(const Node& equal, const std::vector<HostTensor>& disturbed,
+                           const std::vector<HostTensor>& values, HostTensor& result) const;
   void add_runs(int count, double scale);
   std::vector<double> tolerance_now(ValueId value) const;
   std::optional<std::string> compare(ValueId value, const HostTensor& got) const;
