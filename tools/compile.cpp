@@ -195,9 +195,9 @@ void add_compile_verb(CLI::App& app) {
                    "dimension everywhere, SYMBOL=4");
   verb->add_option("--accuracy", options.accuracy,
                    "strict: float32, sums reassociated; standard: also Winograd and Strassen, subnormal "
-                   "results are 0; relaxed")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Accuracy>{
-          {"strict", Accuracy::strict}, {"standard", Accuracy::standard}, {"relaxed", Accuracy::relaxed}}));
+                   "results are 0")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Accuracy>{{"strict", Accuracy::strict}, {"standard", Accuracy::standard}}));
   verb->add_option_function<std::string>(
       "--strategy", [arguments](const std::string& text) { set_strategy(arguments->options, text); },
       "optimal (solved); to compare: published (as Korch, ASPLOS 2024), greedy fusion, unfused; to debug: "

@@ -40,6 +40,7 @@ TEST_F(Cli, UsageErrors) {
   EXPECT_EQ(compile("m.onnx", "--target z80"), 2);
   EXPECT_EQ(compile("m.onnx", "--shape x"), 2);
   EXPECT_EQ(compile("m.onnx", "--budget soon"), 2);
+  EXPECT_EQ(compile("m.onnx", "--accuracy relaxed"), 2);
   EXPECT_FALSE(file_exists(path("m.so")));
   EXPECT_EQ(run("--help"), 0);
   EXPECT_EQ(run("compile --help"), 0);

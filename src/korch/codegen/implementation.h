@@ -12,7 +12,7 @@
 
 namespace korch {
 
-enum class Accuracy { strict, standard, relaxed };
+enum class Accuracy { strict, standard };
 
 struct Implementation {
   std::string family;  // "loop", "conv_direct", "conv_winograd", "matmul", "depthwise", "onednn_conv", ...

@@ -357,9 +357,7 @@ class Compilation {
     report.model = name_;
     report.strategy = korch::name(options_.strategy);
     if (options_.strategy == Strategy::random) report.strategy += fmt::format(":{}", options_.random_seed);
-    report.accuracy = options_.accuracy == Accuracy::strict     ? "strict"
-                      : options_.accuracy == Accuracy::standard ? "standard"
-                                                                : "relaxed";
+    report.accuracy = options_.accuracy == Accuracy::strict ? "strict" : "standard";
     report.target = fmt::format("{}, {} threads, {}", name(target_.isa), target_.threads, target_.cpu_name);
     report.solver_status = solved.budget_spent ? "budget spent" : name(solution.status);
     report.objective_us = solution.objective_us;
