@@ -65,11 +65,6 @@ std::string default_database_path() {
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/kernels.db" : "";
 }
 
-std::string npy_name(std::string tensor) {
-  std::replace(tensor.begin(), tensor.end(), '/', '_');
-  return tensor + ".npy";
-}
-
 void print_json(const nlohmann::ordered_json& json) {
   fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

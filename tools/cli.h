@@ -25,9 +25,6 @@ double parse_seconds(const std::string& text);
 // $XDG_CACHE_HOME/korch/kernels.db, or below ~/.cache; empty when neither is known.
 std::string default_database_path();
 
-// "<tensor>.npy", with '/' in the name as '_'.
-std::string npy_name(std::string tensor);
-
 // On the standard output. What is not UTF-8 in a model's names is replaced.
 void print_json(const nlohmann::ordered_json& json);
 

@@ -2,15 +2,16 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <chrono>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
+#include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
+#include "korch/driver/progress.h"
 #include "verbs.h"
 
 namespace korch {
@@ -19,40 +20,37 @@ namespace {
 struct CompileArguments {
   std::string model, output, database, budget;
   std::vector<std::string> shapes;
-  bool no_measure = false, no_database = false, no_verify = false, json = false;
+  bool no_measure = false, no_database = false, no_verify = false, quiet = false, json = false;
   CompileOptions options;
 };
 
-std::string time_text(double seconds) {
-  const auto whole = static_cast<int64_t>(std::ceil(seconds));
-  return whole < 60 ? fmt::format("{} s", whole) : fmt::format("{} min {:02} s", whole / 60, whole % 60);
-}
-
-// One line on a terminal, rewritten: stage, done/total, time left at the rate so far.
+// One line on a terminal, rewritten. Where it cannot be written the work goes on all the same.
 class TerminalProgress {
  public:
   void operator()(const std::string& stage, int64_t done, int64_t total) {
-    const auto now = std::chrono::steady_clock::now();
-    if (stage != stage_) {
-      stage_ = stage;
-      start_ = now;
-      done_at_start_ = done;
-    }
-    std::string line = stage;
-    if (total > 0) line += fmt::format(" {}/{}", done, total);
-    if (done > done_at_start_) {
-      const double seconds = std::chrono::duration<double>(now - start_).count();
-      const double rate = static_cast<double>(done - done_at_start_) / seconds;
-      line += fmt::format(", {} left", time_text(static_cast<double>(total - done) / rate));
-    }
-    fmt::print(stderr, "\r\033[K{}", line);
+    const std::string line = line_(stage, done, total, watch_.seconds());
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
     std::fflush(stderr);
   }
 
  private:
-  std::string stage_;
-  std::chrono::steady_clock::time_point start_;
-  int64_t done_at_start_ = 0;
+  Stopwatch watch_;
+  ProgressLine line_;
+};
+
+// Plain lines where the standard error is no terminal.
+class PlainProgress {
+ public:
+  void operator()(const std::string& stage, int64_t done, int64_t total) {
+    const std::optional<std::string> line = log_(stage, done, total, watch_.seconds());
+    if (!line) return;
+    std::fprintf(stderr, "%s\n", line->c_str());
+    std::fflush(stderr);
+  }
+
+ private:
+  Stopwatch watch_;
+  ProgressLog log_{0};
 };
 
 // The progress line goes before anything else is printed, an error too.
@@ -167,8 +165,11 @@ void run_compile(CompileArguments& arguments) {
   if (options.stop_after.empty() && arguments.output.empty())
     throw Error(ErrorKind::usage, "give the executable's name with -o FILE.so");
   if (options.stop_after.empty()) require_writable(arguments.output);
-  const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
-  if (on_terminal) options.progress = TerminalProgress();
+  const bool on_terminal = !arguments.quiet && ::isatty(STDERR_FILENO) != 0;
+  if (on_terminal)
+    options.progress = TerminalProgress();
+  else if (!arguments.quiet)
+    options.progress = PlainProgress();
   const CompileResult result = [&] {
     const LineCleaner cleaner{on_terminal};
     return compile_model(arguments.model, arguments.output, options);
@@ -223,8 +224,11 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--budget", arguments->budget,
                    "compile within TIME (90s, 5m): the best plan found by then, greedy fusion's at least");
   verb->add_option("--dump-dir", options.dump_dir, "write every stage as text into this folder");
+  verb->add_option("--save-inputs", options.save_inputs,
+                   "also write random inputs for the network as .npy files into this folder");
   verb->add_option("--stop-after", options.stop_after, "end after a stage")
       ->check(CLI::IsMember({"import", "fission", "alternatives", "candidates", "columns", "plan"}));
+  verb->add_flag("--quiet", arguments->quiet, "tell no progress on the standard error");
   verb->add_flag("--json", arguments->json, "print the result as JSON");
   verb->callback([arguments] { run_compile(*arguments); });
 }

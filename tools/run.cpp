@@ -9,6 +9,7 @@
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/driver/executable_inputs.h"
+#include "korch/driver/saved_inputs.h"
 #include "korch/package/loaded.h"
 #include "korch/tensor/npy.h"
 #include "verbs.h"

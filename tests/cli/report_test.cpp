@@ -1,6 +1,7 @@
 // What the program tells: progress on a terminal, JSON of every verb, the plan and its alternatives.
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 
 #include "cli.h"
 
@@ -41,8 +42,18 @@ TEST_F(Report, ProgressTellsStageCountsAndTimeLeft) {
   EXPECT_NE(program.terminal().find("predicted"), std::string::npos);
 }
 
-TEST_F(Report, NoProgressWithoutATerminal) {
+TEST_F(Report, ProgressIsPlainLinesWithoutATerminal) {
   ASSERT_EQ(compile("net.onnx"), 0);
+  size_t lines = 0;
+  std::istringstream stream(err_);
+  for (std::string line; std::getline(stream, line); ++lines)
+    EXPECT_TRUE(std::regex_match(
+        line, std::regex("\\[ *[0-9]+\\.[0-9] s\\] [a-z ]+( [0-9]+/[0-9]+)?(, [0-9].* left)?")))
+        << line;
+  EXPECT_GE(lines, 7u) << err_;  // one per stage
+  for (const char* stage : {"] import\n", "] solve", "] verify\n"})
+    EXPECT_NE(err_.find(stage), std::string::npos) << err_;
+  ASSERT_EQ(compile("net.onnx", "--quiet"), 0);
   EXPECT_EQ(err_, "");
 }
 

@@ -21,6 +21,7 @@
 #include "korch/driver/plan_builder.h"
 #include "korch/driver/plan_chooser.h"
 #include "korch/driver/random_plan.h"
+#include "korch/driver/saved_inputs.h"
 #include "korch/fission/fission.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
@@ -64,6 +65,7 @@ class Compilation {
     if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
     verify(imported, Stage::imported);
     dump("1-imported.txt", [&] { return print(imported); });
+    if (!options_.save_inputs.empty()) save_inputs(imported, options_.save_inputs, files_);
     if (stopped("import")) return result_;
 
     report_warnings();

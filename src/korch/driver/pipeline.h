@@ -32,6 +32,7 @@ struct CompileOptions {
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (heal.h)
   std::string database_path;  // empty: no database
   std::string dump_dir;       // empty: no dumps
+  std::string save_inputs;    // folder for inputs to run it with (saved_inputs.h); empty: none
   std::string stop_after;     // "", "import", "fission", "alternatives", "candidates", "columns", "plan"
   double budget_s = 0;        // 0: no limit
   std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
