@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli.h"
-#include "korch/base/error.h"
+#include "korch/base/file_roles.h"
+#include "korch/base/files.h"
+#include "korch/profile/database.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"
 
@@ -17,14 +20,25 @@ namespace {
 struct BenchArguments {
   std::vector<std::string> executables, inputs;
   BenchOptions options;
-  std::string database;
+  std::string database, export_json;
   bool profile = false, json = false;
 };
 
 nlohmann::ordered_json to_json(const BenchRow& row) {
-  return {{"path", row.path},           {"median_us", row.median_us},   {"p10_us", row.p10_us},
-          {"p90_us", row.p90_us},       {"rounds", row.rounds},         {"ratio", row.ratio},
-          {"ratio_low", row.ratio_low}, {"ratio_high", row.ratio_high}, {"flops", row.flops},
+  return {{"path", row.path},
+          {"inferences_per_s", row.inferences_per_s()},
+          {"min_us", row.min_us},
+          {"max_us", row.max_us},
+          {"mean_us", row.mean_us},
+          {"median_us", row.median_us},
+          {"p10_us", row.p10_us},
+          {"p90_us", row.p90_us},
+          {"p99_us", row.p99_us},
+          {"rounds", row.rounds},
+          {"ratio", row.ratio},
+          {"ratio_low", row.ratio_low},
+          {"ratio_high", row.ratio_high},
+          {"flops", row.flops},
           {"load_ms", row.load_ms}};
 }
 
@@ -78,27 +92,50 @@ void print_profile(const std::string& path, const Profile& profile) {
   }
 }
 
-void run_bench(const BenchArguments& arguments) {
-  const BenchResult result = bench(arguments.executables, arguments.options);
-  if (arguments.json) {
-    nlohmann::ordered_json json = {{"peak_memory_bytes", result.peak_memory_bytes},
-                                   {"rows", nlohmann::json::array()}};
-    for (const BenchRow& row : result.rows) json["rows"].push_back(to_json(row));
-    if (arguments.profile) json["profile"] = to_json(take_profile(arguments));
-    print_json(json);
-    return;
-  }
+void print_rows(const BenchResult& result) {
   for (const BenchRow& row : result.rows) {
-    fmt::print(
-        "{}: median {:.1f} us (p10 {:.1f}, p90 {:.1f}), {} rounds, {:.1f} GFLOP/s, loaded in {:.1f} ms\n",
-        row.path, row.median_us, row.p10_us, row.p90_us, row.rounds, row.flops / row.median_us / 1e3,
-        row.load_ms);
+    fmt::print("{}: {} rounds, loaded in {:.1f} ms\n", row.path, row.rounds, row.load_ms);
+    fmt::print("  throughput {:.1f} inferences/s, {:.1f} GFLOP/s\n", row.inferences_per_s(),
+               row.flops / row.mean_us / 1e3);
+    fmt::print("  latency    median {:.1f} us, mean {:.1f}, min {:.1f}, max {:.1f}, p90 {:.1f}, p99 {:.1f}\n",
+               row.median_us, row.mean_us, row.min_us, row.max_us, row.p90_us, row.p99_us);
     if (&row != &result.rows.front())
       fmt::print("  time over {}: {:.3f} [{:.3f}, {:.3f}]\n", result.rows.front().path, row.ratio,
                  row.ratio_low, row.ratio_high);
   }
   fmt::print("peak memory of this process {:.1f} MB\n", result.peak_memory_bytes / 1e6);
-  if (arguments.profile) print_profile(arguments.executables.front(), take_profile(arguments));
+}
+
+// Before anything is timed: what would be written over something that is read is refused.
+void reserve_files(const BenchArguments& arguments) {
+  if (arguments.export_json.empty()) return;
+  FileRoles files;
+  for (const std::string& executable : arguments.executables) files.reads("the executable", executable);
+  for (const auto& [name, file] : arguments.options.input_files)
+    files.reads(fmt::format("the input '{}'", name), file);
+  const std::string database = arguments.database.empty() ? default_database_path() : arguments.database;
+  if (arguments.profile && !database.empty())
+    for (const std::string& file : Database::files(database)) files.reads("the kernel database", file);
+  files.writes("the JSON file", arguments.export_json);
+  require_writable(arguments.export_json);
+}
+
+void run_bench(const BenchArguments& arguments) {
+  reserve_files(arguments);
+  const BenchResult result = bench(arguments.executables, arguments.options);
+  std::optional<Profile> profile;
+  if (arguments.profile) profile = take_profile(arguments);
+  nlohmann::ordered_json json = {{"peak_memory_bytes", result.peak_memory_bytes},
+                                 {"rows", nlohmann::json::array()}};
+  for (const BenchRow& row : result.rows) json["rows"].push_back(to_json(row));
+  if (profile) json["profile"] = to_json(*profile);
+  if (!arguments.export_json.empty()) write_file(arguments.export_json, json_text(json));
+  if (arguments.json) {
+    print_json(json);
+    return;
+  }
+  print_rows(result);
+  if (profile) print_profile(arguments.executables.front(), *profile);
 }
 
 }  // namespace
@@ -125,6 +162,7 @@ void add_bench_verb(CLI::App& app) {
   verb->add_option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
   verb->add_flag("--profile", arguments->profile, "a table per kernel of the first executable");
   verb->add_flag("--json", arguments->json, "print the result as JSON");
+  verb->add_option("--export-json", arguments->export_json, "write the same JSON into this file");
   verb->callback([arguments] {
     arguments->options.input_files = parse_assignments("--input", arguments->inputs);
     run_bench(*arguments);

@@ -65,8 +65,12 @@ std::string default_database_path() {
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/kernels.db" : "";
 }
 
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void print_json(const nlohmann::ordered_json& json) {
-  fmt::print("{}\n", json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}", json_text(json));
 }
 
 }  // namespace korch

@@ -25,7 +25,9 @@ double parse_seconds(const std::string& text);
 // $XDG_CACHE_HOME/korch/kernels.db, or below ~/.cache; empty when neither is known.
 std::string default_database_path();
 
-// On the standard output. What is not UTF-8 in a model's names is replaced.
+// Indented, one newline at the end. What is not UTF-8 in a model's names is replaced.
+std::string json_text(const nlohmann::ordered_json& json);
+// The same on the standard output.
 void print_json(const nlohmann::ordered_json& json);
 
 }  // namespace korch

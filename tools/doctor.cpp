@@ -1,10 +1,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "korch/base/files.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"
@@ -32,6 +34,49 @@ std::string library_state(const char* soname) {
   return library != nullptr ? "yes" : "no: " + std::string(::dlerror());
 }
 
+std::string size_text(double bytes) {
+  return bytes < (1 << 20) ? fmt::format("{:g} KiB", bytes / (1 << 10))
+                           : fmt::format("{:.4g} MiB", bytes / (1 << 20));
+}
+
+std::string isa_text(Isa isa) {
+  switch (isa) {
+    case Isa::portable:
+      return "neither AVX2 nor AVX-512: slow, portable code";
+    case Isa::x86_64_v3:
+      return "AVX2 (x86-64-v3)";
+    case Isa::x86_64_v4:
+      return "AVX-512 (x86-64-v4)";
+  }
+  __builtin_unreachable();
+}
+
+std::string database_text(const std::string& path) {
+  if (path.empty()) return "none: neither $XDG_CACHE_HOME nor $HOME is set; give compile --profile-db FILE";
+  if (!file_exists(path)) return path + ", not there yet: the first compilation makes it";
+  return fmt::format("{}, {}", path, size_text(static_cast<double>(std::filesystem::file_size(path))));
+}
+
+void print_findings(const Target& target, const Peaks& peaks) {
+  const auto row = [](const char* what, const std::string& text) { fmt::print("{:<10} {}\n", what, text); };
+  row("Processor", target.cpu_name);
+  row("",
+      fmt::format("{}; {} thread{}", isa_text(target.isa), target.threads, target.threads == 1 ? "" : "s"));
+  row("Caches",
+      fmt::format("L1 {} and L2 {} per core, L3 {} shared", size_text(static_cast<double>(target.l1_bytes)),
+                  size_text(static_cast<double>(target.l2_bytes)),
+                  size_text(static_cast<double>(target.l3_bytes))));
+  row("Speed", fmt::format("float32 arithmetic {:.0f} GFLOP/s", peaks.flops_per_us / 1e3));
+  row("",
+      fmt::format("reading and writing {:.0f} GB/s in L1, {:.0f} in L2, {:.0f} in L3",
+                  peaks.l2_bytes_per_us / 1e3, peaks.l3_bytes_per_us / 1e3, peaks.dram_bytes_per_us / 1e3));
+  row("", "(upper limits, used as bounds: the best observed, all threads, plus a margin)");
+  row("Compiler", compiler_version());
+  row("oneDNN", library_state("libdnnl.so.2"));
+  row("CUDA", cuda_state());
+  row("Database", database_text(default_database_path()));
+}
+
 void run_doctor(const DoctorArguments& arguments) {
   const Target target = detect_target("native", arguments.threads);
   const Peaks peaks = machine_peaks(target, nullptr);
@@ -53,9 +98,7 @@ void run_doctor(const DoctorArguments& arguments) {
     print_json(json);
     return;
   }
-  for (const auto& [key, value] : json.items())
-    fmt::print("{:16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
-  fmt::print("(speeds are upper limits used as bounds: the best observed, all threads, plus a margin)\n");
+  print_findings(target, peaks);
 }
 
 }  // namespace

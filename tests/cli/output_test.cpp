@@ -1,9 +1,13 @@
-// What verbs write and print for people: saved inputs.
+// What verbs write and print for people: saved inputs, latency and throughput, what differs.
+#include <nlohmann/json.hpp>
+
 #include "cli.h"
 #include "korch/tensor/npy.h"
 
 namespace korch {
 namespace {
+
+using Json = nlohmann::json;
 
 // y = softmax(relu(x w)), with names to find in a diff.
 class Output : public Cli {
@@ -40,6 +44,75 @@ TEST_F(Output, SavedInputsAreWrittenOverNothing) {
                  2, {"the input 'in/x'", "the same file"});
   EXPECT_EQ(read_file(path("inputs/in_x.npy")), read_file(path("net.onnx")));
   EXPECT_FALSE(file_exists(path("n.so")));
+}
+
+TEST_F(Output, BenchTellsThroughputAndLatency) {
+  ASSERT_EQ(compile_to("n.so", ""), 0) << err_;
+  ASSERT_EQ(run("bench --rounds 20 --export-json " + path("bench.json") + " " + path("n.so")), 0) << err_;
+  for (const char* part :
+       {"throughput ", " inferences/s", "latency ", "median ", "mean ", "min ", "max ", "p90 ", "p99 "})
+    EXPECT_TRUE(says(part)) << part << " in: " << out_;
+  const Json row = Json::parse(read_file(path("bench.json")))["rows"][0];
+  EXPECT_EQ(row["path"], path("n.so"));
+  double least = row["min_us"];
+  EXPECT_GT(least, 0);
+  for (const char* key : {"p10_us", "median_us", "p90_us", "p99_us", "max_us"}) {
+    EXPECT_GE(row[key], least) << key;
+    least = row[key];
+  }
+  EXPECT_GE(row["mean_us"], row["min_us"]);
+  EXPECT_LE(row["mean_us"], row["max_us"]);
+  EXPECT_NEAR(row["inferences_per_s"].get<double>() * row["mean_us"].get<double>(), 1e6, 1);
+}
+
+TEST_F(Output, BenchWritesJsonOverNothingThatItReads) {
+  ASSERT_EQ(compile_to("n.so", ""), 0) << err_;
+  const std::string before = read_file(path("n.so"));
+  expect_refused("bench --export-json " + path("n.so") + " " + path("n.so"), 2,
+                 {"the executable", "the same file"});
+  expect_refused("bench --export-json " + path("none/b.json") + " " + path("n.so"), 7, {"none"});
+  EXPECT_EQ(read_file(path("n.so")), before);
+}
+
+TEST_F(Output, DiffTellsKernelsAndTimes) {
+  ASSERT_EQ(compile_to("greedy.so", "--strategy greedy"), 0) << err_;
+  ASSERT_EQ(compile_to("unfused.so", "--strategy unfused"), 0) << err_;
+  ASSERT_EQ(run("diff --json " + path("greedy.so") + " " + path("greedy.so")), 0) << err_;
+  Json json = Json::parse(out_);
+  EXPECT_TRUE(json["parts"].empty()) << json;
+  EXPECT_FALSE(json["same"].empty()) << json;
+  EXPECT_EQ(json["a_us"], json["b_us"]);
+
+  ASSERT_EQ(run("diff --json " + path("greedy.so") + " " + path("unfused.so")), 0) << err_;
+  json = Json::parse(out_);
+  EXPECT_EQ(json["times"], "predicted");
+  ASSERT_FALSE(json["parts"].empty()) << json;
+  double a_us = 0, b_us = 0;
+  for (const Json& part : json["parts"]) {
+    EXPECT_FALSE(part["a"].empty() && part["b"].empty());
+    a_us += part["a_us"].get<double>();
+    b_us += part["b_us"].get<double>();
+  }
+  for (const Json& pair : json["same"]) {
+    a_us += pair["a_us"].get<double>();
+    b_us += pair["b_us"].get<double>();
+  }
+  EXPECT_NEAR(a_us, json["a_us"].get<double>(), 1e-6);
+  EXPECT_NEAR(b_us, json["b_us"].get<double>(), 1e-6);
+  EXPECT_GT(json["b_us"], json["a_us"]);  // more kernels, more bytes
+
+  ASSERT_EQ(run("diff --profile " + path("greedy.so") + " " + path("unfused.so")), 0) << err_;
+  for (const char* part : {"measured times", "relu", "softmax", "  - ", "  + "})
+    EXPECT_TRUE(says(part)) << part << " in: " << out_;
+  expect_refused("diff " + path("greedy.so") + " " + path("net.onnx"), 7, {"net.onnx"});
+}
+
+TEST_F(Output, DoctorIsReadByPeople) {
+  ASSERT_EQ(run("doctor --threads 1"), 0) << err_;
+  for (const char* part : {"Processor ", "1 thread\n", "Caches ", "L3 ", "GFLOP/s", "Compiler ", "oneDNN ",
+                           "CUDA ", "Database "})
+    EXPECT_TRUE(says(part)) << part << " in: " << out_;
+  EXPECT_FALSE(says("peak_gflops")) << out_;
 }
 
 }  // namespace

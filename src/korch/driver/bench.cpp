@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
@@ -96,9 +97,14 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
   for (size_t i = 0; i < paths.size(); ++i) {
     BenchRow& row = result.rows[i];
     row.rounds = round;
+    const auto [least, most] = std::minmax_element(times[i].begin(), times[i].end());
+    row.min_us = *least;
+    row.max_us = *most;
+    row.mean_us = std::accumulate(times[i].begin(), times[i].end(), 0.0) / round;
     row.median_us = quantile(times[i], 0.5);
     row.p10_us = quantile(times[i], 0.1);
     row.p90_us = quantile(times[i], 0.9);
+    row.p99_us = quantile(times[i], 0.99);
     const MedianInterval interval =
         median_interval(loading_ratios[i].size() > 1 ? loading_ratios[i] : ratios[i]);
     row.ratio = interval.median;

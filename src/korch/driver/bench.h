@@ -21,13 +21,16 @@ struct BenchOptions {
 
 struct BenchRow {
   std::string path;
-  double median_us = 0, p10_us = 0, p90_us = 0;
+  double min_us = 0, max_us = 0, mean_us = 0;  // of the rounds
+  double median_us = 0, p10_us = 0, p90_us = 0, p99_us = 0;
   int rounds = 0;
   // Time over the first executable's, per round: median (over loadings, of a loading's median) and its 95 %
   // interval: over loadings, of which that takes six at least; over rounds where there is one loading.
   double ratio = 1, ratio_low = 1, ratio_high = 1;
   double flops = 0;  // that the plan's kernels compute
   double load_ms = 0;
+
+  double inferences_per_s() const { return 1e6 / mean_us; }  // one after another
 };
 
 struct BenchResult {

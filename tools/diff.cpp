@@ -1,0 +1,82 @@
+#include "korch/driver/diff.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli.h"
+#include "korch/driver/bench.h"
+#include "korch/package/executable.h"
+#include "verbs.h"
+
+namespace korch {
+namespace {
+
+struct DiffArguments {
+  std::string a, b;
+  BenchOptions options;
+  bool profile = false, json = false;
+};
+
+// The plan inside, with measured times if wanted. Without --profile the executable's code is not run.
+DiffSide read_side(const std::string& path, const DiffArguments& arguments) {
+  DiffSide side = diff_side(read_plan_json(path));
+  if (!arguments.profile) return side;
+  const std::vector<StepProfile> steps = profile_steps(path, arguments.options);
+  for (size_t i = 0; i < steps.size(); ++i) side.us[i] = steps[i].median_us;
+  return side;
+}
+
+nlohmann::ordered_json steps_json(const DiffSide& side, const std::vector<int>& steps) {
+  nlohmann::ordered_json json = nlohmann::json::array();
+  for (int step : steps)
+    json.push_back({{"step", step},
+                    {"label", side.plan.steps[step].label},
+                    {"implementation", side.plan.steps[step].implementation},
+                    {"us", side.us[step]}});
+  return json;
+}
+
+void run_diff(const DiffArguments& arguments) {
+  const DiffSide a = read_side(arguments.a, arguments), b = read_side(arguments.b, arguments);
+  const PlanDiff diff = diff_plans(a, b);
+  if (!arguments.json) {
+    constexpr size_t kListed = 20;  // of the shared kernels: a screen
+    fmt::print("{} times\n{}", arguments.profile ? "measured" : "predicted", describe(diff, a, b, kListed));
+    return;
+  }
+  nlohmann::ordered_json json = {{"times", arguments.profile ? "measured" : "predicted"},
+                                 {"a_us", diff.a_us},
+                                 {"b_us", diff.b_us},
+                                 {"same", nlohmann::json::array()},
+                                 {"parts", nlohmann::json::array()}};
+  for (const auto& [i, j] : diff.same)
+    json["same"].push_back(
+        {{"a", i}, {"b", j}, {"label", a.plan.steps[i].label}, {"a_us", a.us[i]}, {"b_us", b.us[j]}});
+  for (const DiffPart& part : diff.parts)
+    json["parts"].push_back({{"onnx_nodes", part.onnx_nodes},
+                             {"a_us", part.a_us},
+                             {"b_us", part.b_us},
+                             {"a", steps_json(a, part.a)},
+                             {"b", steps_json(b, part.b)}});
+  print_json(json);
+}
+
+}  // namespace
+
+void add_diff_verb(CLI::App& app) {
+  auto arguments = std::make_shared<DiffArguments>();
+  CLI::App* verb =
+      app.add_subcommand("diff", "two executables of one network: which kernels and times differ");
+  verb->add_option("a", arguments->a, "made by korch compile")->required();
+  verb->add_option("b", arguments->b, "made by korch compile, too")->required();
+  verb->add_flag("--profile", arguments->profile,
+                 "run both and compare measured times, not what the plans predicted");
+  verb->add_option("--threads", arguments->options.threads, "workers of --profile; 0: as compiled")
+      ->check(CLI::Range(0, kMostThreads))
+      ->capture_default_str();
+  verb->add_flag("--json", arguments->json, "print the difference as JSON");
+  verb->callback([arguments] { run_diff(*arguments); });
+}
+
+}  // namespace korch
