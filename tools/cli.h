@@ -1,6 +1,7 @@
 // What several verbs share on the command line.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,6 +19,14 @@ Shape parse_shape(const std::string& text);
 // {"NAME=VALUE", ...} as a map; throws Error{usage} on a missing '=' or a name given twice.
 std::map<std::string, std::string> parse_assignments(const std::string& option,
                                                      const std::vector<std::string>& items);
+
+// Takes a name in `values` for what it stands for; --help, completion and the manual list the names.
+template <typename T>
+CLI::Validator one_of(const std::map<std::string, T>& values) {
+  std::string names;
+  for (const auto& [name, value] : values) names += (names.empty() ? "" : ",") + name;
+  return CLI::CheckedTransformer(values).description("{" + names + "}");
+}
 
 // "90", "90s", "5m", "1h" in seconds. Throws Error{usage}.
 double parse_seconds(const std::string& text);

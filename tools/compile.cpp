@@ -187,6 +187,7 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
   verb->add_option("-o,--output", arguments->output, "the executable to write, a shared library");
   verb->add_option("--target", options.target, "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
+      ->type_name("{native,x86-64-v3,x86-64-v4}")
       ->capture_default_str();
   verb->add_option("--threads", options.threads, "workers that run the executable; 0: all cores")
       ->check(CLI::Range(0, kMostThreads))
@@ -197,16 +198,17 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--accuracy", options.accuracy,
                    "strict: float32, sums reassociated; standard: also Winograd and Strassen, subnormal "
                    "results are 0")
-      ->transform(CLI::CheckedTransformer(
+      ->transform(one_of(
           std::map<std::string, Accuracy>{{"strict", Accuracy::strict}, {"standard", Accuracy::standard}}));
   verb->add_option_function<std::string>(
-      "--strategy", [arguments](const std::string& text) { set_strategy(arguments->options, text); },
-      "optimal (solved); to compare: published (as Korch, ASPLOS 2024), greedy fusion, unfused; to debug: "
-      "random:SEED, any plan");
+          "--strategy", [arguments](const std::string& text) { set_strategy(arguments->options, text); },
+          "optimal (solved); to compare: published (as Korch, ASPLOS 2024), greedy fusion, unfused; to "
+          "debug: random:SEED, any plan")
+      ->type_name("{optimal,published,greedy,unfused} or random:SEED");
   verb->add_option("--bounds", options.bounds,
                    "cost of what is not measured: learned (from kernels of its kind) or analytic (from "
                    "machine peaks: slow)")
-      ->transform(CLI::CheckedTransformer(
+      ->transform(one_of(
           std::map<std::string, Bounds>{{"learned", Bounds::learned}, {"analytic", Bounds::analytic}}));
   verb->add_flag("!--no-alternatives", options.alternatives,
                  "plan for the network as it is: no other algebra, only fusion and layouts");

@@ -15,23 +15,24 @@
 
 namespace {
 
-constexpr const char* kFooter =
-    "A first session:\n"
+constexpr const char* kPurpose =
+    "compiles a trained network (ONNX) into the fastest executable for this machine";
+constexpr const char* kFirstSession =
     "  korch model candy_224 -o candy.onnx          a network to try (or bring your own)\n"
     "  korch compile candy.onnx -o candy.so         the main job\n"
     "  korch verify candy.onnx candy.so             same results as the network in float64?\n"
     "  korch bench candy.so                         how fast\n"
-    "  korch explain candy.so                       what was fused, and why\n"
-    "Exit codes: 0 done, 1 internal error, 2 usage, 3 invalid model or input, 4 unsupported operator or "
+    "  korch explain candy.so                       what was fused, and why";
+constexpr const char* kExitCodes =
+    "0 done, 1 internal error, 2 usage, 3 invalid model or input, 4 unsupported operator or "
     "type,\n"
     "5 accuracy failure, 6 out of memory, time or disk, 7 file cannot be read or written, 130 interrupted.";
 
 int run(int argc, char** argv) {
-  CLI::App app{"korch: compiles a trained network (ONNX) into the fastest executable for this machine",
-               "korch"};
+  CLI::App app{fmt::format("korch: {}", kPurpose), "korch"};
   app.set_version_flag("--version", KORCH_VERSION);
   app.require_subcommand(1);
-  app.footer(kFooter);
+  app.footer(fmt::format("A first session:\n{}\nExit codes: {}", kFirstSession, kExitCodes));
   korch::add_model_verb(app);
   korch::add_compile_verb(app);
   korch::add_run_verb(app);
@@ -42,6 +43,8 @@ int run(int argc, char** argv) {
   korch::add_fission_verb(app);
   korch::add_equiv_verb(app);
   korch::add_doctor_verb(app);
+  korch::add_completion_verb(app);
+  korch::add_manual_verb(app, {KORCH_VERSION, kPurpose, kFirstSession, kExitCodes});
   korch::add_worker_verb(app);
   try {
     app.parse(argc, argv);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace korch {
 
@@ -15,6 +16,12 @@ void add_fission_verb(CLI::App& app);
 void add_equiv_verb(CLI::App& app);
 void add_doctor_verb(CLI::App& app);
 void add_diff_verb(CLI::App& app);
+void add_completion_verb(CLI::App& app);
+// What the manual page tells besides the verbs and their options.
+struct ManualTexts {
+  std::string version, purpose, examples, exit_status;
+};
+void add_manual_verb(CLI::App& app, const ManualTexts& texts);
 void add_worker_verb(CLI::App& app);
 
 }  // namespace korch
