@@ -89,6 +89,16 @@ def small(browser, folder):
         expect_quiet(page)
 
 
+def hidden_while_it_moves(browser, folder):
+    with Page(browser, 1280, 800) as page:
+        page.open(f"{folder}/small.html")
+        search(page, "add<b>", 1)
+        page.ask("document.querySelector('#found li').click(); "
+                 "document.querySelector(\"#tabs [data-view='words']\").click(); 0")
+        page.wait_for("!document.querySelector('#graph svg').__transition")
+        expect_quiet(page)
+
+
 def after_a_run(browser, folder):
     with Page(browser, 1280, 800) as page:
         page.open(f"{folder}/run.html")
@@ -129,7 +139,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([os.path.abspath(sys.argv[1]), folder], check=True)
-        for look in (small, after_a_run, phone_and_dark, a_thousand_kernels):
+        for look in (small, hidden_while_it_moves, after_a_run, phone_and_dark, a_thousand_kernels):
             look(browser, folder)
             print(f"{look.__name__}: as it should be")
     return 0

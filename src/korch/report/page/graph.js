@@ -67,14 +67,16 @@ async function makeGraph(plan, app) {
   drawPorts(world, input, places);
   drawSteps(world, plan, places, line, app);
 
+  const size = () => section.getBoundingClientRect();
   const zoom = d3.zoom().scaleExtent([0.01, 3]).on("zoom", () => {
     hideTip();
     world.attr("transform", d3.event.transform);
     world.classed("far", d3.event.transform.k < nearScale);
   });
+  // A transition that starts when the view has just been hidden meets a size of 0, by which d3 divides.
+  zoom.extent(() => [[0, 0], [Math.max(size().width, 1), Math.max(size().height, 1)]]);
   svg.call(zoom).on("dblclick.zoom", null);
 
-  const size = () => section.getBoundingClientRect();
   // A network is often a hundred times as high as wide: not so small that kernels vanish.
   const fitScale = () => Math.max(Math.min(size().width / places.width, size().height / places.height, 1), 0.04);
   // On a phone the details cover the lower part.
