@@ -50,6 +50,7 @@ void sum_beside_matmul(GraphMaker& m);
 void rows_as_images(GraphMaker& m);
 void layout_chain(GraphMaker& m);
 void slices_concatenated(GraphMaker& m);
+void beside_itself(GraphMaker& m);
 void repetition(GraphMaker& m);
 void pools(GraphMaker& m);
 void patches(GraphMaker& m);

@@ -127,6 +127,29 @@ void slices_concatenated(GraphMaker& m) {
           3);
 }
 
+// A value beside a part of itself, or beside itself in another shape: a kernel may see the same bytes twice.
+void beside_itself(GraphMaker& m) {
+  const int64_t rows = m.random.between(2, 9), columns = m.random.between(2, 33);
+  const ValueId x = activation(m, m.input({floats(m), {rows, columns}}));
+  ValueId other;
+  switch (m.random.below(4)) {
+    case 0:
+      other = slice(m, x, 0, m.random.below(rows), 1);
+      break;
+    case 1:
+      other = slice(m, x, 1, m.random.below(columns), 1);
+      break;
+    case 2:
+      other = transpose(m, reshape(m, x, {columns, rows}), {1, 0});
+      break;
+    default:
+      other = slice(m, reshape(m, x, {rows * columns}), 0, m.random.below((rows - 1) * columns), columns);
+  }
+  std::vector<ValueId> pair = {x, other};
+  if (m.random.one_in(2)) std::swap(pair[0], pair[1]);
+  dressed(m, m.must(m.random.of(std::vector<Op>{Op::Add, Op::Sub, Op::Mul}), kNone, pair), 2);
+}
+
 void repetition(GraphMaker& m) {
   Shape from = m.shape(static_cast<int>(m.random.between(1, 4)), 200);
   for (int64_t& extent : from)
@@ -215,6 +238,7 @@ const std::vector<Motif>& motifs() {
       {"rows_as_images", 13, motif::rows_as_images},
       {"layout_chain", 10, motif::layout_chain},
       {"slices_concatenated", 3, motif::slices_concatenated},
+      {"beside_itself", 5, motif::beside_itself},
       {"repetition", 6, motif::repetition},
       {"pools", 9, motif::pools},
       {"patches", 3, motif::patches},
@@ -222,7 +246,7 @@ const std::vector<Motif>& motifs() {
       {"transposed", 4, motif::transposed},
       {"large_kernel", 7, motif::large_kernel},
       {"strided", 9, motif::strided},
-      {"library_chain", 12, motif::library_chain},
+      {"library_chain", 24, motif::library_chain},
       {"elementwise", 6, motif::elementwise},
       {"reductions", 5, motif::reductions},
   };

@@ -274,14 +274,14 @@ void strided(GraphMaker& m) {
   const int64_t k = m.random.of(Ints{3, 5, 6, 7}), s = 2;
   const ValueId x = m.input(
       {DType::f32, {1, m.random.of(Ints{1, 3, 8, 16}), m.random.between(56, 80), m.random.between(62, 80)}});
-  dressed(m, conv(m, x, m.random.of(Ints{1, 4, 8, 17}), {k, k}, plain(s, k / 2)), 2);
+  dressed(m, conv(m, x, m.random.of(Ints{1, 4, 8, 17}), {k, k}, plain(s, m.random.one_in(2) ? k / 2 : 0)), 2);
 }
 
 // What a library fuses into its call, and what comes near it: a difference instead of a sum, a residual that
 // is broadcast.
 void library_chain(GraphMaker& m) {
   ValueId y;
-  if (m.random.one_in(3)) {
+  if (m.random.one_in(4)) {
     Shape rows = {m.random.between(1, 40), m.random.between(1, 40)};
     if (m.random.one_in(3)) rows.insert(rows.begin(), few(m));
     y = matmul(m, m.input({DType::f32, rows}), m.random.between(1, 40));

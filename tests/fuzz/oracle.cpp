@@ -11,7 +11,8 @@ namespace korch::fuzz {
 namespace {
 
 // Disturbance of an element: relative to itself, to the root of the mean square of its tensor (Winograd's
-// transforms are the noisiest: some 1e-5 of it), and where numbers are small, the distance between them.
+// transforms are the noisiest: some 1e-5 of it), and where numbers are small, the distance between them, or
+// to 0.
 struct Amplitude {
   double relative, absolute, smallest;
 };
@@ -122,8 +123,9 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, Random& rand
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double x = tensor.data<double>()[i];
     const double sign = random.one_in(2) ? scale : -scale;
-    result.mutable_data<double>()[i] =
-        std::isfinite(x) ? x + sign * (a.relative * std::fabs(x) + absolute + (x == 0 ? 0 : a.smallest)) : x;
+    const double by = a.relative * std::fabs(x) + absolute + (x == 0 ? 0 : a.smallest);
+    const bool vanishes = std::fabs(x) < a.smallest && random.one_in(2);
+    result.mutable_data<double>()[i] = vanishes ? 0 : std::isfinite(x) ? x + sign * by : x;
   }
   tensor = result;
 }
