@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli.h"
+#include "korch/base/error.h"
 #include "korch/driver/bench.h"
 #include "korch/package/executable.h"
 #include "verbs.h"
@@ -18,13 +19,11 @@ struct DiffArguments {
   bool profile = false, json = false;
 };
 
-// The plan inside, with measured times if wanted. Without --profile the executable's code is not run.
-DiffSide read_side(const std::string& path, const DiffArguments& arguments) {
-  DiffSide side = diff_side(read_plan_json(path));
-  if (!arguments.profile) return side;
-  const std::vector<StepProfile> steps = profile_steps(path, arguments.options);
+void measure(DiffSide& side, const BenchOptions& options) {
+  const std::vector<StepProfile> steps = profile_steps(side.path, options);
+  if (steps.size() != side.us.size())
+    throw Error(ErrorKind::io, side.path + " is another file than a moment ago");
   for (size_t i = 0; i < steps.size(); ++i) side.us[i] = steps[i].median_us;
-  return side;
 }
 
 nlohmann::ordered_json steps_json(const DiffSide& side, const std::vector<int>& steps) {
@@ -38,18 +37,23 @@ nlohmann::ordered_json steps_json(const DiffSide& side, const std::vector<int>& 
 }
 
 void run_diff(const DiffArguments& arguments) {
-  const DiffSide a = read_side(arguments.a, arguments), b = read_side(arguments.b, arguments);
-  const PlanDiff diff = diff_plans(a, b);
+  DiffSide a = diff_side(arguments.a, read_plan_json(arguments.a));
+  DiffSide b = diff_side(arguments.b, read_plan_json(arguments.b));
+  PlanDiff diff = diff_plans(a, b);
+  if (arguments.profile) {
+    measure(a, arguments.options);
+    measure(b, arguments.options);
+    diff = diff_plans(a, b);
+  }
+  const char* times = arguments.profile ? "measured" : "predicted";
   if (!arguments.json) {
     constexpr size_t kListed = 20;  // of the shared kernels: a screen
-    fmt::print("{} times\n{}", arguments.profile ? "measured" : "predicted", describe(diff, a, b, kListed));
+    fmt::print("{}", describe(diff, a, b, times, kListed));
     return;
   }
-  nlohmann::ordered_json json = {{"times", arguments.profile ? "measured" : "predicted"},
-                                 {"a_us", diff.a_us},
-                                 {"b_us", diff.b_us},
-                                 {"same", nlohmann::json::array()},
-                                 {"parts", nlohmann::json::array()}};
+  nlohmann::ordered_json json = {
+      {"times", times},    {"different_networks", diff.networks}, {"a_us", diff.a_us},
+      {"b_us", diff.b_us}, {"same", nlohmann::json::array()},     {"parts", nlohmann::json::array()}};
   for (const auto& [i, j] : diff.same)
     json["same"].push_back(
         {{"a", i}, {"b", j}, {"label", a.plan.steps[i].label}, {"a_us", a.us[i]}, {"b_us", b.us[j]}});

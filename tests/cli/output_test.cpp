@@ -102,9 +102,42 @@ TEST_F(Output, DiffTellsKernelsAndTimes) {
   EXPECT_GT(json["b_us"], json["a_us"]);  // more kernels, more bytes
 
   ASSERT_EQ(run("diff --profile " + path("greedy.so") + " " + path("unfused.so")), 0) << err_;
-  for (const char* part : {"measured times", "relu", "softmax", "  - ", "  + "})
+  EXPECT_TRUE(says("- " + path("greedy.so")) && says("+ " + path("unfused.so"))) << out_;
+  for (const char* part : {" kernels, measured ", "strategy unfused", "relu", "softmax", "  - ", "  + "})
     EXPECT_TRUE(says(part)) << part << " in: " << out_;
+  EXPECT_FALSE(says("not the same network")) << out_;
   expect_refused("diff " + path("greedy.so") + " " + path("net.onnx"), 7, {"net.onnx"});
+}
+
+TEST_F(Output, DiffTellsWhereNetworksDiffer) {
+  const auto one_layer = [&](const std::string& name, const std::string& node, int64_t rows, float weight) {
+    ModelBuilder b;
+    b.input("x", {rows, 64}).output("y");
+    b.floats("w", {64, 32}, std::vector<float>(64 * 32, weight));
+    b.node("MatMul", {"x", "w"}, {"y"}, node);
+    write_model(name + ".onnx", b);
+    ASSERT_EQ(run("compile " + path(name + ".onnx") + " -o " + path(name + ".so") +
+                  " --threads 1 --no-measure --profile-db " + path("k.db")),
+              0)
+        << err_;
+  };
+  one_layer("first", "layer", 8, 0.5f);
+  one_layer("trained", "layer", 8, 0.25f);
+  one_layer("longer", "layer", 9, 0.5f);
+  one_layer("another", "head", 9, 0.5f);
+  const auto differences = [&](const std::string& other) {
+    EXPECT_EQ(run("diff --json " + path("first.so") + " " + path(other)), 0) << err_;
+    return Json::parse(out_)["different_networks"].get<std::vector<std::string>>();
+  };
+  EXPECT_EQ(differences("first.so"), std::vector<std::string>{});
+  EXPECT_EQ(differences("trained.so"),
+            std::vector<std::string>{"operators or weights differ, inputs and outputs do not"});
+  EXPECT_EQ(differences("longer.so").size(), 2u);
+  ASSERT_EQ(run("diff " + path("first.so") + " " + path("longer.so")), 0) << err_;
+  EXPECT_TRUE(says("not the same network: input 'x' is f32[8x64] in the first and f32[9x64] in the second"))
+      << out_;
+  expect_refused("diff " + path("first.so") + " " + path("another.so"), 3,
+                 {"different networks", "without one ONNX node in common"});
 }
 
 TEST_F(Output, DoctorIsReadByPeople) {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "korch/base/error.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {
@@ -39,6 +40,52 @@ double difference(double a_us, double b_us) {
   return std::abs(b_us - a_us);
 }
 
+// What one has and the other has not, or has otherwise. `what`: "input" or "output".
+void compare_io(const char* what, const std::vector<PlanIo>& a, const std::vector<PlanIo>& b,
+                std::vector<std::string>& differences) {
+  std::map<std::string, TensorType> of_b;
+  for (const PlanIo& io : b) of_b.emplace(io.name, io.type);
+  for (const PlanIo& io : a) {
+    const auto found = of_b.find(io.name);
+    if (found == of_b.end()) {
+      differences.push_back(fmt::format("{} '{}' is only in the first", what, io.name));
+      continue;
+    }
+    if (found->second != io.type)
+      differences.push_back(fmt::format("{} '{}' is {} in the first and {} in the second", what, io.name,
+                                        to_string(io.type), to_string(found->second)));
+    of_b.erase(found);
+  }
+  for (const PlanIo& io : b)
+    if (of_b.contains(io.name))
+      differences.push_back(fmt::format("{} '{}' is only in the second", what, io.name));
+}
+
+std::vector<std::string> compare_networks(const Plan& a, const Plan& b) {
+  std::vector<std::string> differences;
+  compare_io("input", a.inputs, b.inputs, differences);
+  compare_io("output", a.outputs, b.outputs, differences);
+  const std::string &a_hash = a.report.network, &b_hash = b.report.network;
+  if (differences.empty() && !a_hash.empty() && !b_hash.empty() && a_hash != b_hash)
+    differences.push_back("operators or weights differ, inputs and outputs do not");
+  return differences;
+}
+
+bool share_nodes(const Plan& a, const Plan& b) {
+  std::set<std::string> nodes;
+  for (const PlanStep& step : a.steps) nodes.insert(step.onnx_nodes.begin(), step.onnx_nodes.end());
+  return std::any_of(b.steps.begin(), b.steps.end(), [&](const PlanStep& step) {
+    return std::any_of(step.onnx_nodes.begin(), step.onnx_nodes.end(),
+                       [&](const std::string& node) { return nodes.contains(node); });
+  });
+}
+
+std::string side_line(char sign, const DiffSide& side, const std::string& times, double us) {
+  const PlanReport& r = side.plan.report;
+  return fmt::format("{} {}: {} kernels, {} {:.2f} us; {}, strategy {}, accuracy {}, {}\n", sign, side.path,
+                     side.plan.steps.size(), times, us, r.model, r.strategy, r.accuracy, r.target);
+}
+
 std::string step_line(const char* sign, const DiffSide& side, int step) {
   const PlanStep& s = side.plan.steps[step];
   return fmt::format("  {} {:10.2f} us  step {:4}  {} [{}]\n", sign, side.us[step], step, s.label,
@@ -47,8 +94,9 @@ std::string step_line(const char* sign, const DiffSide& side, int step) {
 
 }  // namespace
 
-DiffSide diff_side(const std::string& plan_json) {
+DiffSide diff_side(const std::string& path, const std::string& plan_json) {
   DiffSide side;
+  side.path = path;
   side.plan = plan_from_json(plan_json);
   const nlohmann::json json = nlohmann::json::parse(plan_json);
   for (const PlanStep& step : side.plan.steps) {
@@ -60,6 +108,11 @@ DiffSide diff_side(const std::string& plan_json) {
 
 PlanDiff diff_plans(const DiffSide& a, const DiffSide& b) {
   PlanDiff diff;
+  diff.networks = compare_networks(a.plan, b.plan);
+  if (!diff.networks.empty() && !share_nodes(a.plan, b.plan))
+    throw Error(ErrorKind::invalid,
+                fmt::format("{} and {} are of different networks, without one ONNX node in common: {}",
+                            a.path, b.path, fmt::join(diff.networks, "; ")));
   const size_t a_steps = a.plan.steps.size(), steps = a_steps + b.plan.steps.size();
   const auto nodes = [&](size_t i) -> const std::vector<std::string>& {
     return i < a_steps ? a.plan.steps[i].onnx_nodes : b.plan.steps[i - a_steps].onnx_nodes;
@@ -105,10 +158,12 @@ PlanDiff diff_plans(const DiffSide& a, const DiffSide& b) {
   return diff;
 }
 
-std::string describe(const PlanDiff& diff, const DiffSide& a, const DiffSide& b, size_t same_limit) {
-  std::string text =
-      fmt::format("{} kernels, {:.2f} us -> {} kernels, {:.2f} us; {} the same\n", a.plan.steps.size(),
-                  diff.a_us, b.plan.steps.size(), diff.b_us, diff.same.size());
+std::string describe(const PlanDiff& diff, const DiffSide& a, const DiffSide& b, const std::string& times,
+                     size_t same_limit) {
+  std::string text = side_line('-', a, times, diff.a_us) + side_line('+', b, times, diff.b_us);
+  if (!diff.networks.empty())
+    text += fmt::format("not the same network: {}\n", fmt::join(diff.networks, "; "));
+  text += fmt::format("{} kernels the same for the same ONNX nodes\n", diff.same.size());
   for (const DiffPart& part : diff.parts) {
     text += fmt::format(
         "\n{:.2f} us -> {:.2f} us: {}\n", part.a_us, part.b_us,

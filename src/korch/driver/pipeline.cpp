@@ -10,6 +10,7 @@
 
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
+#include "korch/base/hash.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
 #include "korch/candidate/enumerate.h"
@@ -69,6 +70,7 @@ class Compilation {
     if (stopped("import")) return result_;
 
     report_warnings();
+    network_ = hash_text(print(imported)).hex();  // the text has the hashes of the weights
     const Graph primitive = stage("fission", [&] { return fission(imported); });
     dump("2-primitive.txt", [&] { return print(primitive); });
     if (stopped("fission")) return result_;
@@ -357,6 +359,7 @@ class Compilation {
       if (const auto rule = rule_of_.find(id); rule != rule_of_.end())
         ++report.alternatives_used[rule->second];
     report.model = name_;
+    report.network = network_;
     report.strategy = korch::name(options_.strategy);
     if (options_.strategy == Strategy::random) report.strategy += fmt::format(":{}", options_.random_seed);
     report.accuracy = options_.accuracy == Accuracy::strict ? "strict" : "standard";
@@ -487,7 +490,7 @@ class Compilation {
     return row.median_us;
   }
 
-  std::string name_;
+  std::string name_, network_;  // the network's file; its hash
   CompileOptions options_;
   FileRoles files_;
   const Deadline deadline_;  // of the whole, where there is a budget

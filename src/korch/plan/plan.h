@@ -80,6 +80,7 @@ struct StruckKernel {
 
 struct PlanReport {
   std::string model, strategy, accuracy, solver_status, target;
+  std::string network;  // hash of the imported network, weights included; empty in older executables
   double objective_us = 0, bound_us = 0, gap = 0;
   int primitives = 0, candidates = 0, columns = 0, solves = 0, cuts = 0;
   std::optional<double> execution_states;  // of the primitives without alternatives; none: too many to count

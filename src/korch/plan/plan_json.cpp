@@ -168,6 +168,7 @@ Json to_json(const PlanReport& r) {
     runs.push_back(
         {{"plan", run.plan}, {"predicted_us", run.predicted_us}, {"measured_us", run.measured_us}});
   return {{"model", r.model},
+          {"network", r.network},
           {"strategy", r.strategy},
           {"accuracy", r.accuracy},
           {"target", r.target},
@@ -207,6 +208,7 @@ Json to_json(const PlanReport& r) {
 PlanReport report_from(const Json& json) {
   PlanReport r;
   r.model = json.at("model");
+  r.network = json.value("network", "");
   r.strategy = json.at("strategy");
   r.accuracy = json.at("accuracy");
   r.target = json.at("target");
