@@ -1,4 +1,4 @@
-#include "korch/driver/bench.h"
+#include "korch/inspect/bench.h"
 
 #include <fmt/format.h>
 

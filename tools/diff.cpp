@@ -1,4 +1,4 @@
-#include "korch/driver/diff.h"
+#include "korch/inspect/diff.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "korch/base/error.h"
-#include "korch/driver/bench.h"
+#include "korch/inspect/bench.h"
 #include "korch/package/executable.h"
 #include "verbs.h"
 

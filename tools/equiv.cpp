@@ -4,8 +4,8 @@
 
 #include "cli.h"
 #include "korch/base/error.h"
-#include "korch/driver/verify.h"
 #include "korch/fission/fission.h"
+#include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"
 #include "korch/rewrite/equivalence.h"
 #include "verbs.h"

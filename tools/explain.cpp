@@ -1,4 +1,4 @@
-#include "korch/driver/explain.h"
+#include "korch/inspect/explain.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
-#include "korch/driver/bench.h"
+#include "korch/inspect/bench.h"
 #include "korch/package/executable.h"
 #include "korch/package/sources.h"
 #include "korch/plan/plan_json.h"

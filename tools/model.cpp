@@ -8,7 +8,7 @@
 #include "korch/base/error.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
-#include "korch/driver/saved_inputs.h"
+#include "korch/inspect/saved_inputs.h"
 #include "korch/onnx/models.h"
 #include "korch/tensor/npy.h"
 #include "verbs.h"

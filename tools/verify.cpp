@@ -1,4 +1,4 @@
-#include "korch/driver/verify.h"
+#include "korch/inspect/verify.h"
 
 #include <fmt/format.h>
 

@@ -20,7 +20,7 @@
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/driver/pipeline.h"
-#include "korch/driver/verify.h"
+#include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"
 #include "verbs.h"
 

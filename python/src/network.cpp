@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "korch/base/error.h"
-#include "korch/driver/explain.h"
+#include "korch/inspect/explain.h"
 #include "korch/package/sources.h"
 #include "korch/plan/plan_json.h"
 #include "korch/report/report.h"

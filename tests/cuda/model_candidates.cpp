@@ -6,10 +6,10 @@
 #include <unordered_set>
 
 #include "korch/codegen/loop/loop_family.h"
-#include "korch/driver/strategy.h"
 #include "korch/fission/fission.h"
 #include "korch/onnx/import.h"
 #include "korch/onnx/models.h"
+#include "korch/search/strategy.h"
 
 namespace korch::testing {
 namespace {

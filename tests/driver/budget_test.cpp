@@ -3,7 +3,7 @@
 
 #include "korch/base/files.h"
 #include "korch/driver/pipeline.h"
-#include "korch/driver/verify.h"
+#include "korch/inspect/verify.h"
 
 namespace korch {
 namespace {

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "korch/base/files.h"
-#include "korch/driver/bench.h"
-#include "korch/driver/explain.h"
 #include "korch/driver/pipeline.h"
-#include "korch/driver/verify.h"
+#include "korch/inspect/bench.h"
+#include "korch/inspect/explain.h"
+#include "korch/inspect/verify.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/export.h"
 #include "korch/onnx/import.h"

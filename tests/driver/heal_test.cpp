@@ -9,8 +9,8 @@
 
 #include "korch/base/files.h"
 #include "korch/codegen/cpu/compiler.h"
-#include "korch/driver/explain.h"
-#include "korch/driver/verify.h"
+#include "korch/inspect/explain.h"
+#include "korch/inspect/verify.h"
 #include "korch/package/executable.h"
 #include "korch/plan/plan_json.h"
 

@@ -80,7 +80,7 @@ void GraphMaker::note(ValueId value, HostTensor number) {
 ValueId GraphMaker::input(const TensorType& type) {
   const ValueId value = graph_.add_input(type, "x" + std::to_string(inputs_++));
   HostTensor number = random_tensor(type, Contents::normal, random.bits());
-  if (is_integer(type.dtype)) {  // as driver/verify.h draws them: small, never negative
+  if (is_integer(type.dtype)) {  // as inspect/verify.h draws them: small, never negative
     HostTensor small(TensorType{DType::i64, type.shape});
     for (int64_t i = 0; i < small.elements(); ++i) small.mutable_data<int64_t>()[i] = random.below(2);
     number = converted(small, type.dtype);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/driver/plan_builder.h"
+#include "korch/search/plan_builder.h"
 #include "korch/target/target.h"
 
 namespace korch::fuzz {

@@ -6,14 +6,14 @@
 #include <cstring>
 
 #include "graph_maker.h"
-#include "korch/driver/plan_builder.h"
-#include "korch/driver/strategy.h"
-#include "korch/driver/verify.h"
 #include "korch/fission/fission.h"
+#include "korch/inspect/verify.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/export.h"
 #include "korch/onnx/import.h"
+#include "korch/search/plan_builder.h"
+#include "korch/search/strategy.h"
 #include "korch/tensor/npy.h"
 #include "plan_runner.h"
 

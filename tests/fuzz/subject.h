@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "korch/driver/plan_builder.h"
-#include "korch/driver/random_plan.h"
 #include "korch/rewrite/alternatives.h"
+#include "korch/search/plan_builder.h"
+#include "korch/search/random_plan.h"
 #include "oracle.h"
 
 namespace korch::fuzz {

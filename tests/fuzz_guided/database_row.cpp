@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "korch/base/files.h"
-#include "korch/driver/solve_memo.h"
 #include "korch/profile/database.h"
 #include "korch/profile/peaks_text.h"
+#include "korch/search/solve_memo.h"
 #include "refusal.h"
 #include "target.h"
 

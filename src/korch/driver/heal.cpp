@@ -5,7 +5,7 @@
 #include <set>
 
 #include "korch/driver/reproducer.h"
-#include "korch/driver/verify.h"
+#include "korch/inspect/verify.h"
 #include "korch/runtime/library.h"
 
 namespace korch {

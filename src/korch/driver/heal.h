@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "korch/base/deadline.h"
-#include "korch/driver/bisect.h"
 #include "korch/driver/pipeline.h"
+#include "korch/inspect/bisect.h"
 #include "korch/profile/strikes.h"
 
 namespace korch {

@@ -16,14 +16,11 @@
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
-#include "korch/driver/bench.h"
-#include "korch/driver/columns.h"
 #include "korch/driver/heal.h"
-#include "korch/driver/plan_builder.h"
 #include "korch/driver/plan_chooser.h"
-#include "korch/driver/random_plan.h"
-#include "korch/driver/saved_inputs.h"
 #include "korch/fission/fission.h"
+#include "korch/inspect/bench.h"
+#include "korch/inspect/saved_inputs.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
 #include "korch/package/package.h"
@@ -31,6 +28,9 @@
 #include "korch/profile/footprint.h"
 #include "korch/profile/peaks.h"
 #include "korch/rewrite/alternatives.h"
+#include "korch/search/columns.h"
+#include "korch/search/plan_builder.h"
+#include "korch/search/random_plan.h"
 
 namespace korch {
 namespace {

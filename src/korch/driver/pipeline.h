@@ -6,9 +6,9 @@
 #include <string>
 
 #include "korch/codegen/implementation.h"
-#include "korch/driver/strategy.h"
 #include "korch/ir/graph.h"
 #include "korch/plan/plan.h"
+#include "korch/search/strategy.h"
 
 namespace korch {
 

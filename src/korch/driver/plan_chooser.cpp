@@ -15,13 +15,13 @@
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
 #include "korch/codegen/cpu/compiler.h"
-#include "korch/driver/bench.h"
-#include "korch/driver/learned_bounds.h"
-#include "korch/driver/plain_linear.h"
-#include "korch/driver/plan_builder.h"
+#include "korch/inspect/bench.h"
 #include "korch/ir/text.h"
 #include "korch/package/package.h"
 #include "korch/plan/plan_json.h"
+#include "korch/search/learned_bounds.h"
+#include "korch/search/plain_linear.h"
+#include "korch/search/plan_builder.h"
 
 namespace korch {
 namespace {

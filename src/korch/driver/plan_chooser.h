@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "korch/base/deadline.h"
-#include "korch/driver/columns.h"
 #include "korch/driver/pipeline.h"
-#include "korch/driver/solve_memo.h"
 #include "korch/profile/database.h"
 #include "korch/profile/kernel_bank.h"
 #include "korch/profile/strikes.h"
+#include "korch/search/columns.h"
+#include "korch/search/solve_memo.h"
 
 namespace korch {
 

@@ -1,5 +1,5 @@
 // What learned bounds say of kernels of one kind: layout changes, each of which could take 100 us at best.
-#include "korch/driver/learned_bounds.h"
+#include "korch/search/learned_bounds.h"
 
 #include <gtest/gtest.h>
 

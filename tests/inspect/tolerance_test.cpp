@@ -1,12 +1,12 @@
 // The tolerance: honest float32 evaluations stay within it, errors put in do not.
-#include "korch/driver/tolerance.h"
+#include "korch/inspect/tolerance.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "korch/driver/verify.h"
 #include "korch/fission/fission.h"
+#include "korch/inspect/verify.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "korch/driver/columns.h"
 #include "korch/plan/plan.h"
 #include "korch/profile/kernel_bank.h"
+#include "korch/search/columns.h"
 
 namespace korch {
 

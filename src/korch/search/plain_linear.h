@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "korch/driver/columns.h"
+#include "korch/search/columns.h"
 
 namespace korch {
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "korch/driver/strategy.h"
+#include "korch/search/strategy.h"
 
 namespace korch {
 namespace {

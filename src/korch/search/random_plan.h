@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "korch/driver/columns.h"
 #include "korch/profile/kernel_bank.h"
+#include "korch/search/columns.h"
 
 namespace korch {
 

@@ -1,4 +1,4 @@
-#include "korch/driver/solve_memo.h"
+#include "korch/search/solve_memo.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "korch/base/deadline.h"
-#include "korch/driver/bisect.h"
-#include "korch/driver/tolerance.h"
+#include "korch/inspect/bisect.h"
+#include "korch/inspect/tolerance.h"
 #include "korch/ir/graph.h"
 
 namespace korch {

@@ -1,4 +1,4 @@
-#include "korch/driver/diff.h"
+#include "korch/inspect/diff.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "korch/driver/plain_linear.h"
+#include "korch/search/plain_linear.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,11 +1,11 @@
-#include "korch/driver/executable_inputs.h"
+#include "korch/inspect/executable_inputs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "korch/base/error.h"
-#include "korch/driver/verify.h"
+#include "korch/inspect/verify.h"
 #include "korch/tensor/npy.h"
 
 namespace korch {

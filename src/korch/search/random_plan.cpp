@@ -1,4 +1,4 @@
-#include "korch/driver/random_plan.h"
+#include "korch/search/random_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "korch/driver/plan_builder.h"
+#include "korch/search/plan_builder.h"
 
 namespace korch {
 namespace {

@@ -1,4 +1,4 @@
-#include "korch/driver/bisect.h"
+#include "korch/inspect/bisect.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/driver/tolerance.h"
+#include "korch/inspect/tolerance.h"
 #include "korch/ir/graph.h"
 #include "korch/package/loaded.h"
 

@@ -1,4 +1,4 @@
-#include "korch/driver/learned_bounds.h"
+#include "korch/search/learned_bounds.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

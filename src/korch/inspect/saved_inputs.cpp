@@ -1,11 +1,11 @@
-#include "korch/driver/saved_inputs.h"
+#include "korch/inspect/saved_inputs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "korch/base/files.h"
-#include "korch/driver/verify.h"
+#include "korch/inspect/verify.h"
 #include "korch/tensor/npy.h"
 
 namespace korch {

@@ -1,4 +1,4 @@
-#include "korch/driver/bench.h"
+#include "korch/inspect/bench.h"
 
 #include <sys/resource.h>
 
@@ -9,7 +9,7 @@
 
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
-#include "korch/driver/executable_inputs.h"
+#include "korch/inspect/executable_inputs.h"
 #include "korch/package/loaded.h"
 #include "korch/plan/plan_json.h"
 

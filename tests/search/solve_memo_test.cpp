@@ -1,5 +1,5 @@
 // A remembered solution is untrusted text: what is no plan of the problem is nothing.
-#include "korch/driver/solve_memo.h"
+#include "korch/search/solve_memo.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "korch/driver/explain.h"
+#include "korch/inspect/explain.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

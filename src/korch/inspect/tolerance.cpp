@@ -1,4 +1,4 @@
-#include "korch/driver/tolerance.h"
+#include "korch/inspect/tolerance.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "korch/driver/strategy.h"
+#include "korch/search/strategy.h"
 
 #include <algorithm>
 #include <set>

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "korch/driver/columns.h"
+#include "korch/search/columns.h"
 
 namespace korch {
 

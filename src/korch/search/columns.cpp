@@ -1,4 +1,4 @@
-#include "korch/driver/columns.h"
+#include "korch/search/columns.h"
 
 #include <fmt/format.h>
 

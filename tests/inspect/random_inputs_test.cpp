@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "korch/driver/verify.h"
+#include "korch/inspect/verify.h"
 #include "korch/ir/text.h"
 
 namespace korch {

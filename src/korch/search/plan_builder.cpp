@@ -1,4 +1,4 @@
-#include "korch/driver/plan_builder.h"
+#include "korch/search/plan_builder.h"
 
 #include <fmt/format.h>
 

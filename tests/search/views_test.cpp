@@ -1,7 +1,7 @@
 // Reshapes that are views: checked against the offset of every element.
 #include <gtest/gtest.h>
 
-#include "korch/driver/columns.h"
+#include "korch/search/columns.h"
 
 namespace korch {
 namespace {
