@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 
-#include "korch/solve/problem.h"
+#include "korch/solve/lazy.h"
 
 namespace korch {
 namespace {
@@ -42,10 +41,18 @@ struct Builder {
   }
 };
 
+Solution solve_buildable(const Problem& problem, Builder& builder, const SolveOptions& options = {}) {
+  BuildableSolver solver(problem, options);
+  bool can_be_built = false;
+  while (const std::optional<std::vector<int>> plan = solver.next(can_be_built))
+    can_be_built = builder(*plan);
+  return solver.result();
+}
+
 TEST(SolveBuildable, GoesOnUntilThePlanCanBeBuilt) {
   Problem problem = ways_to_one_output(6);
   Builder builder{problem, 4};
-  const Solution solution = solve_buildable(problem, std::ref(builder));
+  const Solution solution = solve_buildable(problem, builder);
   EXPECT_EQ(solution.status, SolveStatus::optimal);
   EXPECT_EQ(solution.chosen, std::vector<int>{4});
   EXPECT_EQ(solution.objective_us, 5);
@@ -55,7 +62,7 @@ TEST(SolveBuildable, GoesOnUntilThePlanCanBeBuilt) {
 TEST(SolveBuildable, NothingCanBeBuilt) {
   Problem problem = ways_to_one_output(3);
   Builder builder{problem, 3};
-  EXPECT_EQ(solve_buildable(problem, std::ref(builder)).status, SolveStatus::infeasible);
+  EXPECT_EQ(solve_buildable(problem, builder).status, SolveStatus::infeasible);
 }
 
 // Its limit is for all that it solves, however often something is refused; without any time there is still a
@@ -63,7 +70,7 @@ TEST(SolveBuildable, NothingCanBeBuilt) {
 TEST(SolveBuildable, WithoutTimeThePlanIsNotProven) {
   Problem problem = ways_to_one_output(6);
   Builder builder{problem, 2};
-  const Solution solution = solve_buildable(problem, std::ref(builder), {.time_limit_s = 0, .start = {}});
+  const Solution solution = solve_buildable(problem, builder, {.time_limit_s = 0, .start = {}});
   EXPECT_EQ(solution.chosen, std::vector<int>{2});
   EXPECT_LE(solution.bound_us, solution.objective_us);
 }

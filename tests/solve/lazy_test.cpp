@@ -1,16 +1,48 @@
+#include "korch/solve/lazy.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "instances.h"
 #include "korch/solve/orchestrator.h"
-#include "korch/solve/problem.h"
 
 namespace korch {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+using Costs = std::function<bool(const std::vector<int>&)>;  // false: nothing was learnt
+
+// What answers the solver's questions; who has no answer is not asked.
+struct Answers {
+  Costs costs = [](const std::vector<int>&) { return false; };
+  Costs second_look = nullptr;
+  std::function<Solution(const Solution&)> other_plan = nullptr;
+};
+
+LazyResult solve_lazily(Problem& problem, const Answers& answers, const SolveOptions& options = {}) {
+  LazySolver solver(problem, {.solve = options,
+                              .second_looks = answers.second_look != nullptr,
+                              .other_plan = answers.other_plan != nullptr});
+  Answer answer;
+  while (const std::optional<Question> question = solver.next(answer)) {
+    answer = {};
+    switch (question->kind) {
+      case Question::Kind::costs:
+        answer.has_learnt = answers.costs(question->columns);
+        break;
+      case Question::Kind::second_look:
+        answer.has_learnt = answers.second_look(question->columns);
+        break;
+      case Question::Kind::other_plan:
+        answer.plan = answers.other_plan(question->best);
+    }
+  }
+  return solver.result();
+}
 
 struct Lazy {
   Problem problem;
@@ -18,19 +50,17 @@ struct Lazy {
   int measured = 0, calls = 0;
 
   LazyResult run(const SolveOptions& options = {}) {
-    return solve_lazily(
-        problem,
-        [&](const std::vector<int>& columns) {
-          ++calls;
-          for (const int k : columns) {
-            EXPECT_FALSE(problem.columns[k].measured);
-            problem.columns[k].measured = true;
-            problem.columns[k].cost_us = costs[k];
-            ++measured;
-          }
-          return true;
-        },
-        options);
+    const auto measure = [&](const std::vector<int>& columns) {
+      ++calls;
+      for (const int k : columns) {
+        EXPECT_FALSE(problem.columns[k].measured);
+        problem.columns[k].measured = true;
+        problem.columns[k].cost_us = costs[k];
+        ++measured;
+      }
+      return true;
+    };
+    return solve_lazily(problem, {.costs = measure}, options);
   }
   Solution exhaustive() const {
     Problem all = problem;
@@ -82,14 +112,15 @@ TEST(Lazy, FirstLooksAreNotTheAnswer) {
     Problem problem = random_graph_problem(random);
     const std::vector<double> costs = true_costs(problem, i);
     std::vector<bool> seen(costs.size());
-    const LazyResult result = solve_lazily(problem, [&](const std::vector<int>& columns) {
+    const auto measure = [&](const std::vector<int>& columns) {
       for (const int k : columns) {
         problem.columns[k].measured = seen[k];
         problem.columns[k].cost_us = costs[k] * (seen[k] ? 1 : 0.9 + 0.2 * static_cast<double>(random() % 2));
         seen[k] = true;
       }
       return true;
-    });
+    };
+    const LazyResult result = solve_lazily(problem, {.costs = measure});
     expect_measured(problem, costs, result.solution);
   }
 }
@@ -112,8 +143,7 @@ TEST(Lazy, SecondLooksFindDisturbedKernels) {
       exact.columns[k].measured = column.measured = true;
     }
     Problem looked_at = problem;
-    SolveOptions options;
-    options.second_look = [&](const std::vector<int>& columns) {
+    const auto look = [&](const std::vector<int>& columns) {
       for (const int k : columns) {
         EXPECT_TRUE(looked_at.columns[k].may_cost_less);
         looked_at.columns[k].may_cost_less = false;
@@ -121,11 +151,10 @@ TEST(Lazy, SecondLooksFindDisturbedKernels) {
       }
       return true;
     };
-    const Measure nothing = [](const std::vector<int>&) { return false; };
-    const LazyResult again = solve_lazily(looked_at, nothing, options);
+    const LazyResult again = solve_lazily(looked_at, {.second_look = look});
     if (again.solution.status != SolveStatus::optimal) continue;
     for (const int k : again.solution.chosen) again_us += costs[k];
-    for (const int k : solve_lazily(problem, nothing).solution.chosen) once_us += costs[k];
+    for (const int k : solve_lazily(problem, {}).solution.chosen) once_us += costs[k];
     true_us += solve(exact).objective_us;
   }
   EXPECT_GT(once_us, true_us);
@@ -198,14 +227,15 @@ TEST(Lazy, NothingCanBeBuilt) {
 TEST(Lazy, ColumnsMeasuredAlongCount) {
   Problem problem = two_ways();
   int calls = 0;
-  const LazyResult result = solve_lazily(problem, [&](const std::vector<int>&) {
+  const auto measure = [&](const std::vector<int>&) {
     ++calls;
     for (Column& column : problem.columns) {
       column.measured = true;
       column.cost_us = 5;
     }
     return true;
-  });
+  };
+  const LazyResult result = solve_lazily(problem, {.costs = measure});
   EXPECT_EQ(calls, 1);
   EXPECT_TRUE(result.certified);
   EXPECT_EQ(result.solution.objective_us, 5);
@@ -216,13 +246,14 @@ TEST(Lazy, TellsPlansThatAreNearlyAsGood) {
   Problem problem = two_ways();
   problem.columns.push_back(problem.columns[0]);
   const std::vector<double> costs = {5.05, 5, 9};
-  const LazyResult result = solve_lazily(problem, [&](const std::vector<int>& columns) {
+  const auto measure = [&](const std::vector<int>& columns) {
     for (const int column : columns) {
       problem.columns[column].measured = true;
       problem.columns[column].cost_us = costs[column];
     }
     return true;
-  });
+  };
+  const LazyResult result = solve_lazily(problem, {.costs = measure});
   EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
   EXPECT_EQ(result.others, (std::vector<CostedPlan>{{5.05, {0}}}));
 }
@@ -232,9 +263,8 @@ TEST(Lazy, TakesAnotherPlanThatTurnsOutCheaper) {
   Problem problem = two_ways();
   problem.columns[0].cost_us = 9;
   problem.columns[1].measured = true;
-  SolveOptions options;
   int calls = 0;
-  options.other_plan = [&](const Solution& best) {
+  const auto other_plan = [&](const Solution& best) {
     ++calls;
     EXPECT_EQ(best.chosen, std::vector<int>{1});
     EXPECT_EQ(best.objective_us, 3);
@@ -245,8 +275,7 @@ TEST(Lazy, TakesAnotherPlanThatTurnsOutCheaper) {
     other.seconds = 17;
     return other;
   };
-  const LazyResult result = solve_lazily(
-      problem, [](const std::vector<int>&) { return false; }, options);
+  const LazyResult result = solve_lazily(problem, {.other_plan = other_plan});
   EXPECT_EQ(calls, 1);
   EXPECT_GT(result.solution.seconds, 17);
   EXPECT_EQ(result.solution.chosen, std::vector<int>{0});
@@ -257,10 +286,8 @@ TEST(Lazy, TakesAnotherPlanThatTurnsOutCheaper) {
 TEST(Lazy, KeepsItsProofWhereTheOtherPlanIsTheSame) {
   Problem problem = two_ways();
   for (Column& column : problem.columns) column.measured = true;
-  SolveOptions options;
-  options.other_plan = [](const Solution& best) { return best; };
-  const LazyResult result = solve_lazily(
-      problem, [](const std::vector<int>&) { return false; }, options);
+  const auto same = [](const Solution& best) { return best; };
+  const LazyResult result = solve_lazily(problem, {.other_plan = same});
   EXPECT_EQ(result.solution.status, SolveStatus::optimal);
   EXPECT_EQ(result.solution.bound_us, 2);
 }
@@ -295,8 +322,7 @@ TEST(Lazy, StopsWhenNothingMoreIsMeasured) {
   problem.columns[1].measured = true;
   SolveOptions options;
   options.start = {1};
-  const LazyResult result = solve_lazily(
-      problem, [](const std::vector<int>&) { return false; }, options);
+  const LazyResult result = solve_lazily(problem, {}, options);
   EXPECT_EQ(result.solution.status, SolveStatus::feasible);
   EXPECT_EQ(result.solution.chosen, std::vector<int>{1});
   EXPECT_FALSE(result.certified);

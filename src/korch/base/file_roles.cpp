@@ -23,9 +23,21 @@ FileIdentity identify(const std::string& path) {
 }
 
 void FileRoles::add(const std::string& role, const std::string& path, bool written) {
-  const auto [known, is_new] = uses_.insert({identify(path), {role, written}});
+  const FileIdentity identity = identify(path);
+  auto known = uses_.find(identity);
+  // The number may be that of a file which has been replaced, and be another one's now.
+  if (known != uses_.end() && identify(known->second.path) != identity) {
+    const Use replaced = known->second;
+    uses_.erase(known);
+    uses_.insert_or_assign(identify(replaced.path), replaced);
+    known = uses_.find(identity);
+  }
+  if (known == uses_.end()) {
+    uses_[identity] = {role, path, written};
+    return;
+  }
   Use& use = known->second;
-  if (!is_new && use.role != role && (use.written || written))
+  if (use.role != role && (use.written || written))
     throw Error(ErrorKind::usage,
                 fmt::format("{} and {} would be the same file, '{}'; give one of them another name", use.role,
                             role, path));

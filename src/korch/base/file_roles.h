@@ -20,7 +20,7 @@ FileIdentity identify(const std::string& path);
 
 // The files of one command, so that none is written over another. A role is what a message calls a file ("the
 // model"). Both functions throw Error{usage}, naming both roles and the path, where something that is written
-// would be a file that has another role.
+// would be a file that has another role. A file that has been replaced since (base/files.h) keeps its role.
 class FileRoles {
  public:
   void reads(const std::string& role, const std::string& path) { add(role, path, false); }
@@ -28,7 +28,7 @@ class FileRoles {
 
  private:
   struct Use {
-    std::string role;
+    std::string role, path;
     bool written = false;
   };
   void add(const std::string& role, const std::string& path, bool written);

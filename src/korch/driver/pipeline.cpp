@@ -16,8 +16,8 @@
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
-#include "korch/driver/plan_chooser.h"
 #include "korch/fission/fission.h"
 #include "korch/inspect/bench.h"
 #include "korch/inspect/saved_inputs.h"
@@ -28,6 +28,7 @@
 #include "korch/profile/footprint.h"
 #include "korch/profile/peaks.h"
 #include "korch/rewrite/alternatives.h"
+#include "korch/search/bank_costs.h"
 #include "korch/search/columns.h"
 #include "korch/search/plan_builder.h"
 #include "korch/search/random_plan.h"
@@ -125,9 +126,11 @@ class Compilation {
                                    strikes());
     const Choice choice = stage("solve", [&] {
       if (options_.strategy == Strategy::random) return random_choice(graph, columns, *bank);
-      return choose_plan({&graph, &rewritten.base, &target_, &options_, database_.get(), strikes(),
-                          search_deadline(), greedy_groups_, report_.pruned},
-                         columns, *bank);
+      BankCosts costs(graph, columns, *bank);
+      ExecutableContests contests(graph, columns, *bank, target_, options_.accuracy);
+      return choose_plan({&graph, &rewritten.base, &target_, search_options(), &costs, &contests,
+                          database_.get(), strikes(), greedy_groups_, report_.pruned},
+                         columns);
     });
     report_.limits.insert(report_.limits.end(), choice.limits.begin(), choice.limits.end());
     dump("4-columns.txt", [&] { return describe(graph, columns); });  // now with costs
@@ -297,6 +300,15 @@ class Compilation {
   Deadline search_deadline() const {
     constexpr double kForTheRest = 0.2;
     return deadline_.earlier_by(kForTheRest * options_.budget_s);
+  }
+
+  SearchOptions search_options() const {
+    return {.measure = options_.measure,
+            .exhaustive = options_.exhaustive,
+            .bounds = options_.bounds,
+            .budget_s = options_.budget_s,
+            .deadline = search_deadline(),
+            .progress = [this](int64_t done, int64_t total) { progress("solve", done, total); }};
   }
 
   bool has_kernel(const Graph& graph, const Candidate& candidate) {

@@ -8,12 +8,10 @@
 #include "korch/codegen/implementation.h"
 #include "korch/ir/graph.h"
 #include "korch/plan/plan.h"
+#include "korch/search/plan_chooser.h"
 #include "korch/search/strategy.h"
 
 namespace korch {
-
-// What stands for the cost of a kernel that is not measured: see learned_bounds.h.
-enum class Bounds { analytic, learned };
 
 struct CompileOptions {
   std::string target = "native";

@@ -1,5 +1,5 @@
 // By how much results may differ from the network's: the one rule of the self-check, `korch verify`,
-// bisection and the tests (docs/design/driver.md, "Tolerance").
+// bisection and the tests (docs/design/inspect.md, "Tolerance").
 //
 // A tolerance belongs to one element of one tensor. It follows the noise that float32 rounding has there,
 // which is found by running the primitives a few times with roundings that fall at random

@@ -1,7 +1,7 @@
 // Lower bounds on latency that learn. The analytic bound (columns.h) knows peaks only, and kernels of one
 // kind stay away from them by a factor that the measurements of that kind soon tell: the least factor seen,
 // times a margin. No proof stands behind such a bound, as behind a learned quantile of a distribution; what
-// is measured below it is counted (docs/design/driver.md).
+// is measured below it is counted (docs/design/search.md).
 #pragma once
 
 #include <limits>

@@ -1,50 +1,82 @@
 #include <algorithm>
 #include <utility>
 
+#include "korch/base/conversation.h"
+#include "korch/solve/lazy.h"
 #include "korch/solve/orchestrator.h"
-#include "korch/solve/problem.h"
 
 namespace korch {
+namespace {
 
 constexpr int kNarrow = 4;           // width of the first searches
 constexpr double kLeastProof = 0.5;  // of the limit, however long it took to find a plan
 
-Solution solve_buildable(const Problem& problem, const Build& build, const SolveOptions& options) {
-  const double limit_s = time_limit_s(problem, options);
-  Orchestrator orchestrator(problem);
-  Solution best;  // of which everything can be built
-  double seconds = 0;
-  int rounds = 0;
-  const auto counted = [&](Solution solution) {
-    seconds += solution.seconds;
-    rounds += solution.rounds;
-    best.bound_us = std::max(best.bound_us, solution.bound_us);
-    solution.bound_us = best.bound_us;
-    solution.seconds = seconds;
-    solution.rounds = rounds;
-    return solution;
-  };
-  int width = std::min(kNarrow, options.width);
-  for (;;) {
-    // A search finds a plan in a fraction of what a proof takes, a narrow one in a fraction of that: most of
-    // what cannot be built goes before they begin.
-    const std::vector<int>& start = best.chosen.empty() ? options.start : best.chosen;
-    Solution found = counted(orchestrator.regress(start, width));
-    if (found.status == SolveStatus::infeasible) return found;
-    if (!build(found.chosen)) continue;
-    best = found;
-    if (std::exchange(width, options.width) < options.width && found.status != SolveStatus::optimal) continue;
-    if (found.status == SolveStatus::optimal) return best;
-    const double proof_s = std::max(limit_s - seconds, kLeastProof * limit_s);
-    found = counted(orchestrator.solve(proof_s, best.chosen, /*width=*/0));
-    if (found.status == SolveStatus::infeasible || build(found.chosen)) return found;
-    if (seconds >= limit_s) {
-      best.bound_us = std::min(found.bound_us, best.objective_us);
-      best.seconds = seconds;
-      best.rounds = rounds;
-      return best;
+}  // namespace
+
+class BuildableSolver::Loop {
+ public:
+  Loop(const Problem& problem, SolveOptions options)
+      : options_(std::move(options)), limit_s_(time_limit_s(problem, options_)), orchestrator_(problem) {
+    conversation_.begin(run());
+  }
+
+  std::optional<std::vector<int>> next(bool can_be_built) { return conversation_.next(can_be_built); }
+  Solution& result() { return conversation_.result(); }
+
+ private:
+  Task<Solution> run() {
+    int width = std::min(kNarrow, options_.width);
+    for (;;) {
+      // A search finds a plan in a fraction of what a proof takes, a narrow one in a fraction of that: most
+      // of what cannot be built goes before they begin.
+      const std::vector<int>& start = best_.chosen.empty() ? options_.start : best_.chosen;
+      Solution found = counted(orchestrator_.regress(start, width));
+      if (found.status == SolveStatus::infeasible) co_return found;
+      if (!co_await conversation_.ask(found.chosen)) continue;
+      best_ = found;
+      if (std::exchange(width, options_.width) < options_.width && found.status != SolveStatus::optimal)
+        continue;
+      if (found.status == SolveStatus::optimal) co_return best_;
+      const double proof_s = std::max(limit_s_ - seconds_, kLeastProof * limit_s_);
+      found = counted(orchestrator_.solve(proof_s, best_.chosen, /*width=*/0));
+      if (found.status == SolveStatus::infeasible) co_return found;
+      if (co_await conversation_.ask(found.chosen)) co_return found;
+      if (seconds_ >= limit_s_) {
+        best_.bound_us = std::min(found.bound_us, best_.objective_us);
+        best_.seconds = seconds_;
+        best_.rounds = rounds_;
+        co_return best_;
+      }
     }
   }
+
+  Solution counted(Solution solution) {
+    seconds_ += solution.seconds;
+    rounds_ += solution.rounds;
+    best_.bound_us = std::max(best_.bound_us, solution.bound_us);
+    solution.bound_us = best_.bound_us;
+    solution.seconds = seconds_;
+    solution.rounds = rounds_;
+    return solution;
+  }
+
+  const SolveOptions options_;
+  const double limit_s_;
+  Orchestrator orchestrator_;
+  Solution best_;  // of which everything can be built
+  double seconds_ = 0;
+  int rounds_ = 0;
+  Conversation<std::vector<int>, bool, Solution> conversation_;
+};
+
+BuildableSolver::BuildableSolver(const Problem& problem, SolveOptions options)
+    : loop_(std::make_unique<Loop>(problem, std::move(options))) {}
+BuildableSolver::~BuildableSolver() = default;
+std::optional<std::vector<int>> BuildableSolver::next(bool can_be_built) {
+  return loop_->next(can_be_built);
+}
+Solution& BuildableSolver::result() {
+  return loop_->result();
 }
 
 }  // namespace korch

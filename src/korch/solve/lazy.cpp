@@ -1,3 +1,5 @@
+#include "korch/solve/lazy.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -5,8 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "korch/base/conversation.h"
 #include "korch/solve/orchestrator.h"
-#include "korch/solve/problem.h"
 
 namespace korch {
 namespace {
@@ -18,28 +20,41 @@ constexpr double kLook_s = 0.05;        // about what a second look at a kernel 
 constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
 constexpr double kSearches_s = 2.5;  // what searches take beyond that, the first relaxation has all the same
 
-class LazyLoop {
+}  // namespace
+
+class LazySolver::Loop {
  public:
-  LazyLoop(Problem& problem, const Measure& measure, const SolveOptions& options)
+  Loop(Problem& problem, const LazyOptions& options)
       : problem_(problem),
-        measure_(measure),
-        second_look_(options.second_look),
+        second_looks_(options.second_looks),
         other_plan_(options.other_plan),
-        limit_s_(time_limit_s(problem, options)),
-        width_(options.width),
+        limit_s_(time_limit_s(problem, options.solve)),
+        width_(options.solve.width),
         orchestrator_(problem, options.deadline) {
     for (const Column& column : problem.columns) {
       bound_us_.push_back(column.cost_us);
       was_measured_.push_back(column.measured);
     }
-    if (!options.start.empty()) keep_if_measured(order_columns(problem, options.start));
+    if (!options.solve.start.empty()) keep_if_measured(order_columns(problem, options.solve.start));
+    conversation_.begin(run());
   }
 
-  LazyResult run() {
-    bool is_proven = find_plan();
-    while (look_again()) is_proven = find_plan();
-    if (look_at_other_plan()) is_proven = find_plan();
-    if (!is_proven) prove();
+  std::optional<Question> next(Answer answer) { return conversation_.next(std::move(answer)); }
+  LazyResult& result() { return conversation_.result(); }
+
+ private:
+  using Talk = Conversation<Question, Answer, LazyResult>;
+
+  // The question is made here: GCC 12 destroys twice what an expression with co_await initializes.
+  Talk::Asking ask(Question::Kind kind, const std::vector<int>& columns) {
+    return conversation_.ask({kind, columns, last_});
+  }
+
+  Task<LazyResult> run() {
+    bool is_proven = co_await find_plan();
+    while (co_await look_again()) is_proven = co_await find_plan();
+    if (co_await look_at_other_plan()) is_proven = co_await find_plan();
+    if (!is_proven) co_await prove();
     LazyResult result;
     result.solution = last_;
     result.solution.rounds = rounds_;
@@ -50,37 +65,37 @@ class LazyLoop {
           !was_measured_[i] && problem_.columns[i].measured && problem_.columns[i].cost_us < bound_us_[i];
     result.certified = last_.status == SolveStatus::optimal && result.bound_violations == 0;
     result.others = nearly_as_good();
-    return result;
+    co_return result;
   }
 
- private:
   // The best plan by what is known, its kernels measured, and the next, until no search finds a better one
   // than a plan that is measured throughout. True when nothing is left to prove.
-  bool find_plan() {
+  Task<bool> find_plan() {
     for (const int width : kWidths) {
-      if (width > kWidths[0] && !plan_.empty() && seconds_ > kForPlans * limit_s_) return false;
+      if (width > kWidths[0] && !plan_.empty() && seconds_ > kForPlans * limit_s_) co_return false;
       bool is_learning = true;
       while (is_learning) {
         last_ = counted(orchestrator_.regress(plan_, width));
         last_search_s_ = last_.seconds;
-        if (last_.status == SolveStatus::infeasible) return true;
+        if (last_.status == SolveStatus::infeasible) co_return true;
         const bool is_answer = last_.status == SolveStatus::optimal && is_measured(last_.chosen);
-        is_learning = is_better(last_) && (is_measured(last_.chosen) || measure(last_.chosen));
+        is_learning = is_better(last_);
+        if (is_learning && !is_measured(last_.chosen)) is_learning = co_await measure(last_.chosen);
         keep_if_measured(last_.chosen);
-        if (is_answer) return true;
+        if (is_answer) co_return true;
       }
     }
-    return false;
+    co_return false;
   }
 
   // A kernel whose measurement was disturbed is in no plan, and nobody would look at it again. So those are
   // looked at a second time that would make a better plan if all costs outside the plan were so much too
   // high, and what they would replace. False when there are none.
-  bool look_again() {
+  Task<bool> look_again() {
     constexpr double kDisturbed = 0.8;  // what a cost may fall to
     constexpr int kMostLooks = 4, kWidth = 16;
-    if (!second_look_ || looks_ == kMostLooks || plan_.empty() || seconds_ > kForLooks * limit_s_)
-      return false;
+    if (!second_looks_ || looks_ == kMostLooks || plan_.empty() || seconds_ > kForLooks * limit_s_)
+      co_return false;
     std::vector<bool> is_kept(problem_.columns.size());
     for (const int column : plan_) is_kept[column] = true;
     std::vector<double> costs_us;
@@ -94,24 +109,25 @@ class LazyLoop {
     std::vector<int> doubtful;
     std::ranges::set_symmetric_difference(sorted(plan_), sorted(other.chosen), std::back_inserter(doubtful));
     std::erase_if(doubtful, [&](int column) { return !problem_.columns[column].may_cost_less; });
-    if (doubtful.empty()) return false;
+    if (doubtful.empty()) co_return false;
     ++looks_;
-    return second_look_(doubtful);
+    co_return (co_await ask(Question::Kind::second_look, doubtful)).has_learnt;
   }
 
   // False when it is the same, and nothing was measured.
-  bool look_at_other_plan() {
-    if (!other_plan_ || plan_.empty()) return false;
+  Task<bool> look_at_other_plan() {
+    if (!other_plan_ || plan_.empty()) co_return false;
     const Solution found = last_;  // proven, maybe
     keep_plan(0);
-    const std::vector<int> other = counted(other_plan_(last_)).chosen;
+    const Answer answer = co_await ask(Question::Kind::other_plan, last_.chosen);
+    const std::vector<int> other = counted(answer.plan).chosen;
     if (other == plan_) {
       last_ = found;
-      return false;
+      co_return false;
     }
-    if (!other.empty() && cost_of(other) < cost_of(plan_)) measure(other);
+    if (!other.empty() && cost_of(other) < cost_of(plan_)) co_await measure(other);
     keep_if_measured(other);
-    return true;
+    co_return true;
   }
 
   static std::vector<int> sorted(std::vector<int> columns) {
@@ -119,8 +135,9 @@ class LazyLoop {
     return columns;
   }
 
-  // Measures what the relaxation takes, until a plan of measured kernels is as cheap as any can be.
-  void prove() {
+  // Asks for what the relaxation takes, until a plan of measured kernels is as cheap as any can be. False:
+  // the best plan that is known is the answer.
+  Task<bool> prove() {
     double bound_us = 0;
     while (bound_us == 0 || left_s() > 0) {
       bool is_learning = false;
@@ -131,39 +148,41 @@ class LazyLoop {
         seconds_ += relaxed.seconds;
         last_search_s_ = relaxed.seconds;
         bound_us = std::max(bound_us, relaxed.bound_us);
-        if (!relaxed.is_complete) return keep_plan(bound_us);
-        is_learning = measure_below(relaxed.columns, bound_us);
+        if (!relaxed.is_complete) co_return keep_plan(bound_us);
+        is_learning = co_await measure_below(relaxed.columns, bound_us);
         if (is_learning) break;
       }
       if (is_learning) continue;
       last_ = counted(orchestrator_.solve(left_s(), plan_, width_));
-      if (last_.status == SolveStatus::infeasible) return;
+      if (last_.status == SolveStatus::infeasible) co_return true;
       bound_us = std::max(bound_us, last_.bound_us);
-      if (is_measured(last_.chosen) && last_.status == SolveStatus::optimal) return;
-      if (!keep_if_measured(last_.chosen) && !measure_below(last_.chosen, bound_us)) break;
+      if (is_measured(last_.chosen) && last_.status == SolveStatus::optimal) co_return true;
+      if (keep_if_measured(last_.chosen)) continue;
+      if (!co_await measure_below(last_.chosen, bound_us)) break;
     }
-    keep_plan(bound_us);
+    co_return keep_plan(bound_us);
   }
 
   // As measure. A cost that came out below what stood for it takes the bound down to what the last relaxation
   // proves at the costs of now.
-  bool measure_below(const std::vector<int>& columns, double& bound_us) {
+  Task<bool> measure_below(const std::vector<int>& columns, double& bound_us) {
     std::vector<double> before_us;
     for (const Column& column : problem_.columns) before_us.push_back(column.cost_us);
-    const bool is_learning = measure(columns);
+    const bool is_learning = co_await measure(columns);
     bool fell = false;
     for (size_t i = 0; i < before_us.size(); ++i) fell = fell || problem_.columns[i].cost_us < before_us[i];
     if (fell) bound_us = orchestrator_.bound_now();
-    return is_learning;
+    co_return is_learning;
   }
 
-  // The best plan is the answer, not proven.
-  void keep_plan(double bound_us) {
+  // The best plan is the answer, not proven: false.
+  bool keep_plan(double bound_us) {
     last_ = Solution();
     last_.status = plan_.empty() ? SolveStatus::unknown : SolveStatus::feasible;
     last_.chosen = plan_;
     last_.objective_us = cost_of(plan_);
     last_.bound_us = std::min(bound_us, last_.objective_us);
+    return false;
   }
 
   Solution counted(Solution solution) {
@@ -180,13 +199,16 @@ class LazyLoop {
   }
 
   // Asks for the costs that are missing among `columns`; false when nothing came of it.
-  bool measure(const std::vector<int>& columns) {
+  Task<bool> measure(const std::vector<int>& columns) {
     const std::vector<int> wanted = unmeasured(columns);
-    if (wanted.empty() || !measure_(wanted)) return false;
+    if (wanted.empty()) co_return false;
+    const Answer answer = co_await ask(Question::Kind::costs, wanted);
+    if (!answer.has_learnt) co_return false;
     // A second look that takes less than a search does not wait for one.
     const std::vector<int> again = unmeasured(wanted);
-    if (!again.empty() && kLook_s * static_cast<double>(again.size()) < last_search_s_) measure_(again);
-    return true;
+    if (!again.empty() && kLook_s * static_cast<double>(again.size()) < last_search_s_)
+      co_await ask(Question::Kind::costs, again);
+    co_return true;
   }
 
   std::vector<int> unmeasured(const std::vector<int>& columns) const {
@@ -231,9 +253,7 @@ class LazyLoop {
   }
 
   Problem& problem_;
-  const Measure& measure_;
-  const Measure& second_look_;
-  const std::function<Solution(const Solution&)>& other_plan_;
+  const bool second_looks_, other_plan_;
   const double limit_s_;
   const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;
@@ -244,12 +264,17 @@ class LazyLoop {
   Solution last_;
   int rounds_ = 0, looks_ = 0;
   double seconds_ = 0, last_search_s_ = 0;
+  Talk conversation_;
 };
 
-}  // namespace
-
-LazyResult solve_lazily(Problem& problem, const Measure& measure, const SolveOptions& options) {
-  return LazyLoop(problem, measure, options).run();
+LazySolver::LazySolver(Problem& problem, LazyOptions options)
+    : loop_(std::make_unique<Loop>(problem, options)) {}
+LazySolver::~LazySolver() = default;
+std::optional<Question> LazySolver::next(Answer answer) {
+  return loop_->next(std::move(answer));
+}
+LazyResult& LazySolver::result() {
+  return loop_->result();
 }
 
 }  // namespace korch

@@ -1,7 +1,8 @@
 // The solve stage: which columns make the plan. Measures what can matter, solves, runs the solver's plan
-// against others that cost little more, and remembers the answer (docs/design/driver.md).
+// against others that cost little more, and remembers the answer (docs/design/search.md).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -9,25 +10,38 @@
 #include <vector>
 
 #include "korch/base/deadline.h"
-#include "korch/driver/pipeline.h"
 #include "korch/profile/database.h"
-#include "korch/profile/kernel_bank.h"
 #include "korch/profile/strikes.h"
 #include "korch/search/columns.h"
+#include "korch/search/contests.h"
+#include "korch/search/cost_source.h"
 #include "korch/search/solve_memo.h"
 
 namespace korch {
 
 using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>>;  // nodes, outputs
 
+// What stands for the cost of a kernel that is not measured: see learned_bounds.h.
+enum class Bounds { analytic, learned };
+
+struct SearchOptions {
+  bool measure = true;      // false: on bounds alone, among the kernels that can be built
+  bool exhaustive = false;  // measure every column
+  Bounds bounds = Bounds::learned;
+  double budget_s = 0;     // of the whole compilation; 0: no limit
+  Deadline deadline = {};  // of measuring and solving
+  std::function<void(int64_t done, int64_t total)> progress = nullptr;  // kernels measured
+};
+
 struct ChoiceRequest {
   const Graph* graph;
   const Graph* base;  // the same without alternatives
   const Target* target;
-  const CompileOptions* options;
-  Database* database;                 // may be null
+  SearchOptions options;
+  CostSource* costs;
+  Contests* contests;
+  Database* database;                 // remembers the choice; may be null
   Strikes* strikes;                   // null: none count
-  Deadline deadline;                  // of measuring and solving
   CandidateSet rival_groups;          // greedy's, to run its plan against the solver's; empty: do not
   std::map<std::string, int> pruned;  // so far, by rule
 };
@@ -39,6 +53,6 @@ struct Choice {
 };
 
 // Columns get the costs that were measured.
-Choice choose_plan(const ChoiceRequest& request, Columns& columns, KernelBank& bank);
+Choice choose_plan(const ChoiceRequest& request, Columns& columns);
 
 }  // namespace korch

@@ -1,27 +1,18 @@
-#include "korch/driver/plan_chooser.h"
+#include "korch/search/plan_chooser.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 
-#include "korch/base/files.h"
-#include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
 #include "korch/codegen/cpu/compiler.h"
-#include "korch/inspect/bench.h"
 #include "korch/ir/text.h"
-#include "korch/package/package.h"
-#include "korch/plan/plan_json.h"
-#include "korch/search/learned_bounds.h"
-#include "korch/search/plain_linear.h"
-#include "korch/search/plan_builder.h"
+#include "korch/search/cost_book.h"
+#include "korch/solve/lazy.h"
 
 namespace korch {
 namespace {
@@ -31,22 +22,20 @@ constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large n
 
 class PlanChooser {
  public:
-  PlanChooser(const ChoiceRequest& request, Columns& columns, KernelBank& bank)
+  PlanChooser(const ChoiceRequest& request, Columns& columns)
       : graph_(*request.graph),
         base_(*request.base),
         target_(*request.target),
-        options_(*request.options),
+        options_(request.options),
+        costs_(*request.costs),
+        contests_(*request.contests),
         database_(request.database),
         strikes_(request.strikes),
-        deadline_(request.deadline),
+        deadline_(request.options.deadline),
         rival_groups_(request.rival_groups),
         pruned_(request.pruned),
         columns_(columns),
-        bank_(bank),
-        is_known_(columns.infos.size()) {
-    for (size_t id = 0; id < columns.infos.size(); ++id)
-      by_key_[columns.infos[id].key].push_back(static_cast<int>(id));
-  }
+        book_(graph_, columns, costs_, {deadline_, options_.budget_s > 0, options_.progress}) {}
 
   SolveMemo remembered_choice() {
     const Hash key = hash_text(
@@ -59,8 +48,8 @@ class PlanChooser {
             memo && still_measured(*memo))
           return *memo;
     const LazyResult solved = choose();
-    take_quick_costs();
-    bank_.release_memory();
+    book_.take_quick_costs();
+    costs_.release_memory();
     SolveMemo memo = memo_of(solved);
     if (!solved.solution.chosen.empty() && options_.budget_s == 0) run_whole(memo, solved.others);
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
@@ -70,7 +59,7 @@ class PlanChooser {
     return memo;
   }
 
-  const std::map<RefusalReason, std::string>& refusal_examples() const { return refusal_examples_; }
+  const std::map<RefusalReason, std::string>& refusal_examples() const { return book_.refusal_examples(); }
   const std::vector<std::string>& limits() const { return limits_; }
 
  private:
@@ -86,7 +75,7 @@ class PlanChooser {
   Problem only(const IsAllowed& is_allowed) const {
     Problem problem = columns_.problem;
     for (size_t id = 0; id < columns_.infos.size(); ++id)
-      if (!is_allowed(id)) drop(problem.columns[id]);
+      if (!is_allowed(id)) CostBook::drop(problem.columns[id]);
     return problem;
   }
 
@@ -94,13 +83,13 @@ class PlanChooser {
   template <typename IsAllowed>
   Solution best_of(const IsAllowed& is_allowed, const SolveOptions& options) {
     Problem problem = only(is_allowed);
-    auto measure = [&](const std::vector<int>& ids) {
-      measure_columns(ids);
+    LazySolver solver(problem, {.solve = options});
+    while (const std::optional<Question> question = solver.next({.has_learnt = true})) {
+      book_.measure(question->columns);
       for (size_t id = 0; id < columns_.infos.size(); ++id)
         if (is_allowed(id)) problem.columns[id] = columns_.problem.columns[id];
-      return true;
-    };
-    return solve_lazily(problem, measure, options).solution;
+    }
+    return solver.result().solution;
   }
 
   // Of greedy's groups, or of all where there are none.
@@ -132,7 +121,8 @@ class PlanChooser {
     const SolveOptions options{.time_limit_s = 0, .start = rival_.chosen, .width = 8};
     const Solution hoped_for = solve(only(is_base), options);
     const auto is_known_base = [&](size_t id) {
-      return is_base(id) && (is_known_[id] || columns_.infos[id].kind == ColumnInfo::Kind::view);
+      return is_base(id) &&
+             (book_.is_known(static_cast<int>(id)) || columns_.infos[id].kind == ColumnInfo::Kind::view);
     };
     Solution best = hoped_for.objective_us <= kClearly * programs.objective_us
                         ? best_of(is_base, options)
@@ -163,15 +153,6 @@ class PlanChooser {
     challenge("unchanged network's", unchanged_.chosen);
     const size_t first_next = challengers.size();
     for (const CostedPlan& other : others) challenge("solver's next", other.chosen);
-    const TempDir folder;
-    auto draft = [&](const std::vector<int>& chosen, const std::string& file) {
-      BuiltPlan built = build_plan(graph_, columns_, chosen, bank_, target_, options_.accuracy);
-      write_executable({&built.plan, std::move(built.objects), std::move(built.constant_bytes),
-                        plan_to_json(built.plan), target_},
-                       folder.path() + file);
-      return folder.path() + file;
-    };
-    std::string kept_file;
     // Contests are minutes of different noise: times are first relative to the solver's plan, by the
     // contests' ratios.
     double solvers_us = std::numeric_limits<double>::infinity();
@@ -179,30 +160,27 @@ class PlanChooser {
     for (size_t i = 0; i < challengers.size(); ++i) {
       if (i > first_next && whole_runs.seconds() > kWholeRuns_s) break;
       const auto& [name, plan] = challengers[i];
-      if (kept_file.empty()) kept_file = draft(memo.solution.chosen, "/kept.so");
-      const std::string file = draft(plan.chosen, fmt::format("/{}.so", i));
       const bool is_unchanged = as_set(plan.chosen) == as_set(unchanged_.chosen);
-      BenchOptions options;
-      options.min_rounds = kLeastRounds;
+      ContestEffort effort;
+      effort.min_rounds = kLeastRounds;
       if (is_unchanged) {
         // Where 1 % decides: two executables differ by as much from one loading to the next.
-        options.rounds = 100;
-        options.loadings = 3;
-        options.max_seconds = 2.4;
+        effort.rounds = 100;
+        effort.loadings = 3;
+        effort.max_seconds = 2.4;
       } else {
-        options.rounds = 15;
-        options.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
+        effort.rounds = 15;
+        effort.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
       }
-      const std::vector<BenchRow> rows = bench({kept_file, file}, options).rows;
+      const ContestOutcome outcome = contests_.run(memo.solution.chosen, plan.chosen, effort);
       if (memo.whole_runs.empty()) memo.whole_runs = {{"solver's", memo.solution.objective_us, 1}};
       const double kept_relative = memo.whole_runs[0].measured_us;
-      solvers_us = std::min(solvers_us, rows[0].median_us / kept_relative);
-      const WholeRun run{name, plan.cost_us, kept_relative * rows[1].ratio};
+      solvers_us = std::min(solvers_us, outcome.kept_us / kept_relative);
+      const WholeRun run{name, plan.cost_us, kept_relative * outcome.ratio};
       // Between equals the network stays as it is.
-      const bool is_faster = (is_unchanged ? rows[1].ratio : rows[1].ratio_high) < 1;
+      const bool is_faster = (is_unchanged ? outcome.ratio : outcome.ratio_high) < 1;
       memo.whole_runs.insert(is_faster ? memo.whole_runs.begin() : memo.whole_runs.end(), run);
       if (is_faster) memo.solution.chosen = plan.chosen;
-      std::filesystem::remove(is_faster ? std::exchange(kept_file, file) : file);
     }
     for (WholeRun& run : memo.whole_runs) run.measured_us *= solvers_us;
   }
@@ -212,18 +190,16 @@ class PlanChooser {
   // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as
   // before.
   bool still_measured(const SolveMemo& memo) {
-    std::vector<KernelRequest> requests;
+    std::vector<int> kernels;
     for (int id : memo.solution.chosen)
-      if (columns_.infos[id].kind != ColumnInfo::Kind::view)
-        requests.push_back(kernel_request(graph_, columns_, id));
-    if (options_.measure)
-      bank_.measure(requests);
-    else
-      bank_.build(requests);
-    for (int id : memo.solution.chosen) {
-      if (columns_.infos[id].kind == ColumnInfo::Kind::view) continue;
-      const Result<BuiltKernel>& built = *bank_.find(columns_.infos[id].key);
-      if (!built || (options_.measure && built.value().cost->us > memo.cost_us[id])) return false;
+      if (columns_.infos[id].kind != ColumnInfo::Kind::view) kernels.push_back(id);
+    if (options_.measure) {
+      const std::vector<Result<Cost>> costs = costs_.measure(kernels, Care::quick);
+      for (size_t i = 0; i < kernels.size(); ++i)
+        if (!costs[i] || costs[i].value().us > memo.cost_us[kernels[i]]) return false;
+    } else {
+      for (const std::optional<Refusal>& refusal : costs_.build(kernels))
+        if (refusal) return false;
     }
     for (size_t id = 0; id < columns_.infos.size(); ++id) {
       Column& column = columns_.problem.columns[id];
@@ -241,12 +217,9 @@ class PlanChooser {
     SolveMemo memo;
     memo.solution = solved.solution;
     memo.kernels = kernels_;
-    for (const auto& [key, ids] : by_key_) {
-      if (!is_known_[ids[0]] || columns_.infos[ids[0]].kind == ColumnInfo::Kind::view) continue;
-      ++memo.measured;
-      memo.bound_violations += columns_.problem.columns[ids[0]].cost_us < columns_.infos[ids[0]].bound_us;
-    }
-    memo.learned_violations = learned_violations_;
+    memo.measured = book_.measured();
+    memo.bound_violations = book_.bound_violations();
+    memo.learned_violations = book_.learned_violations();
     memo.certified = solved.solution.status == SolveStatus::optimal && memo.bound_violations == 0 &&
                      options_.measure && !budget_exhausted_;
     memo.budget_spent = budget_exhausted_;
@@ -262,91 +235,57 @@ class PlanChooser {
   }
 
   LazyResult choose() {
-    SolveOptions solve_options;
-    kernels_ = count_kernels();
+    kernels_ = book_.kernels();
     if (!options_.measure) return choose_on_bounds();
-    auto measure = [&](const std::vector<int>& ids) {
-      measure_columns(ids);
-      return true;
-    };
     try {
+      LazyOptions lazy{.second_looks = true, .other_plan = options_.budget_s == 0};
       if (options_.budget_s > 0) {
         find_first_measured_plan();
-        solve_options.start = first_plan_;
-        solve_options.deadline = deadline_;
+        lazy.solve.start = first_plan_;
+        lazy.deadline = deadline_;
         constexpr double kSolving = 0.5;  // share of the time that is left; the rest is for measuring
-        solve_options.time_limit_s = std::clamp(kSolving * left_s(), 0.0, time_limit_s(columns_.problem, {}));
+        lazy.solve.time_limit_s = std::clamp(kSolving * left_s(), 0.0, time_limit_s(columns_.problem, {}));
       }
       if (options_.exhaustive) {
         std::vector<int> all(columns_.infos.size());
         std::iota(all.begin(), all.end(), 0);
-        measure(all);
-        look_again(all);
-        look_again(all);
+        book_.measure(all);
+        book_.look_again(all);
+        book_.look_again(all);
       } else if (options_.bounds == Bounds::learned) {
-        measure_linear_alone();
+        book_.learn();
       }
       if (!rival_groups_.empty() && options_.budget_s == 0) {
         rival_ = rival_plan();
-        solve_options.start = rival_.chosen;
-        if (learned_) look_again_at_linear_alone();
+        lazy.solve.start = rival_.chosen;
+        if (book_.is_learning()) book_.look_again_at_linear_alone();
       }
-      if (learned_) drop_dominated();
-      kernels_ = count_kernels();
-      solve_options.second_look = [&](const std::vector<int>& ids) {
-        look_again(ids);
-        return true;
-      };
-      if (options_.budget_s == 0)
-        solve_options.other_plan = [&](const Solution& best) {
-          return unchanged_ = plan_without_alternatives(best);
-        };
-      return solve_lazily(columns_.problem, measure, solve_options);
+      // The rival has nothing else where what dominates turns out to be refused.
+      if (book_.is_learning())
+        pruned_["dominated_implementation"] += book_.drop_dominated([&](int id) { return is_rivals(id); });
+      kernels_ = book_.kernels();
+      LazySolver solver(columns_.problem, lazy);
+      Answer answer;
+      while (const std::optional<Question> question = solver.next(answer)) answer = answer_to(*question);
+      return solver.result();
     } catch (const BudgetSpent&) {
       return choose_measured();
     }
   }
 
-  // Different ones that the program may choose.
-  int count_kernels() const {
-    return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(), [&](const auto& key_and_ids) {
-      const std::vector<int>& ids = key_and_ids.second;
-      return columns_.infos[ids[0]].kind != ColumnInfo::Kind::view &&
-             std::any_of(ids.begin(), ids.end(), [&](int id) {
-               return is_known_[id] || std::isfinite(columns_.problem.columns[id].cost_us);
-             });
-    }));
-  }
-
-  // Linear primitives alone tell which implementations are hopeless, and bound all they are fused into.
-  void measure_linear_alone() {
-    plain_.emplace(graph_, columns_);
-    measure_columns(plain_->probes());
-    learned_.emplace(graph_, columns_, plain_->plain_costs_us());
-    for (const auto& [key, ids] : by_key_)
-      if (is_known_[ids[0]]) learn_from(ids[0]);
-    raise_bounds();
-  }
-
-  void drop_dominated() {
-    int& pruned = pruned_["dominated_implementation"];
-    const std::vector<bool> dominated = plain_->dominated();
-    for (size_t id = 0; id < dominated.size(); ++id) {
-      Column& column = columns_.problem.columns[id];
-      // The rival has nothing else where what dominates turns out to be refused.
-      if (!dominated[id] || column.measured || is_known_[id] || is_rivals(id)) continue;
-      drop(column);
-      ++pruned;
+  Answer answer_to(const Question& question) {
+    switch (question.kind) {
+      case Question::Kind::costs:
+        book_.measure(question.columns);
+        break;
+      case Question::Kind::second_look:
+        book_.look_again(question.columns);
+        break;
+      case Question::Kind::other_plan:
+        unchanged_ = plan_without_alternatives(question.best);
+        return {.plan = unchanged_};
     }
-  }
-
-  // What linear primitives cost alone decides about all that they are fused into. Later than their first
-  // look, so that what disturbed that is over.
-  void look_again_at_linear_alone() {
-    std::vector<int> unusual = plain_->probes();
-    std::erase_if(unusual,
-                  [&](int id) { return !learned_->is_unusual(by_key_.at(columns_.infos[id].key)[0]); });
-    look_again(unusual);
+    return {.has_learnt = true};
   }
 
   // The best one of greedy's groups by what is known.
@@ -362,7 +301,7 @@ class PlanChooser {
     Solution plan;
     do {
       plan = greedys_plan();
-    } while (!build(plan.chosen));
+    } while (!book_.build(plan.chosen));
     // Of all columns nothing is proven.
     plan.bound_us = 0;
     if (plan.status == SolveStatus::optimal) plan.status = SolveStatus::feasible;
@@ -378,7 +317,7 @@ class PlanChooser {
   void find_first_measured_plan() {
     do {
       first_plan_ = first_plan().chosen;
-      measure_columns(first_plan_);
+      book_.measure(first_plan_);
     } while (std::any_of(first_plan_.begin(), first_plan_.end(),
                          [&](int id) { return std::isinf(columns_.problem.columns[id].cost_us); }));
   }
@@ -390,13 +329,13 @@ class PlanChooser {
     LazyResult result;
     const SolveOptions options{.time_limit_s = short_solve_s(), .start = first_plan_};
     const double bound_us = solve(columns_.problem, options).bound_us;
-    take_quick_costs();
+    book_.take_quick_costs();
     // Where it was not measured in time, the first plan is what there is.
     const std::set<int> first = as_set(first_plan_);
-    for (size_t id = 0; id < is_known_.size(); ++id)
+    for (size_t id = 0; id < columns_.infos.size(); ++id)
       if (Column& column = columns_.problem.columns[id];
           !column.measured && first.count(static_cast<int>(id)) == 0)
-        drop(column);
+        CostBook::drop(column);
     result.solution = solve(columns_.problem, options);
     result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
     if (result.solution.status == SolveStatus::optimal) result.solution.status = SolveStatus::feasible;
@@ -423,145 +362,30 @@ class PlanChooser {
     }
     // No plan found in short time shall be worse than greedy's.
     options.start = greedys_plan().chosen;
-    result.solution = solve_buildable(
-        columns_.problem, [&](const std::vector<int>& plan) { return build(plan); }, options);
+    BuildableSolver solver(columns_.problem, options);
+    bool can_be_built = false;
+    while (const std::optional<std::vector<int>> plan = solver.next(can_be_built))
+      can_be_built = book_.build(*plan);
+    result.solution = solver.result();
     budget_exhausted_ = deadline_.is_over();
     return result;
-  }
-
-  // Every kernel of the plan; false where some cannot be, which leave the program.
-  bool build(const std::vector<int>& plan) {
-    std::vector<KernelRequest> requests;
-    for (int id : plan)
-      if (columns_.infos[id].kind != ColumnInfo::Kind::view)
-        requests.push_back(kernel_request(graph_, columns_, id));
-    bank_.build(requests);
-    bool complete = true;
-    for (const KernelRequest& request : requests) {
-      const Result<BuiltKernel>& built = *bank_.find(request.key);
-      if (built) continue;
-      complete = false;
-      count_refusal(built.refusal());
-      for (int id : by_key_.at(request.key)) drop(columns_.problem.columns[id]);
-    }
-    return complete;
-  }
-
-  // Looks at the cost of these columns, quickly the first time and thoroughly the second, which is final: of
-  // many quick looks the lowest is flattery. Every column of the same key gets the same cost.
-  void measure_columns(const std::vector<int>& ids) {
-    look(ids, [this](int id) -> std::optional<Care> {
-      if (columns_.problem.columns[id].measured) return std::nullopt;
-      return is_known_[id] ? Care::thorough : Care::quick;
-    });
-    raise_bounds();
-  }
-
-  // One more look at those of these columns that may cost less.
-  void look_again(const std::vector<int>& ids) {
-    look(ids, [this](int id) -> std::optional<Care> {
-      const Column& column = columns_.problem.columns[id];
-      if (!column.may_cost_less) return std::nullopt;
-      return column.measured ? Care::twice : Care::thorough;
-    });
-    raise_bounds();
-  }
-
-  // One look at each kernel of these columns, with the care that `care_of` its first column wants, if any.
-  template <typename CareOf>
-  void look(const std::vector<int>& ids, const CareOf& care_of) {
-    std::map<Care, std::vector<KernelRequest>> requests;
-    std::unordered_set<Hash, HashHasher> seen;
-    for (int id : ids)
-      if (const std::optional<Care> care = care_of(id); care && seen.insert(columns_.infos[id].key).second)
-        requests[*care].push_back(kernel_request(graph_, columns_, id));
-    for (const auto& [care, of_care] : requests) measure_kernels(of_care, care);
-  }
-
-  void measure_kernels(const std::vector<KernelRequest>& requests, Care care) {
-    // Compiled together, then measured; progress and budget are seen in between.
-    constexpr size_t kFew = 4, kMany = 16;
-    const size_t batch_size = options_.budget_s > 0 ? kFew : kMany;
-    for (size_t i = 0; i < requests.size(); i += batch_size) {
-      throw_if_interrupted();
-      if (options_.progress)
-        options_.progress("solve", measured_keys_ + static_cast<int64_t>(i),
-                          measured_keys_ + static_cast<int64_t>(requests.size()));
-      deadline_.check();
-      const std::vector<KernelRequest> batch(requests.begin() + i,
-                                             requests.begin() + std::min(i + batch_size, requests.size()));
-      bank_.measure(batch, care);
-      for (const KernelRequest& request : batch) record(*bank_.find(request.key), by_key_.at(request.key));
-    }
-    measured_keys_ += static_cast<int64_t>(requests.size());
-  }
-
-  void count_refusal(const Refusal& refusal) {
-    ++columns_.refused[name(refusal.reason)];
-    refusal_examples_.emplace(refusal.reason, refusal.detail);
-  }
-
-  void record(const Result<BuiltKernel>& built, const std::vector<int>& ids) {
-    if (!built) count_refusal(built.refusal());
-    const bool first_look = !is_known_[ids[0]];
-    for (int id : ids) {
-      Column& column = columns_.problem.columns[id];
-      column.cost_us = built ? built.value().cost->us : std::numeric_limits<double>::infinity();
-      column.measured = !built || built.value().cost->care >= Care::thorough;
-      column.may_cost_less = built && built.value().cost->care < Care::twice;
-      is_known_[id] = true;
-    }
-    if (!built || !learned_) return;
-    if (!first_look) return learned_->correct(ids[0], columns_.problem.columns[ids[0]].cost_us);
-    learned_violations_ += columns_.problem.columns[ids[0]].cost_us < learned_->bound_us(ids[0]);
-    learn_from(ids[0]);
-  }
-
-  void learn_from(int id) {
-    const double cost_us = columns_.problem.columns[id].cost_us;
-    if (std::isfinite(cost_us)) learned_->observe(id, cost_us);
-  }
-
-  void raise_bounds() {
-    if (!learned_) return;
-    learned_->correct_plain(plain_->plain_costs_us());
-    for (size_t id = 0; id < columns_.infos.size(); ++id)
-      if (Column& column = columns_.problem.columns[id]; !column.measured && !is_known_[id])
-        column.cost_us = learned_->bound_us(static_cast<int>(id));
-  }
-
-  // A quick look is final where nobody wanted a thorough one.
-  void take_quick_costs() {
-    for (size_t id = 0; id < is_known_.size(); ++id)
-      if (is_known_[id]) columns_.problem.columns[id].measured = true;
-  }
-
-  static void drop(Column& column) {
-    column.measured = true;
-    column.may_cost_less = false;
-    column.cost_us = std::numeric_limits<double>::infinity();
   }
 
   const Graph& graph_;
   const Graph& base_;
   const Target& target_;
-  const CompileOptions& options_;
+  const SearchOptions& options_;
+  CostSource& costs_;
+  Contests& contests_;
   Database* database_;
   Strikes* strikes_;
   const Deadline deadline_;
   const CandidateSet& rival_groups_;
   std::map<std::string, int> pruned_;
   Columns& columns_;
-  KernelBank& bank_;
-  std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
-  std::vector<bool> is_known_;        // of each column: someone has looked at its cost
-  std::optional<PlainLinear> plain_;  // with learned_
-  std::optional<LearnedBounds> learned_;
-  int learned_violations_ = 0;  // as in SolveMemo
-  int kernels_ = 0;             // as in SolveMemo
-  int64_t measured_keys_ = 0;
+  CostBook book_;
+  int kernels_ = 0;  // as in SolveMemo
   bool budget_exhausted_ = false;
-  std::map<RefusalReason, std::string> refusal_examples_;
   std::vector<std::string> limits_;
   std::vector<int> first_plan_;  // of a compilation with a budget
   Solution rival_;               // its kernels measured thoroughly, before the program is solved; empty: none
@@ -570,8 +394,8 @@ class PlanChooser {
 
 }  // namespace
 
-Choice choose_plan(const ChoiceRequest& request, Columns& columns, KernelBank& bank) {
-  PlanChooser chooser(request, columns, bank);
+Choice choose_plan(const ChoiceRequest& request, Columns& columns) {
+  PlanChooser chooser(request, columns);
   SolveMemo solved = chooser.remembered_choice();
   return {std::move(solved), chooser.refusal_examples(), chooser.limits()};
 }

@@ -1,0 +1,31 @@
+#include "korch/search/bank_costs.h"
+
+namespace korch {
+
+std::vector<KernelRequest> BankCosts::requests(const std::vector<int>& columns) const {
+  std::vector<KernelRequest> requests;
+  for (int column : columns) requests.push_back(kernel_request(graph_, columns_, column));
+  return requests;
+}
+
+std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Care care) {
+  bank_.measure(requests(columns), care);
+  std::vector<Result<Cost>> costs;
+  for (int column : columns) {
+    const Result<BuiltKernel>& built = *bank_.find(columns_.infos[column].key);
+    costs.push_back(built ? Result<Cost>(*built.value().cost) : built.refusal());
+  }
+  return costs;
+}
+
+std::vector<std::optional<Refusal>> BankCosts::build(const std::vector<int>& columns) {
+  bank_.build(requests(columns));
+  std::vector<std::optional<Refusal>> refusals;
+  for (int column : columns) {
+    const Result<BuiltKernel>& built = *bank_.find(columns_.infos[column].key);
+    refusals.push_back(built ? std::nullopt : std::optional(built.refusal()));
+  }
+  return refusals;
+}
+
+}  // namespace korch

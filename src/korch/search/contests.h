@@ -1,0 +1,27 @@
+// Plans run whole against each other: kernels measured one by one do not tell what they do to each other.
+#pragma once
+
+#include <vector>
+
+namespace korch {
+
+struct ContestEffort {
+  int rounds = 0, min_rounds = 0;  // of both plans, interleaved
+  int loadings = 1;                // the rounds are shared out over so many loadings of both
+  double max_seconds = 0;
+};
+
+struct ContestOutcome {
+  double kept_us = 0;                // median
+  double ratio = 1, ratio_high = 1;  // challenger over kept: median, upper end of its 95 % interval
+};
+
+class Contests {
+ public:
+  virtual ~Contests() = default;
+  // Of two plans, columns in an order that can run. The winner is `kept` the next time.
+  virtual ContestOutcome run(const std::vector<int>& kept, const std::vector<int>& challenger,
+                             const ContestEffort& effort) = 0;
+};
+
+}  // namespace korch

@@ -1,0 +1,179 @@
+#include "korch/search/cost_book.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include "korch/base/interrupt.h"
+
+namespace korch {
+
+CostBook::CostBook(const Graph& graph, Columns& columns, CostSource& source, CostBookOptions options)
+    : graph_(graph),
+      columns_(columns),
+      source_(source),
+      options_(std::move(options)),
+      is_known_(columns.infos.size()) {
+  for (size_t id = 0; id < columns.infos.size(); ++id)
+    by_key_[columns.infos[id].key].push_back(static_cast<int>(id));
+}
+
+void CostBook::measure(const std::vector<int>& columns) {
+  look(columns, [this](int id) -> std::optional<Care> {
+    if (columns_.problem.columns[id].measured) return std::nullopt;
+    return is_known_[id] ? Care::thorough : Care::quick;
+  });
+  raise_bounds();
+}
+
+void CostBook::look_again(const std::vector<int>& columns) {
+  look(columns, [this](int id) -> std::optional<Care> {
+    const Column& column = columns_.problem.columns[id];
+    if (!column.may_cost_less) return std::nullopt;
+    return column.measured ? Care::twice : Care::thorough;
+  });
+  raise_bounds();
+}
+
+// One look at each kernel of these columns, with the care that `care_of` its first column wants, if any.
+template <typename CareOf>
+void CostBook::look(const std::vector<int>& columns, const CareOf& care_of) {
+  std::map<Care, std::vector<int>> wanted;
+  std::unordered_set<Hash, HashHasher> seen;
+  for (int id : columns)
+    if (const std::optional<Care> care = care_of(id); care && seen.insert(columns_.infos[id].key).second)
+      wanted[*care].push_back(id);
+  for (const auto& [care, of_care] : wanted) look(of_care, care);
+}
+
+void CostBook::look(const std::vector<int>& columns, Care care) {
+  // Compiled together, then measured; progress and deadline are seen in between.
+  constexpr size_t kFew = 4, kMany = 16;
+  const size_t batch_size = options_.small_batches ? kFew : kMany;
+  for (size_t i = 0; i < columns.size(); i += batch_size) {
+    throw_if_interrupted();
+    if (options_.progress)
+      options_.progress(looked_at_ + static_cast<int64_t>(i),
+                        looked_at_ + static_cast<int64_t>(columns.size()));
+    options_.deadline.check();
+    const std::vector<int> batch(columns.begin() + i,
+                                 columns.begin() + std::min(i + batch_size, columns.size()));
+    const std::vector<Result<Cost>> costs = source_.measure(batch, care);
+    for (size_t k = 0; k < batch.size(); ++k) record(batch[k], costs[k]);
+  }
+  looked_at_ += static_cast<int64_t>(columns.size());
+}
+
+void CostBook::record(int column, const Result<Cost>& cost) {
+  if (!cost) count_refusal(cost.refusal());
+  const std::vector<int>& ids = same_kernel(column);
+  const bool first_look = !is_known_[ids[0]];
+  for (int id : ids) {
+    Column& same = columns_.problem.columns[id];
+    same.cost_us = cost ? cost.value().us : std::numeric_limits<double>::infinity();
+    same.measured = !cost || cost.value().care >= Care::thorough;
+    same.may_cost_less = cost && cost.value().care < Care::twice;
+    is_known_[id] = true;
+  }
+  if (!cost || !learned_) return;
+  if (!first_look) return learned_->correct(ids[0], cost.value().us);
+  learned_violations_ += cost.value().us < learned_->bound_us(ids[0]);
+  learn_from(ids[0]);
+}
+
+bool CostBook::build(const std::vector<int>& plan) {
+  std::vector<int> kernels;
+  for (int id : plan)
+    if (!is_view(id)) kernels.push_back(id);
+  const std::vector<std::optional<Refusal>> refusals = source_.build(kernels);
+  bool complete = true;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!refusals[i]) continue;
+    complete = false;
+    count_refusal(*refusals[i]);
+    for (int id : same_kernel(kernels[i])) drop(columns_.problem.columns[id]);
+  }
+  return complete;
+}
+
+void CostBook::count_refusal(const Refusal& refusal) {
+  ++columns_.refused[name(refusal.reason)];
+  refusal_examples_.emplace(refusal.reason, refusal.detail);
+}
+
+void CostBook::drop(Column& column) {
+  column.measured = true;
+  column.may_cost_less = false;
+  column.cost_us = std::numeric_limits<double>::infinity();
+}
+
+void CostBook::take_quick_costs() {
+  for (size_t id = 0; id < is_known_.size(); ++id)
+    if (is_known_[id]) columns_.problem.columns[id].measured = true;
+}
+
+void CostBook::learn() {
+  plain_.emplace(graph_, columns_);
+  measure(plain_->probes());
+  learned_.emplace(graph_, columns_, plain_->plain_costs_us());
+  for (const auto& [key, ids] : by_key_)
+    if (is_known_[ids[0]]) learn_from(ids[0]);
+  raise_bounds();
+}
+
+void CostBook::learn_from(int column) {
+  const double cost_us = columns_.problem.columns[column].cost_us;
+  if (std::isfinite(cost_us)) learned_->observe(column, cost_us);
+}
+
+void CostBook::raise_bounds() {
+  if (!learned_) return;
+  learned_->correct_plain(plain_->plain_costs_us());
+  for (size_t id = 0; id < columns_.infos.size(); ++id)
+    if (Column& column = columns_.problem.columns[id]; !column.measured && !is_known_[id])
+      column.cost_us = learned_->bound_us(static_cast<int>(id));
+}
+
+void CostBook::look_again_at_linear_alone() {
+  std::vector<int> unusual = plain_->probes();
+  std::erase_if(unusual, [&](int id) { return !learned_->is_unusual(same_kernel(id)[0]); });
+  look_again(unusual);
+}
+
+int CostBook::drop_dominated(const std::function<bool(int column)>& is_spared) {
+  int dropped = 0;
+  const std::vector<bool> dominated = plain_->dominated();
+  for (size_t id = 0; id < dominated.size(); ++id) {
+    Column& column = columns_.problem.columns[id];
+    if (!dominated[id] || column.measured || is_known_[id] || is_spared(static_cast<int>(id))) continue;
+    drop(column);
+    ++dropped;
+  }
+  return dropped;
+}
+
+int CostBook::kernels() const {
+  return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(), [&](const auto& key_and_ids) {
+    const std::vector<int>& ids = key_and_ids.second;
+    return !is_view(ids[0]) && std::any_of(ids.begin(), ids.end(), [&](int id) {
+      return is_known_[id] || std::isfinite(columns_.problem.columns[id].cost_us);
+    });
+  }));
+}
+
+int CostBook::measured() const {
+  return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(), [&](const auto& key_and_ids) {
+    return is_known_[key_and_ids.second[0]] && !is_view(key_and_ids.second[0]);
+  }));
+}
+
+int CostBook::bound_violations() const {
+  return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(), [&](const auto& key_and_ids) {
+    const int id = key_and_ids.second[0];
+    return is_known_[id] && !is_view(id) &&
+           columns_.problem.columns[id].cost_us < columns_.infos[id].bound_us;
+  }));
+}
+
+}  // namespace korch

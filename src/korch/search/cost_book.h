@@ -1,0 +1,89 @@
+// All that is known of what the columns of a program cost, and what stands for those that nobody has looked
+// at: analytic bounds, or bounds that learn. The costs in the program's columns are the book's.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "korch/base/deadline.h"
+#include "korch/search/columns.h"
+#include "korch/search/cost_source.h"
+#include "korch/search/learned_bounds.h"
+#include "korch/search/plain_linear.h"
+
+namespace korch {
+
+struct CostBookOptions {
+  Deadline deadline = {};      // after which a look throws BudgetSpent
+  bool small_batches = false;  // of kernels between two looks at the clock
+  std::function<void(int64_t done, int64_t total)> progress = nullptr;  // kernels measured
+};
+
+class CostBook {
+ public:
+  // All outlive it.
+  CostBook(const Graph& graph, Columns& columns, CostSource& source, CostBookOptions options = {});
+
+  // Looks at the cost of these columns, quickly the first time and thoroughly the second, which is final: of
+  // many quick looks the lowest is flattery. Every column of the same key gets the same cost; what cannot be
+  // built leaves the program.
+  void measure(const std::vector<int>& columns);
+  // One more look at those of these columns that may cost less.
+  void look_again(const std::vector<int>& columns);
+  // Whether every kernel of the plan exists; those that do not leave the program.
+  bool build(const std::vector<int>& plan);
+  // A quick look is final where nobody wanted a thorough one.
+  void take_quick_costs();
+  // Out of the program.
+  static void drop(Column& column);
+
+  // Linear primitives alone tell which implementations are hopeless, and bound all they are fused into: they
+  // are measured, and bounds learn from now on.
+  void learn();
+  bool is_learning() const { return learned_.has_value(); }
+  // Later than their first look, so that what disturbed that is over.
+  void look_again_at_linear_alone();
+  // While it learns: what a probe shows to be hopeless leaves the program, except for columns that
+  // `is_spared`. How many there were.
+  int drop_dominated(const std::function<bool(int column)>& is_spared);
+
+  // Somebody has looked at its cost, whatever the care.
+  bool is_known(int column) const { return is_known_[column]; }
+  // Different kernels that the program may choose, how many of them somebody has looked at, and how many of
+  // these cost less than their analytic bound, or than what was learned of their kind until then.
+  int kernels() const;
+  int measured() const;
+  int bound_violations() const;
+  int learned_violations() const { return learned_violations_; }
+  // The first of each.
+  const std::map<RefusalReason, std::string>& refusal_examples() const { return refusal_examples_; }
+
+ private:
+  template <typename CareOf>
+  void look(const std::vector<int>& columns, const CareOf& care_of);
+  void look(const std::vector<int>& columns, Care care);
+  void record(int column, const Result<Cost>& cost);
+  void learn_from(int column);
+  void raise_bounds();
+  void count_refusal(const Refusal& refusal);
+  const std::vector<int>& same_kernel(int column) const { return by_key_.at(columns_.infos[column].key); }
+  bool is_view(int column) const { return columns_.infos[column].kind == ColumnInfo::Kind::view; }
+
+  const Graph& graph_;
+  Columns& columns_;
+  CostSource& source_;
+  const CostBookOptions options_;
+  std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
+  std::vector<bool> is_known_;        // by column
+  std::optional<PlainLinear> plain_;  // with learned_
+  std::optional<LearnedBounds> learned_;
+  int learned_violations_ = 0;
+  int64_t looked_at_ = 0;
+  std::map<RefusalReason, std::string> refusal_examples_;
+};
+
+}  // namespace korch

@@ -1,0 +1,25 @@
+// Where the search's costs come from: kernels that are built and run (bank_costs.h), or what a test makes up.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "korch/base/result.h"
+#include "korch/profile/measure.h"
+
+namespace korch {
+
+class CostSource {
+ public:
+  virtual ~CostSource() = default;
+
+  // One look at the kernel of each of these columns; no two share a kernel. In their order, what it costs, or
+  // why there is no such kernel.
+  virtual std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) = 0;
+  // In their order, why there is no such kernel, if there is none.
+  virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;
+  // Nothing will be measured for some time.
+  virtual void release_memory() {}
+};
+
+}  // namespace korch

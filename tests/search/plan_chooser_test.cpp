@@ -1,0 +1,255 @@
+// The search with made-up costs and contests: nothing is generated, compiled or run.
+#include "korch/search/plan_chooser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "korch/base/files.h"
+#include "korch/candidate/enumerate.h"
+#include "korch/search/random_plan.h"
+#include "korch/search/strategy.h"
+#include "korch/target/target.h"
+
+namespace korch {
+namespace {
+
+// Layers with a bias, an activation and a residual.
+Graph layers() {
+  Graph graph;
+  const TensorType type{DType::f32, {8, 32}};
+  ValueId x = graph.add_input(type, "x");
+  for (int i = 0; i < 3; ++i) {
+    HostTensor weight(TensorType{DType::f32, {32, 32}}), bias(TensorType{DType::f32, {32}});
+    weight.mutable_data<float>()[0] = bias.mutable_data<float>()[0] = static_cast<float>(i);
+    const ValueId product = graph.add(Op::MatMul, MatMulAttrs{}, {x, graph.add_constant(weight)});
+    const ValueId sum = graph.add(Op::Add, NoAttrs{}, {product, graph.add_constant(bias)});
+    x = graph.add(Op::Add, NoAttrs{}, {x, graph.add(Op::Relu, NoAttrs{}, {sum})});
+  }
+  graph.set_outputs({x}, {"y"});
+  return graph;
+}
+
+// What every kernel really costs: its bound, times what is drawn for its kind, times what is drawn for it.
+// One look in `noise` steps above or below; some kernels do not exist.
+class MadeUpCosts : public CostSource {
+ public:
+  MadeUpCosts(const Columns& columns, uint64_t seed, int refused_of_100) {
+    for (const ColumnInfo& info : columns.infos) {
+      const std::string kind = info.kind == ColumnInfo::Kind::kernel ? info.implementation.family : "reorder";
+      const bool exists =
+          info.kind == ColumnInfo::Kind::reorder || draw(info.key.hex(), seed + 1, 100) >= refused_of_100;
+      const double factor = (1.25 + 0.25 * draw(kind, seed, 8)) * (1 + 0.01 * draw(info.key.hex(), seed, 40));
+      true_us_.push_back(!exists ? std::numeric_limits<double>::infinity() : info.bound_us * factor);
+    }
+  }
+
+  std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override {
+    std::vector<Result<Cost>> costs;
+    for (int column : columns) {
+      ++looks_[care];
+      if (!exists(column)) {
+        costs.push_back(Refusal{RefusalReason::no_kernel_family, "made up"});
+        continue;
+      }
+      Cost cost;
+      cost.us = true_us_[column];
+      cost.care = care;
+      costs.push_back(cost);
+    }
+    return costs;
+  }
+  std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override {
+    std::vector<std::optional<Refusal>> refusals;
+    for (int column : columns) {
+      ++built_;
+      refusals.push_back(exists(column) ? std::nullopt
+                                        : std::optional(Refusal{RefusalReason::no_kernel_family, "made up"}));
+    }
+    return refusals;
+  }
+
+  bool exists(int column) const { return std::isfinite(true_us_[column]); }
+  double us(int column) const { return true_us_[column]; }
+  // The kernel, whichever of its columns is asked for.
+  void slow_down(const Columns& columns, int column) {
+    for (size_t id = 0; id < true_us_.size(); ++id)
+      if (columns.infos[id].key == columns.infos[column].key) true_us_[id] *= 3;
+  }
+  int looks(Care care) { return looks_[care]; }
+  int built() const { return built_; }
+
+ private:
+  static int draw(const std::string& what, uint64_t seed, uint64_t count) {
+    return static_cast<int>(hash_text(what + std::to_string(seed)).low % count);
+  }
+  std::vector<double> true_us_;  // by column
+  std::map<Care, int> looks_;
+  int built_ = 0;
+};
+
+class MadeUpContests : public Contests {
+ public:
+  ContestOutcome run(const std::vector<int>& kept, const std::vector<int>& challenger,
+                     const ContestEffort& effort) override {
+    EXPECT_NE(kept, challenger);
+    EXPECT_GE(effort.rounds, effort.min_rounds);
+    ++contests;
+    return {100, ratio, ratio + 0.01};
+  }
+  double ratio = 1.1;
+  int contests = 0;
+};
+
+struct Search {
+  explicit Search(uint64_t seed = 1, int refused_of_100 = 0) : costs(columns, seed, refused_of_100) {}
+
+  Choice choose(const SearchOptions& options = {}, Database* database = nullptr) {
+    return choose_plan({&graph, &graph, &target, options, &costs, &contests, database, nullptr, rivals, {}},
+                       columns);
+  }
+  static Columns columns_of(const Graph& graph, const Target& target, CandidateSet& rivals) {
+    std::vector<Candidate> candidates = enumerate_candidates(graph).candidates;
+    const std::vector<Candidate> greedy =
+        greedy_candidates(graph, [](const Candidate&) { return true; }).candidates;
+    CandidateSet known;
+    for (const Candidate& candidate : candidates) known.insert({candidate.nodes, candidate.outputs});
+    for (const Candidate& candidate : greedy) {
+      rivals.insert({candidate.nodes, candidate.outputs});
+      if (!known.contains({candidate.nodes, candidate.outputs})) candidates.push_back(candidate);
+    }
+    return build_columns(graph, std::move(candidates), target, kNominalPeaks);
+  }
+  double true_us(const std::vector<int>& plan) const {
+    double sum = 0;
+    for (int column : plan) sum += costs.us(column);
+    return sum;
+  }
+  // With everything known.
+  double best_us() const {
+    Problem problem = columns.problem;
+    for (size_t id = 0; id < columns.infos.size(); ++id) {
+      problem.columns[id].cost_us = costs.us(static_cast<int>(id));
+      problem.columns[id].measured = true;
+    }
+    return solve(problem).objective_us;
+  }
+
+  Graph graph = layers();
+  Target target = detect_target("x86-64-v3", 2);
+  CandidateSet rivals;
+  Columns columns = columns_of(graph, target, rivals);
+  MadeUpCosts costs;
+  MadeUpContests contests;
+};
+
+bool exists(const Search& search, const std::vector<int>& plan) {
+  return std::all_of(plan.begin(), plan.end(), [&](int column) { return search.costs.exists(column); });
+}
+
+TEST(PlanChooser, FindsTheBestPlanAndMeasuresAFraction) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Search search(seed, /*refused_of_100=*/20);
+    const Choice choice = search.choose({.bounds = Bounds::analytic});
+    EXPECT_EQ(choice.solved.solution.status, SolveStatus::optimal);
+    EXPECT_TRUE(choice.solved.certified);
+    EXPECT_TRUE(exists(search, choice.solved.solution.chosen));
+    EXPECT_NEAR(search.true_us(choice.solved.solution.chosen), search.best_us(), 1e-9) << seed;
+    EXPECT_LT(choice.solved.measured, choice.solved.kernels);
+    EXPECT_GT(choice.solved.refused.at("no kernel family"), 0);
+    EXPECT_EQ(choice.refusal_examples.at(RefusalReason::no_kernel_family), "made up");
+  }
+}
+
+TEST(PlanChooser, LearnedBoundsMeasureLess) {
+  int learned = 0, analytic = 0;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Search careful(seed), quick(seed);
+    analytic += careful.choose({.bounds = Bounds::analytic}).solved.measured;
+    const Choice choice = quick.choose();
+    learned += choice.solved.measured;
+    EXPECT_LE(quick.true_us(choice.solved.solution.chosen), 1.05 * quick.best_us()) << seed;
+    EXPECT_EQ(choice.solved.bound_violations, 0);
+  }
+  EXPECT_LT(learned, analytic);
+}
+
+TEST(PlanChooser, ExhaustiveLooksAtEveryKernel) {
+  Search search;
+  const Choice choice = search.choose({.exhaustive = true});
+  EXPECT_EQ(choice.solved.measured, choice.solved.kernels);
+  EXPECT_EQ(search.costs.looks(Care::quick), choice.solved.kernels);
+  EXPECT_EQ(search.costs.looks(Care::twice), choice.solved.kernels);
+  EXPECT_NEAR(choice.solved.solution.objective_us, search.best_us(), 1e-9);
+}
+
+// Run whole, another plan may be the faster one; then it is the answer, and costs and proof stay the
+// solver's.
+TEST(PlanChooser, KeepsWhatIsFasterBeyondDoubt) {
+  Search slower, faster, unsure;
+  faster.contests.ratio = 0.9;
+  unsure.contests.ratio = 0.995;  // its interval goes beyond 1
+  const SolveMemo as_solved = slower.choose().solved;
+  ASSERT_GT(slower.contests.contests, 0);
+  ASSERT_EQ(as_solved.whole_runs[0].plan, "solver's");
+  const SolveMemo other = faster.choose().solved;
+  EXPECT_NE(other.whole_runs[0].plan, "solver's");
+  EXPECT_NE(other.solution.chosen, as_solved.solution.chosen);
+  EXPECT_EQ(other.solution.objective_us, as_solved.solution.objective_us);
+  EXPECT_LT(other.whole_runs[0].measured_us, other.whole_runs.back().measured_us);
+  EXPECT_EQ(unsure.choose().solved.solution.chosen, as_solved.solution.chosen);
+}
+
+TEST(PlanChooser, RemembersWhileCostsAreTheSame) {
+  const TempDir folder;
+  Database database(folder.path() + "/k.db");
+  const auto choose = [&](Search& search) {
+    return search.choose({.bounds = Bounds::analytic}, &database).solved;
+  };
+  Search first;
+  const SolveMemo chosen = choose(first);
+  const auto looks = [](Search& search) {
+    return search.costs.looks(Care::quick) + search.costs.looks(Care::thorough) +
+           search.costs.looks(Care::twice);
+  };
+  Search again;
+  EXPECT_EQ(choose(again).solution.chosen, chosen.solution.chosen);
+  EXPECT_LE(looks(again), static_cast<int>(chosen.solution.chosen.size()));
+  EXPECT_EQ(again.contests.contests, 0);
+
+  Search slower;
+  for (int column : chosen.solution.chosen) slower.costs.slow_down(slower.columns, column);
+  EXPECT_NEAR(slower.true_us(choose(slower).solution.chosen), slower.best_us(), 1e-9);
+  EXPECT_GT(looks(slower), looks(again));
+}
+
+TEST(PlanChooser, OnBoundsTakesWhatExists) {
+  Search search(3, /*refused_of_100=*/30);
+  const Choice choice = search.choose({.measure = false});
+  ASSERT_FALSE(choice.solved.solution.chosen.empty());
+  EXPECT_TRUE(exists(search, choice.solved.solution.chosen));
+  EXPECT_EQ(choice.solved.measured, 0);
+  EXPECT_FALSE(choice.solved.certified);
+  EXPECT_EQ(search.contests.contests, 0);
+}
+
+TEST(PlanChooser, WithoutTimeThereIsGreedysPlan) {
+  Search search;
+  const Choice choice = search.choose({.budget_s = 1e-3, .deadline = Deadline(0)});
+  ASSERT_FALSE(choice.solved.solution.chosen.empty());
+  EXPECT_TRUE(choice.solved.budget_spent);
+  EXPECT_FALSE(choice.solved.certified);
+  EXPECT_EQ(search.costs.looks(Care::quick), 0);
+  EXPECT_GT(search.costs.built(), 0);
+  for (int id : choice.solved.solution.chosen) {
+    if (search.columns.infos[id].kind != ColumnInfo::Kind::kernel) continue;
+    const Candidate& candidate = search.columns.candidates[search.columns.infos[id].candidate];
+    EXPECT_TRUE(search.rivals.contains({candidate.nodes, candidate.outputs}));
+  }
+  ASSERT_EQ(choice.limits.size(), 1u);
+  EXPECT_NE(choice.limits[0].find("budget"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace korch
