@@ -229,7 +229,7 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--save-inputs", options.save_inputs,
                    "also write random inputs for the network as .npy files into this folder");
   verb->add_option("--stop-after", options.stop_after, "end after a stage")
-      ->check(CLI::IsMember({"import", "fission", "alternatives", "candidates", "columns", "plan"}));
+      ->check(CLI::IsMember(stages_to_stop_after()));
   verb->add_flag("--quiet", arguments->quiet, "tell no progress on the standard error");
   verb->add_flag("--json", arguments->json, "print the result as JSON");
   verb->callback([arguments] { run_compile(*arguments); });

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "korch/base/file_roles.h"
@@ -53,7 +54,9 @@ class Compilation {
   FileRoles& files() { return files_; }
 
   CompileResult run(const std::function<Graph()>& import, const std::string& output) {
-    reserve_files(output);
+    import_ = import;
+    output_ = output;
+    reserve_files();
     target_ = detect_target(options_.target, options_.threads);
     target_.library_calls = !options_.self_contained;
     if (options_.measure && !runs_here(target_.isa))
@@ -62,23 +65,12 @@ class Compilation {
                               "(use --no-measure)",
                               name(target_.isa)));
 
-    Graph imported = stage("import", import);
-    // Now every file that the model refers to is known to be another one.
-    if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
-    verify(imported, Stage::imported);
-    dump("1-imported.txt", [&] { return print(imported); });
-    if (!options_.save_inputs.empty()) save_inputs(imported, options_.save_inputs, files_);
-    if (stopped("import")) return result_;
-
+    for (const StageRow& stage : std::span(kStages).first(kDoneOnce))
+      if (!pass(stage)) return result_;
     report_warnings();
-    network_ = hash_text(print(imported)).hex();  // the text has the hashes of the weights
-    const Graph primitive = stage("fission", [&] { return fission(imported); });
-    dump("2-primitive.txt", [&] { return print(primitive); });
-    if (stopped("fission")) return result_;
-
     strikes_.emplace(database_.get(), target_.isa);
     Healer healer(output, target_.isa, strikes());
-    while (const std::optional<Fault> fault = plan_and_package(imported, primitive, output))
+    while (const std::optional<Fault> fault = plan_and_package())
       for (std::string& warning : healer.heal(*fault, options_))
         result_.warnings.push_back(std::move(warning));
     if (deadline_.is_over() && options_.stop_after.empty())
@@ -88,81 +80,147 @@ class Compilation {
     return result_;
   }
 
- private:
-  // From the primitives to the file, without the kernels that were struck. What is wrong with the result, in
-  // which case there is no file.
-  std::optional<Fault> plan_and_package(const Graph& imported, const Graph& primitive,
-                                        const std::string& output) {
-    report_ = {};
-    first_optional_ = std::numeric_limits<size_t>::max();
-    has_kernel_.clear();
-    greedy_groups_.clear();
-
-    const Rewritten rewritten = stage("alternatives", [&] { return with_alternatives(primitive); });
-    const Graph& graph = rewritten.graph;
-    dump("2-alternatives.txt", [&] { return print(graph); });
-    if (stopped("alternatives")) return std::nullopt;
-
-    const Peaks peaks = stage("peaks", [&] {
-      return options_.strategy == Strategy::random ? kNominalPeaks : machine_peaks(target_, database_.get());
-    });
-    std::vector<Candidate> candidates =
-        stage("candidates", [&] { return find_candidates(rewritten.base, graph); });
-    dump("3-candidates.txt", [&] { return describe(graph, candidates); });
-    if (stopped("candidates")) return std::nullopt;
-
-    Columns columns = stage("columns", [&] {
-      ColumnOptions column_options;
-      column_options.accuracy = options_.accuracy;
-      if (options_.strategy == Strategy::published) column_options.layouts = Layouts::row_major;
-      column_options.deadline = early_deadline();
-      column_options.optional_from = first_optional_;
-      return build_columns(graph, std::move(candidates), target_, peaks, column_options);
-    });
-    dump("4-columns.txt", [&] { return describe(graph, columns); });
-    if (stopped("columns")) return std::nullopt;
-
-    std::optional<KernelBank> bank(std::in_place, graph, target_, database_.get(), footprint_bytes(primitive),
-                                   strikes());
-    const Choice choice = stage("solve", [&] {
-      if (options_.strategy == Strategy::random) return random_choice(graph, columns, *bank);
-      BankCosts costs(graph, columns, *bank);
-      ExecutableContests contests(graph, columns, *bank, target_, options_.accuracy);
-      return choose_plan({&graph, &rewritten.base, &target_, search_options(), &costs, &contests,
-                          database_.get(), strikes(), greedy_groups_, report_.pruned},
-                         columns);
-    });
-    report_.limits.insert(report_.limits.end(), choice.limits.begin(), choice.limits.end());
-    dump("4-columns.txt", [&] { return describe(graph, columns); });  // now with costs
-    BuiltPlan built = stage("plan", [&] { return make_plan(graph, columns, choice, *bank); });
-    built.plan.report.peaks = peaks;
-    dump("5-plan.json", [&] { return plan_to_json(built.plan); });
-    dump_kernels(built);
-    result_.plan = built.plan;
-    result_.compiled += bank->compiled_now();
-    result_.measured += bank->measured_now();
-    bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
-    if (stopped("plan")) return std::nullopt;
-
-    std::optional<Fault> fault = stage("package", [&] { return package(built, output, imported); });
-    result_.plan = std::move(built.plan);
-    return fault;
+  // Those after which a compilation can end, in order (--stop-after).
+  static std::vector<std::string> stages_to_stop_after() {
+    std::vector<std::string> names;
+    for (const StageRow& stage : kStages)
+      if (stage.may_be_last) names.push_back(stage.name);
+    return names;
   }
+
+ private:
+  // A step of the pipeline. What it makes is kept in this object, verified, and written into the dump folder.
+  struct StageRow {
+    const char* name;
+    void (Compilation::*run)();
+    void (Compilation::*verify)() const = nullptr;
+    const char* dump_file = nullptr;
+    std::string (Compilation::*dump)() const = nullptr;
+    bool may_be_last = true;
+  };
+  static const StageRow kStages[9];
+  static constexpr size_t kDoneOnce = 2;  // of them; healing does the others again
+
+  // What one pass over the others makes.
+  struct Attempt {
+    PlanReport report;  // what the stages before the plan have to tell
+    Rewritten rewritten;
+    std::map<NodeId, std::string> rule_of;  // of alternatives
+    Peaks peaks;
+    std::vector<Candidate> candidates;
+    CandidateSet greedy_groups;
+    std::unordered_map<Hash, bool, HashHasher> has_kernel;
+    size_t first_optional = std::numeric_limits<size_t>::max();  // candidate: those before are greedy's
+                                                                 // groups and single primitives
+    Columns columns;
+    std::optional<KernelBank> bank;
+    Choice choice;
+    BuiltPlan built;
+    std::optional<Fault> fault;  // of the finished executable, of which then there is no file
+  };
+
+  // False when the compilation ends with this stage.
+  bool pass(const StageRow& stage) {
+    timed(stage.name, [&] { (this->*stage.run)(); });
+    if (stage.verify != nullptr) (this->*stage.verify)();
+    if (stage.dump_file != nullptr) dump(stage.dump_file, [&] { return (this->*stage.dump)(); });
+    return options_.stop_after != stage.name;
+  }
+
+  // From the primitives to the file, without the kernels that were struck.
+  std::optional<Fault> plan_and_package() {
+    now_.emplace();
+    for (const StageRow& stage : std::span(kStages).subspan(kDoneOnce))
+      if (!pass(stage)) return std::nullopt;
+    return now_->fault;
+  }
+
+  void import_network() {
+    imported_ = import_();
+    // Now every file that the model refers to is known to be another one.
+    if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
+    if (!options_.save_inputs.empty()) save_inputs(imported_, options_.save_inputs, files_);
+  }
+
+  void break_into_primitives() {
+    report_warnings();
+    network_ = hash_text(print(imported_)).hex();  // the text has the hashes of the weights
+    primitive_ = fission(imported_);
+  }
+
+  void add_columns() {
+    ColumnOptions column_options;
+    column_options.accuracy = options_.accuracy;
+    if (options_.strategy == Strategy::published) column_options.layouts = Layouts::row_major;
+    column_options.deadline = early_deadline();
+    column_options.optional_from = now_->first_optional;
+    now_->columns = build_columns(graph(), std::move(now_->candidates), target_, now_->peaks, column_options);
+  }
+
+  void measure_peaks() {
+    now_->peaks =
+        options_.strategy == Strategy::random ? kNominalPeaks : machine_peaks(target_, database_.get());
+  }
+
+  void solve() {
+    KernelBank& bank =
+        now_->bank.emplace(graph(), target_, database_.get(), footprint_bytes(primitive_), strikes());
+    if (options_.strategy == Strategy::random) {
+      now_->choice = random_choice();
+    } else {
+      BankCosts costs(graph(), now_->columns, bank);
+      ExecutableContests contests(graph(), now_->columns, bank, target_, options_.accuracy);
+      now_->choice =
+          choose_plan({&graph(), &now_->rewritten.base, &target_, search_options(), &costs, &contests,
+                       database_.get(), strikes(), now_->greedy_groups, now_->report.pruned},
+                      now_->columns);
+    }
+    std::vector<std::string>& limits = now_->report.limits;
+    limits.insert(limits.end(), now_->choice.limits.begin(), now_->choice.limits.end());
+  }
+
+  void plan() {
+    now_->built = make_plan();
+    dump_kernels(now_->built);
+    result_.plan = now_->built.plan;
+    result_.compiled += now_->bank->compiled_now();
+    result_.measured += now_->bank->measured_now();
+    now_->bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
+  }
+
+  void finish() {
+    now_->fault = package(now_->built);
+    result_.plan = std::move(now_->built.plan);
+  }
+
+  void verify_imported() const { verify(imported_, Stage::imported); }
+  void verify_alternatives() const {
+    verify(now_->rewritten.base, Stage::primitive);
+    verify(graph(), Stage::primitive);
+  }
+  std::string imported_text() const { return print(imported_); }
+  std::string primitive_text() const { return print(primitive_); }
+  std::string alternatives_text() const { return print(graph()); }
+  std::string candidates_text() const { return describe(graph(), now_->candidates); }
+  std::string columns_text() const { return describe(graph(), now_->columns); }
+  std::string plan_text() const { return plan_to_json(now_->built.plan); }
+
+  // With alternatives.
+  const Graph& graph() const { return now_->rewritten.graph; }
 
   // Null: healing is off, and what earlier compilations struck counts no more.
   Strikes* strikes() { return options_.heal ? &*strikes_ : nullptr; }
 
   template <typename F>
-  auto stage(const std::string& name, F&& f) -> decltype(f()) {
+  void timed(const std::string& name, F&& f) {
     throw_if_interrupted();
     progress(name, 0, 0);
     const Stopwatch stopwatch;
-    const double outer_s = std::exchange(inner_stages_s_, 0);
-    auto value = f();
+    const double outer_s = std::exchange(inner_s_, 0);
+    f();
     const double seconds = stopwatch.seconds();
-    result_.stage_seconds[name] += seconds - inner_stages_s_;
-    inner_stages_s_ = outer_s + seconds;
-    return value;
+    result_.stage_seconds[name] += seconds - inner_s_;
+    inner_s_ = outer_s + seconds;
   }
 
   void report_warnings() {
@@ -175,23 +233,21 @@ class Compilation {
   }
 
   // Before any work: what would be written over something else, or over what is no file, is refused.
-  void reserve_files(const std::string& output) {
-    if (options_.stop_after.empty()) files_.writes("the output", output);
+  void reserve_files() {
+    if (options_.stop_after.empty()) files_.writes("the output", output_);
     if (!options_.database_path.empty()) {
       Database::require_ours(options_.database_path);
       for (const std::string& file : Database::files(options_.database_path))
         files_.writes("the kernel database", file);
     }
     if (options_.dump_dir.empty()) return;
-    for (const char* file : {"1-imported.txt", "2-primitive.txt", "2-alternatives.txt", "3-candidates.txt",
-                             "4-columns.txt", "5-plan.json"}) {
-      const std::string path = options_.dump_dir + "/" + file;
+    for (const StageRow& stage : kStages) {
+      if (stage.dump_file == nullptr) continue;
+      const std::string path = options_.dump_dir + "/" + stage.dump_file;
       output_target(path);
-      files_.writes(std::string("the dump ") + file, path);
+      files_.writes(std::string("the dump ") + stage.dump_file, path);
     }
   }
-
-  bool stopped(const char* name) const { return options_.stop_after == name; }
 
   template <typename F>
   void dump(const std::string& file, F&& text) {
@@ -210,23 +266,21 @@ class Compilation {
         });
   }
 
-  Rewritten with_alternatives(const Graph& primitive) {
-    Rewritten rewritten;
-    rewritten.graph = rewritten.base = primitive;
+  void add_alternatives() {
+    Rewritten& rewritten = now_->rewritten;
+    rewritten.graph = rewritten.base = primitive_;
     const bool rewrites = options_.strategy != Strategy::greedy && options_.strategy != Strategy::unfused;
-    if (!options_.alternatives || !rewrites || is_large(primitive)) return rewritten;
-    rewritten = add_alternatives(primitive, {.strict = options_.accuracy == Accuracy::strict,
-                                             .only = options_.rules,
-                                             .alternatives = options_.strategy != Strategy::published,
-                                             .deadline = early_deadline()});
-    verify(rewritten.graph, Stage::primitive);
-    report_.pruned = rewritten.limited;
-    report_.alternative_constant_bytes = rewritten.constant_bytes;
-    report_.rules = rewritten.rules;
-    rule_of_ = rewritten.rule_of;
-    for (const auto& [id, rule] : rule_of_)
-      if (is_computing(rewritten.graph.node(id))) ++report_.alternatives[rule];
-    return rewritten;
+    if (!options_.alternatives || !rewrites || is_large(primitive_)) return;
+    rewritten = korch::add_alternatives(primitive_, {.strict = options_.accuracy == Accuracy::strict,
+                                                     .only = options_.rules,
+                                                     .alternatives = options_.strategy != Strategy::published,
+                                                     .deadline = early_deadline()});
+    now_->report.pruned = rewritten.limited;
+    now_->report.alternative_constant_bytes = rewritten.constant_bytes;
+    now_->report.rules = rewritten.rules;
+    now_->rule_of = rewritten.rule_of;
+    for (const auto& [id, rule] : now_->rule_of)
+      if (is_computing(rewritten.graph.node(id))) ++now_->report.alternatives[rule];
   }
 
   static bool is_computing(const Node& node) {
@@ -241,31 +295,36 @@ class Compilation {
     return count;
   }
 
-  std::vector<Candidate> find_candidates(const Graph& base, const Graph& graph) {
-    verify(base, Stage::primitive);
-    report_.primitives = computing_nodes(base);
-    report_.execution_states = count_execution_states(base);
+  void find_candidates() {
+    const Graph& base = now_->rewritten.base;
+    now_->report.primitives = computing_nodes(base);
+    now_->report.execution_states = count_execution_states(base);
+    now_->candidates = candidates_of(base);
+  }
+
+  std::vector<Candidate> candidates_of(const Graph& base) {
     if (options_.strategy == Strategy::unfused) return unfused_candidates(base);
     if (options_.strategy == Strategy::published) {
       Enumeration enumeration = enumerate_candidates(base, published_kernels());
-      report_.pruned.merge(enumeration.pruned);
+      now_->report.pruned.merge(enumeration.pruned);
       return std::move(enumeration.candidates);
     }
-    if (options_.strategy == Strategy::random) return enumerate_candidates(graph).candidates;
+    if (options_.strategy == Strategy::random) return enumerate_candidates(graph()).candidates;
     Enumeration groups = greedy_candidates(base, [&](const Candidate& c) { return has_kernel(base, c); });
-    report_.pruned.merge(groups.pruned);
+    now_->report.pruned.merge(groups.pruned);
     std::vector<Candidate>& greedy = groups.candidates;
     if (options_.strategy == Strategy::greedy) return std::move(greedy);
     if (is_large(base)) {
-      report_.limits.push_back(
+      now_->report.limits.push_back(
           fmt::format("program_size: {} primitives, more than {}: without alternatives, of "
                       "all that could be kernels greedy's groups alone",
-                      report_.primitives, kLargestProgram));
+                      now_->report.primitives, kLargestProgram));
       return std::move(greedy);
     }
-    for (const Candidate& candidate : greedy) greedy_groups_.insert({candidate.nodes, candidate.outputs});
-    Enumeration enumeration = enumerate_until(graph, {}, early_deadline());
-    report_.pruned.merge(enumeration.pruned);
+    for (const Candidate& candidate : greedy)
+      now_->greedy_groups.insert({candidate.nodes, candidate.outputs});
+    Enumeration enumeration = enumerate_until(graph(), {}, early_deadline());
+    now_->report.pruned.merge(enumeration.pruned);
     // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by
     // construction.
     CandidateSet known;
@@ -281,9 +340,9 @@ class Compilation {
   // What makes greedy's plan, and single primitives where a kernel of that is refused.
   void put_least_first(std::vector<Candidate>& candidates) {
     const auto rest = std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-      return c.nodes.size() == 1 || greedy_groups_.count({c.nodes, c.outputs}) != 0;
+      return c.nodes.size() == 1 || now_->greedy_groups.count({c.nodes, c.outputs}) != 0;
     });
-    first_optional_ = static_cast<size_t>(rest - candidates.begin());
+    now_->first_optional = static_cast<size_t>(rest - candidates.begin());
   }
 
   // Of the budget: until when there may be more alternatives, candidates and columns; until when is measured
@@ -313,20 +372,21 @@ class Compilation {
 
   bool has_kernel(const Graph& graph, const Candidate& candidate) {
     const Hash hash = canonical_hash(graph, candidate);
-    const auto found = has_kernel_.find(hash);
-    if (found != has_kernel_.end()) return found->second;
+    const auto found = now_->has_kernel.find(hash);
+    if (found != now_->has_kernel.end()) return found->second;
     bool any = false;
     for (const Implementation& way : implementations(graph, candidate, target_, options_.accuracy))
       any = any || is_allowed(generate(graph, candidate, way, target_));
-    return has_kernel_[hash] = any;
+    return now_->has_kernel[hash] = any;
   }
 
   bool is_allowed(const Result<Kernel>& kernel) {
     return kernel.ok() && (strikes() == nullptr || !strikes()->find(kernel.value()));
   }
 
-  Choice random_choice(const Graph& graph, const Columns& columns, KernelBank& bank) const {
-    RandomPlan drawn = draw_plan(graph, columns, bank, options_.random_seed);
+  Choice random_choice() {
+    const Columns& columns = now_->columns;
+    RandomPlan drawn = draw_plan(graph(), columns, *now_->bank, options_.random_seed);
     Choice choice;
     choice.solved.solution = std::move(drawn.solution);
     choice.solved.solution.objective_us = choice.solved.solution.bound_us = 0;  // drawn costs say nothing
@@ -337,28 +397,31 @@ class Compilation {
       if (info.kind != ColumnInfo::Kind::view) kernels.insert(info.key);
     choice.solved.kernels = static_cast<int>(kernels.size());
     choice.solved.refused = columns.refused;
-    choice.solved.pruned = report_.pruned;
+    choice.solved.pruned = now_->report.pruned;
     choice.refusal_examples = std::move(drawn.refusal_examples);
     return choice;
   }
 
-  BuiltPlan make_plan(const Graph& graph, const Columns& columns, const Choice& choice, KernelBank& bank) {
+  BuiltPlan make_plan() {
+    const Columns& columns = now_->columns;
+    const Choice& choice = now_->choice;
     const SolveMemo& solved = choice.solved;
     const Solution& solution = solved.solution;
     if (solution.status == SolveStatus::infeasible)
       throw Error(kind_without_plan(choice),
-                  "no plan exists: " + missing_kernels(graph, columns, choice.refusal_examples));
+                  "no plan exists: " + missing_kernels(graph(), columns, choice.refusal_examples));
     if (solution.status == SolveStatus::unknown)
       throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
-    BuiltPlan built = build_plan(graph, columns, solution.chosen, bank, target_, options_.accuracy);
+    BuiltPlan built = build_plan(graph(), columns, solution.chosen, *now_->bank, target_, options_.accuracy);
     PlanReport& report = built.plan.report;
-    report.primitives = report_.primitives;
-    report.execution_states = report_.execution_states;
+    report.peaks = now_->peaks;
+    report.primitives = now_->report.primitives;
+    report.execution_states = now_->report.execution_states;
     report.pruned = solved.pruned;
-    report.rules = report_.rules;
-    report.alternatives = report_.alternatives;
-    report.alternative_constant_bytes = report_.alternative_constant_bytes;
-    report.limits = report_.limits;
+    report.rules = now_->report.rules;
+    report.alternatives = now_->report.alternatives;
+    report.alternative_constant_bytes = now_->report.alternative_constant_bytes;
+    report.limits = now_->report.limits;
     std::set<NodeId> computed;
     for (int id : solution.chosen) {
       const ColumnInfo& info = columns.infos[id];
@@ -368,7 +431,7 @@ class Compilation {
       computed.insert(nodes.begin(), nodes.end());
     }
     for (NodeId id : computed)
-      if (const auto rule = rule_of_.find(id); rule != rule_of_.end())
+      if (const auto rule = now_->rule_of.find(id); rule != now_->rule_of.end())
         ++report.alternatives_used[rule->second];
     report.model = name_;
     report.network = network_;
@@ -429,7 +492,7 @@ class Compilation {
 
   // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers
   // of this very plan, code and weights included, is not done again. A draft that is at fault is not kept.
-  std::optional<Fault> package(BuiltPlan& built, const std::string& output, const Graph& imported) {
+  std::optional<Fault> package(BuiltPlan& built) {
     PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes),
                        plan_to_json(built.plan), target_};
     if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
@@ -443,24 +506,23 @@ class Compilation {
         return draft;
       };
       if (!remembered(key, "verified")) {
-        std::optional<Fault> fault =
-            stage("verify", [&] { return find_fault_in_time(built, imported, draft_path(), output, key); });
+        std::optional<Fault> fault;
+        timed("verify", [&] { fault = find_fault_in_time(built, draft_path(), key); });
         if (fault) return fault;
       }
       if (options_.measure)
         built.plan.report.measured_us = whole_latency_us(built.plan.report, key, draft_path);
       input.plan_json = plan_to_json(built.plan);
     }
-    write_executable(std::move(input), output);
+    write_executable(std::move(input), output_);
     return std::nullopt;
   }
 
   // What is not done when the budget ends is said.
-  std::optional<Fault> find_fault_in_time(BuiltPlan& built, const Graph& imported, const std::string& draft,
-                                          const std::string& output, const Hash& key) {
+  std::optional<Fault> find_fault_in_time(BuiltPlan& built, const std::string& draft, const Hash& key) {
     try {
       std::optional<Fault> fault =
-          find_fault(imported, built.plan, draft, output, options_.verify, last_deadline());
+          find_fault(imported_, built.plan, draft, output_, options_.verify, last_deadline());
       if (!fault && options_.verify) remember(key, "verified");
       return fault;
     } catch (const BudgetSpent&) {
@@ -491,35 +553,55 @@ class Compilation {
     if (!report.whole_runs.empty()) return report.whole_runs[0].measured_us;
     if (database_ != nullptr)
       if (const std::optional<Cost> cost = database_->get_cost(key)) return cost->us;
-    const BenchRow row = stage("measure plan", [&] {
+    BenchRow row;
+    timed("measure plan", [&] {
       BenchOptions options;
       options.rounds = 30;
       options.max_seconds = std::clamp(deadline_.left_s(), 0.1, 3.0);
-      return bench({draft_path()}, options).rows[0];
+      row = bench({draft_path()}, options).rows[0];
     });
     if (database_ != nullptr)
       database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds, Care::thorough});
     return row.median_us;
   }
 
-  std::string name_, network_;  // the network's file; its hash
+  const std::string name_;  // of the network's file
   CompileOptions options_;
   FileRoles files_;
   const Deadline deadline_;  // of the whole, where there is a budget
+  std::function<Graph()> import_;
+  std::string output_;
   Target target_;
   std::unique_ptr<Database> database_;
   std::optional<Strikes> strikes_;
+  Graph imported_, primitive_;
+  std::string network_;  // hash of `imported_`
+  std::optional<Attempt> now_;
   CompileResult result_;
-  PlanReport report_;
-  std::unordered_map<Hash, bool, HashHasher> has_kernel_;
-  CandidateSet greedy_groups_;
-  size_t first_optional_ = std::numeric_limits<size_t>::max();  // candidate: those before are greedy's groups
-                                                                // and single primitives
-  std::map<NodeId, std::string> rule_of_;                       // of alternatives
-  double inner_stages_s_ = 0;                                   // spent in stages within the current one
+  double inner_s_ = 0;  // spent in what is timed within the current stage
+};
+
+const Compilation::StageRow Compilation::kStages[] = {
+    {"import", &Compilation::import_network, &Compilation::verify_imported, "1-imported.txt",
+     &Compilation::imported_text},
+    {"fission", &Compilation::break_into_primitives, nullptr, "2-primitive.txt",
+     &Compilation::primitive_text},
+    {"alternatives", &Compilation::add_alternatives, &Compilation::verify_alternatives, "2-alternatives.txt",
+     &Compilation::alternatives_text},
+    {.name = "peaks", .run = &Compilation::measure_peaks, .may_be_last = false},
+    {"candidates", &Compilation::find_candidates, nullptr, "3-candidates.txt", &Compilation::candidates_text},
+    {"columns", &Compilation::add_columns, nullptr, "4-columns.txt", &Compilation::columns_text},
+    // Now with costs.
+    {"solve", &Compilation::solve, nullptr, "4-columns.txt", &Compilation::columns_text, false},
+    {"plan", &Compilation::plan, nullptr, "5-plan.json", &Compilation::plan_text},
+    {.name = "package", .run = &Compilation::finish, .may_be_last = false},
 };
 
 }  // namespace
+
+std::vector<std::string> stages_to_stop_after() {
+  return Compilation::stages_to_stop_after();
+}
 
 CompileResult compile_model(const std::string& model, const std::string& output,
                             const CompileOptions& options) {

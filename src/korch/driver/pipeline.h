@@ -31,7 +31,7 @@ struct CompileOptions {
   std::string database_path;  // empty: no database
   std::string dump_dir;       // empty: no dumps
   std::string save_inputs;    // folder for inputs to run it with (saved_inputs.h); empty: none
-  std::string stop_after;     // "", "import", "fission", "alternatives", "candidates", "columns", "plan"
+  std::string stop_after;     // one of stages_to_stop_after(); empty: the executable is written
   double budget_s = 0;        // 0: no limit
   std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
 };
@@ -42,6 +42,9 @@ struct CompileResult {
   std::map<std::string, double> stage_seconds;
   std::vector<std::string> warnings;  // of the database and of healing; the compilation went on
 };
+
+// Stages after which a compilation can end, in order.
+std::vector<std::string> stages_to_stop_after();
 
 // Throws Error. Writes `output` only when everything succeeded.
 CompileResult compile_model(const std::string& model, const std::string& output,
