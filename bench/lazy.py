@@ -31,9 +31,9 @@ def main():
 
         full = compile("--exhaustive")
         lazy = [compile("--bounds", b) for b in ("learned", "analytic")]
-        print("%-20s %7d %14.2f  %s" % (model, full["kernels_different"], full["objective_us"], "  ".join(
-            "%14.2f %6d (%4.1f %%)" % (r["objective_us"], r["kernels_different_measured"],
-                                    100 * r["kernels_different_measured"] / r["kernels_different"])
+        print("%-20s %7d %14.2f  %s" % (model, full["kernels"], full["objective_us"], "  ".join(
+            "%14.2f %6d (%4.1f %%)" % (r["objective_us"], r["measured"],
+                                    100 * r["measured"] / r["kernels"])
             for r in lazy)), flush=True)
 
 

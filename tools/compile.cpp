@@ -12,6 +12,7 @@
 #include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
 #include "korch/driver/progress.h"
+#include "korch/plan/plan_json.h"
 #include "verbs.h"
 
 namespace korch {
@@ -94,31 +95,12 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
       print_json(stopped);
       return;
     }
-    nlohmann::ordered_json struck = nlohmann::ordered_json::array();
-    for (const StruckKernel& kernel : r.struck)
-      struck.push_back({{"key", kernel.key}, {"kernel", kernel.kernel}, {"reason", kernel.reason}});
-    nlohmann::ordered_json json = {
-        {"output", arguments.output},
-        {"steps", result.plan.steps.size()},
-        {"objective_us", r.objective_us},
-        {"bound_us", r.bound_us},
-        {"gap", r.gap},
-        {"kept_plan", kept_plan(r)},
-        {"measured_us", r.measured_us},
-        {"primitives", r.primitives},
-        {"execution_states",
-         r.execution_states ? nlohmann::ordered_json(*r.execution_states) : nlohmann::ordered_json()},
-        {"candidates", r.candidates},
-        {"columns", r.columns},
-        {"kernels_different", r.kernels},
-        {"kernels_different_measured", r.measured},
-        {"certified", r.certified},
-        {"struck", struck},
-        {"kernels_compiled", result.compiled},
-        {"kernels_measured", result.measured},
-        {"limits", r.limits},
-        {"seconds", result.stage_seconds},
-        {"warnings", result.warnings}};
+    nlohmann::ordered_json json = {{"output", arguments.output}, {"steps", result.plan.steps.size()}};
+    json.update(nlohmann::ordered_json::parse(report_to_json(r)));
+    json.update({{"kernels_compiled", result.compiled},
+                 {"kernels_measured", result.measured},
+                 {"seconds", result.stage_seconds},
+                 {"warnings", result.warnings}});
     print_json(json);
     return;
   }

@@ -21,7 +21,7 @@ namespace {
 struct ExplainArguments {
   std::string executable, html;
   ExplainOptions options;
-  bool json = false, run = false;
+  bool json = false, run = false, figures = false;
 };
 
 void write_page(const ExplainArguments& arguments, const Plan& plan, const std::string& text) {
@@ -44,6 +44,10 @@ void run_explain(const ExplainArguments& arguments) {
   }
   const ExecutableInfo executable = read_executable(arguments.executable);
   const Plan plan = plan_from_json(executable.plan_json);
+  if (arguments.figures) {
+    fmt::print("{}", explain_figures(plan.report));
+    return;
+  }
   const std::string text = explain(plan, executable.needed, arguments.options);
   if (!arguments.html.empty()) {
     write_page(arguments, plan, text);
@@ -78,6 +82,10 @@ void add_explain_verb(CLI::App& app) {
                        "write a page to look at: graph, time line, roofline, kernels with their sources")
           ->excludes(kernel)
           ->excludes(json);
+  verb->add_flag("--figures", arguments->figures, "every figure of the report, and what it means")
+      ->excludes(kernel)
+      ->excludes(json)
+      ->excludes(html);
   verb->add_flag("--run", arguments->run,
                  "with --html: run the executable, so that the page has the times of its steps there")
       ->needs(html);

@@ -65,6 +65,8 @@ TEST_F(Report, JsonOfEveryVerb) {
   EXPECT_TRUE(json["seconds"].contains("solve"));
   EXPECT_TRUE(json["warnings"].is_array());
   EXPECT_TRUE(json["struck"].empty());
+  ASSERT_EQ(run("explain --figures " + path("m.so")), 0) << err_;
+  EXPECT_TRUE(says("columns: " + json["columns"].dump() + "\n    candidates in all")) << out_;
   json = run_json("compile " + path("net.onnx") + " --stop-after fission --no-profile-db");
   EXPECT_EQ(json["stopped_after"], "fission");
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "korch/base/error.h"
+#include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
@@ -48,6 +51,15 @@ std::string counts_text(const char* title, const std::map<std::string, int>& cou
 }
 
 }  // namespace
+
+std::string explain_figures(const PlanReport& report) {
+  const nlohmann::ordered_json values = nlohmann::ordered_json::parse(report_to_json(report));
+  std::string text;
+  visit_report(report, [&](const ReportField& field, const auto&) {
+    text += fmt::format("{}: {}\n    {}\n", field.key, values.at(field.key).dump(), field.meaning);
+  });
+  return text;
+}
 
 std::string explain(const Plan& plan, const std::vector<std::string>& needed, const ExplainOptions& options) {
   if (options.kernel >= 0) {

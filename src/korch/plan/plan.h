@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "korch/plan/kernel.h"
+#include "korch/plan/plan_report.h"
 #include "korch/target/target.h"
 #include "korch/tensor/host_tensor.h"
 
@@ -63,54 +64,6 @@ struct PlanStep {
   // The cheapest that could stand in its place, then the cheapest others.
   std::vector<RejectedKernel> rejected;
 };
-
-// A plan that was run whole before one was kept.
-struct WholeRun {
-  std::string plan;  // "solver's", "greedy", "unchanged network's" or "solver's next"
-  double predicted_us = 0;
-  double measured_us = 0;  // the solver's: lowest median; others: by the ratio to the plan they met
-};
-
-// A kernel that proved wrong, so that no plan takes it.
-struct StruckKernel {
-  std::string key;     // Kernel::key, in hexadecimal
-  std::string kernel;  // primitives and implementation
-  std::string reason;
-};
-
-struct PlanReport {
-  std::string model, strategy, accuracy, solver_status, target;
-  std::string network;  // hash of the imported network, weights included; empty in older executables
-  double objective_us = 0, bound_us = 0, gap = 0;
-  int primitives = 0, candidates = 0, columns = 0, solves = 0, cuts = 0;
-  std::optional<double> execution_states;  // of the primitives without alternatives; none: too many to count
-  int kernels = 0, measured = 0;  // different ones among the columns, and how many of them were measured
-  double solver_s = 0;       // in all solves, without measuring; a replayed plan has that of its first time
-  int bound_violations = 0;  // measurements below their bound: each voids the certificate
-  bool certified = false;    // all chosen measured, bounds valid, solver proved optimality
-  std::string bounds;  // "analytic", or "learned": then the certificate rests on what was seen of each kind
-  int learned_violations = 0;      // kernels measured below what was learned of their kind until then
-  std::vector<std::string> rules;  // rewrite rules that were tried; empty: no alternatives
-  std::map<std::string, int> alternatives;       // primitives added, by the rewrite rule that added them
-  std::map<std::string, int> alternatives_used;  // those of them that the plan computes
-  int64_t alternative_constant_bytes = 0;        // constants that only alternatives need, while compiling
-  std::map<std::string, int> pruned;    // structural pruning, by rule; limits of alternatives that bit
-  std::vector<std::string> limits;      // what else was not done, and why: one sentence each
-  std::map<std::string, int> refused;   // by RefusalReason
-  std::vector<StruckKernel> struck;     // that the program could not take, by key
-  std::vector<std::string> recomputed;  // Values computed by more than one step
-  std::vector<WholeRun> whole_runs;     // against each other; the first was kept. Empty: no contest
-  double measured_us = 0;               // the whole plan, run
-  Peaks peaks;                          // of the machine that compiled; zeros in older executables
-};
-
-// Which plan was kept. Objective, bound, gap and certificate are of the solver's.
-inline std::string kept_plan(const PlanReport& report) {
-  return report.whole_runs.empty() ? "solver's" : report.whole_runs[0].plan;
-}
-inline double predicted_us(const PlanReport& report) {
-  return report.whole_runs.empty() ? report.objective_us : report.whole_runs[0].predicted_us;
-}
 
 struct PlanIo {
   std::string name;

@@ -1,6 +1,7 @@
 #include "korch/plan/plan_json.h"
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "korch/base/error.h"
 
@@ -154,105 +155,70 @@ Json to_json(const Peaks& peaks) {
           {"dram_bytes_per_us", peaks.dram_bytes_per_us},
           {"launch_us", peaks.launch_us}};
 }
-
-Peaks peaks_from(const Json& json) {
-  return {json.at("flops_per_us"), json.at("l2_bytes_per_us"), json.at("l3_bytes_per_us"),
-          json.at("dram_bytes_per_us"), json.at("launch_us")};
+Json to_json(const StruckKernel& kernel) {
+  return {{"key", kernel.key}, {"kernel", kernel.kernel}, {"reason", kernel.reason}};
 }
-
-Json to_json(const PlanReport& r) {
-  Json runs = Json::array(), struck = Json::array();
-  for (const StruckKernel& kernel : r.struck)
-    struck.push_back({{"key", kernel.key}, {"kernel", kernel.kernel}, {"reason", kernel.reason}});
-  for (const WholeRun& run : r.whole_runs)
-    runs.push_back(
-        {{"plan", run.plan}, {"predicted_us", run.predicted_us}, {"measured_us", run.measured_us}});
-  return {{"model", r.model},
-          {"network", r.network},
-          {"strategy", r.strategy},
-          {"accuracy", r.accuracy},
-          {"target", r.target},
-          {"solver_status", r.solver_status},
-          {"objective_us", r.objective_us},
-          {"bound_us", r.bound_us},
-          {"gap", r.gap},
-          {"primitives", r.primitives},
-          {"execution_states", r.execution_states ? Json(*r.execution_states) : Json()},
-          {"candidates", r.candidates},
-          {"columns", r.columns},
-          {"kernels", r.kernels},
-          {"measured", r.measured},
-          {"solves", r.solves},
-          {"cuts", r.cuts},
-          {"solver_s", r.solver_s},
-          {"bound_violations", r.bound_violations},
-          {"certified", r.certified},
-          {"bounds", r.bounds},
-          {"learned_violations", r.learned_violations},
-          {"rules", r.rules},
-          {"alternatives", r.alternatives},
-          {"alternatives_used", r.alternatives_used},
-          {"alternative_constant_bytes", r.alternative_constant_bytes},
-          {"pruned", r.pruned},
-          {"limits", r.limits},
-          {"refused", r.refused},
-          {"struck", struck},
-          {"recomputed", r.recomputed},
-          {"whole_runs", runs},
-          {"kept_plan", kept_plan(r)},
-          {"predicted_us", predicted_us(r)},
-          {"measured_us", r.measured_us},
-          {"peaks", to_json(r.peaks)}};
+Json to_json(const WholeRun& run) {
+  return {{"plan", run.plan}, {"predicted_us", run.predicted_us}, {"measured_us", run.measured_us}};
 }
-
-PlanReport report_from(const Json& json) {
-  PlanReport r;
-  r.model = json.at("model");
-  r.network = json.value("network", "");
-  r.strategy = json.at("strategy");
-  r.accuracy = json.at("accuracy");
-  r.target = json.at("target");
-  r.solver_status = json.at("solver_status");
-  r.objective_us = json.at("objective_us");
-  r.bound_us = json.at("bound_us");
-  r.gap = json.at("gap");
-  r.primitives = json.at("primitives");
-  r.candidates = json.at("candidates");
-  r.columns = json.at("columns");
-  r.kernels = json.value("kernels", r.columns);  // before there was this, columns were counted
-  r.measured = json.at("measured");
-  r.solves = json.at("solves");
-  r.cuts = json.value("cuts", 0);  // older executables have none
-  r.bound_violations = json.at("bound_violations");
-  r.certified = json.at("certified");
-  r.bounds = json.at("bounds");
-  r.learned_violations = json.at("learned_violations");
-  // Executables from before these were reported have none of them.
-  r.solver_s = json.value("solver_s", 0.0);
-  if (json.contains("execution_states") && !json.at("execution_states").is_null())
-    r.execution_states = json.at("execution_states");
-  r.rules = json.value("rules", std::vector<std::string>());
-  r.alternatives = json.value("alternatives", std::map<std::string, int>());
-  r.alternatives_used = json.value("alternatives_used", std::map<std::string, int>());
-  r.alternative_constant_bytes = json.value("alternative_constant_bytes", int64_t{0});
-  r.pruned = json.at("pruned").get<std::map<std::string, int>>();
-  r.limits = json.value("limits", std::vector<std::string>());
-  r.refused = json.at("refused").get<std::map<std::string, int>>();
-  for (const Json& kernel : json.value("struck", Json::array()))
-    r.struck.push_back({kernel.at("key"), kernel.at("kernel"), kernel.at("reason")});
-  r.recomputed = json.at("recomputed").get<std::vector<std::string>>();
-  for (const Json& run : json.value("whole_runs", Json::array()))
-    r.whole_runs.push_back({run.at("plan"), run.at("predicted_us"), run.at("measured_us")});
-  r.measured_us = json.at("measured_us");
-  if (json.contains("peaks")) r.peaks = peaks_from(json.at("peaks"));
-  return r;
+Json to_json(const std::optional<double>& number) {
+  return number ? Json(*number) : Json();
+}
+template <typename T>
+Json to_json(const std::vector<T>& items) {
+  Json json = Json::array();
+  for (const T& item : items) {
+    if constexpr (std::is_constructible_v<Json, T>)
+      json.push_back(item);
+    else
+      json.push_back(to_json(item));
+  }
+  return json;
 }
 
 template <typename T>
-Json array_of(const std::vector<T>& items) {
-  Json json = Json::array();
-  for (const T& item : items) json.push_back(to_json(item));
+void read(const Json& json, T& value) {
+  value = json.get<T>();
+}
+void read(const Json& json, std::optional<double>& number) {
+  if (!json.is_null()) number = json.get<double>();
+}
+void read(const Json& json, Peaks& peaks) {
+  peaks = {json.at("flops_per_us"), json.at("l2_bytes_per_us"), json.at("l3_bytes_per_us"),
+           json.at("dram_bytes_per_us"), json.at("launch_us")};
+}
+void read(const Json& json, std::vector<StruckKernel>& struck) {
+  for (const Json& kernel : json)
+    struck.push_back({kernel.at("key"), kernel.at("kernel"), kernel.at("reason")});
+}
+void read(const Json& json, std::vector<WholeRun>& runs) {
+  for (const Json& run : json)
+    runs.push_back({run.at("plan"), run.at("predicted_us"), run.at("measured_us")});
+}
+
+Json to_json(const PlanReport& report) {
+  Json json;
+  visit_report(report, [&](const ReportField& field, const auto& value) {
+    using T = std::decay_t<decltype(value)>;
+    if constexpr (std::is_constructible_v<Json, T> && !std::is_same_v<T, std::optional<double>>)
+      json[field.key] = value;
+    else
+      json[field.key] = to_json(value);
+  });
+  json["kept_plan"] = kept_plan(report);
+  json["predicted_us"] = predicted_us(report);
   return json;
+}
+
+PlanReport report_from(const Json& json) {
+  PlanReport report;
+  visit_report(report, [&](const ReportField& field, auto& value) {
+    if (field.may_lack && !json.contains(field.key)) return;
+    read(json.at(field.key), value);
+  });
+  if (!json.contains("kernels"))
+    report.kernels = report.columns;  // before there was this, columns were counted
+  return report;
 }
 
 Json io_json(const std::vector<PlanIo>& items) {
@@ -280,6 +246,10 @@ Plan parse(const Json& json) {
 
 }  // namespace
 
+std::string report_to_json(const PlanReport& report) {
+  return to_json(report).dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string plan_to_json(const Plan& plan) {
   const Json json = {{"format", kPlanFormat},
                      {"threads", plan.threads},
@@ -287,9 +257,9 @@ std::string plan_to_json(const Plan& plan) {
                      {"report", to_json(plan.report)},
                      {"inputs", io_json(plan.inputs)},
                      {"outputs", io_json(plan.outputs)},
-                     {"steps", array_of(plan.steps)},
-                     {"kernels", array_of(plan.kernels)},
-                     {"tensors", array_of(plan.tensors)}};
+                     {"steps", to_json(plan.steps)},
+                     {"kernels", to_json(plan.kernels)},
+                     {"tensors", to_json(plan.tensors)}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace);  // names from a model may not be UTF-8
 }
 

@@ -9,6 +9,8 @@
 namespace korch {
 
 std::string plan_to_json(const Plan& plan);
+// The report alone, as in the plan.
+std::string report_to_json(const PlanReport& report);
 // Throws Error{io} on text that is not a plan.
 Plan plan_from_json(const std::string& text);
 

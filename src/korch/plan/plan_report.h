@@ -1,0 +1,120 @@
+// What a compilation has to tell of its plan. Every field is listed once more, in visit_report: by that list
+// reports are written, read, printed and explained.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/target/target.h"
+
+namespace korch {
+
+// A plan that was run whole before one was kept.
+struct WholeRun {
+  std::string plan;  // "solver's", "greedy", "unchanged network's" or "solver's next"
+  double predicted_us = 0;
+  double measured_us = 0;  // the solver's: lowest median; others: by the ratio to the plan they met
+};
+
+// A kernel that proved wrong, so that no plan takes it.
+struct StruckKernel {
+  std::string key;     // Kernel::key, in hexadecimal
+  std::string kernel;  // primitives and implementation
+  std::string reason;
+};
+
+struct PlanReport {
+  std::string model, network, strategy, accuracy, target, solver_status;
+  double objective_us = 0, bound_us = 0, gap = 0;
+  int primitives = 0;
+  std::optional<double> execution_states;
+  int candidates = 0, columns = 0, kernels = 0, measured = 0, solves = 0, cuts = 0;
+  double solver_s = 0;
+  int bound_violations = 0;
+  bool certified = false;
+  std::string bounds;
+  int learned_violations = 0;
+  std::vector<std::string> rules;
+  std::map<std::string, int> alternatives, alternatives_used;
+  int64_t alternative_constant_bytes = 0;
+  std::map<std::string, int> pruned;
+  std::vector<std::string> limits;
+  std::map<std::string, int> refused;
+  std::vector<StruckKernel> struck;
+  std::vector<std::string> recomputed;
+  std::vector<WholeRun> whole_runs;
+  double measured_us = 0;
+  Peaks peaks;
+};
+
+struct ReportField {
+  const char* key;
+  const char* meaning;
+  bool may_lack = false;  // executables of older versions do
+};
+
+// Calls `visit` with each field's description and the field; `Report` is PlanReport, const or not.
+template <typename Report, typename Visit>
+void visit_report(Report& r, const Visit& visit) {
+  using F = ReportField;
+  visit(F{"model", "the network's file"}, r.model);
+  visit(F{"network", "hash of the imported network, weights included", true}, r.network);
+  visit(F{"strategy", "what the plan was chosen from: optimal, published, greedy, unfused, random:SEED"},
+        r.strategy);
+  visit(F{"accuracy", "standard or strict"}, r.accuracy);
+  visit(F{"target", "instructions, threads and processor"}, r.target);
+  visit(F{"solver_status", "optimal: proven; feasible: a time limit came first; budget spent"},
+        r.solver_status);
+  visit(F{"objective_us", "sum of the costs of the solver's plan"}, r.objective_us);
+  visit(F{"bound_us", "no plan costs less by the costs and bounds of its kernels"}, r.bound_us);
+  visit(F{"gap", "(objective - bound) / objective"}, r.gap);
+  visit(F{"primitives", "of the network, without alternatives"}, r.primitives);
+  visit(
+      F{"execution_states", "sets of primitives that may be done at one time; null: too many to count", true},
+      r.execution_states);
+  visit(F{"candidates", "groups of primitives that could be a kernel"}, r.candidates);
+  visit(F{"columns", "candidates in all their implementations, layout changes, views"}, r.columns);
+  visit(F{"kernels", "different ones among the columns", true}, r.kernels);
+  visit(F{"measured", "how many of them were measured"}, r.measured);
+  visit(F{"solves", "searches, relaxations and solutions of the program"}, r.solves);
+  visit(F{"cuts", "rows of the program at the end", true}, r.cuts);
+  visit(F{"solver_s", "seconds in all solves, without measuring; a replayed plan has those of its first time",
+          true},
+        r.solver_s);
+  visit(F{"bound_violations", "kernels measured below their bound: each voids the certificate"},
+        r.bound_violations);
+  visit(F{"certified", "all chosen kernels measured, bounds valid, optimality proven"}, r.certified);
+  visit(
+      F{"bounds", "analytic, or learned: then the certificate rests on what was seen of each kind of kernel"},
+      r.bounds);
+  visit(F{"learned_violations", "kernels measured below what was learned of their kind until then"},
+        r.learned_violations);
+  visit(F{"rules", "rewrite rules that were tried; none: no alternatives", true}, r.rules);
+  visit(F{"alternatives", "primitives added, by the rule that added them", true}, r.alternatives);
+  visit(F{"alternatives_used", "those of them that the plan computes", true}, r.alternatives_used);
+  visit(F{"alternative_constant_bytes", "constants that only alternatives need, while compiling", true},
+        r.alternative_constant_bytes);
+  visit(F{"pruned", "candidates, kernels and alternatives left out, by the rule that did it"}, r.pruned);
+  visit(F{"limits", "what else was not done, and why", true}, r.limits);
+  visit(F{"refused", "kernels that do not exist, by reason"}, r.refused);
+  visit(F{"struck", "kernels that proved wrong, so that no plan takes them", true}, r.struck);
+  visit(F{"recomputed", "values that more than one step computes"}, r.recomputed);
+  visit(F{"whole_runs", "plans run whole against each other, the one that was kept first; none: no contest",
+          true},
+        r.whole_runs);
+  visit(F{"measured_us", "the whole plan, run"}, r.measured_us);
+  visit(F{"peaks", "best speeds of the machine that compiled", true}, r.peaks);
+}
+
+// Which plan was kept. Objective, bound, gap and certificate are of the solver's.
+inline std::string kept_plan(const PlanReport& report) {
+  return report.whole_runs.empty() ? "solver's" : report.whole_runs[0].plan;
+}
+inline double predicted_us(const PlanReport& report) {
+  return report.whole_runs.empty() ? report.objective_us : report.whole_runs[0].predicted_us;
+}
+
+}  // namespace korch
