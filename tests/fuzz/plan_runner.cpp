@@ -176,6 +176,10 @@ const char* text(rt::RunError error) {
       return "the library fails";
     case rt::RunError::unknown_code:
       return "a kernel gave an unknown code";
+    case rt::RunError::cancelled:
+      return "cancelled";
+    case rt::RunError::parallel_failed:
+      return "not every task ran";
   }
   return "";
 }
@@ -215,7 +219,7 @@ PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
 
   rt::RunStatus status;
   const std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
-      rt::Executor::create(&tables.program, weights.data(), pool_of(plan.threads), &status));
+      rt::Executor::create(&tables.program, weights.data(), pool_of(plan.threads)->workers(), &status));
   const auto failed = [&](const char* when) {
     const auto step = static_cast<size_t>(std::max(status.step, 0));
     run.trouble = fmt::format("{} {}: step {}", when, text(status.error), status.step);

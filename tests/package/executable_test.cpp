@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -143,6 +144,45 @@ TEST_F(ExecutableTest, UsableFromCWithoutKorch) {
   ASSERT_EQ(std::system(compile.c_str()), 0) << compile;
   ASSERT_EQ(std::system((program + " > " + program + ".txt").c_str()), 0);
   EXPECT_EQ(read_file(program + ".txt"), "y f32: 0 0 0 0\nmiddle f32: -0 -0 0 0\n");
+}
+
+struct Library {
+  explicit Library(const std::string& file) : handle(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
+  ~Library() { ::dlclose(handle); }
+  template <typename Function>
+  Function find(Function, const char* symbol) const {
+    return reinterpret_cast<Function>(::dlsym(handle, symbol));
+  }
+  void* handle;
+};
+
+// Each brings a runtime of its own.
+TEST_F(ExecutableTest, APoolOfOneExecutableServesAnother) {
+  const std::string copy = folder_->path() + "/copy.so";
+  write_file(copy, read_file(path()));
+  const Library first(path()), second(copy);
+  ASSERT_NE(first.find(&korch_run, "korch_run"), second.find(&korch_run, "korch_run"));
+  korch_options options{};
+  options.struct_size = sizeof options;
+  ASSERT_EQ(first.find(&korch_pool_create, "korch_pool_create")(3, &options.pool), KORCH_OK);
+  const auto work = [&](const Library& library, float seed) {
+    korch_instance* instance = nullptr;
+    ASSERT_EQ(library.find(&korch_create_with, "korch_create_with")(&options, &instance), KORCH_OK);
+    const HostTensor x = input_of(seed);
+    const void* const inputs[] = {x.raw()};
+    std::vector<HostTensor> outputs = LoadedExecutable(path()).allocate_outputs();
+    std::vector<void*> made;
+    for (HostTensor& output : outputs) made.push_back(output.mutable_raw());
+    for (int round = 0; round < 100; ++round) {
+      ASSERT_EQ(library.find(&korch_run, "korch_run")(instance, inputs, made.data()), KORCH_OK);
+      expect_outputs(x, outputs);
+    }
+    library.find(&korch_free, "korch_free")(instance);
+  };
+  std::thread other([&] { work(first, 1); });
+  work(second, 5);
+  other.join();
+  first.find(&korch_pool_free, "korch_pool_free")(options.pool);
 }
 
 TEST_F(ExecutableTest, RefusesWrongInputs) {

@@ -1,4 +1,4 @@
-// The C interface over tables of this test: y = 2 x in one step that waits at a gate while it is closed.
+// Callers of the C interface: several of one instance, in processes that forked.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,73 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "korch/runtime/check.h"
-#include "korch/runtime/checksum.h"
-#include "korch/runtime/model.h"
+#include "c_api_network.h"
 
 namespace korch::rt {
 namespace {
-
-constexpr int64_t kCount = 1000;
-std::atomic<bool> gate_is_open{true};
-std::atomic<int> workers_at_the_gate{0};
-
-int32_t twice(const korch_kernel_context* context, int64_t begin, int64_t end) {
-  ++workers_at_the_gate;
-  while (!gate_is_open) std::this_thread::yield();
-  --workers_at_the_gate;
-  for (int64_t i = begin; i < end; ++i)
-    static_cast<float*>(context->args[1])[i] = 2 * static_cast<const float*>(context->args[0])[i];
-  return KORCH_KERNEL_OK;
-}
-
-const Phase kPhases[] = {{twice, kCount, 10}};
-const BufferRef kArgs[] = {{kInput, 0, 0}, {kOutput, 0, 0}};
-const Step kSteps[] = {{kPhases, 1, kArgs, 2, nullptr, nullptr, 0, nullptr, 0, "twice"}};
-const int64_t kDims[] = {kCount};
-const korch_tensor_info kInputs[] = {{"x", "f32", 1, kDims, 4 * kCount}};
-const korch_tensor_info kOutputs[] = {{"y", "f32", 1, kDims, 4 * kCount}};
-const char* const kStepNames[] = {"twice"};
-
-CheckRecord record_of_nothing() {
-  CheckRecord record{};
-  record.magic = kCheckMagic;
-  record.format = kExecutableFormat;
-  record.record_bytes = sizeof record;
-  record.record_sum = checksum(&record, sizeof record);
-  return record;
-}
-
-}  // namespace
-}  // namespace korch::rt
-
-const korch::rt::Model korch_model = {{korch::rt::kSteps, 1, 2, 0, 0, false},
-                                      nullptr,
-                                      korch::rt::kPortable,
-                                      {KORCH_API_VERSION, "x86-64", 2, 1, 1, korch::rt::kInputs,
-                                       korch::rt::kOutputs, 1, korch::rt::kStepNames, 0, 0}};
-const korch::rt::CheckRecord korch_check_record = korch::rt::record_of_nothing();
-
-namespace korch::rt {
-namespace {
-
-struct Call {
-  explicit Call(float first) : input(kCount), output(kCount, -1) {
-    for (int64_t i = 0; i < kCount; ++i) input[static_cast<size_t>(i)] = first + static_cast<float>(i);
-  }
-  korch_status run(korch_instance* instance) {
-    const void* inputs[] = {input.data()};
-    void* outputs[] = {output.data()};
-    return korch_run(instance, inputs, outputs);
-  }
-  bool is_right() const {
-    for (size_t i = 0; i < input.size(); ++i)
-      if (output[i] != 2 * input[i]) return false;
-    return true;
-  }
-  bool is_untouched() const { return output == std::vector<float>(kCount, -1); }
-  std::vector<float> input, output;
-};
 
 class CApi : public testing::TestWithParam<int> {
  protected:
@@ -188,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, CApi, testing::Values(1, 2, 3));
 
 TEST(CApiStatus, EveryStatusHasItsOwnSentence) {
   std::vector<std::string> sentences;
-  for (int status = KORCH_OK; status <= KORCH_DAMAGED; ++status) {
+  for (int status = KORCH_OK; status <= KORCH_PARALLEL_FAILED; ++status) {
     sentences.push_back(korch_status_text(static_cast<korch_status>(status)));
     EXPECT_NE(sentences.back(), "unknown status") << status;
     EXPECT_EQ(std::count(sentences.begin(), sentences.end(), sentences.back()), 1) << sentences.back();

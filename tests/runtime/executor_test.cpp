@@ -78,7 +78,7 @@ class ExecutorTest : public testing::TestWithParam<int> {
   ExecutorTest() : pool(Pool::create(GetParam())) {}
   RunStatus run(const Program& program, const RunOptions& options = {}) {
     RunStatus status;
-    const ExecutorOwner executor(Executor::create(&program, data.weights.data(), pool.get(), &status));
+    const ExecutorOwner executor(Executor::create(&program, data.weights.data(), pool->workers(), &status));
     if (executor == nullptr) return status;
     const void* inputs[] = {data.input.data()};
     void* outputs[] = {data.output.data()};
@@ -114,7 +114,7 @@ TEST_P(ExecutorTest, ExecutorsThatFollowEachOtherShareAMapping) {
   for (const Program* program : {&small, &large, &small}) {
     RunStatus status;
     const ExecutorOwner executor(
-        Executor::create(program, data.weights.data(), pool.get(), &status, &mapping));
+        Executor::create(program, data.weights.data(), pool->workers(), &status, &mapping));
     ASSERT_NE(executor, nullptr);
     EXPECT_EQ(executor->arena(), mapping.start());
     if (program == &large) arena_of_large = executor->arena();

@@ -24,6 +24,7 @@ TEST_P(PoolTest, RunsEveryWorkerOncePerRun) {
   std::vector<std::atomic<int>> calls(static_cast<size_t>(GetParam()));
   for (int round = 0; round < 100; ++round)
     pool->run(
+        GetParam(),
         [](void* argument, int worker) {
           (*static_cast<std::vector<std::atomic<int>>*>(argument))[static_cast<size_t>(worker)]++;
         },
@@ -31,25 +32,39 @@ TEST_P(PoolTest, RunsEveryWorkerOncePerRun) {
   for (const std::atomic<int>& count : calls) EXPECT_EQ(count.load(), 100);
 }
 
+TEST_P(PoolTest, RunsFewerTasksOnTheFirstWorkers) {
+  const PoolOwner pool(Pool::create(GetParam()));
+  std::vector<std::atomic<int>> calls(static_cast<size_t>(GetParam()));
+  const Workers workers = pool->workers();
+  for (int tasks = 1; tasks <= GetParam(); ++tasks)
+    workers.parallel(
+        workers.user, tasks,
+        [](void* argument, int worker) {
+          (*static_cast<std::vector<std::atomic<int>>*>(argument))[static_cast<size_t>(worker)]++;
+        },
+        &calls);
+  for (int worker = 0; worker < GetParam(); ++worker)
+    EXPECT_EQ(calls[static_cast<size_t>(worker)].load(), GetParam() - worker);
+}
+
 // Behind a barrier each worker sees what every worker wrote before it.
 TEST_P(PoolTest, BarrierSeparatesPhases) {
   struct Shared {
-    Pool* pool;
+    Barrier barrier;
     std::vector<int> values;
     std::atomic<int> wrong{0};
-  } shared;
+  } shared{Barrier(GetParam()), std::vector<int>(static_cast<size_t>(GetParam())), 0};
   const PoolOwner pool(Pool::create(GetParam()));
-  shared.pool = pool.get();
-  shared.values.assign(static_cast<size_t>(GetParam()), 0);
   pool->run(
+      GetParam(),
       [](void* argument, int worker) {
         Shared& shared = *static_cast<Shared*>(argument);
         for (int round = 1; round <= 500; ++round) {
           shared.values[static_cast<size_t>(worker)] = round;
-          shared.pool->barrier();
+          shared.barrier.wait();
           for (int value : shared.values)
             if (value != round) ++shared.wrong;
-          shared.pool->barrier();
+          shared.barrier.wait();
         }
       },
       &shared);
@@ -61,16 +76,17 @@ TEST_P(PoolTest, WakesSleepers) {
   const PoolOwner pool(Pool::create(GetParam()));
   std::atomic<int> calls{0};
   struct Shared {
-    Pool* pool;
+    Barrier barrier;
     std::atomic<int>* calls;
-  } shared{pool.get(), &calls};
+  } shared{Barrier(GetParam()), &calls};
   for (int round = 0; round < 3; ++round) {
     ::usleep(20000);
     pool->run(
+        GetParam(),
         [](void* argument, int worker) {
           Shared& shared = *static_cast<Shared*>(argument);
           if (worker == 0) ::usleep(20000);
-          shared.pool->barrier();
+          shared.barrier.wait();
           ++*shared.calls;
         },
         &shared);

@@ -52,12 +52,15 @@ ErrorKind kind_of(korch_status status) {
       return ErrorKind::resource;
     case KORCH_INDEX_OUT_OF_RANGE:
       return ErrorKind::invalid;
+    case KORCH_CANCELLED:
+      return ErrorKind::interrupted;
     case KORCH_OK:
     case KORCH_INVALID_ARGUMENT:
     case KORCH_LIBRARY_FAILED:
     case KORCH_INTERNAL:
     case KORCH_BUSY:
     case KORCH_FORKED:
+    case KORCH_PARALLEL_FAILED:
       return ErrorKind::internal;
   }
   return ErrorKind::internal;

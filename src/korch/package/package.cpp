@@ -163,8 +163,10 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   release_constants();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);
-  request.exported = {"korch_describe", "korch_check",      "korch_create",      "korch_run",
-                      "korch_profile",  "korch_last_error", "korch_status_text", "korch_free"};
+  request.exported = {"korch_describe",    "korch_check",     "korch_create_with", "korch_create",
+                      "korch_run_with",    "korch_run",       "korch_profile",     "korch_output_dims",
+                      "korch_pool_create", "korch_pool_free", "korch_last_error",  "korch_status_text",
+                      "korch_free"};
   request.version_script = folder.path() + "/exported.map";
   request.output = output.temporary();
   output.check_room(bytes_on_disk(request));

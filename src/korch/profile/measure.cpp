@@ -163,7 +163,7 @@ class Trial {
                 true};
     rt::RunStatus status;
     std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
-        rt::Executor::create(&program_, weights_, pool, &status, activations));
+        rt::Executor::create(&program_, weights_, pool->workers(), &status, activations));
     if (executor == nullptr)
       return Refusal{status.error == rt::RunError::library_refused ? RefusalReason::library_refused
                                                                    : RefusalReason::out_of_memory,

@@ -2,30 +2,33 @@
 // executables.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <new>
 
 #include "korch/runtime/check.h"
-#include "korch/runtime/cpu/pool.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/model.h"
+#include "korch/runtime/shared_pool.h"
 
 using korch::rt::Executor;
 using korch::rt::Pool;
 using korch::rt::RunError;
 using korch::rt::RunOptions;
 using korch::rt::RunStatus;
+using korch::rt::Workers;
 
 // Where the linker puts this executable's ELF header: the start of its image.
 extern "C" __attribute__((visibility("hidden"))) const unsigned char __ehdr_start[];
 
 struct korch_instance {
-  Pool* pool = nullptr;
+  Pool* own_pool = nullptr;
   Executor* executor = nullptr;
   const pid_t process = getpid();
   std::atomic<bool> busy{false};
+  std::atomic<bool> has_run{false};
   char message[512] = "";
 };
 
@@ -49,8 +52,56 @@ korch_status status_of(RunError error) {
       return KORCH_LIBRARY_FAILED;
     case RunError::unknown_code:
       return KORCH_INTERNAL;
+    case RunError::cancelled:
+      return KORCH_CANCELLED;
+    case RunError::parallel_failed:
+      return KORCH_PARALLEL_FAILED;
   }
   return KORCH_INTERNAL;
+}
+
+// Options as this version has them, from a struct of any version; false when it says what this one does not
+// know.
+template <typename Options>
+bool read_options(const Options* given, Options* options) {
+  *options = {};
+  if (given == nullptr) return true;
+  const uint64_t size = given->struct_size;
+  if (size < sizeof given->struct_size) return false;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  for (uint64_t i = sizeof(Options); i < size; ++i)
+    if (bytes[i] != 0) return false;
+  memcpy(options, bytes, size < sizeof(Options) ? size : sizeof(Options));
+  return true;
+}
+
+// Whose threads the instance runs on; a pool of its own is made when they are nobody's.
+korch_status choose_workers(const korch_options& options, korch_instance* instance, Workers* workers) {
+  const int compiled = static_cast<int>(korch_model.program.threads);
+  if (options.threads < 0 || (options.concurrent != 0 && options.concurrent != 1) ||
+      (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
+      (options.parallel != nullptr && options.pool != nullptr))
+    return KORCH_INVALID_ARGUMENT;
+  workers->threads = options.threads > 0 ? options.threads : compiled;
+  if (options.parallel != nullptr) {
+    workers->concurrent = options.concurrent == 1;
+    workers->parallel = options.parallel;
+    workers->user = options.parallel_user;
+    return KORCH_OK;
+  }
+  if (options.pool != nullptr) {
+    if (options.pool->process != getpid()) return KORCH_FORKED;
+    if (options.threads > options.pool->threads) return KORCH_INVALID_ARGUMENT;
+    if (options.threads == 0) workers->threads = options.pool->threads;
+    workers->concurrent = true;
+    workers->parallel = options.pool->parallel;
+    workers->user = options.pool;
+    return KORCH_OK;
+  }
+  instance->own_pool = Pool::create(workers->threads);
+  if (instance->own_pool == nullptr) return KORCH_OUT_OF_MEMORY;
+  *workers = instance->own_pool->workers();
+  return KORCH_OK;
 }
 
 // Whether there is an address for every tensor that has elements.
@@ -71,11 +122,12 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   instance->message[0] = '\0';
   const RunStatus status = instance->executor->run(inputs, outputs, options);
   const korch_status result = status_of(status.error);
-  if (result != KORCH_OK) {
-    const char* step = status.step >= 0 ? korch_model.program.steps[status.step].name : "";
+  instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
+  if (result != KORCH_OK && status.step < 0)
+    snprintf(instance->message, sizeof instance->message, "%s", korch_status_text(result));
+  else if (result != KORCH_OK)
     snprintf(instance->message, sizeof instance->message, "%s (step %d, %s)", korch_status_text(result),
-             status.step, step);
-  }
+             status.step, korch_model.program.steps[status.step].name);
   instance->busy.store(false, std::memory_order_release);
   return result;
 }
@@ -92,25 +144,40 @@ korch_status korch_check(void) {
   return korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/true) ? KORCH_OK : KORCH_DAMAGED;
 }
 
-korch_status korch_create(int threads, korch_instance** instance) {
+korch_status korch_create_with(const korch_options* options, korch_instance** instance) {
   if (instance == nullptr) return KORCH_INVALID_ARGUMENT;
   *instance = nullptr;
-  if (threads < 0) return KORCH_INVALID_ARGUMENT;
+  korch_options known;
+  if (!read_options(options, &known)) return KORCH_INVALID_ARGUMENT;
   if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(korch_model.isa))) return KORCH_UNSUPPORTED_CPU;
   if (!korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/false)) return KORCH_DAMAGED;
   void* memory = malloc(sizeof(korch_instance));
   if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
   auto* made = new (memory) korch_instance;
-  made->pool = Pool::create(threads > 0 ? threads : static_cast<int>(korch_model.program.threads));
-  RunStatus status{RunError::out_of_memory, -1};
-  if (made->pool != nullptr)
-    made->executor = Executor::create(&korch_model.program, korch_model.weights, made->pool, &status);
-  if (made->executor == nullptr) {
-    korch_free(made);
-    return status_of(status.error);
+  Workers workers;
+  korch_status result = choose_workers(known, made, &workers);
+  if (result == KORCH_OK) {
+    RunStatus status;
+    made->executor = Executor::create(&korch_model.program, korch_model.weights, workers, &status);
+    result = status_of(status.error);
   }
-  *instance = made;
-  return KORCH_OK;
+  if (result != KORCH_OK)
+    korch_free(made);
+  else
+    *instance = made;
+  return result;
+}
+
+korch_status korch_create(int threads, korch_instance** instance) {
+  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr};
+  return korch_create_with(&options, instance);
+}
+
+korch_status korch_run_with(korch_instance* instance, const void* const* inputs, void* const* outputs,
+                            const korch_run_options* options) {
+  korch_run_options known;
+  if (!read_options(options, &known)) return KORCH_INVALID_ARGUMENT;
+  return run(instance, inputs, outputs, {known.step_us, known.observe, known.user, known.cancel});
 }
 
 korch_status korch_run(korch_instance* instance, const void* const* inputs, void* const* outputs) {
@@ -120,6 +187,16 @@ korch_status korch_run(korch_instance* instance, const void* const* inputs, void
 korch_status korch_profile(korch_instance* instance, const void* const* inputs, void* const* outputs,
                            double* step_us, korch_observer observe, void* user) {
   return run(instance, inputs, outputs, {step_us, observe, user});
+}
+
+korch_status korch_output_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
+  const korch_model_info& model = korch_model.info;
+  if (instance == nullptr || output >= model.output_count || !instance->has_run)
+    return KORCH_INVALID_ARGUMENT;
+  const korch_tensor_info& tensor = model.outputs[output];
+  if (dims == nullptr && tensor.rank > 0) return KORCH_INVALID_ARGUMENT;
+  for (uint32_t i = 0; i < tensor.rank; ++i) dims[i] = tensor.dims[i];
+  return KORCH_OK;
 }
 
 const char* korch_last_error(const korch_instance* instance) {
@@ -151,6 +228,11 @@ const char* korch_status_text(korch_status status) {
       return "the instance was created in another process, before fork; create one in this process";
     case KORCH_DAMAGED:
       return "this executable is damaged: its bytes are not those that korch wrote";
+    case KORCH_CANCELLED:
+      return "the run was cancelled";
+    case KORCH_PARALLEL_FAILED:
+      return "the caller's threads did not run every task once, or a run began within another on the same "
+             "pool";
   }
   return "unknown status";
 }
@@ -158,7 +240,7 @@ const char* korch_status_text(korch_status status) {
 void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
   Executor::destroy(instance->executor);
-  Pool::destroy(instance->pool, /*workers_live=*/!forked(instance));
+  Pool::destroy(instance->own_pool, /*workers_live=*/!forked(instance));
   free(instance);
 }
 

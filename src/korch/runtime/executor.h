@@ -1,5 +1,5 @@
-// The step executor: runs a Program's steps in order, each phase's slices shared among the workers of a pool.
-// Executables and `profile` use this one.
+// The step executor: runs a Program's steps in order, each phase's slices shared among workers. Executables
+// and `profile` use this one.
 #pragma once
 
 #include "korch/runtime/cpu/pool.h"
@@ -13,7 +13,9 @@ enum class RunError : int32_t {
   library_refused,     // at LibraryOps::create
   index_out_of_range,  // the KORCH_KERNEL_ codes of abi.h
   library_failed,
-  unknown_code
+  unknown_code,
+  cancelled,
+  parallel_failed  // Workers::parallel did not run every task once
 };
 
 struct RunStatus {
@@ -26,6 +28,9 @@ struct RunOptions {
   // Called by worker 0 after each step, the others waiting; `args` as the step's kernel sees them.
   void (*observe)(void* user, uint32_t step, void* const* args) = nullptr;
   void* observe_user = nullptr;
+  // The run ends soon after this is not 0: it is read before each chunk of slices. Written by others,
+  // atomically.
+  const int32_t* cancel = nullptr;
 };
 
 // Memory that holds an arena and scratch. Executors that follow one another may share it: it is paged in
@@ -51,10 +56,10 @@ class Mapping {
 
 class Executor {
  public:
-  // `program`, `weights`, `pool` and `mapping` (null: one of its own) must outlive the executor. Null with
+  // `program`, `weights`, who works and `mapping` (null: one of its own) must outlive the executor. Null with
   // `status` set on failure.
-  static Executor* create(const Program* program, const void* weights, Pool* pool, RunStatus* status,
-                          Mapping* mapping = nullptr);
+  static Executor* create(const Program* program, const void* weights, const Workers& workers,
+                          RunStatus* status, Mapping* mapping = nullptr);
   static void destroy(Executor* executor);
 
   // Inputs and outputs by number; aligned at least to their element, 64 bytes being fastest. One caller at a
@@ -67,17 +72,22 @@ class Executor {
  private:
   struct Run;
   struct Counter;
-  Executor() = default;
+  explicit Executor(const Workers& workers) : workers_(workers), barrier_(workers.threads) {}
   ~Executor() = default;
   RunError allocate(uint64_t scratch_bytes, Mapping& mapping);
   RunStatus create_states(uint64_t* scratch_bytes);
   void bind(const void* const* inputs, void* const* outputs);
   void work(Run* run, int worker);
-  int32_t run_phase(const Phase& phase, Counter* counters, const korch_kernel_context& context) const;
+  void work_by_phase(Run* run);
+  void run_apart(Run* run, const Phase& phase, void** args, void* state, uint64_t phase_number);
+  int32_t run_phase(const Phase& phase, int workers, Counter* counters, const korch_kernel_context& context,
+                    const int32_t* cancel) const;
+  korch_kernel_context context_of(int worker, void** args) const;
 
   const Program* program_ = nullptr;
   const void* weights_ = nullptr;
-  Pool* pool_ = nullptr;
+  const Workers workers_;
+  Barrier barrier_;              // of concurrent workers
   void** states_ = nullptr;      // per step, of library calls
   void** args_ = nullptr;        // of all steps, one after the other
   Counter* counters_ = nullptr;  // two sets of one per worker

@@ -7,7 +7,13 @@
  *
  * Link the shared library directly, or dlopen it and look the functions up. There is no global state:
  * instances are independent and may be used by different threads at once; one instance serves one caller at a
- * time, in the process that created it. */
+ * time, in the process that created it.
+ *
+ * Versions: functions and the ends of structs are added, nothing is taken away or changed. A program made for
+ * version N runs executables of N and later; korch_describe()->api_version tells an executable's. Structs of
+ * options begin with their size, struct_size = sizeof(the struct), the rest being 0 or what is wanted:
+ * shorter ones, of a program made before, are taken; of longer ones, what this executable does not know must
+ * be 0. */
 #ifndef KORCH_H
 #define KORCH_H
 
@@ -23,20 +29,23 @@
 extern "C" {
 #endif
 
-#define KORCH_API_VERSION 2
+#define KORCH_API_VERSION 3
 
 typedef enum korch_status {
   KORCH_OK = 0,
-  KORCH_INVALID_ARGUMENT = 1,   /* a null pointer, or a number of threads below 0 */
+  KORCH_INVALID_ARGUMENT = 1,   /* a null pointer, a number of threads below 0, options of no known form */
   KORCH_UNSUPPORTED_CPU = 2,    /* compiled for instructions that this CPU lacks */
   KORCH_OUT_OF_MEMORY = 3,      /* no memory or no threads from the system */
   KORCH_LIBRARY_REFUSED = 4,    /* a shared library it needs has another version than at compile time */
   KORCH_INDEX_OUT_OF_RANGE = 5, /* a gather met an index outside its axis; outputs are incomplete */
   KORCH_LIBRARY_FAILED = 6,     /* a shared library reported a failure; outputs are incomplete */
   KORCH_INTERNAL = 7,
-  KORCH_BUSY = 8,    /* the instance is running already, for another caller; that run goes on */
-  KORCH_FORKED = 9,  /* the instance was created in another process, before fork; its threads are not here */
-  KORCH_DAMAGED = 10 /* the executable's bytes are not those that korch wrote */
+  KORCH_BUSY = 8,     /* the instance is running already, for another caller; that run goes on */
+  KORCH_FORKED = 9,   /* the instance was created in another process, before fork; its threads are not here */
+  KORCH_DAMAGED = 10, /* the executable's bytes are not those that korch wrote */
+  /* since version 3 */
+  KORCH_CANCELLED = 11,      /* the run was ended by its `cancel`; outputs are incomplete */
+  KORCH_PARALLEL_FAILED = 12 /* korch_parallel did not run every task once; outputs are incomplete */
 } korch_status;
 
 /* A dense row-major tensor. dtype: "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16",
@@ -46,7 +55,7 @@ typedef struct korch_tensor_info {
   const char* dtype;
   uint32_t rank;
   const int64_t* dims;
-  uint64_t size_bytes;
+  uint64_t size_bytes; /* that a buffer for it must have */
 } korch_tensor_info;
 
 typedef struct korch_model_info {
@@ -68,26 +77,80 @@ typedef struct korch_instance korch_instance;
 /* Called after each step with the addresses its kernel worked on: inputs, constants, outputs, temporaries. */
 typedef void (*korch_observer)(void* user, uint32_t step, void* const* args);
 
+/* Runs task(arg, 0) to task(arg, tasks - 1), each once, in any order, on any threads, and returns when all
+ * have returned. Throws nothing. */
+typedef void (*korch_parallel)(void* user, int32_t tasks, void (*task)(void* arg, int32_t index), void* arg);
+
+/* Threads that several instances share, of one executable or of several. One run has all of them; others wait
+ * for their turn. */
+typedef struct korch_pool korch_pool;
+
+typedef struct korch_options {
+  uint64_t struct_size;
+  /* Workers, the caller of korch_run among them. 0: those of the pool, or as compiled. */
+  int32_t threads;
+  /* 1: `parallel` runs all tasks at the same time, each on a thread of its own, so that they may wait for
+   * each other: it is called once per run, else (0) once for every phase of a kernel that has work for two.
+   */
+  int32_t concurrent;
+  /* The caller's threads instead of own ones: called with `parallel_user`, from korch_run, with `threads`
+   * tasks or fewer. */
+  korch_parallel parallel;
+  void* parallel_user;
+  /* Or this pool's, which must live until the instance is freed. */
+  korch_pool* pool;
+} korch_options;
+
+typedef struct korch_run_options {
+  uint64_t struct_size;
+  double* step_us;        /* receives step_count numbers: the duration of each step in microseconds */
+  korch_observer observe; /* called with `user`, sees each step's buffers */
+  void* user;
+  /* When it is no longer 0, the run ends after the slices that are being computed, with KORCH_CANCELLED,
+   * unless it was complete before; the instance can run again. A run that waits for a pool ends when its turn
+   * comes. Read atomically during the run; whoever sets it does so atomically (std::atomic<int32_t>,
+   * __atomic_store_n). */
+  const int32_t* cancel;
+} korch_run_options;
+
 KORCH_API const korch_model_info* korch_describe(void);
 
 /* Compares all that is mapped from the file with the checksums in it: KORCH_OK or KORCH_DAMAGED. Reads every
  * weight, which takes as long as the memory or the disk takes. */
 KORCH_API korch_status korch_check(void);
 
-/* threads: workers including the caller of korch_run; 0 as compiled. Results are bit-identical for any
- * number. Checks as korch_check does, all but the weights. */
+/* options: null for none. Checks as korch_check does, all but the weights. Results are bit-identical for any
+ * number of threads, whosoever they are. Since version 3. */
+KORCH_API korch_status korch_create_with(const korch_options* options, korch_instance** instance);
+
+/* Short for korch_create_with; threads 0: as compiled. */
 KORCH_API korch_status korch_create(int threads, korch_instance** instance);
 
 /* One pointer per input and per output, in the order of korch_describe, to buffers of size_bytes that do not
  * overlap; aligned to their elements at least, to 64 bytes for full speed. Null is fine where there are no
- * bytes. */
+ * bytes. options: null for none. Since version 3. */
+KORCH_API korch_status korch_run_with(korch_instance* instance, const void* const* inputs,
+                                      void* const* outputs, const korch_run_options* options);
+
+/* Short for korch_run_with without options. */
 KORCH_API korch_status korch_run(korch_instance* instance, const void* const* inputs, void* const* outputs);
 
-/* As korch_run. step_us (step_count numbers) receives the duration of each step in microseconds; observe,
- * called with user, sees each step's buffers. Either may be null. */
+/* Short for korch_run_with. */
 KORCH_API korch_status korch_profile(korch_instance* instance, const void* const* inputs,
                                      void* const* outputs, double* step_us, korch_observer observe,
                                      void* user);
+
+/* The extents of an output as the last run left it: `dims` receives as many numbers as its rank. They are
+ * those of korch_describe unless the network's shapes depend on its inputs, which none does yet.
+ * KORCH_INVALID_ARGUMENT when there is no such output or no run has ended in KORCH_OK. Since version 3. */
+KORCH_API korch_status korch_output_dims(const korch_instance* instance, uint32_t output, int64_t* dims);
+
+/* threads: including the caller of a run; 0: as compiled. The pool's code is this executable's: do not unload
+ * it while the pool lives. Since version 3. */
+KORCH_API korch_status korch_pool_create(int threads, korch_pool** pool);
+
+/* Not while an instance has it. Since version 3. */
+KORCH_API void korch_pool_free(korch_pool* pool);
 
 /* Of the last run of this instance: what went wrong and in which step; "" when nothing did. Calls that ended
  * in KORCH_BUSY or KORCH_FORKED were no runs. */

@@ -23,6 +23,17 @@ double now_us() {
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
 }
 
+// Beside the codes of kernels; as unsigned numbers above them all.
+constexpr int32_t kCancelled = -1, kTasksMissing = -2;
+
+bool is_set(const int32_t* cancel) {
+  return cancel != nullptr && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0;
+}
+
+int64_t chunks_of(const Phase& phase) {
+  return (phase.grid + phase.grain - 1) / phase.grain;
+}
+
 RunError error_of(int32_t kernel_code) {
   switch (kernel_code) {
     case KORCH_KERNEL_OK:
@@ -33,6 +44,10 @@ RunError error_of(int32_t kernel_code) {
       return RunError::library_failed;
     case KORCH_KERNEL_OUT_OF_MEMORY:
       return RunError::out_of_memory;
+    case kCancelled:
+      return RunError::cancelled;
+    case kTasksMissing:
+      return RunError::parallel_failed;
   }
   return RunError::unknown_code;
 }
@@ -65,6 +80,18 @@ struct Executor::Run {
   // The first phase (counted over all steps) in which a kernel failed, and one of its failures: low word
   // code, high word phase, so that the smallest value is the earliest phase.
   std::atomic<uint64_t> failure{UINT64_MAX};
+  std::atomic<int> tasks_done{0};
+
+  void note(uint64_t phase_number, int32_t code) {
+    if (code == KORCH_KERNEL_OK) return;
+    const uint64_t mine = phase_number << 32 | static_cast<uint32_t>(code);
+    uint64_t seen = failure.load();
+    while (mine < seen && !failure.compare_exchange_weak(seen, mine)) {
+    }
+  }
+  bool failed_by(uint64_t phase_number) const {
+    return failure.load(std::memory_order_relaxed) >> 32 <= phase_number;
+  }
 };
 
 Mapping::~Mapping() {
@@ -92,18 +119,17 @@ bool Mapping::at_least(uint64_t bytes) {
   return true;
 }
 
-Executor* Executor::create(const Program* program, const void* weights, Pool* pool, RunStatus* status,
-                           Mapping* mapping) {
+Executor* Executor::create(const Program* program, const void* weights, const Workers& workers,
+                           RunStatus* status, Mapping* mapping) {
   *status = {};
-  void* memory = malloc(sizeof(Executor));
+  void* memory = aligned_alloc(alignof(Executor), sizeof(Executor));
   if (memory == nullptr) {
     status->error = RunError::out_of_memory;
     return nullptr;
   }
-  Executor* executor = new (memory) Executor;
+  Executor* executor = new (memory) Executor(workers);
   executor->program_ = program;
   executor->weights_ = weights;
-  executor->pool_ = pool;
   uint64_t scratch_bytes = program->scratch_bytes;
   *status = executor->create_states(&scratch_bytes);
   if (status->error == RunError::none)
@@ -146,7 +172,7 @@ RunStatus Executor::create_states(uint64_t* scratch_bytes) {
 RunError Executor::allocate(uint64_t scratch_bytes, Mapping& mapping) {
   uint64_t arg_count = 0;
   for (uint32_t s = 0; s < program_->step_count; ++s) arg_count += program_->steps[s].arg_count;
-  const auto workers = static_cast<uint64_t>(pool_->threads());
+  const auto workers = static_cast<uint64_t>(workers_.threads);
   args_ = static_cast<void**>(calloc(arg_count + 1, sizeof(void*)));
   void* counters = aligned_alloc(alignof(Counter), 2 * workers * sizeof(Counter));
   if (args_ == nullptr || counters == nullptr) {
@@ -196,29 +222,40 @@ RunStatus Executor::run(const void* const* inputs, void* const* outputs, const R
   Run run;
   run.executor = this;
   run.options = &options;
-  for (int i = 0; i < 2 * pool_->threads(); ++i) counters_[i].next.store(0, std::memory_order_relaxed);
-  pool_->run(
-      [](void* argument, int worker) {
-        Run* run = static_cast<Run*>(argument);
-        run->executor->work(run, worker);
-      },
-      &run);
+  for (int i = 0; i < 2 * workers_.threads; ++i) counters_[i].next.store(0, std::memory_order_relaxed);
+  if (workers_.threads == 1) {
+    work(&run, 0);
+  } else if (workers_.concurrent) {
+    const Task task = [](void* argument, int worker) {
+      Run* run = static_cast<Run*>(argument);
+      run->executor->work(run, worker);
+      run->tasks_done.fetch_add(1);
+    };
+    workers_.parallel(workers_.user, workers_.threads, task, &run);
+    if (run.tasks_done.load() != workers_.threads) return {RunError::parallel_failed, -1};
+  } else {
+    work_by_phase(&run);
+  }
   const uint64_t failure = run.failure.load();
   if (failure == UINT64_MAX) return {};
   uint32_t phase = static_cast<uint32_t>(failure >> 32);
   uint32_t step = 0;
   while (phase >= program_->steps[step].phase_count) phase -= program_->steps[step++].phase_count;
-  return {error_of(static_cast<int32_t>(failure & UINT32_MAX)), static_cast<int32_t>(step)};
+  const auto code = static_cast<int32_t>(failure & UINT32_MAX);
+  return {error_of(code), static_cast<int32_t>(step)};
+}
+
+korch_kernel_context Executor::context_of(int worker, void** args) const {
+  return {args, scratch_ + static_cast<uint64_t>(worker) * scratch_stride_, nullptr, worker};
 }
 
 // Every worker walks all steps; a barrier ends each phase, and all of them look at `failure` behind the same
 // barrier, for phases up to that one only, so that they stop at the same place.
 void Executor::work(Run* run, int worker) {
   const FlushSubnormals mode(program_->flushes_subnormals);
-  const int threads = pool_->threads();
+  const int threads = workers_.threads;
   const RunOptions& options = *run->options;
-  korch_kernel_context context{args_, scratch_ + static_cast<uint64_t>(worker) * scratch_stride_, nullptr,
-                               worker};
+  korch_kernel_context context = context_of(worker, args_);
   uint64_t phase_number = 0;
   for (uint32_t s = 0; s < program_->step_count; ++s) {
     const Step& step = program_->steps[s];
@@ -226,44 +263,86 @@ void Executor::work(Run* run, int worker) {
     // The clock is read before anyone may begin: a worker 0 that is descheduled between two steps must not
     // find the next one done by the others, for nothing.
     const double before = options.step_us != nullptr && worker == 0 ? now_us() : 0;
-    if (options.step_us != nullptr) pool_->barrier();
+    if (options.step_us != nullptr) barrier_.wait();
     for (uint32_t p = 0; p < step.phase_count; ++p, ++phase_number) {
       Counter* counters = counters_ + (phase_number % 2) * threads;
-      const int32_t code = run_phase(step.phases[p], counters, context);
-      if (code != KORCH_KERNEL_OK) {
-        const uint64_t mine = phase_number << 32 | static_cast<uint32_t>(code);
-        uint64_t seen = run->failure.load();
-        while (mine < seen && !run->failure.compare_exchange_weak(seen, mine)) {
-        }
-      }
+      run->note(phase_number, run_phase(step.phases[p], threads, counters, context, options.cancel));
       // The other set was last used before the previous barrier and is next used behind this one.
       counters_[((phase_number + 1) % 2) * threads + worker].next.store(0, std::memory_order_relaxed);
-      pool_->barrier();
-      if (run->failure.load(std::memory_order_relaxed) >> 32 <= phase_number) return;
+      barrier_.wait();
+      if (run->failed_by(phase_number)) return;
     }
     if (worker == 0 && options.step_us != nullptr) options.step_us[s] = now_us() - before;
     if (options.observe != nullptr) {
       if (worker == 0) options.observe(options.observe_user, s, context.args);
-      pool_->barrier();
+      barrier_.wait();
     }
     context.args += step.arg_count;
   }
 }
 
+// For workers that may come one after the other: the caller walks the steps, and each phase is a call of
+// `parallel`, unless one worker is enough for it.
+void Executor::work_by_phase(Run* run) {
+  const RunOptions& options = *run->options;
+  void** args = args_;
+  uint64_t phase_number = 0;
+  for (uint32_t s = 0; s < program_->step_count; ++s) {
+    const Step& step = program_->steps[s];
+    const double before = options.step_us != nullptr ? now_us() : 0;
+    for (uint32_t p = 0; p < step.phase_count; ++p, ++phase_number) {
+      run_apart(run, step.phases[p], args, states_[s], phase_number);
+      if (run->failed_by(phase_number)) return;
+    }
+    if (options.step_us != nullptr) options.step_us[s] = now_us() - before;
+    if (options.observe != nullptr) options.observe(options.observe_user, s, args);
+    args += step.arg_count;
+  }
+}
+
+void Executor::run_apart(Run* run, const Phase& phase, void** args, void* state, uint64_t phase_number) {
+  struct Call {
+    Run* run;
+    const Phase* phase;
+    void** args;
+    void* state;
+    uint64_t phase_number;
+    int tasks;
+  };
+  const int64_t chunks = chunks_of(phase);
+  const int tasks = chunks < workers_.threads ? static_cast<int>(chunks) : workers_.threads;
+  Call call{run, &phase, args, state, phase_number, tasks};
+  const Task task = [](void* argument, int index) {
+    const Call& call = *static_cast<Call*>(argument);
+    Executor* executor = call.run->executor;
+    const FlushSubnormals mode(executor->program_->flushes_subnormals);
+    korch_kernel_context context = executor->context_of(index, call.args);
+    context.state = call.state;
+    call.run->note(call.phase_number, executor->run_phase(*call.phase, call.tasks, executor->counters_,
+                                                          context, call.run->options->cancel));
+    call.run->tasks_done.fetch_add(1);
+  };
+  for (int i = 0; i == 0 || i < tasks; ++i) counters_[i].next.store(0, std::memory_order_relaxed);
+  if (tasks <= 1) return task(&call, 0);
+  run->tasks_done.store(0);
+  workers_.parallel(workers_.user, tasks, task, &call);
+  if (run->tasks_done.load() != tasks) run->note(phase_number, kTasksMissing);
+}
+
 // A worker takes the chunks of its own contiguous share, then what is left of the others'. Which worker runs
 // a slice cannot change the result: slices are independent.
-int32_t Executor::run_phase(const Phase& phase, Counter* counters,
-                            const korch_kernel_context& context) const {
-  const int threads = pool_->threads();
-  if (threads == 1) return phase.function(&context, 0, phase.grid);
-  const int64_t chunks = (phase.grid + phase.grain - 1) / phase.grain;
+int32_t Executor::run_phase(const Phase& phase, int workers, Counter* counters,
+                            const korch_kernel_context& context, const int32_t* cancel) const {
+  if (workers <= 1 && cancel == nullptr) return phase.function(&context, 0, phase.grid);
+  const int64_t chunks = chunks_of(phase);
   int32_t code = KORCH_KERNEL_OK;
-  for (int k = 0; k < threads; ++k) {
-    const int owner = (context.worker + k) % threads;
-    const int64_t first = chunks * owner / threads, last = chunks * (owner + 1) / threads;
+  for (int k = 0; k < workers; ++k) {
+    const int owner = (context.worker + k) % workers;
+    const int64_t first = chunks * owner / workers, last = chunks * (owner + 1) / workers;
     for (;;) {
       const int64_t chunk = first + counters[owner].next.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= last) break;
+      if (is_set(cancel)) return code == KORCH_KERNEL_OK ? kCancelled : code;
       const int64_t begin = chunk * phase.grain;
       const int64_t end = begin + phase.grain < phase.grid ? begin + phase.grain : phase.grid;
       const int32_t result = phase.function(&context, begin, end);

@@ -10,6 +10,7 @@
 
 // From libgomp, which libdnnl brings along; sets the calling thread's own limit.
 extern "C" void omp_set_num_threads(int) __attribute__((weak));
+extern "C" int omp_get_max_threads() __attribute__((weak));
 
 namespace korch::rt {
 namespace {
@@ -19,9 +20,21 @@ constexpr int kMostVariants = 8;
 constexpr int kMostWorkers = 256;
 constexpr int kMostArgs = 8 + kMostPostOps;
 
-void use_one_thread() {
-  if (omp_set_num_threads != nullptr) omp_set_num_threads(1);
-}
+// The library's calls of this thread use it alone while this lives; the thread may be somebody else's, who
+// gets it back as it was.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads != nullptr ? omp_get_max_threads() : 1) { set(1); }
+  ~OneThread() { set(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  static void set(int threads) {
+    if (omp_set_num_threads != nullptr) omp_set_num_threads(threads);
+  }
+  const int before_;
+};
 
 // Without memory the library returns a status or throws: from here on it always throws.
 bool ok(dnnl_status_t status) {
@@ -304,7 +317,7 @@ void* create(const int64_t* params, uint32_t param_count, const float* floats, u
   auto* state = static_cast<State*>(calloc(1, sizeof(State)));
   if (state == nullptr) return nullptr;
   try {
-    use_one_thread();
+    const OneThread limit;
     const bool good = read_request(params, param_count, floats, &state->request) &&
                       float_count == 2 * static_cast<uint64_t>(state->request.call.post_ops);
     if (good) {
@@ -404,7 +417,6 @@ Worker* worker_of(State* state, int32_t number) {
   if (number < 0 || number >= kMostWorkers) return nullptr;
   Worker*& worker = state->workers[number];  // each worker touches its own
   if (worker == nullptr) {
-    use_one_thread();
     worker = static_cast<Worker*>(calloc(1, sizeof(Worker)));
     if (worker == nullptr) throw std::bad_alloc();
   }
@@ -430,7 +442,7 @@ int64_t onednn_isa() {
 }
 
 bool onednn_makes(const int64_t* params, uint32_t param_count, const float* floats, int64_t* weight_bytes) {
-  use_one_thread();
+  const OneThread limit;
   Request request;
   Engine engine;
   if (!read_request(params, param_count, floats, &request) ||
@@ -459,7 +471,7 @@ bool onednn_makes(const int64_t* params, uint32_t param_count, const float* floa
 
 bool onednn_pack_weights(const int64_t* params, uint32_t param_count, const float* floats,
                          const float* weights, void* packed) {
-  use_one_thread();
+  const OneThread limit;
   Request request;
   if (!read_request(params, param_count, floats, &request)) return false;
   const OnednnCall& c = request.call;
@@ -502,6 +514,7 @@ const korch::rt::LibraryOps korch_onednn_ops = {korch::rt::create, korch::rt::de
 
 int32_t korch_onednn_run(const korch_kernel_context* context, int64_t begin, int64_t end) {
   auto* state = static_cast<korch::rt::State*>(const_cast<void*>(context->state));
+  const korch::rt::OneThread limit;
   try {
     korch::rt::Worker* worker = korch::rt::worker_of(state, context->worker);
     if (worker == nullptr) return KORCH_KERNEL_LIBRARY_FAILED;

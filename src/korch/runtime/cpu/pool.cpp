@@ -1,30 +1,11 @@
 #include "korch/runtime/cpu/pool.h"
 
-#include <immintrin.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <new>
 
 namespace korch::rt {
-namespace {
-
-// Pauses before sleeping, some 50 us: about what a sleep and the wake-up cost, so waiting is at worst twice
-// that.
-constexpr int kSpins = 2000;
-
-void futex_wait(std::atomic<uint32_t>* word, uint32_t expected) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
-}
-
-void futex_wake_all(std::atomic<uint32_t>* word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
-}
-
-}  // namespace
 
 struct Pool::Start {
   Pool* pool;
@@ -54,8 +35,7 @@ Pool* Pool::create(int threads) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pool->started_ == threads) return pool;
-  // The workers that exist wait for all to arrive: the missing ones arrive by proxy.
-  for (int missing = pool->started_; missing < threads; ++missing) pool->arrived_.fetch_add(1);
+  pool->barrier_.excuse(threads - pool->started_);
   destroy(pool);
   return nullptr;
 }
@@ -70,48 +50,36 @@ void Pool::destroy(Pool* pool, bool workers_live) {
 
 void Pool::stop() {
   task_ = nullptr;
-  barrier();
+  barrier_.wait();
   for (int worker = 1; worker < started_; ++worker) pthread_join(starts_[worker].thread, nullptr);
 }
 
-void Pool::run(Task task, void* argument) {
+Workers Pool::workers() {
+  const auto parallel = [](void* user, int tasks, Task task, void* argument) {
+    static_cast<Pool*>(user)->run(tasks, task, argument);
+  };
+  return {threads_, /*concurrent=*/true, parallel, this};
+}
+
+void Pool::run(int tasks, Task task, void* argument) {
   if (threads_ == 1) return task(argument, 0);
+  tasks_ = tasks;
   task_ = task;
   argument_ = argument;
-  barrier();
+  barrier_.wait();
   task(argument, 0);
-  barrier();
+  barrier_.wait();
 }
 
 void* Pool::worker_main(void* argument) {
   const Start* start = static_cast<const Start*>(argument);
   Pool* pool = start->pool;
   for (;;) {
-    pool->barrier();
+    pool->barrier_.wait();
     if (pool->task_ == nullptr) return nullptr;
-    pool->task_(pool->argument_, start->worker);
-    pool->barrier();
+    if (start->worker < pool->tasks_) pool->task_(pool->argument_, start->worker);
+    pool->barrier_.wait();
   }
-}
-
-void Pool::barrier() {
-  if (threads_ == 1) return;
-  const uint32_t generation = generation_.load(std::memory_order_relaxed);
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-    arrived_.store(0, std::memory_order_relaxed);
-    generation_.store(generation + 1);
-    if (sleepers_.load() != 0) futex_wake_all(&generation_);
-    return;
-  }
-  for (int spin = 0; spin < kSpins; ++spin) {
-    if (generation_.load(std::memory_order_acquire) != generation) return;
-    _mm_pause();
-  }
-  // A sleeper counts itself before the kernel compares the word, and the last to arrive changes the word
-  // before it looks for sleepers: one of the two sees the other.
-  sleepers_.fetch_add(1);
-  while (generation_.load() == generation) futex_wait(&generation_, generation);
-  sleepers_.fetch_sub(1);
 }
 
 }  // namespace korch::rt
