@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+#include <korch/compile.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boundary.h"
+#include "compiler_process.h"
+#include "korch/base/files.h"
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_or(const char* text, const char* otherwise) {
+  return text != nullptr ? text : otherwise;
+}
+
+// The process shares the caller's working directory, and its database's default.
+Json request_of(const korch_compile_options& options, const std::string& model) {
+  Json shapes = Json::object();
+  for (uint32_t i = 0; i < options.shape_count; ++i) {
+    const korch_shape& shape = options.shapes[i];
+    if (shape.name == nullptr || (shape.rank > 0 && shape.dims == nullptr))
+      throw Error(ErrorKind::usage, "a shape without a name or dims");
+    shapes[shape.name] = std::vector<int64_t>(shape.dims, shape.dims + shape.rank);
+  }
+  return {{"verb", "compile"},
+          {"model", model},
+          {"output", options.output_path},
+          {"shapes", shapes},
+          {"accuracy", text_or(options.accuracy, "standard")},
+          {"threads", options.threads},
+          {"target", text_or(options.target, "native")},
+          {"budget", options.budget_s},
+          {"measure", options.no_measure == 0},
+          {"verify", options.no_verify == 0},
+          {"self_contained", options.self_contained != 0},
+          {"database", options.database != nullptr ? Json(options.database) : Json()}};
+}
+
+void check(const korch_compile_options& options) {
+  if ((options.model_path != nullptr) == (options.model_bytes != nullptr))
+    throw Error(ErrorKind::usage, "give either model_path or model_bytes");
+  if (options.output_path == nullptr) throw Error(ErrorKind::usage, "output_path is not set");
+  constexpr int kMostThreads = 1024;
+  if (options.threads < 0 || options.threads > kMostThreads)
+    throw Error(ErrorKind::usage, fmt::format("threads is 0 to {}, not {}", kMostThreads, options.threads));
+  if (!(options.budget_s >= 0) || std::isinf(options.budget_s))
+    throw Error(ErrorKind::usage, "budget_s is a number of seconds, or 0");
+  if (options.shape_count > 0 && options.shapes == nullptr)
+    throw Error(ErrorKind::usage, "shapes is not set");
+}
+
+// What the compiler printed when it failed, as an Error.
+[[noreturn]] void fail(const CompilerEnd& end) {
+  const std::string& messages = end.messages;
+  constexpr std::string_view kOwn = "korch: ", kLoader = "error while loading shared libraries: ";
+  if (const size_t at = messages.find(kLoader); at != std::string::npos) {
+    const size_t name = at + kLoader.size();
+    throw Error(ErrorKind::io, fmt::format("korch's compiler needs {}, which this machine lacks",
+                                           messages.substr(name, messages.find(':', name) - name)));
+  }
+  // Libraries may print before it; the program's own message is last and may have several lines.
+  const size_t own = messages.find(kOwn);
+  std::string text = own == std::string::npos ? messages : messages.substr(own + kOwn.size());
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (end.code < 0)
+    throw Error(ErrorKind::internal, fmt::format("the compiler died of signal {}: {}", -end.code, text));
+  for (const ErrorKind kind :
+       {ErrorKind::usage, ErrorKind::invalid, ErrorKind::unsupported, ErrorKind::accuracy,
+        ErrorKind::resource, ErrorKind::io, ErrorKind::interrupted})
+    if (end.code == static_cast<int>(kind)) throw Error(kind, text);
+  throw Error(ErrorKind::internal,
+              text.empty() ? fmt::format("the compiler ended with code {} and no answer", end.code) : text);
+}
+
+void compile(const korch_compile_options& options) {
+  check(options);
+  std::optional<TempDir> folder;
+  std::string model = text_or(options.model_path, "");
+  if (options.model_bytes != nullptr) {
+    folder.emplace();
+    model = folder->path() + "/model.onnx";
+    write_file(model, {static_cast<const char*>(options.model_bytes), options.model_size_bytes});
+  }
+  const std::string program = options.program != nullptr ? options.program : installed_program();
+  std::optional<Json> result;
+  bool is_wanted = true;
+  try {
+    const std::string request = request_of(options, model).dump();
+    const CompilerEnd end = converse(program, request, [&](const std::string& line) {
+      const Json event = Json::parse(line);
+      if (!event.contains("progress")) {
+        result = event.at("result");
+        return true;
+      }
+      const Json& at = event.at("progress");
+      if (options.progress != nullptr)
+        is_wanted = options.progress(options.user, at.at(0).get<std::string>().c_str(),
+                                     at.at(1).get<int64_t>(), at.at(2).get<int64_t>()) == 0;
+      return is_wanted;
+    });
+    if (!is_wanted) throw Error(ErrorKind::interrupted, "interrupted");
+    if (!result) fail(end);
+    for (const Json& warning : result->at("warnings"))
+      if (options.warn != nullptr) options.warn(options.user, warning.get<std::string>().c_str());
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::internal,
+                fmt::format("'{}' and libkorch do not understand each other: {}", program, error.what()));
+  }
+}
+
+}  // namespace
+}  // namespace korch
+
+extern "C" korch_error korch_compile(const korch_compile_options* options, char* message,
+                                     size_t message_bytes) {
+  return korch::guarded([&] { korch::compile(korch::read_options(options)); }, message, message_bytes);
+}

@@ -1,0 +1,87 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <korch/load.h>
+#include <stdlib.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "boundary.h"
+#include "korch/package/executable.h"
+
+namespace korch {
+namespace {
+
+struct Close {
+  void operator()(void* library) const { ::dlclose(library); }
+};
+
+std::string absolute(const std::string& path) {
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), ::free);
+  return real ? std::string(real.get()) : path;  // a name without '/' would be searched for
+}
+
+korch_executable load(const std::string& path) {
+  const ExecutableInfo info = read_executable(path);
+  if (!runs_here(info.isa))
+    throw Error(ErrorKind::io,
+                fmt::format("'{}' was compiled for {}, which this CPU does not offer", path, name(info.isa)));
+  std::unique_ptr<void, Close> library(::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (library == nullptr) throw Error(ErrorKind::io, fmt::format("cannot load '{}': {}", path, ::dlerror()));
+  const auto find = [&](const char* symbol, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(::dlsym(library.get(), symbol));
+    return *function != nullptr;
+  };
+  const auto require = [&](const char* symbol, auto* function) {
+    if (!find(symbol, function))
+      throw Error(ErrorKind::io,
+                  fmt::format("'{}' is not an executable written by korch: no {}", path, symbol));
+  };
+  const korch_model_info* (*describe)(void) = nullptr;
+  korch_executable made{};
+  require("korch_describe", &describe);
+  require("korch_check", &made.check);
+  require("korch_create", &made.create);
+  require("korch_run", &made.run);
+  require("korch_last_error", &made.last_error);
+  require("korch_status_text", &made.status_text);
+  require("korch_free", &made.free);
+  find("korch_create_with", &made.create_with);
+  find("korch_run_with", &made.run_with);
+  find("korch_output_dims", &made.output_dims);
+  find("korch_pool_create", &made.pool_create);
+  find("korch_pool_free", &made.pool_free);
+  made.model = describe();
+  made.library = library.release();
+  return made;
+}
+
+}  // namespace
+}  // namespace korch
+
+extern "C" {
+
+korch_error korch_load(const char* path, korch_executable* executable, char* message, size_t message_bytes) {
+  const auto work = [&] {
+    if (path == nullptr || executable == nullptr)
+      throw korch::Error(korch::ErrorKind::usage, "a null pointer");
+    const uint64_t size = executable->struct_size;
+    if (size < offsetof(korch_executable, check))
+      throw korch::Error(korch::ErrorKind::usage, "struct_size is not set");
+    korch_executable made = korch::load(path);
+    made.struct_size = size;
+    std::memset(executable, 0, size);
+    std::memcpy(executable, &made, std::min<uint64_t>(size, sizeof made));
+  };
+  return korch::guarded(work, message, message_bytes);
+}
+
+void korch_unload(korch_executable* executable) {
+  if (executable == nullptr || executable->library == nullptr) return;
+  ::dlclose(executable->library);
+  executable->library = nullptr;
+}
+
+}  // extern "C"

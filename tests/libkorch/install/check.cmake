@@ -1,0 +1,41 @@
+# Installs, moves what was installed, builds the example against it, outside of the build, and runs it.
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK}/cache)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${WORK}/prefix)
+
+# Public headers alone.
+file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix ${WORK}/prefix/include/*)
+set(expected include/korch/compile.h include/korch/korch.h include/korch/korch.hpp include/korch/load.h)
+list(SORT headers)
+if(NOT headers STREQUAL expected)
+  message(FATAL_ERROR "headers: ${headers}")
+endif()
+
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/cpp -B ${WORK}/example -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+run(${CMAKE_COMMAND} --build ${WORK}/example)
+execute_process(COMMAND ${PROTOC} -I ${SOURCE}/src/korch/onnx --encode=korch.onnx.proto.ModelProto onnx.proto
+  INPUT_FILE ${SOURCE}/tests/libkorch/install/product.textproto OUTPUT_FILE ${WORK}/product.onnx
+  COMMAND_ERROR_IS_FATAL ANY)
+set(ENV{XDG_CACHE_HOME} ${WORK}/cache)
+execute_process(COMMAND ${WORK}/example/compile_and_run ${WORK}/product.onnx ${WORK}/product.so 2
+  OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+if(NOT printed STREQUAL "y f32: 16 16 16 16\n")
+  message(FATAL_ERROR "the example printed: ${printed}")
+endif()
+
+# A program in C needs no C++.
+file(WRITE ${WORK}/c/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(c LANGUAGES C)\n"
+  "find_package(korch REQUIRED)\nadd_executable(c c.c)\ntarget_link_libraries(c PRIVATE korch::korch)\n")
+file(WRITE ${WORK}/c/c.c "#include <korch/load.h>\n"
+  "int main(void) { return korch_load(\"none\", 0, 0, 0) == KORCH_ERROR_USAGE ? 0 : 1; }\n")
+run(${CMAKE_COMMAND} -S ${WORK}/c -B ${WORK}/c/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror -std=c99 -pedantic")
+run(${CMAKE_COMMAND} --build ${WORK}/c/build)
+run(${WORK}/c/build/c)
+file(REMOVE_RECURSE ${WORK})

@@ -1,0 +1,236 @@
+// The C++ face over the C interface, with the compiler of this build.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <korch/korch.hpp>
+#include <thread>
+
+#include "korch/base/files.h"
+#include "model_builder.h"
+
+namespace korch {
+namespace {
+
+class Libkorch : public testing::Test {
+ protected:
+  Libkorch() {
+    ModelBuilder b;
+    b.input("x", {4, 8}).output("y");
+    b.floats("w", {8, 8}, std::vector<float>(64, 0.25f));
+    b.node("MatMul", {"x", "w"}, {"p"});
+    b.node("Relu", {"p"}, {"y"});
+    bytes_ = b.bytes();
+    write_file(path("m.onnx"), bytes_);
+    options_.program = KORCH_PROGRAM;
+    options_.use_database = options_.measure = options_.verify = false;
+    options_.threads = 2;
+  }
+  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  korch_error kind_of_failure(const std::function<void()>& work, const std::string& word) const {
+    try {
+      work();
+    } catch (const Failure& failure) {
+      EXPECT_NE(std::string(failure.what()).find(word), std::string::npos) << failure.what();
+      return failure.kind();
+    }
+    return KORCH_ERROR_NONE;
+  }
+  korch_error kind_of_compiling(const std::string& word) const {
+    return kind_of_failure([&] { compile(path("m.onnx"), path("m.so"), options_); }, word);
+  }
+  void expect_right(Instance& instance, const korch_run_options* options = nullptr) const {
+    const std::vector<float> x(32, 2.f);
+    std::vector<float> y(32);
+    const void* inputs[] = {x.data()};
+    void* outputs[] = {y.data()};
+    if (options != nullptr)
+      instance.run(inputs, outputs, *options);
+    else
+      instance.run(inputs, outputs);
+    EXPECT_EQ(y, std::vector<float>(32, 4.f));
+  }
+  // A program in the compiler's place.
+  void pretend(const std::string& script) {
+    options_.program = path("compiler");
+    write_file(options_.program, "#!/bin/sh\n" + script);
+    std::filesystem::permissions(options_.program, std::filesystem::perms::owner_all);
+  }
+
+  TempDir folder_;
+  std::string bytes_;
+  CompilerOptions options_;
+};
+
+TEST_F(Libkorch, CompilesFilesAndBytesAndRunsThem) {
+  compile(path("m.onnx"), path("file.so"), options_);
+  compile_bytes(bytes_.data(), bytes_.size(), path("bytes.so"), options_);
+  for (const char* name : {"file.so", "bytes.so"}) {
+    const Executable code(path(name));
+    EXPECT_STREQ(code.model().inputs[0].name, "x");
+    EXPECT_EQ(code.model().threads, 2u);
+    EXPECT_EQ(code.functions().check(), KORCH_OK);
+    Instance first(code), moved(std::move(first)), second(code, 1);
+    expect_right(moved);
+    expect_right(second);
+    const Pool pool(code, 3);
+    korch_options options{};
+    options.struct_size = sizeof options;
+    options.pool = pool.get();
+    Instance shared(code, options);
+    expect_right(shared);
+    int64_t dims[2] = {};
+    EXPECT_EQ(code.functions().output_dims(shared.get(), 0, dims), KORCH_OK);
+    EXPECT_EQ(dims[0], 4);
+    EXPECT_EQ(dims[1], 8);
+  }
+}
+
+TEST_F(Libkorch, TellsProgress) {
+  std::vector<std::string> stages;
+  const std::thread::id caller = std::this_thread::get_id();
+  options_.progress = [&](const std::string& stage, int64_t, int64_t) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    stages.push_back(stage);
+    return true;
+  };
+  compile(path("m.onnx"), path("m.so"), options_);
+  EXPECT_NE(std::find(stages.begin(), stages.end(), "import"), stages.end());
+}
+
+TEST_F(Libkorch, EndsWhenTheCallerWantsIt) {
+  options_.progress = [](const std::string&, int64_t, int64_t) { return false; };
+  EXPECT_EQ(kind_of_compiling("interrupted"), KORCH_ERROR_INTERRUPTED);
+  options_.progress = [](const std::string&, int64_t, int64_t) -> bool { throw 7; };
+  EXPECT_THROW(compile(path("m.onnx"), path("m.so"), options_), int);
+  EXPECT_FALSE(file_exists(path("m.so")));
+}
+
+TEST_F(Libkorch, CompilesFromSeveralThreads) {
+  std::vector<std::thread> threads;
+  for (const char* name : {"a.so", "b.so"})
+    threads.emplace_back([this, name] { compile(path("m.onnx"), path(name), options_); });
+  for (std::thread& thread : threads) thread.join();
+  for (const char* name : {"a.so", "b.so"}) {
+    Instance instance{Executable(path(name))};
+    expect_right(instance);
+  }
+}
+
+TEST_F(Libkorch, WarnsOfWhatTheCompilerWarnedOf) {
+  pretend("read request; echo '{\"result\": {\"warnings\": [\"one\", \"two\"]}}'");
+  EXPECT_EQ(compile(path("m.onnx"), path("m.so"), options_), (std::vector<std::string>{"one", "two"}));
+}
+
+TEST_F(Libkorch, WrongArguments) {
+  options_.threads = -1;
+  EXPECT_EQ(kind_of_compiling("threads"), KORCH_ERROR_USAGE);
+  options_.threads = 2;
+  options_.budget_s = -1;
+  EXPECT_EQ(kind_of_compiling("budget_s"), KORCH_ERROR_USAGE);
+  options_.budget_s = 0;
+  options_.accuracy = "sloppy";
+  EXPECT_EQ(kind_of_compiling("sloppy"), KORCH_ERROR_USAGE);
+  options_.accuracy = "standard";
+  options_.shapes["nothing"] = {1};
+  EXPECT_EQ(kind_of_compiling("nothing"), KORCH_ERROR_USAGE);
+
+  char message[64];
+  EXPECT_EQ(korch_compile(nullptr, message, sizeof message), KORCH_ERROR_USAGE);
+  struct Newer {
+    korch_compile_options known;
+    uint64_t more;
+  } newer{};
+  newer.known.struct_size = sizeof newer;
+  newer.more = 1;
+  EXPECT_EQ(korch_compile(&newer.known, message, sizeof message), KORCH_ERROR_USAGE);
+  EXPECT_NE(std::string(message).find("does not know"), std::string::npos) << message;
+  newer.more = 0;
+  EXPECT_EQ(korch_compile(&newer.known, message, 5), KORCH_ERROR_USAGE);
+  EXPECT_STREQ(message, "give");
+  newer.known.struct_size = offsetof(korch_compile_options, output_path);
+  newer.known.model_path = "m.onnx";
+  newer.known.output_path = "m.so";  // behind the end of the struct
+  EXPECT_EQ(korch_compile(&newer.known, message, sizeof message), KORCH_ERROR_USAGE);
+  EXPECT_NE(std::string(message).find("output_path"), std::string::npos) << message;
+}
+
+TEST_F(Libkorch, KindsOfFailures) {
+  write_file(path("m.onnx"), "no model");
+  EXPECT_EQ(kind_of_compiling("not an ONNX model"), KORCH_ERROR_INVALID);
+  std::filesystem::remove(path("m.onnx"));
+  EXPECT_EQ(kind_of_compiling("m.onnx"), KORCH_ERROR_IO);
+  ModelBuilder b;
+  b.input("x", {4}).output("y");
+  b.node("Unheard", {"x"}, {"y"});
+  write_file(path("m.onnx"), b.bytes());
+  EXPECT_EQ(kind_of_compiling("Unheard"), KORCH_ERROR_UNSUPPORTED);
+}
+
+TEST_F(Libkorch, ACompilerThatFailsIsAnErrorHere) {
+  options_.program = path("none");
+  EXPECT_EQ(kind_of_compiling("cannot be started"), KORCH_ERROR_IO);
+  pretend("kill -SEGV $$");
+  EXPECT_EQ(kind_of_compiling("died of signal 11"), KORCH_ERROR_INTERNAL);
+  pretend("exec >&-; echo noise >&2; echo 'korch: the reason' >&2; exit 6");
+  EXPECT_EQ(kind_of_compiling("the reason"), KORCH_ERROR_RESOURCE);
+  pretend("echo \"$0: error while loading shared libraries: libx.so.1: cannot open\" >&2; exit 127");
+  EXPECT_EQ(kind_of_compiling("needs libx.so.1, which"), KORCH_ERROR_IO);
+  pretend("echo nonsense; sleep 60");
+  EXPECT_EQ(kind_of_compiling("do not understand each other"), KORCH_ERROR_INTERNAL);
+  pretend("exit 0");
+  EXPECT_EQ(kind_of_compiling("no answer"), KORCH_ERROR_INTERNAL);
+  // More than a pipe takes, of which nothing is wanted.
+  pretend("head -c 1000000 /dev/zero | tr '\\0' x >&2; echo 'korch: the reason' >&2; exit 6");
+  EXPECT_EQ(kind_of_compiling("the reason"), KORCH_ERROR_RESOURCE);
+}
+
+TEST_F(Libkorch, RefusesDamagedExecutables) {
+  compile(path("m.onnx"), path("m.so"), options_);
+  std::string damaged = read_file(path("m.so"));
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  write_file(path("damaged.so"), damaged);
+  const auto load = [&](const std::string& name) {
+    return kind_of_failure([&] { const Executable code(path(name)); }, name);
+  };
+  EXPECT_EQ(load("m.so"), KORCH_ERROR_NONE);
+  EXPECT_EQ(load("damaged.so"), KORCH_ERROR_IO);
+  EXPECT_EQ(load("none.so"), KORCH_ERROR_IO);
+  EXPECT_EQ(load("m.onnx"), KORCH_ERROR_IO);
+  korch_executable executable{};
+  EXPECT_EQ(korch_load(path("m.so").c_str(), &executable, nullptr, 0), KORCH_ERROR_USAGE);  // no struct_size
+  korch_unload(&executable);
+  korch_unload(nullptr);
+}
+
+TEST_F(Libkorch, ARunIsCancelledThroughOptions) {
+  compile(path("m.onnx"), path("m.so"), options_);
+  Instance instance{Executable(path("m.so"))};
+  const int32_t cancel = 1;
+  korch_run_options options{};
+  options.struct_size = sizeof options;
+  options.cancel = &cancel;
+  try {
+    expect_right(instance, &options);
+    FAIL() << "not cancelled";
+  } catch (const RunFailure& failure) {
+    EXPECT_EQ(failure.status(), KORCH_CANCELLED);
+  }
+  expect_right(instance);
+}
+
+// Nothing of LLVM, protobuf or the solver comes with it, and it shows nothing else.
+TEST_F(Libkorch, ShowsItsInterfaceAlone) {
+  const std::string nm = "nm -D --defined-only --extern-only " KORCH_LIBRARY " | awk '{print $3}' | sort > ";
+  ASSERT_EQ(std::system((nm + path("symbols")).c_str()), 0);
+  EXPECT_EQ(read_file(path("symbols")), "korch_compile\nkorch_load\nkorch_unload\n");
+  const std::string needed =
+      "readelf -d " KORCH_LIBRARY " | grep -c 'NEEDED.*\\(LLVM\\|clang\\|protobuf\\|highs\\|dnnl\\)'";
+  EXPECT_NE(std::system((needed + " > /dev/null").c_str()), 0);
+}
+
+}  // namespace
+}  // namespace korch
