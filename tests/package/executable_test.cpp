@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -105,6 +106,18 @@ TEST_F(ExecutableTest, InstancesShareCodeAndRunOnTheCallersBuffers) {
   std::vector<double> step_us(code->model->step_count, -1);
   second.run_on(inputs, made.data(), step_us.data());
   for (double us : step_us) EXPECT_GE(us, 0);
+}
+
+// The loader takes what it knows by a name; the file of that name may be another one by now.
+TEST_F(ExecutableTest, AFileThatReplacesALoadedOneIsLoaded) {
+  const std::string file = folder_->path() + "/replaced.so", next = folder_->path() + "/next.so";
+  std::filesystem::copy_file(path(), file);
+  const LoadedCode before(read_executable(file)), again(read_executable(file));
+  EXPECT_EQ(before.model, again.model);
+  std::filesystem::copy_file(path(), next);
+  std::filesystem::rename(next, file);
+  const LoadedCode after(read_executable(file));
+  EXPECT_NE(before.model, after.model);
 }
 
 TEST_F(ExecutableTest, ProfilesAndObservesSteps) {

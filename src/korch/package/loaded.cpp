@@ -1,34 +1,14 @@
 #include "korch/package/loaded.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <exception>
-#include <memory>
+#include <type_traits>
 
 #include "korch/base/error.h"
 
 namespace korch {
 namespace {
-
-struct CloseLibrary {
-  void operator()(void* handle) const { ::dlclose(handle); }
-};
-using Library = std::unique_ptr<void, CloseLibrary>;
-
-std::string absolute(const std::string& path) {
-  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), ::free);
-  return real ? std::string(real.get()) : path;
-}
-
-template <typename Function>
-void look_up(const Library& library, const char* symbol, const std::string& path, Function* function) {
-  *function = reinterpret_cast<Function>(::dlsym(library.get(), symbol));
-  if (*function == nullptr)
-    throw Error(ErrorKind::io,
-                fmt::format("'{}' is not an executable written by korch: no {}", path, symbol));
-}
 
 std::vector<PlanIo> describe(const korch_tensor_info* tensors, uint32_t count) {
   std::vector<PlanIo> result;
@@ -68,28 +48,21 @@ ErrorKind kind_of(korch_status status) {
 
 }  // namespace
 
-LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)) {
-  const std::string& path = info.path;
-  if (!runs_here(info.isa))
-    throw Error(ErrorKind::io,
-                fmt::format("'{}' was compiled for {}, which this CPU does not offer", path, name(info.isa)));
-  Library library(::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (library == nullptr) throw Error(ErrorKind::io, fmt::format("cannot load '{}': {}", path, ::dlerror()));
+LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)), library(open_library(info)) {
+  const auto look_up = [&](const char* symbol, auto* function) {
+    *function =
+        reinterpret_cast<std::remove_pointer_t<decltype(function)>>(require_symbol(library, symbol, info));
+  };
   decltype(&korch_describe) describe_model = nullptr;
-  look_up(library, "korch_describe", path, &describe_model);
-  look_up(library, "korch_create", path, &create);
-  look_up(library, "korch_profile", path, &profile);
-  look_up(library, "korch_last_error", path, &last_error);
-  look_up(library, "korch_status_text", path, &status_text);
-  look_up(library, "korch_free", path, &free);
+  look_up("korch_describe", &describe_model);
+  look_up("korch_create", &create);
+  look_up("korch_profile", &profile);
+  look_up("korch_last_error", &last_error);
+  look_up("korch_status_text", &status_text);
+  look_up("korch_free", &free);
   model = describe_model();
   inputs = describe(model->inputs, model->input_count);
   outputs = describe(model->outputs, model->output_count);
-  handle = library.release();
-}
-
-LoadedCode::~LoadedCode() {
-  ::dlclose(handle);
 }
 
 LoadedExecutable::LoadedExecutable(const std::string& path, int threads)

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/package/executable.h"
+#include "korch/package/library.h"
 #include "korch/plan/plan.h"
 #include "korch/runtime/korch.h"
 #include "korch/tensor/host_tensor.h"
@@ -19,12 +19,9 @@ struct LoadedCode {
   // Of a file that was read, and so checked, before. Error{io} when it is not for this machine or cannot be
   // loaded.
   explicit LoadedCode(ExecutableInfo executable);
-  ~LoadedCode();
-  LoadedCode(const LoadedCode&) = delete;
-  LoadedCode& operator=(const LoadedCode&) = delete;
 
   ExecutableInfo info;
-  void* handle = nullptr;
+  Library library;
   const korch_model_info* model = nullptr;
   std::vector<PlanIo> inputs, outputs;
   decltype(&korch_create) create = nullptr;
