@@ -1,10 +1,9 @@
-// What the Python package compiles and verifies with, in a process of its own: what ends the compiler (no
-// memory, a kernel that crashes) leaves Python alone.
+// What the Python package and libkorch compile with, and Python verifies with, in a process of its own: what
+// ends the compiler (no memory, a kernel that crashes) leaves the caller alone.
 //
 // The standard input holds the request, one line of JSON, and stays open as long as the caller wants the
 // answer; its end ends the work. The standard output gets lines of JSON: {"progress": [stage, done, total]},
-// and last
-// {"result": ...}. Errors are the program's: a message and an exit code.
+// and last {"result": ...}. Errors are the program's: a message and an exit code.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -126,7 +125,9 @@ void run_worker() {
 
 void add_worker_verb(CLI::App& app) {
   // Without a group it is not in the help: it is for programs.
-  app.add_subcommand("worker", "serve one request of the Python package")->group("")->callback(run_worker);
+  app.add_subcommand("worker", "serve one request of the Python package or of libkorch")
+      ->group("")
+      ->callback(run_worker);
 }
 
 }  // namespace korch

@@ -20,6 +20,14 @@ std::string text_or(const char* text, const char* otherwise) {
   return text != nullptr ? text : otherwise;
 }
 
+std::string line_of(const Json& request) {
+  try {
+    return request.dump();
+  } catch (const Json::exception&) {
+    throw Error(ErrorKind::usage, "a path or a name is not UTF-8, in which the compiler is asked");
+  }
+}
+
 // The process shares the caller's working directory, and its database's default.
 Json request_of(const korch_compile_options& options, const std::string& model) {
   Json shapes = Json::object();
@@ -52,6 +60,8 @@ void check(const korch_compile_options& options) {
     throw Error(ErrorKind::usage, fmt::format("threads is 0 to {}, not {}", kMostThreads, options.threads));
   if (!(options.budget_s >= 0) || std::isinf(options.budget_s))
     throw Error(ErrorKind::usage, "budget_s is a number of seconds, or 0");
+  if (options.reserved != 0)
+    throw Error(ErrorKind::usage, "reserved is 0 in this version of libkorch; it is older than the program");
   if (options.shape_count > 0 && options.shapes == nullptr)
     throw Error(ErrorKind::usage, "shapes is not set");
 }
@@ -92,7 +102,7 @@ void compile(const korch_compile_options& options) {
   std::optional<Json> result;
   bool is_wanted = true;
   try {
-    const std::string request = request_of(options, model).dump();
+    const std::string request = line_of(request_of(options, model));
     const CompilerEnd end = converse(program, request, [&](const std::string& line) {
       const Json event = Json::parse(line);
       if (!event.contains("progress")) {

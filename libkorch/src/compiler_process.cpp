@@ -75,25 +75,29 @@ class Child {
   Child(const std::string& program, const Channel& in, const Channel& out, const Channel& err) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawn_file_actions_adddup2(&files, in.theirs.get(), STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, out.theirs.get(), STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, err.theirs.get(), STDERR_FILENO);
+    int code = ::posix_spawn_file_actions_init(&files);
+    if (code != 0) fail("korch's compiler cannot be started", code);
+    code = ::posix_spawnattr_init(&attributes);
+    const auto then = [&](int next) {
+      if (code == 0) code = next;
+    };
+    then(::posix_spawn_file_actions_adddup2(&files, in.theirs.get(), STDIN_FILENO));
+    then(::posix_spawn_file_actions_adddup2(&files, out.theirs.get(), STDOUT_FILENO));
+    then(::posix_spawn_file_actions_adddup2(&files, err.theirs.get(), STDERR_FILENO));
     // In a session of its own a terminal's Ctrl-C is the caller's to handle; what the caller blocks or
     // ignores is not.
     sigset_t none, usual;
     ::sigemptyset(&none);
     ::sigemptyset(&usual);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD}) ::sigaddset(&usual, number);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &usual);
-    ::posix_spawnattr_setflags(&attributes,
-                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    then(::posix_spawnattr_setsigmask(&attributes, &none));
+    then(::posix_spawnattr_setsigdefault(&attributes, &usual));
+    then(::posix_spawnattr_setflags(&attributes,
+                                    POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
     char verb[] = "worker";
     std::string name = program;
     char* const words[] = {name.data(), verb, nullptr};
-    const int code = ::posix_spawn(&process_, program.c_str(), &files, &attributes, words, environ);
+    if (code == 0) code = ::posix_spawn(&process_, program.c_str(), &files, &attributes, words, environ);
     ::posix_spawn_file_actions_destroy(&files);
     ::posix_spawnattr_destroy(&attributes);
     if (code != 0) {

@@ -1,43 +1,24 @@
-#include <dlfcn.h>
-#include <fmt/format.h>
 #include <korch/load.h>
-#include <stdlib.h>
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <type_traits>
 
 #include "boundary.h"
-#include "korch/package/executable.h"
+#include "korch/package/library.h"
 
 namespace korch {
 namespace {
 
-struct Close {
-  void operator()(void* library) const { ::dlclose(library); }
-};
-
-std::string absolute(const std::string& path) {
-  const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), ::free);
-  return real ? std::string(real.get()) : path;  // a name without '/' would be searched for
-}
-
 korch_executable load(const std::string& path) {
   const ExecutableInfo info = read_executable(path);
-  if (!runs_here(info.isa))
-    throw Error(ErrorKind::io,
-                fmt::format("'{}' was compiled for {}, which this CPU does not offer", path, name(info.isa)));
-  std::unique_ptr<void, Close> library(::dlopen(absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (library == nullptr) throw Error(ErrorKind::io, fmt::format("cannot load '{}': {}", path, ::dlerror()));
-  const auto find = [&](const char* symbol, auto* function) {
-    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(::dlsym(library.get(), symbol));
-    return *function != nullptr;
-  };
+  Library library = open_library(info);
   const auto require = [&](const char* symbol, auto* function) {
-    if (!find(symbol, function))
-      throw Error(ErrorKind::io,
-                  fmt::format("'{}' is not an executable written by korch: no {}", path, symbol));
+    *function =
+        reinterpret_cast<std::remove_pointer_t<decltype(function)>>(require_symbol(library, symbol, info));
+  };
+  const auto find = [&](const char* symbol, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(find_symbol(library, symbol));
   };
   const korch_model_info* (*describe)(void) = nullptr;
   korch_executable made{};
@@ -68,8 +49,9 @@ korch_error korch_load(const char* path, korch_executable* executable, char* mes
     if (path == nullptr || executable == nullptr)
       throw korch::Error(korch::ErrorKind::usage, "a null pointer");
     const uint64_t size = executable->struct_size;
-    if (size < offsetof(korch_executable, check))
+    if (size < offsetof(korch_executable, check) || size > korch::rt::kMostOptionsBytes)
       throw korch::Error(korch::ErrorKind::usage, "struct_size is not set");
+    executable->library = nullptr;
     korch_executable made = korch::load(path);
     made.struct_size = size;
     std::memset(executable, 0, size);
@@ -80,7 +62,7 @@ korch_error korch_load(const char* path, korch_executable* executable, char* mes
 
 void korch_unload(korch_executable* executable) {
   if (executable == nullptr || executable->library == nullptr) return;
-  ::dlclose(executable->library);
+  korch::CloseLibrary()(executable->library);
   executable->library = nullptr;
 }
 

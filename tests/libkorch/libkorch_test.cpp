@@ -4,11 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <korch/korch.hpp>
+#include <stdexcept>
 #include <thread>
 
 #include "korch/base/files.h"
+#include "korch/package/seal.h"
 #include "model_builder.h"
 
 namespace korch {
@@ -17,16 +21,20 @@ namespace {
 class Libkorch : public testing::Test {
  protected:
   Libkorch() {
-    ModelBuilder b;
-    b.input("x", {4, 8}).output("y");
-    b.floats("w", {8, 8}, std::vector<float>(64, 0.25f));
-    b.node("MatMul", {"x", "w"}, {"p"});
-    b.node("Relu", {"p"}, {"y"});
-    bytes_ = b.bytes();
+    bytes_ = model_with(0.25f);
     write_file(path("m.onnx"), bytes_);
     options_.program = KORCH_PROGRAM;
     options_.use_database = options_.measure = options_.verify = false;
     options_.threads = 2;
+  }
+  // y = relu(x w), every weight the same.
+  static std::string model_with(float weight) {
+    ModelBuilder b;
+    b.input("x", {4, 8}).output("y");
+    b.floats("w", {8, 8}, std::vector<float>(64, weight));
+    b.node("MatMul", {"x", "w"}, {"p"});
+    b.node("Relu", {"p"}, {"y"});
+    return b.bytes();
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
@@ -42,7 +50,7 @@ class Libkorch : public testing::Test {
   korch_error kind_of_compiling(const std::string& word) const {
     return kind_of_failure([&] { compile(path("m.onnx"), path("m.so"), options_); }, word);
   }
-  void expect_right(Instance& instance, const korch_run_options* options = nullptr) const {
+  void expect_right(Instance& instance, const korch_run_options* options = nullptr, float right = 4) const {
     const std::vector<float> x(32, 2.f);
     std::vector<float> y(32);
     const void* inputs[] = {x.data()};
@@ -51,7 +59,7 @@ class Libkorch : public testing::Test {
       instance.run(inputs, outputs, *options);
     else
       instance.run(inputs, outputs);
-    EXPECT_EQ(y, std::vector<float>(32, 4.f));
+    EXPECT_EQ(y, std::vector<float>(32, right));
   }
   // A program in the compiler's place.
   void pretend(const std::string& script) {
@@ -120,6 +128,53 @@ TEST_F(Libkorch, CompilesFromSeveralThreads) {
   }
 }
 
+TEST_F(Libkorch, AnExecutableThatReplacesALoadedOneIsLoaded) {
+  compile(path("m.onnx"), path("m.so"), options_);
+  Instance before{Executable(path("m.so"))};
+  const std::string other = model_with(0.5f);
+  compile_bytes(other.data(), other.size(), path("m.so"), options_);
+  Instance after{Executable(path("m.so"))};
+  expect_right(before);
+  expect_right(after, nullptr, 8);
+}
+
+// As written before version 3: its functions are not there, and the number is 2.
+TEST_F(Libkorch, ExecutablesOfAnOlderVersionRunWithoutTheRest) {
+  options_.threads = 31;
+  compile(path("m.onnx"), path("m.so"), options_);
+  std::string bytes = read_file(path("m.so"));
+  const auto replace = [&](const std::string& before, const std::string& after) {
+    const size_t at = bytes.find(before);
+    ASSERT_NE(at, std::string::npos);
+    bytes.replace(at, after.size(), after);
+  };
+  const auto numbers = [](std::initializer_list<uint32_t> values) {
+    return std::string(reinterpret_cast<const char*>(values.begin()), 4 * values.size());
+  };
+  // korch_model_info: version, isa (relocated), threads, inputs, outputs.
+  replace(numbers({KORCH_API_VERSION, 0, 0, 0, 31, 1, 1}), numbers({2}));
+  for (const char* name : {"create_with", "run_with", "output_dims", "pool_create", "pool_free"})
+    replace(std::string("korch_") + name + '\0', "absent");
+  write_file(path("m.so"), bytes);
+  seal_executable(path("m.so"));
+
+  const Executable code(path("m.so"));
+  EXPECT_EQ(code.model().api_version, 2u);
+  EXPECT_EQ(code.functions().create_with, nullptr);
+  EXPECT_EQ(code.functions().run_with, nullptr);
+  EXPECT_EQ(code.functions().output_dims, nullptr);
+  EXPECT_EQ(code.functions().pool_create, nullptr);
+  EXPECT_EQ(code.functions().pool_free, nullptr);
+  Instance instance(code, 2);
+  expect_right(instance);
+  const korch_options options{sizeof options, 1, 0, nullptr, nullptr, nullptr};
+  const korch_run_options run_options{sizeof run_options, nullptr, nullptr, nullptr, nullptr};
+  const auto both = "needs version 3 of the C interface, the executable has version 2";
+  EXPECT_EQ(kind_of_failure([&] { Pool{code}; }, both), KORCH_ERROR_IO);
+  EXPECT_EQ(kind_of_failure([&] { Instance(code, options); }, both), KORCH_ERROR_IO);
+  EXPECT_EQ(kind_of_failure([&] { expect_right(instance, &run_options); }, both), KORCH_ERROR_IO);
+}
+
 TEST_F(Libkorch, WarnsOfWhatTheCompilerWarnedOf) {
   pretend("read request; echo '{\"result\": {\"warnings\": [\"one\", \"two\"]}}'");
   EXPECT_EQ(compile(path("m.onnx"), path("m.so"), options_), (std::vector<std::string>{"one", "two"}));
@@ -137,6 +192,9 @@ TEST_F(Libkorch, WrongArguments) {
   options_.accuracy = "standard";
   options_.shapes["nothing"] = {1};
   EXPECT_EQ(kind_of_compiling("nothing"), KORCH_ERROR_USAGE);
+  options_.shapes.clear();
+  EXPECT_EQ(kind_of_failure([&] { compile(path("m.onnx"), path("\xff.so"), options_); }, "UTF-8"),
+            KORCH_ERROR_USAGE);
 
   char message[64];
   EXPECT_EQ(korch_compile(nullptr, message, sizeof message), KORCH_ERROR_USAGE);
@@ -149,6 +207,13 @@ TEST_F(Libkorch, WrongArguments) {
   EXPECT_EQ(korch_compile(&newer.known, message, sizeof message), KORCH_ERROR_USAGE);
   EXPECT_NE(std::string(message).find("does not know"), std::string::npos) << message;
   newer.more = 0;
+  newer.known.model_path = "m.onnx";
+  newer.known.output_path = "m.so";
+  newer.known.reserved = 1;
+  EXPECT_EQ(korch_compile(&newer.known, message, sizeof message), KORCH_ERROR_USAGE);
+  EXPECT_NE(std::string(message).find("reserved"), std::string::npos) << message;
+  newer.known = {};
+  newer.known.struct_size = sizeof newer;
   EXPECT_EQ(korch_compile(&newer.known, message, 5), KORCH_ERROR_USAGE);
   EXPECT_STREQ(message, "give");
   newer.known.struct_size = offsetof(korch_compile_options, output_path);
@@ -158,7 +223,29 @@ TEST_F(Libkorch, WrongArguments) {
   EXPECT_NE(std::string(message).find("output_path"), std::string::npos) << message;
 }
 
+// In C++ a callback may throw anything, though it should not.
+TEST_F(Libkorch, WhatACallbackThrowsStopsAtTheBorder) {
+  korch_compile_options options{};
+  options.struct_size = sizeof options;
+  options.model_bytes = bytes_.data();
+  options.model_size_bytes = bytes_.size();
+  const std::string output = path("m.so");
+  options.output_path = output.c_str();
+  options.program = KORCH_PROGRAM;
+  char message[64];
+  options.progress = [](void*, const char*, int64_t, int64_t) -> int32_t { throw 7; };
+  EXPECT_EQ(korch_compile(&options, message, sizeof message), KORCH_ERROR_INTERNAL);
+  EXPECT_STREQ(message, "a callback threw");
+  options.progress = [](void*, const char*, int64_t, int64_t) -> int32_t { throw std::runtime_error("why"); };
+  EXPECT_EQ(korch_compile(&options, message, sizeof message), KORCH_ERROR_INTERNAL);
+  EXPECT_STREQ(message, "why");
+}
+
 TEST_F(Libkorch, KindsOfFailures) {
+  EXPECT_EQ(kind_of_failure([&] { compile(path("m.onnx"), path("none/m.so"), options_); }, "none/m.so"),
+            KORCH_ERROR_IO);
+  EXPECT_EQ(kind_of_failure([&] { compile(path("m.onnx"), folder_.path(), options_); }, folder_.path()),
+            KORCH_ERROR_USAGE);
   write_file(path("m.onnx"), "no model");
   EXPECT_EQ(kind_of_compiling("not an ONNX model"), KORCH_ERROR_INVALID);
   std::filesystem::remove(path("m.onnx"));
@@ -175,6 +262,8 @@ TEST_F(Libkorch, ACompilerThatFailsIsAnErrorHere) {
   EXPECT_EQ(kind_of_compiling("cannot be started"), KORCH_ERROR_IO);
   pretend("kill -SEGV $$");
   EXPECT_EQ(kind_of_compiling("died of signal 11"), KORCH_ERROR_INTERNAL);
+  pretend("read request; kill -KILL $$");
+  EXPECT_EQ(kind_of_compiling("died of signal 9"), KORCH_ERROR_INTERNAL);
   pretend("exec >&-; echo noise >&2; echo 'korch: the reason' >&2; exit 6");
   EXPECT_EQ(kind_of_compiling("the reason"), KORCH_ERROR_RESOURCE);
   pretend("echo \"$0: error while loading shared libraries: libx.so.1: cannot open\" >&2; exit 127");
@@ -186,6 +275,17 @@ TEST_F(Libkorch, ACompilerThatFailsIsAnErrorHere) {
   // More than a pipe takes, of which nothing is wanted.
   pretend("head -c 1000000 /dev/zero | tr '\\0' x >&2; echo 'korch: the reason' >&2; exit 6");
   EXPECT_EQ(kind_of_compiling("the reason"), KORCH_ERROR_RESOURCE);
+}
+
+// No compiler, linker or shell of the system is asked.
+TEST_F(Libkorch, NeedsNoProgramOnThePath) {
+  const std::string before = ::getenv("PATH");
+  ::setenv("PATH", path("none").c_str(), 1);
+  options_.measure = true;
+  compile(path("m.onnx"), path("m.so"), options_);
+  ::setenv("PATH", before.c_str(), 1);
+  Instance instance{Executable(path("m.so"))};
+  expect_right(instance);
 }
 
 TEST_F(Libkorch, RefusesDamagedExecutables) {
@@ -201,7 +301,24 @@ TEST_F(Libkorch, RefusesDamagedExecutables) {
   EXPECT_EQ(load("none.so"), KORCH_ERROR_IO);
   EXPECT_EQ(load("m.onnx"), KORCH_ERROR_IO);
   korch_executable executable{};
-  EXPECT_EQ(korch_load(path("m.so").c_str(), &executable, nullptr, 0), KORCH_ERROR_USAGE);  // no struct_size
+  for (const uint64_t size : {uint64_t{0}, uint64_t{8}, UINT64_MAX}) {  // never set
+    executable.struct_size = size;
+    EXPECT_EQ(korch_load(path("m.so").c_str(), &executable, nullptr, 0), KORCH_ERROR_USAGE) << size;
+  }
+  executable.struct_size = sizeof executable;
+  executable.library = &executable;
+  EXPECT_EQ(korch_load(path("damaged.so").c_str(), &executable, nullptr, 0), KORCH_ERROR_IO);
+  EXPECT_EQ(executable.library, nullptr);
+  struct Newer {
+    korch_executable known;
+    void* more;
+  } newer{{}, &newer};
+  newer.known.struct_size = sizeof newer;
+  ASSERT_EQ(korch_load(path("m.so").c_str(), &newer.known, nullptr, 0), KORCH_ERROR_NONE);
+  EXPECT_EQ(newer.more, nullptr);
+  EXPECT_EQ(newer.known.struct_size, sizeof newer);
+  korch_unload(&newer.known);
+  EXPECT_EQ(newer.known.library, nullptr);
   korch_unload(&executable);
   korch_unload(nullptr);
 }

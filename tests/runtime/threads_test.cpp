@@ -1,6 +1,7 @@
 // Whose threads an instance runs on, and how a run is ended early: the C interface over three steps in a row,
 // y = 8 x, the second of which has one chunk alone.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -223,6 +224,20 @@ TEST(Options, OlderAndNewerPrograms) {
   EXPECT_EQ(call.run(instance.handle, &run.known), KORCH_INVALID_ARGUMENT);
   run.known.struct_size = 0;
   EXPECT_EQ(call.run(instance.handle, &run.known), KORCH_INVALID_ARGUMENT);
+}
+
+// Not read to the end, which may be the end of the memory.
+TEST(Options, ASizeThatWasNeverSet) {
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  void* memory = ::mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ASSERT_EQ(::mprotect(static_cast<char*>(memory) + 2 * page, page, PROT_NONE), 0);
+  auto* options = new (memory) korch_options{};
+  for (const uint64_t size : {uint64_t{7}, 3 * page, UINT64_MAX}) {
+    options->struct_size = size;
+    EXPECT_EQ(Instance(*options).status, KORCH_INVALID_ARGUMENT) << size;
+  }
+  ::munmap(memory, 3 * page);
 }
 
 TEST(Options, ContradictionsAreRefused) {

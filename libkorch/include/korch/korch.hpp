@@ -12,6 +12,7 @@
 #include <korch/korch.h>
 #include <korch/load.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace korch {
@@ -148,6 +150,13 @@ class Executable {
   void require(korch_status status) const {
     if (status != KORCH_OK) throw RunFailure(status, functions_->status_text(status));
   }
+  // Of the C interface (korch/korch.h). Throws Failure.
+  void require_version(uint32_t version, const std::string& what) const {
+    if (model().api_version < version)
+      throw Failure(KORCH_ERROR_IO, what + " needs version " + std::to_string(version) +
+                                        " of the C interface, the executable has version " +
+                                        std::to_string(model().api_version) + ": compile it again");
+  }
 
  private:
   static void unload(korch_executable* functions) {
@@ -161,8 +170,7 @@ class Executable {
 class Pool {
  public:
   explicit Pool(Executable code, int threads = 0) : code_(std::move(code)) {
-    if (code_.functions().pool_create == nullptr)
-      throw Failure(KORCH_ERROR_IO, "the executable was compiled before there were shared pools");
+    code_.require_version(3, "a shared pool");
     code_.require(code_.functions().pool_create(threads, &pool_));
   }
   ~Pool() { code_.functions().pool_free(pool_); }
@@ -183,8 +191,7 @@ class Instance {
     code_.require(code_.functions().create(threads, &instance_));
   }
   Instance(Executable code, const korch_options& options) : code_(std::move(code)) {
-    if (code_.functions().create_with == nullptr)
-      throw Failure(KORCH_ERROR_IO, "the executable was compiled before there were options");
+    code_.require_version(3, "an instance with options");
     code_.require(code_.functions().create_with(&options, &instance_));
   }
   ~Instance() {
@@ -201,8 +208,7 @@ class Instance {
     check(code_.functions().run(instance_, inputs, outputs));
   }
   void run(const void* const* inputs, void* const* outputs, const korch_run_options& options) {
-    if (code_.functions().run_with == nullptr)
-      throw Failure(KORCH_ERROR_IO, "the executable was compiled before there were options");
+    code_.require_version(3, "a run with options");
     check(code_.functions().run_with(instance_, inputs, outputs, &options));
   }
   const korch_model_info& model() const { return code_.model(); }

@@ -33,7 +33,7 @@ typedef struct korch_executable {
 /* Fills `executable`. Every byte of the file is compared with the checksums in it before it is loaded; but
  * its code runs in this process, so load only what you trust. KORCH_ERROR_IO when it cannot be read, is no
  * executable of korch, is damaged, or needs a CPU or a shared library that this machine lacks. `message` as
- * for korch_compile. */
+ * for korch_compile. After a failure `library` is null. */
 KORCH_LIBRARY_API korch_error korch_load(const char* path, korch_executable* executable, char* message,
                                          size_t message_bytes);
 

@@ -2,7 +2,6 @@
 // executables.
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,6 +11,7 @@
 #include "korch/runtime/executor.h"
 #include "korch/runtime/model.h"
 #include "korch/runtime/shared_pool.h"
+#include "korch/runtime/sized.h"
 
 using korch::rt::Executor;
 using korch::rt::Pool;
@@ -60,19 +60,11 @@ korch_status status_of(RunError error) {
   return KORCH_INTERNAL;
 }
 
-// Options as this version has them, from a struct of any version; false when it says what this one does not
-// know.
+// False when the options are of no known form; null is none.
 template <typename Options>
 bool read_options(const Options* given, Options* options) {
   *options = {};
-  if (given == nullptr) return true;
-  const uint64_t size = given->struct_size;
-  if (size < sizeof given->struct_size) return false;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  for (uint64_t i = sizeof(Options); i < size; ++i)
-    if (bytes[i] != 0) return false;
-  memcpy(options, bytes, size < sizeof(Options) ? size : sizeof(Options));
-  return true;
+  return given == nullptr || korch::rt::read_sized(*given, options) == korch::rt::Sized::known;
 }
 
 // Whose threads the instance runs on; a pool of its own is made when they are nobody's.

@@ -13,7 +13,11 @@
  * version N runs executables of N and later; korch_describe()->api_version tells an executable's. Structs of
  * options begin with their size, struct_size = sizeof(the struct), the rest being 0 or what is wanted:
  * shorter ones, of a program made before, are taken; of longer ones, what this executable does not know must
- * be 0. */
+ * be 0.
+ *
+ * Memory: what korch_describe tells lives as long as the executable is loaded. Options are read during the
+ * call; a pool, and what `parallel_user` points to, are used until the instance is freed. Buffers of inputs
+ * and outputs are the caller's and used during the run alone. */
 #ifndef KORCH_H
 #define KORCH_H
 
@@ -153,7 +157,7 @@ KORCH_API korch_status korch_pool_create(int threads, korch_pool** pool);
 KORCH_API void korch_pool_free(korch_pool* pool);
 
 /* Of the last run of this instance: what went wrong and in which step; "" when nothing did. Calls that ended
- * in KORCH_BUSY or KORCH_FORKED were no runs. */
+ * in KORCH_BUSY or KORCH_FORKED were no runs. The text stays until the next run or korch_free. */
 KORCH_API const char* korch_last_error(const korch_instance* instance);
 
 /* A sentence for a status, also when korch_create gave no instance. */
