@@ -78,6 +78,8 @@ Json compile(const Json& request) {
   options.shapes = request.at("shapes").get<std::map<std::string, Shape>>();
   options.accuracy = accuracy_of(request.at("accuracy").get<std::string>());
   options.threads = request.at("threads").get<int>();
+  if (options.threads < 0 || options.threads > kMostThreads)
+    throw Error(ErrorKind::usage, fmt::format("threads is 0 to {}, not {}", kMostThreads, options.threads));
   options.target = request.at("target").get<std::string>();
   options.budget_s = request.at("budget").get<double>();
   options.measure = request.at("measure").get<bool>();

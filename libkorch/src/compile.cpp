@@ -35,6 +35,8 @@ Json request_of(const korch_compile_options& options, const std::string& model) 
     const korch_shape& shape = options.shapes[i];
     if (shape.name == nullptr || (shape.rank > 0 && shape.dims == nullptr))
       throw Error(ErrorKind::usage, "a shape without a name or dims");
+    if (shapes.contains(shape.name))
+      throw Error(ErrorKind::usage, fmt::format("the shape of '{}' is given twice", shape.name));
     shapes[shape.name] = std::vector<int64_t>(shape.dims, shape.dims + shape.rank);
   }
   return {{"verb", "compile"},
@@ -55,9 +57,6 @@ void check(const korch_compile_options& options) {
   if ((options.model_path != nullptr) == (options.model_bytes != nullptr))
     throw Error(ErrorKind::usage, "give either model_path or model_bytes");
   if (options.output_path == nullptr) throw Error(ErrorKind::usage, "output_path is not set");
-  constexpr int kMostThreads = 1024;
-  if (options.threads < 0 || options.threads > kMostThreads)
-    throw Error(ErrorKind::usage, fmt::format("threads is 0 to {}, not {}", kMostThreads, options.threads));
   if (!(options.budget_s >= 0) || std::isinf(options.budget_s))
     throw Error(ErrorKind::usage, "budget_s is a number of seconds, or 0");
   if (options.reserved != 0)

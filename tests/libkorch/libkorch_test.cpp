@@ -181,8 +181,10 @@ TEST_F(Libkorch, WarnsOfWhatTheCompilerWarnedOf) {
 }
 
 TEST_F(Libkorch, WrongArguments) {
-  options_.threads = -1;
-  EXPECT_EQ(kind_of_compiling("threads"), KORCH_ERROR_USAGE);
+  for (const int threads : {-1, 1025}) {
+    options_.threads = threads;
+    EXPECT_EQ(kind_of_compiling("threads"), KORCH_ERROR_USAGE);
+  }
   options_.threads = 2;
   options_.budget_s = -1;
   EXPECT_EQ(kind_of_compiling("budget_s"), KORCH_ERROR_USAGE);
@@ -209,6 +211,12 @@ TEST_F(Libkorch, WrongArguments) {
   newer.more = 0;
   newer.known.model_path = "m.onnx";
   newer.known.output_path = "m.so";
+  const int64_t extent = 1;
+  const korch_shape twice[] = {{"x", &extent, 1}, {"x", &extent, 1}};
+  newer.known.shapes = twice;
+  newer.known.shape_count = 2;
+  EXPECT_EQ(korch_compile(&newer.known, message, sizeof message), KORCH_ERROR_USAGE);
+  EXPECT_NE(std::string(message).find("twice"), std::string::npos) << message;
   newer.known.reserved = 1;
   EXPECT_EQ(korch_compile(&newer.known, message, sizeof message), KORCH_ERROR_USAGE);
   EXPECT_NE(std::string(message).find("reserved"), std::string::npos) << message;
