@@ -265,6 +265,36 @@ TEST_F(Libkorch, KindsOfFailures) {
   EXPECT_EQ(kind_of_compiling("Unheard"), KORCH_ERROR_UNSUPPORTED);
 }
 
+// The system forgets the exit code, not the reason.
+TEST_F(Libkorch, InAProcessThatIgnoresItsChildren) {
+  const auto before = ::signal(SIGCHLD, SIG_IGN);
+  compile(path("m.onnx"), path("m.so"), options_);
+  std::filesystem::remove(path("m.onnx"));
+  EXPECT_EQ(kind_of_compiling("m.onnx"), KORCH_ERROR_INTERNAL);
+  ::signal(SIGCHLD, before);
+  Instance instance{Executable(path("m.so"))};
+  expect_right(instance);
+}
+
+// A caller without standard streams: what the compiler gets for them has their numbers here.
+TEST_F(Libkorch, WithoutStandardStreams) {
+  const int saved[] = {::dup(0), ::dup(1), ::dup(2)};
+  for (int stream = 0; stream < 3; ++stream) ::close(stream);
+  std::string failure;
+  try {
+    compile(path("m.onnx"), path("m.so"), options_);
+  } catch (const Failure& thrown) {
+    failure = thrown.what();
+  }
+  for (int stream = 0; stream < 3; ++stream) {
+    ::dup2(saved[stream], stream);
+    ::close(saved[stream]);
+  }
+  EXPECT_EQ(failure, "");
+  Instance instance{Executable(path("m.so"))};
+  expect_right(instance);
+}
+
 TEST_F(Libkorch, ACompilerThatFailsIsAnErrorHere) {
   options_.program = path("none");
   EXPECT_EQ(kind_of_compiling("cannot be started"), KORCH_ERROR_IO);

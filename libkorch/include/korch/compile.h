@@ -3,7 +3,8 @@
  *
  * The compiler runs as a process of its own, the installed program `korch`: what ends it leaves the caller
  * alone, and nothing of it (LLVM, protobuf) is loaded here. All functions may be called from several threads
- * at once.
+ * at once. In a process that ignores SIGCHLD, or waits for any child, the compiler's exit code is lost: its
+ * failures are KORCH_ERROR_INTERNAL there, with their message.
  *
  * Memory: everything is the caller's. What the options point to is read during the call alone; what a
  * callback is given lives until it returns. */

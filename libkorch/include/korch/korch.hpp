@@ -145,8 +145,10 @@ class Executable {
   }
 
   const korch_model_info& model() const { return *functions_->model; }
+  // The C interface, for what these classes do not cover.
   const korch_executable& functions() const { return *functions_; }
 
+  // Throws RunFailure unless it is KORCH_OK.
   void require(korch_status status) const {
     if (status != KORCH_OK) throw RunFailure(status, functions_->status_text(status));
   }
@@ -176,6 +178,7 @@ class Pool {
   ~Pool() { code_.functions().pool_free(pool_); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
+  // For korch_options::pool.
   korch_pool* get() const { return pool_; }
 
  private:
@@ -212,6 +215,7 @@ class Instance {
     check(code_.functions().run_with(instance_, inputs, outputs, &options));
   }
   const korch_model_info& model() const { return code_.model(); }
+  // For what Executable::functions() offers beyond this class.
   korch_instance* get() const { return instance_; }
 
  private:
