@@ -5,6 +5,9 @@
 
 #include "harness.h"
 
+extern "C" void omp_set_num_threads(int);
+extern "C" int omp_get_max_threads();
+
 namespace korch::testing {
 namespace {
 
@@ -60,6 +63,17 @@ TEST(OnednnConv, DirectAndWinograd) {
   EXPECT_GE(check_family(layer_graph(square, Tail::bias), "onednn_conv",
                          {.isa = best_isa(), .accuracy = Accuracy::strict}),
             1);
+}
+
+// The caller's thread is a worker, and may use OpenMP itself.
+TEST(OnednnConv, CallersOpenMpThreadsStay) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(3);
+  EXPECT_GE(check_family(layer_graph({{1, 32, 19, 21}, {64, 32, 3, 3}, 1, 1, 1, 1}, Tail::bias),
+                         "onednn_conv", {.isa = best_isa(), .tolerance = 5e-5}),
+            1);
+  EXPECT_EQ(omp_get_max_threads(), 3);
+  omp_set_num_threads(before);
 }
 
 TEST(OnednnConv, ShapesAndSlices) {
