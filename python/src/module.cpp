@@ -1,6 +1,7 @@
 // The compiled half of the Python package: executables, loaded and run. Compiling is a program of its own
 // (tools/worker.cpp), so that this module needs neither LLVM nor protobuf.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -8,6 +9,7 @@
 #include <tuple>
 
 #include "korch/base/error.h"
+#include "memory_samples.h"
 #include "network.h"
 
 namespace nb = nanobind;
@@ -64,6 +66,7 @@ std::vector<Tensor> describe(const std::vector<PlanIo>& ios) {
 }  // namespace korch::python
 
 NB_MODULE(_korch, m) {
+  using korch::python::MemorySamples;
   using korch::python::Network;
   nb::set_leak_warnings(false);  // executables may live until the interpreter ends
   nb::register_exception_translator(korch::python::translate);
@@ -83,7 +86,8 @@ NB_MODULE(_korch, m) {
            "Run on arrays in order; without outputs (None) new arrays are made. Returns the outputs.")
       .def("profile", &Network::profile, "inputs"_a, "Microseconds of every step in one run.")
       .def("explain", &Network::explain, "kernel"_a, "The plan for people; -1: all of it.")
-      .def("explain_html", &Network::explain_html, "step_us"_a, "The plan as a page; times of its steps, or none.")
+      .def("explain_html", &Network::explain_html, "step_us"_a,
+           "The plan as a page; times of its steps, or none.")
       .def("close", &Network::close, "No more calls.")
       .def_prop_ro(
           "inputs", [](const Network& n) { return korch::python::describe(n.code().inputs); },
@@ -98,4 +102,9 @@ NB_MODULE(_korch, m) {
           "needed", [](const Network& n) { return n.code().info.needed; },
           "Sonames of the shared libraries that it loads.")
       .def_prop_ro("plan_json", &Network::plan_json);
+  nb::class_<MemorySamples>(m, "MemorySamples", "Notices when memory that should not change is rewritten.")
+      .def(nb::init<const std::vector<std::pair<uintptr_t, size_t>>&>(), "regions"_a,
+           "Of each (address, bytes) a few bytes are kept; the memory must outlive this.")
+      .def("changed", &MemorySamples::changed,
+           "Numbers of the regions whose samples are no longer what they were.");
 }

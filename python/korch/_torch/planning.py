@@ -1,0 +1,399 @@
+"""A graph of ATen operators with fixed shapes -> the same graph with korch's executables in it."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import operator
+import os
+import re
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import torch
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import erase_nodes, fuse_as_graphmodule, legalize_graph
+from torch.utils._pytree import tree_leaves
+
+from .. import _compile
+from .._errors import AccuracyError, InternalError, InvalidModel, ResourceError, Unsupported
+from .._executable import Executable
+from . import cache, export
+
+if TYPE_CHECKING:
+    from .backend import Options
+
+_log = logging.getLogger("korch")
+
+_Node = torch.fx.Node
+_aten = torch.ops.aten
+
+_DTYPES = {
+    torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.bool,
+    torch.int8, torch.int16, torch.int32, torch.int64,
+    torch.uint8, torch.uint16, torch.uint32, torch.uint64,
+}  # fmt: skip
+
+# They address a tensor's memory, which is another one in an executable.
+_OF_MEMORY = {_aten.as_strided.default, _aten.as_strided_copy.default, _aten.as_strided_scatter.default}
+
+
+class _Refused(Exception):
+    """Operators that cannot be part of an executable: `reasons` by node, "" where there is nothing to tell."""
+
+    def __init__(self, reasons: Dict[_Node, str], will_last: bool = True) -> None:
+        self.reasons = reasons
+        self.will_last = will_last
+
+
+def planned(
+    graph: torch.fx.GraphModule, weights: Mapping[int, torch.Tensor], options: Options
+) -> torch.fx.GraphModule:
+    """`graph` with its operators in korch's executables, as few as possible; what korch refuses stays, and is logged.
+
+    `weights`, by argument, become constants of the executables.
+    """
+    start = time.monotonic()
+    graph = _copied(graph)
+    constants = _constants(graph, weights)
+    refused = _refused_at_once(graph)
+    made: Dict[Tuple[_Node, ...], _Part] = {}
+    kept = cache.Cache(options.cache)
+    while True:
+        parts = _parts(graph, refused)
+        try:
+            for nodes in parts:
+                _require_plain_outputs(nodes)
+            for nodes in parts:
+                if nodes not in made:
+                    made[nodes] = _compiled(graph, nodes, constants, options, kept)
+            break
+        except _Refused as refusal:
+            refused.update(_whole(refusal.reasons))
+    _log_plan(graph, refused, [made[nodes] for nodes in parts], time.monotonic() - start)
+    for number, nodes in enumerate(parts):
+        _insert(graph, nodes, constants, made[nodes], number)
+    legalize_graph(graph)
+    graph.recompile()
+    return graph
+
+
+def _copied(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    copy = torch.fx.Graph()
+    copy.output(copy.graph_copy(graph.graph, {}))
+    copy.eliminate_dead_code()
+    return torch.fx.GraphModule(graph, copy)
+
+
+def _constants(graph: torch.fx.GraphModule, weights: Mapping[int, torch.Tensor]) -> Dict[_Node, torch.Tensor]:
+    placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    result = {placeholders[i]: tensor for i, tensor in weights.items()}
+    for node in graph.graph.nodes:
+        if node.op == "get_attr" and isinstance(value := getattr(graph, node.target, None), torch.Tensor):
+            result[node] = value
+    return result
+
+
+def _tensors(node: _Node) -> List[torch.Tensor]:
+    return [value for value in tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
+
+
+def _is_getitem(node: _Node) -> bool:
+    return node.target is operator.getitem
+
+
+def _is_view(node: _Node) -> bool:
+    """Computes nothing."""
+    if _is_getitem(node):
+        return _is_view(node.all_input_nodes[0])
+    return isinstance(node.target, torch._ops.OpOverload) and any(r.alias_info for r in node.target._schema.returns)
+
+
+def _refused_at_once(graph: torch.fx.GraphModule) -> Dict[_Node, str]:
+    reasons = {}
+    for node in graph.graph.nodes:
+        if node.op != "call_function":
+            continue
+        why = _why_not(node)
+        if _is_getitem(node) and node.all_input_nodes[0] in reasons:
+            why = ""
+        if why is not None:
+            reasons[node] = why
+    return reasons
+
+
+def _why_not(node: _Node) -> Optional[str]:
+    if _is_getitem(node):
+        return None
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return "it is no operator of ATen"
+    if torch.Tag.nondeterministic_seeded in node.target.tags:
+        return "it draws random numbers"
+    if torch.Tag.dynamic_output_shape in node.target.tags:
+        return "the shape of its output depends on data"
+    if node.target in _OF_MEMORY:
+        return "it depends on how a tensor lies in memory"
+    values = tree_leaves([node.meta.get("val"), [other.meta.get("val") for other in node.all_input_nodes]])
+    for value in values:
+        if not isinstance(value, torch.Tensor):
+            return "it computes with numbers that are no tensors" if value is not None else None
+        if value.device.type != "cpu":
+            return f"a tensor is on device {value.device.type}"
+        if value.layout is not torch.strided:
+            return f"a tensor is {value.layout}"
+        if value.dtype not in _DTYPES:
+            return f"a tensor's type is {value.dtype}"
+        if any(isinstance(extent, torch.SymInt) for extent in value.shape):
+            return "a tensor's shape depends on data"
+    return export.why_not(node)
+
+
+class _Support(OperatorSupportBase):
+    def __init__(self, refused: Mapping[_Node, str]) -> None:
+        self._refused = refused
+
+    def is_node_supported(self, _: Any, node: _Node) -> bool:
+        return node.op == "call_function" and node not in self._refused
+
+
+def _parts(graph: torch.fx.GraphModule, refused: Mapping[_Node, str]) -> List[Tuple[_Node, ...]]:
+    """Of operators, in their order, that can be one executable each."""
+    operators = [node for node in graph.graph.nodes if node.op == "call_function"]
+    if not any(node in refused for node in operators):
+        parts = [operators]
+    else:
+        place = {node: i for i, node in enumerate(operators)}
+        proposed = CapabilityBasedPartitioner(graph, _Support(refused), allows_single_node_partition=True)
+        parts = [sorted(part.nodes, key=lambda node: place[node]) for part in proposed.propose_partitions()]
+    # Views and constants alone are not worth a call.
+    return [tuple(part) for part in parts if any(not _is_view(n) and n.all_input_nodes for n in part)]
+
+
+def _require_plain_outputs(nodes: Tuple[_Node, ...]) -> None:
+    """Who gets a tensor may rely on how it lies in memory, and an executable writes tensors without gaps: a view with
+    gaps (a slice, an expansion) is taken outside."""
+    inside = set(nodes)
+    reasons = {}
+    for node in nodes:
+        if any(user not in inside for user in node.users):
+            if not all(_order(value) is not None for value in _tensors(node)):
+                reasons[node] = "" if _is_view(node) else "its result lies in memory with gaps"
+    if reasons:
+        raise _Refused(reasons)
+
+
+def _whole(reasons: Mapping[_Node, str]) -> Dict[_Node, str]:
+    """With the operators whose several results are taken apart by those given, and the other results."""
+    result = dict(reasons)
+    for node, why in reasons.items():
+        producer = node.all_input_nodes[0] if _is_getitem(node) else node
+        result.setdefault(producer, why)
+        for user in producer.users:
+            if _is_getitem(user):
+                result.setdefault(user, "")
+    return result
+
+
+def _order(tensor: torch.Tensor) -> Optional[List[int]]:
+    """The axes from the outermost to the innermost as they lie in memory; None where there are gaps or overlaps."""
+    if tensor.is_contiguous():
+        return list(range(tensor.dim()))
+    order = sorted(range(tensor.dim()), key=lambda axis: (tensor.shape[axis] != 1, -tensor.stride(axis)))
+    expected = 1
+    for axis in reversed(order):
+        if tensor.shape[axis] != 1 and tensor.stride(axis) != expected:
+            return None
+        expected *= tensor.shape[axis]
+    return order
+
+
+class _Part(torch.nn.Module):
+    """An executable in the place of operators, without copies of tensors that have no gaps, in whatever order their
+    axes lie."""
+
+    def __init__(self, executable: Executable, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> None:
+        super().__init__()
+        self.executable = executable
+        self.was_kept = False
+        self._orders = [_moved(_order(tensor)) for tensor in inputs]
+        self._outputs = [(t.shape, t.stride(), t.dtype, _moved(_order(t))) for t in outputs]
+
+    def forward(self, *inputs: torch.Tensor) -> Tuple[torch.Tensor, ...]:
+        arguments = []
+        for tensor, order in zip(inputs, self._orders):
+            if tensor.requires_grad:
+                tensor = tensor.detach()
+            if tensor.is_neg():
+                tensor = tensor.resolve_neg()
+            arguments.append(tensor if order is None else tensor.permute(order))
+        results, places = [], []
+        for shape, stride, dtype, order in self._outputs:
+            result = torch.empty_strided(shape, stride, dtype=dtype)
+            results.append(result)
+            places.append(result if order is None else result.permute(order))
+        self.executable(*arguments, out=places)
+        return tuple(results)
+
+
+def _moved(order: Optional[List[int]]) -> Optional[List[int]]:
+    return None if order is None or order == sorted(order) else order
+
+
+def _fused(
+    graph: torch.fx.GraphModule, nodes: Tuple[_Node, ...], constants: Mapping[_Node, torch.Tensor], name: str
+) -> Tuple[torch.fx.GraphModule, List[_Node], List[_Node]]:
+    """The nodes as a module with constants inside, its inputs and its outputs."""
+    part, inputs, outputs = fuse_as_graphmodule(graph, list(nodes), name, always_return_tuple=True)
+    placeholders = [node for node in part.graph.nodes if node.op == "placeholder"]
+    for placeholder, source in zip(placeholders, inputs):
+        if source in constants:
+            weight = f"weight_{placeholder.name}"
+            part.register_buffer(weight, constants[source].detach().contiguous())
+            with part.graph.inserting_before(placeholder):
+                constant = part.graph.get_attr(weight)
+            constant.meta = placeholder.meta
+            placeholder.replace_all_uses_with(constant)
+            part.graph.erase_node(placeholder)
+    return part, [source for source in inputs if source not in constants], list(outputs)
+
+
+def _permute_borders(part: torch.fx.GraphModule) -> None:
+    """Lets tensors whose axes lie in another order come and go as they lie."""
+    for node in part.graph.nodes:
+        order = _moved(_order(node.meta["val"])) if node.op == "placeholder" else None
+        if order is not None:
+            back = sorted(range(len(order)), key=lambda axis: order[axis])
+            with part.graph.inserting_after(node):
+                usual = part.graph.call_function(_aten.permute.default, (node, back))
+            usual.meta = dict(node.meta)
+            node.replace_all_uses_with(usual, delete_user_cb=lambda user: user is not usual)
+    last = part.graph.output_node()
+    results = []
+    with part.graph.inserting_before(last):
+        for result in last.args[0]:
+            order = _moved(_order(result.meta["val"]))
+            results.append(
+                result if order is None else part.graph.call_function(_aten.permute.default, (result, order))
+            )
+    last.args = (tuple(results),)
+    part.recompile()
+
+
+def _compiled(
+    graph: torch.fx.GraphModule,
+    nodes: Tuple[_Node, ...],
+    constants: Mapping[_Node, torch.Tensor],
+    options: Options,
+    kept: cache.Cache,
+) -> _Part:
+    part, inputs, outputs = _fused(graph, nodes, constants, "part")
+    like_inputs = [node.meta["val"] for node in inputs]
+    like_outputs = [node.meta["val"] for node in outputs]
+    originals = {node.name: node for node in nodes}
+    _permute_borders(part)
+    types = [(str(tensor.dtype), tuple(tensor.shape)) for tensor in like_inputs]
+    key = cache.key(f"{part.graph}{types}", part.buffers(), options)
+    executable = kept.executable(key, options)
+    was_kept = executable is not None
+    if executable is None:
+        note = kept.note(key)
+        if isinstance(note, dict) and note.keys() <= originals.keys():
+            raise _Refused({originals[name]: why for name, why in note.items()})
+        try:
+            executable = kept.made(key, lambda path: _made(part, like_inputs, options, path))
+        except _Refused as refusal:
+            reasons = {node.name: why for node, why in refusal.reasons.items() if node.name in originals}
+            reasons = reasons or dict.fromkeys(originals, "; ".join(refusal.reasons.values()))
+            if refusal.will_last:
+                kept.keep_note(key, reasons)
+            raise _Refused({originals[name]: why for name, why in reasons.items()}) from None
+    result = _Part(executable, like_inputs, like_outputs)
+    result.was_kept = was_kept
+    return result
+
+
+def _made(
+    part: torch.fx.GraphModule, like_inputs: Sequence[torch.Tensor], options: Options, path: Optional[str]
+) -> Executable:
+    """Compiled to a file: `path`, or one that lives as the executable does."""
+    examples = []
+    for tensor in like_inputs:
+        order = _order(tensor) or range(tensor.dim())
+        examples.append(torch.empty([tensor.shape[axis] for axis in order], dtype=tensor.dtype))
+    with tempfile.TemporaryDirectory(prefix="korch-") as folder:
+        model = os.path.join(folder, "part.onnx")
+        try:
+            origins = export.onnx_model(part, examples, model)
+        except export.NotConvertible as error:
+            raise _Refused(error.reasons) from error
+        try:
+            return _compile.compile(model, output=path, progress=_log_stages(), **options.of_compile())
+        except Unsupported as error:
+            raise _Refused(_blamed(part, origins, str(error))) from error
+        except (AccuracyError, InternalError, InvalidModel, ResourceError) as error:
+            why = f"korch: {error}"
+            raise _Refused({node: why for node in part.graph.nodes}, will_last=False) from error
+
+
+def _blamed(part: torch.fx.GraphModule, origins: Mapping[str, _Node], message: str) -> Dict[_Node, str]:
+    """The nodes that the compiler's message names, or else all."""
+    reasons: Dict[_Node, str] = {}
+    for name, why in re.findall(r"node '([^'\n]*)' (\(.*)", message):
+        if name in origins:
+            reasons[origins[name]] = f"korch does not support {why}"
+    # Of many it names examples.
+    if " times " in message:
+        for node in part.graph.nodes:
+            for named, why in list(reasons.items()):
+                if node.target == named.target:
+                    reasons.setdefault(node, why)
+    return reasons or dict.fromkeys(part.graph.nodes, f"korch: {message}")
+
+
+def _log_stages() -> Any:
+    last = [""]
+
+    def log(stage: str, done: int, total: int) -> None:
+        if stage != last[0]:
+            last[0] = stage
+            _log.debug("compiling: %s", stage)
+
+    return log
+
+
+def _insert(
+    graph: torch.fx.GraphModule,
+    nodes: Tuple[_Node, ...],
+    constants: Mapping[_Node, torch.Tensor],
+    made: _Part,
+    number: int,
+) -> None:
+    _, inputs, outputs = _fused(graph, nodes, constants, "part")
+    graph.add_submodule(f"korch_{number}", made)
+    call = graph.graph.call_module(f"korch_{number}", tuple(inputs))
+    for i, output in enumerate(outputs):
+        output.replace_all_uses_with(graph.graph.call_function(operator.getitem, (call, i)))
+    erase_nodes(graph, list(nodes))
+
+
+def _log_plan(
+    graph: torch.fx.GraphModule, refused: Mapping[_Node, str], parts: Sequence[_Part], seconds: float
+) -> None:
+    told: collections.Counter = collections.Counter()
+    for node, why in refused.items():
+        if why:
+            told[f"{node.target}{_place(node)} runs in eager mode: {why}"] += 1
+    for text, times in told.items():
+        _log.warning("%s%s", text, f" ({times} times)" if times > 1 else "")
+    operators = sum(node.op == "call_function" for node in graph.graph.nodes)
+    _log.info(
+        "%d operators: %d executables (%d of them kept from before), %d operators in eager mode; %.1f s",
+        operators, len(parts), sum(part.was_kept for part in parts), len(refused), seconds,
+    )  # fmt: skip
+
+
+def _place(node: _Node) -> str:
+    lines = re.findall(r'File "(.*?)", line (\d+)', node.meta.get("stack_trace") or "")
+    return f" ({os.path.basename(lines[-1][0])}:{lines[-1][1]})" if lines else ""
