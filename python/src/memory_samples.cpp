@@ -1,32 +1,42 @@
 #include "memory_samples.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace korch::python {
 namespace {
 
-constexpr size_t kPerRegion = 8;
+// Noticing takes one cache miss for each, and 32 of them meet a change of a tenth of the elements in 29 of 30
+// cases.
+constexpr size_t kPerRegion = 32;
 
-// Steps are odd, so that samples of elements of 2, 4 or 8 bytes meet their low bytes as well as the high
-// ones, which are alike in most weights.
-size_t step_of(size_t size_bytes) {
-  return std::max<size_t>(size_bytes / kPerRegion, 1) | 1;
+uint64_t read(const uint8_t* at, size_t size_bytes) {
+  uint64_t word = 0;
+  std::memcpy(&word, at, size_bytes);
+  return word;
 }
 
 }  // namespace
 
 MemorySamples::MemorySamples(const std::vector<std::pair<uintptr_t, size_t>>& regions) {
   for (size_t i = 0; i < regions.size(); ++i) {
-    const auto* data = reinterpret_cast<const uint8_t*>(regions[i].first);
-    for (size_t at = 0; at < regions[i].second; at += step_of(regions[i].second))
-      samples_.push_back({data + at, data[at], static_cast<uint32_t>(i)});
+    const auto [address, size_bytes] = regions[i];
+    const auto* data = reinterpret_cast<const uint8_t*>(address);
+    const size_t word_bytes = std::min(size_bytes, sizeof(uint64_t));
+    const size_t count = std::min(kPerRegion, (size_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+    for (size_t k = 0; k < count; ++k) {
+      // From the first word to the last.
+      const uint8_t* at = data + (count == 1 ? 0 : (size_bytes - word_bytes) * k / (count - 1));
+      samples_.push_back(
+          {at, read(at, word_bytes), static_cast<uint32_t>(word_bytes), static_cast<uint32_t>(i)});
+    }
   }
 }
 
 std::vector<size_t> MemorySamples::changed() const {
   std::vector<size_t> result;
   for (const Sample& sample : samples_)
-    if (*sample.at != sample.was && (result.empty() || result.back() != sample.region))
+    if (read(sample.at, sample.size_bytes) != sample.was && (result.empty() || result.back() != sample.region))
       result.push_back(sample.region);
   return result;
 }

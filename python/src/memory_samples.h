@@ -8,8 +8,8 @@
 
 namespace korch::python {
 
-// A few bytes of each of some regions (address, size in bytes), spread evenly from the first to the last. Who
-// rewrites a region as a whole is noticed; who changes some of its elements may not be. The caller keeps the
+// A few words of each of some regions (address, size in bytes), spread evenly from the first to the last. Who
+// rewrites a region as a whole is noticed; who changes few of its elements may not be. The caller keeps the
 // memory alive.
 class MemorySamples {
  public:
@@ -21,7 +21,8 @@ class MemorySamples {
  private:
   struct Sample {
     const uint8_t* at;
-    uint8_t was;
+    uint64_t was;
+    uint32_t size_bytes;  // 8, or less where the region is smaller
     uint32_t region;
   };
   std::vector<Sample> samples_;  // by region

@@ -33,6 +33,10 @@ class Options:
     self_contained: bool = False
     database: Union[str, os.PathLike, None, bool] = True
     instances: int = 1
+    constants: bool = True
+    """Parameters and buffers become part of the executables; when they change, these are made again. A change that
+    PyTorch does not count (through .data or NumPy) is noticed where it is of a whole tensor, and may not be where it is
+    of a few elements. False: they are read anew by every call, which is slower."""
     cache: Union[str, os.PathLike, None, bool] = True
     """Where executables are kept for other processes: a path; True: below ~/.cache/korch; None or False: nowhere."""
 
@@ -50,7 +54,7 @@ class Options:
     def of_compile(self) -> Dict[str, Any]:
         """As korch.compile takes them."""
         given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        del given["cache"]
+        del given["cache"], given["constants"]
         return given
 
 
@@ -74,7 +78,8 @@ def backend(
         return graph.forward
 
     def inference(aten: torch.fx.GraphModule, arguments: List[Any]) -> Callable[[List[Any]], Any]:
-        return CompiledGraph(aten, _weights(len(arguments), lifted + len(example_inputs)), chosen)
+        weights = _weights(len(arguments), lifted + len(example_inputs)) if chosen.constants else []
+        return CompiledGraph(aten, weights, chosen)
 
     lifted = len([*graph.named_parameters(remove_duplicate=False), *graph.named_buffers(remove_duplicate=False)])
     return aot_autograd(

@@ -75,11 +75,10 @@ class CompiledGraph:
     def _made(self, arguments: Sequence[Any]) -> Tuple[_Weights, Any]:
         with self._lock, torch.inference_mode(False), torch.no_grad():
             found = self._variants.get(self._key(arguments))
-            if found is not None:  # another thread may have made it, or made it anew
-                if found[0].are_as_they_were():
+            if found is not None:
+                if found[0].are_as_they_were():  # another thread made it, or made it anew
                     return found
                 self._note_changes(found[0])
-                self._variants.pop(self._key(arguments), None)
             self._thaw([i for i in self._weights if arguments[i].is_inference()], "made in inference mode")
             key = self._key(arguments)
             weights = _Weights({i: arguments[i] for i in self._weights})
@@ -89,22 +88,26 @@ class CompiledGraph:
 
     def _run_for(self, key: Tuple[Hashable, Hashable], weights: Dict[int, torch.Tensor], arguments: Sequence[Any]) -> Any:
         others = [other for other in self._variants if other != key]
-        shapes = sum(other[0] == key[0] for other in others)
-        if shapes >= torch._dynamo.config.recompile_limit:
-            self._tell(f"further shapes run in eager mode: a graph has executables for {shapes} already")
+        made = sum(other[0] == key[0] for other in others)
+        if made >= torch._dynamo.config.recompile_limit:
+            self._tell(f"further shapes run in eager mode: a graph has executables for {made} already")
             return self._graph.forward
         if len({other[0] for other in others}) >= _MOST_SETS_OF_WEIGHTS:
             self._tell(f"further modules run in eager mode: {_MOST_SETS_OF_WEIGHTS} share a graph already")
             return self._graph.forward
         graph = self._graph
         if self._has_open_shapes:
-            _log.info("compiling for %s alone: korch's executables have fixed shapes", _text(arguments))
+            inputs = [a for i, a in enumerate(arguments) if i not in weights and isinstance(a, torch.Tensor)]
+            shapes = ", ".join("x".join(map(str, a.shape)) for a in inputs)
+            _log.info("compiling for inputs of %s alone: korch's executables have fixed shapes", shapes)
             graph = make_fx(graph, tracing_mode="fake")(*arguments)
         return planned(graph, weights, self._options).forward
 
     def _note_changes(self, weights: _Weights) -> None:
         changed = weights.changed()
         _log.warning("%d weights changed since they were compiled: compiling again", len(changed))
+        # Other shapes' executables have them too.
+        self._variants = {key: made for key, made in self._variants.items() if made[0].are_as_they_were()}
         for i in changed:
             self._changes[i, id(weights.tensors[i])] += 1
         again = [i for i in changed if self._changes[i, id(weights.tensors[i])] > 1]
@@ -130,10 +133,6 @@ def _is_open(value: Any) -> bool:
 
 def _shapes(arguments: Sequence[Any]) -> Hashable:
     return tuple([(a.shape, a.stride()) if isinstance(a, torch.Tensor) else a for a in arguments])
-
-
-def _text(arguments: Sequence[Any]) -> str:
-    return ", ".join("x".join(map(str, a.shape)) if isinstance(a, torch.Tensor) else str(a) for a in arguments)
 
 
 def _span_bytes(tensor: torch.Tensor) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import functools
 import logging
 import re
@@ -10,11 +11,25 @@ import warnings
 from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
 
 import torch
-from torch.onnx._internal.exporter import _decomp, _dispatching, _registration
+from torch.onnx._internal.exporter import _decomp, _registration
 
 from .._errors import UsageError
+from .decompositions import DECOMPOSITIONS
 
 _MOST_INLINE_BYTES = 1 << 30  # of weights within the model's file, which protobuf limits to 2 GiB
+
+
+_aten = torch.ops.aten
+
+_BRANCHING = {_aten.roll.default, _aten.tile.default}  # their forms in ONNX have branches, which korch refuses
+
+# Their forms are those of inference.
+_TRAINING = {
+    _aten.native_batch_norm.default,
+    _aten._native_batch_norm_legit.default,
+    _aten._native_batch_norm_legit.no_stats,
+    _aten._native_batch_norm_legit_functional.default,
+}
 
 
 class NotConvertible(Exception):
@@ -36,18 +51,22 @@ def _registry() -> _registration.ONNXRegistry:
 @functools.lru_cache(maxsize=None)
 def decompositions() -> Dict[Any, Callable]:
     """Of operators without a form in ONNX, so that a graph has none that torch.onnx would break up further."""
-    return _decomp.create_onnx_friendly_decomposition_table(set(_decomp.get_onnx_implemented_overloads(_registry())))
+    known = set(_decomp.get_onnx_implemented_overloads(_registry())) - _BRANCHING
+    table = {**_decomp.create_onnx_friendly_decomposition_table(known), **DECOMPOSITIONS}
+    # It would make `alias` of a constant, which no tracing takes.
+    del table[_aten.lift_fresh.default]
+    return table
 
 
 def why_not(node: torch.fx.Node) -> Optional[str]:
-    """Why ONNX has no form for an ATen operator; None where it has."""
-    function, message = _dispatching.dispatch(node, _registry())
-    return None if function is not None else "torch.onnx has no form for it"
+    """Why ONNX has no form for an ATen operator; None where it may have."""
+    if node.target in _TRAINING:
+        return "it trains"
+    return None if _registry().is_registered(node.target) else "torch.onnx has no form for it"
 
 
-def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path: str) -> Dict[str, torch.fx.Node]:
-    """Writes `part`, whose parameters become constants, for inputs like `inputs`, and tells which of its nodes the
-    model's nodes, by name, stem from."""
+def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path: str) -> torch.onnx.ONNXProgram:
+    """Writes `part`, whose buffers become constants, for inputs like `inputs`."""
     try:
         with _quiet():
             exported = torch.export.export(part, tuple(inputs), strict=False)
@@ -60,19 +79,21 @@ def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path:
         value.name = name
     weights = sum(p.numel() * p.element_size() for p in part.buffers())
     program.save(path, external_data=weights > _MOST_INLINE_BYTES)
-    return _origins(part, program)
+    return program
 
 
 def _operators(graph: torch.fx.Graph) -> Sequence[torch.fx.Node]:
     return [node for node in graph.nodes if node.op == "call_function"]
 
 
-def _origins(part: torch.fx.GraphModule, program: Any) -> Dict[str, torch.fx.Node]:
+def origins(part: torch.fx.GraphModule, program: torch.onnx.ONNXProgram) -> Dict[str, torch.fx.Node]:
+    """Which nodes of `part` the nodes of its model, by name, stem from."""
+    # torch.onnx traces the graph again: the operators in the same order, but for a few, under names of its own.
     ours, theirs = _operators(part.graph), _operators(program.exported_program.graph)
-    # torch.onnx traces the graph again: the same operators in the same order, under names of its own.
-    if [node.target for node in ours] != [node.target for node in theirs]:
-        return {}
-    by_name = {other.name: node for node, other in zip(ours, theirs)}
+    targets = [node.target for node in ours], [node.target for node in theirs]
+    by_name = {}
+    for i, j, length in difflib.SequenceMatcher(None, *targets, autojunk=False).get_matching_blocks():
+        by_name.update({theirs[j + k].name: ours[i + k] for k in range(length)})
     result = {}
     for node in program.model.graph:
         found = re.match(r"%(\w+) ", node.metadata_props.get("pkg.torch.onnx.fx_node", ""))
@@ -82,24 +103,28 @@ def _origins(part: torch.fx.GraphModule, program: Any) -> Dict[str, torch.fx.Nod
 
 
 def _blamed(part: torch.fx.GraphModule, error: Exception) -> Dict[torch.fx.Node, str]:
-    """The node that the error names, or else all."""
+    """The nodes with the operator that the error names, or else all."""
     chain: list = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
-    why = f"torch.onnx: {str(chain[-1]).strip() or type(chain[-1]).__name__}"
-    named = [m[1] for e in chain for m in [re.search(r"Error when translating node %(\w+) ", str(e))] if m]
-    nodes = [node for node in _operators(part.graph) if node.name in named]
+    why = f"torch.onnx: {(str(chain[-1]).strip() or type(chain[-1]).__name__).splitlines()[0]}"
+    if "No ONNX function found" in why:
+        why = "torch.onnx has no form for it with such arguments"
+    named = re.findall(r"Error when translating node .*?target=torch\.ops\.([\w.]+)", "\n".join(map(str, chain)))
+    nodes = [node for node in _operators(part.graph) if str(node.target) in named]
     return {node: why for node in nodes or _operators(part.graph)}
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    log = logging.getLogger("onnxscript")
-    level = log.level
-    log.setLevel(logging.ERROR)
+    logs = [logging.getLogger(name) for name in ("onnxscript", "onnx_ir", "torch.onnx")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        log.setLevel(level)
+        for log, level in zip(logs, levels):
+            log.setLevel(level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import logging
 import operator
 import os
@@ -31,13 +32,19 @@ _Node = torch.fx.Node
 _aten = torch.ops.aten
 
 _DTYPES = {
-    torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.bool,
-    torch.int8, torch.int16, torch.int32, torch.int64,
-    torch.uint8, torch.uint16, torch.uint32, torch.uint64,
+    torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.bool: "bool",
+    torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
+    torch.uint8: "u8", torch.uint16: "u16", torch.uint32: "u32", torch.uint64: "u64",
 }  # fmt: skip
 
 # They address a tensor's memory, which is another one in an executable.
 _OF_MEMORY = {_aten.as_strided.default, _aten.as_strided_copy.default, _aten.as_strided_scatter.default}
+
+
+# Of a result, in root mean square, or of elements that are no floats: bfloat16 in PyTorch, whose every operator rounds,
+# is that far from an executable, which computes in float32.
+_MOST_DEVIATION = 0.05
+_SUBNORMAL = 1e-30  # executables may have 0 there
 
 
 class _Refused(Exception):
@@ -72,7 +79,7 @@ def planned(
             break
         except _Refused as refusal:
             refused.update(_whole(refusal.reasons))
-    _log_plan(graph, refused, [made[nodes] for nodes in parts], time.monotonic() - start)
+    _log_plan(graph, refused, {nodes: made[nodes] for nodes in parts}, time.monotonic() - start)
     for number, nodes in enumerate(parts):
         _insert(graph, nodes, constants, made[nodes], number)
     legalize_graph(graph)
@@ -81,10 +88,23 @@ def planned(
 
 
 def _copied(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    copy = torch.fx.Graph()
-    copy.output(copy.graph_copy(graph.graph, {}))
-    copy.eliminate_dead_code()
-    return torch.fx.GraphModule(graph, copy)
+    result = torch.fx.Graph()
+    result.output(result.graph_copy(graph.graph, {}))
+    result.eliminate_dead_code()
+    for node in result.nodes:
+        _as_reshape(node)
+    return torch.fx.GraphModule(graph, result)
+
+
+def _as_reshape(node: _Node) -> None:
+    """Where `as_strided` gives extents of 1 other strides, which is how pooling ends, it moves nothing."""
+    if node.target is not _aten.as_strided.default:
+        return
+    before, after = node.all_input_nodes[0].meta["val"], node.meta["val"]
+    if before.shape == after.shape and before.storage_offset() == after.storage_offset():
+        strides = zip(before.shape, before.stride(), after.stride())
+        if all(extent == 1 or one == other for extent, one, other in strides):
+            node.target, node.args, node.kwargs = _aten.view.default, (node.args[0], list(after.shape)), {}
 
 
 def _constants(graph: torch.fx.GraphModule, weights: Mapping[int, torch.Tensor]) -> Dict[_Node, torch.Tensor]:
@@ -111,6 +131,13 @@ def _is_view(node: _Node) -> bool:
     return isinstance(node.target, torch._ops.OpOverload) and any(r.alias_info for r in node.target._schema.returns)
 
 
+def _owner(node: _Node) -> _Node:
+    """Who made the memory in which a result lies."""
+    while _is_view(node):
+        node = node.all_input_nodes[0]
+    return node
+
+
 def _refused_at_once(graph: torch.fx.GraphModule) -> Dict[_Node, str]:
     reasons = {}
     for node in graph.graph.nodes:
@@ -127,18 +154,20 @@ def _refused_at_once(graph: torch.fx.GraphModule) -> Dict[_Node, str]:
 def _why_not(node: _Node) -> Optional[str]:
     if _is_getitem(node):
         return None
-    if not isinstance(node.target, torch._ops.OpOverload):
+    if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return "it is no operator of ATen"
-    if torch.Tag.nondeterministic_seeded in node.target.tags:
+    if torch.Tag.nondeterministic_seeded in node.target.tags and _argument(node, "dropout_p") != 0:
         return "it draws random numbers"
-    if torch.Tag.dynamic_output_shape in node.target.tags:
+    if torch.Tag.dynamic_output_shape in node.target.tags and not _is_index_of_numbers(node):
         return "the shape of its output depends on data"
     if node.target in _OF_MEMORY:
         return "it depends on how a tensor lies in memory"
     values = tree_leaves([node.meta.get("val"), [other.meta.get("val") for other in node.all_input_nodes]])
     for value in values:
+        if value is None:
+            continue
         if not isinstance(value, torch.Tensor):
-            return "it computes with numbers that are no tensors" if value is not None else None
+            return "it computes with numbers that are no tensors"
         if value.device.type != "cpu":
             return f"a tensor is on device {value.device.type}"
         if value.layout is not torch.strided:
@@ -148,6 +177,19 @@ def _why_not(node: _Node) -> Optional[str]:
         if any(isinstance(extent, torch.SymInt) for extent in value.shape):
             return "a tensor's shape depends on data"
     return export.why_not(node)
+
+
+def _argument(node: _Node, name: str) -> Any:
+    bound = node.normalized_arguments(torch.nn.Module(), normalize_to_only_use_kwargs=True)
+    return bound.kwargs.get(name) if bound is not None else None
+
+
+def _is_index_of_numbers(node: _Node) -> bool:
+    """x[i], whose shape depends on data where an index is a mask."""
+    if node.target is not _aten.index.Tensor:
+        return False
+    indices = [index.meta["val"].dtype for index in node.args[1] if index is not None]
+    return not {torch.bool, torch.uint8}.intersection(indices)
 
 
 class _Support(OperatorSupportBase):
@@ -172,14 +214,16 @@ def _parts(graph: torch.fx.GraphModule, refused: Mapping[_Node, str]) -> List[Tu
 
 
 def _require_plain_outputs(nodes: Tuple[_Node, ...]) -> None:
-    """Who gets a tensor may rely on how it lies in memory, and an executable writes tensors without gaps: a view with
-    gaps (a slice, an expansion) is taken outside."""
+    """Who gets a tensor may rely on how it lies in memory, and an executable writes tensors without gaps, apart from
+    all others: a view with gaps (a slice, an expansion), or of memory that others see too, is taken outside."""
     inside = set(nodes)
+    leaving = [node for node in nodes if any(user not in inside for user in node.users)]
+    owners = collections.Counter(map(_owner, leaving))
     reasons = {}
-    for node in nodes:
-        if any(user not in inside for user in node.users):
-            if not all(_order(value) is not None for value in _tensors(node)):
-                reasons[node] = "" if _is_view(node) else "its result lies in memory with gaps"
+    for node in leaving:
+        is_shared = _owner(node) not in inside or owners[_owner(node)] > 1
+        if _is_view(node) and is_shared or not all(_order(value) is not None for value in _tensors(node)):
+            reasons[node] = "" if _is_view(node) else "its result lies in memory with gaps"
     if reasons:
         raise _Refused(reasons)
 
@@ -211,16 +255,32 @@ def _order(tensor: torch.Tensor) -> Optional[List[int]]:
 
 class _Part(torch.nn.Module):
     """An executable in the place of operators, without copies of tensors that have no gaps, in whatever order their
-    axes lie."""
+    axes lie.
 
-    def __init__(self, executable: Executable, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> None:
+    The first call is compared with `eager`: torch.onnx's forms of some operators are wrong.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        inputs: Sequence[torch.Tensor],
+        outputs: Sequence[torch.Tensor],
+        eager: torch.fx.GraphModule,
+        is_checked: bool,
+    ) -> None:
         super().__init__()
         self.executable = executable
         self.was_kept = False
+        self._eager: Optional[torch.fx.GraphModule] = None if is_checked else eager
+        self._is_wrong = False
         self._orders = [_moved(_order(tensor)) for tensor in inputs]
         self._outputs = [(t.shape, t.stride(), t.dtype, _moved(_order(t))) for t in outputs]
 
     def forward(self, *inputs: torch.Tensor) -> Tuple[torch.Tensor, ...]:
+        eager = self._eager
+        if self._is_wrong:
+            assert eager is not None
+            return eager(*inputs)
         arguments = []
         for tensor, order in zip(inputs, self._orders):
             if tensor.requires_grad:
@@ -234,7 +294,31 @@ class _Part(torch.nn.Module):
             results.append(result)
             places.append(result if order is None else result.permute(order))
         self.executable(*arguments, out=places)
-        return tuple(results)
+        return tuple(results) if eager is None else self._checked(eager, inputs, results)
+
+    def _checked(
+        self, eager: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]
+    ) -> Tuple[torch.Tensor, ...]:
+        expected = eager(*inputs)
+        if all(map(_are_alike, results, expected)):
+            self._eager = None
+            return tuple(results)
+        self._is_wrong = True
+        operators = {str(n.target): None for n in eager.graph.nodes if n.op == "call_function" and not _is_getitem(n)}
+        _log.warning("in eager mode: %s: an executable's results are not those of PyTorch", _listed(list(operators)))
+        return expected
+
+
+def _are_alike(result: torch.Tensor, expected: torch.Tensor) -> bool:
+    """Not how exact a result is (the compiler verifies that), but whether it is that of the same operators."""
+    if expected.numel() == 0:
+        return True
+    if not expected.is_floating_point():
+        return (result != expected).double().mean().item() <= _MOST_DEVIATION
+    result, expected = result.double(), expected.double()
+    error = torch.where((result == expected) | result.isnan() & expected.isnan(), 0.0, result - expected)
+    scale = torch.where(expected.isfinite(), expected, 0.0)
+    return error.norm().item() <= _MOST_DEVIATION * scale.norm().item() + _SUBNORMAL
 
 
 def _moved(order: Optional[List[int]]) -> Optional[List[int]]:
@@ -273,7 +357,10 @@ def _permute_borders(part: torch.fx.GraphModule) -> None:
     results = []
     with part.graph.inserting_before(last):
         for result in last.args[0]:
-            order = _moved(_order(result.meta["val"]))
+            value = result.meta["val"]
+            if value.dtype in (torch.float16, torch.bfloat16):  # torch.onnx leaves sums in float32
+                result = part.graph.call_function(_aten._to_copy.default, (result,), {"dtype": value.dtype})
+            order = _moved(_order(value))
             results.append(
                 result if order is None else part.graph.call_function(_aten.permute.default, (result, order))
             )
@@ -292,6 +379,7 @@ def _compiled(
     like_inputs = [node.meta["val"] for node in inputs]
     like_outputs = [node.meta["val"] for node in outputs]
     originals = {node.name: node for node in nodes}
+    eager = torch.fx.GraphModule(part, copy.deepcopy(part.graph))
     _permute_borders(part)
     types = [(str(tensor.dtype), tuple(tensor.shape)) for tensor in like_inputs]
     key = cache.key(f"{part.graph}{types}", part.buffers(), options)
@@ -309,7 +397,11 @@ def _compiled(
             if refusal.will_last:
                 kept.keep_note(key, reasons)
             raise _Refused({originals[name]: why for name, why in reasons.items()}) from None
-    result = _Part(executable, like_inputs, like_outputs)
+    for node, like, tensor in zip(outputs, like_outputs, executable.outputs):
+        shape = [like.shape[axis] for axis in _order(like) or ()]
+        if (tensor.dtype, list(tensor.shape)) != (_DTYPES[like.dtype], shape):
+            raise _Refused({node: f"torch.onnx makes it {tensor.dtype}{list(tensor.shape)}"})
+    result = _Part(executable, like_inputs, like_outputs, eager, is_checked=not options.verify)
     result.was_kept = was_kept
     return result
 
@@ -325,13 +417,13 @@ def _made(
     with tempfile.TemporaryDirectory(prefix="korch-") as folder:
         model = os.path.join(folder, "part.onnx")
         try:
-            origins = export.onnx_model(part, examples, model)
+            program = export.onnx_model(part, examples, model)
         except export.NotConvertible as error:
             raise _Refused(error.reasons) from error
         try:
             return _compile.compile(model, output=path, progress=_log_stages(), **options.of_compile())
         except Unsupported as error:
-            raise _Refused(_blamed(part, origins, str(error))) from error
+            raise _Refused(_blamed(part, export.origins(part, program), str(error))) from error
         except (AccuracyError, InternalError, InvalidModel, ResourceError) as error:
             why = f"korch: {error}"
             raise _Refused({node: why for node in part.graph.nodes}, will_last=False) from error
@@ -340,7 +432,7 @@ def _made(
 def _blamed(part: torch.fx.GraphModule, origins: Mapping[str, _Node], message: str) -> Dict[_Node, str]:
     """The nodes that the compiler's message names, or else all."""
     reasons: Dict[_Node, str] = {}
-    for name, why in re.findall(r"node '([^'\n]*)' (\(.*)", message):
+    for name, why in re.findall(r'node "([^"\n]*)" (\(.*)', message):
         if name in origins:
             reasons[origins[name]] = f"korch does not support {why}"
     # Of many it names examples.
@@ -378,20 +470,31 @@ def _insert(
     erase_nodes(graph, list(nodes))
 
 
+_MOST_NAMED = 5  # operators in one line of the log
+
+
 def _log_plan(
-    graph: torch.fx.GraphModule, refused: Mapping[_Node, str], parts: Sequence[_Part], seconds: float
+    graph: torch.fx.GraphModule, refused: Mapping[_Node, str], made: Mapping[Tuple[_Node, ...], _Part], seconds: float
 ) -> None:
-    told: collections.Counter = collections.Counter()
-    for node, why in refused.items():
-        if why:
-            told[f"{node.target}{_place(node)} runs in eager mode: {why}"] += 1
-    for text, times in told.items():
-        _log.warning("%s%s", text, f" ({times} times)" if times > 1 else "")
-    operators = sum(node.op == "call_function" for node in graph.graph.nodes)
+    operators = [n for n in graph.graph.nodes if n.op == "call_function" and not _is_view(n) and not _is_getitem(n)]
+    of_reasons: Dict[str, collections.Counter] = {}
+    for node in operators:
+        if refused.get(node):
+            of_reasons.setdefault(refused[node], collections.Counter())[f"{node.target}{_place(node)}"] += 1
+    for why, names in of_reasons.items():
+        told = [f"{name} {times} times" if times > 1 else name for name, times in names.items()]
+        _log.warning("in eager mode: %s: %s", _listed(told), why)
+    inside = {node for nodes in made for node in nodes}
     _log.info(
-        "%d operators: %d executables (%d of them kept from before), %d operators in eager mode; %.1f s",
-        operators, len(parts), sum(part.was_kept for part in parts), len(refused), seconds,
+        "%d of %d operators are in %d executable%s, %d of them made before; %.1f s",
+        sum(node in inside for node in operators), len(operators), len(made), "" if len(made) == 1 else "s",
+        sum(part.was_kept for part in made.values()), seconds,
     )  # fmt: skip
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _place(node: _Node) -> str:
