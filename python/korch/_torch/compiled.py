@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import logging
 import threading
-from typing import TYPE_CHECKING, Any, Dict, Hashable, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Hashable, List, Optional, Sequence, Tuple
 
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -72,7 +72,7 @@ class CompiledGraph:
         weights = tuple([id(arguments[i]) for i in self._weights])
         return weights, _shapes(arguments) if self._has_open_shapes else None
 
-    def _made(self, arguments: Sequence[Any]) -> Tuple[_Weights, Any]:
+    def _made(self, arguments: Sequence[Any]) -> Tuple[Optional[_Weights], Any]:
         with self._lock, torch.inference_mode(False), torch.no_grad():
             found = self._variants.get(self._key(arguments))
             if found is not None:
@@ -81,27 +81,31 @@ class CompiledGraph:
                 self._note_changes(found[0])
             self._thaw([i for i in self._weights if arguments[i].is_inference()], "made in inference mode")
             key = self._key(arguments)
+            self._variants.pop(key, None)
+            why_not = self._why_no_more(key)
+            if why_not is not None:
+                self._tell(why_not)
+                return None, self._graph.forward
             weights = _Weights({i: arguments[i] for i in self._weights})
-            run = self._run_for(key, weights.tensors, arguments)
-            self._variants[key] = weights, run
+            self._variants[key] = weights, planned(self._closed(arguments), weights.tensors, self._options).forward
             return self._variants[key]
 
-    def _run_for(self, key: Tuple[Hashable, Hashable], weights: Dict[int, torch.Tensor], arguments: Sequence[Any]) -> Any:
-        others = [other for other in self._variants if other != key]
-        made = sum(other[0] == key[0] for other in others)
-        if made >= torch._dynamo.config.recompile_limit:
-            self._tell(f"further shapes run in eager mode: a graph has executables for {made} already")
-            return self._graph.forward
-        if len({other[0] for other in others}) >= _MOST_SETS_OF_WEIGHTS:
-            self._tell(f"further modules run in eager mode: {_MOST_SETS_OF_WEIGHTS} share a graph already")
-            return self._graph.forward
-        graph = self._graph
-        if self._has_open_shapes:
-            inputs = [a for i, a in enumerate(arguments) if i not in weights and isinstance(a, torch.Tensor)]
-            shapes = ", ".join("x".join(map(str, a.shape)) for a in inputs)
-            _log.info("compiling for inputs of %s alone: korch's executables have fixed shapes", shapes)
-            graph = make_fx(graph, tracing_mode="fake")(*arguments)
-        return planned(graph, weights, self._options).forward
+    def _why_no_more(self, key: Tuple[Hashable, Hashable]) -> Optional[str]:
+        most = torch._dynamo.config.recompile_limit
+        if sum(other[0] == key[0] for other in self._variants) >= most:
+            return f"further shapes run in eager mode: a graph has executables for {most} already"
+        if len({other[0] for other in self._variants} - {key[0]}) >= _MOST_SETS_OF_WEIGHTS:
+            return f"further modules run in eager mode: {_MOST_SETS_OF_WEIGHTS} share a graph already"
+        return None
+
+    def _closed(self, arguments: Sequence[Any]) -> torch.fx.GraphModule:
+        """The graph for the shapes of these arguments."""
+        if not self._has_open_shapes:
+            return self._graph
+        inputs = [a for i, a in enumerate(arguments) if i not in self._weights and isinstance(a, torch.Tensor)]
+        shapes = ", ".join("x".join(map(str, a.shape)) for a in inputs)
+        _log.info("compiling for inputs of %s alone: korch's executables have fixed shapes", shapes)
+        return make_fx(self._graph, tracing_mode="fake")(*arguments)
 
     def _note_changes(self, weights: _Weights) -> None:
         changed = weights.changed()

@@ -1,8 +1,8 @@
-"""Fused operators that PyTorch's modules call for inference, in terms of others: ONNX has no form for the whole."""
+"""Operators without a form in ONNX, in terms of others: those that PyTorch's modules call for inference."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import torch
 from torch.nn import functional as F
@@ -94,7 +94,18 @@ def transformer_encoder_layer(
     return norm_2(x + feed_forward(x))
 
 
+def layer_norm(
+    x: torch.Tensor, shape: Sequence[int], weight: Optional[torch.Tensor], bias: Optional[torch.Tensor], eps: float
+) -> Any:
+    """Of a type other than that of its weights, as it is below torch.autocast."""
+    if weight is None or weight.dtype == x.dtype:
+        return NotImplemented
+    y, mean, scale = torch.native_layer_norm(x.to(weight.dtype), shape, weight, bias, eps)
+    return y.to(x.dtype), mean, scale
+
+
 DECOMPOSITIONS: Dict[Any, Callable] = {
+    _aten.native_layer_norm.default: layer_norm,
     _aten._native_multi_head_attention.default: multi_head_attention,
     _aten._transformer_encoder_layer_fwd.default: transformer_encoder_layer,
 }

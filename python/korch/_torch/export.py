@@ -23,6 +23,9 @@ _aten = torch.ops.aten
 
 _BRANCHING = {_aten.roll.default, _aten.tile.default}  # their forms in ONNX have branches, which korch refuses
 
+# What they decompose into cannot be traced: an alias of a constant, a write to a view.
+_KEPT = (_aten.lift_fresh.default, _aten.diagonal_scatter.default, _aten.as_strided_scatter.default)
+
 # Their forms are those of inference.
 _TRAINING = {
     _aten.native_batch_norm.default,
@@ -53,8 +56,8 @@ def decompositions() -> Dict[Any, Callable]:
     """Of operators without a form in ONNX, so that a graph has none that torch.onnx would break up further."""
     known = set(_decomp.get_onnx_implemented_overloads(_registry())) - _BRANCHING
     table = {**_decomp.create_onnx_friendly_decomposition_table(known), **DECOMPOSITIONS}
-    # It would make `alias` of a constant, which no tracing takes.
-    del table[_aten.lift_fresh.default]
+    for operator in _KEPT:
+        del table[operator]
     return table
 
 
@@ -62,7 +65,20 @@ def why_not(node: torch.fx.Node) -> Optional[str]:
     """Why ONNX has no form for an ATen operator; None where it may have."""
     if node.target in _TRAINING:
         return "it trains"
-    return None if _registry().is_registered(node.target) else "torch.onnx has no form for it"
+    if argument(node, "divisor_override") is not None:
+        return "torch.onnx's form of it forgets divisor_override"
+    is_view_of_others = node.target.namespace != "aten" and any(r.alias_info for r in node.target._schema.returns)
+    if is_view_of_others or not _registry().is_registered(node.target):
+        return "torch.onnx has no form for it"
+    return None
+
+
+def argument(node: torch.fx.Node, name: str) -> Any:
+    """As it was given, or else its default; None where the operator has none of that name."""
+    for place, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
+        if argument.name == name:
+            return node.args[place] if place < len(node.args) else node.kwargs.get(name, argument.default_value)
+    return None
 
 
 def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path: str) -> torch.onnx.ONNXProgram:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import collections
 import copy
+import heapq
 import logging
 import operator
 import os
 import re
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 import torch
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
-from torch.fx.passes.utils.fuser_utils import erase_nodes, fuse_as_graphmodule, legalize_graph
+from torch.fx.passes.utils.fuser_utils import erase_nodes, fuse_as_graphmodule
 from torch.utils._pytree import tree_leaves
 
 from .. import _compile
@@ -40,6 +41,8 @@ _DTYPES = {
 # They address a tensor's memory, which is another one in an executable.
 _OF_MEMORY = {_aten.as_strided.default, _aten.as_strided_copy.default, _aten.as_strided_scatter.default}
 
+
+_RANDOM = "it draws random numbers"
 
 # Of a result, in root mean square, or of elements that are no floats: bfloat16 in PyTorch, whose every operator rounds,
 # is that far from an executable, which computes in float32.
@@ -80,11 +83,31 @@ def planned(
         except _Refused as refusal:
             refused.update(_whole(refusal.reasons))
     _log_plan(graph, refused, {nodes: made[nodes] for nodes in parts}, time.monotonic() - start)
+    place = {node: i for i, node in enumerate(graph.graph.nodes)}
     for number, nodes in enumerate(parts):
-        _insert(graph, nodes, constants, made[nodes], number)
-    legalize_graph(graph)
+        last = max(place[node] for node in nodes)
+        place.update(dict.fromkeys(_insert(graph, nodes, constants, made[nodes], number), last))
+    _sort(graph, place)
     graph.recompile()
     return graph
+
+
+def _sort(graph: torch.fx.GraphModule, place: Mapping[_Node, int]) -> None:
+    """Every node behind its inputs, and otherwise by its place."""
+    missing = {node: len(node.all_input_nodes) for node in graph.graph.nodes}
+    ready = [(place[node], i, node) for i, node in enumerate(graph.graph.nodes) if not missing[node]]
+    heapq.heapify(ready)
+    count = len(missing)
+    (last,) = graph.graph.find_nodes(op="output")
+    while ready:
+        _, _, node = heapq.heappop(ready)
+        if node is not last:
+            last.prepend(node)
+        for user in node.users:
+            missing[user] -= 1
+            if not missing[user]:
+                count += 1
+                heapq.heappush(ready, (place[user], count, user))
 
 
 def _copied(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
@@ -154,10 +177,10 @@ def _refused_at_once(graph: torch.fx.GraphModule) -> Dict[_Node, str]:
 def _why_not(node: _Node) -> Optional[str]:
     if _is_getitem(node):
         return None
-    if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
+    if not isinstance(node.target, torch._ops.OpOverload):
         return "it is no operator of ATen"
-    if torch.Tag.nondeterministic_seeded in node.target.tags and _argument(node, "dropout_p") != 0:
-        return "it draws random numbers"
+    if torch.Tag.nondeterministic_seeded in node.target.tags and export.argument(node, "dropout_p") != 0:
+        return _RANDOM
     if torch.Tag.dynamic_output_shape in node.target.tags and not _is_index_of_numbers(node):
         return "the shape of its output depends on data"
     if node.target in _OF_MEMORY:
@@ -179,11 +202,6 @@ def _why_not(node: _Node) -> Optional[str]:
     return export.why_not(node)
 
 
-def _argument(node: _Node, name: str) -> Any:
-    bound = node.normalized_arguments(torch.nn.Module(), normalize_to_only_use_kwargs=True)
-    return bound.kwargs.get(name) if bound is not None else None
-
-
 def _is_index_of_numbers(node: _Node) -> bool:
     """x[i], whose shape depends on data where an index is a mask."""
     if node.target is not _aten.index.Tensor:
@@ -193,11 +211,23 @@ def _is_index_of_numbers(node: _Node) -> bool:
 
 
 class _Support(OperatorSupportBase):
-    def __init__(self, refused: Mapping[_Node, str]) -> None:
-        self._refused = refused
+    def __init__(self, allowed: Set[_Node]) -> None:
+        self._allowed = allowed
 
     def is_node_supported(self, _: Any, node: _Node) -> bool:
-        return node.op == "call_function" and node not in self._refused
+        return node in self._allowed
+
+
+def _stretches(operators: Sequence[_Node], refused: Mapping[_Node, str]) -> List[Set[_Node]]:
+    """Of operators that are not refused: from one that draws random numbers to the next, so that these keep their
+    order."""
+    result: List[Set[_Node]] = [set()]
+    for node in operators:
+        if node not in refused:
+            result[-1].add(node)
+        elif refused[node] == _RANDOM:
+            result.append(set())
+    return [nodes for nodes in result if nodes]
 
 
 def _parts(graph: torch.fx.GraphModule, refused: Mapping[_Node, str]) -> List[Tuple[_Node, ...]]:
@@ -206,9 +236,11 @@ def _parts(graph: torch.fx.GraphModule, refused: Mapping[_Node, str]) -> List[Tu
     if not any(node in refused for node in operators):
         parts = [operators]
     else:
+        parts = []
         place = {node: i for i, node in enumerate(operators)}
-        proposed = CapabilityBasedPartitioner(graph, _Support(refused), allows_single_node_partition=True)
-        parts = [sorted(part.nodes, key=lambda node: place[node]) for part in proposed.propose_partitions()]
+        for allowed in _stretches(operators, refused):
+            proposed = CapabilityBasedPartitioner(graph, _Support(allowed), allows_single_node_partition=True)
+            parts += [sorted(part.nodes, key=lambda node: place[node]) for part in proposed.propose_partitions()]
     # Views and constants alone are not worth a call.
     return [tuple(part) for part in parts if any(not _is_view(n) and n.all_input_nodes for n in part)]
 
@@ -424,7 +456,9 @@ def _made(
             return _compile.compile(model, output=path, progress=_log_stages(), **options.of_compile())
         except Unsupported as error:
             raise _Refused(_blamed(part, export.origins(part, program), str(error))) from error
-        except (AccuracyError, InternalError, InvalidModel, ResourceError) as error:
+        except InvalidModel as error:
+            raise _Refused(_blamed(part, export.origins(part, program), str(error)), will_last=False) from error
+        except (AccuracyError, InternalError, ResourceError) as error:
             why = f"korch: {error}"
             raise _Refused({node: why for node in part.graph.nodes}, will_last=False) from error
 
@@ -432,9 +466,9 @@ def _made(
 def _blamed(part: torch.fx.GraphModule, origins: Mapping[str, _Node], message: str) -> Dict[_Node, str]:
     """The nodes that the compiler's message names, or else all."""
     reasons: Dict[_Node, str] = {}
-    for name, why in re.findall(r'node "([^"\n]*)" (\(.*)', message):
+    for name, operator_, why in re.findall(r'node "([^"\n]*)" \((\w+)\)(.*)', message):
         if name in origins:
-            reasons[origins[name]] = f"korch does not support {why}"
+            reasons[origins[name]] = f"korch refuses {operator_}{why}"
     # Of many it names examples.
     if " times " in message:
         for node in part.graph.nodes:
@@ -461,13 +495,16 @@ def _insert(
     constants: Mapping[_Node, torch.Tensor],
     made: _Part,
     number: int,
-) -> None:
+) -> List[_Node]:
+    """The new nodes, which are not yet where they belong."""
     _, inputs, outputs = _fused(graph, nodes, constants, "part")
     graph.add_submodule(f"korch_{number}", made)
     call = graph.graph.call_module(f"korch_{number}", tuple(inputs))
-    for i, output in enumerate(outputs):
-        output.replace_all_uses_with(graph.graph.call_function(operator.getitem, (call, i)))
+    results = [graph.graph.call_function(operator.getitem, (call, i)) for i in range(len(outputs))]
+    for output, result in zip(outputs, results):
+        output.replace_all_uses_with(result)
     erase_nodes(graph, list(nodes))
+    return [call, *results]
 
 
 _MOST_NAMED = 5  # operators in one line of the log
