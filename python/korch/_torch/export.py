@@ -11,7 +11,8 @@ import warnings
 from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
 
 import torch
-from torch.onnx._internal.exporter import _decomp, _registration
+from torch.onnx._internal._lazy_import import onnxscript_apis
+from torch.onnx._internal.exporter import _constants, _core, _decomp, _registration
 
 from .._errors import UsageError
 from .decompositions import DECOMPOSITIONS
@@ -86,11 +87,13 @@ def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path:
     try:
         with _quiet():
             exported = torch.export.export(part, tuple(inputs), strict=False)
-            program = torch.onnx.export(exported, (), dynamo=True, optimize=False, verbose=False)
+            # As torch.onnx.export does, which makes its registry anew every time: half a second.
+            program = _core.export(exported, registry=_registry(), verbose=False)
+            program.model = onnxscript_apis.convert_version(program.model, _constants.TORCHLIB_OPSET)
     except Exception as error:
         raise NotConvertible(_blamed(part, error)) from error
     names = [f"input_{i}" for i in range(len(inputs))]
-    assert program is not None and len(program.model.graph.inputs) == len(names)
+    assert len(program.model.graph.inputs) == len(names)
     for value, name in zip(program.model.graph.inputs, names):
         value.name = name
     weights = sum(p.numel() * p.element_size() for p in part.buffers())
