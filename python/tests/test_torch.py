@@ -238,14 +238,14 @@ class EagerTest(TorchTest):
 
     def test_random_numbers_are_those_of_pytorch(self):
         def noisy(x):
-            return F.dropout(x * 2, 0.5) + torch.rand(4, 8)
+            return F.dropout(x * 2, 0.5), x * 3 + torch.rand(4, 8)
 
         run, x, results = compiled(noisy), torch.ones(4, 8), []
         for function in (run, noisy):
             torch.manual_seed(7)
             with torch.no_grad():
                 results.append(function(x))
-        torch.testing.assert_close(*results)
+        self.expect_same(*results)
         self.assertRegex("\n".join(self.logged()), "dropout.*draws random numbers")
 
     def test_a_recurrent_layer(self):
@@ -349,8 +349,8 @@ class MemoryTest(TorchTest):
             )
 
         self.expect_right(compute, compiled(compute), floats, integers, torch.randn(4, 6))
-        self.assertEqual([made[2] for made in self.compilations()], [1])
-        self.assertEqual(self.logged(), [])
+        ((inside, operators, executables, _),) = self.compilations()
+        self.assertEqual((inside, executables), (operators, 1))
 
     def test_half_precision(self):
         net = nn.Sequential(nn.Linear(6, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4)).eval()

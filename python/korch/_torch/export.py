@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import difflib
 import functools
@@ -85,11 +86,9 @@ def argument(node: torch.fx.Node, name: str) -> Any:
 def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path: str) -> torch.onnx.ONNXProgram:
     """Writes `part`, whose buffers become constants, for inputs like `inputs`."""
     try:
-        with _quiet():
-            exported = torch.export.export(part, tuple(inputs), strict=False)
-            # As torch.onnx.export does, which makes its registry anew every time: half a second.
-            program = _core.export(exported, registry=_registry(), verbose=False)
-            program.model = onnxscript_apis.convert_version(program.model, _constants.TORCHLIB_OPSET)
+        # Some of PyTorch's state is the thread's own, and within a call of a compiled graph it is not one to trace in.
+        with _quiet(), concurrent.futures.ThreadPoolExecutor(1) as apart:
+            program = apart.submit(_converted, part, inputs).result()
     except Exception as error:
         raise NotConvertible(_blamed(part, error)) from error
     names = [f"input_{i}" for i in range(len(inputs))]
@@ -98,6 +97,15 @@ def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path:
         value.name = name
     weights = sum(p.numel() * p.element_size() for p in part.buffers())
     program.save(path, external_data=weights > _MOST_INLINE_BYTES)
+    return program
+
+
+@torch.no_grad()
+def _converted(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -> torch.onnx.ONNXProgram:
+    exported = torch.export.export(part, tuple(inputs), strict=False)
+    # As torch.onnx.export does, which makes its registry anew every time: half a second.
+    program = _core.export(exported, registry=_registry(), verbose=False)
+    program.model = onnxscript_apis.convert_version(program.model, _constants.TORCHLIB_OPSET)
     return program
 
 
