@@ -209,22 +209,36 @@ class EagerTest(TorchTest):
         self.assertRegex(line, r"in eager mode: aten\._fft_r2c\.default \(test_torch\.py:\d+\), aten\.abs.*complex64")
 
     def test_operators_without_a_form_in_onnx(self):
-        def pooled(x):
-            return F.adaptive_max_pool2d(x + 1, 2) * 2, F.avg_pool2d(x, 2, divisor_override=3)
+        def compute(x):
+            return torch.linalg.eigvalsh(x[0, 0] + x[0, 0].t()), F.avg_pool2d(x, 2, divisor_override=3)
 
-        self.expect_right(pooled, compiled(pooled), self.image)
+        self.expect_right(compute, compiled(compute), self.image)
         lines = sorted(self.logged())
         self.assertEqual(len(lines), 2)
-        self.assertRegex(lines[0], r"aten\.adaptive_max_pool2d\.default.*torch\.onnx has no form")
+        self.assertRegex(lines[0], r"aten\._linalg_eigh\.default.*torch\.onnx has no form")
         self.assertRegex(lines[1], r"aten\.avg_pool2d\.default.*forgets divisor_override")
 
-    def test_types_without_a_form_in_onnx(self):
-        def bytes_(x):
-            return (x * x).float() / 3
+    def test_arguments_without_a_form_in_onnx(self):
+        """torch.onnx finds out late, and names the operator in a message."""
+        from korch._torch import export
 
-        self.expect_right(bytes_, compiled(bytes_), torch.arange(9, dtype=torch.uint8))
-        (line,) = self.logged()
-        self.assertRegex(line, r"aten\.mul\.Tensor .*torch\.onnx has no form for it with such arguments")
+        convert = export._converted
+
+        def without_cosine(part, inputs):
+            for node in part.graph.nodes:
+                if node.target is torch.ops.aten.cos.default:
+                    why = RuntimeError(f"No ONNX function found for {node.target!r}. Failure message: ...")
+                    raise RuntimeError(f"Error when translating node {node.format_node()}. See the stack") from why
+            return convert(part, inputs)
+
+        def compute(x):
+            return (x + 1).cos() * 2
+
+        with mock.patch.object(export, "_converted", without_cosine):
+            self.expect_right(compute, compiled(compute), self.image)
+        lines = self.logged(logging.INFO)
+        self.assertRegex(lines[0], r"aten\.cos\.default \(test_torch\.py:\d+\): torch\.onnx has no form for it with such")
+        self.assertRegex(lines[1], "2 of 3 operators")
 
     def test_operators_that_korch_lacks(self):
         def determinant(x):
