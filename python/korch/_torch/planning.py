@@ -23,6 +23,7 @@ from .. import _compile
 from .._errors import AccuracyError, InternalError, InvalidModel, ResourceError, Unsupported
 from .._executable import Executable
 from . import cache, export
+from .part import Part, listed, moved, order_of
 
 if TYPE_CHECKING:
     from .backend import Options
@@ -44,12 +45,6 @@ _OF_MEMORY = {_aten.as_strided.default, _aten.as_strided_copy.default, _aten.as_
 
 _RANDOM = "it draws random numbers"
 
-# Of a result, in root mean square, or of elements that are no floats: bfloat16 in PyTorch, whose every operator rounds,
-# is that far from an executable, which computes in float32.
-_MOST_DEVIATION = 0.05
-_SUBNORMAL = 1e-30  # executables may have 0 there
-
-
 class _Refused(Exception):
     """Operators that cannot be part of an executable: `reasons` by node, "" where there is nothing to tell."""
 
@@ -69,7 +64,7 @@ def planned(
     graph = _copied(graph)
     constants = _constants(graph, weights)
     refused = _refused_at_once(graph)
-    made: Dict[Tuple[_Node, ...], _Part] = {}
+    made: Dict[Tuple[_Node, ...], Part] = {}
     kept = cache.Cache(options.cache)
     while True:
         parts = _parts(graph, refused)
@@ -254,7 +249,7 @@ def _require_plain_outputs(nodes: Tuple[_Node, ...]) -> None:
     reasons = {}
     for node in leaving:
         is_shared = _owner(node) not in inside or owners[_owner(node)] > 1
-        if _is_view(node) and is_shared or not all(_order(value) is not None for value in _tensors(node)):
+        if _is_view(node) and is_shared or not all(order_of(value) is not None for value in _tensors(node)):
             reasons[node] = "" if _is_view(node) else "its result lies in memory with gaps"
     if reasons:
         raise _Refused(reasons)
@@ -270,91 +265,6 @@ def _whole(reasons: Mapping[_Node, str]) -> Dict[_Node, str]:
             if _is_getitem(user):
                 result.setdefault(user, "")
     return result
-
-
-def _order(tensor: torch.Tensor) -> Optional[List[int]]:
-    """The axes from the outermost to the innermost as they lie in memory; None where there are gaps or overlaps."""
-    if tensor.is_contiguous():
-        return list(range(tensor.dim()))
-    order = sorted(range(tensor.dim()), key=lambda axis: (tensor.shape[axis] != 1, -tensor.stride(axis)))
-    expected = 1
-    for axis in reversed(order):
-        if tensor.shape[axis] != 1 and tensor.stride(axis) != expected:
-            return None
-        expected *= tensor.shape[axis]
-    return order
-
-
-class _Part(torch.nn.Module):
-    """An executable in the place of operators, without copies of tensors that have no gaps, in whatever order their
-    axes lie.
-
-    The first call is compared with `eager`: torch.onnx's forms of some operators are wrong.
-    """
-
-    def __init__(
-        self,
-        executable: Executable,
-        inputs: Sequence[torch.Tensor],
-        outputs: Sequence[torch.Tensor],
-        eager: torch.fx.GraphModule,
-        is_checked: bool,
-    ) -> None:
-        super().__init__()
-        self.executable = executable
-        self.was_kept = False
-        self._eager: Optional[torch.fx.GraphModule] = None if is_checked else eager
-        self._is_wrong = False
-        self._orders = [_moved(_order(tensor)) for tensor in inputs]
-        self._outputs = [(t.shape, t.stride(), t.dtype, _moved(_order(t))) for t in outputs]
-
-    def forward(self, *inputs: torch.Tensor) -> Tuple[torch.Tensor, ...]:
-        eager = self._eager
-        if self._is_wrong:
-            assert eager is not None
-            return eager(*inputs)
-        arguments = []
-        for tensor, order in zip(inputs, self._orders):
-            if tensor.requires_grad:
-                tensor = tensor.detach()
-            if tensor.is_neg():
-                tensor = tensor.resolve_neg()
-            arguments.append(tensor if order is None else tensor.permute(order))
-        results, places = [], []
-        for shape, stride, dtype, order in self._outputs:
-            result = torch.empty_strided(shape, stride, dtype=dtype)
-            results.append(result)
-            places.append(result if order is None else result.permute(order))
-        self.executable(*arguments, out=places)
-        return tuple(results) if eager is None else self._checked(eager, inputs, results)
-
-    def _checked(
-        self, eager: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]
-    ) -> Tuple[torch.Tensor, ...]:
-        expected = eager(*inputs)
-        if all(map(_are_alike, results, expected)):
-            self._eager = None
-            return tuple(results)
-        self._is_wrong = True
-        operators = {str(n.target): None for n in eager.graph.nodes if n.op == "call_function" and not _is_getitem(n)}
-        _log.warning("in eager mode: %s: an executable's results are not those of PyTorch", _listed(list(operators)))
-        return expected
-
-
-def _are_alike(result: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Not how exact a result is (the compiler verifies that), but whether it is that of the same operators."""
-    if expected.numel() == 0:
-        return True
-    if not expected.is_floating_point():
-        return (result != expected).double().mean().item() <= _MOST_DEVIATION
-    result, expected = result.double(), expected.double()
-    error = torch.where((result == expected) | result.isnan() & expected.isnan(), 0.0, result - expected)
-    scale = torch.where(expected.isfinite(), expected, 0.0)
-    return error.norm().item() <= _MOST_DEVIATION * scale.norm().item() + _SUBNORMAL
-
-
-def _moved(order: Optional[List[int]]) -> Optional[List[int]]:
-    return None if order is None or order == sorted(order) else order
 
 
 def _fused(
@@ -378,7 +288,7 @@ def _fused(
 def _permute_borders(part: torch.fx.GraphModule) -> None:
     """Lets tensors whose axes lie in another order come and go as they lie."""
     for node in part.graph.nodes:
-        order = _moved(_order(node.meta["val"])) if node.op == "placeholder" else None
+        order = moved(order_of(node.meta["val"])) if node.op == "placeholder" else None
         if order is not None:
             back = sorted(range(len(order)), key=lambda axis: order[axis])
             with part.graph.inserting_after(node):
@@ -392,7 +302,7 @@ def _permute_borders(part: torch.fx.GraphModule) -> None:
             value = result.meta["val"]
             if value.dtype in (torch.float16, torch.bfloat16):  # torch.onnx leaves sums in float32
                 result = part.graph.call_function(_aten._to_copy.default, (result,), {"dtype": value.dtype})
-            order = _moved(_order(value))
+            order = moved(order_of(value))
             results.append(
                 result if order is None else part.graph.call_function(_aten.permute.default, (result, order))
             )
@@ -406,7 +316,7 @@ def _compiled(
     constants: Mapping[_Node, torch.Tensor],
     options: Options,
     kept: cache.Cache,
-) -> _Part:
+) -> Part:
     part, inputs, outputs = _fused(graph, nodes, constants, "part")
     like_inputs = [node.meta["val"] for node in inputs]
     like_outputs = [node.meta["val"] for node in outputs]
@@ -430,10 +340,10 @@ def _compiled(
                 kept.keep_note(key, reasons)
             raise _Refused({originals[name]: why for name, why in reasons.items()}) from None
     for node, like, tensor in zip(outputs, like_outputs, executable.outputs):
-        shape = [like.shape[axis] for axis in _order(like) or ()]
+        shape = [like.shape[axis] for axis in order_of(like) or ()]
         if (tensor.dtype, list(tensor.shape)) != (_DTYPES[like.dtype], shape):
             raise _Refused({node: f"torch.onnx makes it {tensor.dtype}{list(tensor.shape)}"})
-    result = _Part(executable, like_inputs, like_outputs, eager, is_checked=not options.verify)
+    result = Part(executable, like_inputs, like_outputs, eager, is_checked=not options.verify)
     result.was_kept = was_kept
     return result
 
@@ -444,7 +354,7 @@ def _made(
     """Compiled to a file: `path`, or one that lives as the executable does."""
     examples = []
     for tensor in like_inputs:
-        order = _order(tensor) or range(tensor.dim())
+        order = order_of(tensor) or range(tensor.dim())
         examples.append(torch.empty([tensor.shape[axis] for axis in order], dtype=tensor.dtype))
     with tempfile.TemporaryDirectory(prefix="korch-") as folder:
         model = os.path.join(folder, "part.onnx")
@@ -493,7 +403,7 @@ def _insert(
     graph: torch.fx.GraphModule,
     nodes: Tuple[_Node, ...],
     constants: Mapping[_Node, torch.Tensor],
-    made: _Part,
+    made: Part,
     number: int,
 ) -> List[_Node]:
     """The new nodes, which are not yet where they belong."""
@@ -507,11 +417,8 @@ def _insert(
     return [call, *results]
 
 
-_MOST_NAMED = 5  # operators in one line of the log
-
-
 def _log_plan(
-    graph: torch.fx.GraphModule, refused: Mapping[_Node, str], made: Mapping[Tuple[_Node, ...], _Part], seconds: float
+    graph: torch.fx.GraphModule, refused: Mapping[_Node, str], made: Mapping[Tuple[_Node, ...], Part], seconds: float
 ) -> None:
     operators = [n for n in graph.graph.nodes if n.op == "call_function" and not _is_view(n) and not _is_getitem(n)]
     of_reasons: Dict[str, collections.Counter] = {}
@@ -520,18 +427,13 @@ def _log_plan(
             of_reasons.setdefault(refused[node], collections.Counter())[f"{node.target}{_place(node)}"] += 1
     for why, names in of_reasons.items():
         told = [f"{name} {times} times" if times > 1 else name for name, times in names.items()]
-        _log.warning("in eager mode: %s: %s", _listed(told), why)
+        _log.warning("in eager mode: %s: %s", listed(told), why)
     inside = {node for nodes in made for node in nodes}
     _log.info(
         "%d of %d operators are in %d executable%s, %d of them made before; %.1f s",
         sum(node in inside for node in operators), len(operators), len(made), "" if len(made) == 1 else "s",
         sum(part.was_kept for part in made.values()), seconds,
     )  # fmt: skip
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f", {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _place(node: _Node) -> str:
