@@ -194,6 +194,9 @@ class CompileTest(unittest.TestCase):
 
     def test_ctrl_c_ends_the_compilation(self):
         started = threading.Event()
+        # Python begins without it where its parent ignores the signal, as shells do for jobs in the background.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
 
         def press():
             started.wait()
