@@ -608,6 +608,14 @@ class CacheTest(TorchTest):
         self.assertRegex(self.logged()[0], "executables are not kept: .*file")
 
 
+    def test_a_folder_that_others_may_write_to(self):
+        os.chmod(self.cache, 0o777)
+        torch._dynamo.reset()
+        self.expect_right(torch.exp, compiled(torch.exp, cache=self.cache), torch.randn(4))
+        self.assertRegex(self.logged()[0], "executables are not kept: others may write to .*")
+        self.assertEqual(os.listdir(self.cache), [])
+
+
 class ThreadTest(TorchTest):
     def test_threads_call_at_once(self):
         net = Net().eval()

@@ -8,6 +8,7 @@ import hashlib
 import json
 import logging
 import os
+import stat
 import tempfile
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
@@ -60,6 +61,10 @@ class Cache:
         if where:
             try:
                 os.makedirs(where, mode=0o700, exist_ok=True)
+                state = os.stat(where)
+                # An executable is trusted like a program.
+                if state.st_uid not in (os.geteuid(), 0) or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                    raise PermissionError(f"others may write to {os.fsdecode(where)!r}")
                 self._folder = os.fsdecode(where)
             except OSError as error:
                 _log.warning("executables are not kept: %s", error)
@@ -118,9 +123,9 @@ class Cache:
             return
         with contextlib.suppress(OSError):  # another process may be at it
             files = [(entry.stat(), entry.path) for entry in os.scandir(self._folder) if entry.is_file()]
-            left = sum(stat.st_size for stat, _ in files)
-            for stat, path in sorted(files, key=lambda file: file[0].st_mtime):
+            left = sum(state.st_size for state, _ in files)
+            for state, path in sorted(files, key=lambda file: file[0].st_mtime):
                 if left <= _MOST_BYTES:
                     break
                 os.remove(path)
-                left -= stat.st_size
+                left -= state.st_size
