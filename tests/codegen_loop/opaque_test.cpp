@@ -25,6 +25,18 @@ TEST(Opaque, CumSum) {
     }
 }
 
+// Their sums leave the type, and wrap around.
+TEST(Opaque, CumSumOfIntegersWraps) {
+  const std::pair<DType, double> cases[] = {
+      {DType::i8, 120}, {DType::u8, 250}, {DType::i16, 3e4}, {DType::i32, 2e9}, {DType::i64, 9e18}};
+  for (const auto& [dtype, scale] : cases) {
+    Graph graph;
+    const ValueId x = graph.add_input({dtype, {3, 9, 5}}, "x");
+    graph.set_outputs({graph.add(Op::CumSum, ScanAttrs{1, false, false}, {x})}, {"y"});
+    EXPECT_GT(check(graph, {.scale = scale, .family = "opaque"}), 0) << name(dtype);
+  }
+}
+
 TEST(Opaque, TopKWithTies) {
   for (bool largest : {false, true}) {
     Graph graph;

@@ -125,7 +125,9 @@ std::vector<Phase> cum_sum(const Work& w) {
   const Lanes lanes = lanes_of(w.inputs[0].shape, attrs.axis);
   const std::string at = fmt::format(
       "first + ({}) * {}", attrs.reverse ? fmt::format("{} - k", lanes.extent - 1) : "k", lanes.inner);
-  const std::string type = loop::element_type(w.inputs[0].dtype);
+  // Integers wrap around, which C++ promises of unsigned ones only.
+  const DType dtype = w.inputs[0].dtype;
+  const std::string type = (is_integer(dtype) && is_signed(dtype) ? "u" : "") + loop::element_type(dtype);
   return {{lanes.count, std::max<int64_t>(1, kElementsPerSlice / lanes.extent),
            fmt::format(R"(const int64_t first = p / {0} * {1} + p % {0};
 {2} sum = 0;
