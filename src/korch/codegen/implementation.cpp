@@ -48,7 +48,7 @@ std::string to_string(const Implementation& implementation) {
     for (const Layout& layout : list) texts.push_back(to_string(layout));
     return fmt::format("{}", fmt::join(texts, ","));
   };
-  return fmt::format("{}({}) {}->{}", implementation.family, fmt::join(implementation.params, ","),
+  return fmt::format("{}({}) {}->{}", implementation.family, to_string(implementation.schedule),
                      layouts(implementation.input_layouts), layouts(implementation.output_layouts));
 }
 

@@ -7,6 +7,7 @@
 
 #include "korch/base/result.h"
 #include "korch/candidate/candidate.h"
+#include "korch/codegen/schedule.h"
 #include "korch/plan/kernel.h"
 #include "korch/target/target.h"
 
@@ -18,7 +19,7 @@ struct Implementation {
   std::string family;  // "loop", "conv_direct", "conv_winograd", "matmul", "depthwise", "onednn_conv", ...
   std::vector<Layout> input_layouts;   // one per Candidate::inputs, canonical for their shapes
   std::vector<Layout> output_layouts;  // one per Candidate::outputs
-  std::vector<int64_t> params;         // tile sizes, slices, algorithm variant
+  Schedule schedule;                   // of the struct that the family has
   double flops = 0;                    // arithmetic of this implementation, for the lower bound
   double bytes = 0;                    // distinct bytes it must touch
 };

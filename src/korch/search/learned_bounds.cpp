@@ -59,8 +59,7 @@ Work work_of(const Graph& graph, const Candidate& candidate) {
 }
 
 std::string kernel_name(const Implementation& way) {
-  // The first parameter is the variant of an algorithm in every family that has variants.
-  return fmt::format("{} {}{}", way.family, way.params.empty() ? 0 : way.params[0], layouts_text(way));
+  return fmt::format("{} {}{}", way.family, kind_of(way.schedule), layouts_text(way));
 }
 
 // Narrow first; sizes in powers of four of the bound.

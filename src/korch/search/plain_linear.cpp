@@ -93,10 +93,7 @@ PlainLinear::PlainLinear(const Graph& graph, const Columns& columns) : graph_(gr
 
 PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implementation& implementation,
                                      const Linear& linear) const {
-  // Tile sizes may depend on what is fused; the algorithm does not.
-  const bool has_variants =
-      implementation.family == "conv_winograd" || implementation.family == "onednn_conv";
-  return {implementation.family + (has_variants ? std::to_string(implementation.params[0]) : ""),
+  return {implementation.family + algorithm_of(implementation.schedule),
           data_layout(graph_, candidate, implementation, linear.data),
           result_layout(graph_, implementation, linear.result)};
 }

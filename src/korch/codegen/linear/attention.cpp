@@ -31,23 +31,6 @@ Result<Problem> attention_problem(const Graph& graph, const Candidate& candidate
   return problem;
 }
 
-// Implementation::params.
-struct Blocking {
-  int64_t keys = 1;        // of a block; whole column blocks but in the last one
-  int64_t queries = 1;     // of a block
-  TileShape score, value;  // register tiles of the two products
-
-  std::vector<int64_t> params() const {
-    return {keys, queries, score.rows, score.vectors, value.rows, value.vectors};
-  }
-  static Blocking of(const std::vector<int64_t>& params) {
-    const auto tile = [&](size_t at) {
-      return TileShape{static_cast<int>(params[at]), static_cast<int>(params[at + 1])};
-    };
-    return {params[0], params[1], tile(2), tile(4)};
-  }
-};
-
 class Writer {
  public:
   Writer(const Problem& problem, const Implementation& implementation, const Target& target)
@@ -57,7 +40,7 @@ class Writer {
         target_(target),
         emitter_(*problem.graph, *problem.candidate, implementation, target),
         lanes_(target.vector_lanes()),
-        blocking_(Blocking::of(implementation.params)),
+        blocking_(std::get<AttentionSchedule>(implementation.schedule)),
         blocks_(split_rows(s_.queries, static_cast<int>(blocking_.queries))),
         score_tiles_(split_rows(blocks_.rows, blocking_.score.rows)),
         value_tiles_(split_rows(blocks_.rows, blocking_.value.rows)),
@@ -99,7 +82,7 @@ class Writer {
   const Target& target_;
   loop::ValueEmitter emitter_;
   const int lanes_;
-  const Blocking blocking_;
+  const AttentionSchedule blocking_;
   const RowTiling blocks_, score_tiles_, value_tiles_;
   const ColumnOperand keys_, values_;
 };
@@ -364,10 +347,10 @@ Result<Kernel> Writer::write() {
 
 // Measured on heads of 1024 x 1024 x 16 to 64: 24 to 66 queries of a block differ by 2 %; blocks of 256 keys
 // are 8 % slower than those of 512 and more, whose scores still stay in L2.
-Blocking choose_blocking(const AttentionShape& s, const Target& target) {
+AttentionSchedule choose_blocking(const AttentionShape& s, const Target& target) {
   constexpr int64_t kMostQueries = 28;
   constexpr double kScoresInL2 = 0.125;  // share of L2 for the scores of a block
-  Blocking b;
+  AttentionSchedule b;
   b.queries = std::min(kMostQueries, ceil_div(s.batches * s.queries, target.threads));
   const int rows = split_rows(s.queries, static_cast<int>(b.queries)).rows;
   const auto most_keys = static_cast<int64_t>(target.l2_bytes * kScoresInL2 / sizeof(float)) / rows;
@@ -390,7 +373,7 @@ void list_attention(const Graph& graph, const Candidate& candidate, const Target
   }
   Implementation implementation =
       with_layouts(problem.value(), "attention", Order::row_major, Order::row_major);
-  implementation.params = choose_blocking(*problem.value().attention, target).params();
+  implementation.schedule = choose_blocking(*problem.value().attention, target);
   found.push_back(implementation);
 }
 

@@ -102,11 +102,10 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   };
   k.data_coords = k.result_coords;
   k.transposed_store = stores_rows(p, implementation);
-  const int vectors = static_cast<int>(implementation.params[0]);
-  k.blocks = split_columns(k.columns, vectors, target.vector_lanes());
-  k.weight_packing = {"columns", {0, s.group, vectors * target.vector_lanes(), k.blocks.tail_lanes()}};
-  const int rows = static_cast<int>(implementation.params[1]);
-  k.tiling = split_rows(k.width, rows);
+  const TileShape tile = std::get<RowSchedule>(implementation.schedule).tile;
+  k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
+  k.weight_packing = {"columns", {0, s.group, tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()}};
+  k.tiling = split_rows(k.width, tile.rows);
   SlicingRequest request;
   request.images = k.images * k.groups;
   request.height = k.height;
@@ -130,7 +129,7 @@ void add_variant(const Problem& p, const Target& target, Order data, Order resul
   const int64_t terms = s.kernel_h * s.kernel_w * s.in_channels / s.group, columns = s.out_channels / s.group;
   const TileShape shape =
       rank_tiles(width, columns, terms, rows_conflict(s.stride_w * s.in_channels * 4), target).front();
-  implementation.params = {shape.vectors, shape.rows};
+  implementation.schedule = RowSchedule{shape};
   add_once(implementation, found);
 }
 
@@ -159,7 +158,7 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
     return;
   for (Order data : {Order::channels_last, Order::row_major}) {
     Implementation implementation = with_layouts(p, kPixels, data, Order::row_major);
-    implementation.params = {1, 1};
+    implementation.schedule = RowSchedule{};
     add_once(implementation, found);
   }
 }

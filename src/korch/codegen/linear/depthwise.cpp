@@ -90,7 +90,8 @@ void Writer::plan() {
   inner_end_ = last_start < 0 ? 0 : std::min(s_.out_width, last_start / s_.stride_w + 1);
   inner_end_ = std::max(inner_end_, first_inner_);
   if (inner_end_ > first_inner_)
-    tiling_ = split_rows(inner_end_ - first_inner_, static_cast<int>(implementation_.params[0]));
+    tiling_ =
+        split_rows(inner_end_ - first_inner_, std::get<DepthwiseSchedule>(implementation_.schedule).pixels);
   else
     tiling_ = {1, 0, 0};
   // A strip of the rows that one row of the result needs stays in half of L2.
@@ -298,7 +299,7 @@ void list_depthwise(const Graph& graph, const Candidate& candidate, const Target
   Implementation implementation =
       with_layouts(problem.value(), "depthwise", Order::channels_last, Order::channels_last);
   implementation.flops = problem.value().inner_flops;
-  implementation.params = {target.vector_registers() == 32 ? 8 : 4};
+  implementation.schedule = DepthwiseSchedule{target.vector_registers() == 32 ? 8 : 4};
   found.push_back(implementation);
 }
 

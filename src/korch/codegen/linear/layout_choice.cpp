@@ -44,7 +44,7 @@ Implementation with_layouts(const Problem& problem, const std::string& family, O
 
 void add_once(const Implementation& implementation, std::vector<Implementation>& found) {
   const bool known = std::any_of(found.begin(), found.end(), [&](const Implementation& other) {
-    return other.family == implementation.family && other.params == implementation.params &&
+    return other.family == implementation.family && other.schedule == implementation.schedule &&
            other.input_layouts == implementation.input_layouts &&
            other.output_layouts == implementation.output_layouts;
   });

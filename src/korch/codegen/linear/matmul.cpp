@@ -90,7 +90,7 @@ void set_rows(RowKernel& k, const Problem& p, const Implementation& implementati
 void set_columns(RowKernel& k, const Problem& p, const Implementation& implementation) {
   const MatMulShape& s = *p.matmul;
   const Shape weight = type_of(p, p.weight).shape;
-  const int vectors = static_cast<int>(implementation.params[0]);
+  const int vectors = std::get<RowSchedule>(implementation.schedule).tile.vectors;
   k.columns = s.n;
   k.depth = s.k;
   k.blocks = split_columns(s.n, vectors, k.target->vector_lanes());
@@ -121,7 +121,7 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   k.target = &target;
   set_rows(k, p, implementation);
   set_columns(k, p, implementation);
-  k.tiling = split_rows(k.width, static_cast<int>(implementation.params[1]));
+  k.tiling = split_rows(k.width, std::get<RowSchedule>(implementation.schedule).tile.rows);
   k.transposed_store = stores_rows(p, implementation);
   SlicingRequest request;
   request.images = k.images;
@@ -154,7 +154,7 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
        {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
         std::pair{Order::channels_last, Order::row_major}}) {
     Implementation implementation = with_layouts(p, "matmul", data, result);
-    implementation.params = {shape.vectors, shape.rows};
+    implementation.schedule = RowSchedule{shape};
     add_once(implementation, found);
   }
 }

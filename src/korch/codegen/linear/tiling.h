@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "korch/base/ceil_div.h"
+#include "korch/codegen/schedule.h"
 #include "korch/target/target.h"
 
 namespace korch::linear {
@@ -44,9 +45,6 @@ struct ReductionParts {
 };
 ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth);
 
-struct TileShape {
-  int rows = 1, vectors = 1;
-};
 // Register tiles for `rows` x `columns` results of `terms` products each, best first by a model of the core:
 // two multiply-adds of a full vector per cycle, latency 4, a column operand that every tile streams from L2
 // (from L3 where a block of it is too large to stay), and a fixed cost per tile. `rows_share_sets`:

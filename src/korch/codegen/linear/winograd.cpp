@@ -49,11 +49,12 @@ WinogradAttrs attrs_of(const Problem& p) {
   return attrs;
 }
 
-// What both listing and generation derive from the parameters {m, vectors, rows}.
+// What both listing and generation derive from the schedule.
 struct WinogradPlan {
   int m, alpha, elements;     // as in WinogradText; all of a tile
   int64_t channels, columns;  // of a product
   int64_t tiles_h, tiles_w, tiles;
+  int vectors;  // of a column block
   ColumnBlocks blocks;
   int64_t tiles_per_block, tile_blocks;
   bool two_phases;
@@ -77,7 +78,9 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   w.tiles_h = tiles.down;
   w.tiles_w = tiles.across;
   w.tiles = tiles.count();
-  w.blocks = split_columns(w.columns, static_cast<int>(implementation.params[1]), target.vector_lanes());
+  const TileShape tile = *std::get<WinogradSchedule>(implementation.schedule).product;
+  w.vectors = tile.vectors;
+  w.blocks = split_columns(w.columns, tile.vectors, target.vector_lanes());
   const int64_t lanes = target.vector_lanes();
   w.channel_pitch = ceil_div(w.channels, lanes) * lanes;
   if (rows_conflict(w.channel_pitch * 4)) w.channel_pitch += lanes;
@@ -91,7 +94,7 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   if (!w.two_phases) w.tile_blocks = ceil_div(w.tile_blocks, target.threads) * target.threads;
   w.tiles_per_block = ceil_div(w.tiles, w.tile_blocks);
   w.tile_blocks = ceil_div(w.tiles, w.tiles_per_block);
-  w.tiling = split_rows(w.tiles_per_block, static_cast<int>(implementation.params[2]));
+  w.tiling = split_rows(w.tiles_per_block, tile.rows);
   // One line more than a whole number of pages would be: the planes of one tile then lie in different sets.
   w.data_plane = w.tiles_per_block * w.channel_pitch + 16;
   w.result_plane = w.tiles_per_block * std::max(w.blocks.block_lanes(), w.blocks.tail_lanes()) + 16;
@@ -313,7 +316,7 @@ Result<Kernel> Writer::write() {
   for (size_t i = 0; i < p_.candidate->constants.size(); ++i)
     if (p_.candidate->constants[i] == p_.weight)
       kernel.constant_packing[i] = {
-          "winograd", {w_.m, implementation_.params[1] * target_.vector_lanes(), w_.blocks.tail_lanes()}};
+          "winograd", {w_.m, int64_t{w_.vectors} * target_.vector_lanes(), w_.blocks.tail_lanes()}};
   kernel.scratch_bytes = (w_.elements * w_.result_plane + (w_.two_phases ? 0 : data_elements())) * 4;
   kernel.flops = implementation_.flops;
   kernel.bytes = implementation_.bytes;
@@ -343,7 +346,7 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
   // One block of tiles: its column blocks are what workers share.
   const int workers = tiles <= kMostTilesPerBlock ? target.threads : 1;
   const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), columns, channels, false, target, workers);
-  implementation.params = {attrs.tile, shapes[0].vectors, shapes[0].rows};
+  implementation.schedule = WinogradSchedule{attrs.tile, shapes[0]};
   found.push_back(implementation);
 }
 

@@ -136,8 +136,9 @@ class Writer {
 
   std::string product(Kernel& kernel) {
     const int64_t elements = tile_elements(attrs_), count = type_of(p_, p_.data).shape[1];
-    const ColumnBlocks blocks = split_columns(columns_, static_cast<int>(implementation_.params[1]), lanes_);
-    const RowTiling tiling = split_rows(count, static_cast<int>(implementation_.params[2]));
+    const TileShape tile = *std::get<WinogradSchedule>(implementation_.schedule).product;
+    const ColumnBlocks blocks = split_columns(columns_, tile.vectors, lanes_);
+    const RowTiling tiling = split_rows(count, tile.rows);
     const int64_t pitch = std::max(blocks.block_lanes(), blocks.tail_lanes());
     std::string functions, calls;
     for (const bool tail : {false, true}) {
@@ -175,7 +176,7 @@ class Writer {
     kernel.phases.push_back({"korch_winograd_product", elements * groups, 1});
     kernel.scratch_bytes = tiling.rows * pitch * 4;
     kernel.constant_packing[0] = {"winograd",
-                                  {attrs_.tile, implementation_.params[1] * lanes_, blocks.tail_lanes()}};
+                                  {attrs_.tile, int64_t{tile.vectors} * lanes_, blocks.tail_lanes()}};
     return functions +
            fmt::format(
                "extern \"C\" int32_t korch_winograd_product(const korch_kernel_context*context,int64_t "
@@ -214,17 +215,18 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const Ta
   const Op op = graph.node(p.node).op;
   if (op != Op::WinogradInput) implementation.input_layouts = {Layout::row_major()};
   if (op != Op::WinogradOutput) implementation.output_layouts = {Layout::row_major()};
-  implementation.params = {p.winograd_tile};
+  WinogradSchedule schedule{p.winograd_tile, {}};
   if (op == Op::WinogradProduct) {
     const Shape &data = type_of(p, p.data).shape, &weights = type_of(p, p.weight).shape;
     const int64_t parts = channel_parts(std::get<WinogradAttrs>(graph.node(p.node).attrs));
     const auto shape =
         rank_tiles(data[1], weights[0] / parts, data[2], rows_conflict(data[2] * 4), target)[0];
-    implementation.params.insert(implementation.params.end(), {shape.vectors, shape.rows});
+    schedule.product = shape;
     // The transformed weights are what is read.
     implementation.bytes +=
         4.0 * static_cast<double>(data[0] * data[2] * (weights[0] / parts) - element_count(weights));
   }
+  implementation.schedule = schedule;
   found.push_back(implementation);
 }
 

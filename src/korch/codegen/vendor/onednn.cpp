@@ -18,8 +18,7 @@ namespace {
 constexpr int64_t kSlicesPerWorker = 4;  // each call has a cost of its own of about a microsecond
 constexpr int kBlock = 16;
 
-// Which variant an Implementation is: params[0].
-enum Variant : int64_t { kDirect, kWinograd, kProduct };
+using Algorithm = LibrarySchedule::Algorithm;
 
 int argument_number(const Candidate& candidate, ValueId value) {
   const auto place = [&](const std::vector<ValueId>& list) {
@@ -33,7 +32,7 @@ int argument_number(const Candidate& candidate, ValueId value) {
   return static_cast<int>(candidate.inputs.size() + candidate.constants.size() + output);
 }
 
-// The call of a variant, without the size of packed weights.
+// The call of an algorithm, without the size of packed weights.
 struct Description {
   rt::OnednnCall call{};
   vendor::PostOpChain chain;
@@ -52,7 +51,7 @@ void set_arguments(Description& d, const Problem& p) {
   c.post_ops = static_cast<int64_t>(d.chain.ops.size());
 }
 
-Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Variant variant,
+Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Algorithm algorithm,
                           const Target& target) {
   const linear::ConvShape& s = *p.conv;
   Description d;
@@ -74,12 +73,12 @@ Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Va
   c.pad_top = s.pad_top;
   c.pad_left = s.pad_left;
   c.group = s.group;
-  c.winograd = variant == kWinograd;
-  c.order = static_cast<int64_t>(variant == kWinograd ? rt::OnednnOrder::channels_blocked16
-                                                      : rt::OnednnOrder::channels_last);
+  c.winograd = algorithm == Algorithm::winograd;
+  c.order = static_cast<int64_t>(algorithm == Algorithm::winograd ? rt::OnednnOrder::channels_blocked16
+                                                                  : rt::OnednnOrder::channels_last);
   c.rows_per_slice = s.out_height;
   c.channels_per_slice = s.out_channels;
-  if (variant == kDirect) {
+  if (algorithm == Algorithm::direct) {
     const int64_t per_image = std::max<int64_t>(1, ceil_div(target.threads * kSlicesPerWorker, s.images));
     c.rows_per_slice = std::max<int64_t>(1, s.out_height / per_image);
   } else if (s.images == 1 && s.out_channels % (target.threads * kBlock) == 0) {
@@ -205,7 +204,7 @@ void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Targ
   Implementation implementation =
       linear::with_layouts(p, "onednn_conv", linear::Order::channels_last, linear::Order::channels_last);
   implementation.flops = p.inner_flops;
-  implementation.params = {kDirect};
+  implementation.schedule = LibrarySchedule{Algorithm::direct};
   found.push_back(implementation);
   const bool square = s.kernel_h == 3 && s.kernel_w == 3 && s.stride_h == 1 && s.stride_w == 1 &&
                       s.dilation_h == 1 && s.dilation_w == 1;
@@ -221,7 +220,7 @@ void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Targ
   // F(4,3) at least, as its largest tile.
   implementation.flops = 2.0 * 36 * s.images * ceil_div(s.out_height, 4) * ceil_div(s.out_width, 4) *
                          s.in_channels * s.out_channels;
-  implementation.params = {kWinograd};
+  implementation.schedule = LibrarySchedule{Algorithm::winograd};
   found.push_back(implementation);
 }
 
@@ -230,9 +229,10 @@ Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candida
   const Result<Matched> matched = match_conv(graph, candidate, target);
   if (!matched.ok()) return matched.refusal();
   const Matched& m = matched.value();
-  return finish(m.problem, implementation,
-                describe_conv(m.problem, m.chain, static_cast<Variant>(implementation.params[0]), target),
-                true);
+  return finish(
+      m.problem, implementation,
+      describe_conv(m.problem, m.chain, std::get<LibrarySchedule>(implementation.schedule).algorithm, target),
+      true);
 }
 
 void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
@@ -244,7 +244,7 @@ void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Ta
   }
   Implementation implementation = linear::with_layouts(matched.value().problem, "onednn_matmul",
                                                        linear::Order::row_major, linear::Order::row_major);
-  implementation.params = {kProduct};
+  implementation.schedule = LibrarySchedule{Algorithm::product};
   found.push_back(implementation);
 }
 

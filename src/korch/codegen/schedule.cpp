@@ -1,0 +1,49 @@
+#include "korch/codegen/schedule.h"
+
+#include <fmt/format.h>
+
+namespace korch {
+namespace {
+
+struct Text {
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(const RowSchedule& s) const { return tile(s.tile); }
+  std::string operator()(const DepthwiseSchedule& s) const { return fmt::format("{}", s.pixels); }
+  std::string operator()(const WinogradSchedule& s) const {
+    return fmt::format("{}{}", s.outputs, s.product ? "," + tile(*s.product) : "");
+  }
+  std::string operator()(const AttentionSchedule& s) const {
+    return fmt::format("{},{},{},{},{},{}", s.keys, s.queries, s.score.rows, s.score.vectors, s.value.rows,
+                       s.value.vectors);
+  }
+  std::string operator()(const LibrarySchedule& s) const {
+    return fmt::format("{}", static_cast<int>(s.algorithm));
+  }
+  static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
+};
+
+struct Kind {
+  int64_t operator()(std::monostate) const { return 0; }
+  int64_t operator()(const RowSchedule& s) const { return s.tile.vectors; }
+  int64_t operator()(const DepthwiseSchedule& s) const { return s.pixels; }
+  int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
+  int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
+  int64_t operator()(const LibrarySchedule& s) const { return static_cast<int64_t>(s.algorithm); }
+};
+
+}  // namespace
+
+std::string algorithm_of(const Schedule& schedule) {
+  const bool has_several =
+      std::holds_alternative<WinogradSchedule>(schedule) || std::holds_alternative<LibrarySchedule>(schedule);
+  return has_several ? std::to_string(kind_of(schedule)) : "";
+}
+
+std::string to_string(const Schedule& schedule) {
+  return std::visit(Text{}, schedule);
+}
+int64_t kind_of(const Schedule& schedule) {
+  return std::visit(Kind{}, schedule);
+}
+
+}  // namespace korch

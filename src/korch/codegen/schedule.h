@@ -1,0 +1,64 @@
+// What of a kernel is a choice and not given by its candidate and layouts: sizes of tiles and blocks, and
+// which algorithm. A family's schedules are one of these structs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace korch {
+
+// A tile of a linear result that is kept in registers: rows, and full vectors along each of them.
+struct TileShape {
+  int rows = 1, vectors = 1;
+  bool operator==(const TileShape&) const = default;
+};
+
+// Families matmul, conv_direct, conv_pixels.
+struct RowSchedule {
+  TileShape tile;
+  bool operator==(const RowSchedule&) const = default;
+};
+
+struct DepthwiseSchedule {
+  int pixels = 1;  // of a register tile
+  bool operator==(const DepthwiseSchedule&) const = default;
+};
+
+// Families conv_winograd, winograd_part.
+struct WinogradSchedule {
+  int64_t outputs = 0;               // of a transformed tile, along each axis that is transformed
+  std::optional<TileShape> product;  // none: a transform alone
+  bool operator==(const WinogradSchedule&) const = default;
+};
+
+struct AttentionSchedule {
+  int64_t keys = 1;        // of a block; whole column blocks but in the last one
+  int64_t queries = 1;     // of a block
+  TileShape score, value;  // of the two products
+  bool operator==(const AttentionSchedule&) const = default;
+};
+
+// Families onednn_conv, onednn_matmul.
+struct LibrarySchedule {
+  enum class Algorithm { direct, winograd, product };
+  Algorithm algorithm = Algorithm::direct;
+  bool operator==(const LibrarySchedule&) const = default;
+};
+
+// Nothing: the family has no choice.
+using Schedule = std::variant<std::monostate, RowSchedule, DepthwiseSchedule, WinogradSchedule,
+                              AttentionSchedule, LibrarySchedule>;
+
+// Its numbers, separated by commas: rows of the register tile last, vectors before.
+std::string to_string(const Schedule& schedule);
+
+// Which algorithm, where the family has several: tile sizes may depend on what is fused, this does not.
+std::string algorithm_of(const Schedule& schedule);
+
+// By what kernels of one family are told apart besides their layouts, where costs are compared: the
+// algorithm, and how wide or long its inner tile is.
+int64_t kind_of(const Schedule& schedule);
+
+}  // namespace korch
