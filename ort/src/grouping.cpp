@@ -30,9 +30,10 @@ class Grouping {
   }
 
  private:
-  // Unless a third group or node lies on a path from one to the other: it would come before and after both.
+  // `b` reads `a`. Not where another group or node lies on a path between them: it would come before and
+  // after both. (No path leads from `b` to `a`.)
   void join(int a, int b) {
-    if (a == b || leads_around(a, b) || leads_around(b, a)) return;
+    if (a == b || leads_around(a, b)) return;
     if (members_[a].size() < members_[b].size()) std::swap(a, b);
     for (int node : members_[b]) {
       group_[node] = a;

@@ -219,11 +219,9 @@ Support find_support(const Network& network) {
     std::vector<bool> wanted;
     for (const auto& refusal : support.refusals) wanted.push_back(!refusal);
     support.groups = convex_groups(producers, wanted);
-    std::vector<int> next(network.nodes.size(), -1);
+    group.assign(group.size(), -1);
     for (size_t g = 0; g < support.groups.size(); ++g)
-      for (int node : support.groups[g]) next[node] = static_cast<int>(g);
-    changed = changed || next != group;
-    group = next;
+      for (int node : support.groups[g]) group[node] = static_cast<int>(g);
   }
   std::erase_if(support.groups, [&](const auto& nodes) { return !is_worthwhile(network, nodes); });
   return support;
