@@ -31,7 +31,8 @@ Provider::Provider(const Api& api, const OrtLogger* logger, const Options& optio
     : OrtEp{},
       api_(api),
       logger_(api, logger),
-      executables_(options, [this](const std::string& text) { logger_.inform(text); }) {
+      executables_(options, {[this](const std::string& text) { logger_.inform(text); },
+                             [this](const std::string& text) { logger_.warn(text); }}) {
   ort_version_supported = kApiVersion;
   GetName = [](const OrtEp*) noexcept { return kProviderName; };
   GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* support) noexcept {

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <memory>
 
+#include "korch/base/error.h"
+
 namespace korch::ort {
 namespace {
 
@@ -239,6 +241,7 @@ class Reader {
     if (is_constant) {
       const OrtValue* tensor = nullptr;
       check(api_, api_.ort->ValueInfo_GetInitializerValue(value, &tensor));
+      if (tensor == nullptr) throw Error(ErrorKind::internal, "ONNX Runtime gives no value of " + name);
       network_.constants[name] = constant_of(api_, tensor);
       return;
     }

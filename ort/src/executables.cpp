@@ -71,10 +71,14 @@ std::string cache_name(const Subgraph& subgraph, const std::string& surroundings
 
 Executables::Executables(Options options, Log log)
     : options_(std::move(options)), log_(std::move(log)), surroundings_(surroundings(options_)) {
-  if (options_.cache.empty())
-    own_folder_ = std::make_unique<TempDir>();
-  else
-    make_directories(options_.cache);
+  bool is_kept = !options_.cache.empty();
+  try {
+    if (is_kept) make_directories(options_.cache);
+  } catch (const Error& error) {
+    log_.warn(fmt::format("executables are not kept: {}", error.what()));
+    is_kept = false;
+  }
+  if (!is_kept) own_folder_ = std::make_unique<TempDir>();
 }
 
 Executables::~Executables() = default;
@@ -90,7 +94,7 @@ Executable Executables::of(const Subgraph& subgraph) {
       std::error_code ignored;  // the folder may be somebody else's
       fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
     } catch (const std::exception& error) {
-      log_(fmt::format("a kept executable is of no use and is made again: {}", error.what()));
+      log_.warn(fmt::format("a kept executable is of no use and is made again: {}", error.what()));
     }
   }
   if (!result) {
@@ -118,8 +122,8 @@ void Executables::compile(const Subgraph& subgraph, const std::string& path) con
   options.measure = options_.measure;
   options.budget_s = options_.budget_s;
   options.program = options_.compiler;
-  log_(fmt::format("compiling {} nodes into '{}'", subgraph.model.graph().node_size(), path));
-  for (const std::string& warning : korch::compile(model, path, options)) log_(warning);
+  log_.inform(fmt::format("compiling {} nodes into '{}'", subgraph.model.graph().node_size(), path));
+  for (const std::string& warning : korch::compile(model, path, options)) log_.warn(warning);
 }
 
 // An executable that cannot make an instance is none.

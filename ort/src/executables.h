@@ -21,11 +21,13 @@ std::string surroundings(const Options& options);
 // The name of its file.
 std::string cache_name(const Subgraph& subgraph, const std::string& surroundings);
 
+struct Log {
+  std::function<void(const std::string&)> inform, warn;
+};
+
 class Executables {
  public:
-  using Log = std::function<void(const std::string&)>;
-
-  // `log` hears of compilations, and of files in the folder that are of no use.
+  // `log` hears of compilations, and is warned of a folder or files in it that are of no use.
   Executables(Options options, Log log);
   ~Executables();
 

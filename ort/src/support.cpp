@@ -75,6 +75,7 @@ class Probe {
   std::unordered_map<std::string, int> uses_;
   std::unordered_map<std::string, Made> made_;
   std::unordered_map<std::string, Operand> given_;
+  std::set<std::string> dequantized_;
 };
 
 std::optional<Refusal> Probe::refusal_of_types(const proto::NodeProto& node) const {
@@ -139,6 +140,7 @@ std::optional<Refusal> Probe::import_node(size_t number) {
   const int64_t opset = std::min(network_.opset, onnx::kLatestOpset);
   if (group_[number] < 0) return std::nullopt;
   if (network_.is_taken[number]) return Refusal{};
+  if (node.op_type() == "DequantizeLinear") dequantized_.insert(node.output(0));
   const onnx::RuleRow* row = onnx::find_rule(node.domain(), node.op_type());
   if (row == nullptr || opset < row->since)
     return Refusal{fmt::format("{}: korch does not know the operator", label(node)), {}};
@@ -146,6 +148,9 @@ std::optional<Refusal> Probe::import_node(size_t number) {
     return Refusal{fmt::format("{}: korch does not know the operator of opset {}", label(node),
                                network_.versions[number]),
                    {}};
+  if (std::any_of(node.input().begin(), node.input().end(),
+                  [&](const std::string& name) { return dequantized_.contains(name); }))
+    return Refusal{fmt::format("{}: it may become a quantized operator of ONNX Runtime", label(node)), {}};
   if (auto refusal = refusal_of_types(node)) return refusal;
   try {
     std::vector<Operand> inputs;

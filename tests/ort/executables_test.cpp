@@ -35,7 +35,8 @@ class OrtExecutables : public testing::Test {
     options_.cache = folder_.path() + "/made/on/the/way";
   }
   Executables executables() {
-    return Executables(options_, [this](const std::string& line) { log_ += line + "\n"; });
+    return Executables(options_, {[this](const std::string& line) { log_ += line + "\n"; },
+                                  [this](const std::string& line) { warnings_ += line + "\n"; }});
   }
   int kept() const {
     return static_cast<int>(std::distance(fs::directory_iterator(options_.cache), fs::directory_iterator()));
@@ -49,7 +50,7 @@ class OrtExecutables : public testing::Test {
 
   TempDir folder_;
   Options options_;
-  std::string log_;
+  std::string log_, warnings_;
 };
 
 TEST_F(OrtExecutables, AreCompiledOnce) {
@@ -96,15 +97,14 @@ TEST_F(OrtExecutables, OfNoUseAreMadeAnew) {
   const std::string path = options_.cache + "/" + cache_name(subgraph, surroundings(options_));
   write_file(path, "damaged");
   executables().of(subgraph);
-  EXPECT_NE(log_.find("of no use"), std::string::npos) << log_;
+  EXPECT_NE(warnings_.find("of no use"), std::string::npos) << warnings_;
   EXPECT_EQ(compilations(), 2);
 
   executables().of(other);
   fs::copy_file(options_.cache + "/" + cache_name(other, surroundings(options_)), path,
                 fs::copy_options::overwrite_existing);
-  log_.clear();
   executables().of(subgraph);
-  EXPECT_NE(log_.find("another network"), std::string::npos) << log_;
+  EXPECT_NE(warnings_.find("another network"), std::string::npos) << warnings_;
 }
 
 TEST_F(OrtExecutables, AreNotKeptWithoutAFolder) {
@@ -114,6 +114,12 @@ TEST_F(OrtExecutables, AreNotKeptWithoutAFolder) {
   executables().of(subgraph);
   executables().of(subgraph);
   EXPECT_EQ(compilations(), 2);
+  EXPECT_EQ(warnings_, "");
+  options_.cache = folder_.path() + "/file";
+  write_file(options_.cache, "");
+  executables().of(subgraph);
+  EXPECT_EQ(compilations(), 3);
+  EXPECT_NE(warnings_.find("not kept"), std::string::npos) << warnings_;
 }
 
 TEST_F(OrtExecutables, WhatIsRefusedLeavesNothing) {

@@ -131,6 +131,17 @@ TEST(Support, WhatAnotherProviderHasIsNotMentioned) {
   EXPECT_EQ(lines_of(b.network), "");
 }
 
+// ONNX Runtime makes one integer operator of such a node and those around it.
+TEST(Support, QuantizedOperatorsAreLeft) {
+  NetworkBuilder b;
+  b.value("x", {4, 8}, {}, 2).value("scale", {}).weights("w", {8, 8}).output("y");
+  b.node("DequantizeLinear", {"x", "scale"}, {"d"}, {4, 8});
+  b.node("MatMul", {"d", "w"}, {"p"}, {4, 8});
+  b.node("MatMul", {"p", "w"}, {"y"}, {4, 8});
+  EXPECT_EQ(find_support(b.network).groups, (Groups{{2}}));
+  EXPECT_SAYS(lines_of(b.network), "\"the_p\" (MatMul): it may become a quantized operator");
+}
+
 TEST(Support, GroupsThatComputeTooLittleAreLeft) {
   NetworkBuilder b;
   b.value("x", {4, 8}).output("y");
@@ -157,7 +168,6 @@ TEST(Support, ConstantsThatAreMadeElsewhere) {
   EXPECT_EQ(support.groups, (Groups{{3}}));
   EXPECT_TRUE(support.refusals[2]);
   EXPECT_FALSE(support.refusals[0]);
-  b.network.nodes[1].set_op_type("Concat");  // known, but one that takes no shapes
   b.network.nodes[1].set_op_type("Relu");
   b.network.nodes[1].mutable_input()->DeleteSubrange(1, 1);
   EXPECT_EQ(find_support(b.network).groups, (Groups{{0, 1, 2, 3}}));
