@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <memory>
 
 #include "korch/base/error.h"
@@ -87,6 +88,15 @@ class Factory : public OrtEpFactory {
   const Api api_;
 };
 
+// Before 1.24.4, subgraphs of one model that are in different branches of an If got the same name, and the
+// session failed.
+bool is_too_old(const std::string& version) {
+  int numbers[3] = {};
+  std::sscanf(version.c_str(), "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2]);
+  constexpr int kOldest[3] = {1, 24, 4};
+  return std::lexicographical_compare(numbers, numbers + 3, kOldest, kOldest + 3);
+}
+
 }  // namespace
 }  // namespace korch::ort
 
@@ -99,8 +109,10 @@ __attribute__((visibility("default"))) OrtStatus* CreateEpFactories(const char*,
   using namespace korch;
   *count = 0;
   const OrtApi* ort = base->GetApi(ort::kApiVersion);
-  if (ort == nullptr) {  // with a version as old as that of statuses
-    return base->GetApi(1)->CreateStatus(ORT_FAIL, "korch: this ONNX Runtime is older than 1.24");
+  const std::string version = base->GetVersionString();
+  if (ort == nullptr || ort::is_too_old(version)) {
+    const std::string text = "korch: needs ONNX Runtime 1.24.4 or later, and this is " + version;
+    return base->GetApi(1)->CreateStatus(ORT_FAIL, text.c_str());
   }
   const ort::Api api{ort, ort->GetEpApi()};
   return ort::guarded(api, [&] {
