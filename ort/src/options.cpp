@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "korch/base/error.h"
@@ -14,8 +15,6 @@
 
 namespace korch::ort {
 namespace {
-
-constexpr int kMostThreads = 1024;  // as libkorch
 
 [[noreturn]] void fail(const std::string& name, const std::string& value, const std::string& wanted) {
   throw Error(ErrorKind::usage, fmt::format("option {}: {}, not '{}'", name, wanted, printable(value)));
@@ -46,8 +45,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> result = {
       {"threads",
        [](Options& options, const std::string& name, const std::string& value) {
-         options.threads =
-             number(name, value, kMostThreads, fmt::format("a number from 0 to {}", kMostThreads));
+         options.threads = number(name, value, std::numeric_limits<int>::max(), "a number of threads, or 0");
        }},
       {"accuracy",
        [](Options& options, const std::string& name, const std::string& value) {
