@@ -12,6 +12,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 
@@ -135,6 +136,18 @@ def small_models():
               helper.make_node("Greater", ["sum", "s"], ["q"], "greater"),
               helper.make_node("Squeeze", ["q"], ["b"], "squeeze"),
               helper.make_node("If", ["b"], ["n"], "if", then_branch=branch("then", "Relu"), else_branch=branch("else", "Neg"))]
+    carried = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 8, 16, 16]) for name in ("before", "after")]
+    flags = [helper.make_tensor_value_info(name, TensorProto.BOOL, []) for name in ("go", "on")]
+    body = helper.make_graph([helper.make_node("Identity", ["go"], ["on"], "on"),
+                              helper.make_node("Conv", ["before", "w"], ["conv"], "body_conv", pads=[1, 1, 1, 1]),
+                              helper.make_node("Add", ["conv", "m"], ["sum"], "body_add"),
+                              helper.make_node("Tanh", ["sum"], ["after"], "body_tanh")], "body",
+                             [helper.make_tensor_value_info("i", TensorProto.INT64, []), flags[0], carried[0]],
+                             [flags[1], carried[1]],
+                             [numpy_helper.from_array(np.random.default_rng(4).standard_normal((8, 8, 3, 3)).astype("f4") / 8, "w")])
+    loop = [helper.make_node("Constant", [], ["count"], value=numpy_helper.from_array(np.int64(3))),
+            helper.make_node("Constant", [], ["true"], value=numpy_helper.from_array(np.bool_(True))),
+            helper.make_node("Loop", ["count", "true", "m"], ["n"], "loop", body=body)]
     plain = [helper.make_node("Softplus", ["m"], ["n"], "softplus")]
     shapes = [helper.make_node("Shape", ["m"], ["h"], "shape"), helper.make_node("Reshape", ["m", "h"], ["n"], "reshape")]
     quantized = [helper.make_node("Constant", [], ["scale"], value=numpy_helper.from_array(np.float32(0.05))),
@@ -146,6 +159,7 @@ def small_models():
         "whole": (conv_net(plain), {"x": x}, dict(least=1)),
         "around_grid_sample": (conv_net(sample), {"x": x}, dict(least=0.7)),
         "around_if": (conv_net(choice), {"x": x}, {}),
+        "around_loop": (conv_net(loop), {"x": x}, {}),
         "unoptimized": (conv_net(shapes), {"x": x}, dict(least=1, level=off)),
         "weights_as_inputs": (conv_net(plain, listed=True), {"x": x}, dict(least=1)),
         "around_quantized": (conv_net(quantized), {"x": x}, dict(least=0.2)),
@@ -175,9 +189,10 @@ def write_page(path, rows, command):
         cpu = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
     commit = subprocess.run(["git", "log", "-1", "--format=%h"], capture_output=True, text=True).stdout.strip()
     lines = ["# The ONNX Runtime provider", "",
-             "%s, the code of %s, `%s`: PyPI's onnxruntime %s, Python %s," % (
-                 time.strftime("%Y-%m-%d"), commit, command, onnxruntime.__version__, platform.python_version()),
-             "%d cores of %s. What runs and what is right, not how fast: kernels are not measured." % (os.cpu_count(), cpu), "",
+             "%s, the code of %s: PyPI's onnxruntime %s, Python %s, %d cores of %s." % (
+                 time.strftime("%Y-%m-%d"), commit, onnxruntime.__version__, platform.python_version(), os.cpu_count(), cpu),
+             "What runs and what is right, not how fast: kernels are not measured.", "", "```",
+             *textwrap.wrap(command, 118, break_on_hyphens=False), "```", "",
              "Error: largest difference from ONNX Runtime's CPU provider over the largest magnitude of an output, of six runs: one,",
              "four at once in a second session, which found the executables in the cache, and one in a session of one thread.", "",
              "| model | nodes | korch's | subgraphs | error | as wanted |", "|---|---|---|---|---|---|"]

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compute.h"
 #include "korch/base/error.h"
 #include "read_graph.h"
 #include "subgraph.h"
@@ -43,7 +42,9 @@ Provider::Provider(const Api& api, const OrtLogger* logger, const Options& optio
                OrtNodeComputeInfo** infos, OrtNode**) noexcept {
     auto* provider = static_cast<Provider*>(self);
     return guarded(provider->api_, [&] {
-      for (size_t i = 0; i < count; ++i) infos[i] = provider->compile(graphs[i], fused[i]);
+      std::vector<std::unique_ptr<class Compute>> made;  // all, or none
+      for (size_t i = 0; i < count; ++i) made.push_back(provider->compile(graphs[i], fused[i]));
+      for (size_t i = 0; i < count; ++i) infos[i] = made[i].release();
     });
   };
   ReleaseNodeComputeInfos = [](OrtEp*, OrtNodeComputeInfo** infos, size_t count) noexcept {
@@ -77,13 +78,14 @@ void Provider::get_capability(const OrtGraph* graph, OrtEpGraphSupportInfo* supp
   logger_.inform(fmt::format("takes {} of {} nodes, in {} subgraphs", taken, read.nodes.size(), groups));
 }
 
-OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fused) {
+std::unique_ptr<class Compute> Provider::compile(const OrtGraph* graph, const OrtNode* fused) {
   const ReadGraph read = read_graph(api_, graph);
   std::vector<int> all(read.nodes.size());
   std::iota(all.begin(), all.end(), 0);
   const Subgraph subgraph = subgraph_of(read.network, all);
-  return new class Compute(api_, executables_.of(subgraph), places(subgraph.inputs, input_names(api_, fused)),
-                           places(subgraph.outputs, output_names(api_, fused)));
+  return std::make_unique<class Compute>(api_, executables_.of(subgraph),
+                                         places(subgraph.inputs, input_names(api_, fused)),
+                                         places(subgraph.outputs, output_names(api_, fused)));
 }
 
 }  // namespace korch::ort

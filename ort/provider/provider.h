@@ -1,7 +1,10 @@
 // Provider: the execution provider of one session.
 #pragma once
 
+#include <memory>
+
 #include "api.h"
+#include "compute.h"
 #include "executables.h"
 
 namespace korch::ort {
@@ -14,7 +17,7 @@ class Provider : public OrtEp {
 
  private:
   void get_capability(const OrtGraph* graph, OrtEpGraphSupportInfo* support);
-  OrtNodeComputeInfo* compile(const OrtGraph* graph, const OrtNode* fused);
+  std::unique_ptr<class Compute> compile(const OrtGraph* graph, const OrtNode* fused);
 
   const Api api_;
   const Logger logger_;

@@ -2,18 +2,12 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "network.h"
+#include "probe.h"
 
 namespace korch::ort {
-
-struct Refusal {
-  std::string what;            // one line: the node, its operator, the reason; empty where it is taken
-  std::set<std::string> open;  // only shapes are missing: dimensions that are open, as open_parts tells them
-};
 
 struct Support {
   std::vector<std::vector<int>> groups;

@@ -99,12 +99,39 @@ TEST(Support, ElementTypes) {
   c.value("i", {1}, {}, 7).output("y");
   c.node("Gather", {"words", "i"}, {"y"}, {1}, kString);
   EXPECT_SAYS(lines_of(c.network), "STRING");
-  NetworkBuilder sequence;
-  sequence.value("x", {4}).output("y");
-  sequence.node("SequenceConstruct", {"x"}, {"s"}, {4});
-  sequence.network.types.erase("s");
-  sequence.node("SequenceAt", {"s", "i"}, {"y"}, {4});
-  EXPECT_SAYS(lines_of(sequence.network), "\"s\" is no tensor");
+}
+
+// x split into two sequences of two; `elsewhere` reads the second.
+NetworkBuilder sequences(const std::string& elsewhere) {
+  NetworkBuilder b;
+  b.value("x", {4, 8}).weights("w", {8, 8}).output("y");
+  b.constant("i", HostTensor::of<int64_t>(DType::i64, {}, {1}));
+  for (const char* name : {"a", "b"}) {
+    const std::string s = name;
+    auto& node = b.node("SplitToSequence", {"x"}, {"s" + s}, {});
+    onnx::proto::AttributeProto& keep = *node.add_attribute();
+    keep.set_name("keepdims");
+    keep.set_type(proto::AttributeProto::INT);
+    keep.set_i(0);
+    b.network.types.erase("s" + s);
+    b.node("SequenceAt", {"s" + s, "i"}, {"t" + s}, {8});
+  }
+  b.node(elsewhere, {"sb"}, {"n"}, {}, 7);
+  b.node("MatMul", {"ta", "w"}, {"p"}, {8});
+  b.node("Add", {"p", "tb"}, {"y"}, {8});
+  b.output("n");
+  return b;
+}
+
+// Within a group only: what only the import knows cannot be handed over.
+TEST(Support, Sequences) {
+  EXPECT_EQ(find_support(sequences("SequenceLength").network).groups, (Groups{{0, 1, 2, 3, 4, 5, 6}}));
+  const NetworkBuilder b = sequences("Unheard");
+  const Support support = find_support(b.network);
+  EXPECT_EQ(support.groups, (Groups{{0, 1, 5, 6}})) << lines_of(b.network);
+  EXPECT_TRUE(support.refusals[2]);
+  EXPECT_TRUE(support.refusals[3]);
+  EXPECT_SAYS(lines_of(b.network), "\"sb\" is no tensor");
 }
 
 // The model may be of a later opset as long as the operator's definition is not.
