@@ -47,8 +47,8 @@ class Probe {
 
  private:
   std::optional<Refusal> import_node(size_t number);
-  std::optional<Refusal> refusal_of_types(const proto::NodeProto& node, int group) const;
-  bool is_sequence_of(const std::string& name, int group) const;
+  std::optional<Refusal> refusal_of_types(const proto::NodeProto& node) const;
+  bool is_sequence(const std::string& name) const;
   Operand operand(const std::string& name, int group);
   void check_made(const std::string& name, const Operand& computed, int group) const;
   bool used(const std::string& name) const { return !name.empty() && readers_.contains(name); }
@@ -67,13 +67,13 @@ class Probe {
   std::set<std::string> dequantized_;
 };
 
-// Sequences exist within a group alone: ONNX Runtime would have to hand them over.
-bool Probe::is_sequence_of(const std::string& name, int group) const {
+// All that read it are in the group of its maker (check_made).
+bool Probe::is_sequence(const std::string& name) const {
   const auto found = made_.find(name);
-  return found != made_.end() && found->second.group == group && found->second.operand->sequence;
+  return found != made_.end() && found->second.operand->sequence;
 }
 
-std::optional<Refusal> Probe::refusal_of_types(const proto::NodeProto& node, int group) const {
+std::optional<Refusal> Probe::refusal_of_types(const proto::NodeProto& node) const {
   std::set<std::string> open;
   const auto look = [&](const std::string& name) -> std::optional<Refusal> {
     if (network_.constants.contains(name)) {
@@ -90,7 +90,7 @@ std::optional<Refusal> Probe::refusal_of_types(const proto::NodeProto& node, int
     return Refusal{fmt::format("{}: element type {}", label(node), onnx::data_type_name(type)), {}};
   };
   for (const std::string& name : node.input())
-    if (!name.empty() && !is_sequence_of(name, group))
+    if (!name.empty() && !is_sequence(name))
       if (const auto refusal = look(name)) return refusal;
   for (const std::string& name : node.output())
     if (used(name) && network_.types.contains(name))
@@ -122,6 +122,7 @@ Operand Probe::operand(const std::string& name, int group) {
   return given_[name] = result;
 }
 
+// Sequences exist within a group alone: ONNX Runtime would have to hand them over.
 void Probe::check_made(const std::string& name, const Operand& computed, int group) const {
   const std::set<int>& readers = readers_.at(name);
   if (computed != nullptr && computed->sequence && readers == std::set<int>{group}) return;
@@ -151,7 +152,7 @@ std::optional<Refusal> Probe::import_node(size_t number) {
   if (std::any_of(node.input().begin(), node.input().end(),
                   [&](const std::string& name) { return dequantized_.contains(name); }))
     return Refusal{fmt::format("{}: it may become a quantized operator of ONNX Runtime", label(node)), {}};
-  if (auto refusal = refusal_of_types(node, group_[number])) return refusal;
+  if (auto refusal = refusal_of_types(node)) return refusal;
   try {
     std::vector<Operand> inputs;
     for (const std::string& name : node.input())
