@@ -192,7 +192,7 @@ def write_page(path, rows, command):
              "%s, the code of %s: PyPI's onnxruntime %s, Python %s, %d cores of %s." % (
                  time.strftime("%Y-%m-%d"), commit, onnxruntime.__version__, platform.python_version(), os.cpu_count(), cpu),
              "What runs and what is right, not how fast: kernels are not measured.", "", "```",
-             *textwrap.wrap(command, 118, break_on_hyphens=False), "```", "",
+             *textwrap.wrap(command, 118, break_on_hyphens=False, break_long_words=False), "```", "",
              "Error: largest difference from ONNX Runtime's CPU provider over the largest magnitude of an output, of six runs: one,",
              "four at once in a second session, which found the executables in the cache, and one in a session of one thread.", "",
              "| model | nodes | korch's | subgraphs | error | as wanted |", "|---|---|---|---|---|---|"]
