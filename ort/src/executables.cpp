@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -31,6 +32,18 @@ std::string compiler_version(const std::string& compiler) {
   struct stat file {};
   if (::stat(path.c_str(), &file) != 0) return "none";
   return fmt::format("{} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+// An executable is trusted like a program.
+void make_trusted_folder(const std::string& path) {
+  const bool is_new = !file_exists(path);
+  make_directories(path);
+  std::error_code unchanged;  // then it is judged as it is
+  if (is_new) fs::permissions(path, fs::perms::owner_all, unchanged);
+  struct stat folder {};
+  if (::stat(path.c_str(), &folder) != 0 || (folder.st_uid != ::geteuid() && folder.st_uid != 0) ||
+      (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    throw Error(ErrorKind::io, fmt::format("others may write to '{}'", path));
 }
 
 // As the model declares it.
@@ -73,7 +86,7 @@ Executables::Executables(Options options, Log log)
     : options_(std::move(options)), log_(std::move(log)), surroundings_(surroundings(options_)) {
   bool is_kept = !options_.cache.empty();
   try {
-    if (is_kept) make_directories(options_.cache);
+    if (is_kept) make_trusted_folder(options_.cache);
   } catch (const Error& error) {
     log_.warn(fmt::format("executables are not kept: {}", error.what()));
     is_kept = false;

@@ -63,6 +63,7 @@ TEST_F(OrtExecutables, AreCompiledOnce) {
   EXPECT_EQ(kept(), 1);
   executables().of(subgraph);
   EXPECT_EQ(compilations(), 1);
+  EXPECT_EQ(fs::status(options_.cache).permissions(), fs::perms::owner_all);
 
   options_.accuracy = "strict";
   executables().of(subgraph);
@@ -120,6 +121,15 @@ TEST_F(OrtExecutables, AreNotKeptWithoutAFolder) {
   executables().of(subgraph);
   EXPECT_EQ(compilations(), 3);
   EXPECT_NE(warnings_.find("not kept"), std::string::npos) << warnings_;
+}
+
+TEST_F(OrtExecutables, AreNotKeptWhereOthersMayWrite) {
+  fs::create_directories(options_.cache);
+  fs::permissions(options_.cache, fs::perms::others_write, fs::perm_options::add);
+  const NetworkBuilder b = product();
+  executables().of(subgraph_of(b.network, {0, 1}));
+  EXPECT_NE(warnings_.find("others may write"), std::string::npos) << warnings_;
+  EXPECT_EQ(kept(), 0);
 }
 
 TEST_F(OrtExecutables, WhatIsRefusedLeavesNothing) {
