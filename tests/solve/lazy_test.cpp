@@ -217,6 +217,27 @@ TEST(Lazy, TurnsToTheNextWhenAKernelCannotBeBuilt) {
   EXPECT_EQ(result.solution.objective_us, 4);
 }
 
+// As when the time is over; the address sanitizer sees what stays behind.
+TEST(Lazy, CanBeLeftAtAnyQuestion) {
+  NetworkOptions options;
+  options.blocks = 3;
+  options.layouts = 2;
+  for (int left_at = 1; left_at < 6; ++left_at) {
+    Problem problem = network_problem(options);
+    const std::vector<double> costs = true_costs(problem, 7);
+    LazySolver solver(problem, {.second_looks = true, .other_plan = true});
+    std::optional<Question> question;
+    for (int i = 0; i < left_at; ++i) {
+      question = solver.next({.has_learnt = true});
+      ASSERT_TRUE(question) << left_at;
+      for (const int column : question->columns) {
+        problem.columns[column].measured = problem.columns[column].may_cost_less = true;
+        problem.columns[column].cost_us = costs[column];
+      }
+    }
+  }
+}
+
 TEST(Lazy, NothingCanBeBuilt) {
   Lazy lazy{two_ways(), {kInfinity, kInfinity}};
   const LazyResult result = lazy.run();
