@@ -14,27 +14,16 @@ import statistics
 import subprocess
 import time
 
-import numpy as np
 import onnxruntime
 
 from korch_so import Executable, inputs_of, interval
+from reference import reference_error
 from strategies import ROOT, written
 
 GFLOP = {"candy_224": 15.43, "efficientvit_2048": 60.10, "efficientvit_512": 3.76, "yolox_nano_416": 1.05,
          "yolox_nano_416_b16": 16.72, "yolov4_416": 66.79, "segformer_b0_512": 16.78, "resnet50_224": 8.18,
          "mobilenet_v2_224": 0.60, "vit_b_16_224": 35.13, "bert_base_128": 22.35, "llama_like_4l_128": 7.16,
          "unet_like_32": 3.04}  # models/README.md
-
-
-def reference_error(model, names, results):
-    """Largest error over its tolerance, of all outputs, against models/<model>.ref.npz."""
-    ref = np.load(os.path.join(ROOT, "models", model + ".ref.npz"))
-    worst = 0.0
-    for name, result in zip(names, results):
-        sample = result.ravel()[::int(ref["stride/" + name])]
-        tolerance = max(20 * ref["noise/" + name][0], 1e-5 * ref["stats/" + name][1])
-        worst = max(worst, float(np.max(np.abs(sample - ref["sample/" + name]))) / tolerance)
-    return worst
 
 
 def compare(model, threads, accuracy, args):
@@ -66,7 +55,7 @@ def compare(model, threads, accuracy, args):
                 times[who].append(time.perf_counter() - t)
         if i >= 8 and time.time() - start > args.max_seconds:
             break
-    error = reference_error(model, [n for n, _, _ in executable.outputs], executable.results)
+    error = reference_error(os.path.join(ROOT, "models", model + ".ref.npz"), [n for n, _, _ in executable.outputs], executable.results)
     executable.close()
     ratio, low, high = interval([o / k for o, k in zip(times["ort"], times["korch"])])
     k, o = statistics.median(times["korch"]), statistics.median(times["ort"])

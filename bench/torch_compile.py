@@ -26,47 +26,10 @@ import time
 import torch
 
 from korch_so import interval
+from torch_networks import NETWORKS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WARM_UP_ROUNDS = 3
-
-
-def vision(name, size=224):
-    def make(scale):
-        import torchvision
-
-        return getattr(torchvision.models, name)(weights=None), (torch.randn(1, 3, size // scale, size // scale),)
-
-    return make
-
-
-def vit(scale):
-    import torchvision
-
-    size = 224 // scale // 16 * 16
-    return torchvision.models.vit_b_16(weights=None, image_size=size), (torch.randn(1, 3, size, size),)
-
-
-def bert(scale):
-    import transformers
-
-    net = transformers.BertModel(transformers.BertConfig(num_hidden_layers=max(1, 12 // scale)))
-    return net, (torch.randint(0, 30000, (1, 128 // scale)),)
-
-
-NETWORKS = {
-    "resnet18": vision("resnet18"),
-    "resnet50": vision("resnet50"),
-    "mobilenet_v2": vision("mobilenet_v2"),
-    "mobilenet_v3_large": vision("mobilenet_v3_large"),
-    "efficientnet_b0": vision("efficientnet_b0"),
-    "densenet121": vision("densenet121"),
-    "convnext_tiny": vision("convnext_tiny"),
-    "swin_t": vision("swin_t"),
-    "regnet_y_400mf": vision("regnet_y_400mf"),
-    "vit_b_16": vit,
-    "bert_base": bert,
-}
 
 
 class Lines(logging.Handler):
