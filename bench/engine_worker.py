@@ -153,7 +153,8 @@ def serve(pipe, engine, job, log):
         os.dup2(target, 1)
         os.dup2(target, 2)
         start = time.perf_counter()
-        subject = ENGINES[engine](job, feeds_of(job))
+        feeds = feeds_of(job)  # some engines read these arrays at every run, without holding them
+        subject = ENGINES[engine](job, feeds)
         subject.run()
         pipe.send(("ready", time.perf_counter() - start, subject.converted, subject.outputs(job["output_names"])))
         while True:

@@ -12,11 +12,11 @@ Ratio: time of the engine over korch's of the same round, median with its 95 % i
 import argparse
 import contextlib
 import datetime
+import hashlib
 import importlib.metadata
 import json
 import multiprocessing
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -36,7 +36,6 @@ WARM_UP_ROUNDS = 3
 LEAST_ROUNDS = 9          # however slow a network is
 PREPARE_SECONDS = 1200    # an engine that takes longer has failed
 THREADS_SECONDS = 0.5     # of runs in which the threads at work are counted
-WORKING_SHARE = 0.05      # of a core: a thread that uses more is at work
 QUIET_CORES = 0.05        # what other programs may use
 QUIET_LOAD = 0.5          # load average of the last minute at the start
 
@@ -74,7 +73,9 @@ def network_files(network, args):
 
 def compiled(network, onnx, args):
     """korch's executable and the seconds that it took, None where it was there."""
-    so = os.path.join(args.work, ".".join([network, commit(), str(args.threads)] + ["unmeasured"] * args.no_measure + ["so"]))
+    with open(args.korch, "rb") as f:
+        version = hashlib.sha256(f.read()).hexdigest()[:12]
+    so = os.path.join(args.work, ".".join([network, version, str(args.threads)] + ["unmeasured"] * args.no_measure + ["so"]))
     if os.path.exists(so):
         return so, None
     start = time.time()
@@ -271,6 +272,11 @@ def read_rows(path):
         return json.load(f)
 
 
+def write_page(path):
+    order = MODELS + TORCHVISION
+    engines_page.write(sorted(read_rows(path), key=lambda row: order.index(row["network"])), os.path.splitext(path)[0])
+
+
 def add_row(path, row):
     """Replaces the network's older row; an interruption leaves the file as it was."""
     rows = [old for old in read_rows(path) if key(old) != key(row)] + [row]
@@ -310,7 +316,7 @@ def main():
     p.add_argument("--page", action="store_true", help="only write the page and the chart from the JSON file")
     args = p.parse_args()
     if args.page:
-        engines_page.write(read_rows(args.json), os.path.splitext(args.json)[0])
+        write_page(args.json)
         return
     os.makedirs(args.work, exist_ok=True)
     networks = args.only.split(",") if args.only else MODELS + TORCHVISION
@@ -339,7 +345,7 @@ def main():
             continue
         add_row(args.json, row)
         print(printed(row), "; %.0f s in all" % (time.time() - start), flush=True)
-    engines_page.write(read_rows(args.json), os.path.splitext(args.json)[0])
+    write_page(args.json)
     if failed:
         sys.exit("no row for " + ", ".join(failed))
 

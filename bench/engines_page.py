@@ -45,8 +45,8 @@ def cell(row, engine, marks):
         text += " **wrong**"
         marks.append("%s, %s: its outputs differ by %.3g tolerances" % (row["network"], OTHERS.get(engine, engine),
                                                                       r["error_over_tolerance"]))
-    if at_work(r) > row["threads"]:
-        marks.append("%s, %s: %d threads at work" % (row["network"], OTHERS.get(engine, engine), at_work(r)))
+    if at_work(r) != row["threads"]:
+        marks.append("%s, %s: %d at work, not %d threads" % (row["network"], OTHERS.get(engine, engine), at_work(r), row["threads"]))
     return text
 
 
@@ -131,7 +131,7 @@ def draw(rows, path):
     import matplotlib
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
-    from matplotlib.ticker import NullFormatter, ScalarFormatter
+    from matplotlib.ticker import NullLocator, ScalarFormatter
 
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "korch", "font.family": "sans-serif", "font.size": 9,
                                 **{name: INK for name in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")}})
@@ -147,7 +147,7 @@ def draw(rows, path):
     axes.axvline(1, color=INK, linewidth=0.8)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_locator(NullLocator())
     low, high = axes.get_xlim()
     axes.set_xticks([tick for tick in (0.25, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 32) if low <= tick <= high])
     axes.set_yticks(range(len(rows)), [row["network"] + (" †" if row["converted"] else "") for row in rows])

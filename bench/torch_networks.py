@@ -4,9 +4,7 @@ A bundled network (models/) has the module that PyPI has, with the weights of it
 """
 import zlib
 
-import onnx
 import torch
-from onnx import numpy_helper
 from torch import nn
 
 
@@ -116,6 +114,9 @@ BUNDLED = {
 
 def weights_of(path):
     """The float initializers in the order of their first use; those of MatMul transposed, as nn.Linear has them."""
+    import onnx
+    from onnx import numpy_helper
+
     graph = onnx.load(path).graph
     arrays = {i.name: torch.from_numpy(numpy_helper.to_array(i).copy()) for i in graph.initializer if i.dims}
     ordered = []
