@@ -55,7 +55,8 @@ def compare(model, threads, accuracy, args):
                 times[who].append(time.perf_counter() - t)
         if i >= 8 and time.time() - start > args.max_seconds:
             break
-    error = reference_error(os.path.join(ROOT, "models", model + ".ref.npz"), [n for n, _, _ in executable.outputs], executable.results)
+    error = reference_error(os.path.join(ROOT, "models", model + ".ref.npz"), [n for n, _, _ in executable.outputs],
+                            executable.results)
     executable.close()
     ratio, low, high = interval([o / k for o, k in zip(times["ort"], times["korch"])])
     k, o = statistics.median(times["korch"]), statistics.median(times["ort"])

@@ -147,7 +147,10 @@ def shares_of_threads(run, seconds):
 
 
 def serve(pipe, engine, job, log):
-    """Prepares, sends ("ready", seconds, is the module converted?, outputs), then answers until "end"; what goes wrong is sent as ("failed", reason)."""
+    """Prepares, sends ("ready", seconds, is the module converted?, outputs), then answers until "end".
+
+    What goes wrong is sent as ("failed", reason).
+    """
     try:
         target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(target, 1)
@@ -164,7 +167,7 @@ def serve(pipe, engine, job, log):
             if verb == "threads":
                 pipe.send(("shares", shares_of_threads(subject.run, amount)))
                 continue
-            ready = time.perf_counter() + amount  # wakes the workers and warms caches and clocks, as back-to-back requests would
+            ready = time.perf_counter() + amount  # its threads wake, caches and clocks warm up
             subject.run()
             while time.perf_counter() < ready:
                 subject.run()

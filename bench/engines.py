@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""korch against PyTorch (eager mode and Inductor), ONNX Runtime and OpenVINO: every engine in a process of its own, interleaved.
+"""korch against PyTorch (eager mode and Inductor), ONNX Runtime and OpenVINO: a process per engine, interleaved.
 
     bench/setup && build/bench-venv/bin/python bench/engines.py [--only a,b] [--rounds 31] [--disturb]
     build/bench-venv/bin/python bench/engines.py --page     # writes the Markdown and SVG beside the JSON file
 
-Networks: the bundled ones (models/), and torchvision's with random weights, exported by torch.onnx. Each is compiled, its engines are
-prepared, and then one after another runs, in an order that changes every round, while the others wait. One row per network goes
-into the JSON file as soon as it is measured; networks that are there are left out, so that an interrupted run goes on.
+Networks: the bundled ones (models/), and torchvision's with random weights, exported by torch.onnx. Each is compiled, its
+engines are prepared, and then one after another runs, in an order that changes every round, while the others wait. A network's
+row goes into the JSON file as soon as it is measured; networks that are there are left out: an interrupted run goes on.
 Ratio: time of the engine over korch's of the same round, median with its 95 % interval. A busy machine is refused.
 """
 import argparse
@@ -47,8 +47,8 @@ def export(name, folder):
 
     os.makedirs(os.path.join(folder, "inputs"), exist_ok=True)
     net, inputs = made(name)
-    torch.onnx.export(net, inputs, os.path.join(folder, "model.onnx"), input_names=["input"], output_names=["output"], dynamo=True,
-                      external_data=False, verbose=False)
+    torch.onnx.export(net, inputs, os.path.join(folder, "model.onnx"), input_names=["input"], output_names=["output"],
+                      dynamo=True, external_data=False, verbose=False)
     with torch.no_grad():
         single = net(*inputs).numpy()
         exact = net.double()(*[x.double() if x.is_floating_point() else x for x in inputs]).numpy()
@@ -79,7 +79,8 @@ def compiled(network, onnx, args):
     if os.path.exists(so):
         return so, None
     start = time.time()
-    options = ["--no-measure", "--no-profile-db"] if args.no_measure else ["--profile-db", os.path.join(args.work, "engines.db")]
+    database = ["--profile-db", os.path.join(args.work, "engines.db")]
+    options = ["--no-measure", "--no-profile-db"] if args.no_measure else database
     subprocess.run([args.korch, "compile", onnx, "-o", so, "--threads", str(args.threads), "--no-verify", "--quiet", *options],
                    check=True, stdout=subprocess.DEVNULL)
     return so, time.time() - start
@@ -194,8 +195,9 @@ def interval_of_median(values):
 def engine_row(worker, times, korch_times, errors):
     if worker.failed:
         return {"failed": worker.failed}
-    row = {"ms": interval_of_median([1e3 * t for t in times]), "prepare_s": round(worker.prepare_s, 2), "thread_shares": worker.shares,
-           "error_over_tolerance": float("%.3g" % errors), "times_us": [round(1e6 * t, 1) for t in times]}
+    row = {"ms": interval_of_median([1e3 * t for t in times]), "prepare_s": round(worker.prepare_s, 2),
+           "thread_shares": worker.shares, "error_over_tolerance": float("%.3g" % errors),
+           "times_us": [round(1e6 * t, 1) for t in times]}
     if korch_times is not None and len(korch_times) == len(times):
         row["over_korch"] = interval_of_median([t / k for t, k in zip(times, korch_times)])
     return row
@@ -237,13 +239,16 @@ def compare(network, args):
     errors["onnxruntime"] = reference_error(reference, names[1], compared.outputs)
     korch_times = times.get("korch") if "korch" in workers and not workers["korch"].failed else None
     return {
-        "network": network, "bundled": network in MODELS, "converted": any(w.converted for w in workers.values() if not w.failed),
-        "threads": args.threads, "disturb": args.disturb, "no_measure": args.no_measure, "rounds": max(map(len, times.values())),
-        "korch_compile_s": compile_s and round(compile_s, 1), "load_average": round(load, 2), "others_cores_before": before, **others,
+        "network": network, "bundled": network in MODELS,
+        "converted": any(worker.converted for worker in workers.values() if not worker.failed),
+        "threads": args.threads, "disturb": args.disturb, "no_measure": args.no_measure,
+        "rounds": max(map(len, times.values())), "korch_compile_s": compile_s and round(compile_s, 1),
+        "load_average": round(load, 2), "others_cores_before": before, **others,
         "date": datetime.datetime.now().isoformat(timespec="minutes"), "commit": commit(), "machine": machine(),
         "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
         "command": " ".join(["bench/engines.py", *sys.argv[1:]]),
-        "engines": {engine: engine_row(worker, times[engine], korch_times, errors[engine]) for engine, worker in workers.items()},
+        "engines": {engine: engine_row(worker, times[engine], korch_times, errors[engine])
+                    for engine, worker in workers.items()},
     }
 
 
@@ -292,7 +297,8 @@ def printed(row):
             cells.append("%s failed (%s)" % (engine, r["failed"]))
             continue
         ratio = " %.2f [%.2f, %.2f]" % tuple(r["over_korch"]) if engine != "korch" and "over_korch" in r else ""
-        cells.append("%s %.2f ms%s, error %.2g, threads %s" % (engine, r["ms"][0], ratio, r["error_over_tolerance"], r["thread_shares"]))
+        cells.append("%s %.2f ms%s, error %.2g, threads %s" % (engine, r["ms"][0], ratio, r["error_over_tolerance"],
+                                                               r["thread_shares"]))
     return "%s (%d rounds, others %.2f cores): %s" % (row["network"], row["rounds"], row["others_cores"], "; ".join(cells))
 
 
@@ -311,7 +317,7 @@ def main():
     p.add_argument("--disturb", action="store_true", help="a process that computes all the time, at nice 19, beside it")
     p.add_argument("--again", action="store_true", help="also networks that are in the JSON file")
     p.add_argument("--anyway", action="store_true", help="also on a busy machine; the page says so")
-    p.add_argument("--convert", action="store_true", help="PyTorch's module of bundled networks from the file, though PyPI has one")
+    p.add_argument("--convert", action="store_true", help="bundled networks' PyTorch modules from the files, all of them")
     p.add_argument("--no-measure", action="store_true", help="to try the program: korch plans without measuring")
     p.add_argument("--page", action="store_true", help="only write the page and the chart from the JSON file")
     args = p.parse_args()

@@ -9,6 +9,18 @@ COLOURS = {"eager": "#e69f00", "inductor": "#cc79a7", "onnxruntime": "#56b4e9", 
 INK = "#123456"          # stands for the text's colour, which follows the reader's scheme
 NOISY_CORES = 0.05       # more used by other programs during the rounds: the row says so
 WORKING_SHARE = 0.05     # of a core: a thread that uses more is at work
+EXPLANATION = [
+    "Median in milliseconds, then the ratio: time of the engine over korch's of the same round, median [95 %]; above 1 korch is "
+    "faster. Bold: the fastest. Every engine computes in float32 (OpenVINO by its precision hint) with as many threads as korch, "
+    "counted while it ran; Inductor has freezing on. Outputs are compared with ONNX Runtime's, and its own with the reference: "
+    "\"wrong\" is beyond 20 times what float32 rounding does to the network (or 1e-5 of the output's spread).",
+    "One process per engine, alternated round by round in changing order: in one process they would share floating-point modes, "
+    "allocators and OpenMP settings, and neither threads nor a crash could be told apart. Before each timed run the engine runs "
+    "for 20 ms, or once.",
+    "† PyTorch's module is converted from the ONNX file, as PyPI has none; the other bundled networks are torchvision's or "
+    "transformers' modules with the file's weights. torchvision's own networks have random weights and are exported by "
+    "torch.onnx.",
+]
 
 
 def right(result):
@@ -46,7 +58,8 @@ def cell(row, engine, marks):
         marks.append("%s, %s: its outputs differ by %.3g tolerances" % (row["network"], OTHERS.get(engine, engine),
                                                                       r["error_over_tolerance"]))
     if at_work(r) != row["threads"]:
-        marks.append("%s, %s: %d at work, not %d threads" % (row["network"], OTHERS.get(engine, engine), at_work(r), row["threads"]))
+        marks.append("%s, %s: %d at work, not %d threads" % (row["network"], OTHERS.get(engine, engine), at_work(r),
+                                                             row["threads"]))
     return text
 
 
@@ -73,9 +86,9 @@ def of_all(rows, field):
 
 
 def verdict(rows):
-    rivals = [min((row["engines"][e]["over_korch"][0] for e in OTHERS if has_ratio(row, e) and right(row["engines"][e])), default=None)
+    ratios = [[row["engines"][e]["over_korch"][0] for e in OTHERS if has_ratio(row, e) and right(row["engines"][e])]
               for row in rows]
-    rivals = [ratio for ratio in rivals if ratio is not None]
+    rivals = [min(of_row) for of_row in ratios if of_row]
     first = sum(fastest(row) == "korch" for row in rows)
     text = "korch is the fastest in %d of %d" % (first, len(rows))
     if rivals:
@@ -92,7 +105,8 @@ def section(rows, marks):
     noisy = ["%s (%.2f)" % (row["network"], row["others_cores"]) for row in rows if row["others_cores"] > NOISY_CORES]
     lines = [*table(rows, marks), "", *wrapped(verdict(rows))]
     if noisy:
-        lines += ["", *wrapped("Not quiet: other programs used more than %g cores beside %s." % (NOISY_CORES, ", ".join(noisy)))]
+        lines += ["", *wrapped("Not quiet: other programs used more than %g cores beside %s." % (
+            NOISY_CORES, ", ".join(noisy)))]
     return lines
 
 
@@ -107,21 +121,13 @@ def page(rows, chart):
     lines += ["", "```", *sorted({row["command"] for row in rows}), "```", ""]
     if any(row["no_measure"] for row in rows):
         lines += ["**A trial: korch planned without measuring.**", ""]
-    lines += wrapped("Median in milliseconds, then the ratio: time of the engine over korch's of the same round, median [95 %]; above 1 korch is "
-                     "faster. Bold: the fastest. Every engine computes in float32 (OpenVINO by its precision hint) with as many threads as "
-                     "korch, counted while it ran; Inductor has freezing on. Outputs are compared with ONNX Runtime's, and its own with the "
-                     "reference: \"wrong\" is beyond 20 times what float32 rounding does to the network (or 1e-5 of the output's spread).")
-    lines += ["", *wrapped("One process per engine, alternated round by round in changing order: in one process they would share floating-point "
-                     "modes, allocators and OpenMP settings, and neither threads nor a crash could be told apart. Before a timed run an "
-                     "engine runs for %s." % "20 ms or once")]
-    lines += ["", *wrapped("† PyTorch's module is converted from the ONNX file, as PyPI has none; other bundled networks are torchvision's or "
-                     "transformers' modules with the file's weights. torchvision's own networks have random weights and are exported by "
-                     "torch.onnx.")]
+    for paragraph in EXPLANATION:
+        lines += [*wrapped(paragraph), ""]
     if quiet:
-        lines += ["", "![Speed-up of korch by network](%s)" % chart, "", *section(quiet, marks)]
+        lines += ["![Speed-up of korch by network](%s)" % chart, "", *section(quiet, marks)]
     if disturbed:
-        lines += ["", "## With another program running", "", "A process that computes all the time, at nice 19, beside the engines.", "",
-                  *section(disturbed, marks)]
+        lines += ["", "## With another program running", "", "A process that computes all the time, at nice 19, beside the engines.",
+                  "", *section(disturbed, marks)]
     if marks:
         lines += ["", "Marked:", "", *["- " + mark for mark in marks]]
     return "\n".join(lines) + "\n"
@@ -133,8 +139,9 @@ def draw(rows, path):
     import matplotlib.pyplot as plt
     from matplotlib.ticker import NullLocator, ScalarFormatter
 
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "korch", "font.family": "sans-serif", "font.size": 9,
-                                **{name: INK for name in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")}})
+                                **{name: INK for name in inked}})
     engines = [engine for engine in OTHERS if any(has_ratio(row, engine) for row in rows)]
     height = 0.8 / max(len(engines), 1)
     figure, axes = plt.subplots(figsize=(8, 1.2 + 0.42 * len(rows)))
@@ -142,8 +149,8 @@ def draw(rows, path):
         measured = [(at, row["engines"][engine]["over_korch"]) for at, row in enumerate(rows) if has_ratio(row, engine)]
         at, ratios = [at - 0.4 + (i + 0.5) * height for at, _ in measured], [ratio for _, ratio in measured]
         axes.barh(at, [r[0] - 1 for r in ratios], height, left=1, color=COLOURS[engine], label=OTHERS[engine])
-        axes.errorbar([r[0] for r in ratios], at, xerr=[[r[0] - r[1] for r in ratios], [r[2] - r[0] for r in ratios]], fmt="none",
-                      ecolor=INK, elinewidth=0.8)
+        margins = [[r[0] - r[1] for r in ratios], [r[2] - r[0] for r in ratios]]
+        axes.errorbar([r[0] for r in ratios], at, xerr=margins, fmt="none", ecolor=INK, elinewidth=0.8)
     axes.axvline(1, color=INK, linewidth=0.8)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(ScalarFormatter())

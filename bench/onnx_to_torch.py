@@ -39,7 +39,9 @@ class Builder:
         flat = [x for arg in args for x in (arg if isinstance(arg, list) else [arg]) if isinstance(x, Value)]
         result = function(*mapped(list(args), lambda v: v.tensor), **named)
         live = [v for v in flat if v.node is not None and v.node.op != "get_attr"]
-        return Value(result, self.graph.call_function(function, tuple(mapped(list(args), self.node_of)), named) if live else None)
+        if not live:
+            return Value(result)
+        return Value(result, self.graph.call_function(function, tuple(mapped(list(args), self.node_of)), named))
 
 
 def numbers(value):
@@ -78,7 +80,8 @@ def conv(b, a, x, w, bias=None):
 
 def max_pool(b, a, x):
     x, padding = window(b, x, a, -math.inf)
-    return b(F.max_pool2d, x, a["kernel_shape"], stride=a.get("strides", 1), padding=padding, ceil_mode=bool(a.get("ceil_mode", 0)))
+    return b(F.max_pool2d, x, a["kernel_shape"], stride=a.get("strides", 1), padding=padding,
+             ceil_mode=bool(a.get("ceil_mode", 0)))
 
 
 def gemm(b, a, x, w, c=None):
@@ -187,7 +190,8 @@ OPERATORS = {
     "GlobalAveragePool": lambda b, a, x: b(F.adaptive_avg_pool2d, x, 1),
     "ReduceMean": lambda b, a, x, axes=None: b(torch.mean, x, axes_of(a, axes), bool(a.get("keepdims", 1))),
     "InstanceNormalization": lambda b, a, x, w, c: b(F.instance_norm, x, None, None, w, c, True, 0.1, a.get("epsilon", 1e-5)),
-    "Pad": lambda b, a, x, pads, value=None: padded(b, x, numbers(pads), numbers(value) if value else 0.0, a.get("mode", "constant")),
+    "Pad": lambda b, a, x, pads, value=None: padded(b, x, numbers(pads), numbers(value) if value else 0.0,
+                                                    a.get("mode", "constant")),
     "Shape": lambda b, a, x: Value(torch.tensor(x.tensor.shape)),
     "ConstantOfShape": lambda b, a, shape: Value(torch.full(numbers(shape), a["value"].item() if "value" in a else 0.0,
                                                             dtype=a["value"].dtype if "value" in a else torch.float32)),

@@ -1,6 +1,6 @@
-"""PyTorch modules for the comparisons: torchvision's and transformers' architectures with random weights, and the bundled networks.
+"""PyTorch modules for the comparisons: architectures of PyPI with random weights, and the bundled networks.
 
-A bundled network (models/) has the module that PyPI has, with the weights of its ONNX file, or else one converted from that file.
+A bundled network (models/) has the module that PyPI has, with the weights of its ONNX file, or else one converted from it.
 """
 import zlib
 
@@ -90,8 +90,8 @@ def bundled_bert():
 def bundled_segformer():
     import transformers
 
-    return Results(transformers.SegformerForSemanticSegmentation(transformers.SegformerConfig(num_labels=150)), ["pixel_values"],
-                   ["logits"])
+    config = transformers.SegformerConfig(num_labels=150)
+    return Results(transformers.SegformerForSemanticSegmentation(config), ["pixel_values"], ["logits"])
 
 
 def bundled_llama():
