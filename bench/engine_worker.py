@@ -90,8 +90,8 @@ class Eager:
         import torch_networks
 
         if job["bundled"]:
-            self.converted = job["convert"] or job["network"] not in torch_networks.BUNDLED
-            self.net, self.inputs = torch_networks.bundled(job["network"], job["onnx"], feeds, job["convert"])
+            self.converted = job["network"] not in torch_networks.BUNDLED
+            self.net, self.inputs = torch_networks.bundled(job["network"], job["onnx"], feeds)
         else:
             self.net = torch_networks.made(job["network"])[0]
             self.inputs = tuple(torch.from_numpy(array) for array in feeds.values())

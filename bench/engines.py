@@ -125,7 +125,7 @@ class Worker:
         return answer[1] if answer else None
 
     def close(self):
-        if not self.failed:
+        with contextlib.suppress(BrokenPipeError):
             self.pipe.send(("end", 0))
         self.process.join(20)
         self.process.kill()
@@ -208,7 +208,7 @@ def compare(network, args):
     names = graph_names(onnx)
     so, compile_s = compiled(network, onnx, args)
     job = {"network": network, "bundled": network in MODELS, "onnx": onnx, "inputs": folder, "so": so, "threads": args.threads,
-           "input_names": names[0], "output_names": names[1], "convert": args.convert}
+           "input_names": names[0], "output_names": names[1]}
     workers = {}
     beside = subprocess.Popen(["nice", "-n", "19", "sh", "-c", "while :; do :; done"]) if args.disturb else None
     try:
@@ -317,7 +317,6 @@ def main():
     p.add_argument("--disturb", action="store_true", help="a process that computes all the time, at nice 19, beside it")
     p.add_argument("--again", action="store_true", help="also networks that are in the JSON file")
     p.add_argument("--anyway", action="store_true", help="also on a busy machine; the page says so")
-    p.add_argument("--convert", action="store_true", help="bundled networks' PyTorch modules from the files, all of them")
     p.add_argument("--no-measure", action="store_true", help="to try the program: korch plans without measuring")
     p.add_argument("--page", action="store_true", help="only write the page and the chart from the JSON file")
     args = p.parse_args()
@@ -357,4 +356,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)  # what was measured is in the file

@@ -43,10 +43,11 @@ def at_work(result):
 
 def cell(row, engine, marks):
     r = row["engines"].get(engine)
+    who = "%s%s, %s" % (row["network"], " beside another program" if row["disturb"] else "", OTHERS.get(engine, engine))
     if r is None:
         return "—"
     if "failed" in r:
-        marks.append("%s, %s: %s" % (row["network"], OTHERS.get(engine, engine), r["failed"]))
+        marks.append("%s: %s" % (who, r["failed"]))
         return "fails"
     text = "%.2f" % r["ms"][0]
     if fastest(row) == engine:
@@ -55,11 +56,9 @@ def cell(row, engine, marks):
         text += ", %.2f [%.2f, %.2f]" % tuple(r["over_korch"])
     if not right(r):
         text += " **wrong**"
-        marks.append("%s, %s: its outputs differ by %.3g tolerances" % (row["network"], OTHERS.get(engine, engine),
-                                                                      r["error_over_tolerance"]))
+        marks.append("%s: its outputs differ by %.3g tolerances" % (who, r["error_over_tolerance"]))
     if at_work(r) != row["threads"]:
-        marks.append("%s, %s: %d at work, not %d threads" % (row["network"], OTHERS.get(engine, engine), at_work(r),
-                                                             row["threads"]))
+        marks.append("%s: %d at work, not %d threads" % (who, at_work(r), row["threads"]))
     return text
 
 

@@ -174,10 +174,10 @@ def take_weights(net, inputs, path):
         raise ValueError("%d weights of the file have no place, the first of shape %s" % (len(weights), list(weights[0].shape)))
 
 
-def bundled(name, path, example, convert):
-    """The module of a bundled network and its inputs; `convert`: from its file, though PyPI has the module."""
+def bundled(name, path, example):
+    """The module of the bundled network in the file `path`, and its inputs; `example`: input name -> array."""
     inputs = tuple(torch.from_numpy(array) for array in example.values())
-    if convert or name not in BUNDLED:
+    if name not in BUNDLED:
         from onnx_to_torch import module_of
 
         return module_of(path, example), inputs
