@@ -420,6 +420,86 @@ TEST(Rules, WhatDominatesTakesItsPlace) {
   }
 }
 
+// What does the work of several ONNX nodes names all of them.
+TEST(Rules, WhatIsAddedStemsFromAllThatItCovers) {
+  const auto expect = [](const std::string& rule, const std::string& wanted, const std::string& nodes) {
+    const Rewritten rewritten =
+        add_alternatives(parse_graph("graph {\n" + nodes + "output %y \"y\"\n}"), {.only = {rule}});
+    EXPECT_NE(print(rewritten.graph).find(wanted), std::string::npos) << rule << ": no " << wanted << " in\n"
+                                                                      << print(rewritten.graph);
+  };
+  const std::string softmax = R"(
+  %w.1 = ReduceMax(%s) {axes=[2]} @ "softmax"
+  %w.2 = Sub(%s, %w.1) @ "softmax"
+  %w.3 = Exp(%w.2) @ "softmax"
+  %w.4 = ReduceSum(%w.3) {axes=[2]} @ "softmax"
+  %w = Div(%w.3, %w.4) @ "softmax"
+  %y = MatMul(%w, %v) @ "mix"
+)";
+  expect("online_attention", R"(, %v, %m) @ "mix", "scores", "scale", "mask", "softmax")", R"(
+  input %q : f32[4x512x8] "q"
+  input %k : f32[4x512x8] "k"
+  input %v : f32[4x512x8] "v"
+  input %m : f32[512x512] "m"
+  %c = Constant() {value=[0.125]} : f32[]
+  %p = MatMul(%q, %k) {transpose_b=true} @ "scores"
+  %f = Mul(%p, %c) @ "scale"
+  %s = Add(%f, %m) @ "mask")" + softmax);
+  expect("factor_after_matmul", R"(%w.4) @ "mix", "softmax")", R"(
+  input %s : f32[4x16x16] "s"
+  input %v : f32[4x16x8] "v")" + softmax);
+  expect("factor_into_constant", R"(@ "scale", "linear")", R"(
+  input %x : f32[2x3] "x"
+  %c = Constant() {value=[0.125]} : f32[]
+  %a = Constant() {splat=2} : f32[3x4]
+  %p = MatMul(%x, %a) @ "linear"
+  %y = Mul(%p, %c) @ "scale"
+)");
+  expect("tanh_of_softplus", R"(@ "tanh", "softplus")", R"(
+  input %x : f32[8] "x"
+  %s = Softplus(%x) @ "softplus"
+  %y = Tanh(%s) @ "tanh"
+)");
+  expect("merge_linear", R"(@ "first", "second")", R"(
+  input %x : f32[2x3] "x"
+  %a = Constant() {splat=2} : f32[3x4]
+  %b = Constant() {splat=3} : f32[3x4]
+  %p = MatMul(%x, %a) @ "first"
+  %q = MatMul(%x, %b) @ "second"
+  %y = Div(%p, %q) @ "ratio"
+)");
+  expect("compose_constant_matmuls", R"(@ "outer", "inner")", R"(
+  input %x : f32[8x2] "x"
+  %a = Constant() {splat=2} : f32[2x8]
+  %b = Constant() {splat=3} : f32[8x2]
+  %p = MatMul(%x, %a) @ "inner"
+  %y = MatMul(%p, %b) @ "outer"
+)");
+  expect("vector_before_linear", R"(@ "linear", "scale")", R"(
+  input %x : f32[2x3] "x"
+  %c = Constant() {value=[1,2,3]} : f32[3]
+  %a = Constant() {splat=2} : f32[3x4]
+  %s = Mul(%x, %c) @ "scale"
+  %y = MatMul(%s, %a) @ "linear"
+)");
+  expect("factors_after_linear", R"(@ "scale", "linear", "bias")", R"(
+  input %x : f32[2x3] "x"
+  %c = Constant() {value=[1,2,3,4]} : f32[4]
+  %d = Constant() {value=[5,6,7,8]} : f32[4]
+  %a = Constant() {splat=2} : f32[3x4]
+  %p = MatMul(%x, %a) @ "linear"
+  %s = Add(%p, %d) @ "bias"
+  %y = Mul(%s, %c) @ "scale"
+)");
+  expect("constants_together", R"(@ "outer", "inner")", R"(
+  input %x : f32[3] "x"
+  %c = Constant() {value=[1,2,3]} : f32[3]
+  %d = Constant() {value=[4,5,6]} : f32[3]
+  %s = Add(%x, %c) @ "inner"
+  %y = Add(%s, %d) @ "outer"
+)");
+}
+
 // Constants that alternatives need are computed, so that they cost nothing at run time.
 TEST(Rules, ConstantsAreFolded) {
   for (const auto& [name, make] : instances()) {

@@ -5,8 +5,10 @@ namespace korch::rules {
 
 void tanh_of_softplus(Rewriter& r, NodeId id) {
   const Node tanh = r.node(id);
-  if (const std::optional<Node> softplus = r.producer(tanh.inputs[0], Op::Softplus))
-    r.equate(tanh.outputs[0], r.emit(Op::TanhSoftplus, {softplus->inputs[0]}));
+  const std::optional<Node> softplus = r.producer(tanh.inputs[0], Op::Softplus);
+  if (!softplus) return;
+  r.covers({*softplus});
+  r.equate(tanh.outputs[0], r.emit(Op::TanhSoftplus, {softplus->inputs[0]}));
 }
 
 }  // namespace korch::rules

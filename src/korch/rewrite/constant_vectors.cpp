@@ -144,6 +144,7 @@ void vector_before_linear(Rewriter& r, NodeId id) {
   const auto readers = v ? linear_readers(r, x, axis) : std::nullopt;
   const bool is_term = v && (v->op == Op::Add || v->op == Op::Sub);
   if (!readers || (is_term && !can_take_term(r, x, v->x, *readers))) return;
+  r.covers({r.node(r.graph().value(x).producers[0])});
   const ValueId input = r.reshape(v->x, r.shape(linear.inputs[0]));
   const ValueId weights = linear.inputs[1];
   if (is_term) {
@@ -167,6 +168,7 @@ void factors_after_linear(Rewriter& r, NodeId id) {
       const std::optional<Features> features = features_of(r, linear);
       if (!features || features->of_output != axis) return std::nullopt;
       const ValueId weights = linear.inputs[1];
+      r.covers({linear});
       const ValueId factors = along(r, v->vector, r.rank(weights), features->of_weights);
       return r.emit(linear.op, linear.attrs, {linear.inputs[0], r.emit(v->op, {weights, factors})});
     };
@@ -177,6 +179,7 @@ void factors_after_linear(Rewriter& r, NodeId id) {
     const std::optional<WithVector> bias = with_vector(r, r.node(r.graph().value(v->x).producers[0]), axis);
     if (!bias || (bias->op != Op::Add && bias->op != Op::Sub)) continue;
     if (const std::optional<ValueId> product = scaled(bias->x)) {
+      r.covers({r.node(r.graph().value(v->x).producers[0])});
       r.equate(scaling.outputs[0],
                r.emit(bias->op,
                       {*product,
@@ -201,6 +204,7 @@ void constants_together(Rewriter& r, NodeId id) {
       if (outer.op == Op::Mul &&
           !(are_harmless_factors(r, first, false) && are_harmless_factors(r, second, false)))
         return;
+      r.covers({*inner});
       const ValueId both = r.emit(outer.op, {first, second});
       if (r.elements(both) > std::max(r.elements(first), r.elements(second))) return;
       r.equate(outer.outputs[0], r.emit(outer.op, {x, both}));

@@ -177,6 +177,7 @@ void compose_constant_matmuls(Rewriter& r, NodeId id) {
   const int64_t j = r.shape(inner->inputs[1])[by_inner.transpose_b ? 0 : 1];
   const int64_t n = r.shape(outer.outputs[0]).back();
   if (k * n >= k * j + j * n) return;
+  r.covers({*inner});
   // (x A) B = x (A B); A may be stored transposed, and so must A B be then: B^T A^T.
   const ValueId product =
       by_inner.transpose_b

@@ -138,6 +138,7 @@ class MergedChain {
       if (!next.empty() && (user.op != next[0].op || user.attrs != next[0].attrs)) return false;
       next.push_back(user);
     }
+    r_.covers(next);
     if (next[0].inputs.size() == 1) {
       merged_ = r_.emit(next[0].op, next[0].attrs, {merged_});
     } else {
@@ -178,11 +179,13 @@ void merge_linear(Rewriter& r, NodeId id) {
     a[static_cast<size_t>(features->of_weights)] = b[static_cast<size_t>(features->of_weights)];
     return a == b;
   };
+  std::vector<Node> all;
   std::vector<ValueId> weights, parts;
   for (NodeId user : r.users(first.inputs[0])) {
     const Node node = r.node(user);
     if (!mergeable(node)) continue;
     if (user < id) return;  // done for the first of them
+    all.push_back(node);
     weights.push_back(node.inputs[1]);
     parts.push_back(node.outputs[0]);
   }
@@ -190,6 +193,7 @@ void merge_linear(Rewriter& r, NodeId id) {
     return r.shape(part)[static_cast<size_t>(features->of_output)] <= kFewFeatures;
   });
   if (parts.size() < 2 || !small) return;
+  r.covers(all);
   const ValueId merged =
       r.emit(first.op, first.attrs, {first.inputs[0], r.concat(weights, features->of_weights)});
   MergedChain(r, parts, merged, features->of_output).run();

@@ -229,6 +229,12 @@ void Rewriter::begin(const char* rule, NodeId node, bool dominates) {
   base_name_ = name.substr(0, name.find('~'));  // of what stood there before any rule
 }
 
+void Rewriter::covers(const std::vector<Node>& nodes) {
+  for (const Node& node : nodes)
+    for (const std::string& origin : node.origins)
+      if (std::count(origins_.begin(), origins_.end(), origin) == 0) origins_.push_back(origin);
+}
+
 bool Rewriter::grew() {
   return std::exchange(grew_, false);
 }

@@ -53,6 +53,9 @@ class Rewriter {
   ValueId concat(std::vector<ValueId> parts, int64_t axis);
   ValueId scalar(double value);  // float32
 
+  // What is emitted next does the work of these nodes too, besides that of the rule's own: it stems from the
+  // same ONNX nodes.
+  void covers(const std::vector<Node>& nodes);
   // `other` computes the same as `value`; it becomes an alternative.
   void equate(ValueId value, ValueId other);
 

@@ -21,6 +21,7 @@ std::optional<ValueId> scaled(Rewriter& r, ValueId value, ValueId factor, int de
     if (!moved) return std::nullopt;
     std::vector<ValueId> inputs = node.inputs;
     inputs[operand] = *moved;
+    r.covers({node});
     return r.emit(node.op, node.attrs, inputs);
   };
   switch (node.op) {
@@ -39,7 +40,9 @@ std::optional<ValueId> scaled(Rewriter& r, ValueId value, ValueId factor, int de
     case Op::Sub: {
       const std::optional<ValueId> a = scaled(r, node.inputs[0], factor, depth + 1);
       const std::optional<ValueId> b = a ? scaled(r, node.inputs[1], factor, depth + 1) : std::nullopt;
-      return b ? std::optional(r.emit(node.op, {*a, *b})) : std::nullopt;
+      if (!b) return std::nullopt;
+      r.covers({node});
+      return r.emit(node.op, {*a, *b});
     }
     default:
       return std::nullopt;
@@ -101,7 +104,9 @@ void factor_after_matmul(Rewriter& r, NodeId id) {
         }
         std::vector<ValueId> inputs = matmul.inputs;
         inputs[operand] = rest;
-        r.equate(matmul.outputs[0], r.emit(op, {r.emit(Op::MatMul, attrs, inputs), factor}));
+        const ValueId product = r.emit(Op::MatMul, attrs, inputs);
+        r.covers({*scaling});
+        r.equate(matmul.outputs[0], r.emit(op, {product, factor}));
         return;
       }
     }
