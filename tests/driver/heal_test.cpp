@@ -61,13 +61,17 @@ class Heal : public ::testing::Test {
     return plan.kernels[plan.steps.at(step).kernel];
   }
 
-  // From now on the database holds an object for this kernel that only returns `code`.
-  void spoil(const Kernel& kernel, int code) {
+  static std::string source_that_returns(const Kernel& kernel, int code) {
     std::string source;
     for (const KernelPhase& phase : kernel.phases)
       source += "extern \"C\" int " + phase.symbol + "(const void*, long, long) { return " +
                 std::to_string(code) + "; }\n";
-    Result<std::string> object = compile_object(source, isa());
+    return source;
+  }
+
+  // From now on the database holds an object for this kernel that only returns `code`.
+  void spoil(const Kernel& kernel, int code) {
+    Result<std::string> object = compile_object(source_that_returns(kernel, code), isa());
     ASSERT_TRUE(object.ok());
     Database(options_.database_path)
         .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
@@ -87,6 +91,16 @@ class Heal : public ::testing::Test {
 
   std::string reproducer(const Kernel& kernel) const {
     return path("m.so.struck/" + kernel.key().hex().substr(0, 12));
+  }
+
+  // The exit code of `sh run.sh` and what it prints.
+  std::pair<int, std::string> run_reproducer(const Kernel& kernel) const {
+    const std::string command = "cd '" + reproducer(kernel) + "' && sh run.sh 2>&1";
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return {-1, ""};
+    std::array<char, 4096> text{};
+    const size_t length = fread(text.data(), 1, text.size(), pipe);
+    return {WEXITSTATUS(pclose(pipe)), std::string(text.data(), length)};
   }
 
   static Isa isa() { return detect_target("native", 2).isa; }
@@ -177,22 +191,35 @@ TEST_F(Heal, WithoutAnotherKernelThereIsNoPlan) {
 }
 
 // The reproducer of a kernel whose source is right shows that it is: arguments and launch are what they were.
+// Of another source it says that it is wrong.
 TEST_F(Heal, ReproducersRun) {
   if (std::system("clang++-19 --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no clang++-19";
   const Graph graph = network();
   const Kernel kernel = chosen_kernel(graph, 1);
   spoil(kernel, 0);
   compile(graph);
-  const std::string command = "cd '" + reproducer(kernel) + "' && sh run.sh 2>&1";
-  FILE* pipe = popen(command.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::array<char, 4096> text{};
-  const size_t length = fread(text.data(), 1, text.size() - 1, pipe);
-  EXPECT_EQ(pclose(pipe), 0) << text.data();
+  const auto [code, text] = run_reproducer(kernel);
+  EXPECT_EQ(code, 0) << text;
   double difference = 1;
-  ASSERT_EQ(std::sscanf(text.data(), "output 0: largest difference %lf", &difference), 1)
-      << std::string(text.data(), length);
+  ASSERT_EQ(std::sscanf(text.c_str(), "output 0: largest difference %lf", &difference), 1) << text;
   EXPECT_LT(difference, 1e-5);
+  EXPECT_NE(text.find(": right\n"), std::string::npos) << text;
+
+  write_file(reproducer(kernel) + "/kernel.cpp", source_that_returns(kernel, 0));
+  const auto [code_of_wrong, text_of_wrong] = run_reproducer(kernel);
+  EXPECT_EQ(code_of_wrong, 1) << text_of_wrong;
+  EXPECT_NE(text_of_wrong.find(": wrong\n"), std::string::npos) << text_of_wrong;
+}
+
+TEST_F(Heal, ReproducersWithoutArgumentsOnlyCompile) {
+  if (std::system("clang++-19 --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no clang++-19";
+  const Graph graph = network();
+  const Kernel kernel = chosen_kernel(graph, 1);
+  spoil(kernel, 99);
+  compile(graph);
+  const auto [code, text] = run_reproducer(kernel);
+  EXPECT_EQ(code, 2) << text;
+  EXPECT_EQ(text, "compiled; the arguments were not kept\n");
 }
 
 // A library that refuses what the plan asks of it; the plan and the message stand for the executable.

@@ -22,6 +22,39 @@ std::string about(const FaultyKernel& faulty) {
   return text;
 }
 
+// The type of C++ that values are compared in.
+const char* cpp_type(DType type) {
+  switch (type) {
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::f16:
+      return "_Float16";
+    case DType::bf16:
+      return "__bf16";
+    case DType::i8:
+      return "int8_t";
+    case DType::i16:
+      return "int16_t";
+    case DType::i32:
+      return "int32_t";
+    case DType::i64:
+      return "int64_t";
+    case DType::u8:
+      return "uint8_t";
+    case DType::u16:
+      return "uint16_t";
+    case DType::u32:
+      return "uint32_t";
+    case DType::u64:
+      return "uint64_t";
+    case DType::bool_:
+      return "uint8_t";
+  }
+  __builtin_unreachable();
+}
+
 // Runs the phases on one thread, slice after slice.
 std::string harness(const FaultyKernel& faulty) {
   const Kernel& kernel = faulty.kernel;
@@ -45,11 +78,10 @@ std::string harness(const FaultyKernel& faulty) {
                             phase.symbol);
   }
   for (size_t i = 0; i < data.got.size(); ++i)
-    checks += fmt::format("  compare<{}>({}, args[{}], \"expected_{}.bin\", {});\n",
-                          faulty.output_types[i].dtype == DType::f32   ? "float"
-                          : faulty.output_types[i].dtype == DType::f64 ? "double"
-                                                                       : "unsigned char",
-                          i, data.inputs.size() + data.constants.size() + i, i, data.got[i].size());
+    checks += fmt::format(
+        "  right &= compare<{}>({}, args[{}], content(\"expected_{}.bin\"), "
+        "content(\"allowed_{}.bin\"));\n",
+        cpp_type(faulty.output_types[i].dtype), i, data.inputs.size() + data.constants.size() + i, i, i);
   return fmt::format(R"(// Compares the kernel's results with what they should be.
 #include <cmath>
 #include <cstdint>
@@ -87,25 +119,36 @@ static int failed(int code) {{
   std::printf("the kernel returns %d\n", code);
   return 1;
 }}
+// Says where the difference is the largest multiple of what is allowed, and whether it is allowed.
 template <typename T>
-static void compare(int output, const void* memory, const char* file, size_t bytes) {{
-  const std::string wanted = content(file);
+static bool compare(int output, const void* memory, const std::string& wanted, const std::string& tolerance) {{
   const T* a = reinterpret_cast<const T*>(wanted.data());
   const T* b = static_cast<const T*>(memory);
-  double largest = 0;
+  const float* allowed = reinterpret_cast<const float*>(tolerance.data());
+  double worst = -1, largest = 0;
   size_t at = 0;
-  for (size_t i = 0; i < bytes / sizeof(T); ++i) {{
-    const double difference = std::fabs(double(a[i]) - double(b[i]));
-    if (difference > largest || std::isnan(difference)) largest = difference, at = i;
+  for (size_t i = 0; i < wanted.size() / sizeof(T); ++i) {{
+    const double x = double(a[i]), y = double(b[i]);
+    if (std::isinf(allowed[i])) continue;
+    const bool same = a[i] == b[i] || (std::isnan(x) && std::isnan(y));
+    const double difference = same                                   ? 0
+                              : std::isfinite(x) && std::isfinite(y) ? std::fabs(x - y)
+                                                                     : INFINITY;
+    const double share = same ? 0 : allowed[i] > 0 ? difference / allowed[i] : INFINITY;
+    if (share > worst) worst = share, largest = difference, at = i;
   }}
-  std::printf("output %d: largest difference %g, at element %zu in memory: %g instead of %g\n", output,
-              largest, at, double(b[at]), double(a[at]));
+  if (worst < 0) return true;
+  std::printf("output %d: largest difference %g, at element %zu in memory: %g instead of %g, allowed %g: %s\n",
+              output, largest, at, double(b[at]), double(a[at]), allowed[at], worst <= 1 ? "right" : "wrong");
+  return worst <= 1;
 }}
 
 int main() {{
   std::vector<void*> args;
 {}  korch_kernel_context context{{args.data(), zeros({}), nullptr, 0}};
-{}{}}}
+{}  bool right = true;
+{}  return right ? 0 : 1;
+}}
 )",
                      declarations, loads, kernel.scratch_bytes, launches, checks);
 }
@@ -120,17 +163,20 @@ void write_reproducer(const FaultyKernel& faulty, Isa isa, const std::string& fo
   write("about.txt", about(faulty));
   if (faulty.kernel.source.empty()) return;
   write("kernel.cpp", faulty.kernel.source);
+  std::string script = fmt::format("set -e\n{} kernel.cpp -o kernel.o\n", compile_command(isa));
+  if (faulty.data.expected.empty()) {
+    write("run.sh", script + "echo \"compiled; the arguments were not kept\"\nexit 2\n");
+    return;
+  }
   write("main.cpp", harness(faulty));
-  write("run.sh",
-        fmt::format("set -e\n{} kernel.cpp -o kernel.o\nclang++-19 -std=c++20 -O1 main.cpp kernel.o "
-                    "-o reproducer\n./reproducer\n",
-                    compile_command(isa)));
+  write("run.sh", script + "clang++-19 -std=c++20 -O1 main.cpp kernel.o -o reproducer\n./reproducer\n");
   const auto write_all = [&](const char* what, const std::vector<std::string>& items) {
     for (size_t i = 0; i < items.size(); ++i) write(fmt::format("{}_{}.bin", what, i), items[i]);
   };
   write_all("input", faulty.data.inputs);
   write_all("constant", faulty.data.constants);
   write_all("expected", faulty.data.expected);
+  write_all("allowed", faulty.data.allowed);
   write_all("got", faulty.data.got);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "korch/fission/fission.h"
@@ -57,6 +58,16 @@ std::string bytes_of(const PlanTensor& tensor, const HostTensor& values) {
   std::string bytes(static_cast<size_t>(physical_bytes(tensor.type, tensor.layout)), '\0');
   write_tensor(tensor, values, bytes.data());
   return bytes;
+}
+
+std::string allowed_of(const PlanTensor& tensor, const Tolerance& tolerance) {
+  const auto places =
+      static_cast<size_t>(physical_bytes(tensor.type, tensor.layout)) / size_bytes(tensor.type.dtype);
+  std::vector<float> allowed(places, std::numeric_limits<float>::infinity());
+  for_each_place(tensor, [&](int64_t element, int64_t place) {
+    if (tolerance.is_judged(element)) allowed[place] = static_cast<float>(tolerance.allowed(element));
+  });
+  return {reinterpret_cast<const char*>(allowed.data()), allowed.size() * sizeof(float)};
 }
 
 class Bisector {
@@ -147,6 +158,7 @@ class Bisector {
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       const PlanTensor& tensor = plan_.tensors[step.outputs[i]];
       data.expected.push_back(bytes_of(tensor, reference(tensor).exact()));
+      data.allowed.push_back(allowed_of(tensor, reference(tensor)));
       data.got.push_back(bytes_of(tensor, got[i]));
     }
     return data;

@@ -12,9 +12,10 @@
 
 namespace korch {
 
-// What a kernel was given and made of it, as bytes in the layouts of the plan.
+// What a kernel was given and made of it, as bytes in the layouts of the plan. `allowed`: of each output,
+// what each of its elements may be off by, as float32; infinite where nothing is judged.
 struct StepData {
-  std::vector<std::string> inputs, constants, expected, got;
+  std::vector<std::string> inputs, constants, expected, allowed, got;
 };
 
 struct StepDeviation {

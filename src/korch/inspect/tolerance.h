@@ -38,7 +38,7 @@ std::string to_string(const Deviation& deviation);
 
 class Tolerance {
  public:
-  static constexpr double kNoiseFactor = 20;  // DESIGN: 20 x the float32 rounding noise of the network itself
+  static constexpr double kNoiseFactor = 20;  // what `standard` allows (docs/design/inspect.md, "Tolerance")
   // A value that a ReLU keeps at zero in every run may leave zero in the executable, with whatever noise the
   // tensor has elsewhere: the tails of a normal distribution over a million elements reach five deviations.
   static constexpr double kTensorFactor = 5;
@@ -56,6 +56,7 @@ class Tolerance {
 
   double noise(int64_t element) const;
   double allowed(int64_t element) const;
+  bool is_judged(int64_t element) const { return unjudged_.count(element) == 0; }
   Deviation compare(const HostTensor& got) const;
   const HostTensor& exact() const { return exact_; }  // in the Value's own type
 

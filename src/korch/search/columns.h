@@ -51,7 +51,7 @@ struct ColumnOptions {
 };
 
 // `candidates` decides the strategy: all of them, greedy groups, or single primitives. Costs are lower bounds
-// from `peaks` (DESIGN: launch + max(bytes / bandwidth, flops / peak)), unmeasured; views cost nothing.
+// from `peaks` (docs/design/search.md, "Columns"), unmeasured; views cost nothing.
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
                       const Peaks& peaks, const ColumnOptions& options = {});
 
