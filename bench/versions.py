@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Two versions of korch against each other: each compiles every network, the executables run interleaved in one process.
 
-    bench/versions.py --before BUILD/tools/korch [--after BUILD/tools/korch] [--models a,b] [--threads 2]
+    bench/setup
+    build/bench-venv/bin/python bench/versions.py --before BUILD/tools/korch [--after BUILD/tools/korch] [--models a,b]
 
 Ratio: time of before / time of after, median of the rounds, with its 95 % interval; above 1 the newer one is faster. The last
-line is the geometric mean. --disturb runs a process beside it that computes all the time, at nice 19. Needs numpy.
+line is the geometric mean. --disturb runs a process beside it that computes all the time, at nice 19.
 """
 import argparse
 import json
