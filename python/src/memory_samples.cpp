@@ -34,10 +34,14 @@ MemorySamples::MemorySamples(const std::vector<std::pair<uintptr_t, size_t>>& re
 }
 
 std::vector<size_t> MemorySamples::changed() const {
+  constexpr size_t kAhead = 32;  // misses under way at a time
   std::vector<size_t> result;
-  for (const Sample& sample : samples_)
+  for (size_t i = 0; i < samples_.size(); ++i) {
+    if (i + kAhead < samples_.size()) __builtin_prefetch(samples_[i + kAhead].at);
+    const Sample& sample = samples_[i];
     if (read(sample.at, sample.size_bytes) != sample.was && (result.empty() || result.back() != sample.region))
       result.push_back(sample.region);
+  }
   return result;
 }
 
