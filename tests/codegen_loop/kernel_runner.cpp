@@ -16,6 +16,7 @@
 #include "korch/ir/text.h"
 #include "korch/runtime/abi.h"
 #include "offsets.h"
+#include "tile_graph_check.h"
 
 namespace korch::testing {
 namespace {
@@ -173,6 +174,7 @@ int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, 
           ADD_FAILURE() << what << ": " << kernel.refusal().detail << "\n" << print(graph);
         continue;
       }
+      check_tile_graph(graph, candidate, way, target, inputs, expected, options.tolerance, what);
       const RunResult result = run_kernel(graph, candidate, kernel.value(), way, target, inputs);
       EXPECT_EQ(result.status, 0) << what;
       for (size_t i = 0; i < result.outputs.size(); ++i)

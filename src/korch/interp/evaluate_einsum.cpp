@@ -5,7 +5,7 @@
 #include <string>
 
 #include "korch/interp/evaluate.h"
-#include "korch/interp/scalar_functions.h"
+#include "korch/ir/scalar_functions.h"
 #include "korch/interp/strided.h"
 
 namespace korch {

@@ -1,6 +1,6 @@
 #include "korch/interp/evaluate.h"
 #include "korch/interp/gemm.h"
-#include "korch/interp/scalar_functions.h"
+#include "korch/ir/scalar_functions.h"
 #include "korch/interp/strided.h"
 
 namespace korch {

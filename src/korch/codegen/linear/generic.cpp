@@ -151,13 +151,13 @@ std::string conv_rows(const Problem& p) {
   return text + "\n";
 }
 
-std::string finish_rows(const Problem& p, loop::ValueEmitter& emitter, int lanes) {
+std::string finish_rows(const Problem& p, tile::ValueEmitter& emitter, int lanes) {
   const Shape& shape = type_of(p, p.value).shape;
   const int64_t extent = shape.back();
   if (type_of(p, p.value).dtype != DType::f32)
     return fmt::format("for(int64_t i=0;i<{0};++i)out0[s*{0}+i]=acc[i];\n", extent);
   auto part = [&](int width) {
-    loop::Block block{
+    tile::Block block{
         .vector_variable = width > 1 ? "i" : "", .lanes = width, .count = "", .code = "", .indent = "  "};
     Coords at;
     for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
@@ -195,7 +195,7 @@ Result<Kernel> generate_linear_generic(const Graph& graph, const Candidate& cand
   const Result<Problem> problem = generic_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   const Problem& p = problem.value();
-  loop::ValueEmitter emitter(graph, candidate, implementation, target);
+  tile::ValueEmitter emitter(graph, candidate, implementation, target);
   emitter.provide(p.value, [](const std::vector<Index>&) { return std::string("value"); });
   for (ValueId output : candidate.outputs)
     if (const std::string obstacle = emitter.obstacle(output); !obstacle.empty())

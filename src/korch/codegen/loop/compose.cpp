@@ -5,7 +5,7 @@
 
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 constexpr int64_t kUnrolledWindow = 32;  // larger windows loop over their rows; the text would grow too long
@@ -379,4 +379,4 @@ int Composer::window(const Node& node, const std::vector<Index>& coords) {
   return result;
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "korch/candidate/candidate.h"
-#include "korch/codegen/loop/expr.h"
+#include "korch/kernel/expr.h"
 #include "korch/codegen/loop/index_formula.h"
 #include "korch/tensor/layout.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 // An argument of the kernel: numbers follow the ABI (inputs, constants, outputs, temporaries).
 struct Argument {
@@ -74,4 +74,4 @@ std::optional<ScalarFn> combine_function(Op op);
 // Elements under one window.
 int64_t window_size(const PoolAttrs& pool);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -11,10 +11,10 @@ namespace korch {
 
 void list_loop(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate,
-                             const Implementation& implementation, const Target& target);
+Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
+                                   const Implementation& implementation, const Target& target);
 
-// The same kernel as CUDA C++ (codegen/loop/print_cuda.h tells its signature and how it uses the workspace).
+// The same kernel as CUDA C++ (codegen/cuda/print_cuda.h tells its signature and how it uses the workspace).
 struct CudaKernel {
   std::string symbol;
   std::string source;           // self-contained

@@ -4,16 +4,16 @@
 
 #include "korch/base/result.h"
 #include "korch/codegen/implementation.h"
-#include "korch/codegen/loop/loop_program.h"
+#include "korch/kernel/tile_graph.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 // Refuses linear and opaque primitives, types without arithmetic, work that no grid avoids repeating
 // (redundant_work) and stages beyond the scratch (scratch_too_large).
-Result<Program> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                       const Target& target);
 
 // The structural part of that, without lowering.
 std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

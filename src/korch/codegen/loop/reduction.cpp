@@ -4,7 +4,7 @@
 
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 struct ReducedAxes {
@@ -33,7 +33,7 @@ int64_t reduced_elements(const Graph& graph, const Node& node) {
   return count;
 }
 
-Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords,
+DraftNest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords,
                     const Domain& reduced, const std::vector<int>& memory_order) {
   const Shape& in = graph.value(node.inputs[0]).type.shape;
   const ReducedAxes axes = reduced_axes(node);
@@ -45,7 +45,7 @@ Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Inde
     extents.push_back(in[axis]);
   }
   const std::vector<Index> inner = unflatten(reduced.flat, extents);
-  NestTarget target;
+  DraftTarget target;
   target.source = node.inputs[0];
   target.coords.resize(in.size());
   for (size_t i = 0; i < order.size(); ++i) target.coords[order[i]] = inner[i];
@@ -53,7 +53,7 @@ Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Inde
     if (!axes.has(axis)) target.coords[axis] = coords[out];
     if (!axes.has(axis) || axes.keepdims) ++out;
   }
-  Nest nest;
+  DraftNest nest;
   nest.kind = NestKind::reduce;
   nest.combine = *combine_function(node.op);
   for (const LoopVariable& variable : reduced.variables)
@@ -67,4 +67,4 @@ Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Inde
   return nest;
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "korch/codegen/loop/domain.h"
-#include "korch/codegen/loop/loop_program.h"
+#include "korch/codegen/loop/draft.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 bool is_reduction(const Node& node);
 int64_t reduced_elements(const Graph& graph, const Node& node);  // that one result combines
@@ -14,7 +14,7 @@ int64_t reduced_elements(const Graph& graph, const Node& node);  // that one res
 // The nest that computes the result's element at `coords` out of all points of `reduced`; the reduced axes
 // lie in `memory_order` (outermost first). Its kept loops and the target's destination are left to the
 // caller.
-Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords,
+DraftNest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords,
                     const Domain& reduced, const std::vector<int>& memory_order);
 
-}  // namespace korch::loop
+}  // namespace korch::tile
