@@ -62,14 +62,12 @@ constexpr const char* kEverything = R"(kernel {
       %2 = %1 if 1 <= i1 <= 3 and 0 <= (i1 + 1) % 3 <= 1 else %0
       out3[i1] <- %2
       segment 0..1 {
-        %0 = f32 -0.5
         out3[0] <- %0
       }
       segment 1..4 {
-        %0 = f32 -0.5
-        %1 = in1[(i1 + 2) / 3]
-        %2 = %1 if 0 <= (i1 + 1) % 3 <= 1 else %0
-        out3[i1] <- %2
+        %3 = in1[(i1 + 2) / 3]
+        %4 = %3 if 0 <= (i1 + 1) % 3 <= 1 else %0
+        out3[i1] <- %4
       }
     }
   }
@@ -88,14 +86,15 @@ TEST(TileText, RefusesWithTheLine) {
   const struct {
     const char *from, *to, *reason;
   } cases[] = {
-      {"in0[i0 * 6 + r0]", "in0[i0 * 6 + r0 + 1]", "line 11: reads 1..24 of in0, which has 24 elements"},
-      {"s1[r1] <- %3", "s1[r1 + 1] <- %3", "line 19: writes 1..6 of s1, which has 6 elements"},
+      {"in0[i0 * 6 + r0]", "in0[i0 * 6 + r0 + 1]", "line 12: reads 1..24 of in0, which has 24 elements"},
+      {"s1[r1] <- %3", "s1[r1 + 1] <- %3", "line 20: writes 1..6 of s1, which has 6 elements"},
       {"out0[i0 * 6 + i1] <- %2", "in0[i0 * 6 + i1] <- %2", "in0 is only read"},
       {"out0[i0 * 6 + i1] <- %2", "out0[i0 * 6] <- %2", "out0 is written again for every i1"},
       {"out0[i0 * 6 + i1] <- %2", "out0[i0 * 5 + i1] <- %2", "element 5 of out0 is written twice"},
       {"phase i0 in 4 {", "phase i0 in 3 {", "element 18 of out0 is not written"},
       {"scratch 192", "scratch 128", "s2 exceeds the scratch"},
-      {"s1: f32[6] at 64", "s1: f32[60] at 64", "s2 lies in another buffer or unaligned"},
+      {"s1: f32[6] at 64", "s1: f32[60] at 64", "s1 exceeds the scratch"},
+      {"s2: f32[1] at 128", "s2: f32[1] at 80", "s2 lies in another buffer or unaligned"},
       {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0)", "line 16: sub takes 2 operands, not 1"},
       {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0, %7)", "line 16: %7 is not defined above"},
       {"%2 = f32 sub(%0, %1)", "%2 = i32 sub(%0, %1)", "i32 sub of f32"},

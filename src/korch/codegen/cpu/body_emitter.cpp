@@ -415,7 +415,7 @@ BodyEmitter::Operand BodyEmitter::emit_guard(const Expr& e, bool vector) {
 BodyEmitter::Operand BodyEmitter::emit_fold(const Expr& e, int node, bool vector) {
   const int lanes = vector ? lanes_ : 1;
   if (vector && !source_.is_vector_function(e.fn, e.type)) return emit_by_lane(node);
-  for (int inner : unconditional_nodes(pool_, {e.args[0]}))
+  for (int inner : pool_.unconditional({e.args[0]}))
     if (pool_.variables(inner).count(e.over.name) == 0) emit(inner);
   const std::string name = accumulator(e.fn, e.type, lanes, false);
   open(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", e.over.name, e.over.extent));
