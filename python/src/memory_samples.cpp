@@ -36,7 +36,8 @@ MemorySamples::MemorySamples(const std::vector<std::pair<uintptr_t, size_t>>& re
 std::vector<size_t> MemorySamples::changed() const {
   std::vector<size_t> result;
   for (const Sample& sample : samples_)
-    if (read(sample.at, sample.size_bytes) != sample.was && (result.empty() || result.back() != sample.region))
+    if (read(sample.at, sample.size_bytes) != sample.was &&
+        (result.empty() || result.back() != sample.region))
       result.push_back(sample.region);
   return result;
 }

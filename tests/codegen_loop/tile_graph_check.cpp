@@ -17,8 +17,8 @@ HostTensor laid_out(const HostTensor& tensor, const Layout& layout) {
   HostTensor result(TensorType{tensor.dtype(), {physical_elements(tensor.shape(), layout)}});
   const size_t size = size_bytes(tensor.dtype());
   for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
-    std::memcpy(static_cast<char*>(result.mutable_raw()) + at * size, static_cast<const char*>(tensor.raw()) + i * size,
-                size);
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + at * size,
+                static_cast<const char*>(tensor.raw()) + i * size, size);
   });
   return result;
 }
@@ -27,8 +27,8 @@ HostTensor row_major(const HostTensor& memory, const Shape& shape, const Layout&
   HostTensor result(TensorType{memory.dtype(), shape});
   const size_t size = size_bytes(memory.dtype());
   for_each_offset(result.type(), layout, [&](int64_t i, int64_t at) {
-    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * size, static_cast<const char*>(memory.raw()) + at * size,
-                size);
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * size,
+                static_cast<const char*>(memory.raw()) + at * size, size);
   });
   return result;
 }
@@ -53,13 +53,14 @@ void check_tile_graph(const Graph& graph, const Candidate& candidate, const Impl
   if (!built) return;  // its kernel was refused, too
   tile::TileGraph tiles = std::move(built.value());
   std::vector<HostTensor> arguments;
-  for (size_t i = 0; i < inputs.size(); ++i) arguments.push_back(laid_out(inputs[i], implementation.input_layouts[i]));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.push_back(laid_out(inputs[i], implementation.input_layouts[i]));
   for (ValueId constant : candidate.constants) arguments.push_back(*graph.constant(constant));
   const auto expect_same = [&](tile::Arithmetic arithmetic, double allowed, const std::string& when) {
     const std::vector<HostTensor> outputs = tile::interpret(tiles, arguments, arithmetic);
     for (size_t i = 0; i < outputs.size(); ++i)
-      expect_close(row_major(outputs[i], expected[i].shape(), implementation.output_layouts[i]), expected[i], allowed,
-                   what + ", tile graph " + when);
+      expect_close(row_major(outputs[i], expected[i].shape(), implementation.output_layouts[i]), expected[i],
+                   allowed, what + ", tile graph " + when);
   };
   expect_sound(tiles, what);
   expect_same(tile::Arithmetic::float64, 1e-11, "in float64");

@@ -1,5 +1,5 @@
-// Checks the tile graph of an implementation: verified before and after lowering, printed and parsed to the same
-// text, and interpreted to what the primitives' interpreter gives.
+// Checks the tile graph of an implementation: verified before and after lowering, printed and parsed to the
+// same text, and interpreted to what the primitives' interpreter gives.
 #pragma once
 
 #include <string>

@@ -43,7 +43,8 @@ TEST(TileInterpreter, PaddedWindowsInChunks) {
 // Rounding and wrapping are the type's own.
 TEST(TileInterpreter, NativeTypes) {
   const auto one = [](const std::string& type, const std::string& body) {
-    return tile::parse_tile_graph("kernel {\n out0: " + type + "[1]\n phase {\n map {\n" + body + "}\n}\n}\n");
+    return tile::parse_tile_graph("kernel {\n out0: " + type + "[1]\n phase {\n map {\n" + body +
+                                  "}\n}\n}\n");
   };
   const auto value = [&](const std::string& type, const std::string& body, tile::Arithmetic arithmetic) {
     return element_as_double(tile::interpret(one(type, body), {}, arithmetic)[0], 0);
@@ -73,11 +74,13 @@ TEST(TileInterpreter, TheFirstNaNWinsAndTiesGoAsStated) {
 
 TEST(TileInterpreter, SaysWhatNothingWroteAndWhichIndexIsBad) {
   const tile::TileGraph unwritten = tile::parse_tile_graph(
-      "kernel {\n out0: f32[2]\n s0: f32[2] at 0\n scratch 64\n phase {\n map {\n %0 = f32 1\n s0[0] <- %0\n }\n"
+      "kernel {\n out0: f32[2]\n s0: f32[2] at 0\n scratch 64\n phase {\n map {\n %0 = f32 1\n s0[0] <- %0\n "
+      "}\n"
       " map i0 in 2 {\n %0 = s0[i0]\n out0[i0] <- %0\n }\n }\n}\n");
   EXPECT_THROW(tile::interpret(unwritten, {}, tile::Arithmetic::native), Error);
   const tile::TileGraph gather = tile::parse_tile_graph(
-      "kernel {\n in0: i64[1]\n in1: f32[5]\n out0: f32[1]\n phase {\n map {\n %0 = in0[0]\n %1 = checked %0 of 5\n"
+      "kernel {\n in0: i64[1]\n in1: f32[5]\n out0: f32[1]\n phase {\n map {\n %0 = in0[0]\n %1 = checked %0 "
+      "of 5\n"
       " %2 = in1[%1]\n out0[0] <- %2\n }\n }\n}\n");
   const HostTensor table = counting(5, 1);
   const auto gathered = [&](int64_t index) {

@@ -22,7 +22,8 @@ std::set<int64_t> interval(int64_t low, int64_t high) {
   return result;
 }
 
-tile::Region of(const tile::TileGraph& graph, tile::Direction direction, int buffer, int64_t begin, int64_t end) {
+tile::Region of(const tile::TileGraph& graph, tile::Direction direction, int buffer, int64_t begin,
+                int64_t end) {
   return tile::region(graph, graph.phases[0], direction, buffer, begin, end);
 }
 
@@ -46,8 +47,8 @@ TEST(Regions, WindowsStayInsideTheirRows) {
 }
 
 std::string one_nest(const std::string& elements, const std::string& loops, const std::string& body) {
-  return "kernel {\n in0: f32[" + elements + "]\n out0: f32[" + elements + "]\n phase " + loops + " {\n map {\n" + body +
-         "}\n}\n}\n";
+  return "kernel {\n in0: f32[" + elements + "]\n out0: f32[" + elements + "]\n phase " + loops +
+         " {\n map {\n" + body + "}\n}\n}\n";
 }
 
 // Divisions, reflections, alternatives and conditions on two variables, each taken value by value.
@@ -68,13 +69,15 @@ TEST(Regions, AreExactForWhatIsNotAffine) {
   EXPECT_EQ(read("i0 in 12", either, 0, 4), (Set{0}));
   EXPECT_EQ(read("i0 in 12", either, 6, 8), (Set{2, 3}));
   const std::string triangle =
-      "%0 = f32 0\n%1 = in0[i0 * 4 + i1 - 1]\n%2 = %1 if 1 <= i0 + i1 <= 2 else %0\nout0[i0 * 4 + i1] <- %2\n";
+      "%0 = f32 0\n%1 = in0[i0 * 4 + i1 - 1]\n%2 = %1 if 1 <= i0 + i1 <= 2 else %0\nout0[i0 * 4 + i1] <- "
+      "%2\n";
   EXPECT_EQ(read("i0 in 3, i1 in 4", triangle, 0, 12), (Set{0, 1, 3, 4, 7}));
 }
 
 TEST(Regions, OfIndicesFromDataAreWholeTensors) {
   const tile::TileGraph graph = tile::parse_tile_graph(
-      "kernel {\n in0: i64[3]\n in1: f32[20]\n out0: f32[12]\n phase i0 in 3 {\n map i1 in 4 {\n %0 = in0[i0]\n"
+      "kernel {\n in0: i64[3]\n in1: f32[20]\n out0: f32[12]\n phase i0 in 3 {\n map i1 in 4 {\n %0 = "
+      "in0[i0]\n"
       " %1 = checked %0 of 5\n %2 = in1[%1 * 4 + i1]\n out0[i0 * 4 + i1] <- %2\n }\n }\n}\n");
   const tile::Region table = of(graph, tile::Direction::read, 1, 0, 1);
   EXPECT_FALSE(table.exact);

@@ -77,8 +77,9 @@ constexpr const char* kEverything = R"(kernel {
 TEST(TileText, SaysEverything) {
   const std::string once = tile::print(tile::parse_tile_graph(kEverything));
   EXPECT_EQ(tile::print(tile::parse_tile_graph(once)), once);
-  for (const char* part : {"arg_reduce max over r0 in 5, r1 in 3 at ", " last {", "folding w0 in 7", "checked %",
-                           "once map i1 in 4 lanes 4 along i1", "segment 1..4 {", "f32 inf", "index_clamp(i0 - 1, 0, 2)"})
+  for (const char* part :
+       {"arg_reduce max over r0 in 5, r1 in 3 at ", " last {", "folding w0 in 7", "checked %",
+        "once map i1 in 4 lanes 4 along i1", "segment 1..4 {", "f32 inf", "index_clamp(i0 - 1, 0, 2)"})
     EXPECT_NE(once.find(part), std::string::npos) << part << "\n" << once;
 }
 

@@ -17,8 +17,8 @@ using Build = Result<tile::TileGraph> (*)(const Graph& graph, const Candidate& c
 using Generate = Result<Kernel> (*)(const Graph& graph, const Candidate& candidate,
                                     const Implementation& implementation, const Target& target);
 
-// One row per family of kernels: what it can offer for a candidate, and how it makes what it offered: as a tile
-// graph, or as a finished kernel. `list` appends to its last two arguments; `serves` names the
+// One row per family of kernels: what it can offer for a candidate, and how it makes what it offered: as a
+// tile graph, or as a finished kernel. `list` appends to its last two arguments; `serves` names the
 // Implementation::family strings that the row makes.
 struct Family {
   std::vector<std::string> serves;
@@ -40,7 +40,7 @@ const std::vector<Family>& families() {
       {{"attention"}, list_attention, generate_attention},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
       {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},
-      {{"linear_generic"}, list_linear_generic, generate_linear_generic, Family::Kind::last_resort},
+      {{"linear_generic"}, list_linear_generic, build_linear_generic, Family::Kind::last_resort},
   };
   return table;
 }
@@ -91,7 +91,8 @@ Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidat
   const Family* family = family_named(implementation.family);
   const Build* build = family == nullptr ? nullptr : std::get_if<Build>(&family->make);
   if (build == nullptr)
-    return Refusal{RefusalReason::no_kernel_family, "no tile graph describes kernels of '" + implementation.family + "'"};
+    return Refusal{RefusalReason::no_kernel_family,
+                   "no tile graph describes kernels of '" + implementation.family + "'"};
   return (*build)(graph, candidate, implementation, target);
 }
 
@@ -107,6 +108,13 @@ Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Im
   Kernel kernel = tile::cpu_kernel(std::move(built.value()), target);
   kernel.flops = implementation.flops;
   kernel.bytes = implementation.bytes;
+  return kernel;
+}
+
+Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
+                                const Target& target) {
+  Kernel kernel = tile::cpu_kernel(reorder_tile_graph(type, from, to, target), target);
+  kernel.bytes = 2.0 * static_cast<double>(type.bytes());
   return kernel;
 }
 

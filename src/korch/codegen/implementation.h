@@ -40,6 +40,8 @@ Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Im
                         const Target& target);
 
 // The layout change of one Value as a kernel of its own.
+tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
+                                   const Target& target);
 Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
                                 const Target& target);
 

@@ -162,7 +162,8 @@ std::vector<int> ExprPool::reachable(const std::vector<int>& roots,
 }
 
 std::vector<int> ExprPool::unconditional(const std::vector<int>& roots) const {
-  return reachable(roots, [](const Expr& e) { return e.kind != ExprKind::guard && e.kind != ExprKind::fold; });
+  return reachable(roots,
+                   [](const Expr& e) { return e.kind != ExprKind::guard && e.kind != ExprKind::fold; });
 }
 
 std::vector<int> Rewriter::rewrite(const std::vector<int>& roots) {
@@ -184,8 +185,8 @@ int Rewriter::rewrite_one(Expr e) {
     case ExprKind::call:
       return to_.call(e.fn, e.type, std::move(e.args));
     case ExprKind::guard:
-      return to_.guard(substitute(e.condition, replacements_, [this](int id) { return renamed(id); }), e.args[0],
-                       e.args[1]);
+      return to_.guard(substitute(e.condition, replacements_, [this](int id) { return renamed(id); }),
+                       e.args[0], e.args[1]);
     case ExprKind::load:
     case ExprKind::stage:
       return to_.add(access_ ? access_(std::move(e)) : std::move(e));

@@ -1,5 +1,5 @@
-// What a nest computes per element: a directed acyclic graph of scalar expressions over loads at symbolic offsets.
-// Equal expressions are one node.
+// What a nest computes per element: a directed acyclic graph of scalar expressions over loads at symbolic
+// offsets. Equal expressions are one node.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "korch/kernel/index.h"
 #include "korch/ir/graph.h"
+#include "korch/kernel/index.h"
 
 namespace korch::tile {
 

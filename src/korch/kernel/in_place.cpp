@@ -15,7 +15,8 @@ std::vector<std::pair<int, int>> in_place_pairs(const TileGraph& graph) {
     bool same = input.bytes() == output.bytes() && input.elements == output.elements;
     for (int node : nodes) {
       const Expr& e = graph.pool[node];
-      if (e.kind == ExprKind::load && e.buffer == static_cast<int>(i)) same = same && e.coords[0] == store.offset;
+      if (e.kind == ExprKind::load && e.buffer == static_cast<int>(i))
+        same = same && e.coords[0] == store.offset;
     }
     if (same) pairs.push_back({static_cast<int>(i), 0});
   }

@@ -403,11 +403,12 @@ std::string print(const Index& index, const IndexSpelling& spelling) {
   for (const Term& term : index.terms()) {
     const std::string atom = atom_text(*term.atom);
     const int64_t size = std::abs(term.coefficient);
-    const bool plain = atom.find(' ') == std::string::npos;
-    std::string factor = plain ? atom : "(" + atom + ")";
+    const bool quotient =
+        (term.atom->kind == AtomKind::div || term.atom->kind == AtomKind::mod) && atom[0] == '(';
+    std::string factor = quotient ? "(" + atom + ")" : atom;
     if (size != 1) factor += fmt::format(" * {}", size);
     if (text.empty())
-      text = term.coefficient < 0 ? "-(" + factor + ")" : factor;
+      text = term.coefficient < 0 ? "-" + factor : factor;
     else
       text += (term.coefficient < 0 ? " - " : " + ") + factor;
   }

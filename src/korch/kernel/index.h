@@ -86,8 +86,8 @@ Index clamp(const Index& a, int64_t low, int64_t high);
 Index rebuilt(const Atom& atom, const Index& arg);
 
 using Replacements = std::map<std::string, Index>;
-// Replaces variables (by name) and simplifies again. Also how a variable gets a narrower range. `dynamics`, if
-// given, renames run-time values.
+// Replaces variables (by name) and simplifies again. Also how a variable gets a narrower range. `dynamics`,
+// if given, renames run-time values.
 Index substitute(const Index& index, const Replacements& replacements,
                  const std::function<int(int)>& dynamics = {});
 

@@ -38,7 +38,8 @@ class Math {
   Scalar call(ScalarFn fn, DType result, DType operands, const Scalar* args, int count) const {
     if (fn == ScalarFn::cast) return cast(args[0], operands, result);
     if (!is_float(operands))
-      return operands == DType::u64 ? as<uint64_t>(fn, result, args, count) : as<int64_t>(fn, result, args, count);
+      return operands == DType::u64 ? as<uint64_t>(fn, result, args, count)
+                                    : as<int64_t>(fn, result, args, count);
     return exact_ || operands == DType::f64 ? as<double>(fn, result, args, count)
                                             : as<float>(fn, result, args, count);
   }
@@ -243,7 +244,8 @@ class Body {
       case ExprKind::call: {
         Scalar args[3];
         for (size_t i = 0; i < node.args.size(); ++i) args[i] = value(node.args[i]);
-        return math_.call(e.fn, e.type, graph_.pool[e.args.back()].type, args, static_cast<int>(node.args.size()));
+        return math_.call(e.fn, e.type, graph_.pool[e.args.back()].type, args,
+                          static_cast<int>(node.args.size()));
       }
       case ExprKind::guard:
         return value(node.args[holds(node) ? 0 : 1]);
@@ -289,7 +291,8 @@ class Body {
     if (at < 0 || at >= static_cast<int64_t>(memory.values.size()))
       throw Error(ErrorKind::internal, fmt::format("reads {} at {}", graph_.name(buffer), at));
     if (!memory.written[at])
-      throw Error(ErrorKind::internal, fmt::format("reads {} at {}, which nothing wrote", graph_.name(buffer), at));
+      throw Error(ErrorKind::internal,
+                  fmt::format("reads {} at {}, which nothing wrote", graph_.name(buffer), at));
     return memory.values[at];
   }
 
@@ -320,6 +323,7 @@ class NestRunner {
     if (nest.segments.empty()) bodies_.push_back({0, INT64_MAX, make(nest.stores)});
     for (const Segment& segment : nest.segments)
       bodies_.push_back({segment.low, segment.high, make(segment.stores)});
+    whole_ = make(nest.stores);
     variables_.resize(slots_.size());
     if (!nest.segments.empty()) vector_slot_ = slots_.at(nest.schedule.variable);
   }
@@ -408,10 +412,8 @@ class NestRunner {
       }
       first = false;
     });
-    // The result's place does not depend on what is reduced over.
-    Body& any = *bodies_[0].body;
-    const int64_t at = any.offset(0, variables_);
-    store(any.stores()[0].buffer, at, nest_.kind == NestKind::arg_reduce ? Scalar{0, best} : sum);
+    store(nest_.stores[0].buffer, whole_->offset(0, variables_),
+          nest_.kind == NestKind::arg_reduce ? Scalar{0, best} : sum);
   }
 
   bool is_better(const Scalar& element, const Scalar& best, DType type) const {
@@ -434,7 +436,8 @@ class NestRunner {
   std::map<std::string, int> slots_;
   std::vector<int> grid_slots_, loop_slots_, reduced_slots_;
   int vector_slot_ = -1;
-  std::vector<Part> bodies_;
+  std::vector<Part> bodies_;     // by segment
+  std::unique_ptr<Body> whole_;  // tells where a reduction's result goes
   std::vector<int64_t> variables_;
   std::vector<Scalar> values_;
 };
@@ -451,7 +454,8 @@ std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<Host
     memory[i].values.resize(buffer.elements);
     memory[i].written.assign(buffer.elements, given);
     if (!given) continue;
-    KORCH_ASSERT(i < arguments.size() && arguments[i].elements() == buffer.elements, "arguments of another kernel");
+    KORCH_ASSERT(i < arguments.size() && arguments[i].elements() == buffer.elements,
+                 "arguments of another kernel");
     for (int64_t at = 0; at < buffer.elements; ++at) memory[i].values[at] = math.load(arguments[i], at);
   }
   for (const Phase& phase : graph.phases) {

@@ -139,11 +139,13 @@ class Parser {
     bool found = false;
     for (const auto& [prefix, role] : roles) {
       const size_t length = std::strlen(prefix);
-      if (text.compare(0, length, prefix) != 0 || text.size() == length || !std::isdigit(text[length])) continue;
+      if (text.compare(0, length, prefix) != 0 || text.size() == length || !std::isdigit(text[length]))
+        continue;
       buffer.role = role;
       found = true;
     }
-    if (!found) fail(fmt::format("'{}' is neither a buffer (in0, const0, out0, temp0, s0) nor a phase", text));
+    if (!found)
+      fail(fmt::format("'{}' is neither a buffer (in0, const0, out0, temp0, s0) nor a phase", text));
     if (!graph_.phases.empty()) fail("a buffer after a phase");
     if (!graph_.buffers.empty() && graph_.buffers.back().role > buffer.role)
       fail(fmt::format("'{}' is out of order: in, const, out, temp, s", text));
@@ -243,7 +245,8 @@ class Parser {
     const std::string next = peek();
     if (!next.empty() && !begins_option(next)) nest.loops = variables(&phase);
     if (accept_word("over") && nest.kind == NestKind::map) fail("a map reduces nothing");
-    if (nest.kind != NestKind::map && !peek().empty() && !begins_option(peek())) nest.reduced = variables(nullptr);
+    if (nest.kind != NestKind::map && !peek().empty() && !begins_option(peek()))
+      nest.reduced = variables(nullptr);
     if (accept_word("folding")) variables(nullptr);
     if (accept_word("at")) {
       if (nest.kind != NestKind::arg_reduce) fail("only arg_reduce has a position");
@@ -280,7 +283,8 @@ class Parser {
     segment.high = natural();
     const std::string& variable = nest.schedule.variable;
     if (variable.empty() || extents_.count(variable) == 0) fail("a segment of a nest without lanes");
-    if (segment.low >= segment.high || segment.high > extents_.at(variable)) fail("a segment outside of its loop");
+    if (segment.low >= segment.high || segment.high > extents_.at(variable))
+      fail("a segment outside of its loop");
     expect("{");
     const auto whole = std::pair{ranges_, nodes_};
     ranges_ = {{variable, Index::variable(variable, segment.low, segment.high - 1)}};
@@ -364,8 +368,9 @@ class Parser {
     Expr e;
     e.type = type;
     skip_space();
-    const bool is_call = std::isalpha(static_cast<unsigned char>(at_ < text_.size() ? text_[at_] : '0')) != 0 &&
-                         peek() != "inf" && peek() != "nan";
+    const bool is_call =
+        std::isalpha(static_cast<unsigned char>(at_ < text_.size() ? text_[at_] : '0')) != 0 &&
+        peek() != "inf" && peek() != "nan";
     if (is_call) return call(type);
     if (!is_float(type)) {
       e.integer = type == DType::u64 ? static_cast<int64_t>(integer()) : integer();
@@ -464,7 +469,8 @@ class Parser {
       if (e.kind != ExprKind::checked) fail("an index at run time must be checked");
       return Index::dynamic(id, e.integer);
     }
-    if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) return Index(bounded());
+    if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0)
+      return Index(bounded());
     const std::string name = word();
     if (accept("(")) return function_of(name, depth);
     const auto range = ranges_.find(name);

@@ -37,7 +37,8 @@ class NestText {
     if (nest_.kind == NestKind::map)
       text += "map";
     else
-      text += fmt::format("{} {}", nest_.kind == NestKind::reduce ? "reduce" : "arg_reduce", korch::name(nest_.combine));
+      text += fmt::format("{} {}", nest_.kind == NestKind::reduce ? "reduce" : "arg_reduce",
+                          korch::name(nest_.combine));
     text += loop_list(nest_.loops);
     if (nest_.kind != NestKind::map) text += " over" + loop_list(nest_.reduced);
     if (!folded_.empty()) text += " folding" + loop_list(folded_);
@@ -45,7 +46,8 @@ class NestText {
       text += fmt::format(" at {}{}", tile::print(nest_.position), nest_.select_last ? " last" : "");
     const LaneSchedule& schedule = nest_.schedule;
     if (!schedule.variable.empty())
-      text += fmt::format(" lanes {} {} {}", schedule.lanes, schedule.across ? "across" : "along", schedule.variable);
+      text += fmt::format(" lanes {} {} {}", schedule.lanes, schedule.across ? "across" : "along",
+                          schedule.variable);
     if (!schedule.transposed.empty()) text += " transposed with " + schedule.transposed;
     return text;
   }
@@ -58,7 +60,8 @@ class NestText {
       text += fmt::format("{}%{} = {}\n", indent, names_[id], definition(graph_.pool[id]));
     }
     for (const Store& store : stores)
-      text += fmt::format("{}{}[{}] <- {}\n", indent, graph_.name(store.buffer), index(store.offset), operand(store.value));
+      text += fmt::format("{}{}[{}] <- {}\n", indent, graph_.name(store.buffer), index(store.offset),
+                          operand(store.value));
     return text;
   }
 
@@ -118,7 +121,8 @@ std::string print(const TileGraph& graph) {
   std::string text = "kernel {\n";
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
     const Buffer& buffer = graph.buffers[i];
-    text += fmt::format("  {}: {}[{}]", graph.name(static_cast<int>(i)), korch::name(buffer.type), buffer.elements);
+    text += fmt::format("  {}: {}[{}]", graph.name(static_cast<int>(i)), korch::name(buffer.type),
+                        buffer.elements);
     if (buffer.role == BufferRole::scratch) text += fmt::format(" at {}", buffer.offset_bytes);
     text += "\n";
   }

@@ -70,8 +70,8 @@ class Paths {
   std::map<int, std::vector<Condition>> paths_;
 };
 
-// The boxes of an offset where a condition holds: variables that stand under a division, or in a condition with
-// others, are taken value by value.
+// The boxes of an offset where a condition holds: variables that stand under a division, or in a condition
+// with others, are taken value by value.
 class Boxes {
  public:
   Boxes(const Place& place, Region& region) : place_(place), region_(region) {}
@@ -112,9 +112,11 @@ class Boxes {
     const auto found = ranges.find(term.atom->name);
     if (found == ranges.end()) return false;
     const int64_t c = term.coefficient, k = bound.index.constant();
-    const auto floor = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); };
+    const auto floor = [](int64_t a, int64_t b) {
+      return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+    };
     // low <= c x + k <= high
-    const int64_t low = c > 0 ? -floor(k - bound.low, c) : -floor(bound.high - k, c) ;
+    const int64_t low = c > 0 ? -floor(k - bound.low, c) : -floor(bound.high - k, c);
     const int64_t high = c > 0 ? floor(bound.high - k, c) : floor(bound.low - k, c);
     const IndexRange before = found->second;
     found->second = {std::max(before.low, low), std::min(before.high, high)};
@@ -201,7 +203,8 @@ void collect(const TileGraph& graph, const std::vector<Store>& stores, std::vect
 }
 
 // The variables' values in the slices that `grid` narrows (all of them when it is empty).
-Ranges ranges_of(const TileGraph& graph, const Phase& phase, const Nest& nest, const std::vector<int>& roots) {
+Ranges ranges_of(const TileGraph& graph, const Phase& phase, const Nest& nest,
+                 const std::vector<int>& roots) {
   Ranges ranges;
   for (const GridVariable& grid : phase.grid) ranges[grid.variable.name] = {0, grid.variable.extent - 1};
   for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})

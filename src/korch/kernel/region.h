@@ -22,14 +22,15 @@ struct StridedBox {
 
 struct Region {
   std::vector<StridedBox> boxes;  // may overlap
-  bool exact = true;              // else it may hold more than is accessed: an index comes from data, or the boxes
-                                  // would be too many
+  bool exact = true;  // else it may hold more than is accessed: an index comes from data, or the boxes
+                      // would be too many
 };
 
 enum class Direction { read, written };
 
 // The part of a buffer that slices [begin, end) of a phase read or write.
-Region region(const TileGraph& graph, const Phase& phase, Direction direction, int buffer, int64_t begin, int64_t end);
+Region region(const TileGraph& graph, const Phase& phase, Direction direction, int buffer, int64_t begin,
+              int64_t end);
 
 // Every access of the phase, all slices at once: buffer, direction, region.
 struct Access {
@@ -41,7 +42,8 @@ std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, const N
 
 void for_each_element(const Region& region, const std::function<void(int64_t)>& visit);
 
-// An output that is written twice or not wholly; empty when there is none. For a graph without structural fault.
+// An output that is written twice or not wholly; empty when there is none. For a graph without structural
+// fault.
 std::string coverage_fault(const TileGraph& graph);
 
 }  // namespace korch::tile

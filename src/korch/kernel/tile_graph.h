@@ -1,6 +1,6 @@
-// The tile graph: what one kernel does, as data. Phases follow one another, each a grid of slices that may run
-// in any order; a slice is a sequence of nests over buffers, whose bodies are scalar expressions. Beside what
-// is computed stands how (LaneSchedule, segments); the same graph with another schedule is another
+// The tile graph: what one kernel does, as data. Phases follow one another, each a grid of slices that may
+// run in any order; a slice is a sequence of nests over buffers, whose bodies are scalar expressions. Beside
+// what is computed stands how (LaneSchedule, segments); the same graph with another schedule is another
 // implementation. After Mirage's muGraphs (arXiv 2405.05751, section 3): a phase is the grid level, its nests
 // are the tile level, a nest's schedule is the lane level.
 //
@@ -39,7 +39,7 @@ struct Buffer {
 
 struct Store {
   int buffer = 0;
-  Index offset;  // in elements
+  Index offset;   // in elements
   int value = 0;  // in TileGraph::pool
 };
 
@@ -93,7 +93,7 @@ struct Phase {
   std::vector<GridVariable> grid;  // outermost first: the last one changes fastest
   std::vector<Nest> nests;         // in order
   int64_t slices() const { return slices_of(grid); }
-  double slice_work() const;                             // of all nests, chunked variables taken whole
+  double slice_work() const;                                   // of all nests, chunked variables taken whole
   const GridVariable* chunked(const std::string& name) const;  // null: not a chunked variable
 };
 
@@ -110,8 +110,8 @@ std::string print(const TileGraph& graph);
 // Throws Error{invalid} with the line and what is wrong. What it gives is verified.
 TileGraph parse_tile_graph(std::string_view text);
 
-// Why the graph is none: types or variables that do not fit, an access outside of its buffer, a store to what is
-// only read. Empty when nothing is wrong. coverage_fault (kernel/region.h) looks further.
+// Why the graph is none: types or variables that do not fit, an access outside of its buffer, a store to what
+// is only read. Empty when nothing is wrong. coverage_fault (kernel/region.h) looks further.
 std::string structural_fault(const TileGraph& graph);
 std::string structural_fault(const TileGraph& graph, const Phase& phase, const Nest& nest);
 

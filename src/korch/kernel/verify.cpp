@@ -16,7 +16,8 @@ class NestVerifier {
     for (const GridVariable& grid : phase_.grid)
       if (grid.chunk == 1) known_.insert(grid.variable.name);
     for (const LoopVariable& loop : nest_.loops)
-      if (!known_.insert(loop.name).second) return fmt::format("'{}' counts the slices and loops in them", loop.name);
+      if (!known_.insert(loop.name).second)
+        return fmt::format("'{}' counts the slices and loops in them", loop.name);
     for (const LoopVariable& loop : nest_.reduced) known_.insert(loop.name);
     if (nest_.stores.empty()) return "a nest that stores nothing";
     if (const std::string fault = schedule(); !fault.empty()) return fault;
@@ -35,7 +36,8 @@ class NestVerifier {
     int64_t extent = 0;
     for (const LoopVariable& loop : nest_.schedule.across ? nest_.reduced : nest_.loops)
       if (loop.name == variable) extent = loop.extent;
-    if (!variable.empty() && extent == 0) return fmt::format("'{}' is no loop that lanes could run along", variable);
+    if (!variable.empty() && extent == 0)
+      return fmt::format("'{}' is no loop that lanes could run along", variable);
     if (nest_.schedule.across && nest_.kind != NestKind::reduce) return "lanes run across a reduction alone";
     int64_t next = 0;
     for (const Segment& segment : nest_.segments) {
@@ -43,7 +45,8 @@ class NestVerifier {
       if (segment.stores.size() != nest_.stores.size()) return "a segment with other stores";
       next = segment.high;
     }
-    if (!nest_.segments.empty() && next != extent) return fmt::format("no segment has {} = {}", variable, next);
+    if (!nest_.segments.empty() && next != extent)
+      return fmt::format("no segment has {} = {}", variable, next);
     return {};
   }
 
@@ -86,9 +89,7 @@ class NestVerifier {
     return {};
   }
 
-  static bool gives_condition(ScalarFn fn) {
-    return fn >= ScalarFn::eq && fn <= ScalarFn::logical_not;
-  }
+  static bool gives_condition(ScalarFn fn) { return fn >= ScalarFn::eq && fn <= ScalarFn::logical_not; }
 
   std::string call(const Expr& e) const {
     const auto type = [&](size_t arg) { return graph_.pool[e.args[arg]].type; };
@@ -134,7 +135,8 @@ std::string structural_fault(const TileGraph& graph) {
     if (buffer.offset_bytes < free || buffer.offset_bytes % kAlignment != 0)
       return fmt::format("{} lies in another buffer or unaligned", graph.name(static_cast<int>(i)));
     free = buffer.offset_bytes + buffer.bytes();
-    if (free > graph.scratch_bytes) return fmt::format("{} exceeds the scratch", graph.name(static_cast<int>(i)));
+    if (free > graph.scratch_bytes)
+      return fmt::format("{} exceeds the scratch", graph.name(static_cast<int>(i)));
   }
   for (const Phase& phase : graph.phases)
     for (const Nest& nest : phase.nests)

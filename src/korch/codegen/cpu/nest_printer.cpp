@@ -196,14 +196,13 @@ void NestPrinter::print_tile_body(const std::string& rows, const std::string& co
     emitter_.open("");
     emitter_.line(fmt::format("const int64_t {0} = {0}_tile;", u));
     const std::string at = emitter_.index(offset);
-    emitter_.line(fmt::format("load_transposed({}, {} + ({}), {}, {}, {});", tiles.back(), graph_.name(e.buffer), at,
-                              offset.stride(v), rows, columns));
+    emitter_.line(fmt::format("load_transposed({}, {} + ({}), {}, {}, {});", tiles.back(),
+                              graph_.name(e.buffer), at, offset.stride(v), rows, columns));
     emitter_.close();
   }
   auto body = [&](const std::string& row) {
     emitter_.set_lanes(v, lanes_, is_number(columns) ? "" : columns);
-    for (size_t i = 0; i < tiles.size(); ++i)
-      emitter_.preset(loads[i], fmt::format("{}[{}]", tiles[i], row));
+    for (size_t i = 0; i < tiles.size(); ++i) emitter_.preset(loads[i], fmt::format("{}[{}]", tiles[i], row));
     map_body(nest_.stores);
     emitter_.set_lanes("", 1, "");
   };
@@ -262,8 +261,8 @@ void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& posi
   }
   const std::string element = value(stores[0]);
   if (nest_.kind == NestKind::arg_reduce) {
-    emitter_.take_extreme(nest_.combine, type, accumulator, accumulator + "_at", element, emitter_.index(position),
-                          nest_.select_last);
+    emitter_.take_extreme(nest_.combine, type, accumulator, accumulator + "_at", element,
+                          emitter_.index(position), nest_.select_last);
     return;
   }
   const std::string combined = emitter_.combine(nest_.combine, type, accumulator, element, lanes);
@@ -392,8 +391,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
   const bool arg = nest_.kind == NestKind::arg_reduce;
   const std::vector<int> roots = roots_of(segment.stores);
   const DType type = graph_.pool[roots[0]].type;
-  const Index position =
-      substitute(nest_.position, {{v, Index::variable(v, segment.low, segment.high - 1)}});
+  const Index position = substitute(nest_.position, {{v, Index::variable(v, segment.low, segment.high - 1)}});
   std::vector<std::string> accumulators;
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));

@@ -49,7 +49,7 @@ class NestPrinter {
   BodyEmitter& emitter_;
   SourceText& source_;
   int lanes_;
-  std::set<std::string> bound_;          // variables of the loops that are open
+  std::set<std::string> bound_;  // variables of the loops that are open
   int open_ = 0;
 };
 

@@ -13,7 +13,10 @@ constexpr int kWarp = 32;
 class CudaPrinter {
  public:
   explicit CudaPrinter(const TileGraph& graph)
-      : graph_(graph), phase_(graph.phases[0]), source_(Isa::portable), emitter_(graph.pool, spelling(), source_) {}
+      : graph_(graph),
+        phase_(graph.phases[0]),
+        source_(Isa::portable),
+        emitter_(graph.pool, spelling(), source_) {}
 
   std::string print(const std::string& symbol) {
     std::string body;
@@ -23,7 +26,8 @@ class CudaPrinter {
     std::string parameters;
     for (size_t i = 0; i < graph_.buffers.size(); ++i)
       if (graph_.buffers[i].role != BufferRole::scratch)
-        parameters += fmt::format("{}* {}, ", element_type(graph_.buffers[i].type), graph_.name(static_cast<int>(i)));
+        parameters +=
+            fmt::format("{}* {}, ", element_type(graph_.buffers[i].type), graph_.name(static_cast<int>(i)));
     return source_.cuda_preamble() +
            SourceText::as_cuda(fmt::format(R"(
 extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspace) {{
@@ -51,8 +55,9 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
             : fmt::format("  char* const scratch = workspace + blockIdx.x * {}L;\n", graph_.scratch_bytes);
     for (size_t i = 0; i < graph_.buffers.size(); ++i)
       if (graph_.buffers[i].role == BufferRole::scratch)
-        text += fmt::format("  {0}* const {1} = ({0}*)(scratch + {2});\n", element_type(graph_.buffers[i].type),
-                            graph_.name(static_cast<int>(i)), graph_.buffers[i].offset_bytes);
+        text +=
+            fmt::format("  {0}* const {1} = ({0}*)(scratch + {2});\n", element_type(graph_.buffers[i].type),
+                        graph_.name(static_cast<int>(i)), graph_.buffers[i].offset_bytes);
     return text;
   }
 

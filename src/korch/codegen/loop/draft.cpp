@@ -20,9 +20,13 @@ std::vector<int> Draft::roots(const DraftNest& nest) const {
   composer->clear_counts();
   for (ValueId value : nest.inlined) composer->set_stage(value, false);
   std::vector<int> result;
-  for (const DraftTarget& target : nest.targets)
-    result.push_back(target.define ? composer->define(target.source, target.coords)
-                                   : composer->compose(target.source, target.coords));
+  for (const DraftTarget& target : nest.targets) {
+    if (!target.reduced.empty())
+      result.push_back(composer->product(target.source, target.coords, target.reduced));
+    else
+      result.push_back(target.define ? composer->define(target.source, target.coords)
+                                     : composer->compose(target.source, target.coords));
+  }
   for (ValueId value : nest.inlined) composer->set_stage(value, true);
   return result;
 }
@@ -61,7 +65,8 @@ TileGraph Draft::tile_graph() const {
   TileGraph graph;
   graph.buffers = arguments;
   for (const StageBuffer& stage : buffers)
-    graph.buffers.push_back({BufferRole::scratch, stage.type, element_count(stage.extents), stage.offset_bytes});
+    graph.buffers.push_back(
+        {BufferRole::scratch, stage.type, element_count(stage.extents), stage.offset_bytes});
   graph.scratch_bytes = scratch_bytes;
   Phase phase;
   phase.grid = grid;

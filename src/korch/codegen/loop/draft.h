@@ -1,5 +1,6 @@
-// A tile graph in the making: lowering tries grids and stages, so a nest says only which Values stand at which
-// coordinates, and the Composer gives their expressions anew each time. What settles becomes a TileGraph.
+// A tile graph in the making: lowering tries grids and stages, so a nest says only which Values stand at
+// which coordinates, and the Composer gives their expressions anew each time. What settles becomes a
+// TileGraph.
 #pragma once
 
 #include <functional>
@@ -26,10 +27,11 @@ struct StageBuffer {
 
 // One Value that a nest computes: `source` composed at `coords`.
 struct DraftTarget {
-  ValueId source = kNoId;     // the Value itself, or a reduction's operand
-  bool define = false;        // one step below `source`, which is a stage
-  std::vector<Index> coords;  // of source
-  int argument = -1;          // the output it is written to, at `offset`; else the stage buffer of `stage`
+  ValueId source = kNoId;      // the Value itself, or a reduction's operand
+  bool define = false;         // one step below `source`, which is a stage
+  std::vector<Index> coords;   // of source
+  std::vector<Index> reduced;  // not empty: `source` is a linear primitive's result, and this of it is summed
+  int argument = -1;           // the output it is written to, at `offset`; else the stage buffer of `stage`
   ValueId stage = kNoId;
   Index offset;  // in elements, of the argument or the stage buffer
 };

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "korch/kernel/index.h"
 #include "korch/ir/graph.h"
+#include "korch/kernel/index.h"
 #include "korch/tensor/layout.h"
 
 namespace korch::tile {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "korch/codegen/cuda/print_cuda.h"
 #include "korch/codegen/loop/cost.h"
 #include "korch/codegen/loop/lower.h"
 
@@ -53,7 +52,7 @@ bool same_layouts(const Implementation& a, const Implementation& b) {
 
 void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  if (const std::optional<Refusal> refusal = tile::unsupported(graph, candidate)) {
+  if (const std::optional<Refusal> refusal = tile::unsupported(graph, candidate, tile::Linear::refused)) {
     refused.push_back(*refusal);
     return;
   }
@@ -80,27 +79,8 @@ Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidat
   return tile::lower(graph, candidate, implementation, target);
 }
 
-Result<CudaKernel> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& implementation, const std::string& symbol) {
-  Target target;  // what shapes the slices: blocks of a GPU's size instead of a few workers
-  constexpr int kMultiprocessors = 132;
-  target.threads = kMultiprocessors;
-  Result<tile::TileGraph> built = tile::lower(graph, candidate, implementation, target);
-  if (!built) return built.refusal();
-  const tile::TileGraph& tiles = built.value();
-  for (const tile::Buffer& buffer : tiles.buffers)
-    if (is_small_float(buffer.type)) return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};
-  CudaKernel kernel;
-  kernel.symbol = symbol;
-  kernel.source = tile::print_cuda(tiles, symbol);
-  kernel.grid = tiles.phases[0].slices();
-  kernel.threads = tile::kCudaThreads;
-  kernel.workspace_bytes = tiles.scratch_bytes > tile::kCudaSharedBytes ? tiles.scratch_bytes : 0;
-  return kernel;
-}
-
-Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                                const Target& target) {
+tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
+                                   const Target& target) {
   // A reshape to the same shape is the identity; its operand and result lie in the two layouts.
   Graph graph;
   const ValueId input = graph.add_input(type, "x");
@@ -113,8 +93,7 @@ Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, cons
   way.family = "loop";
   way.input_layouts = {from};
   way.output_layouts = {to};
-  way.bytes = 2.0 * static_cast<double>(type.bytes());
-  return generate(graph, candidate, way, target);
+  return std::move(tile::lower(graph, candidate, way, target).value());
 }
 
 }  // namespace korch

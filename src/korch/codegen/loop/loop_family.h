@@ -14,15 +14,4 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target& tar
 Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
                                    const Implementation& implementation, const Target& target);
 
-// The same kernel as CUDA C++ (codegen/cuda/print_cuda.h tells its signature and how it uses the workspace).
-struct CudaKernel {
-  std::string symbol;
-  std::string source;           // self-contained
-  int64_t grid = 1;             // blocks, or fewer
-  int threads = 1;              // per block
-  int64_t workspace_bytes = 0;  // per block
-};
-Result<CudaKernel> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& implementation, const std::string& symbol);
-
 }  // namespace korch

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "korch/base/ceil_div.h"
 #include "korch/codegen/loop/cost.h"
 #include "korch/codegen/loop/domain.h"
 #include "korch/codegen/loop/index_map.h"
@@ -30,7 +31,8 @@ class Lowering {
       : graph_(graph), candidate_(candidate), implementation_(implementation), target_(target) {}
 
   Result<TileGraph> run() {
-    if (const std::optional<Refusal> refusal = unsupported(graph_, candidate_)) return *refusal;
+    if (const std::optional<Refusal> refusal = unsupported(graph_, candidate_, Linear::summed))
+      return *refusal;
     set_up();
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       if (!lower_once()) continue;
@@ -286,7 +288,7 @@ class Lowering {
       const Node& node = graph_.node(candidate_.nodes[i]);
       const ValueId value = node.outputs[0];
       if (stages_.count(value) == 0 || reads_.count(value) == 0) continue;
-      draft_.buffers.push_back(region_of(value));
+      draft_.buffers.push_back(region_of(value, node));
       if (!lower_stage(node, value, draft_.buffers.back())) return false;
     }
     return true;
@@ -300,8 +302,10 @@ class Lowering {
     return order;
   }
 
-  // The box of the Value that one slice reads.
-  StageBuffer region_of(ValueId value) {
+  // The box of the Value that one slice reads. Of a transposed convolution a whole axis is taken up to a
+  // whole number of strides, so that loops over it split by the stride: what lies beyond is computed, and
+  // never read.
+  StageBuffer region_of(ValueId value, const Node& node) {
     const Shape& shape = type_of(value).shape;
     const std::set<std::string> grid = grid_names();
     StageBuffer buffer;
@@ -313,6 +317,10 @@ class Lowering {
       std::vector<Index> reads;
       for (const std::vector<Index>& read : reads_[value]) reads.push_back(read[axis]);
       interval_of(reads, grid, shape[axis], buffer.base[axis], buffer.extents[axis]);
+      if (node.op == Op::ConvTranspose && axis >= 2 && buffer.base[axis].is_constant()) {
+        const int64_t stride = std::get<ConvAttrs>(node.attrs).strides[axis - 2];
+        buffer.extents[axis] = ceil_div(buffer.extents[axis], stride) * stride;
+      }
     }
     buffer.strides.resize(shape.size());
     int64_t stride = 1;
@@ -489,7 +497,7 @@ class Lowering {
 
 }  // namespace
 
-std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate) {
+std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate, Linear linear) {
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
     if (std::holds_alternative<WinogradAttrs>(node.attrs))
@@ -500,8 +508,10 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
       case Category::window:
       case Category::layout:
         break;
-      case Category::constant:
       case Category::linear:
+        if (linear == Linear::summed && combine_function(node.op)) break;
+        return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
+      case Category::constant:
       case Category::opaque:
       case Category::composite:
         return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
@@ -520,7 +530,7 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
 }
 
 Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                      const Target& target) {
+                        const Target& target) {
   return Lowering(graph, candidate, implementation, target).run();
 }
 

@@ -13,8 +13,7 @@ constexpr double kLargestSlice = 65536;  // elements: stays in the second-level 
 
 }  // namespace
 
-Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid,
-                 const Target& target)
+Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Target& target)
     : draft_(draft),
       grid_(std::move(grid)),
       lanes_(target.vector_lanes()),
@@ -73,7 +72,8 @@ Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
 bool Slicing::mostly_reductions() const {
   constexpr double kMostly = 16;  // times the work of the outputs
   double reductions = 0, others = 0;
-  for (const DraftNest& nest : draft_.nests) (nest.kind == NestKind::map ? others : reductions) += nest.work();
+  for (const DraftNest& nest : draft_.nests)
+    (nest.kind == NestKind::map ? others : reductions) += nest.work();
   return reductions > kMostly * others;
 }
 

@@ -23,7 +23,8 @@ class Cutter {
 
  private:
   std::vector<Store> narrowed(int64_t low, int64_t high) {
-    Rewriter rewriter(pool_, pool_, {{nest_.schedule.variable, Index::variable(nest_.schedule.variable, low, high - 1)}});
+    Rewriter rewriter(pool_, pool_,
+                      {{nest_.schedule.variable, Index::variable(nest_.schedule.variable, low, high - 1)}});
     const std::vector<int> values = rewriter.rewrite(nest_.roots());
     std::vector<Store> stores;
     for (size_t i = 0; i < values.size(); ++i)

@@ -1,5 +1,5 @@
-// Pass: cuts the vector loop of a nest where a condition, reflection or clamp along it changes, so that each part
-// has plain accesses. Runs after vectorize.
+// Pass: cuts the vector loop of a nest where a condition, reflection or clamp along it changes, so that each
+// part has plain accesses. Runs after vectorize.
 //
 // Before                                                      after
 //   map i0 in 8 lanes 4 along i0 {                              map i0 in 8 lanes 4 along i0 {

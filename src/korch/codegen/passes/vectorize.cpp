@@ -57,8 +57,9 @@ bool vectorizes_along(DType type) {
 
 }  // namespace
 
-std::string find_transposed(const ExprPool& pool, const Nest& nest, const std::vector<LoopVariable>& variables,
-                            const std::string& vector_variable, int lanes, std::vector<int>* loads) {
+std::string find_transposed(const ExprPool& pool, const Nest& nest,
+                            const std::vector<LoopVariable>& variables, const std::string& vector_variable,
+                            int lanes, std::vector<int>* loads) {
   if (nest.kind != NestKind::map) return {};
   for (const Store& store : nest.stores)
     if (!store.offset.affine_in(vector_variable) || store.offset.stride(vector_variable) != 1) return {};
@@ -102,7 +103,8 @@ LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest
   // Stores along one variable, loads along another: transposed blocks.
   for (size_t i = nest.loops.size(); i-- > 0 && nest.kind == NestKind::map;) {
     if (nest.loops[i].extent < lanes / 2) continue;
-    const std::string tile = find_transposed(graph.pool, nest, nest.loops, nest.loops[i].name, lanes, nullptr);
+    const std::string tile =
+        find_transposed(graph.pool, nest, nest.loops, nest.loops[i].name, lanes, nullptr);
     if (tile.empty()) continue;
     result.variable = nest.loops[i].name;
     result.transposed = tile;

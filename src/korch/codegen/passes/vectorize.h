@@ -17,9 +17,10 @@ void vectorize(TileGraph& graph, int lanes);
 
 LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest& nest, int lanes);
 
-// The variable among `variables` that loads run along while stores run along `vector_variable`; empty when no f32
-// load is like that. `loads`, if given, receives those loads.
-std::string find_transposed(const ExprPool& pool, const Nest& nest, const std::vector<LoopVariable>& variables,
-                            const std::string& vector_variable, int lanes, std::vector<int>* loads);
+// The variable among `variables` that loads run along while stores run along `vector_variable`; empty when no
+// f32 load is like that. `loads`, if given, receives those loads.
+std::string find_transposed(const ExprPool& pool, const Nest& nest,
+                            const std::vector<LoopVariable>& variables, const std::string& vector_variable,
+                            int lanes, std::vector<int>* loads);
 
 }  // namespace korch::tile
