@@ -81,10 +81,10 @@ class Parser {
   int64_t integer() {
     skip_space();
     const bool negative = accept("-");
-    const std::string digits = word();
+    const std::string digits = (negative ? "-" : "") + word();
     char* end = nullptr;
     errno = 0;
-    const int64_t value = std::strtoll((negative ? "-" + digits : digits).c_str(), &end, 10);
+    const int64_t value = std::strtoll(digits.c_str(), &end, 10);
     if (*end != '\0' || errno != 0) fail(fmt::format("'{}' is not an integer", digits));
     return value;
   }
@@ -257,10 +257,19 @@ class Parser {
     expect("{");
     nodes_.clear();
     nest.stores = stores();
+    forget_unused(nest);
     while (accept_word("segment")) nest.segments.push_back(segment(nest));
     if (const std::string fault = structural_fault(graph_, phase, nest); !fault.empty()) fail(fault);
     expect("}");
     return nest;
+  }
+
+  // What the whole body does not use, a segment must define for its own range.
+  void forget_unused(const Nest& nest) {
+    const std::vector<int> used = graph_.pool.reachable(nest.roots());
+    std::erase_if(nodes_, [&](const auto& item) {
+      return std::find(used.begin(), used.end(), item.second) == used.end();
+    });
   }
 
   void schedule(Nest& nest) {
