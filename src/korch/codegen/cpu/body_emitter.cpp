@@ -168,7 +168,7 @@ bool BodyEmitter::guards_lanes(int node) const {
 BodyEmitter::Operand BodyEmitter::emit_new(int node) {
   const Expr& e = pool_[node];
   const bool vector = is_vector(node);
-  if (vector && guards_lanes(node)) return emit_by_lane(node);
+  if (vector && guards_lanes(node)) return holds_between_ends(e) ? emit_guard_by_ends(node) : emit_by_lane(node);
   switch (e.kind) {
     case ExprKind::constant:
       return emit_constant(e);
@@ -438,6 +438,41 @@ BodyEmitter::Operand BodyEmitter::emit_checked(const Expr& e, bool vector) {
   line(fmt::format("{0} {1} = {2} + (({2} < 0) & {3});", type, name, operand.text, e.integer));
   line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) if ((uint64_t){2}[{0}] >= {3}) {4}", lane,
                    count_.empty() ? std::to_string(lanes_) : count_, name, e.integer, memory_.fail(name)));
+  return {name, true};
+}
+
+// Where the first and the last lane satisfy the condition, all of them do.
+bool BodyEmitter::holds_between_ends(const Expr& e) const {
+  if (e.kind != ExprKind::guard) return false;
+  for (const Bound& bound : e.condition.bounds()) {
+    if (!bound.index.affine_in(variable_)) return false;
+    for (int dynamic : bound.index.dynamics())
+      if (is_vector(dynamic)) return false;
+  }
+  return true;
+}
+
+BodyEmitter::Operand BodyEmitter::emit_guard_by_ends(int node) {
+  const Expr& e = pool_[node];
+  const std::string name = fresh("t");
+  const std::string last = count_.empty() ? std::to_string(lanes_ - 1) : count_ + " - 1";
+  IndexSpelling spelling;
+  for (const Bound& bound : e.condition.bounds())
+    for (int dynamic : bound.index.dynamics()) emit(dynamic);
+  spelling.dynamic = [this](int id) { return known_.at(id).text; };
+  const std::string first_holds = print(e.condition, spelling);
+  spelling.variable = [&](const std::string& variable) {
+    return variable == variable_ ? fmt::format("({} + {})", variable, last) : variable;
+  };
+  line(fmt::format("{} {};", type_name(e.type, lanes_), name));
+  open(fmt::format("if ({} && {})", first_holds, print(e.condition, spelling)));
+  const std::string whole = emit_full(e.args[0]);
+  line(fmt::format("{} = {};", name, whole));
+  close();
+  open("else");
+  const std::string mixed = emit_by_lane(node).text;
+  line(fmt::format("{} = {};", name, mixed));
+  close();
   return {name, true};
 }
 

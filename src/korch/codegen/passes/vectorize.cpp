@@ -18,13 +18,16 @@ double access_cost(const Index& offset, const std::string& variable, bool is_sto
   return stride > -kFloatsPerLine && stride < kFloatsPerLine ? kByLane : kLinePerLane;
 }
 
-// A condition that one variable decides cuts its loop into segments; one that mixes it with others goes lane
-// by lane.
+// A condition that one variable decides cuts its loop into segments; one that mixes it with others is asked of
+// the first and last lane where it is affine, else of each.
 double condition_cost(const Condition& condition, const std::string& variable) {
-  constexpr double kByLane = 40;
+  constexpr double kCut = 0.5, kBothEnds = 4, kByLane = 40;
   double cost = 0;
-  for (const Bound& bound : condition.bounds())
-    if (bound.index.depends_on(variable)) cost += bound.index.variables().size() == 1 ? 0.5 : kByLane;
+  for (const Bound& bound : condition.bounds()) {
+    if (!bound.index.depends_on(variable)) continue;
+    const bool alone = bound.index.variables().size() == 1;
+    cost += alone ? kCut : bound.index.affine_in(variable) ? kBothEnds : kByLane;
+  }
   return cost;
 }
 
