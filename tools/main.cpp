@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   korch::add_verify_verb(app);
   korch::add_explain_verb(app);
   korch::add_diff_verb(app);
+  korch::add_kernel_verb(app);
   korch::add_fission_verb(app);
   korch::add_equiv_verb(app);
   korch::add_doctor_verb(app);

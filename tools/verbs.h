@@ -16,6 +16,7 @@ void add_fission_verb(CLI::App& app);
 void add_equiv_verb(CLI::App& app);
 void add_doctor_verb(CLI::App& app);
 void add_diff_verb(CLI::App& app);
+void add_kernel_verb(CLI::App& app);
 void add_completion_verb(CLI::App& app);
 // What the manual page tells besides the verbs and their options.
 struct ManualTexts {

@@ -21,6 +21,15 @@ TEST_P(LoopCandidates, AgreeWithInterpreter) {
 INSTANTIATE_TEST_SUITE_P(All, LoopCandidates, ::testing::ValuesIn(hand_written()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+class Products : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Products, AgreeWithInterpreter) {
+  EXPECT_GT(check_text(GetParam().text, {.tolerance = 1e-5, .family = "linear_generic"}), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Products, ::testing::ValuesIn(products()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 Graph pools(int count, int64_t kernel) {
   Graph graph;
   ValueId y = graph.add_input({DType::f32, {1, 16, 20, 24}}, "x");

@@ -466,4 +466,82 @@ const std::vector<Case>& hand_written() {
   return cases;
 }
 
+const std::vector<Case>& products() {
+  static const std::vector<Case> cases = {
+      {"matmul_batched_bias_relu", R"(graph {
+  input %x : f32[2x3x7x20] "x"
+  input %w : f32[3x20x19] "w"
+  input %b : f32[19] "b"
+  %m = MatMul(%x, %w)
+  %a = Add(%m, %b)
+  %y = Relu(%a)
+  output %y "y"
+})"},
+      {"matmul_both_turned", R"(graph {
+  input %x : f32[24x9] "x"
+  input %w : f32[33x24] "w"
+  %m = MatMul(%x, %w) {transpose_a=true, transpose_b=true}
+  %t = Transpose(%m) {perm=[1,0]}
+  output %t "y"
+})"},
+      {"matmul_f64", R"(graph {
+  input %x : f64[5x17] "x"
+  input %w : f64[17x21] "w"
+  %y = MatMul(%x, %w)
+  output %y "y"
+})"},
+      {"matmul_i32", R"(graph {
+  input %x : i32[5x17] "x"
+  input %w : i32[17x21] "w"
+  %y = MatMul(%x, %w)
+  output %y "y"
+})"},
+      {"matmul_of_vectors", R"(graph {
+  input %x : f32[1x40] "x"
+  input %w : f32[40x1] "w"
+  %y = MatMul(%x, %w)
+  output %y "y"
+})"},
+      {"conv_padded_groups", R"(graph {
+  input %x : f32[2x6x9x11] "x"
+  input %w : f32[4x3x3x3] "w"
+  %c = Conv(%x, %w) {strides=[2,1], dilations=[1,2], pads_before=[1,2], pads_after=[1,2], output_padding=[0,0], group=2}
+  %y = Sigmoid(%c)
+  output %y "y"
+})"},
+      {"conv_large_window", R"(graph {
+  input %x : f32[1x2x13x12] "x"
+  input %w : f32[3x2x7x7] "w"
+  %y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[3,3], pads_after=[3,3], output_padding=[0,0]}
+  output %y "y"
+})"},
+      {"conv_of_volumes", R"(graph {
+  input %x : f32[1x3x5x6x7] "x"
+  input %w : f32[4x3x3x3x3] "w"
+  %y = Conv(%x, %w) {strides=[1,1,1], dilations=[1,1,1], pads_before=[1,1,1], pads_after=[1,1,1], output_padding=[0,0,0]}
+  output %y "y"
+})"},
+      {"transposed_conv_even", R"(graph {
+  input %x : f32[2x4x5x6] "x"
+  input %w : f32[4x3x4x4] "w"
+  %c = ConvTranspose(%x, %w) {strides=[2,2], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], output_padding=[0,0], group=2}
+  %y = Relu(%c)
+  output %y "y"
+})"},
+      {"transposed_conv_odd_dilated", R"(graph {
+  input %x : f32[1x3x6x7] "x"
+  input %w : f32[3x2x3x3] "w"
+  %y = ConvTranspose(%x, %w) {strides=[2,3], dilations=[2,1], pads_before=[0,1], pads_after=[0,1], output_padding=[1,0]}
+  output %y "y"
+})"},
+      {"transposed_conv_1d", R"(graph {
+  input %x : f32[1x5x40] "x"
+  input %w : f32[5x3x16] "w"
+  %y = ConvTranspose(%x, %w) {strides=[8], dilations=[1], pads_before=[4], pads_after=[4], output_padding=[0]}
+  output %y "y"
+})"},
+  };
+  return cases;
+}
+
 }  // namespace korch::testing

@@ -11,11 +11,13 @@
 
 #include "guarded_buffer.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/runtime/abi.h"
 #include "offsets.h"
+#include "tile_graph_check.h"
 
 namespace korch::testing {
 namespace {
@@ -153,6 +155,19 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
   return result;
 }
 
+// linear_generic stands back where other families list.
+std::vector<Implementation> listed(const Graph& graph, const Candidate& candidate, const Target& target,
+                                   const std::string& family) {
+  std::vector<Implementation> found;
+  std::vector<Refusal> refused;
+  if (family == "linear_generic")
+    list_linear_generic(graph, candidate, target, Accuracy::strict, found, refused);
+  else
+    found = implementations(graph, candidate, target, Accuracy::strict);
+  std::erase_if(found, [&](const Implementation& way) { return way.family != family; });
+  return found;
+}
+
 int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, const CheckOptions& options) {
   const Candidate candidate = whole_graph(graph);
   std::vector<HostTensor> inputs;
@@ -164,8 +179,7 @@ int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, 
   int ran = 0;
   for (Isa isa : runnable_isas()) {
     const Target target = test_target(isa);
-    for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
-      if (way.family != options.family) continue;
+    for (const Implementation& way : listed(graph, candidate, target, options.family)) {
       const std::string what = std::string(name(isa)) + " " + to_string(way);
       const Result<Kernel> kernel = generate(graph, candidate, way, target);
       if (!kernel.ok()) {
@@ -173,6 +187,7 @@ int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, 
           ADD_FAILURE() << what << ": " << kernel.refusal().detail << "\n" << print(graph);
         continue;
       }
+      check_tile_graph(graph, candidate, way, target, inputs, expected, options.tolerance, what);
       const RunResult result = run_kernel(graph, candidate, kernel.value(), way, target, inputs);
       EXPECT_EQ(result.status, 0) << what;
       for (size_t i = 0; i < result.outputs.size(); ++i)

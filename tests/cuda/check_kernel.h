@@ -6,7 +6,7 @@
 
 #include "candidate_graph.h"
 #include "device.h"
-#include "korch/codegen/loop/loop_family.h"
+#include "korch/codegen/cuda/cuda_kernel.h"
 
 namespace korch::testing {
 

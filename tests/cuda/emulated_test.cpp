@@ -17,10 +17,11 @@ int check(const Graph& graph) {
   const Candidate candidate = whole_candidate(graph);
   const Reference reference = reference_of(graph, candidate);
   std::vector<Implementation> ways = loop_implementations(graph, candidate);
+  if (ways.empty()) ways = product_implementations(graph, candidate);
   if (ways.size() > 2) ways.erase(ways.begin() + 1, ways.end() - 1);
   int ran = 0;
   for (const Implementation& way : ways) {
-    const Result<CudaKernel> kernel = generate_loop_cuda(graph, candidate, way, "k0");
+    const Result<CudaKernel> kernel = generate_cuda(graph, candidate, way, "k0");
     if (!kernel.ok()) continue;
     EXPECT_EQ(check_emulated(graph, candidate, reference, kernel.value(), way), "");
     ++ran;
@@ -36,6 +37,9 @@ TEST_P(EmulatedCases, AgreeWithInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(HandWritten, EmulatedCases, ::testing::ValuesIn(hand_written()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(Products, EmulatedCases, ::testing::ValuesIn(products()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(EmulatedRandomGraphs, AgreeWithInterpreter) {

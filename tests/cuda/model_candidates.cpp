@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
 #include "korch/fission/fission.h"
 #include "korch/onnx/import.h"
@@ -38,6 +39,13 @@ std::vector<Candidate> greedy_groups(const Graph& graph) {
 }
 
 }  // namespace
+
+std::vector<Implementation> product_implementations(const Graph& graph, const Candidate& candidate) {
+  std::vector<Implementation> found;
+  std::vector<Refusal> refused;
+  list_linear_generic(graph, candidate, target(), Accuracy::standard, found, refused);
+  return found;
+}
 
 std::vector<Implementation> loop_implementations(const Graph& graph, const Candidate& candidate) {
   std::vector<Implementation> found;

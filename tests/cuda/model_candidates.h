@@ -19,6 +19,7 @@ struct ModelCandidates {
 ModelCandidates memory_bound_candidates(const std::string& model, size_t sample, uint64_t seed);
 
 // The candidate's implementations of family "loop".
+std::vector<Implementation> product_implementations(const Graph& graph, const Candidate& candidate);
 std::vector<Implementation> loop_implementations(const Graph& graph, const Candidate& candidate);
 
 }  // namespace korch::testing

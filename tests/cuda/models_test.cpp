@@ -26,8 +26,7 @@ constexpr int kEmulated = 6;        // kernels per model that the emulator runs
 class CudaModels : public ::testing::TestWithParam<std::string> {
  protected:
   void check(const Graph& graph, const Candidate& candidate, const Implementation& way) {
-    const Result<CudaKernel> kernel =
-        generate_loop_cuda(graph, candidate, way, "k" + std::to_string(spelled_));
+    const Result<CudaKernel> kernel = generate_cuda(graph, candidate, way, "k" + std::to_string(spelled_));
     if (!kernel.ok()) return check_refusal(graph, candidate, way, kernel.refusal());
     ++spelled_;
     if (compilation_.possible()) compilation_.add(kernel.value());
@@ -53,7 +52,7 @@ class CudaModels : public ::testing::TestWithParam<std::string> {
     const Candidate whole = whole_candidate(alone);
     const std::vector<Implementation> ways = loop_implementations(alone, whole);
     const Implementation& way = ways[random_() % ways.size()];
-    const Result<CudaKernel> kernel = generate_loop_cuda(alone, whole, way, "k0");
+    const Result<CudaKernel> kernel = generate_cuda(alone, whole, way, "k0");
     if (!kernel.ok()) return;
     EXPECT_EQ(check_emulated(alone, whole, reference_of(alone, whole), kernel.value(), way), "");
     ++emulated_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "korch/base/result.h"
-#include "korch/codegen/loop/loop_family.h"
+#include "korch/codegen/cuda/cuda_kernel.h"
 
 namespace korch::testing {
 

@@ -17,10 +17,11 @@ void read_ir_text(std::string_view bytes);
 void read_executable_file(std::string_view bytes);
 void read_numpy(std::string_view bytes);
 void read_database_row(std::string_view bytes);
+void read_tile_graph(std::string_view bytes);
 
 constexpr Target kTargets[] = {
     {"onnx", read_onnx},   {"ir_text", read_ir_text},           {"executable", read_executable_file},
-    {"numpy", read_numpy}, {"database_row", read_database_row},
+    {"numpy", read_numpy}, {"database_row", read_database_row}, {"tile_graph", read_tile_graph},
 };
 
 }  // namespace korch::fuzz

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
 #include "korch/codegen/opaque/opaque_family.h"
@@ -11,21 +12,25 @@
 namespace korch {
 namespace {
 
-// One row per family of kernels: what it can offer for a candidate, and how it makes what it offered. `list`
-// appends to its last two arguments; `serves` names the Implementation::family strings that the row's
-// `generate` makes.
+using Build = Result<tile::TileGraph> (*)(const Graph& graph, const Candidate& candidate,
+                                          const Implementation& implementation, const Target& target);
+using Generate = Result<Kernel> (*)(const Graph& graph, const Candidate& candidate,
+                                    const Implementation& implementation, const Target& target);
+
+// One row per family of kernels: what it can offer for a candidate, and how it makes what it offered: as a
+// tile graph, or as a finished kernel. `list` appends to its last two arguments; `serves` names the
+// Implementation::family strings that the row makes.
 struct Family {
   std::vector<std::string> serves;
   void (*list)(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
-  Result<Kernel> (*generate)(const Graph& graph, const Candidate& candidate,
-                             const Implementation& implementation, const Target& target);
+  std::variant<Build, Generate> make;
   enum class Kind { generated, library, last_resort } kind = Kind::generated;
 };
 
 const std::vector<Family>& families() {
   static const std::vector<Family> table = {
-      {{"loop"}, list_loop, generate_loop},
+      {{"loop"}, list_loop, build_loop},
       {{"opaque"}, list_opaque, generate_opaque},
       {{"conv_direct", "conv_pixels"}, list_conv_direct, generate_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
@@ -35,9 +40,16 @@ const std::vector<Family>& families() {
       {{"attention"}, list_attention, generate_attention},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
       {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},
-      {{"linear_generic"}, list_linear_generic, generate_linear_generic, Family::Kind::last_resort},
+      {{"linear_generic"}, list_linear_generic, build_linear_generic, Family::Kind::last_resort},
   };
   return table;
+}
+
+const Family* family_named(const std::string& name) {
+  for (const Family& family : families())
+    for (const std::string& served : family.serves)
+      if (served == name) return &family;
+  return nullptr;
 }
 
 }  // namespace
@@ -74,12 +86,36 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
   return found;
 }
 
+Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidate,
+                                   const Implementation& implementation, const Target& target) {
+  const Family* family = family_named(implementation.family);
+  const Build* build = family == nullptr ? nullptr : std::get_if<Build>(&family->make);
+  if (build == nullptr)
+    return Refusal{RefusalReason::no_kernel_family,
+                   "no tile graph describes kernels of '" + implementation.family + "'"};
+  return (*build)(graph, candidate, implementation, target);
+}
+
 Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                         const Target& target) {
-  for (const Family& family : families())
-    for (const std::string& name : family.serves)
-      if (name == implementation.family) return family.generate(graph, candidate, implementation, target);
-  return Refusal{RefusalReason::no_kernel_family, "no family is called '" + implementation.family + "'"};
+  const Family* family = family_named(implementation.family);
+  if (family == nullptr)
+    return Refusal{RefusalReason::no_kernel_family, "no family is called '" + implementation.family + "'"};
+  if (const Generate* generate = std::get_if<Generate>(&family->make))
+    return (*generate)(graph, candidate, implementation, target);
+  Result<tile::TileGraph> built = std::get<Build>(family->make)(graph, candidate, implementation, target);
+  if (!built) return built.refusal();
+  Kernel kernel = tile::cpu_kernel(std::move(built.value()), target);
+  kernel.flops = implementation.flops;
+  kernel.bytes = implementation.bytes;
+  return kernel;
+}
+
+Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
+                                const Target& target) {
+  Kernel kernel = tile::cpu_kernel(reorder_tile_graph(type, from, to, target), target);
+  kernel.bytes = 2.0 * static_cast<double>(type.bytes());
+  return kernel;
 }
 
 }  // namespace korch

@@ -8,6 +8,7 @@
 #include "korch/base/result.h"
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/schedule.h"
+#include "korch/kernel/tile_graph.h"
 #include "korch/plan/kernel.h"
 #include "korch/target/target.h"
 
@@ -31,10 +32,16 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
                                             const Target& target, Accuracy accuracy,
                                             std::vector<Refusal>* refused = nullptr);
 
+// What the kernel does, before any lowering. Refuses families whose kernels are not described by one.
+Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidate,
+                                   const Implementation& implementation, const Target& target);
+
 Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                         const Target& target);
 
 // The layout change of one Value as a kernel of its own.
+tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
+                                   const Target& target);
 Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
                                 const Target& target);
 

@@ -17,6 +17,7 @@
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/codegen/passes/passes.h"
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
 #include "korch/fission/fission.h"
@@ -259,11 +260,27 @@ class Compilation {
   }
 
   void dump_kernels(const BuiltPlan& built) {
-    for (size_t i = 0; i < built.plan.kernels.size(); ++i)
-      if (!built.plan.kernels[i].source.empty())
-        dump(fmt::format("kernel-{:03}.cpp", i), [&] {
-          return fmt::format("// {}\n{}", compile_command(target_.isa), built.plan.kernels[i].source);
-        });
+    if (options_.dump_dir.empty()) return;
+    for (size_t i = 0; i < built.plan.kernels.size(); ++i) {
+      if (built.plan.kernels[i].source.empty()) continue;
+      dump(fmt::format("kernel-{:03}.cpp", i), [&] {
+        return fmt::format("// {}\n{}", compile_command(target_.isa), built.plan.kernels[i].source);
+      });
+      std::optional<tile::TileGraph> tiles = tile_graph_of(built.columns[i]);
+      if (!tiles) continue;
+      dump(fmt::format("kernel-{:03}.tile", i), [&] { return tile::print(*tiles); });
+      tile::lower_for_cpu(*tiles, target_);
+      dump(fmt::format("kernel-{:03}.lowered.tile", i), [&] { return tile::print(*tiles); });
+    }
+  }
+
+  // Nothing where the column's family describes its kernels by none.
+  std::optional<tile::TileGraph> tile_graph_of(int column) const {
+    const KernelRequest request = kernel_request(graph(), now_->columns, column);
+    if (request.candidate == nullptr)
+      return reorder_tile_graph(request.reorder_type, request.reorder_from, request.reorder_to, target_);
+    Result<tile::TileGraph> built = tile_graph(graph(), *request.candidate, *request.implementation, target_);
+    return built ? std::optional(std::move(built.value())) : std::nullopt;
   }
 
   void add_alternatives() {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "korch/interp/evaluate.h"
-#include "korch/interp/scalar_functions.h"
 #include "korch/interp/strided.h"
+#include "korch/ir/scalar_functions.h"
 
 namespace korch {
 namespace {

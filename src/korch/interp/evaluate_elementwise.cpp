@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "korch/interp/evaluate.h"
-#include "korch/interp/scalar_functions.h"
 #include "korch/interp/strided.h"
+#include "korch/ir/scalar_functions.h"
 #include "korch/tensor/element.h"
 
 namespace korch {

@@ -1,7 +1,7 @@
 #include "korch/interp/evaluate.h"
 #include "korch/interp/gemm.h"
-#include "korch/interp/scalar_functions.h"
 #include "korch/interp/strided.h"
+#include "korch/ir/scalar_functions.h"
 
 namespace korch {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "korch/interp/evaluate.h"
 #include "korch/interp/reduce_rows.h"
-#include "korch/interp/scalar_functions.h"
+#include "korch/ir/scalar_functions.h"
 
 namespace korch {
 namespace {

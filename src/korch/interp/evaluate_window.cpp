@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "korch/interp/evaluate.h"
-#include "korch/interp/scalar_functions.h"
+#include "korch/ir/scalar_functions.h"
 
 namespace korch {
 namespace {

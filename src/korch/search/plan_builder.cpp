@@ -102,13 +102,15 @@ class PlanMaker {
     plan().tensors[tensor].alias_offset_bytes = columns_.infos[column].view_offset_bytes;
   }
 
-  int kernel_index(const Hash& key) {
+  int kernel_index(int column) {
+    const Hash& key = columns_.infos[column].key;
     const auto [place, inserted] = kernel_of_.emplace(key, static_cast<int>(plan().kernels.size()));
     if (inserted) {
       const Result<BuiltKernel>* built = bank_.find(key);
       KORCH_ASSERT(built != nullptr && built->ok(), "a chosen kernel was never built");
       plan().kernels.push_back(built->value().kernel);
       result.objects.push_back(built->value().object);
+      result.columns.push_back(column);
     }
     return place->second;
   }
@@ -134,7 +136,7 @@ class PlanMaker {
     const ColumnInfo& info = columns_.infos[column];
     const Column& c = columns_.problem.columns[column];
     PlanStep step;
-    step.kernel = kernel_index(info.key);
+    step.kernel = kernel_index(column);
     step.predicted_us = c.cost_us;
     step.measured = c.measured;
     step.bound_us = info.bound_us;

@@ -13,6 +13,7 @@ namespace korch {
 struct BuiltPlan {
   Plan plan;
   std::vector<std::string> objects;         // one per plan.kernels
+  std::vector<int> columns;                 // that each of plan.kernels was taken for first
   std::vector<std::string> constant_bytes;  // one per plan.constants
 };
 

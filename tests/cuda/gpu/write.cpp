@@ -43,7 +43,7 @@ class Writer {
     ways.resize(std::min<size_t>(ways.size(), 2));
     for (const Implementation& way : ways) {
       Result<CudaKernel> kernel =
-          generate_loop_cuda(listed.candidate.graph, whole, way, "k" + std::to_string(kernels_));
+          generate_cuda(listed.candidate.graph, whole, way, "k" + std::to_string(kernels_));
       if (!kernel.ok()) continue;
       listed.kernels.push_back({image_name(), kernel.value().symbol, launch_of(kernel.value(), way)});
       waiting_.push_back(std::move(kernel).value());

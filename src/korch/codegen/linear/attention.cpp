@@ -80,7 +80,7 @@ class Writer {
   const AttentionShape& s_;
   const Implementation& implementation_;
   const Target& target_;
-  loop::ValueEmitter emitter_;
+  tile::ValueEmitter emitter_;
   const int lanes_;
   const AttentionSchedule blocking_;
   const RowTiling blocks_, score_tiles_, value_tiles_;
@@ -156,7 +156,7 @@ std::string Writer::mask_text() {
     Coords coords(mask.size());
     for (size_t i = 0; i < mask.size(); ++i)
       coords[i] = mask[i] == 1 ? Index(0) : scores[i + scores.size() - mask.size()];
-    loop::Block block{.vector_variable = "l", .lanes = lanes_, .count = count, .code = "", .indent = "  "};
+    tile::Block block{.vector_variable = "l", .lanes = lanes_, .count = count, .code = "", .indent = "  "};
     const std::string mask_vector = emitter_.emit(p_.mask, coords, block);
     return fmt::format("const int64_t l=0;(void)l;\n{}*(v{}u*)(row+j*{})+={};\n", block.code, lanes_, lanes_,
                        mask_vector);
@@ -287,7 +287,7 @@ std::string Writer::main_text(const PanelShape& panel) const {
   const auto matrix = [&](ValueId value, const ColumnOperand& columns, int temporary) {
     const Shape& shape = type_of(p_, value).shape;
     return fmt::format("temp{}+({})*{}", temporary,
-                       loop::print(flatten(shape, operand_batch(s_.batch, shape, image))),
+                       tile::print(flatten(shape, operand_batch(s_.batch, shape, image))),
                        columns.matrix_elements());
   };
   const int64_t rows = blocks_.rows, full = blocks_.long_tiles;

@@ -13,8 +13,8 @@ Coords operand_batch(const std::vector<int64_t>& extents, const Shape& operand, 
   for (size_t axis = extents.size(); axis-- > 0;) {
     const size_t skipped = extents.size() - rank;
     if (axis >= skipped && operand[axis - skipped] != 1) {
-      const Index quotient = loop::floor_div(batch, stride);
-      coords[axis - skipped] = axis == 0 ? quotient : loop::floor_mod(quotient, extents[axis]);
+      const Index quotient = tile::floor_div(batch, stride);
+      coords[axis - skipped] = axis == 0 ? quotient : tile::floor_mod(quotient, extents[axis]);
     }
     stride *= extents[axis];
   }
@@ -32,8 +32,8 @@ Coords unflatten(const Shape& shape, const Index& flat) {
   Coords coords(rank);
   int64_t stride = 1;
   for (size_t axis = rank; axis-- > 0;) {
-    const Index quotient = loop::floor_div(flat, stride);
-    coords[axis] = axis == 0 ? quotient : loop::floor_mod(quotient, shape[axis]);
+    const Index quotient = tile::floor_div(flat, stride);
+    coords[axis] = axis == 0 ? quotient : tile::floor_mod(quotient, shape[axis]);
     stride *= shape[axis];
   }
   return coords;

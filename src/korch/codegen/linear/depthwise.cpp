@@ -67,7 +67,7 @@ class Writer {
   const ConvShape& s_;
   const Implementation& implementation_;
   const Target& target_;
-  loop::ValueEmitter emitter_;
+  tile::ValueEmitter emitter_;
   int64_t lanes_ = 1, vectors_ = 0, tail_ = 0, padded_ = 0;  // channels as full vectors, then `tail_` more
   int tail_width_ = 0;
   int64_t row_step_ = 0, pixel_step_ = 0, image_step_ = 0;
@@ -110,7 +110,7 @@ void Writer::plan() {
 std::string Writer::load(const Index& channel, int width, int64_t valid, const Index& iy, const Index& ix,
                          const std::string& pointer, const std::string& name) {
   if (valid == width) return fmt::format("const v{0} {1}=*(const v{0}u*)({2});", width, name, pointer);
-  loop::Block block{
+  tile::Block block{
       .vector_variable = "l", .lanes = width, .count = std::to_string(valid), .code = "", .indent = "  "};
   const std::string vector =
       emitter_.emit(p_.data, coords(Index::variable("image", s_.images), channel, iy, ix), block);
@@ -121,7 +121,7 @@ std::string Writer::load(const Index& channel, int width, int64_t valid, const I
 std::string Writer::finish(int rows, const Index& channel, const Index& x, int width, int64_t valid) {
   std::string text;
   for (int r = 0; r < rows; ++r) {
-    loop::Block block = loop::vector_block("l", width, valid);
+    tile::Block block = tile::vector_block("l", width, valid);
     const Index image = Index::variable("image", s_.images), y = Index::variable("y", s_.out_height);
     emit_outputs(p_, implementation_, target_, emitter_, coords(image, channel, y, x + r),
                  fmt::format("c{}", r), block);

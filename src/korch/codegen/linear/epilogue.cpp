@@ -25,7 +25,7 @@ struct Context {
   const Problem& problem;
   const Implementation& implementation;
   const Target& target;
-  loop::ValueEmitter& emitter;
+  tile::ValueEmitter& emitter;
 };
 
 bool bypasses_cache(const Problem& problem, const Target& target, ValueId output) {
@@ -34,7 +34,7 @@ bool bypasses_cache(const Problem& problem, const Target& target, ValueId output
 }
 
 // The element offset when vectors are whole cache lines that lie at multiples of a line; else empty.
-std::string line_offset(const Context& c, ValueId output, const Coords& coords, const loop::Block& block) {
+std::string line_offset(const Context& c, ValueId output, const Coords& coords, const tile::Block& block) {
   constexpr int kLine = 16;
   const Layout layout = layout_of(c.problem, c.implementation, output);
   if (!block.count.empty() || block.lanes != kLine || layout.block_axis >= 0) return "";
@@ -44,7 +44,7 @@ std::string line_offset(const Context& c, ValueId output, const Coords& coords, 
   if (!offset.affine_in(block.vector_variable) || offset.stride(block.vector_variable) != 1) return "";
   int odd = 0;  // the lanes' own term is the only one that may not be whole lines
   for (const Index::Term& term : offset.terms()) odd += term.coefficient % kLine != 0;
-  return odd == 1 && offset.constant() % kLine == 0 ? loop::print(offset) : "";
+  return odd == 1 && offset.constant() % kLine == 0 ? tile::print(offset) : "";
 }
 
 // How many vectors from `first` on have its width and only valid columns (at least 1): they become one loop.
@@ -68,7 +68,7 @@ void emit_by_columns(std::string& text, const Context& c, const EpilogueTile& ti
     const int64_t run = equal_full_vectors(tile, i, offset);
     const int64_t valid = std::min<int64_t>(width, tile.valid_columns - offset);
     if (valid <= 0) break;
-    loop::Block block = loop::vector_block("l", width, valid);
+    tile::Block block = tile::vector_block("l", width, valid);
     const Index lane = Index::variable("l", width);
     const Index step = Index::variable("j", run);
     const Index column = v.group * rows.columns + tile.column_base + v.block * tile.block_columns + offset +
@@ -109,7 +109,7 @@ void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile,
     const int64_t valid = std::min<int64_t>(widest, tile.rows - r);
     int width = widest;
     while (width > 4 && width / 2 >= valid) width /= 2;
-    loop::Block block = loop::vector_block("x", width, valid);
+    tile::Block block = tile::vector_block("x", width, valid);
     text += fmt::format("{{const int64_t x=x0+{};(void)x;const v{} acc=*(const v{}u*)(turned+c*{}+{});\n", r,
                         width, width, pitch, r);
     emit_outputs(c.problem, c.implementation, c.target, c.emitter,
@@ -122,8 +122,8 @@ void emit_by_rows(std::string& text, const Context& c, const EpilogueTile& tile,
 }  // namespace
 
 void emit_outputs(const Problem& problem, const Implementation& implementation, const Target& target,
-                  loop::ValueEmitter& emitter, const Coords& coords, const std::string& acc,
-                  loop::Block& block) {
+                  tile::ValueEmitter& emitter, const Coords& coords, const std::string& acc,
+                  tile::Block& block) {
   // Along an axis of one element the vector's first lane is the only one there is.
   const auto provider = [acc, lane = block.vector_variable, lanes = block.lanes](const Coords& read) {
     const bool varies = lanes == 1 || std::any_of(read.begin(), read.end(),
@@ -161,7 +161,7 @@ std::string fence_text(const Problem& problem, const Target& target) {
 
 std::string emit_epilogue(const std::string& name, const Problem& problem,
                           const Implementation& implementation, const Target& target,
-                          loop::ValueEmitter& emitter, const EpilogueTile& tile, const EpilogueRows& rows) {
+                          tile::ValueEmitter& emitter, const EpilogueTile& tile, const EpilogueRows& rows) {
   const Context context{problem, implementation, target, emitter};
   std::string text = fmt::format(
       "static __attribute__((noinline)) int32_t {}(const korch_kernel_context*context,const "

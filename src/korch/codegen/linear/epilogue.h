@@ -40,15 +40,15 @@ struct EpilogueRows {
 
 std::string emit_epilogue(const std::string& name, const Problem& problem,
                           const Implementation& implementation, const Target& target,
-                          loop::ValueEmitter& emitter, const EpilogueTile& tile, const EpilogueRows& rows);
+                          tile::ValueEmitter& emitter, const EpilogueTile& tile, const EpilogueRows& rows);
 
 // Computes every output of the candidate at the linear result's coordinates `coords`, for accumulators in the
 // variable `acc`, and stores it. Outputs larger than half of L3 bypass the caches where whole aligned vectors
 // are written: nothing would be left in cache for their reader, and the lines need not be fetched first.
 // Whoever uses this calls `fence_text` at the end of a phase function.
 void emit_outputs(const Problem& problem, const Implementation& implementation, const Target& target,
-                  loop::ValueEmitter& emitter, const Coords& coords, const std::string& acc,
-                  loop::Block& block);
+                  tile::ValueEmitter& emitter, const Coords& coords, const std::string& acc,
+                  tile::Block& block);
 std::string fence_text(const Problem& problem, const Target& target);
 
 }  // namespace korch::linear

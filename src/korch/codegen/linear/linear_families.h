@@ -21,8 +21,13 @@ KORCH_LINEAR_FAMILY(attention)       // Attention: both products and the softmax
 KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(conv_winograd)   // WinogradInput, WinogradProduct and WinogradOutput
 KORCH_LINEAR_FAMILY(winograd_part)   // one of the three
-KORCH_LINEAR_FAMILY(linear_generic)  // every linear primitive, plainly: the last resort
 
 #undef KORCH_LINEAR_FAMILY
+
+// Every linear primitive, plainly: the last resort.
+void list_linear_generic(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
+                         std::vector<Implementation>& found, std::vector<Refusal>& refused);
+Result<tile::TileGraph> build_linear_generic(const Graph& graph, const Candidate& candidate,
+                                             const Implementation& implementation, const Target& target);
 
 }  // namespace korch

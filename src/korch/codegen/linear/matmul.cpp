@@ -68,7 +68,7 @@ void set_rows(RowKernel& k, const Problem& p, const Implementation& implementati
   k.in_width = k.width;
   const Shape result = type_of(p, p.value).shape, data = type_of(p, p.data).shape;
   auto batch_and_row = [&p, flat](const Index& image, const Index& x) {
-    return flat ? std::pair<Index, Index>{loop::floor_div(x, p.matmul->m), loop::floor_mod(x, p.matmul->m)}
+    return flat ? std::pair<Index, Index>{tile::floor_div(x, p.matmul->m), tile::floor_mod(x, p.matmul->m)}
                 : std::pair<Index, Index>{image, x};
   };
   const bool result_walks = flat && epilogue_merges(p, implementation, row_axes(result));

@@ -40,8 +40,8 @@ Coords reshape_coords(const Shape& from, const Shape& to, const Coords& coords) 
     for (size_t i = group.from_begin; i < group.from_end; ++i) flat = flat * from[i] + coords[i];
     int64_t stride = 1;
     for (size_t j = group.to_end; j-- > group.to_begin;) {
-      const Index quotient = loop::floor_div(flat, stride);
-      result[j] = j == group.to_begin ? quotient : loop::floor_mod(quotient, to[j]);
+      const Index quotient = tile::floor_div(flat, stride);
+      result[j] = j == group.to_begin ? quotient : tile::floor_mod(quotient, to[j]);
       stride *= to[j];
     }
   }

@@ -7,11 +7,11 @@
 
 #include "korch/codegen/implementation.h"
 #include "korch/codegen/linear/problem.h"
-#include "korch/codegen/loop/index_expr.h"
+#include "korch/kernel/index.h"
 
 namespace korch::linear {
 
-using loop::Index;
+using tile::Index;
 using Coords = std::vector<Index>;
 
 // Coordinates of every candidate output for the result's coordinates `coords`. Empty when two paths to one
@@ -38,7 +38,7 @@ bool operand_merges(const Problem& problem, const Implementation& implementation
 int reshaped_axis(const Shape& from, const Shape& to, int axis);
 
 // The C++ name of the argument that holds a candidate input or constant, by the conventions of
-// loop::ValueEmitter.
+// tile::ValueEmitter.
 std::string argument_name(const Problem& problem, ValueId value);
 
 // The layout of a candidate input or output in this implementation; row-major for constants.

@@ -22,7 +22,7 @@ struct CopiedRow {
 
 // `count` elements from `first` of each row, in vectors of `widest` and a partial one: text that stores to
 // `target`. Rows that read the same elements share them.
-std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::vector<CopiedRow>& rows,
+std::string emit_copy(tile::ValueEmitter& emitter, ValueId value, const std::vector<CopiedRow>& rows,
                       int64_t first, int64_t count, int widest, const std::string& target) {
   std::string text;
   int64_t done = 0;
@@ -30,7 +30,7 @@ std::string emit_copy(loop::ValueEmitter& emitter, ValueId value, const std::vec
     const int64_t valid = std::min<int64_t>(width, count - done);
     const int64_t run = valid == width ? (count - done) / width : 1;
     if (done + valid > count || valid <= 0) break;
-    loop::Block block = loop::vector_block("l", width, valid);
+    tile::Block block = tile::vector_block("l", width, valid);
     const Index at = Index::variable("j", run) * width + Index::variable("l", width) + first + done;
     text += fmt::format("for(int64_t j=0;j<{};++j){{const int64_t l=0;(void)l;\n", run);
     std::vector<std::string> vectors;  // all before the first store
@@ -79,7 +79,7 @@ std::optional<Inside> inside_of_window(const RowKernel& k) {
 // Of a depthwise window: neighbours share what they load, and most of it comes from L2.
 constexpr int64_t kPixelsAtOnce = 4, kRowsAtOnce = 2;
 
-std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
+std::string emit_channels(const RowKernel& k, const PanelShape& shape, tile::ValueEmitter& emitter,
                           int widest) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   // Pixels px to `end` of so many rows, so many pixels at once, with the coordinates y and x of the first.
@@ -138,13 +138,13 @@ std::string emit_channels(const RowKernel& k, const PanelShape& shape, loop::Val
 }
 
 // Pixels contiguous: rows of pixels, one channel after the other.
-std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
+std::string emit_pixels(const RowKernel& k, const PanelShape& shape, tile::ValueEmitter& emitter,
                         int widest) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
   const Index channel = Index::variable("channel", k.depth);
   auto part = [&](int width) {
-    loop::Block block{
+    tile::Block block{
         .vector_variable = width > 1 ? "ix" : "", .lanes = width, .count = "", .code = "", .indent = "  "};
     const std::string vector =
         emitter.emit(k.problem->data, k.data_coords(image, iy, ix, group * k.depth + channel), block);
@@ -162,7 +162,7 @@ std::string emit_pixels(const RowKernel& k, const PanelShape& shape, loop::Value
 
 // Channels contiguous in the input, pixels in the panel: 4 x 4 blocks turned in registers, the rest one by
 // one.
-std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter) {
+std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, tile::ValueEmitter& emitter) {
   const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
   const Index iy = Index::variable("iy", k.in_height), ix = Index::variable("ix", k.in_width);
   const int64_t quads = k.in_width < 4 ? 0 : k.depth / 4;
@@ -170,7 +170,7 @@ std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop
   if (quads > 0) {
     const Index first = Index::variable("ix", k.in_width - 3);
     const Index channel = group * k.depth + Index::variable("q", quads) * 4 + Index::variable("l", 4);
-    loop::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
+    tile::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
     std::vector<std::string> names;
     for (int i = 0; i < 4; ++i)
       names.push_back(emitter.emit(k.problem->data, k.data_coords(image, iy, first + i, channel), block));
@@ -182,7 +182,7 @@ std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop
         quads, 4 * shape.channel_step, block.code,
         emit_turn({names[0], names[1], names[2], names[3]}, {plane(0), plane(1), plane(2), plane(3)}));
   }
-  loop::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
+  tile::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
   const std::string element = emitter.emit(
       k.problem->data, k.data_coords(image, iy, ix, group * k.depth + Index::variable("channel", k.depth)),
       block);
@@ -194,7 +194,7 @@ std::string emit_turned_pixels(const RowKernel& k, const PanelShape& shape, loop
 }
 
 // All channels of one panel row of which only pixels lo .. hi - 1 are inside the input.
-std::string emit_planes(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter,
+std::string emit_planes(const RowKernel& k, const PanelShape& shape, tile::ValueEmitter& emitter,
                         int widest) {
   const int channel_axis = k.problem->matmul ? -2 : 1;
   const bool turned = contiguous_axis(*k.problem, *k.implementation, k.problem->data) == channel_axis;
@@ -212,7 +212,7 @@ std::string emit_planes(const RowKernel& k, const PanelShape& shape, loop::Value
 }
 
 // Columns contiguous: vectors of columns, one term after the other.
-std::string emit_pack_vectors(const ColumnOperand& k, loop::ValueEmitter& emitter, const Index& column0,
+std::string emit_pack_vectors(const ColumnOperand& k, tile::ValueEmitter& emitter, const Index& column0,
                               int64_t columns, int64_t lanes, int widest) {
   const Index matrix = Index::variable("matrix", k.matrices), term = Index::variable("k", k.depth);
   std::string text = fmt::format("for(int64_t k=0;k<{};++k){{float*to=out+k*{};\n", k.depth, lanes);
@@ -223,14 +223,14 @@ std::string emit_pack_vectors(const ColumnOperand& k, loop::ValueEmitter& emitte
 }
 
 // Terms contiguous: 4 x 4 blocks turned in registers, the rest element by element.
-std::string emit_pack_terms(const ColumnOperand& k, loop::ValueEmitter& emitter, const Index& column0,
+std::string emit_pack_terms(const ColumnOperand& k, tile::ValueEmitter& emitter, const Index& column0,
                             int64_t columns, int64_t lanes) {
   const Index matrix = Index::variable("matrix", k.matrices);
   std::string text;
   const int64_t quads = k.depth / 4, column_quads = columns / 4;
   if (quads > 0 && column_quads > 0) {
     const Index term = Index::variable("q", quads) * 4 + Index::variable("l", 4);
-    loop::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
+    tile::Block block{.vector_variable = "l", .lanes = 4, .count = "", .code = "", .indent = "  "};
     std::vector<std::string> names;
     for (int i = 0; i < 4; ++i)
       names.push_back(emitter.emit(
@@ -244,7 +244,7 @@ std::string emit_pack_terms(const ColumnOperand& k, loop::ValueEmitter& emitter,
   }
   auto singles = [&](int64_t c_begin, int64_t c_count, int64_t k_begin, int64_t k_count) {
     if (c_count <= 0 || k_count <= 0) return;
-    loop::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
+    tile::Block block{.vector_variable = "", .lanes = 1, .count = "", .code = "", .indent = "  "};
     const std::string element = emitter.emit(k.value,
                                              k.coords(matrix, Index::variable("k", k_count) + k_begin,
                                                       column0 + Index::variable("c", c_count) + c_begin),
@@ -283,7 +283,7 @@ PanelShape panel_shape(const RowKernel& k) {
   return s;
 }
 
-std::string emit_load_panel(const RowKernel& k, const PanelShape& shape, loop::ValueEmitter& emitter) {
+std::string emit_load_panel(const RowKernel& k, const PanelShape& shape, tile::ValueEmitter& emitter) {
   std::string text =
       "static __attribute__((noinline)) int32_t load_panel(const "
       "korch_kernel_context*context,float*panel,int64_t image,"
@@ -301,7 +301,7 @@ std::string emit_load_panel(const RowKernel& k, const PanelShape& shape, loop::V
 }
 
 std::string emit_pack_columns(const ColumnOperand& k, const std::string& symbol, int temporary,
-                              const Target& target, loop::ValueEmitter& emitter) {
+                              const Target& target, tile::ValueEmitter& emitter) {
   const int64_t lanes = k.blocks.block_lanes();
   std::string text = fmt::format(
       "extern \"C\" int32_t {0}(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{1}"

@@ -17,7 +17,7 @@ PanelShape panel_shape(const RowKernel& kernel);
 
 // static int32_t load_panel(const korch_kernel_context*, float* panel, int64_t image, int64_t group, int64_t
 // y0, int64_t x0) for the result rows from y0 and pixels from x0.
-std::string emit_load_panel(const RowKernel& kernel, const PanelShape& shape, loop::ValueEmitter& emitter);
+std::string emit_load_panel(const RowKernel& kernel, const PanelShape& shape, tile::ValueEmitter& emitter);
 
 // A column operand that is not constant: matrices of `depth` rows.
 struct ColumnOperand {
@@ -32,6 +32,6 @@ struct ColumnOperand {
 // A phase function over (matrix, column block) that fills a temporary with the packed columns,
 // [matrix][block][depth][lanes].
 std::string emit_pack_columns(const ColumnOperand& columns, const std::string& symbol, int temporary,
-                              const Target& target, loop::ValueEmitter& emitter);
+                              const Target& target, tile::ValueEmitter& emitter);
 
 }  // namespace korch::linear

@@ -35,7 +35,7 @@ class Writer {
 
   const RowKernel& k_;
   const int lanes_;
-  loop::ValueEmitter emitter_;
+  tile::ValueEmitter emitter_;
   const PanelShape panel_;
 };
 

@@ -52,7 +52,7 @@ double inner_share(const Node& node, const Shape& x, const Shape& w, const Shape
   double share = 1;
   for (size_t i = 0; i < attrs.strides.size(); ++i) {
     const int64_t extent = transposed ? x[i + 2] : y[i + 2], limit = transposed ? y[i + 2] : x[i + 2];
-    const int64_t inside = loop::taps_inside(extent, limit, w[i + 2], attrs.strides[i], attrs.dilations[i],
+    const int64_t inside = tile::taps_inside(extent, limit, w[i + 2], attrs.strides[i], attrs.dilations[i],
                                              attrs.pads_before[i]);
     share *= static_cast<double>(inside) / (extent * w[i + 2]);
   }

@@ -101,7 +101,7 @@ class Writer {
   static std::string suffix(int rows, bool tail) { return fmt::format("{}{}", rows, tail ? "t" : ""); }
 
   const RowKernel& k_;
-  loop::ValueEmitter emitter_;
+  tile::ValueEmitter emitter_;
   PanelShape panel_;
   DirectStrides direct_;
   ReductionParts parts_;
@@ -163,14 +163,14 @@ std::string Writer::data_pointer() const {
     return fmt::format("panel+(y-y0)*{}+(x-x0)*{}", k_.stride_h * panel_.row_step,
                        k_.stride_w * panel_.pixel_step);
   return fmt::format("{}+({})+y*{}+x*{}", argument_name(*k_.problem, k_.problem->data),
-                     loop::print(direct_.base), k_.stride_h * direct_.row, k_.stride_w * direct_.pixel);
+                     tile::print(direct_.base), k_.stride_h * direct_.row, k_.stride_w * direct_.pixel);
 }
 
 std::string Writer::weight_pointer() const {
   if (dynamic_weights() || k_.weight_matrix) {
     const Index matrix = k_.weight_matrix ? k_.weight_matrix(Index::variable("image", k_.images)) : Index(0);
     const std::string base = dynamic_weights() ? "temp0" : argument_name(*k_.problem, k_.problem->weight);
-    return fmt::format("{}+({})*{}", base, loop::print(matrix), matrix_size());
+    return fmt::format("{}+({})*{}", base, tile::print(matrix), matrix_size());
   }
   return fmt::format("{}+group*{}", argument_name(*k_.problem, k_.problem->weight), matrix_size());
 }

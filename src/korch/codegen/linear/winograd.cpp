@@ -137,7 +137,7 @@ class Writer {
   const Implementation& implementation_;
   const Target& target_;
   const WinogradPlan w_;
-  loop::ValueEmitter emitter_;
+  tile::ValueEmitter emitter_;
 };
 
 WinogradText Writer::transforms() {

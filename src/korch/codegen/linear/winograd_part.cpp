@@ -111,14 +111,14 @@ class Writer {
     const WinogradText text{p_, emitter_, static_cast<int>(attrs_.tile), alpha_, all.down, all.across};
     const auto input = [&](int width, int64_t valid, const Index& channel) {
       return text.data_vectors(width, valid, channel, "", [&](int i) {
-        loop::Block block = loop::vector_block("l", width, valid);
+        tile::Block block = tile::vector_block("l", width, valid);
         emitter_.emit_store(p_.value, place(i, channel), fmt::format("e{}", i), block);
         return block.code;
       });
     };
     const auto output = [&](int width, int64_t valid, const Index& channel) {
       return text.result_vectors(implementation_, target_, width, valid, channel, "", [&](int i) {
-        loop::Block block = loop::vector_block("l", width, valid);
+        tile::Block block = tile::vector_block("l", width, valid);
         const std::string loaded = emitter_.emit(p_.data, place(i, channel), block);
         return block.code + fmt::format("const v{} r{}={};", width, i, loaded);
       });
@@ -196,7 +196,7 @@ class Writer {
   const int alpha_;
   const int64_t channels_, columns_;  // of a product
   const int lanes_;
-  loop::ValueEmitter emitter_;
+  tile::ValueEmitter emitter_;
 };
 
 }  // namespace

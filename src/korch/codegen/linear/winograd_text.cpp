@@ -87,7 +87,7 @@ std::string WinogradText::data_vectors(int width, int64_t valid, const Index& ch
   text += fmt::format("if(iy>=0&&iy<{}){{\n", s.in_height);
   const Index image = Index::variable("image", s.images), iy = Index::variable("iy", s.in_height);
   for (int j = 0; j < alpha; ++j) {
-    loop::Block block = loop::vector_block("l", width, valid);
+    tile::Block block = tile::vector_block("l", width, valid);
     const std::string vector =
         emitter.emit(problem.data, {image, channel, iy, Index::variable("ix", s.in_width)}, block);
     text += fmt::format("{{const int64_t ix=ix0+{};if(ix>=0&&ix<{}){{\n{}d{}={};}}}}\n", j, s.in_width,
@@ -123,7 +123,7 @@ std::string WinogradText::result_vectors(const Implementation& implementation, c
   text += fmt::format(
       "}}\nfor(int64_t j=0;j<{0};++j){{const int64_t x=tx*{0}+j;if(x>={1})break;const {2} acc=row[j];\n", m,
       s.out_width, type);
-  loop::Block block = loop::vector_block("l", width, valid);
+  tile::Block block = tile::vector_block("l", width, valid);
   const Coords coords = {Index::variable("image", s.images), column, Index::variable("y", s.out_height),
                          Index::variable("x", s.out_width)};
   emit_outputs(problem, implementation, target, emitter, coords, "acc", block);
@@ -149,7 +149,7 @@ std::string WinogradText::strassen_data(int width, int64_t valid, const Index& c
   for (int64_t pixel = 0; pixel < kStrassenPixels; ++pixel) {
     text += pixel_of_tile(pixel);
     for (int64_t half = 0; half < kStrassenHalves; ++half) {
-      loop::Block block = loop::vector_block("l", width, valid);
+      tile::Block block = tile::vector_block("l", width, valid);
       const Coords coords = {Index::variable("image", s.images), channel + half * (s.in_channels / 2),
                              Index::variable("y", s.in_height), Index::variable("x", s.in_width)};
       const std::string vector = emitter.emit(problem.data, coords, block);
@@ -172,7 +172,7 @@ std::string WinogradText::strassen_result(const Implementation& implementation, 
   for (int64_t pixel = 0; pixel < kStrassenPixels; ++pixel) {
     text += "\n" + pixel_of_tile(pixel);
     for (int64_t half = 0; half < kStrassenHalves; ++half) {
-      loop::Block block = loop::vector_block("l", width, valid);
+      tile::Block block = tile::vector_block("l", width, valid);
       const Coords coords = {Index::variable("image", s.images), column + half * (s.out_channels / 2),
                              Index::variable("y", s.out_height), Index::variable("x", s.out_width)};
       emit_outputs(problem, implementation, target, emitter, coords, "acc", block);

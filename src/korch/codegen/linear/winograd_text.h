@@ -19,7 +19,7 @@ inline int elements_per_row(const WinogradAttrs& attrs) {
 
 struct WinogradText {
   const Problem& problem;  // its `conv`, `data` and `value`
-  loop::ValueEmitter& emitter;
+  tile::ValueEmitter& emitter;
   int m, alpha;              // outputs and inputs of a tile per axis; Strassen's: 2 pixels, of 7 rows of 1
   int64_t tiles_h, tiles_w;  // of an image
 

@@ -5,7 +5,7 @@
 
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 constexpr int64_t kUnrolledWindow = 32;  // larger windows loop over their rows; the text would grow too long
@@ -121,6 +121,9 @@ std::optional<ScalarFn> combine_function(Op op) {
     case Op::ReduceSum:
     case Op::WindowSum:
     case Op::WindowDot:
+    case Op::MatMul:
+    case Op::Conv:
+    case Op::ConvTranspose:
       return ScalarFn::add;
     case Op::ReduceProd:
       return ScalarFn::mul;
@@ -134,6 +137,13 @@ std::optional<ScalarFn> combine_function(Op op) {
     default:
       return std::nullopt;
   }
+}
+
+Shape product_extents(const Graph& graph, const Node& node) {
+  const Shape& data = graph.value(node.inputs[0]).type.shape;
+  if (node.op == Op::MatMul)
+    return {std::get<MatMulAttrs>(node.attrs).transpose_a ? data[data.size() - 2] : data.back()};
+  return {data[1] / std::get<ConvAttrs>(node.attrs).group};
 }
 
 int64_t window_size(const PoolAttrs& pool) {
@@ -319,55 +329,37 @@ int Composer::gather(const Node& node, const std::vector<Index>& coords) {
   return compose(node.inputs[0], at);
 }
 
-int Composer::window(const Node& node, const std::vector<Index>& coords) {
-  const auto& pool = std::get<PoolAttrs>(node.attrs);
-  const Shape& in = graph_.value(node.inputs[0]).type.shape;
-  const DType type = graph_.value(node.outputs[0]).type.dtype;
-  const ScalarFn combine = *combine_function(node.op);
-  const int identity = identity_of(pool_, combine, type);
-  const size_t spatial = pool.kernel.size();
+int Composer::over_taps(ValueId value, const Shape& kernel, ScalarFn combine, const Tap& tap) {
+  const DType type = graph_.value(value).type.dtype;
   // Outer axes loop until what is left can be unrolled.
   size_t looped = 0;
-  int64_t unrolled = window_size(pool);
-  while (looped < spatial && unrolled > (looped == 0 ? kUnrolledWindow : kUnrolledRow))
-    unrolled /= pool.kernel[looped++];
+  int64_t unrolled = element_count(kernel);
+  while (looped < kernel.size() && unrolled > (looped == 0 ? kUnrolledWindow : kUnrolledRow))
+    unrolled /= kernel[looped++];
   // The variables of a looped window are named after the Value, so that equal windows share their loops.
   const auto over = [&](size_t axis) {
-    return LoopVariable{"w" + std::to_string(node.outputs[0]) + (axis > 0 ? "_" + std::to_string(axis) : ""),
-                        pool.kernel[axis]};
+    return LoopVariable{"w" + std::to_string(value) + (axis > 0 ? "_" + std::to_string(axis) : ""),
+                        kernel[axis]};
   };
-  std::vector<std::vector<Index>> taps = {{}};
-  for (size_t s = 0; s < spatial; ++s) {
+  std::vector<std::vector<Index>> positions = {{}};
+  for (size_t s = 0; s < kernel.size(); ++s) {
     std::vector<std::vector<Index>> next;
-    for (const std::vector<Index>& tap : taps) {
+    for (const std::vector<Index>& position : positions) {
       const bool variable = s < looped;
-      for (int64_t k = 0; k < (variable ? 1 : pool.kernel[s]); ++k) {
-        next.push_back(tap);
-        next.back().push_back(variable ? Index::variable(over(s).name, pool.kernel[s]) : Index(k));
+      for (int64_t k = 0; k < (variable ? 1 : kernel[s]); ++k) {
+        next.push_back(position);
+        next.back().push_back(variable ? Index::variable(over(s).name, kernel[s]) : Index(k));
       }
     }
-    taps = std::move(next);
+    positions = std::move(next);
   }
   int result = -1;
-  for (const std::vector<Index>& tap : taps) {
-    std::vector<Index> at(coords.begin(), coords.begin() + 2);
-    Condition inside;
-    for (size_t s = 0; s < spatial; ++s) {
-      at.push_back(coords[2 + s] * pool.strides[s] + tap[s] * pool.dilations[s] - Index(pool.pads_before[s]));
-      inside.require(at.back(), 0, in[2 + s] - 1);
-    }
-    if (inside.always_false()) continue;
-    int operand = compose(node.inputs[0], at);
-    if (node.op == Op::WindowDot) {
-      std::vector<Index> weight = tap;
-      weight.push_back(coords[1]);
-      operand = pool_.call(ScalarFn::mul, type, {operand, compose(node.inputs[1], weight)});
-    }
-    const int element = pool_.guard(inside, operand, identity);
+  for (const std::vector<Index>& position : positions) {
+    const int element = tap(position);
+    if (element < 0) continue;
     result = result < 0 ? element : pool_.call(combine, type, {result, element});
   }
-  if (result < 0) return identity;
-  for (size_t axis = looped; axis-- > 0;) {
+  for (size_t axis = looped; result >= 0 && axis-- > 0;) {
     Expr fold;
     fold.kind = ExprKind::fold;
     fold.type = type;
@@ -379,4 +371,88 @@ int Composer::window(const Node& node, const std::vector<Index>& coords) {
   return result;
 }
 
-}  // namespace korch::loop
+int Composer::window(const Node& node, const std::vector<Index>& coords) {
+  const auto& pool = std::get<PoolAttrs>(node.attrs);
+  const Shape& in = graph_.value(node.inputs[0]).type.shape;
+  const DType type = graph_.value(node.outputs[0]).type.dtype;
+  const ScalarFn combine = *combine_function(node.op);
+  const int identity = identity_of(pool_, combine, type);
+  const int result =
+      over_taps(node.outputs[0], pool.kernel, combine, [&](const std::vector<Index>& position) {
+        std::vector<Index> at(coords.begin(), coords.begin() + 2);
+        Condition inside;
+        for (size_t s = 0; s < position.size(); ++s) {
+          at.push_back(coords[2 + s] * pool.strides[s] + position[s] * pool.dilations[s] -
+                       Index(pool.pads_before[s]));
+          inside.require(at.back(), 0, in[2 + s] - 1);
+        }
+        if (inside.always_false()) return -1;
+        int operand = compose(node.inputs[0], at);
+        if (node.op == Op::WindowDot) {
+          std::vector<Index> weight = position;
+          weight.push_back(coords[1]);
+          operand = pool_.call(ScalarFn::mul, type, {operand, compose(node.inputs[1], weight)});
+        }
+        return pool_.guard(inside, operand, identity);
+      });
+  return result < 0 ? identity : result;
+}
+
+// Of a transposed convolution a tap meets an output where the step back from it is a whole number of strides.
+int Composer::conv_summand(const Node& node, const std::vector<Index>& coords, const Index& channel) {
+  const auto& attrs = std::get<ConvAttrs>(node.attrs);
+  const bool transposed = node.op == Op::ConvTranspose;
+  const Shape &x = graph_.value(node.inputs[0]).type.shape, &w = graph_.value(node.inputs[1]).type.shape;
+  const TensorType& result = graph_.value(node.outputs[0]).type;
+  const int64_t out_per_group = result.shape[1] / attrs.group, in_per_group = x[1] / attrs.group;
+  const Index in_channel = floor_div(coords[1], out_per_group) * in_per_group + channel;
+  const int zero = pool_.constant(result.dtype, 0);
+  const Shape kernel(w.begin() + 2, w.end());
+  const int sum = over_taps(node.outputs[0], kernel, ScalarFn::add, [&](const std::vector<Index>& position) {
+    std::vector<Index> at = {coords[0], in_channel};
+    std::vector<Index> weight = {coords[1], channel};
+    if (transposed) weight = {in_channel, floor_mod(coords[1], out_per_group)};
+    Condition inside;
+    for (size_t s = 0; s < position.size(); ++s) {
+      const Index tap = position[s] * attrs.dilations[s];
+      if (transposed) {
+        const Index back = coords[2 + s] + Index(attrs.pads_before[s]) - tap;
+        inside.require(floor_mod(back, attrs.strides[s]), 0, 0);
+        at.push_back(floor_div(back, attrs.strides[s]));
+      } else {
+        at.push_back(coords[2 + s] * attrs.strides[s] + tap - Index(attrs.pads_before[s]));
+      }
+      inside.require(at.back(), 0, x[2 + s] - 1);
+      weight.push_back(position[s]);
+    }
+    if (inside.always_false()) return -1;
+    const int product = pool_.call(ScalarFn::mul, result.dtype,
+                                   {compose(node.inputs[0], at), compose(node.inputs[1], weight)});
+    return pool_.guard(inside, product, zero);
+  });
+  return sum < 0 ? zero : sum;
+}
+
+int Composer::product(ValueId value, const std::vector<Index>& coords, const std::vector<Index>& reduced) {
+  const Node& node = *producer(value);
+  const DType type = graph_.value(value).type.dtype;
+  ++evaluations_[value];
+  if (node.op != Op::MatMul) return conv_summand(node, coords, reduced[0]);
+  const auto& attrs = std::get<MatMulAttrs>(node.attrs);
+  const auto operand = [&](size_t number, const Index& row, const Index& column, bool transposed) {
+    std::vector<Index> at(coords.begin(), coords.end() - 2);
+    at.push_back(transposed ? column : row);
+    at.push_back(transposed ? row : column);
+    const Shape& shape = graph_.value(node.inputs[number]).type.shape;
+    Shape batch(shape.begin(), shape.end() - 2);
+    std::vector<Index> outer = broadcast_coords({at.begin(), at.end() - 2}, batch);
+    outer.insert(outer.end(), at.end() - 2, at.end());
+    return compose(node.inputs[number], outer);
+  };
+  const Index &row = coords[coords.size() - 2], &column = coords.back();
+  return pool_.call(
+      ScalarFn::mul, type,
+      {operand(0, row, reduced[0], attrs.transpose_a), operand(1, reduced[0], column, attrs.transpose_b)});
+}
+
+}  // namespace korch::tile

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "korch/candidate/candidate.h"
-#include "korch/codegen/loop/expr.h"
 #include "korch/codegen/loop/index_formula.h"
+#include "korch/kernel/expr.h"
 #include "korch/tensor/layout.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 // An argument of the kernel: numbers follow the ABI (inputs, constants, outputs, temporaries).
 struct Argument {
@@ -39,6 +39,9 @@ class Composer {
   // layout primitives the value at coords; a reduction's operand is composed by the caller.
   int define(ValueId value, const std::vector<Index>& coords);
 
+  // A linear primitive's summand: `value` at `coords` is its sum over `reduced` (product_extents).
+  int product(ValueId value, const std::vector<Index>& coords, const std::vector<Index>& reduced);
+
   // How often each Value of the candidate was composed at distinct coordinates since `clear_counts`.
   const std::map<ValueId, int>& evaluations() const { return evaluations_; }
   void clear_counts();
@@ -58,6 +61,11 @@ class Composer {
   // The gather's index when its constant indices follow a formula; they are known to be in range then.
   std::optional<Index> known_index(const Node& node, const std::vector<Index>& index_coords);
   int window(const Node& node, const std::vector<Index>& coords);
+  // Combines what `tap` gives for each position of a window (-1: nothing); large windows loop over their
+  // outer axes. -1 when no tap gave anything.
+  using Tap = std::function<int(const std::vector<Index>& position)>;
+  int over_taps(ValueId value, const Shape& kernel, ScalarFn combine, const Tap& tap);
+  int conv_summand(const Node& node, const std::vector<Index>& coords, const Index& channel);
 
   const Graph& graph_;
   std::map<ValueId, Argument> memory_;
@@ -69,9 +77,12 @@ class Composer {
   std::map<ValueId, std::optional<IndexFormula>> formulas_;  // of gathers with constant indices, by result
 };
 
-// The combining function of a reduction or window primitive.
+// The combining function of a reduction, window or linear primitive.
 std::optional<ScalarFn> combine_function(Op op);
+// What a linear primitive sums over outside of its windows: the inner axis of a MatMul, the channels of a
+// group.
+Shape product_extents(const Graph& graph, const Node& node);
 // Elements under one window.
 int64_t window_size(const PoolAttrs& pool);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

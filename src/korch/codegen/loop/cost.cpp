@@ -5,7 +5,7 @@
 
 #include "korch/base/ceil_div.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 // Elements of an axis of `in` that the windows at `positions` read, or fewer.
@@ -171,4 +171,4 @@ double least_flops(const Graph& graph, const Candidate& candidate) {
   return flops;
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -3,7 +3,7 @@
 
 #include "korch/candidate/candidate.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 // Distinct bytes of inputs, constants and outputs. What a slice, a strided window or a gather leaves unread
 // is not counted; a data-dependent gather counts nothing of its data.
@@ -21,4 +21,4 @@ int64_t taps_inside(int64_t positions, int64_t in, int64_t kernel, int64_t strid
 // An elementwise primitive with more than additions, multiplications and choices.
 bool is_expensive(Op op);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

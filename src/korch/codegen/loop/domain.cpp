@@ -4,7 +4,7 @@
 
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 Domain::Domain(const std::string& name, int64_t extent)
     : variables{{name, extent}}, flat(Index::variable(name, extent)) {}
@@ -98,4 +98,4 @@ void interval_of(const std::vector<Index>& reads, const std::set<std::string>& g
   }
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "korch/codegen/loop/expr.h"
+#include "korch/kernel/expr.h"
 #include "korch/tensor/layout.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 struct Domain {
   Domain() = default;
@@ -43,4 +43,4 @@ std::vector<Index> coords_in_memory_order(const Index& flat, const Shape& shape,
 void interval_of(const std::vector<Index>& reads, const std::set<std::string>& grid, int64_t axis_extent,
                  Index& base, int64_t& extent);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -4,11 +4,11 @@
 
 #include <set>
 
-#include "korch/codegen/loop/body_emitter.h"
+#include "korch/codegen/cpu/body_emitter.h"
 #include "korch/codegen/loop/compose.h"
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 struct ValueEmitter::State {
   State(const Graph& g, const Candidate& c, const Implementation& i, const Target& t)
@@ -185,4 +185,4 @@ std::vector<Packing> ValueEmitter::constant_packing() const {
   return std::vector<Packing>(state_->candidate.constants.size());
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

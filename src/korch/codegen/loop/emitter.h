@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "korch/codegen/implementation.h"
-#include "korch/codegen/loop/index_expr.h"
+#include "korch/kernel/index.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 // Where emitted statements go, and how they are vectorized.
 struct Block {
@@ -77,4 +77,4 @@ class ValueEmitter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace korch::loop
+}  // namespace korch::tile

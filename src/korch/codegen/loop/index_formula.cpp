@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 constexpr int64_t kLargestDivisor = 16;  // covers resizing by small ratios
@@ -49,4 +49,4 @@ std::optional<IndexFormula> find_formula(const std::vector<int64_t>& values) {
   return std::nullopt;
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

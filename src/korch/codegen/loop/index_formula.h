@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "korch/codegen/loop/index_expr.h"
+#include "korch/kernel/index.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 struct IndexFormula {
   int64_t factor = 0, offset = 0, divisor = 1;
@@ -18,4 +18,4 @@ struct IndexFormula {
 // The formula that gives values[i] for every i, or nothing.
 std::optional<IndexFormula> find_formula(const std::vector<int64_t>& values);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -1,6 +1,6 @@
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 Index reflected(const Index& index, int64_t extent) {
@@ -117,4 +117,4 @@ std::vector<MappedRead> map_layout(const Graph& graph, const Node& node, const s
   return map_concat(graph, node, coords);
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "korch/codegen/loop/index_expr.h"
 #include "korch/ir/graph.h"
+#include "korch/kernel/index.h"
 #include "korch/tensor/layout.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 // The element of operand `operand` at `coords`, for the output elements where `when` holds.
 struct MappedRead {
@@ -31,4 +31,4 @@ std::vector<Index> broadcast_coords(const std::vector<Index>& coords, const Shap
 // Element offset in memory; any layout, blocked ones too.
 Index memory_offset(const std::vector<Index>& coords, const Shape& shape, const Layout& layout);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

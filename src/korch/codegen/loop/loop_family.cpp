@@ -3,10 +3,7 @@
 #include <algorithm>
 
 #include "korch/codegen/loop/cost.h"
-#include "korch/codegen/loop/in_place.h"
 #include "korch/codegen/loop/lower.h"
-#include "korch/codegen/loop/print_cpp.h"
-#include "korch/codegen/loop/print_cuda.h"
 
 namespace korch {
 namespace {
@@ -51,32 +48,11 @@ bool same_layouts(const Implementation& a, const Implementation& b) {
   return a.input_layouts == b.input_layouts && a.output_layouts == b.output_layouts;
 }
 
-Kernel kernel_of(const loop::Program& program, size_t constants, const Target& target) {
-  // Shares handed out at a time: long enough to hide the hand-out, short enough to balance.
-  constexpr double kGrainWork = 16384;  // elements
-  constexpr int64_t kSharesPerWorker = 4;
-  Kernel kernel;
-  double work = program.slice_work();
-  for (const loop::GridVariable& variable : program.grid)  // chunked variables count whole in a nest's work
-    if (variable.chunk > 1)
-      work = work * static_cast<double>(variable.chunk) / static_cast<double>(variable.variable.extent);
-  KernelPhase phase;
-  phase.symbol = "k0";
-  phase.grid = program.grid_size();
-  phase.grain = std::clamp<int64_t>(static_cast<int64_t>(kGrainWork / std::max(1.0, work)), 1,
-                                    std::max<int64_t>(1, phase.grid / (kSharesPerWorker * target.threads)));
-  kernel.source = loop::print_cpp(program, target, phase.symbol);
-  kernel.phases = {phase};
-  kernel.constant_packing.resize(constants);
-  kernel.scratch_bytes = program.scratch_bytes;
-  return kernel;
-}
-
 }  // namespace
 
 void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  if (const std::optional<Refusal> refusal = loop::unsupported(graph, candidate)) {
+  if (const std::optional<Refusal> refusal = tile::unsupported(graph, candidate, tile::Linear::refused)) {
     refused.push_back(*refusal);
     return;
   }
@@ -90,46 +66,21 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Ac
   std::vector<Implementation> ways;
   for (const ChannelsLast& choice : choices) {
     Implementation way = with_layouts(graph, candidate, choice);
-    way.flops = loop::least_flops(graph, candidate);
-    way.bytes = loop::least_bytes(graph, candidate);
+    way.flops = tile::least_flops(graph, candidate);
+    way.bytes = tile::least_bytes(graph, candidate);
     if (std::none_of(ways.begin(), ways.end(), [&](const Implementation& w) { return same_layouts(w, way); }))
       ways.push_back(std::move(way));
   }
   found.insert(found.end(), ways.begin(), ways.end());
 }
 
-Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate,
-                             const Implementation& implementation, const Target& target) {
-  Result<loop::Program> program = loop::lower(graph, candidate, implementation, target);
-  if (!program) return program.refusal();
-  Kernel kernel = kernel_of(program.value(), candidate.constants.size(), target);
-  kernel.in_place = loop::in_place_pairs(graph, candidate, program.value());
-  kernel.flops = implementation.flops;
-  kernel.bytes = implementation.bytes;
-  return kernel;
+Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
+                                   const Implementation& implementation, const Target& target) {
+  return tile::lower(graph, candidate, implementation, target);
 }
 
-Result<CudaKernel> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& implementation, const std::string& symbol) {
-  Target target;  // what shapes the slices: blocks of a GPU's size instead of a few workers
-  constexpr int kMultiprocessors = 132;
-  target.threads = kMultiprocessors;
-  Result<loop::Program> lowered = loop::lower(graph, candidate, implementation, target);
-  if (!lowered) return lowered.refusal();
-  const loop::Program& program = lowered.value();
-  for (DType type : program.argument_types)
-    if (is_small_float(type)) return Refusal{RefusalReason::unsupported_type, korch::name(type)};
-  CudaKernel kernel;
-  kernel.symbol = symbol;
-  kernel.source = loop::print_cuda(program, symbol);
-  kernel.grid = program.grid_size();
-  kernel.threads = loop::kCudaThreads;
-  kernel.workspace_bytes = program.scratch_bytes > loop::kCudaSharedBytes ? program.scratch_bytes : 0;
-  return kernel;
-}
-
-Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                                const Target& target) {
+tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
+                                   const Target& target) {
   // A reshape to the same shape is the identity; its operand and result lie in the two layouts.
   Graph graph;
   const ValueId input = graph.add_input(type, "x");
@@ -142,8 +93,7 @@ Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, cons
   way.family = "loop";
   way.input_layouts = {from};
   way.output_layouts = {to};
-  way.bytes = 2.0 * static_cast<double>(type.bytes());
-  return generate_loop(graph, candidate, way, target);
+  return std::move(tile::lower(graph, candidate, way, target).value());
 }
 
 }  // namespace korch

@@ -11,18 +11,7 @@ namespace korch {
 
 void list_loop(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<Kernel> generate_loop(const Graph& graph, const Candidate& candidate,
-                             const Implementation& implementation, const Target& target);
-
-// The same kernel as CUDA C++ (codegen/loop/print_cuda.h tells its signature and how it uses the workspace).
-struct CudaKernel {
-  std::string symbol;
-  std::string source;           // self-contained
-  int64_t grid = 1;             // blocks, or fewer
-  int threads = 1;              // per block
-  int64_t workspace_bytes = 0;  // per block
-};
-Result<CudaKernel> generate_loop_cuda(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& implementation, const std::string& symbol);
+Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
+                                   const Implementation& implementation, const Target& target);
 
 }  // namespace korch

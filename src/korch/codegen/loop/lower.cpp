@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "korch/base/ceil_div.h"
 #include "korch/codegen/loop/cost.h"
 #include "korch/codegen/loop/domain.h"
 #include "korch/codegen/loop/index_map.h"
@@ -14,7 +15,7 @@
 #include "korch/codegen/loop/related_output.h"
 #include "korch/codegen/loop/slicing.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 constexpr int kMaxAttempts = 200;  // each attempt splits a variable, adds a stage or shrinks the grid
@@ -29,8 +30,9 @@ class Lowering {
            const Target& target)
       : graph_(graph), candidate_(candidate), implementation_(implementation), target_(target) {}
 
-  Result<Program> run() {
-    if (const std::optional<Refusal> refusal = unsupported(graph_, candidate_)) return *refusal;
+  Result<TileGraph> run() {
+    if (const std::optional<Refusal> refusal = unsupported(graph_, candidate_, Linear::summed))
+      return *refusal;
     set_up();
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       if (!lower_once()) continue;
@@ -44,17 +46,17 @@ class Lowering {
   void set_up() {
     int number = 0;
     for (size_t i = 0; i < candidate_.inputs.size(); ++i, ++number) {
-      program_.arguments[candidate_.inputs[i]] = {number, implementation_.input_layouts[i]};
-      program_.argument_types.push_back(type_of(candidate_.inputs[i]).dtype);
+      draft_.memory[candidate_.inputs[i]] = {number, implementation_.input_layouts[i]};
+      add_argument(BufferRole::input, candidate_.inputs[i], implementation_.input_layouts[i]);
     }
     for (ValueId constant : candidate_.constants) {
-      program_.arguments[constant] = {number++, Layout{}};
-      program_.argument_types.push_back(type_of(constant).dtype);
+      draft_.memory[constant] = {number++, Layout{}};
+      add_argument(BufferRole::constant, constant, Layout{});
     }
     first_output_ = number;
     size_t largest = 0;
     for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
-      program_.argument_types.push_back(type_of(candidate_.outputs[i]).dtype);
+      add_argument(BufferRole::output, candidate_.outputs[i], implementation_.output_layouts[i]);
       if (type_of(candidate_.outputs[i]).elements() > type_of(candidate_.outputs[largest]).elements())
         largest = i;
     }
@@ -64,6 +66,11 @@ class Lowering {
     stage_nested_windows();
     fixed_stages_ = stages_;
     primary_domain_ = Domain(fresh("i"), type_of(candidate_.outputs[primary_]).elements());
+  }
+
+  void add_argument(BufferRole role, ValueId value, const Layout& layout) {
+    const TensorType& type = type_of(value);
+    draft_.arguments.push_back({role, type.dtype, physical_elements(type.shape, layout)});
   }
 
   // What a window reads and another window makes: composed, the taps of both would multiply, in work and
@@ -94,19 +101,19 @@ class Lowering {
 
   // False: something changed that every nest depends on; try again.
   bool lower_once() {
-    program_.nests.clear();
-    program_.buffers.clear();
+    draft_.nests.clear();
+    draft_.buffers.clear();
     reads_.clear();
-    program_.pool = std::make_unique<ExprPool>();
-    program_.composer = std::make_unique<Composer>(graph_, candidate_, program_.arguments, *program_.pool);
-    for (ValueId stage : stages_) program_.composer->set_stage(stage, true);
+    draft_.pool = std::make_unique<ExprPool>();
+    draft_.composer = std::make_unique<Composer>(graph_, candidate_, draft_.memory, *draft_.pool);
+    for (ValueId stage : stages_) draft_.composer->set_stage(stage, true);
     if (!lower_outputs() || !lower_stages()) return false;
-    std::reverse(program_.nests.begin(), program_.nests.end());  // made from the outputs backwards
+    std::reverse(draft_.nests.begin(), draft_.nests.end());  // made from the outputs backwards
     if (add_shared_stage() || shrink_grid()) return false;
-    Slicing slicing(program_, primary_domain_, grid_names(), target_);
+    Slicing slicing(draft_, primary_domain_, grid_names(), target_);
     const Slicing::Change change = slicing.decide();
     if (change.none()) {
-      program_.grid = slicing.grid();
+      draft_.grid = slicing.grid();
       loop_over_chunks();
       if (too_serial() && compute_again_instead()) return false;
       check_size();
@@ -123,9 +130,9 @@ class Lowering {
 
   // A grid variable dealt out in chunks loops inside the slice, in its place among the others.
   void loop_over_chunks() {
-    for (const GridVariable& grid : program_.grid)
+    for (const GridVariable& grid : draft_.grid)
       if (grid.chunk > 1) removed_.insert(grid.variable.name);
-    for (Nest& nest : program_.nests)
+    for (DraftNest& nest : draft_.nests)
       if (nest.targets[0].argument == first_output_ + static_cast<int>(primary_))
         nest.loops = in_slice(primary_domain_);
   }
@@ -141,24 +148,24 @@ class Lowering {
   }
 
   // Builds the nest until no division is left that a split resolves. False when the primary domain was split.
-  bool settle(std::vector<Domain*> locals, const std::function<Nest()>& build) {
+  bool settle(std::vector<Domain*> locals, const std::function<DraftNest()>& build) {
     auto allowed = [&](const std::string& name) {
       for (const Domain* domain : locals)
         if (domain->has(name)) return true;
       return primary_domain_.has(name);
     };
     for (;;) {
-      Nest nest = build();
-      const std::vector<int> roots = program_.roots(nest);
-      if (program_.pool->size() > kMaxExpressions) {
+      DraftNest nest = build();
+      const std::vector<int> roots = draft_.roots(nest);
+      if (draft_.pool->size() > kMaxExpressions) {
         refusal_ = Refusal{RefusalReason::redundant_work, "the fused expression recomputes too much"};
-        program_.nests.push_back(std::move(nest));
+        draft_.nests.push_back(std::move(nest));
         return true;
       }
-      const Split split = find_split(*program_.pool, roots, nest, allowed);
+      const Split split = find_split(*draft_.pool, roots, nest, allowed);
       if (split.inner_extent == 0) {
         note_reads(roots);
-        program_.nests.push_back(std::move(nest));
+        draft_.nests.push_back(std::move(nest));
         return true;
       }
       bool local = false;
@@ -170,8 +177,8 @@ class Lowering {
   }
 
   void note_reads(const std::vector<int>& roots) {
-    for (int id : program_.pool->reachable(roots)) {
-      const Expr& e = (*program_.pool)[id];
+    for (int id : draft_.pool->reachable(roots)) {
+      const Expr& e = (*draft_.pool)[id];
       if (e.kind == ExprKind::stage) reads_[e.value].push_back(e.coords);
     }
   }
@@ -184,8 +191,8 @@ class Lowering {
     return loops;
   }
 
-  NestTarget output_target(size_t output, const std::vector<Index>& coords) const {
-    NestTarget target;
+  DraftTarget output_target(size_t output, const std::vector<Index>& coords) const {
+    DraftTarget target;
     target.source = candidate_.outputs[output];
     target.coords = coords;
     target.argument = first_output_ + static_cast<int>(output);
@@ -200,7 +207,7 @@ class Lowering {
     const TensorType& primary = type_of(candidate_.outputs[primary_]);
     std::vector<size_t> others;
     const auto build = [&] {
-      Nest nest;
+      DraftNest nest;
       nest.loops = in_slice(primary_domain_);
       const std::vector<Index> coords = coords_in_memory_order(primary_domain_.flat, primary.shape,
                                                                implementation_.output_layouts[primary_]);
@@ -250,7 +257,7 @@ class Lowering {
     const int64_t share = alone ? type.elements() : type.elements() / slices;
     Domain local(fresh("o"), share);
     return settle({&local}, [&] {
-      Nest nest;
+      DraftNest nest;
       nest.first_slice_only = alone;
       nest.loops = in_slice(local);
       nest.targets.push_back(
@@ -281,8 +288,8 @@ class Lowering {
       const Node& node = graph_.node(candidate_.nodes[i]);
       const ValueId value = node.outputs[0];
       if (stages_.count(value) == 0 || reads_.count(value) == 0) continue;
-      program_.buffers.push_back(region_of(value));
-      if (!lower_stage(node, value, program_.buffers.back())) return false;
+      draft_.buffers.push_back(region_of(value, node));
+      if (!lower_stage(node, value, draft_.buffers.back())) return false;
     }
     return true;
   }
@@ -295,8 +302,10 @@ class Lowering {
     return order;
   }
 
-  // The box of the Value that one slice reads.
-  StageBuffer region_of(ValueId value) {
+  // The box of the Value that one slice reads. Of a transposed convolution a whole axis is taken up to a
+  // whole number of strides, so that loops over it split by the stride: what lies beyond is computed, and
+  // never read.
+  StageBuffer region_of(ValueId value, const Node& node) {
     const Shape& shape = type_of(value).shape;
     const std::set<std::string> grid = grid_names();
     StageBuffer buffer;
@@ -308,6 +317,10 @@ class Lowering {
       std::vector<Index> reads;
       for (const std::vector<Index>& read : reads_[value]) reads.push_back(read[axis]);
       interval_of(reads, grid, shape[axis], buffer.base[axis], buffer.extents[axis]);
+      if (node.op == Op::ConvTranspose && axis >= 2 && buffer.base[axis].is_constant()) {
+        const int64_t stride = std::get<ConvAttrs>(node.attrs).strides[axis - 2];
+        buffer.extents[axis] = ceil_div(buffer.extents[axis], stride) * stride;
+      }
     }
     buffer.strides.resize(shape.size());
     int64_t stride = 1;
@@ -326,7 +339,7 @@ class Lowering {
       std::vector<Index> coords =
           coords_in_order(kept.flat, buffer.extents, memory_order(buffer.extents.size()));
       for (size_t axis = 0; axis < coords.size(); ++axis) coords[axis] = coords[axis] + buffer.base[axis];
-      Nest nest;
+      DraftNest nest;
       if (is_reduction(node)) {
         nest =
             reduction_nest(graph_, node, coords, reduced, memory_order(type_of(node.inputs[0]).shape.size()));
@@ -347,9 +360,9 @@ class Lowering {
   // stage. The last such Value in the order of production covers the most.
   bool add_shared_stage() {
     std::map<ValueId, int> counts;
-    for (const Nest& nest : program_.nests) {
-      program_.roots(nest);
-      for (const auto& [value, count] : program_.composer->evaluations()) counts[value] += count;
+    for (const DraftNest& nest : draft_.nests) {
+      draft_.roots(nest);
+      for (const auto& [value, count] : draft_.composer->evaluations()) counts[value] += count;
     }
     std::set<ValueId> costly;  // expensive, or made of something expensive that is not a stage
     ValueId best = kNoId;
@@ -395,9 +408,9 @@ class Lowering {
     double useful = static_cast<double>(type_of(candidate_.outputs[primary_]).elements()), extra = 0,
            worst = 0;
     const StageBuffer* worst_stage = nullptr;
-    for (const Nest& nest : program_.nests) {
+    for (const DraftNest& nest : draft_.nests) {
       if (nest.targets[0].argument >= 0) continue;
-      const StageBuffer& buffer = program_.buffer_of(nest.targets[0].stage);
+      const StageBuffer& buffer = draft_.buffer_of(nest.targets[0].stage);
       const double weight = nest.kind == NestKind::map ? kExpensive : 1;
       const double per_element = nest.work() / static_cast<double>(element_count(buffer.extents)) * weight;
       const double need = per_element * static_cast<double>(type_of(buffer.value).elements());
@@ -423,7 +436,7 @@ class Lowering {
 
   bool too_serial() const {
     constexpr double kSerialWork = 1 << 16;  // below this one worker is as fast as several
-    return program_.grid_size() == 1 && program_.slice_work() > kSerialWork && target_.threads > 1;
+    return slices_of(draft_.grid) == 1 && draft_.slice_work() > kSerialWork && target_.threads > 1;
   }
 
   // Elementwise stages that leave one slice only: better to compute them again where they are read.
@@ -445,13 +458,13 @@ class Lowering {
   void check_size() {
     constexpr int64_t kAlignment = 64;
     int64_t bytes = 0;
-    for (StageBuffer& buffer : program_.buffers) {
+    for (StageBuffer& buffer : draft_.buffers) {
       buffer.offset_bytes = bytes;
       const int64_t size =
           element_count(buffer.extents) * static_cast<int64_t>(korch::size_bytes(buffer.type));
       bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
     }
-    program_.scratch_bytes = bytes;
+    draft_.scratch_bytes = bytes;
     const bool fused = candidate_.nodes.size() > 1;
     if (fused && bytes > target_.l2_bytes)
       refusal_ =
@@ -460,16 +473,16 @@ class Lowering {
       refusal_ = Refusal{RefusalReason::redundant_work, "only one slice computes each element once"};
   }
 
-  Result<Program> finish() {
-    merge_stages_into_reductions(program_);
-    return std::move(program_);
+  TileGraph finish() {
+    merge_stages_into_reductions(draft_);
+    return draft_.tile_graph();
   }
 
   const Graph& graph_;
   const Candidate& candidate_;
   const Implementation& implementation_;
   const Target& target_;
-  Program program_;
+  Draft draft_;
   size_t primary_ = 0;
   int first_output_ = 0;
   int names_ = 0;
@@ -484,7 +497,7 @@ class Lowering {
 
 }  // namespace
 
-std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate) {
+std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate, Linear linear) {
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
     if (std::holds_alternative<WinogradAttrs>(node.attrs))
@@ -495,8 +508,10 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
       case Category::window:
       case Category::layout:
         break;
-      case Category::constant:
       case Category::linear:
+        if (linear == Linear::summed && combine_function(node.op)) break;
+        return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
+      case Category::constant:
       case Category::opaque:
       case Category::composite:
         return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
@@ -514,9 +529,9 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
   return std::nullopt;
 }
 
-Result<Program> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                      const Target& target) {
+Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                        const Target& target) {
   return Lowering(graph, candidate, implementation, target).run();
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

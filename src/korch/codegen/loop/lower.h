@@ -4,16 +4,18 @@
 
 #include "korch/base/result.h"
 #include "korch/codegen/implementation.h"
-#include "korch/codegen/loop/loop_program.h"
+#include "korch/kernel/tile_graph.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
-// Refuses linear and opaque primitives, types without arithmetic, work that no grid avoids repeating
-// (redundant_work) and stages beyond the scratch (scratch_too_large).
-Result<Program> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                      const Target& target);
+// Linear primitives are sums over nests' reduced loops, without register tiles. Refuses opaque primitives,
+// types without arithmetic, work that no grid avoids repeating (redundant_work) and stages beyond the scratch
+// (scratch_too_large).
+Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                        const Target& target);
 
-// The structural part of that, without lowering.
-std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate);
+// The structural part of that, without lowering; linear primitives, too, where the caller is not for them.
+enum class Linear { refused, summed };
+std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate, Linear linear);
 
-}  // namespace korch::loop
+}  // namespace korch::tile

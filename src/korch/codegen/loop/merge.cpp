@@ -2,20 +2,20 @@
 
 #include <algorithm>
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
-std::vector<std::vector<Index>> reads_in(const Program& program, const Nest& nest, ValueId value) {
+std::vector<std::vector<Index>> reads_in(const Draft& draft, const DraftNest& nest, ValueId value) {
   std::vector<std::vector<Index>> reads;
-  for (int id : program.pool->reachable(program.roots(nest))) {
-    const Expr& e = (*program.pool)[id];
+  for (int id : draft.pool->reachable(draft.roots(nest))) {
+    const Expr& e = (*draft.pool)[id];
     if (e.kind == ExprKind::stage && e.value == value) reads.push_back(e.coords);
   }
   return reads;
 }
 
 // The nest's loops make the offset take every value 0 .. elements - 1 exactly once.
-bool visits_once(const Index& offset, const Nest& nest, int64_t elements) {
+bool visits_once(const Index& offset, const DraftNest& nest, int64_t elements) {
   std::vector<std::pair<int64_t, int64_t>> steps;  // stride, extent
   for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
     for (const LoopVariable& loop : *loops) {
@@ -33,29 +33,29 @@ bool visits_once(const Index& offset, const Nest& nest, int64_t elements) {
 
 }  // namespace
 
-void merge_stages_into_reductions(Program& program) {
-  for (size_t m = 0; m < program.nests.size(); ++m) {
-    const Nest& stage_nest = program.nests[m];
+void merge_stages_into_reductions(Draft& draft) {
+  for (size_t m = 0; m < draft.nests.size(); ++m) {
+    const DraftNest& stage_nest = draft.nests[m];
     if (stage_nest.kind != NestKind::map || stage_nest.targets[0].argument >= 0) continue;
     const ValueId value = stage_nest.targets[0].stage;
     size_t reader = m + 1;
     std::vector<std::vector<Index>> reads;
-    for (; reader < program.nests.size() && reads.empty(); ++reader)
-      reads = reads_in(program, program.nests[reader], value);
-    Nest& reduction = program.nests[--reader];
+    for (; reader < draft.nests.size() && reads.empty(); ++reader)
+      reads = reads_in(draft, draft.nests[reader], value);
+    DraftNest& reduction = draft.nests[--reader];
     if (reads.size() != 1 || reduction.kind != NestKind::reduce) continue;
-    NestTarget target;
+    DraftTarget target;
     target.source = value;
     target.define = true;
     target.coords = reads[0];
     target.stage = value;
-    target.offset = program.buffer_of(value).offset(reads[0]);
-    if (!visits_once(target.offset, reduction, element_count(program.buffer_of(value).extents))) continue;
+    target.offset = draft.buffer_of(value).offset(reads[0]);
+    if (!visits_once(target.offset, reduction, element_count(draft.buffer_of(value).extents))) continue;
     reduction.targets.push_back(std::move(target));
     reduction.inlined.push_back(value);
-    program.nests.erase(program.nests.begin() + static_cast<int64_t>(m));
+    draft.nests.erase(draft.nests.begin() + static_cast<int64_t>(m));
     --m;
   }
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

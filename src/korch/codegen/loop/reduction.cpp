@@ -4,7 +4,7 @@
 
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 struct ReducedAxes {
@@ -23,18 +23,36 @@ ReducedAxes reduced_axes(const Node& node) {
 
 }  // namespace
 
+bool is_linear(const Node& node) {
+  return info(node.op).category == Category::linear;
+}
+
 bool is_reduction(const Node& node) {
-  return info(node.op).category == Category::reduce;
+  return info(node.op).category == Category::reduce || is_linear(node);
 }
 
 int64_t reduced_elements(const Graph& graph, const Node& node) {
+  if (is_linear(node)) return element_count(product_extents(graph, node));
   int64_t count = 1;
   for (int64_t axis : reduced_axes(node).axes) count *= graph.value(node.inputs[0]).type.shape[axis];
   return count;
 }
 
-Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords,
-                    const Domain& reduced, const std::vector<int>& memory_order) {
+DraftNest reduction_nest(const Graph& graph, const Node& node, const std::vector<Index>& coords,
+                         const Domain& reduced, const std::vector<int>& memory_order) {
+  DraftNest nest;
+  nest.kind = NestKind::reduce;
+  nest.combine = *combine_function(node.op);
+  for (const LoopVariable& variable : reduced.variables)
+    if (variable.extent > 1) nest.reduced.push_back(variable);
+  DraftTarget target;
+  if (is_linear(node)) {
+    target.source = node.outputs[0];
+    target.coords = coords;
+    target.reduced = unflatten(reduced.flat, product_extents(graph, node));
+    nest.targets.push_back(std::move(target));
+    return nest;
+  }
   const Shape& in = graph.value(node.inputs[0]).type.shape;
   const ReducedAxes axes = reduced_axes(node);
   Shape extents;
@@ -45,7 +63,6 @@ Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Inde
     extents.push_back(in[axis]);
   }
   const std::vector<Index> inner = unflatten(reduced.flat, extents);
-  NestTarget target;
   target.source = node.inputs[0];
   target.coords.resize(in.size());
   for (size_t i = 0; i < order.size(); ++i) target.coords[order[i]] = inner[i];
@@ -53,11 +70,6 @@ Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Inde
     if (!axes.has(axis)) target.coords[axis] = coords[out];
     if (!axes.has(axis) || axes.keepdims) ++out;
   }
-  Nest nest;
-  nest.kind = NestKind::reduce;
-  nest.combine = *combine_function(node.op);
-  for (const LoopVariable& variable : reduced.variables)
-    if (variable.extent > 1) nest.reduced.push_back(variable);
   if (const auto* arg = std::get_if<ArgReduceAttrs>(&node.attrs)) {
     nest.kind = NestKind::arg_reduce;
     nest.position = target.coords[arg->axis];
@@ -67,4 +79,4 @@ Nest reduction_nest(const Graph& graph, const Node& node, const std::vector<Inde
   return nest;
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -4,7 +4,7 @@
 
 #include "korch/codegen/loop/index_map.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 std::optional<std::vector<Index>> follow(const Graph& graph, const Candidate& candidate, ValueId from,
                                          const std::vector<Index>& coords, ValueId to) {
@@ -34,4 +34,4 @@ std::optional<std::vector<Index>> follow(const Graph& graph, const Candidate& ca
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "korch/codegen/loop/schedule.h"
+#include "korch/codegen/passes/vectorize.h"
 
-namespace korch::loop {
+namespace korch::tile {
 namespace {
 
 constexpr int64_t kSlicesPerWorker = 4;
@@ -13,13 +13,12 @@ constexpr double kLargestSlice = 65536;  // elements: stays in the second-level 
 
 }  // namespace
 
-Slicing::Slicing(const Program& program, const Domain& primary, std::set<std::string> grid,
-                 const Target& target)
-    : program_(program),
+Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Target& target)
+    : draft_(draft),
       grid_(std::move(grid)),
       lanes_(target.vector_lanes()),
       wanted_(target.threads == 1 ? 1 : kSlicesPerWorker * target.threads),
-      staged_(!program.buffers.empty() || program.nests.size() > 1) {
+      staged_(!draft.buffers.empty() || draft.nests.size() > 1) {
   for (const LoopVariable& variable : primary.variables)
     if (variable.extent > 1) variables_.push_back(variable);
 }
@@ -37,9 +36,9 @@ Slicing::Change Slicing::decide() {
   const LoopVariable inner = variables_.back();
   if (grid_.count(inner.name) != 0)
     if (const Change change = keep_inside(inner); !change.none()) return change;
-  const Nest& last = program_.nests.back();
-  const std::vector<int> roots = program_.roots(last);
-  const std::string tile = find_tile(program_, last, roots, variables_, inner.name, lanes_, nullptr);
+  TileGraph outputs;
+  const Nest last = draft_.with_bodies(draft_.nests.back(), outputs);
+  const std::string tile = find_transposed(outputs.pool, last, variables_, inner.name, lanes_, nullptr);
   for (const LoopVariable& variable : variables_)
     if (variable.name == tile && grid_.count(tile) != 0)
       if (const Change change = keep_inside(variable); !change.none()) return change;
@@ -73,7 +72,8 @@ Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
 bool Slicing::mostly_reductions() const {
   constexpr double kMostly = 16;  // times the work of the outputs
   double reductions = 0, others = 0;
-  for (const Nest& nest : program_.nests) (nest.kind == NestKind::map ? others : reductions) += nest.work();
+  for (const DraftNest& nest : draft_.nests)
+    (nest.kind == NestKind::map ? others : reductions) += nest.work();
   return reductions > kMostly * others;
 }
 
@@ -86,7 +86,7 @@ Slicing::Change Slicing::grow_staged() {
   if (innermost != nullptr) {
     int64_t best = 1;
     for (int64_t steps = 2; steps <= innermost->extent; ++steps) {
-      if (program_.slice_work() * static_cast<double>(steps) > kSliceWork) break;
+      if (draft_.slice_work() * static_cast<double>(steps) > kSliceWork) break;
       if (innermost->extent % steps == 0 && slices() / steps >= wanted_) best = steps;
     }
     if (best == innermost->extent) {
@@ -107,7 +107,7 @@ Slicing::Change Slicing::grow_staged() {
 // Without stages a variable may be dealt out in chunks of any length.
 Slicing::Change Slicing::chunk() {
   const int64_t count = slices();
-  const double work = program_.slice_work();
+  const double work = draft_.slice_work();
   const LoopVariable* innermost = nullptr;
   for (const LoopVariable& variable : variables_)
     if (grid_.count(variable.name) != 0) innermost = &variable;
@@ -142,4 +142,4 @@ Slicing::Change Slicing::chunk() {
   return {};
 }
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -1,4 +1,4 @@
-// The parallel grid of a program: which variables of the primary output number the slices, so that a slice is
+// The parallel grid of a draft: which variables of the primary output number the slices, so that a slice is
 // long enough to be worth handing out, holds the variables that vector code runs along, and there are slices
 // for all workers.
 #pragma once
@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "korch/codegen/loop/domain.h"
-#include "korch/codegen/loop/loop_program.h"
+#include "korch/codegen/loop/draft.h"
 #include "korch/target/target.h"
 
-namespace korch::loop {
+namespace korch::tile {
 
 class Slicing {
  public:
-  Slicing(const Program& program, const Domain& primary, std::set<std::string> grid, const Target& target);
+  Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Target& target);
 
-  // One change of the grid after which the program must be lowered again: a variable that leaves it, or one
+  // One change of the grid after which the draft must be lowered again: a variable that leaves it, or one
   // that is split (and whose inner part leaves).
   struct Change {
     std::string remove;
@@ -36,7 +36,7 @@ class Slicing {
   bool mostly_reductions() const;
   int64_t slices() const;
 
-  const Program& program_;
+  const Draft& draft_;
   std::vector<LoopVariable> variables_;  // of the primary output, extents over 1, outermost first
   std::set<std::string> grid_;
   int lanes_;
@@ -45,4 +45,4 @@ class Slicing {
   std::vector<GridVariable> result_;
 };
 
-}  // namespace korch::loop
+}  // namespace korch::tile

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "korch/codegen/loop/source_text.h"
+#include "korch/codegen/cpu/source_text.h"
 
 namespace korch {
 namespace {
@@ -127,7 +127,7 @@ std::vector<Phase> cum_sum(const Work& w) {
       "first + ({}) * {}", attrs.reverse ? fmt::format("{} - k", lanes.extent - 1) : "k", lanes.inner);
   // Integers wrap around, which C++ promises of unsigned ones only.
   const DType dtype = w.inputs[0].dtype;
-  const std::string type = (is_integer(dtype) && is_signed(dtype) ? "u" : "") + loop::element_type(dtype);
+  const std::string type = (is_integer(dtype) && is_signed(dtype) ? "u" : "") + tile::element_type(dtype);
   return {{lanes.count, std::max<int64_t>(1, kElementsPerSlice / lanes.extent),
            fmt::format(R"(const int64_t first = p / {0} * {1} + p % {0};
 {2} sum = 0;
@@ -163,7 +163,7 @@ for (int64_t e = 0; e < {3}; ++e) {{
 }}
 )",
                        lanes.inner, lanes.extent * lanes.inner, attrs.k * lanes.inner, lanes.extent,
-                       loop::element_type(w.inputs[0].dtype), w.in(0), attrs.largest ? ">" : "<", w.out(0),
+                       tile::element_type(w.inputs[0].dtype), w.in(0), attrs.largest ? ">" : "<", w.out(0),
                        attrs.k, w.out(1))}};
 }
 
@@ -259,23 +259,23 @@ Result<Kernel> generate_opaque(const Graph& graph, const Candidate& candidate,
     const auto place = std::find(list.begin(), list.end(), value) - list.begin();
     work.inputs.push_back(graph.value(value).type);
     work.input_arguments.push_back(static_cast<int>(place + (constant ? outside.size() : 0)));
-    types[work.input_arguments.back()] = loop::element_type(graph.value(value).type.dtype);
+    types[work.input_arguments.back()] = tile::element_type(graph.value(value).type.dtype);
   }
   Kernel kernel;
   // An output that nobody asked for still has to be written somewhere: a temporary after the arguments.
   for (ValueId value : node.outputs) work.outputs.push_back(graph.value(value).type);
-  for (ValueId value : candidate.outputs) types.push_back(loop::element_type(graph.value(value).type.dtype));
+  for (ValueId value : candidate.outputs) types.push_back(tile::element_type(graph.value(value).type.dtype));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const auto at = std::find(candidate.outputs.begin(), candidate.outputs.end(), node.outputs[i]);
     int number = first_output + static_cast<int>(at - candidate.outputs.begin());
     if (at == candidate.outputs.end()) {
       number = static_cast<int>(types.size());
-      types.push_back(loop::element_type(work.outputs[i].dtype));
+      types.push_back(tile::element_type(work.outputs[i].dtype));
       kernel.temporary_bytes.push_back(work.outputs[i].bytes());
     }
     work.output_arguments.push_back(number);
   }
-  kernel.source = loop::SourceText(target.isa).preamble();
+  kernel.source = tile::SourceText(target.isa).preamble();
   const std::vector<Phase> phases = writers().at(node.op)(work);
   for (size_t i = 0; i < phases.size(); ++i) {
     kernel.source += phase_text(phases[i], i, types);

@@ -1,0 +1,110 @@
+// Expressions of an ExprPool as C++ statements, one element or one vector of `lanes` along one loop variable
+// at a time.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "korch/codegen/cpu/source_text.h"
+#include "korch/kernel/expr.h"
+
+namespace korch::tile {
+
+// Where a stage's element lies: in memory at pointer[offset], or already in `text` (a vector, or a scalar
+// when lanes is 1 or the coordinates do not mention the vector variable).
+struct StagePlace {
+  std::string pointer;
+  Index offset;
+  std::string text;
+};
+
+// How the body meets memory; filled by whoever prints the loops.
+struct MemorySpelling {
+  std::function<std::string(int buffer)> pointer;
+  std::function<StagePlace(const Expr& stage)> stage;
+  // What happens to a gather index (a variable of this name) that is out of range.
+  std::function<std::string(const std::string& name)> fail = [](const std::string&) { return "return 1;"; };
+};
+
+class BodyEmitter {
+ public:
+  BodyEmitter(const ExprPool& pool, MemorySpelling memory, SourceText& source);
+
+  struct Operand {
+    std::string text;
+    bool vector = false;
+  };
+
+  // Lanes of what is emitted from now on. Vectors emitted before are forgotten, single elements stay known.
+  void set_lanes(const std::string& variable, int lanes, const std::string& count);
+  // Nothing emitted so far is in scope any more.
+  void forget();
+  // Emission appends here.
+  void set_output(std::string* code, std::string indent);
+  const std::string& indent() const { return indent_; }
+  void line(const std::string& text) { *code_ += indent_ + text + "\n"; }
+
+  Operand emit(int node);
+  // A vector when lanes > 1, whatever the node depends on.
+  std::string emit_full(int node);
+  std::string as_vector(const Operand& operand, DType type);
+  void store(const std::string& pointer, const Index& offset, DType type, const std::string& value,
+             bool vector);
+
+  // Values known inside { } only: what is emitted between open and close is forgotten afterwards.
+  void open(const std::string& head);
+  void close();
+  // Emits what of `roots` can be computed once all variables in `bound` are fixed and is not conditional.
+  void hoist(const std::vector<int>& roots, const std::set<std::string>& bound);
+  // A vector load that the caller has already made under this name.
+  void preset(int node, const std::string& name) { remember(node, {name, true}); }
+
+  std::string fresh(const std::string& prefix);
+  std::string index(const Index& index);
+  int lanes() const { return lanes_; }
+  // Declares a variable holding what a reduction starts from (with `positions` a second one, NAME_at, of
+  // i64).
+  std::string accumulator(ScalarFn fn, DType type, int lanes, bool positions);
+  // Replaces accumulator and its position where the element is the new extreme. The first NaN wins for good.
+  void take_extreme(ScalarFn fn, DType type, const std::string& accumulator, const std::string& position,
+                    const std::string& element, const std::string& at, bool select_last);
+  std::string combine(ScalarFn fn, DType type, const std::string& a, const std::string& b, int lanes);
+
+ private:
+  bool is_vector(int node) const;
+  bool guards_lanes(int node) const;
+  void remember(int node, Operand operand);
+  Operand define(DType type, bool vector, const std::string& value);
+  Operand emit_new(int node);
+  Operand emit_constant(const Expr& e);
+  Operand emit_access(const Expr& e, int node, const std::string& pointer, const Index& offset);
+  Operand emit_call(const Expr& e, bool vector);
+  std::string call_text(const Expr& e, const std::vector<std::string>& args, int lanes);
+  Operand emit_lanewise_call(const Expr& e);
+  Operand emit_cast(const Expr& e, bool vector);
+  std::string cast_text(DType from, DType to, const std::string& operand, int lanes);
+  Operand emit_guard(const Expr& e, bool vector);
+  Operand emit_fold(const Expr& e, int node, bool vector);
+  Operand emit_checked(const Expr& e, bool vector);
+  bool holds_between_ends(const Expr& e) const;
+  Operand emit_guard_by_ends(int node);
+  Operand emit_by_lane(int node);
+
+  const ExprPool& pool_;
+  MemorySpelling memory_;
+  SourceText& source_;
+  std::string* code_ = nullptr;
+  std::string indent_;
+  std::string variable_;  // the vector variable
+  int lanes_ = 1;
+  std::string count_;
+  std::string lane_;  // spelling of the current lane while going lane by lane
+  std::map<int, Operand> known_;
+  std::vector<std::vector<int>> scopes_;
+  int names_ = 0;
+  bool nested_ = false;  // inside an emission that goes operands first
+};
+
+}  // namespace korch::tile

@@ -1,0 +1,56 @@
+// One loop nest as C++ statements.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/codegen/cpu/body_emitter.h"
+#include "korch/kernel/tile_graph.h"
+#include "korch/target/target.h"
+
+namespace korch::tile {
+
+class NestPrinter {
+ public:
+  // Of a lowered graph.
+  NestPrinter(const TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
+              BodyEmitter& emitter, SourceText& source);
+  void print();
+
+ private:
+  struct Limits {
+    std::string begin, end;  // C++ expressions
+    bool fixed;              // both are literals
+    int64_t low, high;
+  };
+
+  void print_map();
+  void print_tiled();
+  void print_tile_body(const std::string& rows, const std::string& columns);
+  void print_reduce();
+  void print_horizontal();
+  void print_vertical();
+  void print_scalar_reduce();
+  void accumulate(const std::vector<Store>& stores, const Index& position, const std::string& accumulator,
+                  const std::string& valid_lanes);
+  void print_accumulation(const Segment& segment, const std::string& count, int unroll);
+
+  void open_loop(const LoopVariable& variable);
+  void close_all();
+  const LoopVariable& loop(const std::string& name) const;
+  Limits limits(const LoopVariable& variable, int64_t low, int64_t high) const;
+  void map_body(const std::vector<Store>& stores);
+  void store(const Store& store, const std::string& value, bool vector);
+  int unrolling(const std::vector<int>& roots, int64_t vectors) const;
+
+  const TileGraph& graph_;
+  const Phase& phase_;
+  const Nest& nest_;
+  BodyEmitter& emitter_;
+  SourceText& source_;
+  int lanes_;
+  std::set<std::string> bound_;  // variables of the loops that are open
+  int open_ = 0;
+};
+
+}  // namespace korch::tile

@@ -1,0 +1,15 @@
+// A lowered tile graph (codegen/passes) as self-contained C++ with explicit vectors, for clang.
+#pragma once
+
+#include <string>
+
+#include "korch/kernel/tile_graph.h"
+#include "korch/target/target.h"
+
+namespace korch::tile {
+
+// One extern "C" function per phase: k0, k1, ...
+std::string print_cpp(const TileGraph& graph, const Target& target);
+std::string phase_symbol(size_t phase);
+
+}  // namespace korch::tile

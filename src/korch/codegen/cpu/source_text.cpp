@@ -1,0 +1,509 @@
+#include "korch/codegen/cpu/source_text.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "korch/base/error.h"
+#include "korch/codegen/cpu/math_text.h"
+
+namespace korch::tile {
+namespace {
+
+constexpr const char* kHead =
+    R"(typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
+typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+struct korch_kernel_context { void* const* args; void* scratch; const void* state; int32_t worker; };
+static inline int64_t index_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+static inline int64_t index_mod(int64_t a, int64_t b) { int64_t r = a % b; return r < 0 ? r + b : r; }
+static inline int64_t index_abs(int64_t a) { return a < 0 ? -a : a; }
+static inline int64_t index_clamp(int64_t a, int64_t low, int64_t high) { return a < low ? low : a > high ? high : a; }
+static inline int64_t index_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t index_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline float splat_float(float x) { return x; }
+template <class T> static inline T fn_select(bool m, T a, T b) { return m ? a : b; }
+template <class T> static inline T fn_min(T a, T b) { return b < a ? b : a; }
+template <class T> static inline T fn_max(T a, T b) { return a < b ? b : a; }
+static inline float fn_min(float a, float b) { return a != a ? a : (a < b ? a : b); }
+static inline float fn_max(float a, float b) { return a != a ? a : (a > b ? a : b); }
+static inline double fn_min(double a, double b) { return a != a ? a : (a < b ? a : b); }
+static inline double fn_max(double a, double b) { return a != a ? a : (a > b ? a : b); }
+template <class T> static inline T fn_abs(T a) { return a < 0 ? (T)(0 - (uint64_t)a) : a; }
+static inline float fn_abs(float a) { return __builtin_fabsf(a); }
+static inline double fn_abs(double a) { return __builtin_fabs(a); }
+static inline float fn_copysign(float a, float b) { return __builtin_copysignf(a, b); }
+static inline float to_float(int32_t a) { return (float)a; }
+)";
+
+// Functions of single elements beyond the arithmetic above, by name; vectors call them lane by lane unless
+// the vector library or the tables below know better.
+const std::pair<const char*, const char*> kScalarFunctions[] = {
+    {"fn_div",
+     R"(template <class T> static inline T fn_div(T a, T b) { return b == 0 ? (T)0 : b == (T)-1 && b < 0 ? (T)(0 - (uint64_t)a) : (T)(a / b); }
+)"},
+    {"fn_mod", R"(template <class T> static inline T fn_mod(T a, T b) {
+  if (b == 0 || (b == (T)-1 && b < 0)) return (T)0;
+  T r = (T)(a % b);
+  return r != 0 && ((r < 0) != (b < 0)) ? (T)(r + b) : r;
+}
+static inline float fn_mod(float a, float b) { float r = __builtin_fmodf(a, b); return r != 0 && ((r < 0) != (b < 0)) ? r + b : r; }
+static inline double fn_mod(double a, double b) { double r = __builtin_fmod(a, b); return r != 0 && ((r < 0) != (b < 0)) ? r + b : r; }
+)"},
+    {"fn_fmod",
+     R"(template <class T> static inline T fn_fmod(T a, T b) { return b == 0 || (b == (T)-1 && b < 0) ? (T)0 : (T)(a % b); }
+static inline float fn_fmod(float a, float b) { return __builtin_fmodf(a, b); }
+static inline double fn_fmod(double a, double b) { return __builtin_fmod(a, b); }
+)"},
+    {"fn_pow", R"(template <class T> static inline T fn_pow(T a, T b) {
+  if (b < 0) return a == 1 ? (T)1 : a == (T)-1 ? (b % 2 ? (T)-1 : (T)1) : (T)0;
+  uint64_t r = 1, x = (uint64_t)a;
+  for (; b > 0; b >>= 1, x *= x) if (b & 1) r *= x;
+  return (T)r;
+}
+static inline float fn_pow(float a, float b) { return __builtin_powf(a, b); }
+static inline double fn_pow(double a, double b) { return __builtin_pow(a, b); }
+)"},
+    {"fn_sign",
+     R"(template <class T> static inline T fn_sign(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
+)"},
+    {"fn_floor", R"(static inline float fn_floor(float a) { return __builtin_floorf(a); }
+static inline double fn_floor(double a) { return __builtin_floor(a); }
+template <class T> static inline T fn_floor(T a) { return a; }
+)"},
+    {"fn_ceil", R"(static inline float fn_ceil(float a) { return __builtin_ceilf(a); }
+static inline double fn_ceil(double a) { return __builtin_ceil(a); }
+template <class T> static inline T fn_ceil(T a) { return a; }
+)"},
+    {"fn_round", R"(static inline float fn_round(float a) { return __builtin_roundevenf(a); }
+static inline double fn_round(double a) { return __builtin_roundeven(a); }
+template <class T> static inline T fn_round(T a) { return a; }
+)"},
+    {"fn_trunc", R"(static inline float fn_trunc(float a) { return __builtin_truncf(a); }
+static inline double fn_trunc(double a) { return __builtin_trunc(a); }
+template <class T> static inline T fn_trunc(T a) { return a; }
+)"},
+    {"fn_sqrt", R"(static inline float fn_sqrt(float a) { return __builtin_sqrtf(a); }
+static inline double fn_sqrt(double a) { return __builtin_sqrt(a); }
+)"},
+    // What no 64-bit integer holds becomes the smallest one, as x86 does; narrower types wrap.
+    {"to_integer", R"(static inline int64_t to_integer(double a) {
+  return a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : -0x7fffffffffffffffL - 1;
+}
+)"},
+    {"to_unsigned", R"(static inline uint64_t to_unsigned(double a) {
+  if (a >= 0x1p63 && a < 0x1p64) return (uint64_t)a;
+  return (uint64_t)(a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : -0x7fffffffffffffffL - 1);
+}
+)"},
+    {"fn_is_nan", R"(template <class T> static inline bool fn_is_nan(T a) { return a != a; }
+)"},
+    {"fn_is_inf", R"(template <class T> static inline bool fn_is_inf(T) { return false; }
+static inline bool fn_is_inf(float a) { return __builtin_fabsf(a) == __builtin_inff(); }
+static inline bool fn_is_inf(double a) { return __builtin_fabs(a) == __builtin_inf(); }
+)"},
+};
+
+// f64 versions of what the vector library has for f32, and functions rare enough to come from libm.
+const char* const kLibmFunctions[] = {"exp",  "expm1", "log",   "log1p", "tanh", "erf",
+                                      "sin",  "cos",   "tan",   "asin",  "acos", "atan",
+                                      "sinh", "cosh",  "asinh", "acosh", "atanh"};
+
+std::string replace_all(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+const MathFunction* find_math(const std::string& name) {
+  for (const MathFunction& row : math_functions())
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
+constexpr DType kStoredTypes[] = {DType::f32, DType::f64, DType::i8,  DType::i16, DType::i32,
+                                  DType::i64, DType::u8,  DType::u16, DType::u32, DType::u64};
+constexpr DType kVectorTypes[] = {DType::f32, DType::f64, DType::i32, DType::i64};  // with vector arithmetic
+
+// Access to memory for vectors of any width.
+constexpr char kMemoryAccess[] =
+    R"(template <class V, class T> static inline V load(const T* p) { V r; __builtin_memcpy(&r, p, sizeof r); return r; }
+template <class V, class T> static inline V load_first(const T* p, int n) {
+  V r = {};
+  for (int l = 0; l < n; ++l) r[l] = p[l];
+  return r;
+}
+template <class V, class T> static inline V load_strided(const T* p, int64_t stride, int n) {
+  V r = {};
+  for (int l = 0; l < n; ++l) r[l] = p[l * stride];
+  return r;
+}
+template <class V, class T> static inline void store(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
+template <class V, class T> static inline void store_first(T* p, V v, int n) { for (int l = 0; l < n; ++l) p[l] = v[l]; }
+template <class V, class T> static inline void store_strided(T* p, int64_t stride, V v, int n) { for (int l = 0; l < n; ++l) p[l * stride] = v[l]; }
+)";
+
+// Types of one width.
+std::string types_of_width(int lanes) {
+  std::string text;
+  for (DType type : kStoredTypes)
+    text += fmt::format("typedef {} {} __attribute__((vector_size({})));\n", element_type(type),
+                        type_name(type, lanes), lanes * static_cast<int>(size_bytes(type)));
+  text += fmt::format("typedef int32_t {} __attribute__((vector_size({})));\n",
+                      type_name(DType::bool_, lanes), lanes * 4);
+  return text;
+}
+
+std::string lane_list(int lanes, const std::function<int(int)>& lane) {
+  std::string text;
+  for (int l = 0; l < lanes; ++l) text += fmt::format("{}{}", l == 0 ? "" : ", ", lane(l));
+  return text;
+}
+
+std::string functions_of_width(int lanes) {
+  const std::string mask = type_name(DType::bool_, lanes);
+  std::string text;
+  for (DType type : kVectorTypes) {
+    const std::string v = type_name(type, lanes);
+    std::string part = R"(static inline $V splat_$V($T x) { return x - ($V){}; }
+static inline $V fn_select($M m, $V a, $V b) { return $C ? a : b; }
+static inline $M fn_lt($V a, $V b) { return __builtin_convertvector(a < b, $M); }
+static inline $M fn_le($V a, $V b) { return __builtin_convertvector(a <= b, $M); }
+static inline $M fn_eq($V a, $V b) { return __builtin_convertvector(a == b, $M); }
+static inline $V fn_abs($V a) { return __builtin_elementwise_abs(a); }
+)";
+    if (is_float(type)) {
+      part += R"(static inline $V fn_min($V a, $V b) { $V r = a < b ? a : b; return a != a ? a : r; }
+static inline $V fn_max($V a, $V b) { $V r = a > b ? a : b; return a != a ? a : r; }
+)";
+    } else {
+      part += R"(static inline $V fn_min($V a, $V b) { return a < b ? a : b; }
+static inline $V fn_max($V a, $V b) { return a > b ? a : b; }
+)";
+    }
+    part = replace_all(
+        part, "$C",
+        size_bytes(type) == 8 ? "__builtin_convertvector(m, " + type_name(DType::i64, lanes) + ")" : "m");
+    part = replace_all(replace_all(part, "$V", v), "$T", element_type(type));
+    text += replace_all(part, "$M", mask);
+  }
+  const std::string common = R"(static inline $M splat_$M(bool x) { return ($M){} - (int32_t)x; }
+static inline $M mask_of_bytes($B b) { return __builtin_convertvector(b, $M) != 0; }
+static inline $B bytes_of_mask($M m) { return __builtin_convertvector(m & 1, $B); }
+static inline $F to_float($I a) { return __builtin_convertvector(a, $F); }
+static inline $F fn_copysign($F a, $F b) { return __builtin_elementwise_copysign(a, b); }
+)";
+  text +=
+      fmt::format("static inline {0} lanes_below_{0}(int n) {{ return ({0}){{{1}}} < (({0}){{}} + n); }}\n",
+                  mask, lane_list(lanes, [](int l) { return l; }));
+  text +=
+      replace_all(replace_all(replace_all(replace_all(common, "$M", mask), "$B", type_name(DType::u8, lanes)),
+                              "$F", type_name(DType::f32, lanes)),
+                  "$I", type_name(DType::i32, lanes));
+  return text;
+}
+
+// Masked f32 access in one instruction; the templates' loops serve the other types.
+std::string masked_access(Isa isa, int lanes) {
+  if (isa == Isa::x86_64_v4 && lanes == 16)
+    return R"(template <> inline f32x16 load_first<f32x16, float>(const float* p, int n) {
+  return (f32x16)__builtin_ia32_loadups512_mask(p, (f32x16){}, (unsigned short)((1u << n) - 1));
+}
+template <> inline void store_first<f32x16, float>(float* p, f32x16 v, int n) {
+  __builtin_ia32_storeups512_mask(p, v, (unsigned short)((1u << n) - 1));
+}
+)";
+  if (isa == Isa::x86_64_v3 && lanes == 8)
+    return R"(template <> inline f32x8 load_first<f32x8, float>(const float* p, int n) {
+  return (f32x8)__builtin_ia32_maskloadps256((const f32x8*)p, lanes_below_m8(n));
+}
+template <> inline void store_first<f32x8, float>(float* p, f32x8 v, int n) {
+  __builtin_ia32_maskstoreps256((f32x8*)p, lanes_below_m8(n), v);
+}
+)";
+  return {};
+}
+
+std::string shuffle(const std::string& to, const std::string& a, const std::string& b, int lanes,
+                    const std::function<int(int)>& lane) {
+  return fmt::format("  V {} = __builtin_shufflevector({}, {}, {});\n", to, a, b, lane_list(lanes, lane));
+}
+
+// r[j] lane l = p[l * stride + j] for j < rows, l < columns: a block of `lanes` x `lanes`, transposed in
+// registers. First 4 x 4 blocks inside the 128-bit parts (shuffles that stay inside them are the cheap ones),
+// then the parts.
+std::string transposed_load(int lanes) {
+  std::string body;
+  const int parts = lanes / 4;
+  for (int g = 0; g < parts; ++g) {
+    for (int pair : {0, 2}) {
+      const std::string a = fmt::format("v{}", 4 * g + pair), b = fmt::format("v{}", 4 * g + pair + 1);
+      for (int half : {0, 1})
+        body += shuffle(fmt::format("u{}_{}_{}", g, pair, half), a, b, lanes,
+                        [&](int l) { return l / 4 * 4 + 2 * half + l % 4 / 2 + (l % 2 == 0 ? 0 : lanes); });
+    }
+    for (int half : {0, 1})
+      for (int quarter : {0, 1})
+        body += shuffle(fmt::format("q{}_{}", g, 2 * half + quarter), fmt::format("u{}_0_{}", g, half),
+                        fmt::format("u{}_2_{}", g, half), lanes,
+                        [&](int l) { return l / 4 * 4 + 2 * quarter + l % 2 + (l % 4 < 2 ? 0 : lanes); });
+  }
+  auto part_shuffle = [&](const std::string& to, const std::string& a, const std::string& b, int odd) {
+    // The even or odd 128-bit parts of a, then of b.
+    return shuffle(to, a, b, lanes, [&](int l) {
+      const int part = l / 4, from_b = part >= parts / 2 ? 1 : 0;
+      return (2 * (part - from_b * parts / 2) + odd) * 4 + l % 4 + from_b * lanes;
+    });
+  };
+  for (int k = 0; k < 4; ++k) {
+    if (parts == 1) body += fmt::format("  r[{0}] = q0_{0};\n", k);
+    for (int odd : {0, 1}) {
+      if (parts == 2) {
+        body += part_shuffle(fmt::format("o{}_{}", k, odd), fmt::format("q0_{}", k), fmt::format("q1_{}", k),
+                             odd);
+        body += fmt::format("  r[{}] = o{}_{};\n", 4 * odd + k, k, odd);
+      }
+      if (parts != 4) continue;
+      for (int pair : {0, 2})
+        body += part_shuffle(fmt::format("s{}_{}_{}", k, pair, odd), fmt::format("q{}_{}", pair, k),
+                             fmt::format("q{}_{}", pair + 1, k), odd);
+      for (int high : {0, 1}) {
+        body += part_shuffle(fmt::format("o{}_{}_{}", k, odd, high), fmt::format("s{}_0_{}", k, odd),
+                             fmt::format("s{}_2_{}", k, odd), high);
+        body += fmt::format("  r[{}] = o{}_{}_{};\n", 4 * (odd + 2 * high) + k, k, odd, high);
+      }
+    }
+  }
+  std::string whole, masked;
+  for (int l = 0; l < lanes; ++l) {
+    whole += fmt::format("    v{0} = load<V>(p + {0} * stride);\n", l);
+    masked += fmt::format("    v{0} = {0} < columns ? load_first<V>(p + {0} * stride, rows) : (V){{}};\n", l);
+  }
+  std::string names = "v0";
+  for (int l = 1; l < lanes; ++l) names += fmt::format(", v{}", l);
+  return fmt::format(
+      R"(__attribute__((always_inline)) static inline void load_transposed({0}* r, const float* p, int64_t stride, int rows, int columns) {{
+  typedef {0} V;
+  V {2};
+  if (rows == {1} && columns == {1}) {{
+{3}  }} else {{
+{4}  }}
+{5}}}
+)",
+      type_name(DType::f32, lanes), lanes, names, whole, masked, body);
+}
+
+// One value out of all lanes, by halves.
+std::string across(const std::string& name, const std::string& combine, int lanes) {
+  const std::string v = type_name(DType::f32, lanes);
+  std::string text = fmt::format("static inline float {}({} v) {{\n", name, v);
+  for (int step = lanes / 2; step >= 1; step /= 2)
+    text += fmt::format(
+        "  v = {};\n",
+        fmt::vformat(combine, fmt::make_format_args("v", fmt::format("__builtin_shufflevector(v, v, {})",
+                                                                     lane_list(lanes, [&](int l) {
+                                                                       return (l + step) % lanes;
+                                                                     })))));
+  return text + "  return v[0];\n}\n";
+}
+
+// Every second element by two whole loads; nothing beyond the last needed element is touched.
+std::string every_second_load(int lanes) {
+  return fmt::format(
+      "static inline {0} load_every_second(const float* p) {{\n  const {0} a = load<{0}>(p), b = load<{0}>(p "
+      "+ {1});\n"
+      "  return __builtin_shufflevector(a, b, {2});\n}}\n",
+      type_name(DType::f32, lanes), lanes - 1,
+      lane_list(lanes, [&](int l) { return l < lanes / 2 ? 2 * l : lanes + 2 * (l - lanes / 2) + 1; }));
+}
+
+std::string integer_conversion(DType from, int lanes) {
+  return fmt::format(R"(static inline {0} to_integer({1} a) {{
+  const {2} fits = fn_le(splat_{1}(-0x1p63), a) & fn_lt(a, splat_{1}(0x1p63));
+  const {0} value = __builtin_convertvector(fn_select(fits, a, {1}{{}}), {0});
+  return fn_select(fits, value, splat_{0}(-0x7fffffffffffffffL - 1));
+}}
+)",
+                     type_name(DType::i64, lanes), type_name(from, lanes), type_name(DType::bool_, lanes));
+}
+
+std::string vector_function(const std::string& name, Isa isa, int lanes) {
+  const std::string v = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
+  if (name == "load_every_second_" + v)
+    return replace_all(every_second_load(lanes), "load_every_second", name);
+  if (name == "load_transposed") return transposed_load(lanes);
+  if (name == "across_add") return across(name, "{} + {}", lanes);
+  if (name == "across_mul") return across(name, "{} * {}", lanes);
+  if (name == "across_max") return across(name, "fn_max({}, {})", lanes);
+  if (name == "across_min") return across(name, "fn_min({}, {})", lanes);
+  if (name == "scale_by_power" && isa == Isa::x86_64_v4 && lanes == 16)
+    return "static inline f32x16 scale_by_power(f32x16 y, f32x16 n, i32x16) {\n"
+           "  return (f32x16)__builtin_ia32_scalefps512_mask(y, n, y, (unsigned short)-1, 4);\n}\n";
+  if (isa == Isa::x86_64_v4 && lanes == 16)
+    for (const MathFunction& row : avx512_math_functions())
+      if (name == row.name) return row.text + 1;
+  if (const MathFunction* math = find_math(name)) {
+    const std::string text = replace_all(replace_all(math->text + 1, "$F", v), "$I", i);
+    return replace_all(text, "$M", type_name(DType::bool_, lanes));
+  }
+  if (name == "to_integer")
+    return integer_conversion(DType::f32, lanes) + integer_conversion(DType::f64, lanes);
+  const std::string elementwise = name.substr(3) == "round" ? "roundeven" : name.substr(3);
+  if (name == "fn_floor" || name == "fn_ceil" || name == "fn_round" || name == "fn_trunc" ||
+      name == "fn_sqrt")
+    return fmt::format(
+        "static inline {0} {1}({0} a) {{ return __builtin_elementwise_{2}(a); }}\n"
+        "static inline {3} {1}({3} a) {{ return __builtin_elementwise_{2}(a); }}\n",
+        v, name, elementwise, type_name(DType::f64, lanes));
+  return {};
+}
+
+// `native`: the target's own f32 functions instead of the library's.
+std::string scalar_function(const std::string& name, bool native) {
+  std::string text;
+  for (const char* libm : kLibmFunctions) {
+    if (name != std::string("fn_") + libm) continue;
+    text += fmt::format("static inline double {0}(double a) {{ return __builtin_{1}(a); }}\n", name, libm);
+    if (native || find_math(name) == nullptr)
+      text += fmt::format("static inline float {0}(float a) {{ return __builtin_{1}f(a); }}\n", name, libm);
+  }
+  if (const MathFunction* math = native ? nullptr : find_math(name))
+    text +=
+        replace_all(replace_all(replace_all(math->text + 1, "$F", "float"), "$I", "int32_t"), "$M", "bool");
+  for (const auto& [known, body] : kScalarFunctions)
+    if (name == known) text += body;
+  return text;
+}
+
+}  // namespace
+
+std::string element_type(DType type) {
+  switch (type) {
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::i8:
+      return "int8_t";
+    case DType::i16:
+      return "int16_t";
+    case DType::i32:
+      return "int32_t";
+    case DType::i64:
+      return "int64_t";
+    case DType::u8:
+    case DType::bool_:
+      return "uint8_t";
+    case DType::u16:
+    case DType::f16:
+    case DType::bf16:
+      return "uint16_t";
+    case DType::u32:
+      return "uint32_t";
+    case DType::u64:
+      return "uint64_t";
+  }
+  __builtin_unreachable();
+}
+
+std::string type_name(DType type, int lanes) {
+  if (is_small_float(type)) type = DType::u16;
+  if (lanes > 1)
+    return type == DType::bool_ ? fmt::format("m{}", lanes) : fmt::format("{}x{}", name(type), lanes);
+  return type == DType::bool_ ? "bool" : element_type(type);
+}
+
+bool SourceText::is_vector_function(ScalarFn fn, DType type) const {
+  switch (fn) {
+    case ScalarFn::add:
+    case ScalarFn::sub:
+    case ScalarFn::mul:
+    case ScalarFn::neg:
+    case ScalarFn::abs:
+    case ScalarFn::min:
+    case ScalarFn::max:
+      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+    case ScalarFn::eq:
+    case ScalarFn::lt:
+    case ScalarFn::le:
+    case ScalarFn::is_nan:
+      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+    case ScalarFn::select:
+      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64 ||
+             type == DType::bool_;
+    case ScalarFn::div:
+    case ScalarFn::reciprocal:
+    case ScalarFn::floor:
+    case ScalarFn::ceil:
+    case ScalarFn::round:
+    case ScalarFn::trunc:
+    case ScalarFn::sqrt:
+      return type == DType::f32 || type == DType::f64;
+    case ScalarFn::exp:
+    case ScalarFn::expm1:
+    case ScalarFn::log:
+    case ScalarFn::log1p:
+    case ScalarFn::tanh:
+    case ScalarFn::erf:
+      return type == DType::f32;
+    case ScalarFn::logical_and:
+    case ScalarFn::logical_or:
+    case ScalarFn::logical_xor:
+    case ScalarFn::logical_not:
+      return type == DType::bool_;
+    case ScalarFn::cast:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void SourceText::use_function(const std::string& name, int lanes) {
+  use_lanes(lanes);
+  functions_.insert({name, lanes});
+  if (const MathFunction* math = find_math(name))
+    for (const char* need : math->needs) use_function(need, lanes);
+}
+
+std::string SourceText::as_cuda(std::string text) {
+  const std::pair<const char*, const char*> spellings[] = {
+      {"__builtin_inff()", "__int_as_float(0x7f800000)"},
+      {"__builtin_nanf(\"\")", "__int_as_float(0x7fc00000)"},
+      {"__builtin_inf()", "__longlong_as_double(0x7ff0000000000000LL)"},
+      {"__builtin_nan(\"\")", "__longlong_as_double(0x7ff8000000000000LL)"},
+      {"__builtin_roundeven", "rint"},
+      {"__builtin_", ""},
+  };
+  for (const auto& [from, to] : spellings) text = replace_all(std::move(text), from, to);
+  return text;
+}
+
+std::string SourceText::cuda_preamble() const {
+  std::string text = kHead;
+  for (const auto& [name, lanes] : functions_) text += scalar_function(name, true);
+  text = replace_all(std::move(text), "static inline", "static __device__ __forceinline__");
+  return as_cuda(std::move(text));
+}
+
+std::string SourceText::preamble() const {
+  std::string text = kHead;
+  for (int lanes : lanes_) text += types_of_width(lanes);
+  if (!lanes_.empty()) text += kMemoryAccess;
+  for (int lanes : lanes_) text += functions_of_width(lanes) + masked_access(isa_, lanes);
+  // In the order of the tables, so that what a function needs stands before it.
+  auto emit = [&](const std::string& name, int lanes) {
+    if (functions_.count({name, lanes}) == 0) return;
+    text += lanes == 1 ? scalar_function(name, false) : vector_function(name, isa_, lanes);
+  };
+  std::set<std::string> tabled;
+  for (const MathFunction& row : math_functions()) {
+    tabled.insert(row.name);
+    emit(row.name, 1);
+    for (int lanes : lanes_) emit(row.name, lanes);
+  }
+  for (const auto& [name, lanes] : functions_)
+    if (tabled.count(name) == 0) emit(name, lanes);
+  return text;
+}
+
+}  // namespace korch::tile

@@ -1,0 +1,27 @@
+#include "korch/codegen/cuda/cuda_kernel.h"
+
+#include "korch/codegen/cuda/print_cuda.h"
+
+namespace korch {
+
+Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
+                                 const Implementation& implementation, const std::string& symbol) {
+  Target target;  // what shapes the slices: blocks of a GPU's size instead of a few workers
+  constexpr int kMultiprocessors = 132;
+  target.threads = kMultiprocessors;
+  Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, target);
+  if (!built) return built.refusal();
+  const tile::TileGraph& tiles = built.value();
+  for (const tile::Buffer& buffer : tiles.buffers)
+    if (is_small_float(buffer.type))
+      return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};
+  CudaKernel kernel;
+  kernel.symbol = symbol;
+  kernel.source = tile::print_cuda(tiles, symbol);
+  kernel.grid = tiles.phases[0].slices();
+  kernel.threads = tile::kCudaThreads;
+  kernel.workspace_bytes = tiles.scratch_bytes > tile::kCudaSharedBytes ? tiles.scratch_bytes : 0;
+  return kernel;
+}
+
+}  // namespace korch

@@ -1,0 +1,22 @@
+// A candidate's kernel as CUDA C++ (print_cuda.h tells its signature and how it uses the workspace).
+#pragma once
+
+#include <string>
+
+#include "korch/codegen/implementation.h"
+
+namespace korch {
+
+struct CudaKernel {
+  std::string symbol;
+  std::string source;           // self-contained
+  int64_t grid = 1;             // blocks, or fewer
+  int threads = 1;              // per block
+  int64_t workspace_bytes = 0;  // per block
+};
+
+// Refuses what has no tile graph, and float16 and bfloat16.
+Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
+                                 const Implementation& implementation, const std::string& symbol);
+
+}  // namespace korch

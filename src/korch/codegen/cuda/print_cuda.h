@@ -1,0 +1,20 @@
+// A tile graph as CUDA C++: the same nests, a thread block per slice, its threads along the loops of each
+// nest.
+#pragma once
+
+#include <string>
+
+#include "korch/kernel/tile_graph.h"
+
+namespace korch::tile {
+
+constexpr int kCudaThreads = 256;               // per block, what the text assumes
+constexpr int64_t kCudaSharedBytes = 32 << 10;  // stages beyond this live in global memory
+
+// Of a graph of one phase that is not lowered: `extern "C" __global__ void symbol(T* in0, ..., int* status,
+// char* workspace)`, to be launched with as many blocks as the phase has slices (or fewer) of kCudaThreads;
+// `workspace` holds TileGraph::scratch_bytes per block when they exceed kCudaSharedBytes. A gather index out
+// of range sets *status to 1.
+std::string print_cuda(const TileGraph& graph, const std::string& symbol);
+
+}  // namespace korch::tile

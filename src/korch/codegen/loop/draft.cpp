@@ -1,0 +1,92 @@
+#include "korch/codegen/loop/draft.h"
+
+namespace korch::tile {
+
+Index StageBuffer::offset(const std::vector<Index>& coords) const {
+  Index result(0);
+  for (size_t axis = 0; axis < coords.size(); ++axis)
+    if (extents[axis] != 1) result = result + (coords[axis] - base[axis]) * strides[axis];
+  return result;
+}
+
+const StageBuffer& Draft::buffer_of(ValueId value) const {
+  for (const StageBuffer& buffer : buffers)
+    if (buffer.value == value) return buffer;
+  KORCH_ASSERT(false, "value " + std::to_string(value) + " has no stage buffer");
+  return buffers.front();
+}
+
+std::vector<int> Draft::roots(const DraftNest& nest) const {
+  composer->clear_counts();
+  for (ValueId value : nest.inlined) composer->set_stage(value, false);
+  std::vector<int> result;
+  for (const DraftTarget& target : nest.targets) {
+    if (!target.reduced.empty())
+      result.push_back(composer->product(target.source, target.coords, target.reduced));
+    else
+      result.push_back(target.define ? composer->define(target.source, target.coords)
+                                     : composer->compose(target.source, target.coords));
+  }
+  for (ValueId value : nest.inlined) composer->set_stage(value, true);
+  return result;
+}
+
+double Draft::slice_work() const {
+  double work = 0;
+  for (const DraftNest& nest : nests) work += nest.work();
+  return work;
+}
+
+int Draft::buffer_number(ValueId stage) const {
+  return static_cast<int>(arguments.size()) + static_cast<int>(&buffer_of(stage) - buffers.data());
+}
+
+Nest Draft::with_bodies(const DraftNest& nest, TileGraph& graph) const {
+  Rewriter rewriter(*pool, graph.pool, {}, [this](Expr e) {
+    if (e.kind != ExprKind::stage) return e;
+    Expr load;
+    load.kind = ExprKind::load;
+    load.type = e.type;
+    load.buffer = buffer_number(e.value);
+    load.coords = {buffer_of(e.value).offset(e.coords)};
+    return load;
+  });
+  Nest result = nest;
+  const std::vector<int> values = rewriter.rewrite(roots(nest));
+  for (size_t i = 0; i < nest.targets.size(); ++i) {
+    const DraftTarget& target = nest.targets[i];
+    result.stores.push_back(
+        {target.argument >= 0 ? target.argument : buffer_number(target.stage), target.offset, values[i]});
+  }
+  return result;
+}
+
+TileGraph Draft::tile_graph() const {
+  TileGraph graph;
+  graph.buffers = arguments;
+  for (const StageBuffer& stage : buffers)
+    graph.buffers.push_back(
+        {BufferRole::scratch, stage.type, element_count(stage.extents), stage.offset_bytes});
+  graph.scratch_bytes = scratch_bytes;
+  Phase phase;
+  phase.grid = grid;
+  for (const DraftNest& nest : nests) phase.nests.push_back(with_bodies(nest, graph));
+  graph.phases.push_back(std::move(phase));
+  return graph;
+}
+
+Split find_split(const ExprPool& pool, const std::vector<int>& roots, const DraftNest& nest,
+                 const std::function<bool(const std::string&)>& allowed) {
+  Split found{{}, 0};
+  auto look = [&](const Index& index) {
+    if (found.inner_extent == 0) found = find_split(index, allowed);
+  };
+  for (int id : pool.reachable(roots)) {
+    for (const Index& coord : pool[id].coords) look(coord);
+    for (const Bound& bound : pool[id].condition.bounds()) look(bound.index);
+  }
+  for (const DraftTarget& target : nest.targets) look(target.offset);
+  return found;
+}
+
+}  // namespace korch::tile

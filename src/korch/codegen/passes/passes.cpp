@@ -1,0 +1,15 @@
+#include "korch/codegen/passes/passes.h"
+
+#include "korch/codegen/passes/expand.h"
+#include "korch/codegen/passes/segment.h"
+#include "korch/codegen/passes/vectorize.h"
+
+namespace korch::tile {
+
+void lower_for_cpu(TileGraph& graph, const Target& target) {
+  expand(graph);                            // first: loops that are gone are none that lanes could run along
+  vectorize(graph, target.vector_lanes());  // then: segment asks along which variable vectors run
+  segment(graph);  // last: its parts have lost the conditions that vectorize looks at
+}
+
+}  // namespace korch::tile

@@ -1,0 +1,125 @@
+#include "korch/codegen/passes/vectorize.h"
+
+#include <algorithm>
+
+namespace korch::tile {
+namespace {
+
+constexpr int64_t kFloatsPerLine = 16;
+
+// What one access costs per vector when `variable` counts the lanes, in instructions or so.
+double access_cost(const Index& offset, const std::string& variable, bool is_store) {
+  constexpr double kByLane = 16, kLinePerLane = 24;
+  if (!offset.depends_on(variable)) return is_store ? 1 : 0.5;  // broadcast
+  if (!offset.affine_in(variable)) return kLinePerLane;
+  const int64_t stride = offset.stride(variable);
+  if (stride == 1) return 1;
+  if (stride == 2 && !is_store) return 3;
+  return stride > -kFloatsPerLine && stride < kFloatsPerLine ? kByLane : kLinePerLane;
+}
+
+// A condition that one variable decides cuts its loop into segments; one that mixes it with others is asked of
+// the first and last lane where it is affine, else of each.
+double condition_cost(const Condition& condition, const std::string& variable) {
+  constexpr double kCut = 0.5, kBothEnds = 4, kByLane = 40;
+  double cost = 0;
+  for (const Bound& bound : condition.bounds()) {
+    if (!bound.index.depends_on(variable)) continue;
+    const bool alone = bound.index.variables().size() == 1;
+    cost += alone ? kCut : bound.index.affine_in(variable) ? kBothEnds : kByLane;
+  }
+  return cost;
+}
+
+double vector_cost(const TileGraph& graph, const Phase& phase, const Nest& nest, const LoopVariable& variable,
+                   bool reduced, int lanes) {
+  double cost = 1;
+  for (int node : graph.pool.reachable(nest.roots())) {
+    const Expr& e = graph.pool[node];
+    if (e.kind == ExprKind::load) cost += access_cost(e.coords[0], variable.name, false);
+    if (e.kind == ExprKind::call) cost += 0.5;
+    if (e.kind == ExprKind::guard) cost += condition_cost(e.condition, variable.name);
+  }
+  if (!reduced)
+    for (const Store& store : nest.stores) cost += access_cost(store.offset, variable.name, true);
+  // Lanes that stay idle in the last vector.
+  const GridVariable* chunked = phase.chunked(variable.name);
+  const int64_t extent = chunked != nullptr ? chunked->chunk : variable.extent;
+  const double vectors = static_cast<double>((extent + lanes - 1) / lanes);
+  const double idle = vectors * lanes / static_cast<double>(extent);
+  return cost * idle + (reduced ? 0.01 : 0);  // a tie keeps the accumulators in separate lanes
+}
+
+bool vectorizes_across(DType type) {
+  return type == DType::f32;
+}
+
+bool vectorizes_along(DType type) {
+  return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+}
+
+}  // namespace
+
+std::string find_transposed(const ExprPool& pool, const Nest& nest,
+                            const std::vector<LoopVariable>& variables, const std::string& vector_variable,
+                            int lanes, std::vector<int>* loads) {
+  if (nest.kind != NestKind::map) return {};
+  for (const Store& store : nest.stores)
+    if (!store.offset.affine_in(vector_variable) || store.offset.stride(vector_variable) != 1) return {};
+  std::string tile;
+  std::vector<int> found;
+  for (int node : pool.unconditional(nest.roots())) {
+    if (pool[node].kind != ExprKind::load || pool[node].type != DType::f32) continue;
+    const Index& offset = pool[node].coords[0];
+    if (!offset.affine_in(vector_variable) || !offset.dynamics().empty()) continue;
+    const int64_t stride = offset.stride(vector_variable);
+    if (stride == 0 || stride == 1) continue;
+    for (const LoopVariable& variable : variables) {
+      if (variable.name == vector_variable || variable.extent < lanes / 2 ||
+          !offset.affine_in(variable.name) || offset.stride(variable.name) != 1 ||
+          (!tile.empty() && tile != variable.name))
+        continue;
+      tile = variable.name;
+      found.push_back(node);
+    }
+  }
+  if (loads != nullptr) *loads = std::move(found);
+  return tile;
+}
+
+LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest& nest, int lanes) {
+  LaneSchedule result;
+  const DType type = graph.pool[nest.stores[0].value].type;
+  double best = 0;
+  auto consider = [&](const LoopVariable& variable, bool reduced) {
+    if (variable.extent < 2) return;
+    const double cost = vector_cost(graph, phase, nest, variable, reduced, lanes);
+    if (!result.variable.empty() && cost >= best) return;
+    best = cost;
+    result.variable = variable.name;
+    result.across = reduced;
+  };
+  for (size_t i = nest.loops.size(); i-- > 0;) consider(nest.loops[i], false);
+  if (nest.kind == NestKind::reduce && vectorizes_across(type))
+    for (size_t i = nest.reduced.size(); i-- > 0;) consider(nest.reduced[i], true);
+  if (nest.kind != NestKind::map && !result.across && !vectorizes_along(type)) result.variable.clear();
+  // Stores along one variable, loads along another: transposed blocks.
+  for (size_t i = nest.loops.size(); i-- > 0 && nest.kind == NestKind::map;) {
+    if (nest.loops[i].extent < lanes / 2) continue;
+    const std::string tile =
+        find_transposed(graph.pool, nest, nest.loops, nest.loops[i].name, lanes, nullptr);
+    if (tile.empty()) continue;
+    result.variable = nest.loops[i].name;
+    result.transposed = tile;
+    break;
+  }
+  if (!result.variable.empty()) result.lanes = lanes;
+  return result;
+}
+
+void vectorize(TileGraph& graph, int lanes) {
+  for (Phase& phase : graph.phases)
+    for (Nest& nest : phase.nests) nest.schedule = choose_lanes(graph, phase, nest, lanes);
+}
+
+}  // namespace korch::tile

@@ -1,0 +1,36 @@
+// One kernel alone: a tile graph compiled for this machine, run on random inputs, compared with what the
+// graph means, and timed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/kernel/tile_graph.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+struct KernelOutput {
+  std::string name;    // "out0"
+  double error = 0;    // largest difference from the interpreter in float64
+  int64_t at = 0;      // its element
+  double allowed = 0;  // 20 times what the interpreter's native arithmetic differs by anywhere, or 1e-6 of
+                       // the largest magnitude; 0 for integers
+  bool right() const { return error <= allowed; }
+};
+
+struct KernelRun {
+  std::vector<KernelOutput> outputs;
+  double us = 0, low_us = 0,
+         high_us = 0;  // on all of the target's threads: mean without the slowest, quartiles
+};
+
+// Floats are uniform in [-2, 2]; integers from 0 on below every extent that an index from data is checked
+// against. Constants are drawn like inputs. Error{invalid} when the kernel refuses its inputs.
+KernelRun run_kernel_alone(const tile::TileGraph& graph, const Target& target, uint64_t seed);
+
+// Lines of both texts: "  " in both, "- " in the first, "+ " in the second; stretches of equal lines are
+// shortened. Empty when they are equal.
+std::string text_difference(const std::string& a, const std::string& b);
+
+}  // namespace korch

@@ -1,0 +1,102 @@
+// What a nest computes per element: a directed acyclic graph of scalar expressions over loads at symbolic
+// offsets. Equal expressions are one node.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "korch/ir/graph.h"
+#include "korch/kernel/index.h"
+
+namespace korch::tile {
+
+enum class ExprKind {
+  constant,  // number (floats) or integer
+  load,      // argument `buffer` at element coords[0]
+  stage,     // an element of a Value held in a buffer of the kernel (or provided by the caller), at `coords`
+  call,      // fn of args; the type at hand is that of the operands (ir/scalar.h); `type` is the result's
+  guard,     // args[0] where `condition` holds, else args[1]; the other one is not evaluated
+  fold,      // args[0] combined by fn over all values of `over`
+  checked    // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the
+             // kernel
+};
+
+struct LoopVariable {
+  std::string name;
+  int64_t extent = 1;
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::constant;
+  DType type = DType::f32;
+  double number = 0;
+  int64_t integer = 0;
+  int buffer = -1;
+  ValueId value = kNoId;
+  std::vector<Index> coords;
+  ScalarFn fn = ScalarFn::add;
+  std::vector<int> args;
+  Condition condition;
+  LoopVariable over;
+};
+
+class ExprPool {
+ public:
+  int add(Expr expr);
+  int constant(DType type, double number);
+  int call(ScalarFn fn, DType type, std::vector<int> args);
+  // a where the condition holds, else b; either alone when the condition is decided.
+  int guard(const Condition& condition, int a, int b);
+
+  const Expr& operator[](int id) const { return nodes_[id]; }
+  int size() const { return static_cast<int>(nodes_.size()); }
+  // Names of the loop variables that the node's value depends on.
+  const std::set<std::string>& variables(int id) const { return variables_[id]; }
+  // Operands, including the run-time indices inside its coordinates.
+  std::vector<int> operands(int id) const;
+  // All nodes that the roots need, operands first. With `into`, those of a node that it does not hold for are
+  // left out. Without recursion: a chain of fused primitives may be longer than a stack is deep.
+  std::vector<int> reachable(const std::vector<int>& roots,
+                             const std::function<bool(const Expr&)>& into = nullptr) const;
+  // Of those, the ones that every evaluation computes: neither alternatives of guards nor what is folded.
+  std::vector<int> unconditional(const std::vector<int>& roots) const;
+
+ private:
+  int tanh_of_softplus(DType type, int operand);
+  int times_inverse(DType type, int x, int y);
+
+  std::vector<Expr> nodes_;
+  std::vector<std::set<std::string>> variables_;
+  std::map<std::string, int> ids_;
+};
+
+// Copies expressions from one pool to another (or the same): variables replaced (by narrower ones, say), and
+// everything simplified again, so that conditions which have become decided are gone.
+class Rewriter {
+ public:
+  // What stands for a load or stage; its coordinates are already replaced.
+  using Access = std::function<Expr(Expr)>;
+  Rewriter(const ExprPool& from, ExprPool& to, Replacements replacements, Access access = {})
+      : from_(from), to_(to), replacements_(std::move(replacements)), access_(std::move(access)) {}
+
+  std::vector<int> rewrite(const std::vector<int>& roots);
+  Index rewrite(const Index& index) const;  // run-time values in it: only those that the roots need
+
+ private:
+  int rewrite_one(Expr e);
+  int renamed(int id) const { return ids_.at(id); }
+
+  const ExprPool& from_;
+  ExprPool& to_;
+  Replacements replacements_;
+  Access access_;
+  std::map<int, int> ids_;
+};
+
+// What a reduction starts from: 0, 1, -inf or +inf (the type's extreme for integers).
+int identity_of(ExprPool& pool, ScalarFn combine, DType type);
+
+}  // namespace korch::tile

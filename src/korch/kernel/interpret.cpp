@@ -1,0 +1,479 @@
+#include "korch/kernel/interpret.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "korch/ir/scalar_functions.h"
+#include "korch/tensor/element.h"
+
+namespace korch::tile {
+namespace {
+
+// Floats are held in `real`, everything else in `integer`.
+struct Scalar {
+  double real = 0;
+  int64_t integer = 0;
+};
+
+int64_t narrowed(int64_t value, DType type) {
+  return with_element_type(type, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    return convert_element<int64_t>(convert_element<S>(value));
+  });
+}
+
+class Math {
+ public:
+  explicit Math(Arithmetic arithmetic) : exact_(arithmetic == Arithmetic::float64) {}
+
+  double rounded(double value, DType type) const {
+    if (exact_ || type == DType::f64) return value;
+    return with_element_type(type, [&](auto tag) {
+      return convert_element<double>(convert_element<typename decltype(tag)::type>(value));
+    });
+  }
+
+  Scalar call(ScalarFn fn, DType result, DType operands, const Scalar* args, int count) const {
+    if (fn == ScalarFn::cast) return cast(args[0], operands, result);
+    if (!is_float(operands))
+      return operands == DType::u64 ? as<uint64_t>(fn, result, args, count)
+                                    : as<int64_t>(fn, result, args, count);
+    return exact_ || operands == DType::f64 ? as<double>(fn, result, args, count)
+                                            : as<float>(fn, result, args, count);
+  }
+
+  Scalar load(const HostTensor& tensor, int64_t at) const {
+    Scalar value;
+    if (is_float(tensor.dtype()))
+      value.real = element_as_double(tensor, at);
+    else
+      value.integer = element_as_int(tensor, at);
+    return value;
+  }
+
+  HostTensor to_tensor(const std::vector<Scalar>& values, DType type) const {
+    const DType stored = exact_ && is_float(type) ? DType::f64 : type;
+    HostTensor tensor(TensorType{stored, {static_cast<int64_t>(values.size())}});
+    with_element_type(stored, [&](auto tag) {
+      using S = typename decltype(tag)::type;
+      S* data = tensor.mutable_data<S>();
+      for (size_t i = 0; i < values.size(); ++i)
+        data[i] = is_float(type) ? convert_element<S>(values[i].real) : convert_element<S>(values[i].integer);
+    });
+    return tensor;
+  }
+
+ private:
+  // select's first operand is a condition.
+  template <typename C>
+  Scalar as(ScalarFn fn, DType result, const Scalar* args, int count) const {
+    C in[3] = {}, out{};
+    for (int i = 0; i < count; ++i) {
+      const bool real = std::is_floating_point_v<C> && !(fn == ScalarFn::select && i == 0);
+      in[i] = real ? static_cast<C>(args[i].real) : static_cast<C>(args[i].integer);
+    }
+    apply_block(fn, 1, &in[0], &in[1], &in[2], &out);
+    Scalar value;
+    if (is_float(result))
+      value.real = static_cast<double>(out);
+    else
+      value.integer = narrowed(static_cast<int64_t>(out), result);
+    return value;
+  }
+
+  Scalar cast(const Scalar& from, DType type, DType to) const {
+    Scalar value;
+    if (is_float(type) && is_float(to))
+      value.real = rounded(from.real, to);
+    else if (is_float(to))
+      value.real = rounded(type == DType::u64 ? static_cast<double>(static_cast<uint64_t>(from.integer))
+                                              : static_cast<double>(from.integer),
+                           to);
+    else if (!is_float(type))
+      value.integer = narrowed(from.integer, to);
+    else
+      value.integer = with_element_type(to, [&](auto tag) {
+        return convert_element<int64_t>(convert_element<typename decltype(tag)::type>(from.real));
+      });
+    return value;
+  }
+
+  bool exact_;
+};
+
+struct Memory {
+  std::vector<Scalar> values;
+  std::vector<bool> written;
+};
+
+// An Index with its variables resolved to slots.
+struct IndexCode {
+  struct Term {
+    int64_t coefficient;
+    AtomKind kind;
+    int slot = -1;  // of a variable, or the node of a run-time value
+    int64_t a = 0, b = 0;
+    std::vector<IndexCode> argument;
+  };
+  int64_t constant = 0;
+  std::vector<Term> terms;
+};
+
+// The bodies of one nest, ready to run.
+class Body {
+ public:
+  Body(const TileGraph& graph, const std::vector<Store>& stores, const Index& position,
+       std::map<std::string, int>& slots, const Math& math, std::vector<Memory>& memory)
+      : graph_(graph), math_(math), memory_(memory), slots_(slots), stores_(stores) {
+    for (int id : graph.pool.reachable(roots_of(stores))) add(id);
+    for (int id : graph.pool.unconditional(roots_of(stores))) unconditional_.push_back(numbers_.at(id));
+    for (const Store& store : stores) {
+      roots_.push_back(numbers_.at(store.value));
+      offsets_.push_back(code(store.offset));
+    }
+    position_ = code(position);
+    values_.resize(nodes_.size());
+    stamps_.resize(nodes_.size(), 0);
+  }
+
+  // The values of the stores at the point that the variables are at.
+  void evaluate(const std::vector<int64_t>& variables, std::vector<Scalar>& result) {
+    variables_ = variables;
+    ++stamp_;
+    for (int node : unconditional_) value(node);
+    result.clear();
+    for (int root : roots_) result.push_back(value(root));
+  }
+  // Where the stores go, and where the position is, at that point.
+  int64_t offset(size_t store) { return index(offsets_[store]); }
+  int64_t offset(size_t store, const std::vector<int64_t>& variables) {
+    variables_ = variables;
+    return index(offsets_[store]);
+  }
+  int64_t position() { return index(position_); }
+  const std::vector<Store>& stores() const { return stores_; }
+
+ private:
+  struct Node {
+    const Expr* expr;
+    std::vector<int> args;
+    IndexCode offset;
+    std::vector<IndexCode> bounds;
+    int slot = -1;           // fold: its variable
+    std::vector<int> inner;  // fold: nodes that its variable changes
+  };
+
+  void add(int id) {
+    const Expr& e = graph_.pool[id];
+    Node node;
+    node.expr = &e;
+    for (int arg : e.args) node.args.push_back(numbers_.at(arg));
+    if (e.kind == ExprKind::load) node.offset = code(e.coords[0]);
+    for (const Bound& bound : e.condition.bounds()) node.bounds.push_back(code(bound.index));
+    if (e.kind == ExprKind::fold) {
+      node.slot = slot(e.over.name);
+      for (int inner : graph_.pool.reachable({e.args[0]}))
+        if (graph_.pool.variables(inner).count(e.over.name) != 0) node.inner.push_back(numbers_.at(inner));
+    }
+    numbers_[id] = static_cast<int>(nodes_.size());
+    nodes_.push_back(std::move(node));
+  }
+
+  int slot(const std::string& name) {
+    return slots_.emplace(name, static_cast<int>(slots_.size())).first->second;
+  }
+
+  IndexCode code(const Index& index) {
+    IndexCode result;
+    result.constant = index.constant();
+    for (const Index::Term& term : index.terms()) {
+      const Atom& atom = *term.atom;
+      IndexCode::Term t{term.coefficient, atom.kind, -1, atom.a, atom.b, {}};
+      if (atom.kind == AtomKind::variable)
+        t.slot = slot(atom.name);
+      else if (atom.kind == AtomKind::dynamic)
+        t.slot = numbers_.at(atom.id);
+      else
+        t.argument.push_back(code(atom.arg));
+      result.terms.push_back(std::move(t));
+    }
+    return result;
+  }
+
+  int64_t index(const IndexCode& code) {
+    int64_t sum = code.constant;
+    for (const IndexCode::Term& term : code.terms) sum += term.coefficient * atom(term);
+    return sum;
+  }
+
+  int64_t atom(const IndexCode::Term& term) {
+    if (term.kind == AtomKind::variable) return variables_[term.slot];
+    if (term.kind == AtomKind::dynamic) return value(term.slot).integer;
+    const int64_t x = index(term.argument[0]);
+    const int64_t rest = term.a == 0 ? 0 : (x % term.a + term.a) % term.a;
+    switch (term.kind) {
+      case AtomKind::div:
+        return (x - rest) / term.a;
+      case AtomKind::mod:
+        return rest;
+      case AtomKind::abs:
+        return std::abs(x);
+      default:
+        return std::clamp(x, term.a, term.b);
+    }
+  }
+
+  const Scalar& value(int number) {
+    if (stamps_[number] != stamp_) {
+      const Scalar computed = compute(nodes_[number]);
+      values_[number] = computed;
+      stamps_[number] = stamp_;
+    }
+    return values_[number];
+  }
+
+  Scalar compute(const Node& node) {
+    const Expr& e = *node.expr;
+    switch (e.kind) {
+      case ExprKind::constant:
+        return {math_.rounded(e.number, is_float(e.type) ? e.type : DType::f64), e.integer};
+      case ExprKind::load:
+        return load(e.buffer, index(node.offset));
+      case ExprKind::call: {
+        Scalar args[3];
+        for (size_t i = 0; i < node.args.size(); ++i) args[i] = value(node.args[i]);
+        return math_.call(e.fn, e.type, graph_.pool[e.args.back()].type, args,
+                          static_cast<int>(node.args.size()));
+      }
+      case ExprKind::guard:
+        return value(node.args[holds(node) ? 0 : 1]);
+      case ExprKind::fold:
+        return fold(node);
+      case ExprKind::checked: {
+        const int64_t at = value(node.args[0]).integer, wrapped = at < 0 ? at + e.integer : at;
+        if (wrapped < 0 || wrapped >= e.integer)
+          throw Error(ErrorKind::invalid, fmt::format("index {} of an axis of {} elements", at, e.integer));
+        return {0, wrapped};
+      }
+      case ExprKind::stage:
+        break;
+    }
+    KORCH_ASSERT(false, "a stage in a tile graph");
+    return {};
+  }
+
+  bool holds(const Node& node) {
+    const std::vector<Bound>& bounds = node.expr->condition.bounds();
+    for (size_t i = 0; i < bounds.size(); ++i) {
+      const int64_t at = index(node.bounds[i]);
+      if (at < bounds[i].low || at > bounds[i].high) return false;
+    }
+    return true;
+  }
+
+  Scalar fold(const Node& node) {
+    const Expr& e = *node.expr;
+    Scalar sum;
+    for (int64_t at = 0; at < e.over.extent; ++at) {
+      variables_[node.slot] = at;
+      for (int inner : node.inner) stamps_[inner] = 0;
+      const Scalar args[2] = {sum, value(node.args[0])};
+      sum = at == 0 ? args[1] : math_.call(e.fn, e.type, e.type, args, 2);
+    }
+    for (int inner : node.inner) stamps_[inner] = 0;
+    return sum;
+  }
+
+  Scalar load(int buffer, int64_t at) const {
+    const Memory& memory = memory_[buffer];
+    if (at < 0 || at >= static_cast<int64_t>(memory.values.size()))
+      throw Error(ErrorKind::internal, fmt::format("reads {} at {}", graph_.name(buffer), at));
+    if (!memory.written[at])
+      throw Error(ErrorKind::internal,
+                  fmt::format("reads {} at {}, which nothing wrote", graph_.name(buffer), at));
+    return memory.values[at];
+  }
+
+  const TileGraph& graph_;
+  const Math& math_;
+  std::vector<Memory>& memory_;
+  std::map<std::string, int>& slots_;
+  std::vector<Store> stores_;
+  std::map<int, int> numbers_;  // of the pool's nodes, here
+  std::vector<Node> nodes_;
+  std::vector<int> unconditional_, roots_;
+  std::vector<IndexCode> offsets_;
+  IndexCode position_;
+  std::vector<int64_t> variables_;
+  std::vector<Scalar> values_;
+  std::vector<uint64_t> stamps_;
+  uint64_t stamp_ = 0;
+};
+
+class NestRunner {
+ public:
+  NestRunner(const TileGraph& graph, const Phase& phase, const Nest& nest, const Math& math,
+             std::vector<Memory>& memory)
+      : graph_(graph), phase_(phase), nest_(nest), math_(math), memory_(memory) {
+    for (const GridVariable& grid : phase.grid) grid_slots_.push_back(slot(grid.variable.name));
+    for (const LoopVariable& loop : nest.loops) loop_slots_.push_back(slot(loop.name));
+    for (const LoopVariable& loop : nest.reduced) reduced_slots_.push_back(slot(loop.name));
+    if (nest.segments.empty()) bodies_.push_back({0, INT64_MAX, make(nest.stores)});
+    for (const Segment& segment : nest.segments)
+      bodies_.push_back({segment.low, segment.high, make(segment.stores)});
+    whole_ = make(nest.stores);
+    variables_.resize(slots_.size());
+    if (!nest.segments.empty()) vector_slot_ = slots_.at(nest.schedule.variable);
+  }
+
+  void run(int64_t slice) {
+    if (nest_.first_slice_only && slice != 0) return;
+    std::vector<IndexRange> ranges;
+    for (const LoopVariable& loop : nest_.loops) ranges.push_back({0, loop.extent - 1});
+    for (size_t i = phase_.grid.size(); i-- > 0;) {
+      const GridVariable& grid = phase_.grid[i];
+      const int64_t first = slice % grid.count() * grid.chunk;
+      slice /= grid.count();
+      variables_[grid_slots_[i]] = first;
+      for (size_t j = 0; j < nest_.loops.size(); ++j)
+        if (grid.chunk > 1 && nest_.loops[j].name == grid.variable.name)
+          ranges[j] = {first, std::min(first + grid.chunk, grid.variable.extent) - 1};
+    }
+    over(loop_slots_, ranges, 0, [&] { nest_.kind == NestKind::map ? map_point() : reduce_point(); });
+  }
+
+ private:
+  struct Part {
+    int64_t low, high;
+    std::unique_ptr<Body> body;
+  };
+
+  int slot(const std::string& name) {
+    return slots_.emplace(name, static_cast<int>(slots_.size())).first->second;
+  }
+  std::unique_ptr<Body> make(const std::vector<Store>& stores) {
+    return std::make_unique<Body>(graph_, stores, nest_.position, slots_, math_, memory_);
+  }
+
+  void over(const std::vector<int>& slots, const std::vector<IndexRange>& ranges, size_t depth,
+            const std::function<void()>& visit) {
+    if (depth == slots.size()) return visit();
+    for (int64_t at = ranges[depth].low; at <= ranges[depth].high; ++at) {
+      variables_[slots[depth]] = at;
+      over(slots, ranges, depth + 1, visit);
+    }
+  }
+
+  Body& body() {
+    for (Part& part : bodies_)
+      if (vector_slot_ < 0 || (variables_[vector_slot_] >= part.low && variables_[vector_slot_] < part.high))
+        return *part.body;
+    KORCH_ASSERT(false, "a point that no segment has");
+    return *bodies_[0].body;
+  }
+
+  void store(int buffer, int64_t at, Scalar value) {
+    Memory& memory = memory_[buffer];
+    if (at < 0 || at >= static_cast<int64_t>(memory.values.size()))
+      throw Error(ErrorKind::internal, fmt::format("writes {} at {}", graph_.name(buffer), at));
+    const DType type = graph_.buffers[buffer].type;
+    if (is_float(type)) value.real = math_.rounded(value.real, type);
+    memory.values[at] = value;
+    memory.written[at] = true;
+  }
+
+  void map_point() {
+    Body& here = body();
+    here.evaluate(variables_, values_);
+    for (size_t i = 0; i < values_.size(); ++i) store(here.stores()[i].buffer, here.offset(i), values_[i]);
+  }
+
+  void reduce_point() {
+    std::vector<IndexRange> ranges;
+    for (const LoopVariable& loop : nest_.reduced) ranges.push_back({0, loop.extent - 1});
+    Scalar sum;
+    int64_t best = -1;
+    bool first = true;
+    over(reduced_slots_, ranges, 0, [&] {
+      Body& here = body();
+      here.evaluate(variables_, values_);
+      for (size_t i = 1; i < values_.size(); ++i) store(here.stores()[i].buffer, here.offset(i), values_[i]);
+      const DType type = graph_.pool[here.stores()[0].value].type;
+      if (nest_.kind == NestKind::arg_reduce) {
+        if (first || is_better(values_[0], sum, type)) {
+          sum = values_[0];
+          best = here.position();
+        }
+      } else {
+        const Scalar args[2] = {sum, values_[0]};
+        sum = first ? values_[0] : math_.call(nest_.combine, type, type, args, 2);
+      }
+      first = false;
+    });
+    store(nest_.stores[0].buffer, whole_->offset(0, variables_),
+          nest_.kind == NestKind::arg_reduce ? Scalar{0, best} : sum);
+  }
+
+  bool is_better(const Scalar& element, const Scalar& best, DType type) const {
+    const auto less = [&](const Scalar& a, const Scalar& b) {
+      if (is_float(type)) return a.real < b.real || (nest_.select_last && a.real == b.real);
+      if (type == DType::u64)
+        return static_cast<uint64_t>(a.integer) < static_cast<uint64_t>(b.integer) ||
+               (nest_.select_last && a.integer == b.integer);
+      return a.integer < b.integer || (nest_.select_last && a.integer == b.integer);
+    };
+    if (is_float(type) && std::isnan(element.real) && !std::isnan(best.real)) return true;
+    return nest_.combine == ScalarFn::max ? less(best, element) : less(element, best);
+  }
+
+  const TileGraph& graph_;
+  const Phase& phase_;
+  const Nest& nest_;
+  const Math& math_;
+  std::vector<Memory>& memory_;
+  std::map<std::string, int> slots_;
+  std::vector<int> grid_slots_, loop_slots_, reduced_slots_;
+  int vector_slot_ = -1;
+  std::vector<Part> bodies_;     // by segment
+  std::unique_ptr<Body> whole_;  // tells where a reduction's result goes
+  std::vector<int64_t> variables_;
+  std::vector<Scalar> values_;
+};
+
+}  // namespace
+
+std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<HostTensor>& arguments,
+                                  Arithmetic arithmetic) {
+  const Math math(arithmetic);
+  std::vector<Memory> memory(graph.buffers.size());
+  for (size_t i = 0; i < graph.buffers.size(); ++i) {
+    const Buffer& buffer = graph.buffers[i];
+    const bool given = buffer.role == BufferRole::input || buffer.role == BufferRole::constant;
+    memory[i].values.resize(buffer.elements);
+    memory[i].written.assign(buffer.elements, given);
+    if (!given) continue;
+    KORCH_ASSERT(i < arguments.size() && arguments[i].elements() == buffer.elements,
+                 "arguments of another kernel");
+    for (int64_t at = 0; at < buffer.elements; ++at) memory[i].values[at] = math.load(arguments[i], at);
+  }
+  for (const Phase& phase : graph.phases) {
+    std::vector<std::unique_ptr<NestRunner>> nests;
+    for (const Nest& nest : phase.nests)
+      nests.push_back(std::make_unique<NestRunner>(graph, phase, nest, math, memory));
+    for (int64_t slice = 0; slice < phase.slices(); ++slice) {
+      for (size_t i = 0; i < graph.buffers.size(); ++i)
+        if (graph.buffers[i].role == BufferRole::scratch)
+          memory[i].written.assign(memory[i].written.size(), false);
+      for (const auto& nest : nests) nest->run(slice);
+    }
+  }
+  std::vector<HostTensor> outputs;
+  for (size_t i = 0; i < graph.buffers.size(); ++i)
+    if (graph.buffers[i].role == BufferRole::output)
+      outputs.push_back(math.to_tensor(memory[i].values, graph.buffers[i].type));
+  return outputs;
+}
+
+}  // namespace korch::tile

@@ -1,0 +1,530 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "korch/kernel/tile_graph.h"
+
+namespace korch::tile {
+namespace {
+
+// Of what a file may state: beyond, sizes in bytes and sums of offsets could overflow.
+constexpr int64_t kMaxNumber = int64_t{1} << 40;
+constexpr int kMaxDepth = 200;  // of an index expression
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  TileGraph parse() {
+    expect("kernel");
+    expect("{");
+    while (!accept("}")) {
+      if (accept_word("phase"))
+        phase();
+      else if (accept_word("scratch"))
+        graph_.scratch_bytes = natural();
+      else
+        buffer();
+    }
+    skip_space();
+    if (at_ != text_.size()) fail("text after the kernel");
+    if (const std::string fault = structural_fault(graph_); !fault.empty())
+      throw Error(ErrorKind::invalid, fault);
+    return std::move(graph_);
+  }
+
+ private:
+  // --- tokens
+
+  [[noreturn]] void fail(const std::string& what) const {
+    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(at_), '\n');
+    throw Error(ErrorKind::invalid, fmt::format("line {}: {}", line, what));
+  }
+
+  void skip_space() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+
+  bool accept(std::string_view token) {
+    skip_space();
+    if (text_.compare(at_, token.size(), token) != 0) return false;
+    at_ += token.size();
+    return true;
+  }
+
+  void expect(std::string_view token) {
+    if (!accept(token)) fail(fmt::format("expected '{}'", token));
+  }
+
+  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+  bool accept_word(std::string_view token) {
+    const size_t before = at_;
+    if (accept(token) && (at_ == text_.size() || !is_word(text_[at_]))) return true;
+    at_ = before;
+    return false;
+  }
+
+  std::string word() {
+    skip_space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    if (begin == at_) fail("expected a word");
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  int64_t integer() {
+    skip_space();
+    const bool negative = accept("-");
+    const std::string digits = (negative ? "-" : "") + word();
+    char* end = nullptr;
+    errno = 0;
+    const int64_t value = std::strtoll(digits.c_str(), &end, 10);
+    if (*end != '\0' || errno != 0) fail(fmt::format("'{}' is not an integer", digits));
+    return value;
+  }
+
+  int64_t bounded() {
+    const int64_t value = integer();
+    if (value < -kMaxNumber || value > kMaxNumber) fail(fmt::format("{} is too large", value));
+    return value;
+  }
+  int64_t natural() {
+    const int64_t value = bounded();
+    if (value < 0) fail(fmt::format("{} is negative", value));
+    return value;
+  }
+  int64_t positive() {
+    const int64_t value = natural();
+    if (value == 0) fail("0 is not positive");
+    return value;
+  }
+
+  DType dtype() {
+    const std::string text = word();
+    DType type;
+    if (!parse_dtype(text, &type)) fail(fmt::format("unknown element type '{}'", text));
+    return type;
+  }
+
+  ScalarFn function() {
+    const std::string text = word();
+    for (int fn = static_cast<int>(ScalarFn::add); fn <= static_cast<int>(ScalarFn::cast); ++fn)
+      if (text == korch::name(static_cast<ScalarFn>(fn))) return static_cast<ScalarFn>(fn);
+    fail(fmt::format("unknown function '{}'", text));
+  }
+
+  ScalarFn combination() {
+    const ScalarFn fn = function();
+    if (fn != ScalarFn::add && fn != ScalarFn::mul && fn != ScalarFn::min && fn != ScalarFn::max)
+      fail(fmt::format("nothing is combined by {}", korch::name(fn)));
+    return fn;
+  }
+
+  // --- buffers and loops
+
+  void buffer() {
+    const std::string text = word();
+    const std::pair<const char*, BufferRole> roles[] = {{"in", BufferRole::input},
+                                                        {"const", BufferRole::constant},
+                                                        {"out", BufferRole::output},
+                                                        {"temp", BufferRole::temporary},
+                                                        {"s", BufferRole::scratch}};
+    Buffer buffer;
+    bool found = false;
+    for (const auto& [prefix, role] : roles) {
+      const size_t length = std::strlen(prefix);
+      if (text.compare(0, length, prefix) != 0 || text.size() == length || !std::isdigit(text[length]))
+        continue;
+      buffer.role = role;
+      found = true;
+    }
+    if (!found)
+      fail(fmt::format("'{}' is neither a buffer (in0, const0, out0, temp0, s0) nor a phase", text));
+    if (!graph_.phases.empty()) fail("a buffer after a phase");
+    if (!graph_.buffers.empty() && graph_.buffers.back().role > buffer.role)
+      fail(fmt::format("'{}' is out of order: in, const, out, temp, s", text));
+    expect(":");
+    buffer.type = dtype();
+    expect("[");
+    buffer.elements = natural();
+    expect("]");
+    if (buffer.role == BufferRole::scratch) {
+      expect("at");
+      buffer.offset_bytes = natural();
+    }
+    graph_.buffers.push_back(buffer);
+    const int number = static_cast<int>(graph_.buffers.size()) - 1;
+    if (graph_.name(number) != text) fail(fmt::format("'{}' should be {}", text, graph_.name(number)));
+    buffers_[text] = number;
+  }
+
+  int buffer_name() {
+    const std::string text = word();
+    const auto found = buffers_.find(text);
+    if (found == buffers_.end()) fail(fmt::format("no buffer '{}'", text));
+    return found->second;
+  }
+
+  LoopVariable variable() {
+    LoopVariable loop;
+    loop.name = word();
+    if (std::isdigit(static_cast<unsigned char>(loop.name[0])) != 0) fail("a variable begins with a letter");
+    expect("in");
+    loop.extent = positive();
+    return loop;
+  }
+
+  void declare(const LoopVariable& loop) {
+    const auto [place, inserted] = extents_.emplace(loop.name, loop.extent);
+    if (!inserted) fail(fmt::format("'{}' is declared twice", loop.name));
+  }
+
+  std::vector<LoopVariable> variables(const Phase* chunks) {
+    std::vector<LoopVariable> loops;
+    do {
+      loops.push_back(variable());
+      const GridVariable* chunked = chunks == nullptr ? nullptr : chunks->chunked(loops.back().name);
+      if (chunked == nullptr)
+        declare(loops.back());
+      else if (chunked->variable.extent != loops.back().extent)
+        fail(fmt::format("'{}' has another extent in the grid", loops.back().name));
+    } while (accept(","));
+    return loops;
+  }
+
+  void phase() {
+    Phase phase;
+    extents_.clear();
+    while (!accept("{")) {
+      if (!phase.grid.empty()) expect(",");
+      GridVariable grid;
+      grid.variable = variable();
+      declare(grid.variable);
+      if (accept_word("by")) grid.chunk = positive();
+      phase.grid.push_back(grid);
+    }
+    const std::map<std::string, int64_t> grid = extents_;
+    while (!accept("}")) {
+      extents_ = grid;
+      phase.nests.push_back(nest(phase));
+    }
+    graph_.phases.push_back(std::move(phase));
+  }
+
+  // --- nests
+
+  static bool begins_option(const std::string& text) {
+    return text == "over" || text == "folding" || text == "at" || text == "lanes" || text == "transposed";
+  }
+
+  std::string peek() {
+    skip_space();
+    const size_t before = at_;
+    std::string text;
+    while (at_ < text_.size() && is_word(text_[at_])) text += text_[at_++];
+    at_ = before;
+    return text;
+  }
+
+  Nest nest(const Phase& phase) {
+    Nest nest;
+    nest.first_slice_only = accept_word("once");
+    if (accept_word("reduce"))
+      nest.kind = NestKind::reduce;
+    else if (accept_word("arg_reduce"))
+      nest.kind = NestKind::arg_reduce;
+    else if (!accept_word("map"))
+      fail("expected map, reduce or arg_reduce");
+    if (nest.kind != NestKind::map) nest.combine = combination();
+    const std::string next = peek();
+    if (!next.empty() && !begins_option(next)) nest.loops = variables(&phase);
+    if (accept_word("over") && nest.kind == NestKind::map) fail("a map reduces nothing");
+    if (nest.kind != NestKind::map && !peek().empty() && !begins_option(peek()))
+      nest.reduced = variables(nullptr);
+    if (accept_word("folding")) variables(nullptr);
+    if (accept_word("at")) {
+      if (nest.kind != NestKind::arg_reduce) fail("only arg_reduce has a position");
+      nest.position = index();
+      nest.select_last = accept_word("last");
+    }
+    schedule(nest);
+    expect("{");
+    nodes_.clear();
+    nest.stores = stores();
+    forget_unused(nest);
+    while (accept_word("segment")) nest.segments.push_back(segment(nest));
+    if (const std::string fault = structural_fault(graph_, phase, nest); !fault.empty()) fail(fault);
+    expect("}");
+    return nest;
+  }
+
+  // What the whole body does not use, a segment must define for its own range.
+  void forget_unused(const Nest& nest) {
+    const std::vector<int> used = graph_.pool.reachable(nest.roots());
+    std::erase_if(nodes_, [&](const auto& item) {
+      return std::find(used.begin(), used.end(), item.second) == used.end();
+    });
+  }
+
+  void schedule(Nest& nest) {
+    if (accept_word("lanes")) {
+      nest.schedule.lanes = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
+      nest.schedule.across = accept_word("across");
+      if (!nest.schedule.across) expect("along");
+      nest.schedule.variable = word();
+    }
+    if (accept_word("transposed")) {
+      expect("with");
+      nest.schedule.transposed = word();
+    }
+  }
+
+  Segment segment(const Nest& nest) {
+    Segment segment;
+    segment.low = natural();
+    expect("..");
+    segment.high = natural();
+    const std::string& variable = nest.schedule.variable;
+    if (variable.empty() || extents_.count(variable) == 0) fail("a segment of a nest without lanes");
+    if (segment.low >= segment.high || segment.high > extents_.at(variable))
+      fail("a segment outside of its loop");
+    expect("{");
+    const auto whole = std::pair{ranges_, nodes_};
+    ranges_ = {{variable, Index::variable(variable, segment.low, segment.high - 1)}};
+    segment.stores = stores();
+    std::tie(ranges_, nodes_) = whole;
+    expect("}");
+    return segment;
+  }
+
+  std::vector<Store> stores() {
+    std::vector<Store> result;
+    for (;;) {
+      skip_space();
+      if (at_ == text_.size() || text_[at_] == '}' || peek() == "segment") return result;
+      if (accept("%")) {
+        const int64_t number = natural();
+        expect("=");
+        const int node = definition();
+        if (!nodes_.emplace(number, node).second) fail(fmt::format("%{} is defined twice", number));
+        continue;
+      }
+      Store store;
+      store.buffer = buffer_name();
+      expect("[");
+      store.offset = index();
+      expect("]");
+      expect("<-");
+      store.value = operand();
+      result.push_back(store);
+    }
+  }
+
+  // --- expressions
+
+  int operand() {
+    expect("%");
+    const int64_t number = natural();
+    const auto found = nodes_.find(number);
+    if (found == nodes_.end()) fail(fmt::format("%{} is not defined above", number));
+    return found->second;
+  }
+
+  int definition() {
+    skip_space();
+    Expr e;
+    if (at_ < text_.size() && text_[at_] == '%') return guard();
+    if (accept_word("fold")) {
+      e.kind = ExprKind::fold;
+      e.fn = combination();
+      e.over.name = word();
+      const auto found = extents_.find(e.over.name);
+      if (found == extents_.end()) fail(fmt::format("no variable '{}'", e.over.name));
+      e.over.extent = found->second;
+      expect("of");
+      e.args = {operand()};
+      e.type = graph_.pool[e.args[0]].type;
+      return graph_.pool.add(std::move(e));
+    }
+    if (accept_word("checked")) {
+      e.kind = ExprKind::checked;
+      e.type = DType::i64;
+      e.args = {operand()};
+      if (graph_.pool[e.args[0]].type != DType::i64) fail("an index that is no i64");
+      expect("of");
+      e.integer = positive();
+      return graph_.pool.add(std::move(e));
+    }
+    if (buffers_.count(peek()) != 0) {
+      e.kind = ExprKind::load;
+      e.buffer = buffer_name();
+      e.type = graph_.buffers[e.buffer].type;
+      expect("[");
+      e.coords = {index()};
+      expect("]");
+      return graph_.pool.add(std::move(e));
+    }
+    return constant_or_call(dtype());
+  }
+
+  int constant_or_call(DType type) {
+    Expr e;
+    e.type = type;
+    skip_space();
+    const bool is_call =
+        std::isalpha(static_cast<unsigned char>(at_ < text_.size() ? text_[at_] : '0')) != 0 &&
+        peek() != "inf" && peek() != "nan";
+    if (is_call) return call(type);
+    if (!is_float(type)) {
+      e.integer = type == DType::u64 ? static_cast<int64_t>(integer()) : integer();
+      return graph_.pool.add(std::move(e));
+    }
+    const size_t end = text_.find_first_of("\n \t", at_);
+    const std::string text(text_.substr(at_, (end == std::string_view::npos ? text_.size() : end) - at_));
+    char* rest = nullptr;
+    e.number = std::strtod(text.c_str(), &rest);
+    if (text.empty() || *rest != '\0') fail(fmt::format("'{}' is not a number", text));
+    at_ += text.size();
+    return graph_.pool.add(std::move(e));
+  }
+
+  int call(DType type) {
+    Expr e;
+    e.kind = ExprKind::call;
+    e.type = type;
+    e.fn = function();
+    expect("(");
+    do e.args.push_back(operand());
+    while (accept(","));
+    expect(")");
+    if (static_cast<int>(e.args.size()) != arity(e.fn))
+      fail(fmt::format("{} takes {} operands, not {}", korch::name(e.fn), arity(e.fn), e.args.size()));
+    return graph_.pool.add(std::move(e));
+  }
+
+  int guard() {
+    Expr e;
+    e.kind = ExprKind::guard;
+    e.args = {operand()};
+    e.type = graph_.pool[e.args[0]].type;
+    expect("if");
+    do {
+      const int64_t low = bounded();
+      expect("<=");
+      const Index between = index();
+      expect("<=");
+      e.condition.require(between, low, bounded());
+    } while (accept_word("and"));
+    expect("else");
+    e.args.push_back(operand());
+    if (graph_.pool[e.args[1]].type != e.type) fail("alternatives of two types");
+    return graph_.pool.guard(e.condition, e.args[0], e.args[1]);
+  }
+
+  // --- index expressions
+
+  Index index(int depth = 0) {
+    if (depth > kMaxDepth) fail("an index expression nested too deeply");
+    const bool negative = accept("-");
+    Index sum = product(depth);
+    if (negative) sum = sum * -1;
+    for (;;) {
+      skip_space();
+      if (text_.compare(at_, 2, "<-") == 0) return checked(sum);
+      if (accept("+"))
+        sum = sum + product(depth);
+      else if (accept("-"))
+        sum = sum - product(depth);
+      else
+        return checked(sum);
+    }
+  }
+
+  Index checked(const Index& index) const {
+    if (!index.range().inside(-kMaxNumber, kMaxNumber)) fail("an index that becomes too large");
+    return index;
+  }
+
+  Index product(int depth) {
+    Index value = primary(depth);
+    for (;;) {
+      if (accept("*"))
+        value = checked(value * bounded());
+      else if (accept("/"))
+        value = floor_div(value, positive());
+      else if (accept("%"))
+        value = floor_mod(value, positive());
+      else
+        return value;
+    }
+  }
+
+  Index primary(int depth) {
+    skip_space();
+    if (accept("(")) {
+      const Index inner = index(depth + 1);
+      expect(")");
+      return inner;
+    }
+    if (at_ < text_.size() && text_[at_] == '%') {
+      const int id = operand();
+      const Expr& e = graph_.pool[id];
+      if (e.kind != ExprKind::checked) fail("an index at run time must be checked");
+      return Index::dynamic(id, e.integer);
+    }
+    if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0)
+      return Index(bounded());
+    const std::string name = word();
+    if (accept("(")) return function_of(name, depth);
+    const auto range = ranges_.find(name);
+    if (range != ranges_.end()) return range->second;
+    const auto found = extents_.find(name);
+    if (found == extents_.end()) fail(fmt::format("no variable '{}'", name));
+    return Index::variable(name, found->second);
+  }
+
+  Index function_of(const std::string& name, int depth) {
+    const Index argument = index(depth + 1);
+    Index result;
+    if (name == "index_abs") {
+      result = absolute(argument);
+    } else if (name == "index_div" || name == "index_mod") {
+      expect(",");
+      const int64_t divisor = positive();
+      result = name == "index_div" ? floor_div(argument, divisor) : floor_mod(argument, divisor);
+    } else if (name == "index_clamp") {
+      expect(",");
+      const int64_t low = bounded();
+      expect(",");
+      const int64_t high = bounded();
+      if (low > high) fail("a clamp to nothing");
+      result = clamp(argument, low, high);
+    } else {
+      fail(fmt::format("unknown function '{}'", name));
+    }
+    expect(")");
+    return result;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  TileGraph graph_;
+  std::map<std::string, int> buffers_;
+  std::map<std::string, int64_t> extents_;  // of the variables in scope
+  Replacements ranges_;                     // narrower ones, in a segment
+  std::map<int64_t, int> nodes_;            // by their number in the text
+};
+
+}  // namespace
+
+TileGraph parse_tile_graph(std::string_view text) {
+  return Parser(text).parse();
+}
+
+}  // namespace korch::tile

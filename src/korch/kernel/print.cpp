@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "korch/kernel/tile_graph.h"
+
+namespace korch::tile {
+namespace {
+
+std::string loop_list(const std::vector<LoopVariable>& loops) {
+  std::string text;
+  for (const LoopVariable& loop : loops)
+    text += fmt::format("{}{} in {}", text.empty() ? " " : ", ", loop.name, loop.extent);
+  return text;
+}
+
+class NestText {
+ public:
+  NestText(const TileGraph& graph, const Nest& nest) : graph_(graph), nest_(nest) {}
+
+  std::string print() {
+    const std::string body = stores(nest_.stores, "      ");
+    std::string segments;
+    const std::map<int, int> whole = names_;
+    for (const Segment& segment : nest_.segments) {
+      segments += fmt::format("      segment {}..{} {{\n{}      }}\n", segment.low, segment.high,
+                              stores(segment.stores, "        "));
+      names_ = whole;
+    }
+    return fmt::format("    {} {{\n{}{}    }}\n", head(), body, segments);
+  }
+
+ private:
+  std::string head() const {
+    std::string text = nest_.first_slice_only ? "once " : "";
+    if (nest_.kind == NestKind::map)
+      text += "map";
+    else
+      text += fmt::format("{} {}", nest_.kind == NestKind::reduce ? "reduce" : "arg_reduce",
+                          korch::name(nest_.combine));
+    text += loop_list(nest_.loops);
+    if (nest_.kind != NestKind::map) text += " over" + loop_list(nest_.reduced);
+    if (!folded_.empty()) text += " folding" + loop_list(folded_);
+    if (nest_.kind == NestKind::arg_reduce)
+      text += fmt::format(" at {}{}", tile::print(nest_.position), nest_.select_last ? " last" : "");
+    const LaneSchedule& schedule = nest_.schedule;
+    if (!schedule.variable.empty())
+      text += fmt::format(" lanes {} {} {}", schedule.lanes, schedule.across ? "across" : "along",
+                          schedule.variable);
+    if (!schedule.transposed.empty()) text += " transposed with " + schedule.transposed;
+    return text;
+  }
+
+  std::string stores(const std::vector<Store>& stores, const std::string& indent) {
+    std::string text;
+    for (int id : graph_.pool.reachable(roots_of(stores))) {
+      if (names_.count(id) != 0) continue;  // of the whole nest, used by a segment again
+      names_.emplace(id, static_cast<int>(names_.size()));
+      text += fmt::format("{}%{} = {}\n", indent, names_[id], definition(graph_.pool[id]));
+    }
+    for (const Store& store : stores)
+      text += fmt::format("{}{}[{}] <- {}\n", indent, graph_.name(store.buffer), index(store.offset),
+                          operand(store.value));
+    return text;
+  }
+
+  std::string operand(int id) const { return fmt::format("%{}", names_.at(id)); }
+
+  std::string index(const Index& index) const {
+    return tile::print(index, {.dynamic = [this](int id) { return operand(id); }, .variable = {}});
+  }
+
+  std::string condition(const Condition& condition) const {
+    std::vector<std::string> bounds;
+    for (const Bound& bound : condition.bounds())
+      bounds.push_back(fmt::format("{} <= {} <= {}", bound.low, index(bound.index), bound.high));
+    return fmt::format("{}", fmt::join(bounds, " and "));
+  }
+
+  std::string definition(const Expr& e) {
+    std::vector<std::string> args;
+    for (int arg : e.args) args.push_back(operand(arg));
+    switch (e.kind) {
+      case ExprKind::constant:
+        return is_float(e.type) ? fmt::format("{} {}", korch::name(e.type), e.number)
+                                : fmt::format("{} {}", korch::name(e.type), e.integer);
+      case ExprKind::load:
+        return fmt::format("{}[{}]", graph_.name(e.buffer), index(e.coords[0]));
+      case ExprKind::call:
+        return fmt::format("{} {}({})", korch::name(e.type), korch::name(e.fn), fmt::join(args, ", "));
+      case ExprKind::guard:
+        return fmt::format("{} if {} else {}", args[0], condition(e.condition), args[1]);
+      case ExprKind::fold:
+        folded(e.over);
+        return fmt::format("fold {} {} of {}", korch::name(e.fn), e.over.name, args[0]);
+      case ExprKind::checked:
+        return fmt::format("checked {} of {}", args[0], e.integer);
+      case ExprKind::stage:
+        break;
+    }
+    KORCH_ASSERT(false, "a stage in a tile graph");
+    return {};
+  }
+
+  void folded(const LoopVariable& variable) {
+    for (const LoopVariable& known : folded_)
+      if (known.name == variable.name) return;
+    folded_.push_back(variable);
+  }
+
+  const TileGraph& graph_;
+  const Nest& nest_;
+  std::map<int, int> names_;
+  std::vector<LoopVariable> folded_;  // by folds in the bodies
+};
+
+}  // namespace
+
+std::string print(const TileGraph& graph) {
+  std::string text = "kernel {\n";
+  for (size_t i = 0; i < graph.buffers.size(); ++i) {
+    const Buffer& buffer = graph.buffers[i];
+    text += fmt::format("  {}: {}[{}]", graph.name(static_cast<int>(i)), korch::name(buffer.type),
+                        buffer.elements);
+    if (buffer.role == BufferRole::scratch) text += fmt::format(" at {}", buffer.offset_bytes);
+    text += "\n";
+  }
+  if (graph.scratch_bytes > 0) text += fmt::format("  scratch {}\n", graph.scratch_bytes);
+  for (const Phase& phase : graph.phases) {
+    text += "  phase";
+    for (size_t i = 0; i < phase.grid.size(); ++i) {
+      const GridVariable& grid = phase.grid[i];
+      text += fmt::format("{}{} in {}", i == 0 ? " " : ", ", grid.variable.name, grid.variable.extent);
+      if (grid.chunk > 1) text += fmt::format(" by {}", grid.chunk);
+    }
+    text += " {\n";
+    for (const Nest& nest : phase.nests) text += NestText(graph, nest).print();
+    text += "  }\n";
+  }
+  return text + "}\n";
+}
+
+}  // namespace korch::tile

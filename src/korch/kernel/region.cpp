@@ -1,0 +1,368 @@
+#include "korch/kernel/region.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace korch::tile {
+namespace {
+
+constexpr int64_t kMaxBoxes = 1 << 12;      // of one access
+constexpr size_t kMaxPaths = 256;           // ways through guards to one load
+constexpr int64_t kFar = int64_t{1} << 60;  // beyond every index
+
+using Ranges = std::map<std::string, IndexRange>;
+
+// One access as the graph states it: where, and when.
+struct Place {
+  int buffer;
+  Direction direction;
+  Index offset;
+  std::vector<Condition> paths;  // any of them
+};
+
+// The conditions under which each node below the roots is evaluated.
+class Paths {
+ public:
+  explicit Paths(const ExprPool& pool) : pool_(pool) {}
+
+  std::map<int, std::vector<Condition>> of(const std::vector<int>& roots) {
+    std::vector<int> order = pool_.reachable(roots);
+    for (int root : roots) add(root, Condition::always());
+    for (size_t i = order.size(); i-- > 0;) spread(order[i]);
+    return std::move(paths_);
+  }
+
+ private:
+  void add(int node, const Condition& path) {
+    if (path.always_false()) return;
+    std::vector<Condition>& paths = paths_[node];
+    for (const Condition& known : paths)
+      if (known.always_true() || known.key() == path.key()) return;
+    if (path.always_true() || paths.size() >= kMaxPaths)
+      paths = {Condition::always()};
+    else
+      paths.push_back(path);
+  }
+
+  void spread(int node) {
+    const Expr& e = pool_[node];
+    const std::vector<Condition> paths = paths_[node];
+    for (const Condition& path : paths) {
+      if (e.kind != ExprKind::guard) {
+        for (int operand : pool_.operands(node)) add(operand, path);
+        continue;
+      }
+      for (const Bound& bound : e.condition.bounds())
+        for (int dynamic : bound.index.dynamics()) add(dynamic, path);
+      add(e.args[0], Condition(path).require(e.condition));
+      Condition before = path;  // the first bound that fails is this one
+      for (const Bound& bound : e.condition.bounds()) {
+        add(e.args[1], Condition(before).require(bound.index, -kFar, bound.low - 1));
+        add(e.args[1], Condition(before).require(bound.index, bound.high + 1, kFar));
+        before.require(bound.index, bound.low, bound.high);
+      }
+    }
+  }
+
+  const ExprPool& pool_;
+  std::map<int, std::vector<Condition>> paths_;
+};
+
+// The boxes of an offset where a condition holds: variables that stand under a division, or in a condition
+// with others, are taken value by value.
+class Boxes {
+ public:
+  Boxes(const Place& place, Region& region) : place_(place), region_(region) {}
+
+  void add(const Condition& condition, Ranges ranges) {
+    Replacements replacements;
+    Condition rest = condition;
+    for (bool narrowed = true; narrowed;) {
+      narrowed = false;
+      replacements.clear();
+      for (const auto& [name, range] : ranges) {
+        if (range.low > range.high) return;
+        replacements[name] = Index::variable(name, range.low, range.high);
+      }
+      rest = substitute(rest, replacements);
+      if (rest.always_false()) return;
+      for (const Bound& bound : rest.bounds()) narrowed = narrow(bound, ranges) || narrowed;
+    }
+    const Index offset = substitute(place_.offset, replacements);
+    const std::string split = to_split(offset, rest, ranges);
+    if (!split.empty()) {
+      const IndexRange range = ranges.at(split);
+      for (int64_t value = range.low; value <= range.high; ++value) {
+        ranges[split] = {value, value};
+        add(rest, ranges);
+      }
+      return;
+    }
+    put(offset, ranges);
+  }
+
+ private:
+  // Of a bound on one variable alone.
+  static bool narrow(const Bound& bound, Ranges& ranges) {
+    if (bound.index.terms().size() != 1) return false;
+    const Index::Term& term = bound.index.terms()[0];
+    if (term.atom->kind != AtomKind::variable) return false;
+    const auto found = ranges.find(term.atom->name);
+    if (found == ranges.end()) return false;
+    const int64_t c = term.coefficient, k = bound.index.constant();
+    const auto floor = [](int64_t a, int64_t b) {
+      return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+    };
+    // low <= c x + k <= high
+    const int64_t low = c > 0 ? -floor(k - bound.low, c) : -floor(bound.high - k, c);
+    const int64_t high = c > 0 ? floor(bound.high - k, c) : floor(bound.low - k, c);
+    const IndexRange before = found->second;
+    found->second = {std::max(before.low, low), std::min(before.high, high)};
+    return found->second.low != before.low || found->second.high != before.high;
+  }
+
+  std::string to_split(const Index& offset, const Condition& rest, const Ranges& ranges) {
+    std::set<std::string> names;
+    for (const Bound& bound : rest.bounds())
+      if (bound.index.dynamics().empty()) names.merge(bound.index.variables());
+    for (const Index::Term& term : offset.terms())
+      if (term.atom->kind != AtomKind::variable) names.merge(term_index(term).variables());
+    std::string best;
+    int64_t fewest = 0;
+    for (const std::string& name : names) {
+      const auto found = ranges.find(name);
+      if (found == ranges.end()) continue;
+      const int64_t count = found->second.high - found->second.low + 1;
+      if (count > 1 && (best.empty() || count < fewest)) {
+        best = name;
+        fewest = count;
+      }
+    }
+    if (best.empty()) return {};
+    if (work_ + fewest > kMaxBoxes) {
+      region_.exact = false;
+      return {};
+    }
+    work_ += fewest;
+    return best;
+  }
+
+  void put(const Index& offset, const Ranges& ranges) {
+    StridedBox box;
+    box.base = offset.constant();
+    for (const Index::Term& term : offset.terms()) {
+      if (term.atom->kind != AtomKind::variable) return put_interval(offset.range());
+      const auto found = ranges.find(term.atom->name);
+      const IndexRange range = found == ranges.end() ? term.atom->range : found->second;
+      box.base += term.coefficient * (term.coefficient > 0 ? range.low : range.high);
+      box.axes.push_back({range.high - range.low + 1, std::abs(term.coefficient)});
+    }
+    std::sort(box.axes.begin(), box.axes.end(),
+              [](const auto& a, const auto& b) { return a.stride < b.stride; });
+    std::vector<StridedBox::Axis> merged;
+    for (const StridedBox::Axis& axis : box.axes) {
+      if (axis.extent == 1) continue;
+      if (!merged.empty() && merged.back().stride * merged.back().extent == axis.stride)
+        merged.back().extent *= axis.extent;
+      else
+        merged.push_back(axis);
+    }
+    box.axes = std::move(merged);
+    add_box(std::move(box));
+  }
+
+  void put_interval(const IndexRange& range) {
+    StridedBox box;
+    box.base = range.low;
+    if (range.high > range.low) box.axes = {{range.high - range.low + 1, 1}};
+    region_.exact = false;
+    add_box(std::move(box));
+  }
+
+  // What is read several times counts once; what is written several times is a fault that must show.
+  void add_box(StridedBox box) {
+    if (place_.direction == Direction::written ||
+        std::find(region_.boxes.begin(), region_.boxes.end(), box) == region_.boxes.end())
+      region_.boxes.push_back(std::move(box));
+  }
+
+  const Place& place_;
+  Region& region_;
+  int64_t work_ = 0;
+};
+
+void collect(const TileGraph& graph, const std::vector<Store>& stores, std::vector<Place>& places) {
+  for (const Store& store : stores)
+    places.push_back({store.buffer, Direction::written, store.offset, {Condition::always()}});
+  for (const auto& [node, paths] : Paths(graph.pool).of(roots_of(stores))) {
+    const Expr& e = graph.pool[node];
+    if (e.kind == ExprKind::load) places.push_back({e.buffer, Direction::read, e.coords[0], paths});
+  }
+}
+
+// The variables' values in the slices that `grid` narrows (all of them when it is empty).
+Ranges ranges_of(const TileGraph& graph, const Phase& phase, const Nest& nest,
+                 const std::vector<int>& roots) {
+  Ranges ranges;
+  for (const GridVariable& grid : phase.grid) ranges[grid.variable.name] = {0, grid.variable.extent - 1};
+  for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
+    for (const LoopVariable& loop : *loops) ranges[loop.name] = {0, loop.extent - 1};
+  for (int id : graph.pool.reachable(roots)) {
+    const Expr& e = graph.pool[id];
+    if (e.kind == ExprKind::fold) ranges[e.over.name] = {0, e.over.extent - 1};
+  }
+  return ranges;
+}
+
+// Calls `found` with every access of the nest and the ranges in which it happens.
+void for_each_place(const TileGraph& graph, const Phase& phase, const Nest& nest,
+                    const std::function<void(const Place&, const Ranges&)>& found) {
+  const auto look = [&](const std::vector<Store>& stores, const Segment* segment) {
+    Ranges ranges = ranges_of(graph, phase, nest, roots_of(stores));
+    if (segment != nullptr) ranges[nest.schedule.variable] = {segment->low, segment->high - 1};
+    std::vector<Place> places;
+    collect(graph, stores, places);
+    for (const Place& place : places) found(place, ranges);
+  };
+  if (nest.segments.empty()) look(nest.stores, nullptr);
+  for (const Segment& segment : nest.segments) look(segment.stores, &segment);
+}
+
+void add_boxes(const Place& place, const Ranges& ranges, Region& region) {
+  Boxes boxes(place, region);
+  for (const Condition& path : place.paths) boxes.add(path, ranges);
+}
+
+}  // namespace
+
+int64_t StridedBox::last() const {
+  int64_t last = base;
+  for (const Axis& axis : axes) last += (axis.extent - 1) * axis.stride;
+  return last;
+}
+
+Region region(const TileGraph& graph, const Phase& phase, Direction direction, int buffer, int64_t begin,
+              int64_t end) {
+  Region result;
+  for (const Nest& nest : phase.nests)
+    for_each_place(graph, phase, nest, [&](const Place& place, const Ranges& whole) {
+      if (place.buffer != buffer || place.direction != direction) return;
+      for (int64_t slice = begin; slice < end; ++slice) {
+        if (nest.first_slice_only && slice != 0) continue;
+        Ranges ranges = whole;
+        int64_t rest = slice;
+        for (size_t i = phase.grid.size(); i-- > 0;) {
+          const GridVariable& grid = phase.grid[i];
+          const int64_t first = rest % grid.count() * grid.chunk;
+          rest /= grid.count();
+          IndexRange& range = ranges[grid.variable.name];  // a segment may have narrowed a chunked one
+          range = {std::max(range.low, first), std::min(range.high, first + grid.chunk - 1)};
+        }
+        bool empty = false;
+        for (const auto& [name, range] : ranges) empty = empty || range.low > range.high;
+        if (!empty) add_boxes(place, ranges, result);
+      }
+    });
+  return result;
+}
+
+std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+  std::vector<Access> result;
+  for_each_place(graph, phase, nest, [&](const Place& place, const Ranges& whole) {
+    Ranges ranges = whole;
+    if (nest.first_slice_only)
+      for (const GridVariable& grid : phase.grid)
+        if (grid.chunk == 1) ranges[grid.variable.name] = {0, 0};
+    result.push_back({place.buffer, place.direction, {}});
+    add_boxes(place, ranges, result.back().region);
+  });
+  return result;
+}
+
+void for_each_element(const Region& region, const std::function<void(int64_t)>& visit) {
+  for (const StridedBox& box : region.boxes) {
+    std::vector<int64_t> at(box.axes.size(), 0);
+    for (int64_t element = box.base;;) {
+      visit(element);
+      size_t axis = 0;
+      for (; axis < at.size(); ++axis) {
+        element += box.axes[axis].stride;
+        if (++at[axis] < box.axes[axis].extent) break;
+        element -= box.axes[axis].stride * box.axes[axis].extent;
+        at[axis] = 0;
+      }
+      if (axis == at.size()) break;
+    }
+  }
+}
+
+namespace {
+
+// A variable that takes several values while the offset stays: each of them writes the same element.
+std::string unused_variable(const Phase& phase, const Nest& nest, size_t store) {
+  std::vector<LoopVariable> variables = nest.loops;
+  for (const GridVariable& grid : phase.grid)
+    if (!nest.first_slice_only) variables.push_back(grid.variable);
+  if (nest.kind == NestKind::map || store > 0)
+    variables.insert(variables.end(), nest.reduced.begin(), nest.reduced.end());
+  for (const LoopVariable& variable : variables)
+    if (variable.extent > 1 && !nest.stores[store].offset.depends_on(variable.name)) return variable.name;
+  return {};
+}
+
+class Coverage {
+ public:
+  Coverage(const TileGraph& graph, int buffer)
+      : graph_(graph), buffer_(buffer), written_(static_cast<size_t>(graph.buffers[buffer].elements)) {}
+
+  std::string fault() {
+    for (const Phase& phase : graph_.phases)
+      for (const Nest& nest : phase.nests) {
+        const std::string fault = look(phase, nest);
+        if (!fault.empty()) return fault;
+      }
+    const auto missing = std::find(written_.begin(), written_.end(), false);
+    if (missing == written_.end()) return {};
+    return fmt::format("element {} of {} is not written", missing - written_.begin(), graph_.name(buffer_));
+  }
+
+ private:
+  std::string look(const Phase& phase, const Nest& nest) {
+    const std::string name = graph_.name(buffer_);
+    for (size_t i = 0; i < nest.stores.size(); ++i) {
+      if (nest.stores[i].buffer != buffer_) continue;
+      const std::string variable = unused_variable(phase, nest, i);
+      if (!variable.empty()) return fmt::format("{} is written again for every {}", name, variable);
+    }
+    std::string fault;
+    for (const Access& access : accesses(graph_, phase, nest)) {
+      if (access.buffer != buffer_ || access.direction != Direction::written) continue;
+      if (!access.region.exact) return fmt::format("which elements of {} are written is not known", name);
+      for_each_element(access.region, [&](int64_t element) {
+        if (written_[static_cast<size_t>(element)] && fault.empty())
+          fault = fmt::format("element {} of {} is written twice", element, name);
+        written_[static_cast<size_t>(element)] = true;
+      });
+    }
+    return fault;
+  }
+
+  const TileGraph& graph_;
+  int buffer_;
+  std::vector<bool> written_;
+};
+
+}  // namespace
+
+std::string coverage_fault(const TileGraph& graph) {
+  for (size_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
+    if (graph.buffers[buffer].role != BufferRole::output) continue;
+    const std::string fault = Coverage(graph, static_cast<int>(buffer)).fault();
+    if (!fault.empty()) return fault;
+  }
+  return {};
+}
+
+}  // namespace korch::tile

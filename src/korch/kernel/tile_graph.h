@@ -1,0 +1,118 @@
+// The tile graph: what one kernel does, as data. Phases follow one another, each a grid of slices that may
+// run in any order; a slice is a sequence of nests over buffers, whose bodies are scalar expressions. Beside
+// what is computed stands how (LaneSchedule, segments); the same graph with another schedule is another
+// implementation. After Mirage's muGraphs (arXiv 2405.05751, section 3): a phase is the grid level, its nests
+// are the tile level, a nest's schedule is the lane level.
+//
+//   kernel {
+//     in0: f32[4096]
+//     out0: f32[4096]
+//     s0: f32[1] at 0
+//     phase i0 in 64 {
+//       reduce max r1 in 64 {
+//         %0 = in0[i0 * 64 + r1]
+//         s0[0] <- %0
+//       }
+//       map i1 in 64 {
+//         ...
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "korch/kernel/expr.h"
+
+namespace korch::tile {
+
+// Arguments stand in the order of the ABI (plan/kernel.h): inputs, constants, outputs, temporaries.
+enum class BufferRole { input, constant, output, temporary, scratch };
+
+// Memory as a row of elements; how axes lie in it is in the offsets.
+struct Buffer {
+  BufferRole role = BufferRole::input;
+  DType type = DType::f32;
+  int64_t elements = 0;
+  int64_t offset_bytes = 0;  // scratch: in the worker's own memory
+  int64_t bytes() const { return elements * static_cast<int64_t>(size_bytes(type)); }
+};
+
+struct Store {
+  int buffer = 0;
+  Index offset;   // in elements
+  int value = 0;  // in TileGraph::pool
+};
+
+// map: every store at every point of the loops. reduce: the first store's value is combined over `reduced`,
+// the others are stored on the way. arg_reduce: what is stored is the extreme's position.
+enum class NestKind { map, reduce, arg_reduce };
+
+// How a nest runs in the lanes of vectors.
+struct LaneSchedule {
+  int lanes = 1;
+  std::string variable;    // counts the lanes; empty: element by element
+  bool across = false;     // it is one that is reduced over
+  std::string transposed;  // not empty: loads run along this one, and blocks are transposed in registers
+};
+
+// The part low .. high - 1 of the vector variable, in which every condition along it is decided.
+struct Segment {
+  int64_t low = 0, high = 0;
+  std::vector<Store> stores;
+};
+
+struct Nest {
+  NestKind kind = NestKind::map;
+  bool first_slice_only = false;      // slice 0 alone runs it
+  std::vector<LoopVariable> loops;    // outermost first
+  std::vector<LoopVariable> reduced;  // reduce and arg_reduce
+  ScalarFn combine = ScalarFn::add;
+  Index position;  // arg_reduce: in terms of `reduced`
+  bool select_last = false;
+  std::vector<Store> stores;
+  LaneSchedule schedule;
+  std::vector<Segment> segments;  // empty: not cut; else all of the vector variable, in order
+
+  double work() const;  // points visited
+  std::vector<int> roots() const;
+};
+
+std::vector<int> roots_of(const std::vector<Store>& stores);
+
+// A variable of the parallel grid; values step .. in steps of `chunk` (a chunked variable loops inside the
+// slice, among its nests' loops).
+struct GridVariable {
+  LoopVariable variable;
+  int64_t chunk = 1;
+  int64_t count() const { return (variable.extent + chunk - 1) / chunk; }
+};
+
+int64_t slices_of(const std::vector<GridVariable>& grid);
+
+struct Phase {
+  std::vector<GridVariable> grid;  // outermost first: the last one changes fastest
+  std::vector<Nest> nests;         // in order
+  int64_t slices() const { return slices_of(grid); }
+  double slice_work() const;                                   // of all nests, chunked variables taken whole
+  const GridVariable* chunked(const std::string& name) const;  // null: not a chunked variable
+};
+
+struct TileGraph {
+  std::vector<Buffer> buffers;  // arguments, then scratch
+  int64_t scratch_bytes = 0;
+  ExprPool pool;
+  std::vector<Phase> phases;
+
+  std::string name(int buffer) const;  // "in0", "const1", "out0", "temp0", "s2"
+};
+
+std::string print(const TileGraph& graph);
+// Throws Error{invalid} with the line and what is wrong. What it gives is verified.
+TileGraph parse_tile_graph(std::string_view text);
+
+// Why the graph is none: types or variables that do not fit, an access outside of its buffer, a store to what
+// is only read. Empty when nothing is wrong. coverage_fault (kernel/region.h) looks further.
+std::string structural_fault(const TileGraph& graph);
+std::string structural_fault(const TileGraph& graph, const Phase& phase, const Nest& nest);
+
+}  // namespace korch::tile

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "korch/kernel/region.h"
+
+namespace korch::tile {
+namespace {
+
+class NestVerifier {
+ public:
+  NestVerifier(const TileGraph& graph, const Phase& phase, const Nest& nest)
+      : graph_(graph), phase_(phase), nest_(nest) {}
+
+  std::string fault() {
+    for (const GridVariable& grid : phase_.grid)
+      if (grid.chunk == 1) known_.insert(grid.variable.name);
+    for (const LoopVariable& loop : nest_.loops)
+      if (!known_.insert(loop.name).second)
+        return fmt::format("'{}' counts the slices and loops in them", loop.name);
+    for (const LoopVariable& loop : nest_.reduced) known_.insert(loop.name);
+    if (nest_.stores.empty()) return "a nest that stores nothing";
+    if (const std::string fault = schedule(); !fault.empty()) return fault;
+    if (const std::string fault = stores(nest_.stores); !fault.empty()) return fault;
+    for (const Segment& segment : nest_.segments) {
+      if (const std::string fault = stores(segment.stores); !fault.empty()) return fault;
+      for (size_t i = 0; i < nest_.stores.size(); ++i)
+        if (segment.stores[i].buffer != nest_.stores[i].buffer) return "a segment that stores elsewhere";
+    }
+    return bounds();
+  }
+
+ private:
+  std::string schedule() const {
+    const std::string& variable = nest_.schedule.variable;
+    int64_t extent = 0;
+    for (const LoopVariable& loop : nest_.schedule.across ? nest_.reduced : nest_.loops)
+      if (loop.name == variable) extent = loop.extent;
+    if (!variable.empty() && extent == 0)
+      return fmt::format("'{}' is no loop that lanes could run along", variable);
+    if (nest_.schedule.across && nest_.kind != NestKind::reduce) return "lanes run across a reduction alone";
+    int64_t next = 0;
+    for (const Segment& segment : nest_.segments) {
+      if (segment.low != next) return fmt::format("no segment has {} = {}", variable, next);
+      if (segment.stores.size() != nest_.stores.size()) return "a segment with other stores";
+      next = segment.high;
+    }
+    if (!nest_.segments.empty() && next != extent)
+      return fmt::format("no segment has {} = {}", variable, next);
+    return {};
+  }
+
+  std::string stores(const std::vector<Store>& stores) {
+    std::set<std::string> known = known_;
+    for (int id : graph_.pool.reachable(roots_of(stores)))
+      if (graph_.pool[id].kind == ExprKind::fold) known.insert(graph_.pool[id].over.name);
+    for (int id : graph_.pool.reachable(roots_of(stores)))
+      if (const std::string fault = expression(graph_.pool[id], known); !fault.empty()) return fault;
+    for (size_t i = 0; i < stores.size(); ++i) {
+      const Store& store = stores[i];
+      const Buffer& buffer = graph_.buffers[store.buffer];
+      if (buffer.role == BufferRole::input || buffer.role == BufferRole::constant)
+        return fmt::format("{} is only read", graph_.name(store.buffer));
+      const bool position = nest_.kind == NestKind::arg_reduce && i == 0;
+      const DType type = position ? DType::i64 : graph_.pool[store.value].type;
+      if (type != buffer.type)
+        return fmt::format("{} of {} takes no {}", graph_.name(store.buffer), korch::name(buffer.type),
+                           korch::name(type));
+      if (!store.offset.dynamics().empty()) return "a store where data says";
+      if (const std::string fault = in_scope(store.offset, known_); !fault.empty()) return fault;
+    }
+    return in_scope(nest_.position, known_);
+  }
+
+  static std::string in_scope(const Index& index, const std::set<std::string>& known) {
+    for (const std::string& name : index.variables())
+      if (known.count(name) == 0) return fmt::format("no variable '{}' here", name);
+    return {};
+  }
+
+  std::string expression(const Expr& e, const std::set<std::string>& known) const {
+    for (const Index& coord : e.coords)
+      if (const std::string fault = in_scope(coord, known); !fault.empty()) return fault;
+    for (const Bound& bound : e.condition.bounds())
+      if (const std::string fault = in_scope(bound.index, known); !fault.empty()) return fault;
+    if (e.kind == ExprKind::stage) return "a Value that is nowhere computed";
+    if (e.kind == ExprKind::load && graph_.buffers[e.buffer].type != e.type) return "a load of another type";
+    if (e.kind == ExprKind::call) return call(e);
+    return {};
+  }
+
+  static bool gives_condition(ScalarFn fn) { return fn >= ScalarFn::eq && fn <= ScalarFn::logical_not; }
+
+  std::string call(const Expr& e) const {
+    const auto type = [&](size_t arg) { return graph_.pool[e.args[arg]].type; };
+    const std::string what = fmt::format("{} {}", korch::name(e.type), korch::name(e.fn));
+    if (e.fn == ScalarFn::cast) return {};
+    const size_t first = e.fn == ScalarFn::select ? 1 : 0;
+    if (first == 1 && type(0) != DType::bool_) return what + " chooses by something that is no bool";
+    for (size_t arg = first; arg < e.args.size(); ++arg)
+      if (type(arg) != type(first)) return what + " of operands of two types";
+    if (e.type != (gives_condition(e.fn) ? DType::bool_ : type(first)))
+      return fmt::format("{} of {}", what, korch::name(type(first)));
+    return {};
+  }
+
+  std::string bounds() const {
+    for (const Access& access : accesses(graph_, phase_, nest_))
+      for (const StridedBox& box : access.region.boxes)
+        if (box.base < 0 || box.last() >= graph_.buffers[access.buffer].elements)
+          return fmt::format("{} {}..{} of {}, which has {} elements",
+                             access.direction == Direction::read ? "reads" : "writes", box.base, box.last(),
+                             graph_.name(access.buffer), graph_.buffers[access.buffer].elements);
+    return {};
+  }
+
+  const TileGraph& graph_;
+  const Phase& phase_;
+  const Nest& nest_;
+  std::set<std::string> known_;
+};
+
+}  // namespace
+
+std::string structural_fault(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+  return NestVerifier(graph, phase, nest).fault();
+}
+
+std::string structural_fault(const TileGraph& graph) {
+  constexpr int64_t kAlignment = 64;
+  int64_t free = 0;
+  for (size_t i = 0; i < graph.buffers.size(); ++i) {
+    const Buffer& buffer = graph.buffers[i];
+    if (buffer.role != BufferRole::scratch) continue;
+    if (buffer.offset_bytes < free || buffer.offset_bytes % kAlignment != 0)
+      return fmt::format("{} lies in another buffer or unaligned", graph.name(static_cast<int>(i)));
+    free = buffer.offset_bytes + buffer.bytes();
+    if (free > graph.scratch_bytes)
+      return fmt::format("{} exceeds the scratch", graph.name(static_cast<int>(i)));
+  }
+  for (const Phase& phase : graph.phases)
+    for (const Nest& nest : phase.nests)
+      if (const std::string fault = structural_fault(graph, phase, nest); !fault.empty()) return fault;
+  return {};
+}
+
+}  // namespace korch::tile

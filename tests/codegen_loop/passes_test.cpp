@@ -1,0 +1,88 @@
+// Each pass of the lowering before and after, as text.
+#include <gtest/gtest.h>
+
+#include "korch/codegen/passes/expand.h"
+#include "korch/codegen/passes/segment.h"
+#include "korch/codegen/passes/vectorize.h"
+#include "korch/kernel/region.h"
+
+namespace korch::testing {
+namespace {
+
+std::string kernel(const std::string& buffers, const std::string& nests) {
+  return "kernel {\n" + buffers + "  phase {\n" + nests + "  }\n}\n";
+}
+
+template <typename Pass>
+void expect_pass(const std::string& before, Pass pass, const std::string& after) {
+  tile::TileGraph graph = tile::parse_tile_graph(before);
+  pass(graph);
+  EXPECT_EQ(tile::print(graph), after);
+  EXPECT_EQ(tile::structural_fault(graph), "");
+  EXPECT_EQ(tile::coverage_fault(graph), "");
+}
+
+TEST(Passes, ExpandWritesOutLoopsThatDecideConditions) {
+  const std::string buffers = "  in0: f32[8]\n  out0: f32[16]\n";
+  expect_pass(kernel(buffers, R"(    map i0 in 8, i1 in 2 {
+      %0 = in0[i0]
+      %1 = f32 0
+      %2 = %0 if 0 <= (i1 + 1) % 2 <= 0 else %1
+      out0[i0 * 2 + i1] <- %2
+    }
+)"),
+              tile::expand, kernel(buffers, R"(    map i0 in 8 {
+      %0 = f32 0
+      out0[i0 * 2] <- %0
+    }
+    map i0 in 8 {
+      %0 = in0[i0]
+      out0[i0 * 2 + 1] <- %0
+    }
+)"));
+}
+
+TEST(Passes, VectorizeTakesTheVariableWithTheCheapestAccesses) {
+  const std::string buffers = "  in0: f32[80]\n  out0: f32[80]\n";
+  const std::string body = R"({
+      %0 = in0[i0 * 20 + i1]
+      out0[i0 * 20 + i1] <- %0
+    }
+)";
+  expect_pass(kernel(buffers, "    map i0 in 4, i1 in 20 " + body),
+              [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
+              kernel(buffers, "    map i0 in 4, i1 in 20 lanes 16 along i1 " + body));
+}
+
+TEST(Passes, VectorizeTurnsBlocksWhereLoadsAndStoresRunAcross) {
+  const std::string buffers = "  in0: f32[640]\n  out0: f32[640]\n";
+  const std::string body = R"({
+      %0 = in0[i0 + i1 * 32]
+      out0[i0 * 20 + i1] <- %0
+    }
+)";
+  expect_pass(kernel(buffers, "    map i0 in 32, i1 in 20 " + body),
+              [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
+              kernel(buffers, "    map i0 in 32, i1 in 20 lanes 16 along i1 transposed with i0 " + body));
+}
+
+TEST(Passes, SegmentCutsWhereAConditionChanges) {
+  const std::string buffers = "  in0: f32[8]\n  out0: f32[8]\n";
+  const std::string whole = R"(    map i0 in 8 lanes 4 along i0 {
+      %0 = in0[i0 - 1]
+      %1 = f32 0
+      %2 = %0 if 1 <= i0 <= 7 else %1
+      out0[i0] <- %2
+)";
+  expect_pass(kernel(buffers, whole + "    }\n"), tile::segment, kernel(buffers, whole + R"(      segment 0..1 {
+        out0[0] <- %1
+      }
+      segment 1..8 {
+        out0[i0] <- %0
+      }
+    }
+)"));
+}
+
+}  // namespace
+}  // namespace korch::testing

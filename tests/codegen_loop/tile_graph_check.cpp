@@ -1,0 +1,72 @@
+#include "tile_graph_check.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "kernel_runner.h"
+#include "korch/codegen/passes/passes.h"
+#include "korch/kernel/interpret.h"
+#include "korch/kernel/region.h"
+#include "offsets.h"
+
+namespace korch::testing {
+namespace {
+
+HostTensor laid_out(const HostTensor& tensor, const Layout& layout) {
+  HostTensor result(TensorType{tensor.dtype(), {physical_elements(tensor.shape(), layout)}});
+  const size_t size = size_bytes(tensor.dtype());
+  for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + at * size,
+                static_cast<const char*>(tensor.raw()) + i * size, size);
+  });
+  return result;
+}
+
+HostTensor row_major(const HostTensor& memory, const Shape& shape, const Layout& layout) {
+  HostTensor result(TensorType{memory.dtype(), shape});
+  const size_t size = size_bytes(memory.dtype());
+  for_each_offset(result.type(), layout, [&](int64_t i, int64_t at) {
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * size,
+                static_cast<const char*>(memory.raw()) + at * size, size);
+  });
+  return result;
+}
+
+void expect_sound(const tile::TileGraph& graph, const std::string& what) {
+  EXPECT_EQ(tile::structural_fault(graph), "") << what << "\n" << tile::print(graph);
+  EXPECT_EQ(tile::coverage_fault(graph), "") << what << "\n" << tile::print(graph);
+  const std::string text = tile::print(graph);
+  try {
+    EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text) << what;
+  } catch (const Error& error) {
+    ADD_FAILURE() << what << ": " << error.what() << "\n" << text;
+  }
+}
+
+}  // namespace
+
+void check_tile_graph(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                      const Target& target, const std::vector<HostTensor>& inputs,
+                      const std::vector<HostTensor>& expected, double tolerance, const std::string& what) {
+  Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, target);
+  if (!built) return;  // its kernel was refused, too
+  tile::TileGraph tiles = std::move(built.value());
+  std::vector<HostTensor> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.push_back(laid_out(inputs[i], implementation.input_layouts[i]));
+  for (ValueId constant : candidate.constants) arguments.push_back(*graph.constant(constant));
+  const auto expect_same = [&](tile::Arithmetic arithmetic, double allowed, const std::string& when) {
+    const std::vector<HostTensor> outputs = tile::interpret(tiles, arguments, arithmetic);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      expect_close(row_major(outputs[i], expected[i].shape(), implementation.output_layouts[i]), expected[i],
+                   allowed, what + ", tile graph " + when);
+  };
+  expect_sound(tiles, what);
+  expect_same(tile::Arithmetic::float64, 1e-11, "in float64");
+  tile::lower_for_cpu(tiles, target);
+  expect_sound(tiles, what + ", lowered");
+  expect_same(tile::Arithmetic::native, tolerance, "lowered");
+}
+
+}  // namespace korch::testing

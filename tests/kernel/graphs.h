@@ -1,0 +1,57 @@
+// Small tile graphs as text.
+#pragma once
+
+namespace korch::testing {
+
+// A softmax over rows of 6, its maximum and its exponentials kept in scratch.
+constexpr const char* kSoftmax = R"(kernel {
+  in0: f32[24]
+  out0: f32[24]
+  s0: f32[1] at 0
+  s1: f32[6] at 64
+  s2: f32[1] at 128
+  scratch 192
+  phase i0 in 4 {
+    reduce max over r0 in 6 {
+      %0 = in0[i0 * 6 + r0]
+      s0[0] <- %0
+    }
+    reduce add over r1 in 6 {
+      %0 = in0[i0 * 6 + r1]
+      %1 = s0[0]
+      %2 = f32 sub(%0, %1)
+      %3 = f32 exp(%2)
+      s2[0] <- %3
+      s1[r1] <- %3
+    }
+    map i1 in 6 {
+      %0 = s1[i1]
+      %1 = s2[0]
+      %2 = f32 div(%0, %1)
+      out0[i0 * 6 + i1] <- %2
+    }
+  }
+}
+)";
+
+// Windows of 3 over rows of 8, padded by one zero on either side; the outermost loop in chunks.
+constexpr const char* kWindows = R"(kernel {
+  in0: f32[40]
+  out0: f32[40]
+  phase i0 in 5 by 2 {
+    map i0 in 5, i1 in 8 {
+      %0 = in0[i0 * 8 + i1 - 1]
+      %1 = f32 0
+      %2 = %0 if 1 <= i1 <= 8 else %1
+      %3 = in0[i0 * 8 + i1]
+      %4 = f32 add(%2, %3)
+      %5 = in0[i0 * 8 + i1 + 1]
+      %6 = %5 if -1 <= i1 <= 6 else %1
+      %7 = f32 add(%4, %6)
+      out0[i0 * 8 + i1] <- %7
+    }
+  }
+}
+)";
+
+}  // namespace korch::testing

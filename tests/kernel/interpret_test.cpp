@@ -1,0 +1,96 @@
+// The interpreter of tile graphs against values worked out here.
+#include "korch/kernel/interpret.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graphs.h"
+
+namespace korch::testing {
+namespace {
+
+HostTensor counting(int64_t elements, double step) {
+  HostTensor tensor(TensorType{DType::f32, {elements}});
+  for (int64_t i = 0; i < elements; ++i) tensor.mutable_data<float>()[i] = static_cast<float>(i % 7 * step);
+  return tensor;
+}
+
+TEST(TileInterpreter, Softmax) {
+  const HostTensor x = counting(24, 0.5);
+  const HostTensor y = tile::interpret(tile::parse_tile_graph(kSoftmax), {x}, tile::Arithmetic::float64)[0];
+  for (int64_t row = 0; row < 4; ++row) {
+    double sum = 0;
+    for (int64_t i = 0; i < 6; ++i) sum += std::exp(element_as_double(x, row * 6 + i));
+    for (int64_t i = 0; i < 6; ++i)
+      EXPECT_NEAR(y.data<double>()[row * 6 + i], std::exp(element_as_double(x, row * 6 + i)) / sum, 1e-15);
+  }
+}
+
+TEST(TileInterpreter, PaddedWindowsInChunks) {
+  const HostTensor x = counting(40, 1);
+  const HostTensor y = tile::interpret(tile::parse_tile_graph(kWindows), {x}, tile::Arithmetic::native)[0];
+  ASSERT_EQ(y.dtype(), DType::f32);
+  for (int64_t row = 0; row < 5; ++row)
+    for (int64_t i = 0; i < 8; ++i) {
+      double sum = 0;
+      for (int64_t tap = std::max<int64_t>(0, i - 1); tap <= std::min<int64_t>(7, i + 1); ++tap)
+        sum += element_as_double(x, row * 8 + tap);
+      EXPECT_EQ(y.data<float>()[row * 8 + i], sum);
+    }
+}
+
+// Rounding and wrapping are the type's own.
+TEST(TileInterpreter, NativeTypes) {
+  const auto one = [](const std::string& type, const std::string& body) {
+    return tile::parse_tile_graph("kernel {\n out0: " + type + "[1]\n phase {\n map {\n" + body +
+                                  "}\n}\n}\n");
+  };
+  const auto value = [&](const std::string& type, const std::string& body, tile::Arithmetic arithmetic) {
+    return element_as_double(tile::interpret(one(type, body), {}, arithmetic)[0], 0);
+  };
+  const std::string third = "%0 = f32 1\n%1 = f32 3\n%2 = f32 div(%0, %1)\nout0[0] <- %2\n";
+  EXPECT_EQ(value("f32", third, tile::Arithmetic::native), 1.0f / 3.0f);
+  EXPECT_EQ(value("f32", third, tile::Arithmetic::float64), 1.0 / 3.0);
+  EXPECT_EQ(value("i8", "%0 = i8 100\n%1 = i8 add(%0, %0)\nout0[0] <- %1\n", tile::Arithmetic::native), -56);
+  EXPECT_EQ(value("u8", "%0 = f32 -3\n%1 = u8 cast(%0)\nout0[0] <- %1\n", tile::Arithmetic::native), 253);
+  EXPECT_EQ(value("bool", "%0 = i32 7\n%1 = bool cast(%0)\nout0[0] <- %1\n", tile::Arithmetic::native), 1);
+}
+
+TEST(TileInterpreter, TheFirstNaNWinsAndTiesGoAsStated) {
+  const auto graph = [](const std::string& last) {
+    return tile::parse_tile_graph(
+        "kernel {\n in0: f32[4]\n out0: i64[1]\n phase {\n arg_reduce max over r0 in 4 at r0" + last +
+        " {\n %0 = in0[r0]\n out0[0] <- %0\n }\n }\n}\n");
+  };
+  const auto at = [&](const std::string& last, const std::vector<float>& values) {
+    const HostTensor x = HostTensor::of<float>(DType::f32, {4}, values);
+    return element_as_int(tile::interpret(graph(last), {x}, tile::Arithmetic::native)[0], 0);
+  };
+  EXPECT_EQ(at("", {1, 3, 3, 2}), 1);
+  EXPECT_EQ(at(" last", {1, 3, 3, 2}), 2);
+  EXPECT_EQ(at(" last", {1, NAN, 3, NAN}), 1);
+}
+
+TEST(TileInterpreter, SaysWhatNothingWroteAndWhichIndexIsBad) {
+  const tile::TileGraph unwritten = tile::parse_tile_graph(
+      "kernel {\n out0: f32[2]\n s0: f32[2] at 0\n scratch 64\n phase {\n map {\n %0 = f32 1\n s0[0] <- %0\n "
+      "}\n"
+      " map i0 in 2 {\n %0 = s0[i0]\n out0[i0] <- %0\n }\n }\n}\n");
+  EXPECT_THROW(tile::interpret(unwritten, {}, tile::Arithmetic::native), Error);
+  const tile::TileGraph gather = tile::parse_tile_graph(
+      "kernel {\n in0: i64[1]\n in1: f32[5]\n out0: f32[1]\n phase {\n map {\n %0 = in0[0]\n %1 = checked %0 "
+      "of 5\n"
+      " %2 = in1[%1]\n out0[0] <- %2\n }\n }\n}\n");
+  const HostTensor table = counting(5, 1);
+  const auto gathered = [&](int64_t index) {
+    const HostTensor ids = HostTensor::of<int64_t>(DType::i64, {1}, {index});
+    return element_as_double(tile::interpret(gather, {ids, table}, tile::Arithmetic::native)[0], 0);
+  };
+  EXPECT_EQ(gathered(-2), 3);
+  EXPECT_THROW(gathered(5), Error);
+  EXPECT_THROW(gathered(-6), Error);
+}
+
+}  // namespace
+}  // namespace korch::testing

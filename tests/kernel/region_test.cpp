@@ -1,0 +1,91 @@
+// What slices read and write, against an element-by-element account.
+#include "korch/kernel/region.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "graphs.h"
+
+namespace korch::testing {
+namespace {
+
+std::set<int64_t> elements(const tile::Region& region) {
+  std::set<int64_t> found;
+  tile::for_each_element(region, [&](int64_t element) { found.insert(element); });
+  return found;
+}
+
+std::set<int64_t> interval(int64_t low, int64_t high) {
+  std::set<int64_t> result;
+  for (int64_t i = low; i <= high; ++i) result.insert(i);
+  return result;
+}
+
+tile::Region of(const tile::TileGraph& graph, tile::Direction direction, int buffer, int64_t begin,
+                int64_t end) {
+  return tile::region(graph, graph.phases[0], direction, buffer, begin, end);
+}
+
+TEST(Regions, ARowPerSlice) {
+  const tile::TileGraph graph = tile::parse_tile_graph(kSoftmax);
+  const tile::Region read = of(graph, tile::Direction::read, 0, 2, 3);
+  EXPECT_TRUE(read.exact);
+  ASSERT_EQ(read.boxes.size(), 1u);  // both passes over the row are one box
+  EXPECT_EQ(read.boxes[0].base, 12);
+  EXPECT_EQ(read.boxes[0].last(), 17);
+  EXPECT_EQ(elements(of(graph, tile::Direction::written, 1, 1, 4)), interval(6, 23));
+  EXPECT_TRUE(of(graph, tile::Direction::written, 0, 0, 4).boxes.empty());
+}
+
+// Conditions narrow what is read; the last chunk is shorter.
+TEST(Regions, WindowsStayInsideTheirRows) {
+  const tile::TileGraph graph = tile::parse_tile_graph(kWindows);
+  EXPECT_EQ(elements(of(graph, tile::Direction::read, 0, 0, 1)), interval(0, 15));
+  EXPECT_EQ(elements(of(graph, tile::Direction::read, 0, 2, 3)), interval(32, 39));
+  EXPECT_EQ(elements(of(graph, tile::Direction::written, 1, 2, 3)), interval(32, 39));
+}
+
+std::string one_nest(const std::string& elements, const std::string& loops, const std::string& body) {
+  return "kernel {\n in0: f32[" + elements + "]\n out0: f32[" + elements + "]\n phase " + loops +
+         " {\n map {\n" + body + "}\n}\n}\n";
+}
+
+// Divisions, reflections, alternatives and conditions on two variables, each taken value by value.
+TEST(Regions, AreExactForWhatIsNotAffine) {
+  const auto read = [](const std::string& loops, const std::string& body, int64_t begin, int64_t end) {
+    const tile::TileGraph graph = tile::parse_tile_graph(one_nest("12", loops, body));
+    const tile::Region region = of(graph, tile::Direction::read, 0, begin, end);
+    EXPECT_TRUE(region.exact) << body;
+    return elements(region);
+  };
+  const auto copy = [](const std::string& index) { return "%0 = in0[" + index + "]\nout0[i0] <- %0\n"; };
+  using Set = std::set<int64_t>;
+  EXPECT_EQ(read("i0 in 12", copy("i0 / 5 * 3"), 4, 11), (Set{0, 3, 6}));
+  EXPECT_EQ(read("i0 in 12", copy("index_abs(i0 - 2)"), 0, 4), (Set{0, 1, 2}));
+  EXPECT_EQ(read("i0 in 12", copy("index_clamp(i0 - 3, 0, 5)"), 8, 12), (Set{5}));
+  const std::string either =
+      "%0 = in0[0]\n%1 = in0[i0 - 4]\n%2 = %0 if 0 <= i0 <= 3 else %1\nout0[i0] <- %2\n";
+  EXPECT_EQ(read("i0 in 12", either, 0, 4), (Set{0}));
+  EXPECT_EQ(read("i0 in 12", either, 6, 8), (Set{2, 3}));
+  const std::string triangle =
+      "%0 = f32 0\n%1 = in0[i0 * 4 + i1 - 1]\n%2 = %1 if 1 <= i0 + i1 <= 2 else %0\nout0[i0 * 4 + i1] <- "
+      "%2\n";
+  EXPECT_EQ(read("i0 in 3, i1 in 4", triangle, 0, 12), (Set{0, 1, 3, 4, 7}));
+}
+
+TEST(Regions, OfIndicesFromDataAreWholeTensors) {
+  const tile::TileGraph graph = tile::parse_tile_graph(
+      "kernel {\n in0: i64[3]\n in1: f32[20]\n out0: f32[12]\n phase i0 in 3 {\n map i1 in 4 {\n %0 = "
+      "in0[i0]\n"
+      " %1 = checked %0 of 5\n %2 = in1[%1 * 4 + i1]\n out0[i0 * 4 + i1] <- %2\n }\n }\n}\n");
+  const tile::Region table = of(graph, tile::Direction::read, 1, 0, 1);
+  EXPECT_FALSE(table.exact);
+  EXPECT_EQ(elements(table), interval(0, 19));
+  const tile::Region ids = of(graph, tile::Direction::read, 0, 1, 2);
+  EXPECT_TRUE(ids.exact);
+  EXPECT_EQ(elements(ids), interval(1, 1));
+}
+
+}  // namespace
+}  // namespace korch::testing

@@ -1,0 +1,131 @@
+// Tile graphs as text: what is printed is parsed to the same; what is wrong is refused with its line.
+#include <gtest/gtest.h>
+
+#include "graphs.h"
+#include "korch/kernel/region.h"
+
+namespace korch::testing {
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    return tile::coverage_fault(tile::parse_tile_graph(text));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::invalid);
+    return error.what();
+  }
+}
+
+TEST(TileText, RoundTrips) {
+  for (const char* text : {kSoftmax, kWindows}) EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text);
+}
+
+constexpr const char* kEverything = R"(kernel {
+  in0: i64[4]
+  in1: f32[60]
+  const0: f32[8]
+  out0: i64[4]
+  out1: f32[4]
+  out2: bool[4]
+  out3: f32[4]
+  phase i0 in 4 {
+    arg_reduce max over r0 in 5, r1 in 3 at r0 * 3 + r1 last {
+      %0 = in1[i0 * 15 + r0 * 3 + r1]
+      out0[i0] <- %0
+    }
+    map folding w0 in 7 {
+      %0 = const0[w0 + 1]
+      %1 = in1[index_abs(w0 * 2 - 3)]
+      %2 = f32 mul(%0, %1)
+      %3 = fold add w0 of %2
+      out1[i0] <- %3
+    }
+    map {
+      %0 = in0[i0]
+      %1 = checked %0 of 20
+      %2 = in1[%1 * 3 + index_clamp(i0 - 1, 0, 2)]
+      %3 = f32 inf
+      %4 = bool lt(%2, %3)
+      out2[i0] <- %4
+    }
+  }
+  phase {
+    once map i1 in 4 lanes 4 along i1 {
+      %0 = f32 -0.5
+      %1 = in1[(i1 + 2) / 3]
+      %2 = %1 if 1 <= i1 <= 3 and 0 <= (i1 + 1) % 3 <= 1 else %0
+      out3[i1] <- %2
+      segment 0..1 {
+        out3[0] <- %0
+      }
+      segment 1..4 {
+        %3 = in1[(i1 + 2) / 3]
+        %4 = %3 if 0 <= (i1 + 1) % 3 <= 1 else %0
+        out3[i1] <- %4
+      }
+    }
+  }
+}
+)";
+
+TEST(TileText, SaysEverything) {
+  const std::string once = tile::print(tile::parse_tile_graph(kEverything));
+  EXPECT_EQ(tile::print(tile::parse_tile_graph(once)), once);
+  for (const char* part :
+       {"arg_reduce max over r0 in 5, r1 in 3 at ", " last {", "folding w0 in 7", "checked %",
+        "once map i1 in 4 lanes 4 along i1", "segment 1..4 {", "f32 inf", "index_clamp(i0 - 1, 0, 2)"})
+    EXPECT_NE(once.find(part), std::string::npos) << part << "\n" << once;
+}
+
+TEST(TileText, RefusesWithTheLine) {
+  const struct {
+    const char *from, *to, *reason;
+  } cases[] = {
+      {"in0[i0 * 6 + r0]", "in0[i0 * 6 + r0 + 1]", "line 12: reads 1..24 of in0, which has 24 elements"},
+      {"s1[r1] <- %3", "s1[r1 + 1] <- %3", "line 20: writes 1..6 of s1, which has 6 elements"},
+      {"out0[i0 * 6 + i1] <- %2", "in0[i0 * 6 + i1] <- %2", "in0 is only read"},
+      {"out0[i0 * 6 + i1] <- %2", "out0[i0 * 6] <- %2", "out0 is written again for every i1"},
+      {"out0[i0 * 6 + i1] <- %2", "out0[i0 * 5 + i1] <- %2", "element 5 of out0 is written twice"},
+      {"phase i0 in 4 {", "phase i0 in 3 {", "element 18 of out0 is not written"},
+      {"scratch 192", "scratch 128", "s2 exceeds the scratch"},
+      {"s1: f32[6] at 64", "s1: f32[60] at 64", "s1 exceeds the scratch"},
+      {"s2: f32[1] at 128", "s2: f32[1] at 80", "s2 lies in another buffer or unaligned"},
+      {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0)", "line 16: sub takes 2 operands, not 1"},
+      {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0, %7)", "line 16: %7 is not defined above"},
+      {"%2 = f32 sub(%0, %1)", "%2 = i32 sub(%0, %1)", "i32 sub of f32"},
+      {"%2 = f32 sub(%0, %1)", "%2 = f32 slice(%0, %1)", "line 16: unknown function 'slice'"},
+      {"s0: f32[1]", "s0: i32[1]", "s0 of i32 takes no f32"},
+      {"s0[0] <- %0", "s0[i9] <- %0", "line 11: no variable 'i9'"},
+      {"map i1 in 6 {", "map i0 in 6 {", "'i0' is declared twice"},
+      {"map i1 in 6 {", "map i1 in 99999999999999999999 {", "is not an integer"},
+      {"map i1 in 6 {", "map i1 in 6 lanes 8 along i7 {", "'i7' is no loop that lanes could run along"},
+      {"reduce max", "reduce sub", "line 9: nothing is combined by sub"},
+      {"out0: f32[24]", "out1: f32[24]", "'out1' should be out0"},
+      {"  }\n}\n", "  }\n", "expected"},
+  };
+  for (const auto& c : cases)
+    EXPECT_NE(refusal(replaced(kSoftmax, c.from, c.to)).find(c.reason), std::string::npos)
+        << c.from << " -> " << c.to << ": " << refusal(replaced(kSoftmax, c.from, c.to));
+}
+
+// Any prefix, and any byte changed, is a graph or an Error: nothing else happens.
+TEST(TileText, SurvivesDamage) {
+  const std::string text = kEverything;
+  for (size_t i = 0; i < text.size(); ++i) {
+    refusal(text.substr(0, i));
+    for (char c : {'%', '9', '-', '{', ']', 'z'}) {
+      std::string damaged = text;
+      damaged[i] = c;
+      refusal(damaged);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace korch::testing

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli.h"
+#include "korch/base/error.h"
+#include "korch/base/files.h"
+#include "korch/codegen/cpu/print_cpp.h"
+#include "korch/codegen/cuda/print_cuda.h"
+#include "korch/codegen/passes/passes.h"
+#include "korch/inspect/kernel_run.h"
+#include "korch/kernel/region.h"
+#include "verbs.h"
+
+namespace korch {
+namespace {
+
+enum class Action { print, run, diff };
+enum class Form { tiles, lowered, cpp, cuda };
+
+struct KernelArguments {
+  Action action = Action::print;
+  std::vector<std::string> files;
+  Form form = Form::tiles;
+  std::string target = "native";
+  int threads = 1;
+  uint64_t seed = 1;
+  bool json = false;
+};
+
+tile::TileGraph read_tile_graph(const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    tile::TileGraph graph = tile::parse_tile_graph(text);
+    if (const std::string fault = tile::coverage_fault(graph); !fault.empty())
+      throw Error(ErrorKind::invalid, fault);
+    return graph;
+  } catch (const Error& error) {
+    throw Error(error.kind(), path + ": " + error.what());
+  }
+}
+
+void print_kernel(tile::TileGraph graph, Form form, const Target& target) {
+  if (form == Form::cuda) {
+    fmt::print("{}", tile::print_cuda(graph, "kernel0"));
+    return;
+  }
+  if (form != Form::tiles) tile::lower_for_cpu(graph, target);
+  fmt::print("{}", form == Form::cpp ? tile::print_cpp(graph, target) : tile::print(graph));
+}
+
+void run_kernel(const tile::TileGraph& graph, const Target& target, uint64_t seed, bool json) {
+  const KernelRun run = run_kernel_alone(graph, target, seed);
+  nlohmann::ordered_json outputs = nlohmann::json::array();
+  bool right = true;
+  for (const KernelOutput& output : run.outputs) {
+    right = right && output.right();
+    outputs.push_back(
+        {{"name", output.name}, {"error", output.error}, {"at", output.at}, {"allowed", output.allowed}});
+    if (!json)
+      fmt::print("{}: error {:.3g} at element {}, allowed {:.3g}{}\n", output.name, output.error, output.at,
+                 output.allowed, output.right() ? "" : ": WRONG");
+  }
+  if (json)
+    print_json({{"outputs", outputs}, {"us", run.us}, {"low_us", run.low_us}, {"high_us", run.high_us}});
+  else
+    fmt::print("{:.2f} us (quartiles {:.2f}, {:.2f}) on {} threads\n", run.us, run.low_us, run.high_us,
+               target.threads);
+  if (!right) throw Error(ErrorKind::accuracy, "the kernel computes something else than its tile graph");
+}
+
+void act(const KernelArguments& arguments) {
+  const size_t wanted = arguments.action == Action::diff ? 2 : 1;
+  if (arguments.files.size() != wanted)
+    throw Error(ErrorKind::usage, fmt::format("this takes {} file{}, not {}", wanted, wanted == 1 ? "" : "s",
+                                              arguments.files.size()));
+  const Target target = detect_target(arguments.target, arguments.threads);
+  const tile::TileGraph graph = read_tile_graph(arguments.files[0]);
+  switch (arguments.action) {
+    case Action::print:
+      return print_kernel(graph, arguments.form, target);
+    case Action::run:
+      if (!runs_here(target.isa))
+        throw Error(ErrorKind::usage, "this machine cannot run " + arguments.target);
+      return run_kernel(graph, target, arguments.seed, arguments.json);
+    case Action::diff:
+      fmt::print("{}", text_difference(tile::print(graph), tile::print(read_tile_graph(arguments.files[1]))));
+  }
+}
+
+}  // namespace
+
+void add_kernel_verb(CLI::App& app) {
+  auto arguments = std::make_shared<KernelArguments>();
+  CLI::App* verb =
+      app.add_subcommand("kernel", "one kernel as a tile graph (.tile, from compile --dump-dir)");
+  const std::map<std::string, Action> actions = {
+      {"print", Action::print}, {"run", Action::run}, {"diff", Action::diff}};
+  const std::map<std::string, Form> forms = {
+      {"tiles", Form::tiles}, {"lowered", Form::lowered}, {"cpp", Form::cpp}, {"cuda", Form::cuda}};
+  verb->add_option("action", arguments->action,
+                   "print it; run it on random inputs against its interpreter; say how two differ")
+      ->required()
+      ->transform(one_of(actions));
+  verb->add_option("files", arguments->files, "one .tile file, or two to compare")->required();
+  verb->add_option("--as", arguments->form,
+                   "what print shows: the graph, lowered for the CPU, as C++, as CUDA C++")
+      ->transform(one_of(forms));
+  verb->add_option("--target", arguments->target, "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
+      ->capture_default_str();
+  verb->add_option("--threads", arguments->threads, "workers that run is timed with; 0: all cores")
+      ->check(CLI::Range(0, kMostThreads))
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
+  verb->add_flag("--json", arguments->json, "print the result of run as JSON");
+  verb->callback([arguments] { act(*arguments); });
+}
+
+}  // namespace korch
