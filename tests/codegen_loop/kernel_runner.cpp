@@ -155,7 +155,6 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
   return result;
 }
 
-// linear_generic stands back where other families list.
 std::vector<Implementation> listed(const Graph& graph, const Candidate& candidate, const Target& target,
                                    const std::string& family) {
   std::vector<Implementation> found;

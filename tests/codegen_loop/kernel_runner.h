@@ -16,6 +16,10 @@ Candidate whole_graph(const Graph& graph);
 Target test_target(Isa isa, int threads = 2);
 std::vector<Isa> runnable_isas();  // prints what this machine cannot run
 
+// Those of one family; linear_generic also where it stands back behind others.
+std::vector<Implementation> listed(const Graph& graph, const Candidate& candidate, const Target& target,
+                                   const std::string& family);
+
 // Runs the kernel on row-major tensors, laying them out as the implementation says. The status is the
 // kernel's.
 struct RunResult {

@@ -68,6 +68,9 @@ TEST(Regions, AreExactForWhatIsNotAffine) {
       "%0 = in0[0]\n%1 = in0[i0 - 4]\n%2 = %0 if 0 <= i0 <= 3 else %1\nout0[i0] <- %2\n";
   EXPECT_EQ(read("i0 in 12", either, 0, 4), (Set{0}));
   EXPECT_EQ(read("i0 in 12", either, 6, 8), (Set{2, 3}));
+  const std::string backwards =
+      "%0 = f32 0\n%1 = in0[8 - i0 * 2]\n%2 = %1 if 0 <= 8 - i0 * 2 <= 7 else %0\nout0[i0] <- %2\n";
+  EXPECT_EQ(read("i0 in 12", backwards, 0, 12), (Set{0, 2, 4, 6}));
   const std::string triangle =
       "%0 = f32 0\n%1 = in0[i0 * 4 + i1 - 1]\n%2 = %1 if 1 <= i0 + i1 <= 2 else %0\nout0[i0 * 4 + i1] <- "
       "%2\n";

@@ -116,7 +116,7 @@ class Boxes {
       return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
     };
     // low <= c x + k <= high
-    const int64_t low = c > 0 ? -floor(k - bound.low, c) : -floor(bound.high - k, c);
+    const int64_t low = c > 0 ? -floor(k - bound.low, c) : -floor(k - bound.high, c);
     const int64_t high = c > 0 ? floor(bound.high - k, c) : floor(bound.low - k, c);
     const IndexRange before = found->second;
     found->second = {std::max(before.low, low), std::min(before.high, high)};
