@@ -3,6 +3,7 @@
 #include <set>
 
 #include "korch/kernel/region.h"
+#include "korch/target/target.h"
 
 namespace korch::tile {
 namespace {
@@ -127,12 +128,11 @@ std::string structural_fault(const TileGraph& graph, const Phase& phase, const N
 }
 
 std::string structural_fault(const TileGraph& graph) {
-  constexpr int64_t kAlignment = 64;
   int64_t free = 0;
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
     const Buffer& buffer = graph.buffers[i];
     if (buffer.role != BufferRole::scratch) continue;
-    if (buffer.offset_bytes < free || buffer.offset_bytes % kAlignment != 0)
+    if (buffer.offset_bytes < free || buffer.offset_bytes % kCacheLineBytes != 0)
       return fmt::format("{} lies in another buffer or unaligned", graph.name(static_cast<int>(i)));
     free = buffer.offset_bytes + buffer.bytes();
     if (free > graph.scratch_bytes)

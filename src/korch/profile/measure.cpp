@@ -18,7 +18,6 @@
 namespace korch {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 constexpr int kMaxRepetitions = 32;  // of the kernel in the program that is timed
 // What one pass through the ring takes at most, the share of it that is enough measuring time, and the least
 // samples.
@@ -27,11 +26,10 @@ constexpr double kSlow_s = 0.001;  // what pages in matters little in a kernel t
 constexpr int kMinSamples = 2;
 constexpr int kMaxSamples = 400;
 constexpr int64_t kLeastRingPerL2 = 2;  // activations of all repetitions, in units of all L2 caches
-constexpr int64_t kCacheLine = 64;
-constexpr int64_t kTouchParts = 16;  // that workers share a touch in
+constexpr int64_t kTouchParts = 16;     // that workers share a touch in
 
 int64_t aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
 }
 
 // A step that writes one word of every cache line of its one argument back: the lines end up where a producer
@@ -40,7 +38,7 @@ int32_t touch(const korch_kernel_context* context, int64_t begin, int64_t end) {
   auto* bytes = static_cast<volatile char*>(context->args[0]);
   const int64_t lines = *static_cast<const int64_t*>(context->args[1]);
   for (int64_t line = lines * begin / kTouchParts; line < lines * end / kTouchParts; ++line)
-    bytes[line * kCacheLine] = bytes[line * kCacheLine];
+    bytes[line * kCacheLineBytes] = bytes[line * kCacheLineBytes];
   return KORCH_KERNEL_OK;
 }
 const rt::Phase kTouchPhase{touch, kTouchParts, 1};
@@ -98,8 +96,8 @@ class Buffer {
   unsigned char* at_least(int64_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();
-      memory_.reset(
-          static_cast<unsigned char*>(std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(bytes)))));
+      memory_.reset(static_cast<unsigned char*>(
+          std::aligned_alloc(kCacheLineBytes, static_cast<size_t>(aligned(bytes)))));
       if (memory_ == nullptr) throw Error(ErrorKind::resource, "out of memory while measuring a kernel");
       bytes_ = bytes;
     }
@@ -186,9 +184,9 @@ class Trial {
   // first needed.
   void place_weights(Buffer& buffer) {
     constants_at_ = aligned(static_cast<int64_t>(job_.inputs.size() * sizeof(int64_t)));
-    weights_ = buffer.at_least(constants_at_ + copy_bytes_ * copies_ + kAlignment);
+    weights_ = buffer.at_least(constants_at_ + copy_bytes_ * copies_ + kCacheLineBytes);
     for (size_t i = 0; i < job_.inputs.size(); ++i) {
-      const int64_t lines = (job_.input_bytes[i] + kCacheLine - 1) / kCacheLine;
+      const int64_t lines = (job_.input_bytes[i] + kCacheLineBytes - 1) / kCacheLineBytes;
       std::memcpy(weights_ + i * sizeof lines, &lines, sizeof lines);
     }
     place_constants(0);

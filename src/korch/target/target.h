@@ -6,6 +6,10 @@
 
 namespace korch {
 
+// Of every x86-64 core; generated code aligns its scratch to it and asks for it when it prefetches.
+constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kCacheLineFloats = kCacheLineBytes / 4;  // float32 elements
+
 enum class Isa { portable, x86_64_v3, x86_64_v4 };
 const char* name(Isa isa);
 

@@ -20,8 +20,6 @@ using namespace linear;
 
 namespace {
 
-constexpr int64_t kLineElements = 16;
-
 Result<Problem> attention_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
@@ -57,13 +55,13 @@ class Writer {
   // Elements between rows of the scores and of the result's tile.
   int64_t score_pitch() const {
     const int64_t pitch =
-        ceil_div(std::min(blocking_.keys, keys_.blocks.lanes_in_all()), kLineElements) * kLineElements;
-    return rows_conflict(pitch * 4) ? pitch + kLineElements : pitch;
+        ceil_div(std::min(blocking_.keys, keys_.blocks.lanes_in_all()), kCacheLineFloats) * kCacheLineFloats;
+    return rows_conflict(pitch * 4) ? pitch + kCacheLineFloats : pitch;
   }
   int64_t tile_pitch() const {
-    return ceil_div(values_.blocks.lanes_in_all(), kLineElements) * kLineElements;
+    return ceil_div(values_.blocks.lanes_in_all(), kCacheLineFloats) * kCacheLineFloats;
   }
-  int64_t row_elements() const { return ceil_div(blocks_.rows, kLineElements) * kLineElements; }
+  int64_t row_elements() const { return ceil_div(blocks_.rows, kCacheLineFloats) * kCacheLineFloats; }
   static std::string tile_name(const char* product, int rows, bool tail, bool last) {
     return fmt::format("{}{}{}{}", product, rows, tail ? "t" : "", last ? "l" : "");
   }
@@ -295,7 +293,7 @@ std::string Writer::main_text(const PanelShape& panel) const {
       "extern \"C\" int32_t korch_linear(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
       "float*panel=(float*)context->scratch,*scores=panel+{},*tile=scores+{},*largest=tile+{},*sums=largest+{"
       "};\n",
-      emitter_.argument_declarations(2), ceil_div(panel.elements, kLineElements) * kLineElements,
+      emitter_.argument_declarations(2), ceil_div(panel.elements, kCacheLineFloats) * kCacheLineFloats,
       rows * score_pitch(), rows * tile_pitch(), row_elements());
   text += fmt::format(
       "for(int64_t s=begin;s<end;++s){{const int64_t image=s/{0},b=s%{0};(void)image;\n"
@@ -338,7 +336,7 @@ Result<Kernel> Writer::write() {
           main_text(panel);
   kernel.source = emitter_.preamble({4, lanes_}) + source_prelude() + body;
   kernel.constant_packing = emitter_.constant_packing();
-  kernel.scratch_bytes = 4 * (ceil_div(panel.elements, kLineElements) * kLineElements +
+  kernel.scratch_bytes = 4 * (ceil_div(panel.elements, kCacheLineFloats) * kCacheLineFloats +
                               blocks_.rows * (score_pitch() + tile_pitch()) + 2 * row_elements());
   kernel.flops = implementation_.flops;
   kernel.bytes = implementation_.bytes;

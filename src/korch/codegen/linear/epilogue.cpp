@@ -35,16 +35,15 @@ bool bypasses_cache(const Problem& problem, const Target& target, ValueId output
 
 // The element offset when vectors are whole cache lines that lie at multiples of a line; else empty.
 std::string line_offset(const Context& c, ValueId output, const Coords& coords, const tile::Block& block) {
-  constexpr int kLine = 16;
   const Layout layout = layout_of(c.problem, c.implementation, output);
-  if (!block.count.empty() || block.lanes != kLine || layout.block_axis >= 0) return "";
+  if (!block.count.empty() || block.lanes != kCacheLineFloats || layout.block_axis >= 0) return "";
   const Shape steps = strides(type_of(c.problem, output).shape, layout);
   Index offset = 0;
   for (size_t i = 0; i < coords.size(); ++i) offset = offset + coords[i] * steps[i];
   if (!offset.affine_in(block.vector_variable) || offset.stride(block.vector_variable) != 1) return "";
   int odd = 0;  // the lanes' own term is the only one that may not be whole lines
-  for (const Index::Term& term : offset.terms()) odd += term.coefficient % kLine != 0;
-  return odd == 1 && offset.constant() % kLine == 0 ? tile::print(offset) : "";
+  for (const Index::Term& term : offset.terms()) odd += term.coefficient % kCacheLineFloats != 0;
+  return odd == 1 && offset.constant() % kCacheLineFloats == 0 ? tile::print(offset) : "";
 }
 
 // How many vectors from `first` on have its width and only valid columns (at least 1): they become one loop.

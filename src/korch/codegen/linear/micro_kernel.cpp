@@ -12,7 +12,6 @@ namespace korch::linear {
 
 namespace {
 
-constexpr int64_t kLineElements = 16;  // of a cache line
 constexpr int kUnroll =
     4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
 
@@ -52,14 +51,14 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
       text += fmt::format("const float*next=pa+{};", kernel.rows * kernel.row_stride);
     text += fmt::format("for(long k=0;k<{};++k){{\n", iterations);
     if (kernel.prefetch_next_rows) {
-      for (int64_t at = 0; at < next_step; at += kLineElements)
+      for (int64_t at = 0; at < next_step; at += kCacheLineFloats)
         text += fmt::format("__builtin_prefetch(next+{});", at);
       text += fmt::format("next+={};\n", next_step);
     }
     for (int64_t i = 0; i < kernel.next_lines(); ++i)
-      text += fmt::format("__builtin_prefetch(next_columns+{},0,2);", i * kLineElements);
+      text += fmt::format("__builtin_prefetch(next_columns+{},0,2);", i * kCacheLineFloats);
     if (kernel.next_lines() > 0)
-      text += fmt::format("next_columns+={};\n", kernel.next_lines() * kLineElements);
+      text += fmt::format("next_columns+={};\n", kernel.next_lines() * kCacheLineFloats);
     for (int u = 0; u < kUnroll; ++u) emit_term(text, kernel, u * loop.a_step, u * loop.b_step);
     text += fmt::format("pa+={};pb+={};}}\n", kUnroll * loop.a_step, kUnroll * loop.b_step);
   }
@@ -85,14 +84,14 @@ void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
 
 int64_t MicroKernel::next_lines() const {
   if (tiles_per_next_columns == 0) return 0;
-  const int64_t lines = kUnroll * total_lanes(lanes) / kLineElements;
+  const int64_t lines = kUnroll * total_lanes(lanes) / kCacheLineFloats;
   return std::max<int64_t>(1, (lines + tiles_per_next_columns - 1) / tiles_per_next_columns);
 }
 
 int64_t MicroKernel::next_elements() const {
   int64_t iterations = loops.back().count / kUnroll;
   for (size_t i = 0; i + 1 < loops.size(); ++i) iterations *= loops[i].count;
-  return iterations * next_lines() * kLineElements;
+  return iterations * next_lines() * kCacheLineFloats;
 }
 
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel) {

@@ -53,9 +53,10 @@ double imbalance(int64_t blocks, double full, double tail, int workers) {
 }  // namespace
 
 bool rows_conflict(int64_t stride_bytes) {
-  constexpr int64_t kLine = 64, kSets = 64,
+  constexpr int64_t kSets = 64,
                     kLeastSets = 4;  // a tile has up to 30 rows; 8 to 12 lines fit a set
-  return stride_bytes % kLine == 0 && kSets / std::gcd(stride_bytes / kLine, kSets) < kLeastSets;
+  return stride_bytes % kCacheLineBytes == 0 &&
+         kSets / std::gcd(stride_bytes / kCacheLineBytes, kSets) < kLeastSets;
 }
 
 RowTiling split_rows(int64_t extent, int most_rows) {

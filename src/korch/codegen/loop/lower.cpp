@@ -456,13 +456,12 @@ class Lowering {
   }
 
   void check_size() {
-    constexpr int64_t kAlignment = 64;
     int64_t bytes = 0;
     for (StageBuffer& buffer : draft_.buffers) {
       buffer.offset_bytes = bytes;
       const int64_t size =
           element_count(buffer.extents) * static_cast<int64_t>(korch::size_bytes(buffer.type));
-      bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+      bytes += ceil_div(size, kCacheLineBytes) * kCacheLineBytes;
     }
     draft_.scratch_bytes = bytes;
     const bool fused = candidate_.nodes.size() > 1;

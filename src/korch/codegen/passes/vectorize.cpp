@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "korch/target/target.h"
+
 namespace korch::tile {
 namespace {
-
-constexpr int64_t kFloatsPerLine = 16;
 
 // What one access costs per vector when `variable` counts the lanes, in instructions or so.
 double access_cost(const Index& offset, const std::string& variable, bool is_store) {
@@ -15,7 +15,7 @@ double access_cost(const Index& offset, const std::string& variable, bool is_sto
   const int64_t stride = offset.stride(variable);
   if (stride == 1) return 1;
   if (stride == 2 && !is_store) return 3;
-  return stride > -kFloatsPerLine && stride < kFloatsPerLine ? kByLane : kLinePerLane;
+  return stride > -kCacheLineFloats && stride < kCacheLineFloats ? kByLane : kLinePerLane;
 }
 
 // A condition that one variable decides cuts its loop into segments; one that mixes it with others is asked of
