@@ -86,9 +86,10 @@ TEST(TileText, SaysEverything) {
 TEST(TileText, RefusesWithTheLine) {
   const struct {
     const char *from, *to, *reason;
+    int line = 0;  // 0: it is the graph as a whole that is at fault
   } cases[] = {
-      {"in0[i0 * 6 + r0]", "in0[i0 * 6 + r0 + 1]", "line 12: reads 1..24 of in0, which has 24 elements"},
-      {"s1[r1] <- %3", "s1[r1 + 1] <- %3", "line 20: writes 1..6 of s1, which has 6 elements"},
+      {"in0[i0 * 6 + r0]", "in0[i0 * 6 + r0 + 1]", "reads 1..24 of in0, which has 24 elements", 12},
+      {"s1[r1] <- %3", "s1[r1 + 1] <- %3", "writes 1..6 of s1, which has 6 elements", 20},
       {"out0[i0 * 6 + i1] <- %2", "in0[i0 * 6 + i1] <- %2", "in0 is only read"},
       {"out0[i0 * 6 + i1] <- %2", "out0[i0 * 6] <- %2", "out0 is written again for every i1"},
       {"out0[i0 * 6 + i1] <- %2", "out0[i0 * 5 + i1] <- %2", "element 5 of out0 is written twice"},
@@ -96,22 +97,25 @@ TEST(TileText, RefusesWithTheLine) {
       {"scratch 192", "scratch 128", "s2 exceeds the scratch"},
       {"s1: f32[6] at 64", "s1: f32[60] at 64", "s1 exceeds the scratch"},
       {"s2: f32[1] at 128", "s2: f32[1] at 80", "s2 lies in another buffer or unaligned"},
-      {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0)", "line 16: sub takes 2 operands, not 1"},
-      {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0, %7)", "line 16: %7 is not defined above"},
+      {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0)", "sub takes 2 operands, not 1", 16},
+      {"%2 = f32 sub(%0, %1)", "%2 = f32 sub(%0, %7)", "%7 is not defined above", 16},
       {"%2 = f32 sub(%0, %1)", "%2 = i32 sub(%0, %1)", "i32 sub of f32"},
-      {"%2 = f32 sub(%0, %1)", "%2 = f32 slice(%0, %1)", "line 16: unknown function 'slice'"},
+      {"%2 = f32 sub(%0, %1)", "%2 = f32 slice(%0, %1)", "unknown function 'slice'", 16},
       {"s0: f32[1]", "s0: i32[1]", "s0 of i32 takes no f32"},
-      {"s0[0] <- %0", "s0[i9] <- %0", "line 11: no variable 'i9'"},
+      {"s0[0] <- %0", "s0[i9] <- %0", "no variable 'i9'", 11},
       {"map i1 in 6 {", "map i0 in 6 {", "'i0' is declared twice"},
       {"map i1 in 6 {", "map i1 in 99999999999999999999 {", "is not an integer"},
       {"map i1 in 6 {", "map i1 in 6 lanes 8 along i7 {", "'i7' is no loop that lanes could run along"},
-      {"reduce max", "reduce sub", "line 9: nothing is combined by sub"},
+      {"reduce max", "reduce sub", "nothing is combined by sub", 9},
       {"out0: f32[24]", "out1: f32[24]", "'out1' should be out0"},
       {"  }\n}\n", "  }\n", "expected"},
   };
-  for (const auto& c : cases)
-    EXPECT_NE(refusal(replaced(kSoftmax, c.from, c.to)).find(c.reason), std::string::npos)
-        << c.from << " -> " << c.to << ": " << refusal(replaced(kSoftmax, c.from, c.to));
+  for (const auto& c : cases) {
+    const std::string told = refusal(replaced(kSoftmax, c.from, c.to));
+    EXPECT_NE(told.find(c.reason), std::string::npos) << c.from << " -> " << c.to << ": " << told;
+    const std::string place = c.line > 0 ? "line " + std::to_string(c.line) + ", column " : "";
+    EXPECT_NE(told.find(place), std::string::npos) << told;
+  }
 }
 
 // Any prefix, and any byte changed, is a graph or an Error: nothing else happens.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "korch/base/text_cursor.h"
 #include "korch/ir/attr_fields.h"
 #include "korch/ir/text.h"
 
@@ -57,17 +58,16 @@ void store_element(HostTensor& tensor, int64_t i, const std::string& text) {
   }
 }
 
-class Parser {
+class Parser : TextCursor {
  public:
   Parser(std::string_view text, const std::map<std::string, HostTensor>& constants)
-      : text_(text), constants_(constants) {}
+      : TextCursor(text), constants_(constants) {}
 
   Graph parse() {
     expect("graph");
     expect("{");
     while (!accept("}")) statement();
-    skip_space();
-    if (at_ != text_.size()) fail("text after the graph");
+    if (!at_end()) fail("text after the graph");
     graph_.set_outputs(outputs_, output_names_);
     return std::move(graph_);
   }
@@ -78,41 +78,6 @@ class Parser {
     std::string kind;  // "value", "splat" or "hash"
     std::vector<std::string> elements;
   };
-
-  [[noreturn]] void fail(const std::string& what) const {
-    size_t line = 1, column = 1;
-    for (size_t i = 0; i < at_ && i < text_.size(); ++i) {
-      ++column;
-      if (text_[i] == '\n') {
-        ++line;
-        column = 1;
-      }
-    }
-    throw Error(ErrorKind::invalid, fmt::format("line {}, column {}: {}", line, column, what));
-  }
-
-  void skip_space() {
-    while (at_ < text_.size()) {
-      if (std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
-        ++at_;
-      } else if (text_.compare(at_, 2, "//") == 0) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else {
-        return;
-      }
-    }
-  }
-
-  bool accept(std::string_view token) {
-    skip_space();
-    if (text_.compare(at_, token.size(), token) != 0) return false;
-    at_ += token.size();
-    return true;
-  }
-
-  void expect(std::string_view token) {
-    if (!accept(token)) fail(fmt::format("expected '{}'", token));
-  }
 
   static bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_./-+", c);
@@ -373,9 +338,7 @@ class Parser {
     }
   }
 
-  std::string_view text_;
   const std::map<std::string, HostTensor>& constants_;
-  size_t at_ = 0;
   size_t statement_at_ = 0;
   Graph graph_;
   std::unordered_map<std::string, ValueId> by_name_;

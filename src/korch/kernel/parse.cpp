@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "korch/base/text_cursor.h"
 #include "korch/kernel/tile_graph.h"
 
 namespace korch::tile {
@@ -16,9 +17,9 @@ namespace {
 constexpr int64_t kMaxNumber = int64_t{1} << 40;
 constexpr int kMaxDepth = 200;  // of an index expression
 
-class Parser {
+class Parser : TextCursor {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : TextCursor(text) {}
 
   TileGraph parse() {
     expect("kernel");
@@ -31,8 +32,7 @@ class Parser {
       else
         buffer();
     }
-    skip_space();
-    if (at_ != text_.size()) fail("text after the kernel");
+    if (!at_end()) fail("text after the kernel");
     if (const std::string fault = structural_fault(graph_); !fault.empty())
       throw Error(ErrorKind::invalid, fault);
     return std::move(graph_);
@@ -40,26 +40,6 @@ class Parser {
 
  private:
   // --- tokens
-
-  [[noreturn]] void fail(const std::string& what) const {
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(at_), '\n');
-    throw Error(ErrorKind::invalid, fmt::format("line {}: {}", line, what));
-  }
-
-  void skip_space() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
-  }
-
-  bool accept(std::string_view token) {
-    skip_space();
-    if (text_.compare(at_, token.size(), token) != 0) return false;
-    at_ += token.size();
-    return true;
-  }
-
-  void expect(std::string_view token) {
-    if (!accept(token)) fail(fmt::format("expected '{}'", token));
-  }
 
   static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -512,8 +492,6 @@ class Parser {
     return result;
   }
 
-  std::string_view text_;
-  size_t at_ = 0;
   TileGraph graph_;
   std::map<std::string, int> buffers_;
   std::map<std::string, int64_t> extents_;  // of the variables in scope
