@@ -17,7 +17,7 @@
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
-#include "korch/codegen/passes/passes.h"
+#include "korch/driver/dumps.h"
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
 #include "korch/fission/fission.h"
@@ -48,6 +48,7 @@ class Compilation {
   Compilation(const std::string& name, const CompileOptions& options)
       : name_(name),
         options_(options),
+        dumps_(options.dump_dir, files_),
         deadline_(options.budget_s > 0 ? Deadline(options.budget_s) : Deadline()) {
     if (options_.strategy == Strategy::random) options_.measure = false;
   }
@@ -124,7 +125,7 @@ class Compilation {
   bool pass(const StageRow& stage) {
     timed(stage.name, [&] { (this->*stage.run)(); });
     if (stage.verify != nullptr) (this->*stage.verify)();
-    if (stage.dump_file != nullptr) dump(stage.dump_file, [&] { return (this->*stage.dump)(); });
+    if (stage.dump_file != nullptr) dumps_.write(stage.dump_file, [&] { return (this->*stage.dump)(); });
     return options_.stop_after != stage.name;
   }
 
@@ -182,7 +183,7 @@ class Compilation {
 
   void plan() {
     now_->built = make_plan();
-    dump_kernels(now_->built);
+    dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();
     result_.measured += now_->bank->measured_now();
@@ -241,46 +242,8 @@ class Compilation {
       for (const std::string& file : Database::files(options_.database_path))
         files_.writes("the kernel database", file);
     }
-    if (options_.dump_dir.empty()) return;
-    for (const StageRow& stage : kStages) {
-      if (stage.dump_file == nullptr) continue;
-      const std::string path = options_.dump_dir + "/" + stage.dump_file;
-      output_target(path);
-      files_.writes(std::string("the dump ") + stage.dump_file, path);
-    }
-  }
-
-  template <typename F>
-  void dump(const std::string& file, F&& text) {
-    if (options_.dump_dir.empty()) return;
-    make_directories(options_.dump_dir);
-    const std::string path = options_.dump_dir + "/" + file;
-    files_.writes("the dump " + file, path);
-    write_file(path, text());
-  }
-
-  void dump_kernels(const BuiltPlan& built) {
-    if (options_.dump_dir.empty()) return;
-    for (size_t i = 0; i < built.plan.kernels.size(); ++i) {
-      if (built.plan.kernels[i].source.empty()) continue;
-      dump(fmt::format("kernel-{:03}.cpp", i), [&] {
-        return fmt::format("// {}\n{}", compile_command(target_.isa), built.plan.kernels[i].source);
-      });
-      std::optional<tile::TileGraph> tiles = tile_graph_of(built.columns[i]);
-      if (!tiles) continue;
-      dump(fmt::format("kernel-{:03}.tile", i), [&] { return tile::print(*tiles); });
-      tile::lower_for_cpu(*tiles, target_);
-      dump(fmt::format("kernel-{:03}.lowered.tile", i), [&] { return tile::print(*tiles); });
-    }
-  }
-
-  // Nothing where the column's family describes its kernels by none.
-  std::optional<tile::TileGraph> tile_graph_of(int column) const {
-    const KernelRequest request = kernel_request(graph(), now_->columns, column);
-    if (request.candidate == nullptr)
-      return reorder_tile_graph(request.reorder_type, request.reorder_from, request.reorder_to, target_);
-    Result<tile::TileGraph> built = tile_graph(graph(), *request.candidate, *request.implementation, target_);
-    return built ? std::optional(std::move(built.value())) : std::nullopt;
+    for (const StageRow& stage : kStages)
+      if (stage.dump_file != nullptr) dumps_.reserve(stage.dump_file);
   }
 
   void add_alternatives() {
@@ -486,27 +449,6 @@ class Compilation {
     return ErrorKind::unsupported;
   }
 
-  // Which primitives no kernel computes.
-  static std::string missing_kernels(const Graph& graph, const Columns& columns,
-                                     const std::map<RefusalReason, std::string>& refusal_examples) {
-    std::vector<bool> covered(graph.value_count(), false);
-    for (const Column& column : columns.problem.columns)
-      if (column.cost_us < std::numeric_limits<double>::infinity())
-        for (int value : column.covers) covered[value] = true;
-    constexpr int kShown = 10;
-    int missing = 0;
-    std::string text;
-    for (NodeId id : graph.topological_order()) {
-      if (info(graph.node(id).op).category == Category::constant || covered[graph.node(id).outputs[0]])
-        continue;
-      if (++missing <= kShown) text += "\n  no kernel computes " + print(graph, id);
-    }
-    if (missing > kShown) text += fmt::format("\n  and {} more", missing - kShown);
-    for (const auto& [reason, detail] : refusal_examples)
-      text += fmt::format("\n  {}, for example: {}", name(reason), detail);
-    return text.empty() ? "the program is infeasible" : text;
-  }
-
   // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers
   // of this very plan, code and weights included, is not done again. A draft that is at fault is not kept.
   std::optional<Fault> package(BuiltPlan& built) {
@@ -585,6 +527,7 @@ class Compilation {
   const std::string name_;  // of the network's file
   CompileOptions options_;
   FileRoles files_;
+  const Dumps dumps_;
   const Deadline deadline_;  // of the whole, where there is a budget
   std::function<Graph()> import_;
   std::string output_;

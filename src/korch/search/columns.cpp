@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "korch/ir/text.h"
+
 namespace korch {
 namespace {
 
@@ -294,6 +296,26 @@ std::string describe(const Graph& graph, const Columns& columns) {
                         column.measured ? fmt::format(", cost {:.3f} us", column.cost_us) : "");
   }
   return text;
+}
+
+std::string missing_kernels(const Graph& graph, const Columns& columns,
+                            const std::map<RefusalReason, std::string>& refusal_examples) {
+  std::vector<bool> covered(graph.value_count(), false);
+  for (const Column& column : columns.problem.columns)
+    if (column.cost_us < std::numeric_limits<double>::infinity())
+      for (int value : column.covers) covered[value] = true;
+  constexpr int kShown = 10;
+  int missing = 0;
+  std::string text;
+  for (NodeId id : graph.topological_order()) {
+    if (info(graph.node(id).op).category == Category::constant || covered[graph.node(id).outputs[0]])
+      continue;
+    if (++missing <= kShown) text += "\n  no kernel computes " + print(graph, id);
+  }
+  if (missing > kShown) text += fmt::format("\n  and {} more", missing - kShown);
+  for (const auto& [reason, detail] : refusal_examples)
+    text += fmt::format("\n  {}, for example: {}", name(reason), detail);
+  return text.empty() ? "the program is infeasible" : text;
 }
 
 }  // namespace korch

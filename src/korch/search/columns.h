@@ -55,6 +55,10 @@ struct ColumnOptions {
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
                       const Peaks& peaks, const ColumnOptions& options = {});
 
+// Why there is no plan: which primitives no kernel computes, and an example of each reason.
+std::string missing_kernels(const Graph& graph, const Columns& columns,
+                            const std::map<RefusalReason, std::string>& refusal_examples);
+
 // Whether a Reshape from one shape to the other leaves every element where it is. False when unsure (an
 // extent is zero, the shapes have no common factors in order, a layout is blocked).
 bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape,

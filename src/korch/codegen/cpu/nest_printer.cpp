@@ -273,23 +273,32 @@ void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& posi
                               type_name(DType::bool_, lanes), valid_lanes, combined));
 }
 
+// The loops over what is reduced, but the one that counts lanes, in a scope of their own.
+NestPrinter::ReducedLoops NestPrinter::open_reduced(const std::vector<int>& roots) {
+  ReducedLoops loops{bound_, open_};
+  emitter_.open("");
+  ++open_;
+  for (const LoopVariable& variable : nest_.reduced) {
+    if (variable.name == nest_.schedule.variable) continue;
+    open_loop(variable);
+    emitter_.hoist(roots, bound_);
+  }
+  return loops;
+}
+
+void NestPrinter::close_reduced(const ReducedLoops& loops) {
+  for (; open_ > loops.open; --open_) emitter_.close();
+  bound_ = loops.bound;
+}
+
 void NestPrinter::print_scalar_reduce() {
   const std::vector<int> roots = nest_.roots();
   const DType type = graph_.pool[roots[0]].type;
   const std::string accumulator =
       emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
-  emitter_.open("");
-  const std::set<std::string> outer = bound_;
-  int opened = 1;
-  for (const LoopVariable& variable : nest_.reduced) {
-    open_loop(variable);
-    --open_;
-    ++opened;
-    emitter_.hoist(roots, bound_);
-  }
+  const ReducedLoops loops = open_reduced(roots);
   accumulate(nest_.stores, nest_.position, accumulator, "");
-  for (; opened > 0; --opened) emitter_.close();
-  bound_ = outer;
+  close_reduced(loops);
   store(nest_.stores[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
 }
 
@@ -302,16 +311,7 @@ void NestPrinter::print_horizontal() {
   std::vector<std::string> accumulators;
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes_, false));
-  emitter_.open("");
-  const std::set<std::string> outer = bound_;
-  int opened = 1;
-  for (const LoopVariable& variable : nest_.reduced) {
-    if (variable.name == v.name) continue;
-    open_loop(variable);
-    --open_;
-    ++opened;
-    emitter_.hoist(roots, bound_);
-  }
+  const ReducedLoops loops = open_reduced(roots);
   for (const Segment& segment : nest_.segments) {
     emitter_.open("");
     emitter_.hoist(roots_of(segment.stores), bound_);
@@ -349,8 +349,7 @@ void NestPrinter::print_horizontal() {
     }
     emitter_.close();
   }
-  for (; opened > 0; --opened) emitter_.close();
-  bound_ = outer;
+  close_reduced(loops);
   for (int u = 1; u < unroll; ++u)
     emitter_.line(
         fmt::format("{0} = {1};", accumulators[0],
@@ -396,15 +395,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
   if (!single) emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
-  emitter_.open("");
-  const std::set<std::string> outer = bound_;
-  int opened = 1;
-  for (const LoopVariable& variable : nest_.reduced) {
-    open_loop(variable);
-    --open_;
-    ++opened;
-    emitter_.hoist(roots, bound_);
-  }
+  const ReducedLoops loops = open_reduced(roots);
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {
@@ -415,8 +406,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
     emitter_.set_lanes("", 1, "");
     emitter_.close();
   }
-  for (; opened > 0; --opened) emitter_.close();
-  bound_ = outer;
+  close_reduced(loops);
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {

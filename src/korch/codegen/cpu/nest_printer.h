@@ -35,6 +35,13 @@ class NestPrinter {
                   const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);
 
+  struct ReducedLoops {
+    std::set<std::string> bound;  // before them
+    int open;
+  };
+  ReducedLoops open_reduced(const std::vector<int>& roots);
+  void close_reduced(const ReducedLoops& loops);
+
   void open_loop(const LoopVariable& variable);
   void close_all();
   const LoopVariable& loop(const std::string& name) const;
