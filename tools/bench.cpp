@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
+#include "korch/base/json.h"
 #include "korch/profile/database.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"

@@ -3,10 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "korch/base/json.h"
 #include "korch/tensor/shape.h"
 
 namespace korch {

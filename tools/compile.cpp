@@ -3,12 +3,12 @@
 
 #include <charconv>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
+#include "korch/base/json.h"
 #include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
 #include "korch/driver/progress.h"

@@ -3,10 +3,10 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "korch/base/files.h"
+#include "korch/base/json.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
+#include "korch/base/json.h"
 #include "korch/inspect/bench.h"
 #include "korch/package/executable.h"
 #include "korch/package/sources.h"

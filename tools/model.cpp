@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
+#include "korch/base/json.h"
 #include "korch/inspect/saved_inputs.h"
 #include "korch/onnx/models.h"
 #include "korch/tensor/npy.h"

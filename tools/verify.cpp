@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 #include "korch/onnx/import.h"
 #include "verbs.h"
 

@@ -11,13 +11,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
+#include "korch/base/json.h"
 #include "korch/driver/pipeline.h"
 #include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"

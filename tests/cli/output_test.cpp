@@ -1,7 +1,7 @@
 // What verbs write and print for people: saved inputs, latency and throughput, what differs.
-#include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "korch/base/json.h"
 #include "korch/tensor/npy.h"
 
 namespace korch {

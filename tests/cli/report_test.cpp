@@ -1,9 +1,9 @@
 // What the program tells: progress on a terminal, JSON of every verb, the plan and its alternatives.
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
 #include "cli.h"
+#include "korch/base/json.h"
 
 namespace korch {
 namespace {

@@ -9,9 +9,9 @@
 
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 #include "motifs.h"
 
 namespace korch::fuzz {

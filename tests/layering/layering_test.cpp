@@ -47,6 +47,22 @@ TEST(Layering, RulesAreStrict) {
   EXPECT_NE(complaint(floors, "ir", "attic"), "");
 }
 
+// Its serializer of integers must be one in the whole program.
+TEST(Layering, TheJsonLibraryIsIncludedThroughBase) {
+  const fs::path owner = kSource / "src/korch/base/json.h";
+  int files = 0;
+  for (const char* folder : {"src", "tools", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(kSource / folder)) {
+      const std::string extension = entry.path().extension();
+      if ((extension != ".h" && extension != ".cpp") || entry.path() == owner) continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);)
+        EXPECT_FALSE(line.starts_with("#include <nlohmann/")) << entry.path();
+      ++files;
+    }
+  EXPECT_GT(files, 100);
+}
+
 TEST(Layering, IncludesGoDown) {
   const std::map<std::string, int> floors = read_floors();
   ASSERT_GE(floors.size(), 10u);

@@ -1,10 +1,10 @@
 // The report of a plan: its list of fields is whole, and it comes back as it was written.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {

@@ -1,8 +1,7 @@
 // The data that the page holds: what it shows is right when this is right and the browser test passes.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "korch/base/json.h"
 #include "korch/plan/plan_json.h"
 #include "made_plan.h"
 

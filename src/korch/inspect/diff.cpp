@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {

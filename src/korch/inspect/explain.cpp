@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {

@@ -1,9 +1,9 @@
 #include "korch/package/sources.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "korch/base/deflate.h"
+#include "korch/base/json.h"
 #include "korch/package/elf_file.h"
 #include "korch/package/executable.h"
 #include "korch/package/seal.h"

@@ -1,9 +1,9 @@
 #include "korch/plan/plan_json.h"
 
-#include <nlohmann/json.hpp>
 #include <type_traits>
 
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 
 namespace korch {
 namespace {

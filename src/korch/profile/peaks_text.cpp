@@ -1,7 +1,8 @@
 #include "korch/profile/peaks_text.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "korch/base/json.h"
 
 namespace korch {
 namespace {

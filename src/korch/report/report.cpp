@@ -1,11 +1,11 @@
 #include "korch/report/report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "korch/base/deflate.h"
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 #include "korch/report/embedded.h"
 
 namespace korch {

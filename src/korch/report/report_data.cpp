@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 #include "korch/ir/op.h"
 #include "korch/report/report.h"
 

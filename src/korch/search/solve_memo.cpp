@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "korch/base/json.h"
 
 namespace korch {
 namespace {

@@ -1,8 +1,7 @@
 #include "kernel_list.h"
 
-#include <nlohmann/json.hpp>
-
 #include "korch/base/files.h"
+#include "korch/base/json.h"
 #include "korch/ir/text.h"
 
 namespace korch::testing {
