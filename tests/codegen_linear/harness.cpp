@@ -14,10 +14,14 @@
 #include "korch/interp/interpreter.h"
 #include "korch/runtime/abi.h"
 #include "korch/runtime/library.h"
+#include "tile_graph_check.h"
 
 namespace korch::testing {
 
 namespace {
+
+constexpr double kOneByOne = 20;  // longer sums, where a tile graph's interpreter adds one term to the next
+constexpr int64_t kInterpretedElements = 2000;  // of larger results the compiled code alone is compared
 
 using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
 
@@ -174,6 +178,9 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
     compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i],
                         buffers[first_output + i]->data()),
             reference.outputs[i], options.tolerance * reference.scales[i], what);
+  if (element_count(graph.value(candidate.outputs[0]).type.shape) <= kInterpretedElements)
+    check_tile_graph(graph, candidate, implementation, target, reference.inputs, reference.outputs,
+                     kOneByOne * options.tolerance, what);
   return true;
 }
 

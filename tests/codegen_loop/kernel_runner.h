@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "expect_close.h"
 #include "korch/codegen/implementation.h"
 
 namespace korch::testing {
@@ -32,10 +33,6 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
 
 // Uniform in [-scale, scale]; integers in [0, scale), bools 0 or 1.
 HostTensor random_tensor(const TensorType& type, uint64_t seed, double scale = 2);
-
-// Both NaN, both the same infinity, equal, or within tolerance * (1 + |expected|).
-void expect_close(const HostTensor& actual, const HostTensor& expected, double tolerance,
-                  const std::string& what);
 
 struct CheckOptions {
   double tolerance = 3e-6;

@@ -49,9 +49,10 @@ TEST(Passes, VectorizeTakesTheVariableWithTheCheapestAccesses) {
       out0[i0 * 20 + i1] <- %0
     }
 )";
-  expect_pass(kernel(buffers, "    map i0 in 4, i1 in 20 " + body),
-              [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
-              kernel(buffers, "    map i0 in 4, i1 in 20 lanes 16 along i1 " + body));
+  expect_pass(
+      kernel(buffers, "    map i0 in 4, i1 in 20 " + body),
+      [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
+      kernel(buffers, "    map i0 in 4, i1 in 20 lanes 16 along i1 " + body));
 }
 
 TEST(Passes, VectorizeTurnsBlocksWhereLoadsAndStoresRunAcross) {
@@ -61,9 +62,10 @@ TEST(Passes, VectorizeTurnsBlocksWhereLoadsAndStoresRunAcross) {
       out0[i0 * 20 + i1] <- %0
     }
 )";
-  expect_pass(kernel(buffers, "    map i0 in 32, i1 in 20 " + body),
-              [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
-              kernel(buffers, "    map i0 in 32, i1 in 20 lanes 16 along i1 transposed with i0 " + body));
+  expect_pass(
+      kernel(buffers, "    map i0 in 32, i1 in 20 " + body),
+      [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
+      kernel(buffers, "    map i0 in 32, i1 in 20 lanes 16 along i1 transposed with i0 " + body));
 }
 
 TEST(Passes, SegmentCutsWhereAConditionChanges) {
@@ -74,7 +76,8 @@ TEST(Passes, SegmentCutsWhereAConditionChanges) {
       %2 = %0 if 1 <= i0 <= 7 else %1
       out0[i0] <- %2
 )";
-  expect_pass(kernel(buffers, whole + "    }\n"), tile::segment, kernel(buffers, whole + R"(      segment 0..1 {
+  expect_pass(kernel(buffers, whole + "    }\n"), tile::segment,
+              kernel(buffers, whole + R"(      segment 0..1 {
         out0[0] <- %1
       }
       segment 1..8 {

@@ -4,7 +4,8 @@
 
 #include <cstring>
 
-#include "kernel_runner.h"
+#include "expect_close.h"
+#include "korch/codegen/packing.h"
 #include "korch/codegen/passes/passes.h"
 #include "korch/kernel/interpret.h"
 #include "korch/kernel/region.h"
@@ -20,6 +21,14 @@ HostTensor laid_out(const HostTensor& tensor, const Layout& layout) {
     std::memcpy(static_cast<char*>(result.mutable_raw()) + at * size,
                 static_cast<const char*>(tensor.raw()) + i * size, size);
   });
+  return result;
+}
+
+HostTensor packed(const HostTensor& constant, const Packing& packing) {
+  const std::string bytes = pack(constant, packing);
+  HostTensor result(
+      TensorType{constant.dtype(), {static_cast<int64_t>(bytes.size() / size_bytes(constant.dtype()))}});
+  std::memcpy(result.mutable_raw(), bytes.data(), bytes.size());
   return result;
 }
 
@@ -55,7 +64,8 @@ void check_tile_graph(const Graph& graph, const Candidate& candidate, const Impl
   std::vector<HostTensor> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back(laid_out(inputs[i], implementation.input_layouts[i]));
-  for (ValueId constant : candidate.constants) arguments.push_back(*graph.constant(constant));
+  for (ValueId constant : candidate.constants)
+    arguments.push_back(packed(*graph.constant(constant), tiles.buffers[arguments.size()].packing));
   const auto expect_same = [&](tile::Arithmetic arithmetic, double allowed, const std::string& when) {
     const std::vector<HostTensor> outputs = tile::interpret(tiles, arguments, arithmetic);
     for (size_t i = 0; i < outputs.size(); ++i)

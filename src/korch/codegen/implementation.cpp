@@ -32,11 +32,11 @@ const std::vector<Family>& families() {
   static const std::vector<Family> table = {
       {{"loop"}, list_loop, build_loop},
       {{"opaque"}, list_opaque, generate_opaque},
-      {{"conv_direct", "conv_pixels"}, list_conv_direct, generate_conv_direct},
+      {{"conv_direct", "conv_pixels"}, list_conv_direct, build_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
       {{"winograd_part"}, list_winograd_part, generate_winograd_part},
       {{"depthwise"}, list_depthwise, generate_depthwise},
-      {{"matmul"}, list_matmul, generate_matmul},
+      {{"matmul"}, list_matmul, build_matmul},
       {{"attention"}, list_attention, generate_attention},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
       {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},

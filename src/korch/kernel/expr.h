@@ -27,6 +27,7 @@ enum class ExprKind {
 struct LoopVariable {
   std::string name;
   int64_t extent = 1;
+  bool operator==(const LoopVariable&) const = default;
 };
 
 struct Expr {

@@ -124,16 +124,22 @@ struct IndexCode {
 // The bodies of one nest, ready to run.
 class Body {
  public:
-  Body(const TileGraph& graph, const std::vector<Store>& stores, const Index& position,
+  Body(const TileGraph& graph, const std::vector<Store>& stores, const Nest& nest,
        std::map<std::string, int>& slots, const Math& math, std::vector<Memory>& memory)
-      : graph_(graph), math_(math), memory_(memory), slots_(slots), stores_(stores) {
+      : graph_(graph),
+        math_(math),
+        memory_(memory),
+        slots_(slots),
+        stores_(stores),
+        anew_(nest.anew.bounds()) {
     for (int id : graph.pool.reachable(roots_of(stores))) add(id);
     for (int id : graph.pool.unconditional(roots_of(stores))) unconditional_.push_back(numbers_.at(id));
     for (const Store& store : stores) {
       roots_.push_back(numbers_.at(store.value));
       offsets_.push_back(code(store.offset));
     }
-    position_ = code(position);
+    position_ = code(nest.position);
+    for (const Bound& bound : anew_) anew_bounds_.push_back(code(bound.index));
     values_.resize(nodes_.size());
     stamps_.resize(nodes_.size(), 0);
   }
@@ -153,6 +159,11 @@ class Body {
     return index(offsets_[store]);
   }
   int64_t position() { return index(position_); }
+  bool begins_anew(const std::vector<int64_t>& variables) {
+    variables_ = variables;
+    return hold(anew_, anew_bounds_);
+  }
+  Scalar stored(size_t store) { return load(stores_[store].buffer, index(offsets_[store])); }
   const std::vector<Store>& stores() const { return stores_; }
 
  private:
@@ -248,7 +259,7 @@ class Body {
                           static_cast<int>(node.args.size()));
       }
       case ExprKind::guard:
-        return value(node.args[holds(node) ? 0 : 1]);
+        return value(node.args[hold(e.condition.bounds(), node.bounds) ? 0 : 1]);
       case ExprKind::fold:
         return fold(node);
       case ExprKind::checked: {
@@ -264,10 +275,9 @@ class Body {
     return {};
   }
 
-  bool holds(const Node& node) {
-    const std::vector<Bound>& bounds = node.expr->condition.bounds();
+  bool hold(const std::vector<Bound>& bounds, const std::vector<IndexCode>& codes) {
     for (size_t i = 0; i < bounds.size(); ++i) {
-      const int64_t at = index(node.bounds[i]);
+      const int64_t at = index(codes[i]);
       if (at < bounds[i].low || at > bounds[i].high) return false;
     }
     return true;
@@ -301,6 +311,8 @@ class Body {
   std::vector<Memory>& memory_;
   std::map<std::string, int>& slots_;
   std::vector<Store> stores_;
+  std::vector<Bound> anew_;
+  std::vector<IndexCode> anew_bounds_;
   std::map<int, int> numbers_;  // of the pool's nodes, here
   std::vector<Node> nodes_;
   std::vector<int> unconditional_, roots_;
@@ -318,6 +330,8 @@ class NestRunner {
              std::vector<Memory>& memory)
       : graph_(graph), phase_(phase), nest_(nest), math_(math), memory_(memory) {
     for (const GridVariable& grid : phase.grid) grid_slots_.push_back(slot(grid.variable.name));
+    for (const GridVariable& grid : phase.grid) block_slots_.push_back(slot(grid.block()));
+    for (const OuterLoop& loop : nest.around) around_slots_.push_back(slot(loop.variable.name));
     for (const LoopVariable& loop : nest.loops) loop_slots_.push_back(slot(loop.name));
     for (const LoopVariable& loop : nest.reduced) reduced_slots_.push_back(slot(loop.name));
     if (nest.segments.empty()) bodies_.push_back({0, INT64_MAX, make(nest.stores)});
@@ -328,19 +342,22 @@ class NestRunner {
     if (!nest.segments.empty()) vector_slot_ = slots_.at(nest.schedule.variable);
   }
 
-  void run(int64_t slice) {
+  // `around`: the values of the loops around it.
+  void run(int64_t slice, const std::vector<int64_t>& around) {
     if (nest_.first_slice_only && slice != 0) return;
     std::vector<IndexRange> ranges;
     for (const LoopVariable& loop : nest_.loops) ranges.push_back({0, loop.extent - 1});
     for (size_t i = phase_.grid.size(); i-- > 0;) {
       const GridVariable& grid = phase_.grid[i];
-      const int64_t first = slice % grid.count() * grid.chunk;
+      const int64_t block = slice % grid.count(), first = block * grid.chunk;
       slice /= grid.count();
       variables_[grid_slots_[i]] = first;
+      variables_[block_slots_[i]] = block;
       for (size_t j = 0; j < nest_.loops.size(); ++j)
         if (grid.chunk > 1 && nest_.loops[j].name == grid.variable.name)
           ranges[j] = {first, std::min(first + grid.chunk, grid.variable.extent) - 1};
     }
+    for (size_t i = 0; i < around.size(); ++i) variables_[around_slots_[i]] = around[i];
     over(loop_slots_, ranges, 0, [&] { nest_.kind == NestKind::map ? map_point() : reduce_point(); });
   }
 
@@ -354,7 +371,7 @@ class NestRunner {
     return slots_.emplace(name, static_cast<int>(slots_.size())).first->second;
   }
   std::unique_ptr<Body> make(const std::vector<Store>& stores) {
-    return std::make_unique<Body>(graph_, stores, nest_.position, slots_, math_, memory_);
+    return std::make_unique<Body>(graph_, stores, nest_, slots_, math_, memory_);
   }
 
   void over(const std::vector<int>& slots, const std::vector<IndexRange>& ranges, size_t depth,
@@ -395,7 +412,8 @@ class NestRunner {
     for (const LoopVariable& loop : nest_.reduced) ranges.push_back({0, loop.extent - 1});
     Scalar sum;
     int64_t best = -1;
-    bool first = true;
+    bool first = whole_->begins_anew(variables_);
+    if (!first) sum = whole_->stored(0);
     over(reduced_slots_, ranges, 0, [&] {
       Body& here = body();
       here.evaluate(variables_, values_);
@@ -434,12 +452,64 @@ class NestRunner {
   const Math& math_;
   std::vector<Memory>& memory_;
   std::map<std::string, int> slots_;
-  std::vector<int> grid_slots_, loop_slots_, reduced_slots_;
+  std::vector<int> grid_slots_, block_slots_, around_slots_, loop_slots_, reduced_slots_;
   int vector_slot_ = -1;
   std::vector<Part> bodies_;     // by segment
   std::unique_ptr<Body> whole_;  // tells where a reduction's result goes
   std::vector<int64_t> variables_;
   std::vector<Scalar> values_;
+};
+
+// The nests of a phase, in the loops that they share.
+class PhaseRunner {
+ public:
+  PhaseRunner(const TileGraph& graph, const Phase& phase, const Math& math, std::vector<Memory>& memory)
+      : phase_(phase) {
+    for (const Nest& nest : phase.nests)
+      nests_.push_back(std::make_unique<NestRunner>(graph, phase, nest, math, memory));
+  }
+
+  void run(int64_t slice) { run(slice, 0, nests_.size()); }
+
+ private:
+  // Nests begin .. end - 1, which are in the loops that `around_` gives the values of.
+  void run(int64_t slice, size_t begin, size_t end) {
+    const size_t depth = around_.size();
+    while (begin < end) {
+      if (phase_.nests[begin].around.size() == depth) {
+        nests_[begin++]->run(slice, around_);
+        continue;
+      }
+      const OuterLoop& loop = phase_.nests[begin].around[depth];
+      size_t next = begin + 1;
+      while (next < end && phase_.nests[next].around.size() > depth &&
+             phase_.nests[next].around[depth] == loop)
+        ++next;
+      const IndexRange range = values(loop, slice);
+      for (int64_t at = range.low; at <= range.high; ++at) {
+        around_.push_back(at);
+        run(slice, begin, next);
+        around_.pop_back();
+      }
+      begin = next;
+    }
+  }
+
+  IndexRange values(const OuterLoop& loop, int64_t slice) const {
+    IndexRange range{loop.low, loop.high - 1};
+    for (size_t i = phase_.grid.size(); i-- > 0;) {
+      const GridVariable& grid = phase_.grid[i];
+      const int64_t first = slice % grid.count() * grid.chunk;
+      slice /= grid.count();
+      if (grid.variable.name == loop.variable.name)
+        range = {std::max(range.low, first), std::min(range.high, first + grid.chunk - 1)};
+    }
+    return range;
+  }
+
+  const Phase& phase_;
+  std::vector<std::unique_ptr<NestRunner>> nests_;
+  std::vector<int64_t> around_;
 };
 
 }  // namespace
@@ -459,14 +529,12 @@ std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<Host
     for (int64_t at = 0; at < buffer.elements; ++at) memory[i].values[at] = math.load(arguments[i], at);
   }
   for (const Phase& phase : graph.phases) {
-    std::vector<std::unique_ptr<NestRunner>> nests;
-    for (const Nest& nest : phase.nests)
-      nests.push_back(std::make_unique<NestRunner>(graph, phase, nest, math, memory));
+    PhaseRunner runner(graph, phase, math, memory);
     for (int64_t slice = 0; slice < phase.slices(); ++slice) {
       for (size_t i = 0; i < graph.buffers.size(); ++i)
         if (graph.buffers[i].role == BufferRole::scratch)
           memory[i].written.assign(memory[i].written.size(), false);
-      for (const auto& nest : nests) nest->run(slice);
+      runner.run(slice);
     }
   }
   std::vector<HostTensor> outputs;

@@ -138,10 +138,23 @@ class Parser : TextCursor {
       expect("at");
       buffer.offset_bytes = natural();
     }
+    if (buffer.role == BufferRole::constant && accept_word("packed")) buffer.packing = packing();
+    buffer.streamed = buffer.role == BufferRole::output && accept_word("streamed");
     graph_.buffers.push_back(buffer);
     const int number = static_cast<int>(graph_.buffers.size()) - 1;
     if (graph_.name(number) != text) fail(fmt::format("'{}' should be {}", text, graph_.name(number)));
     buffers_[text] = number;
+  }
+
+  Packing packing() {
+    Packing packing;
+    packing.kind = word();
+    expect("(");
+    while (!accept(")")) {
+      if (!packing.params.empty()) expect(",");
+      packing.params.push_back(bounded());
+    }
+    return packing;
   }
 
   int buffer_name() {
@@ -181,26 +194,68 @@ class Parser : TextCursor {
   void phase() {
     Phase phase;
     extents_.clear();
+    ranges_.clear();
     while (!accept("{")) {
       if (!phase.grid.empty()) expect(",");
       GridVariable grid;
       grid.variable = variable();
       declare(grid.variable);
       if (accept_word("by")) grid.chunk = positive();
+      if (grid.chunk > 1) declare({grid.block(), grid.count()});
       phase.grid.push_back(grid);
     }
-    const std::map<std::string, int64_t> grid = extents_;
-    while (!accept("}")) {
-      extents_ = grid;
-      phase.nests.push_back(nest(phase));
-    }
+    around_.clear();
+    nests(phase);
     graph_.phases.push_back(std::move(phase));
+  }
+
+  // Up to the closing brace, with the loops in `around_` open.
+  void nests(Phase& phase) {
+    if (around_.size() > kMaxDepth) fail("loops nested too deeply");
+    while (!accept("}")) {
+      const auto outside = std::pair{extents_, ranges_};
+      if (accept_word("for")) {
+        around_.push_back(outer_loop(phase));
+        const OuterLoop& loop = around_.back();
+        ranges_[loop.variable.name] = Index::variable(loop.variable.name, loop.low, loop.high - 1);
+        expect("{");
+        nests(phase);
+        around_.pop_back();
+      } else {
+        phase.nests.push_back(nest(phase));
+      }
+      std::tie(extents_, ranges_) = outside;
+    }
+  }
+
+  // for NAME in EXTENT, for NAME in LOW..HIGH of EXTENT
+  OuterLoop outer_loop(const Phase& phase) {
+    OuterLoop loop;
+    loop.variable.name = word();
+    expect("in");
+    loop.high = loop.variable.extent = natural();
+    if (accept("..")) {
+      loop.low = loop.high;
+      loop.high = positive();
+      expect("of");
+      loop.variable.extent = positive();
+    }
+    if (loop.low >= loop.high || loop.high > loop.variable.extent) fail("a loop outside of its variable");
+    const GridVariable* grid = phase.grid_variable(loop.variable.name);
+    if (grid == nullptr)
+      declare(loop.variable);
+    else if (grid->variable.extent != loop.variable.extent)
+      fail(fmt::format("'{}' has another extent in the grid", loop.variable.name));
+    return loop;
   }
 
   // --- nests
 
   static bool begins_option(const std::string& text) {
-    return text == "over" || text == "folding" || text == "at" || text == "lanes" || text == "transposed";
+    for (const char* option :
+         {"over", "folding", "at", "anew", "lanes", "transposed", "registers", "prefetch"})
+      if (text == option) return true;
+    return false;
   }
 
   std::string peek() {
@@ -214,7 +269,9 @@ class Parser : TextCursor {
 
   Nest nest(const Phase& phase) {
     Nest nest;
+    nest.around = around_;
     nest.first_slice_only = accept_word("once");
+    nest.kept = !nest.first_slice_only && accept_word("kept");
     if (accept_word("reduce"))
       nest.kind = NestKind::reduce;
     else if (accept_word("arg_reduce"))
@@ -233,9 +290,14 @@ class Parser : TextCursor {
       nest.position = index();
       nest.select_last = accept_word("last");
     }
+    nodes_.clear();
+    if (accept_word("anew")) {
+      if (nest.kind != NestKind::reduce) fail("only reduce goes on from what is stored");
+      expect("if");
+      nest.anew = condition();
+    }
     schedule(nest);
     expect("{");
-    nodes_.clear();
     nest.stores = stores();
     forget_unused(nest);
     while (accept_word("segment")) nest.segments.push_back(segment(nest));
@@ -263,6 +325,12 @@ class Parser : TextCursor {
       expect("with");
       nest.schedule.transposed = word();
     }
+    nest.schedule.registers = accept_word("registers");
+    while (accept_word("prefetch")) {
+      const bool rows = accept_word("rows");
+      if (!rows) expect("columns");
+      (rows ? nest.schedule.prefetch_rows : nest.schedule.prefetch_columns) = true;
+    }
   }
 
   Segment segment(const Nest& nest) {
@@ -276,7 +344,7 @@ class Parser : TextCursor {
       fail("a segment outside of its loop");
     expect("{");
     const auto whole = std::pair{ranges_, nodes_};
-    ranges_ = {{variable, Index::variable(variable, segment.low, segment.high - 1)}};
+    ranges_[variable] = Index::variable(variable, segment.low, segment.high - 1);
     segment.stores = stores();
     std::tie(ranges_, nodes_) = whole;
     expect("}");
@@ -394,17 +462,23 @@ class Parser : TextCursor {
     e.args = {operand()};
     e.type = graph_.pool[e.args[0]].type;
     expect("if");
+    e.condition = condition();
+    expect("else");
+    e.args.push_back(operand());
+    if (graph_.pool[e.args[1]].type != e.type) fail("alternatives of two types");
+    return graph_.pool.guard(e.condition, e.args[0], e.args[1]);
+  }
+
+  Condition condition() {
+    Condition condition;
     do {
       const int64_t low = bounded();
       expect("<=");
       const Index between = index();
       expect("<=");
-      e.condition.require(between, low, bounded());
+      condition.require(between, low, bounded());
     } while (accept_word("and"));
-    expect("else");
-    e.args.push_back(operand());
-    if (graph_.pool[e.args[1]].type != e.type) fail("alternatives of two types");
-    return graph_.pool.guard(e.condition, e.args[0], e.args[1]);
+    return condition;
   }
 
   // --- index expressions
@@ -495,7 +569,8 @@ class Parser : TextCursor {
   TileGraph graph_;
   std::map<std::string, int> buffers_;
   std::map<std::string, int64_t> extents_;  // of the variables in scope
-  Replacements ranges_;                     // narrower ones, in a segment
+  Replacements ranges_;                     // narrower ones, in a loop around nests or a segment
+  std::vector<OuterLoop> around_;           // that are open
   std::map<int64_t, int> nodes_;            // by their number in the text
 };
 

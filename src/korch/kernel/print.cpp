@@ -20,20 +20,21 @@ class NestText {
   NestText(const TileGraph& graph, const Nest& nest) : graph_(graph), nest_(nest) {}
 
   std::string print() {
-    const std::string body = stores(nest_.stores, "      ");
+    const std::string indent(4 + 2 * nest_.around.size(), ' ');
+    const std::string body = stores(nest_.stores, indent + "  ");
     std::string segments;
     const std::map<int, int> whole = names_;
     for (const Segment& segment : nest_.segments) {
-      segments += fmt::format("      segment {}..{} {{\n{}      }}\n", segment.low, segment.high,
-                              stores(segment.stores, "        "));
+      segments += fmt::format("{0}  segment {1}..{2} {{\n{3}{0}  }}\n", indent, segment.low, segment.high,
+                              stores(segment.stores, indent + "    "));
       names_ = whole;
     }
-    return fmt::format("    {} {{\n{}{}    }}\n", head(), body, segments);
+    return fmt::format("{0}{1} {{\n{2}{3}{0}}}\n", indent, head(), body, segments);
   }
 
  private:
   std::string head() const {
-    std::string text = nest_.first_slice_only ? "once " : "";
+    std::string text = nest_.first_slice_only ? "once " : nest_.kept ? "kept " : "";
     if (nest_.kind == NestKind::map)
       text += "map";
     else
@@ -44,11 +45,15 @@ class NestText {
     if (!folded_.empty()) text += " folding" + loop_list(folded_);
     if (nest_.kind == NestKind::arg_reduce)
       text += fmt::format(" at {}{}", tile::print(nest_.position), nest_.select_last ? " last" : "");
+    if (!nest_.anew.always_true()) text += " anew if " + condition(nest_.anew);
     const LaneSchedule& schedule = nest_.schedule;
     if (!schedule.variable.empty())
       text += fmt::format(" lanes {} {} {}", schedule.lanes, schedule.across ? "across" : "along",
                           schedule.variable);
     if (!schedule.transposed.empty()) text += " transposed with " + schedule.transposed;
+    if (schedule.registers) text += " registers";
+    if (schedule.prefetch_rows) text += " prefetch rows";
+    if (schedule.prefetch_columns) text += " prefetch columns";
     return text;
   }
 
@@ -115,17 +120,46 @@ class NestText {
   std::vector<LoopVariable> folded_;  // by folds in the bodies
 };
 
+std::string buffer_text(const TileGraph& graph, int number) {
+  const Buffer& buffer = graph.buffers[number];
+  std::string text =
+      fmt::format("  {}: {}[{}]", graph.name(number), korch::name(buffer.type), buffer.elements);
+  if (buffer.role == BufferRole::scratch) text += fmt::format(" at {}", buffer.offset_bytes);
+  if (!(buffer.packing == Packing()))
+    text += fmt::format(" packed {}({})", buffer.packing.kind, fmt::join(buffer.packing.params, ", "));
+  return text + (buffer.streamed ? " streamed\n" : "\n");
+}
+
+std::string loop_text(const OuterLoop& loop) {
+  const int64_t extent = loop.variable.extent;
+  if (loop.low == 0 && loop.high == extent) return fmt::format("for {} in {}", loop.variable.name, extent);
+  return fmt::format("for {} in {}..{} of {}", loop.variable.name, loop.low, loop.high, extent);
+}
+
+// Neighbouring nests share the loops that they begin with.
+std::string nests_text(const TileGraph& graph, const std::vector<Nest>& nests) {
+  std::string text;
+  std::vector<OuterLoop> open;
+  const auto close_to = [&](size_t depth) {
+    for (; open.size() > depth; open.pop_back()) text += std::string(2 + 2 * open.size(), ' ') + "}\n";
+  };
+  for (const Nest& nest : nests) {
+    close_to(shared_loops(open, nest.around));
+    for (size_t i = open.size(); i < nest.around.size(); ++i) {
+      text += fmt::format("{}{} {{\n", std::string(4 + 2 * i, ' '), loop_text(nest.around[i]));
+      open.push_back(nest.around[i]);
+    }
+    text += NestText(graph, nest).print();
+  }
+  close_to(0);
+  return text;
+}
+
 }  // namespace
 
 std::string print(const TileGraph& graph) {
   std::string text = "kernel {\n";
-  for (size_t i = 0; i < graph.buffers.size(); ++i) {
-    const Buffer& buffer = graph.buffers[i];
-    text += fmt::format("  {}: {}[{}]", graph.name(static_cast<int>(i)), korch::name(buffer.type),
-                        buffer.elements);
-    if (buffer.role == BufferRole::scratch) text += fmt::format(" at {}", buffer.offset_bytes);
-    text += "\n";
-  }
+  for (size_t i = 0; i < graph.buffers.size(); ++i) text += buffer_text(graph, static_cast<int>(i));
   if (graph.scratch_bytes > 0) text += fmt::format("  scratch {}\n", graph.scratch_bytes);
   for (const Phase& phase : graph.phases) {
     text += "  phase";
@@ -134,9 +168,7 @@ std::string print(const TileGraph& graph) {
       text += fmt::format("{}{} in {}", i == 0 ? " " : ", ", grid.variable.name, grid.variable.extent);
       if (grid.chunk > 1) text += fmt::format(" by {}", grid.chunk);
     }
-    text += " {\n";
-    for (const Nest& nest : phase.nests) text += NestText(graph, nest).print();
-    text += "  }\n";
+    text += " {\n" + nests_text(graph, phase.nests) + "  }\n";
   }
   return text + "}\n";
 }

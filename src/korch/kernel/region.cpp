@@ -74,7 +74,7 @@ class Paths {
 // with others, are taken value by value.
 class Boxes {
  public:
-  Boxes(const Place& place, Region& region) : place_(place), region_(region) {}
+  Boxes(const Place& place, Region& region, int names = 0) : place_(place), region_(region), names_(names) {}
 
   void add(const Condition& condition, Ranges ranges) {
     Replacements replacements;
@@ -91,6 +91,7 @@ class Boxes {
       for (const Bound& bound : rest.bounds()) narrowed = narrow(bound, ranges) || narrowed;
     }
     const Index offset = substitute(place_.offset, replacements);
+    if (add_bounded(offset, rest, ranges)) return;
     const std::string split = to_split(offset, rest, ranges);
     if (!split.empty()) {
       const IndexRange range = ranges.at(split);
@@ -104,6 +105,56 @@ class Boxes {
   }
 
  private:
+  // Where the offset is a multiple of what a bound is about, and something else: one variable of the bound's
+  // range stands for it. It may hold more than is accessed.
+  bool add_bounded(const Index& offset, const Condition& condition, const Ranges& ranges) {
+    for (size_t i = 0; i < condition.bounds().size(); ++i) {
+      const Bound& bound = condition.bounds()[i];
+      if (bound.index.terms().size() < 2 || !bound.index.dynamics().empty()) continue;
+      const int64_t factor = factor_of(offset, bound.index);
+      if (factor == 0) continue;
+      const Index rest = offset - (bound.index - Index(bound.index.constant())) * factor;
+      std::set<std::string> gone = bound.index.variables();
+      for (const std::string& name : rest.variables())
+        if (gone.count(name) != 0) gone.clear();
+      if (gone.empty()) continue;
+      Condition others;
+      for (size_t j = 0; j < condition.bounds().size(); ++j)
+        if (j != i)
+          others.require(condition.bounds()[j].index, condition.bounds()[j].low, condition.bounds()[j].high);
+      for (const std::string& name : others.variables())
+        if (gone.count(name) != 0) gone.clear();
+      if (gone.empty()) continue;
+      const IndexRange range = bound.index.range();
+      const std::string name = fmt::format("bounded{}", names_++);
+      Ranges inner = ranges;
+      inner[name] = {std::max(range.low, bound.low), std::min(range.high, bound.high)};
+      if (inner[name].low > inner[name].high) return true;
+      region_.exact = false;
+      Place place = place_;
+      place.offset =
+          rest +
+          (Index::variable(name, inner[name].low, inner[name].high) - Index(bound.index.constant())) * factor;
+      Boxes(place, region_, names_).add(others, inner);
+      return true;
+    }
+    return false;
+  }
+
+  // How many times the terms of `part` are in `whole`; 0: they are not.
+  static int64_t factor_of(const Index& whole, const Index& part) {
+    int64_t factor = 0;
+    for (const Index::Term& term : part.terms()) {
+      int64_t found = 0;
+      for (const Index::Term& other : whole.terms())
+        if (other.atom->key == term.atom->key) found = other.coefficient;
+      if (found == 0 || found % term.coefficient != 0) return 0;
+      if (factor != 0 && found / term.coefficient != factor) return 0;
+      factor = found / term.coefficient;
+    }
+    return factor;
+  }
+
   // Of a bound on one variable alone.
   static bool narrow(const Bound& bound, Ranges& ranges) {
     if (bound.index.terms().size() != 1) return false;
@@ -190,6 +241,7 @@ class Boxes {
 
   const Place& place_;
   Region& region_;
+  int names_;  // of variables that stand for what a bound is about
   int64_t work_ = 0;
 };
 
@@ -206,7 +258,11 @@ void collect(const TileGraph& graph, const std::vector<Store>& stores, std::vect
 Ranges ranges_of(const TileGraph& graph, const Phase& phase, const Nest& nest,
                  const std::vector<int>& roots) {
   Ranges ranges;
-  for (const GridVariable& grid : phase.grid) ranges[grid.variable.name] = {0, grid.variable.extent - 1};
+  for (const GridVariable& grid : phase.grid) {
+    ranges[grid.variable.name] = {0, grid.variable.extent - 1};
+    if (grid.chunk > 1) ranges[grid.block()] = {0, grid.count() - 1};
+  }
+  for (const OuterLoop& loop : nest.around) ranges[loop.variable.name] = {loop.low, loop.high - 1};
   for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
     for (const LoopVariable& loop : *loops) ranges[loop.name] = {0, loop.extent - 1};
   for (int id : graph.pool.reachable(roots)) {
@@ -224,6 +280,8 @@ void for_each_place(const TileGraph& graph, const Phase& phase, const Nest& nest
     if (segment != nullptr) ranges[nest.schedule.variable] = {segment->low, segment->high - 1};
     std::vector<Place> places;
     collect(graph, stores, places);
+    if (!nest.anew.always_true())
+      places.push_back({stores[0].buffer, Direction::read, stores[0].offset, {Condition::always()}});
     for (const Place& place : places) found(place, ranges);
   };
   if (nest.segments.empty()) look(nest.stores, nullptr);
@@ -255,8 +313,9 @@ Region region(const TileGraph& graph, const Phase& phase, Direction direction, i
         int64_t rest = slice;
         for (size_t i = phase.grid.size(); i-- > 0;) {
           const GridVariable& grid = phase.grid[i];
-          const int64_t first = rest % grid.count() * grid.chunk;
+          const int64_t block = rest % grid.count(), first = block * grid.chunk;
           rest /= grid.count();
+          if (grid.chunk > 1) ranges[grid.block()] = {block, block};
           IndexRange& range = ranges[grid.variable.name];  // a segment may have narrowed a chunked one
           range = {std::max(range.low, first), std::min(range.high, first + grid.chunk - 1)};
         }
@@ -303,8 +362,13 @@ namespace {
 // A variable that takes several values while the offset stays: each of them writes the same element.
 std::string unused_variable(const Phase& phase, const Nest& nest, size_t store) {
   std::vector<LoopVariable> variables = nest.loops;
+  std::set<std::string> narrowed;
+  for (const OuterLoop& loop : nest.around) {
+    narrowed.insert(loop.variable.name);
+    variables.push_back({loop.variable.name, loop.high - loop.low});
+  }
   for (const GridVariable& grid : phase.grid)
-    if (!nest.first_slice_only) variables.push_back(grid.variable);
+    if (!nest.first_slice_only && narrowed.count(grid.variable.name) == 0) variables.push_back(grid.variable);
   if (nest.kind == NestKind::map || store > 0)
     variables.insert(variables.end(), nest.reduced.begin(), nest.reduced.end());
   for (const LoopVariable& variable : variables)

@@ -11,6 +11,12 @@ double Nest::work() const {
   return count;
 }
 
+size_t shared_loops(const std::vector<OuterLoop>& a, const std::vector<OuterLoop>& b) {
+  size_t shared = 0;
+  while (shared < a.size() && shared < b.size() && a[shared] == b[shared]) ++shared;
+  return shared;
+}
+
 std::vector<int> roots_of(const std::vector<Store>& stores) {
   std::vector<int> roots;
   for (const Store& store : stores) roots.push_back(store.value);
@@ -29,14 +35,26 @@ int64_t slices_of(const std::vector<GridVariable>& grid) {
 
 double Phase::slice_work() const {
   double work = 0;
-  for (const Nest& nest : nests) work += nest.work();
+  for (const Nest& nest : nests) {
+    double passes = 1;
+    for (const OuterLoop& loop : nest.around) {
+      const GridVariable* grid = grid_variable(loop.variable.name);
+      if (grid == nullptr || grid->chunk > 1) passes *= static_cast<double>(loop.high - loop.low);
+    }
+    work += passes * nest.work();
+  }
   return work;
 }
 
-const GridVariable* Phase::chunked(const std::string& name) const {
+const GridVariable* Phase::grid_variable(const std::string& name) const {
   for (const GridVariable& variable : grid)
-    if (variable.chunk > 1 && variable.variable.name == name) return &variable;
+    if (variable.variable.name == name) return &variable;
   return nullptr;
+}
+
+const GridVariable* Phase::chunked(const std::string& name) const {
+  const GridVariable* variable = grid_variable(name);
+  return variable != nullptr && variable->chunk > 1 ? variable : nullptr;
 }
 
 std::string TileGraph::name(int buffer) const {

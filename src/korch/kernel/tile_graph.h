@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "korch/kernel/expr.h"
+#include "korch/tensor/packing.h"
 
 namespace korch::tile {
 
@@ -34,6 +35,8 @@ struct Buffer {
   DType type = DType::f32;
   int64_t elements = 0;
   int64_t offset_bytes = 0;  // scratch: in the worker's own memory
+  Packing packing;           // constant: how its elements are arranged when the kernel is built
+  bool streamed = false;  // output: whole cache lines bypass the caches, where nothing would be left of them
   int64_t bytes() const { return elements * static_cast<int64_t>(size_bytes(type)); }
 };
 
@@ -53,6 +56,10 @@ struct LaneSchedule {
   std::string variable;    // counts the lanes; empty: element by element
   bool across = false;     // it is one that is reduced over
   std::string transposed;  // not empty: loads run along this one, and blocks are transposed in registers
+  // Of a product (kernel/product.h): all results stay in registers from the first term to the last.
+  bool registers = false;
+  bool prefetch_rows = false;     // while one tile is computed, the rows of the next are asked for
+  bool prefetch_columns = false;  // and the columns of the next block, by all tiles of this one together
 };
 
 // The part low .. high - 1 of the vector variable, in which every condition along it is decided.
@@ -61,21 +68,37 @@ struct Segment {
   std::vector<Store> stores;
 };
 
+// A loop around nests: the values low .. high - 1 of its variable. Of a grid variable those that the slice
+// has.
+struct OuterLoop {
+  LoopVariable variable;
+  int64_t low = 0, high = 1;
+  bool operator==(const OuterLoop&) const = default;
+};
+
 struct Nest {
   NestKind kind = NestKind::map;
-  bool first_slice_only = false;      // slice 0 alone runs it
+  bool first_slice_only = false;  // slice 0 alone runs it
+  // What it writes to scratch depends on some variables of the grid only: a worker that goes on to a slice
+  // with the same values of those need not run it again.
+  bool kept = false;
+  std::vector<OuterLoop> around;      // outermost first; neighbouring nests share those that they begin with
   std::vector<LoopVariable> loops;    // outermost first
   std::vector<LoopVariable> reduced;  // reduce and arg_reduce
   ScalarFn combine = ScalarFn::add;
+  Condition anew;  // reduce: where it does not hold, what is stored already is combined with the rest
   Index position;  // arg_reduce: in terms of `reduced`
   bool select_last = false;
   std::vector<Store> stores;
   LaneSchedule schedule;
   std::vector<Segment> segments;  // empty: not cut; else all of the vector variable, in order
 
-  double work() const;  // points visited
+  double work() const;  // points visited in one pass of the loops around it
   std::vector<int> roots() const;
 };
+
+// How many loops two nests that follow one another are in together.
+size_t shared_loops(const std::vector<OuterLoop>& a, const std::vector<OuterLoop>& b);
 
 std::vector<int> roots_of(const std::vector<Store>& stores);
 
@@ -85,6 +108,7 @@ struct GridVariable {
   LoopVariable variable;
   int64_t chunk = 1;
   int64_t count() const { return (variable.extent + chunk - 1) / chunk; }
+  std::string block() const { return variable.name + "_block"; }  // of a chunked one: counts its chunks
 };
 
 int64_t slices_of(const std::vector<GridVariable>& grid);
@@ -95,6 +119,7 @@ struct Phase {
   int64_t slices() const { return slices_of(grid); }
   double slice_work() const;                                   // of all nests, chunked variables taken whole
   const GridVariable* chunked(const std::string& name) const;  // null: not a chunked variable
+  const GridVariable* grid_variable(const std::string& name) const;  // null: none
 };
 
 struct TileGraph {

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "korch/kernel/product.h"
 #include "korch/kernel/region.h"
 #include "korch/target/target.h"
 
@@ -15,10 +16,19 @@ class NestVerifier {
 
   std::string fault() {
     for (const GridVariable& grid : phase_.grid)
-      if (grid.chunk == 1) known_.insert(grid.variable.name);
-    for (const LoopVariable& loop : nest_.loops)
+      known_.insert(grid.chunk == 1 ? grid.variable.name : grid.block());
+    std::vector<LoopVariable> loops;
+    for (const OuterLoop& loop : nest_.around) {
+      const GridVariable* grid = phase_.grid_variable(loop.variable.name);
+      if (grid == nullptr || grid->chunk > 1) loops.push_back(loop.variable);
+    }
+    loops.insert(loops.end(), nest_.loops.begin(), nest_.loops.end());
+    for (const LoopVariable& loop : loops)
       if (!known_.insert(loop.name).second)
         return fmt::format("'{}' counts the slices and loops in them", loop.name);
+    if (const std::string fault = in_scope(nest_.anew, known_); !fault.empty()) return fault;
+    if (nest_.kept)
+      if (const std::string fault = kept(); !fault.empty()) return fault;
     for (const LoopVariable& loop : nest_.reduced) known_.insert(loop.name);
     if (nest_.stores.empty()) return "a nest that stores nothing";
     if (const std::string fault = schedule(); !fault.empty()) return fault;
@@ -40,6 +50,11 @@ class NestVerifier {
     if (!variable.empty() && extent == 0)
       return fmt::format("'{}' is no loop that lanes could run along", variable);
     if (nest_.schedule.across && nest_.kind != NestKind::reduce) return "lanes run across a reduction alone";
+    if (nest_.schedule.registers &&
+        (!product_of(graph_, nest_) || graph_.pool[nest_.stores[0].value].type != DType::f32))
+      return "registers hold products of rows and columns of f32 alone";
+    if (!nest_.schedule.registers && (nest_.schedule.prefetch_rows || nest_.schedule.prefetch_columns))
+      return "prefetch without registers";
     int64_t next = 0;
     for (const Segment& segment : nest_.segments) {
       if (segment.low != next) return fmt::format("no segment has {} = {}", variable, next);
@@ -48,6 +63,24 @@ class NestVerifier {
     }
     if (!nest_.segments.empty() && next != extent)
       return fmt::format("no segment has {} = {}", variable, next);
+    return {};
+  }
+
+  // It must stay as it is: nobody else writes there, and it reads what does not change.
+  std::string kept() const {
+    if (!nest_.around.empty()) return "what is kept stands in no loop";
+    for (const Store& store : nest_.stores) {
+      if (graph_.buffers[store.buffer].role != BufferRole::scratch) return "what is kept lies in scratch";
+      for (const Nest& other : phase_.nests)
+        for (const Store& overwriting : other.stores)
+          if (!other.kept && overwriting.buffer == store.buffer)
+            return fmt::format("{} is kept and overwritten", graph_.name(store.buffer));
+    }
+    for (int id : graph_.pool.reachable(nest_.roots())) {
+      const Expr& e = graph_.pool[id];
+      if (e.kind == ExprKind::load && graph_.buffers[e.buffer].role == BufferRole::scratch)
+        return "what is kept is computed from scratch";
+    }
     return {};
   }
 
@@ -79,11 +112,16 @@ class NestVerifier {
     return {};
   }
 
+  static std::string in_scope(const Condition& condition, const std::set<std::string>& known) {
+    for (const Bound& bound : condition.bounds())
+      if (const std::string fault = in_scope(bound.index, known); !fault.empty()) return fault;
+    return {};
+  }
+
   std::string expression(const Expr& e, const std::set<std::string>& known) const {
     for (const Index& coord : e.coords)
       if (const std::string fault = in_scope(coord, known); !fault.empty()) return fault;
-    for (const Bound& bound : e.condition.bounds())
-      if (const std::string fault = in_scope(bound.index, known); !fault.empty()) return fault;
+    if (const std::string fault = in_scope(e.condition, known); !fault.empty()) return fault;
     if (e.kind == ExprKind::stage) return "a Value that is nowhere computed";
     if (e.kind == ExprKind::load && graph_.buffers[e.buffer].type != e.type) return "a load of another type";
     if (e.kind == ExprKind::call) return call(e);

@@ -7,15 +7,9 @@
 
 #include "korch/base/hash.h"
 #include "korch/tensor/layout.h"
+#include "korch/tensor/packing.h"
 
 namespace korch {
-
-// How a constant operand is stored for a kernel: codegen/packing.h turns (HostTensor, Packing) into bytes.
-struct Packing {
-  std::string kind = "row_major";  // row_major, layout, and what the kernel families add
-  std::vector<int64_t> params;
-  bool operator==(const Packing&) const = default;
-};
 
 // A call into a vendor library, run by runtime on slices from its own workers.
 struct LibraryCall {

@@ -168,7 +168,8 @@ bool BodyEmitter::guards_lanes(int node) const {
 BodyEmitter::Operand BodyEmitter::emit_new(int node) {
   const Expr& e = pool_[node];
   const bool vector = is_vector(node);
-  if (vector && guards_lanes(node)) return holds_between_ends(e) ? emit_guard_by_ends(node) : emit_by_lane(node);
+  if (vector && guards_lanes(node))
+    return holds_between_ends(e) ? emit_guard_by_ends(node) : emit_by_lane(node);
   switch (e.kind) {
     case ExprKind::constant:
       return emit_constant(e);
@@ -501,6 +502,17 @@ BodyEmitter::Operand BodyEmitter::emit_by_lane(int node) {
   close();
   known_ = std::move(known);
   return {name, true};
+}
+
+void BodyEmitter::store_line(const std::string& pointer, const Index& offset, const std::string& value) {
+  if (!count_.empty()) return store(pointer, offset, DType::f32, value, true);
+  const std::string to = fmt::format("({} + ({}))", pointer, index(offset));
+  open(fmt::format("if (((unsigned long){} & {}) == 0)", to, lanes_ * size_bytes(DType::f32) - 1));
+  line(fmt::format("__builtin_nontemporal_store({}, ({}*){});", value, type_name(DType::f32, lanes_), to));
+  close();
+  open("else");
+  store(pointer, offset, DType::f32, value, true);
+  close();
 }
 
 void BodyEmitter::store(const std::string& pointer, const Index& offset, DType type, const std::string& value,

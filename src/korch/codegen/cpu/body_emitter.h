@@ -53,6 +53,9 @@ class BodyEmitter {
   void store(const std::string& pointer, const Index& offset, DType type, const std::string& value,
              bool vector);
 
+  // A whole vector past the caches, where it is a cache line. (The caller's own buffers need not be aligned.)
+  void store_line(const std::string& pointer, const Index& offset, const std::string& value);
+
   // Values known inside { } only: what is emitted between open and close is forgotten afterwards.
   void open(const std::string& head);
   void close();

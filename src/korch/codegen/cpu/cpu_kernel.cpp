@@ -34,7 +34,7 @@ Kernel cpu_kernel(TileGraph graph, const Target& target) {
   for (size_t i = 0; i < graph.phases.size(); ++i)
     kernel.phases.push_back(phase_of(graph.phases[i], i, target));
   for (const Buffer& buffer : graph.buffers) {
-    if (buffer.role == BufferRole::constant) kernel.constant_packing.emplace_back();
+    if (buffer.role == BufferRole::constant) kernel.constant_packing.push_back(buffer.packing);
     if (buffer.role == BufferRole::temporary) kernel.temporary_bytes.push_back(buffer.bytes());
   }
   lower_for_cpu(graph, target);

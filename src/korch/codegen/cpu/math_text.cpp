@@ -64,8 +64,8 @@ static inline $F fn_exp($F x) {
   return scale_by_power(y, n, k);
 }
 )"},
-      // Of x <= 0, for weights that are summed: relative error at most 2e-7 + 2e-9 |x| with fused multiply and
-      // add, 2e-7 + 6e-8 |x| without, and 0 below -87, since arithmetic with subnormal numbers is slow.
+      // Of x <= 0, for weights that are summed: relative error at most 2e-7 + 2e-9 |x| with fused multiply
+      // and add, 2e-7 + 6e-8 |x| without, and 0 below -87, since arithmetic with subnormal numbers is slow.
       {"fn_exp_weight", {"scale_by_power"}, R"(
 static inline $F fn_exp_weight($F x) {
   const $F low = splat_$F(-87.0f);

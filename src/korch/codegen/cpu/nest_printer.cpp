@@ -22,11 +22,12 @@ NestPrinter::NestPrinter(const TileGraph& graph, const Phase& phase, const Nest&
       nest_(nest),
       emitter_(emitter),
       source_(source),
-      lanes_(target.vector_lanes()) {}
+      lanes_(nest.schedule.lanes > 1 ? nest.schedule.lanes : target.vector_lanes()) {}
 
 void NestPrinter::print() {
-  for (const GridVariable& variable : phase_.grid) bound_.insert(variable.variable.name);
+  for (const GridVariable& variable : phase_.grid) bound_.insert({variable.variable.name, variable.block()});
   for (const LoopVariable& variable : nest_.loops) bound_.erase(variable.name);  // chunked ones loop here
+  for (const OuterLoop& loop : nest_.around) bound_.insert(loop.variable.name);
   emitter_.set_lanes("", 1, "");
   emitter_.open(nest_.first_slice_only ? "if (slice == 0)" : "");
   open_ = 1;
@@ -71,7 +72,23 @@ void NestPrinter::close_all() {
 }
 
 void NestPrinter::store(const Store& store, const std::string& value, bool vector) {
-  emitter_.store(graph_.name(store.buffer), store.offset, graph_.buffers[store.buffer].type, value, vector);
+  const Buffer& buffer = graph_.buffers[store.buffer];
+  const bool streamed = buffer.streamed && vector && buffer.type == DType::f32 &&
+                        lanes_ == kCacheLineFloats && whole_lines(store.offset);
+  if (streamed)
+    emitter_.store_line(graph_.name(store.buffer), store.offset, value);
+  else
+    emitter_.store(graph_.name(store.buffer), store.offset, buffer.type, value, vector);
+}
+
+// Whether vectors along the variable are cache lines where the buffer begins with one.
+bool NestPrinter::whole_lines(const Index& offset) const {
+  const std::string& v = nest_.schedule.variable;
+  if (!offset.affine_in(v) || offset.stride(v) != 1 || offset.constant() % kCacheLineFloats != 0)
+    return false;
+  int odd = 0;  // the lanes' own term is the only one
+  for (const Index::Term& term : offset.terms()) odd += term.coefficient % kCacheLineFloats != 0;
+  return odd == 1;
 }
 
 void NestPrinter::map_body(const std::vector<Store>& stores) {

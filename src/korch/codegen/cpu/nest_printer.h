@@ -47,6 +47,7 @@ class NestPrinter {
   const LoopVariable& loop(const std::string& name) const;
   Limits limits(const LoopVariable& variable, int64_t low, int64_t high) const;
   void map_body(const std::vector<Store>& stores);
+  bool whole_lines(const Index& offset) const;
   void store(const Store& store, const std::string& value, bool vector);
   int unrolling(const std::vector<int>& roots, int64_t vectors) const;
 

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
+#include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/linear/batch_coords.h"
 #include "korch/codegen/linear/epilogue.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
-#include "korch/codegen/linear/micro_kernel.h"
 #include "korch/codegen/linear/panel.h"
 
 namespace korch {

@@ -163,12 +163,12 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
   }
 }
 
-Result<Kernel> generate_conv_direct(const Graph& graph, const Candidate& candidate,
-                                    const Implementation& implementation, const Target& target) {
+Result<tile::TileGraph> build_conv_direct(const Graph& graph, const Candidate& candidate,
+                                          const Implementation& implementation, const Target& target) {
   const Result<Problem> problem = conv_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   const RowKernel kernel = describe(problem.value(), implementation, target);
-  return implementation.family == kPixels ? generate_pixel_kernel(kernel) : generate_row_kernel(kernel);
+  return implementation.family == kPixels ? build_pixel_kernel(kernel) : build_row_kernel(kernel);
 }
 
 }  // namespace korch

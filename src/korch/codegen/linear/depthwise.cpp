@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/linear/epilogue.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
-#include "korch/codegen/linear/micro_kernel.h"
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/linear/tiling.h"
 #include "korch/codegen/loop/emitter.h"

@@ -1,6 +1,6 @@
-// The plain kernel for any linear primitive of one product, offered where no other of ours is: linear_generic.
-// Row-major; the loop family's nests, with the product as a sum. Any number of spatial axes, groups, transposed
-// convolution, and the types that ONNX allows for MatMul.
+// The plain kernel for any linear primitive of one product, offered where no other of ours is:
+// linear_generic. Row-major; the loop family's nests, with the product as a sum. Any number of spatial axes,
+// groups, transposed convolution, and the types that ONNX allows for MatMul.
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/lower.h"

@@ -8,26 +8,27 @@
 
 namespace korch {
 
-#define KORCH_LINEAR_FAMILY(name)                                                                           \
+#define KORCH_LINEAR_FAMILY(name, Made, make)                                                               \
   void list_##name(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy, \
                    std::vector<Implementation>& found, std::vector<Refusal>& refused);                      \
-  Result<Kernel> generate_##name(const Graph& graph, const Candidate& candidate,                            \
-                                 const Implementation& implementation, const Target& target);
+  Result<Made> make##_##name(const Graph& graph, const Candidate& candidate,                                \
+                             const Implementation& implementation, const Target& target);
 
-KORCH_LINEAR_FAMILY(
-    conv_direct)  // Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
-KORCH_LINEAR_FAMILY(matmul)          // MatMul, batched or not, either operand constant
-KORCH_LINEAR_FAMILY(attention)       // Attention: both products and the softmax between them, by blocks
-KORCH_LINEAR_FAMILY(depthwise)       // Conv with one input channel per output channel
-KORCH_LINEAR_FAMILY(conv_winograd)   // WinogradInput, WinogradProduct and WinogradOutput
-KORCH_LINEAR_FAMILY(winograd_part)   // one of the three
+// Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
+KORCH_LINEAR_FAMILY(conv_direct, tile::TileGraph, build)
+// MatMul, batched or not, either operand constant
+KORCH_LINEAR_FAMILY(matmul, tile::TileGraph, build)
+// Attention: both products and the softmax between them, by blocks
+KORCH_LINEAR_FAMILY(attention, Kernel, generate)
+// Conv with one input channel per output channel
+KORCH_LINEAR_FAMILY(depthwise, Kernel, generate)
+// WinogradInput, WinogradProduct and WinogradOutput
+KORCH_LINEAR_FAMILY(conv_winograd, Kernel, generate)
+// one of the three
+KORCH_LINEAR_FAMILY(winograd_part, Kernel, generate)
+// Every linear primitive, plainly: the last resort.
+KORCH_LINEAR_FAMILY(linear_generic, tile::TileGraph, build)
 
 #undef KORCH_LINEAR_FAMILY
-
-// Every linear primitive, plainly: the last resort.
-void list_linear_generic(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
-                         std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<tile::TileGraph> build_linear_generic(const Graph& graph, const Candidate& candidate,
-                                             const Implementation& implementation, const Target& target);
 
 }  // namespace korch

@@ -159,11 +159,11 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   }
 }
 
-Result<Kernel> generate_matmul(const Graph& graph, const Candidate& candidate,
-                               const Implementation& implementation, const Target& target) {
+Result<tile::TileGraph> build_matmul(const Graph& graph, const Candidate& candidate,
+                                     const Implementation& implementation, const Target& target) {
   const Result<Problem> problem = matmul_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
-  return generate_row_kernel(describe(problem.value(), implementation, target));
+  return build_row_kernel(describe(problem.value(), implementation, target));
 }
 
 }  // namespace korch

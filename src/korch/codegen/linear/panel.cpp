@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "korch/base/ceil_div.h"
-#include "korch/codegen/linear/micro_kernel.h"
+#include "korch/codegen/cpu/micro_kernel.h"
 
 namespace korch::linear {
 

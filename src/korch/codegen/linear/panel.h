@@ -4,6 +4,7 @@
 #include <string>
 
 #include "korch/codegen/linear/row_kernel.h"
+#include "korch/codegen/loop/emitter.h"
 
 namespace korch::linear {
 

@@ -1,15 +1,14 @@
 #include "korch/codegen/linear/pixel_kernel.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "korch/codegen/linear/epilogue.h"
-#include "korch/codegen/linear/micro_kernel.h"
-#include "korch/codegen/linear/panel.h"
+#include "korch/base/ceil_div.h"
+#include "korch/codegen/cpu/micro_kernel.h"
+#include "korch/codegen/linear/epilogue_nests.h"
+#include "korch/codegen/linear/panel_nests.h"
+#include "korch/codegen/linear/slice_axis.h"
 
 namespace korch::linear {
-
 namespace {
 
 // Vectors of pixels beside `columns` rows of accumulators, one register for the broadcast.
@@ -18,108 +17,116 @@ int most_vectors(int64_t columns, Isa isa) {
   return static_cast<int>((registers - 1) / (columns + 1));
 }
 
-class Writer {
+// Tiles t in low .. high - 1, of so many vectors; tile t begins at vector t * vectors + offset.
+struct PixelZone {
+  int64_t low, high;
+  int vectors;
+  int64_t offset;
+  int64_t valid;  // pixels of a tile that there are
+};
+
+class PixelKernelBuilder {
  public:
-  explicit Writer(const RowKernel& kernel)
+  explicit PixelKernelBuilder(const RowKernel& kernel)
       : k_(kernel),
         lanes_(kernel.target->vector_lanes()),
-        emitter_(*k_.problem->graph, *k_.problem->candidate, *k_.implementation, *k_.target),
-        panel_(panel_shape(kernel)) {}
-  Result<Kernel> write();
+        panel_shape_(panel_shape(kernel)),
+        builder_(*k_.problem, *k_.implementation, *k_.target),
+        y_("y", k_.height, k_.slicing.heights_per_block),
+        t_("t", k_.tiling.tiles(), k_.tiling.tiles()) {}
+  Result<tile::TileGraph> build();
 
  private:
   int64_t pitch() const { return static_cast<int64_t>(k_.tiling.rows) * lanes_; }
-  std::string micro_kernel(int vectors) const;
-  std::string epilogue(const std::string& name, int64_t pixels);
-  std::string main_function() const;
+  std::vector<PixelZone> zones() const;
+  Index pixel(const PixelZone& zone) const {
+    return (t_.at(zone.low, zone.high) * zone.vectors + zone.offset) * lanes_;
+  }
+  tile::Nest product(const PixelZone& zone);
+  void finish(const PixelZone& zone, std::vector<tile::Nest>& nests);
 
   const RowKernel& k_;
   const int lanes_;
-  tile::ValueEmitter emitter_;
-  const PanelShape panel_;
+  const PanelShape panel_shape_;
+  KernelBuilder builder_;
+  SliceAxis y_, t_;
+  int tile_ = -1, panel_ = -1;
 };
 
-// Channels outermost: the taps of one channel read the same few lines of its plane.
-std::string Writer::micro_kernel(int vectors) const {
-  MicroKernel m;
-  m.rows = static_cast<int>(k_.columns);
-  m.lanes.assign(vectors, lanes_);
-  m.tile_pitch = pitch();
-  m.row_stride = 1;
-  m.loops = {{k_.depth, k_.columns, panel_.channel_step},
-             {k_.taps_h, k_.taps_w * k_.depth * k_.columns, k_.dilation_h * panel_.row_step},
-             {k_.taps_w, k_.depth * k_.columns, k_.dilation_w}};
-  return emit_micro_kernel(fmt::format("multiply{}", vectors), m);
-}
-
-std::string Writer::epilogue(const std::string& name, int64_t pixels) {
-  EpilogueTile tile;
-  tile.rows = static_cast<int>(pixels);
-  tile.valid_columns = k_.columns;
-  tile.tile_pitch = pitch();
-  const EpilogueRows rows{
-      k_.images, 1, k_.height, k_.width, k_.columns, k_.result_coords, TileStore::turned_rows};
-  return emit_epilogue(name, *k_.problem, *k_.implementation, *k_.target, emitter_, tile, rows);
-}
-
-std::string Writer::main_function() const {
-  const int64_t height_blocks = ceil_div(k_.height, k_.slicing.heights_per_block);
-  std::string text = fmt::format(
-      "extern \"C\" int32_t korch_pixels(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
-      "float*tile=(float*)context->scratch;float*panel=tile+{};const float*weights={};\n"
-      "for(int64_t s=begin;s<end;++s){{const int64_t image=s/{},hb=s%{};\n",
-      emitter_.argument_declarations(), k_.columns * pitch(), argument_name(*k_.problem, k_.problem->weight),
-      height_blocks, height_blocks);
-  text += fmt::format(
-      "const int64_t y0=hb*{0},y1=y0+{0}<{1}?y0+{0}:{1};int32_t "
-      "status=load_panel(context,panel,image,0,y0,0);\n",
-      k_.slicing.heights_per_block, k_.height);
-  text += "for(int64_t y=y0;y<y1&&!status;++y){\n";
+// The last tile may hold fewer pixels than its vectors.
+std::vector<PixelZone> PixelKernelBuilder::zones() const {
   const int64_t tiles = k_.tiling.tiles(), full = k_.tiling.long_tiles;
-  auto tile = [&](int64_t from, int64_t to, int vectors, int64_t offset, const std::string& finish) {
-    if (from >= to) return;
-    text += fmt::format(
-        "for(int64_t t={};t<{};++t){{const int64_t "
-        "x=(t*{}+{})*{};multiply{}(weights,panel+(y-y0)*{}+x,tile,0);"
-        "status|={}(context,tile,image,0,y,x,0);}}\n",
-        from, to, vectors, offset, lanes_, vectors, k_.stride_h * panel_.row_step, finish);
+  std::vector<PixelZone> zones;
+  const auto add = [&](int64_t low, int64_t high, int vectors, int64_t offset, int64_t valid) {
+    if (low < high) zones.push_back({low, high, vectors, offset, valid});
   };
+  const int rows = k_.tiling.rows;
   const bool last_is_long = k_.tiling.short_tiles == 0;
-  tile(0, last_is_long ? full - 1 : full, k_.tiling.rows, 0, "finish");
-  if (!last_is_long) tile(full, tiles - 1, k_.tiling.rows - 1, full, "finish_short");
-  tile(tiles - 1, tiles, last_is_long ? k_.tiling.rows : k_.tiling.rows - 1, last_is_long ? 0 : full,
-       "finish_last");
-  return text +
-         fmt::format("}}\nif(status)return status;}}\n{}return 0;}}\n", fence_text(*k_.problem, *k_.target));
+  const int last_vectors = last_is_long ? rows : rows - 1;
+  const int64_t last_offset = last_is_long ? 0 : full;
+  const int64_t last_start = ((tiles - 1) * last_vectors + last_offset) * lanes_;
+  add(0, last_is_long ? full - 1 : full, rows, 0, pitch());
+  if (!last_is_long) add(full, tiles - 1, rows - 1, full, pitch() - lanes_);
+  add(tiles - 1, tiles, last_vectors, last_offset, k_.width - last_start);
+  return zones;
 }
 
-Result<Kernel> Writer::write() {
-  const Problem& p = *k_.problem;
-  emitter_.provide(p.value, [](const std::vector<Index>&) { return std::string("acc"); });
-  for (ValueId output : p.candidate->outputs)
-    if (const std::string obstacle = emitter_.obstacle(output); !obstacle.empty())
-      return Refusal{RefusalReason::no_kernel_family, obstacle};
-  const bool last_is_long = k_.tiling.short_tiles == 0;
-  const int last_vectors = last_is_long ? k_.tiling.rows : k_.tiling.rows - 1;
-  const int64_t last_start =
-      (k_.tiling.long_tiles * k_.tiling.rows + k_.tiling.short_tiles * (k_.tiling.rows - 1) - last_vectors) *
-      lanes_;
-  std::string body = emit_load_panel(k_, panel_, emitter_);
-  body += micro_kernel(k_.tiling.rows) + epilogue("finish", pitch());
-  if (!last_is_long) body += micro_kernel(k_.tiling.rows - 1) + epilogue("finish_short", pitch() - lanes_);
-  body += epilogue("finish_last", k_.width - last_start) + main_function();
+// Channels outermost: the taps of one channel read the same few lines of its plane.
+tile::Nest PixelKernelBuilder::product(const PixelZone& zone) {
+  tile::Nest nest;
+  nest.kind = tile::NestKind::reduce;
+  y_.loop(nest.around);
+  t_.loop(nest.around, zone.low, zone.high);
+  const int64_t pixels = static_cast<int64_t>(zone.vectors) * lanes_;
+  nest.loops = {{"c", k_.columns}, {"r", pixels}};
+  nest.reduced = {{"k", k_.depth}, {"kh", k_.taps_h}, {"kw", k_.taps_w}};
+  const Index c = Index::variable("c", k_.columns), r = Index::variable("r", pixels),
+              k = Index::variable("k", k_.depth), kh = Index::variable("kh", k_.taps_h),
+              kw = Index::variable("kw", k_.taps_w);
+  const int weight = builder_.load(builder_.buffer_of(k_.problem->weight),
+                                   ((kh * k_.taps_w + kw) * k_.depth + k) * k_.columns + c);
+  const int data =
+      builder_.load(panel_, (y_.local() * k_.stride_h + kh * k_.dilation_h) * panel_shape_.row_step +
+                                pixel(zone) + r + kw * k_.dilation_w + k * panel_shape_.channel_step);
+  nest.stores = {{tile_, c * pitch() + r, builder_.product(weight, data)}};
+  nest.schedule.registers = true;
+  return nest;
+}
 
-  Kernel kernel;
-  kernel.source = emitter_.preamble({4, lanes_}) + source_prelude() + body;
-  kernel.phases.push_back({"korch_pixels", k_.images * ceil_div(k_.height, k_.slicing.heights_per_block), 1});
-  kernel.constant_packing = emitter_.constant_packing();
-  for (size_t i = 0; i < p.candidate->constants.size(); ++i)
-    if (p.candidate->constants[i] == p.weight)
-      kernel.constant_packing[i] = {"columns", {0, 1, k_.columns, 0}};
-  kernel.scratch_bytes = (k_.columns * pitch() + panel_.elements) * 4;
-  kernel.flops = k_.implementation->flops;
-  kernel.bytes = k_.implementation->bytes;
-  return kernel;
+void PixelKernelBuilder::finish(const PixelZone& zone, std::vector<tile::Nest>& nests) {
+  std::vector<tile::OuterLoop> around;
+  y_.loop(around);
+  t_.loop(around, zone.low, zone.high);
+  FinishedTile tile;
+  tile.rows = zone.valid;
+  tile.valid_columns = k_.columns;
+  tile.coords = [&](const Index& r, const Index& column) {
+    return k_.result_coords(Index::variable("image", k_.images), y_.at(), pixel(zone) + r, column);
+  };
+  tile.buffer = tile_;
+  tile.column_step = pitch();
+  tile.row_step = 1;
+  tile.along_rows = true;
+  add_epilogue(builder_, tile, around, nests);
+}
+
+Result<tile::TileGraph> PixelKernelBuilder::build() {
+  if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
+    return Refusal{RefusalReason::no_kernel_family, obstacle};
+  builder_.pack(k_.problem->weight, {"columns", {0, 1, k_.columns, 0}},
+                k_.taps_h * k_.taps_w * k_.depth * k_.columns);
+  tile_ = builder_.add_scratch(k_.columns * pitch());
+  panel_ = builder_.add_scratch(panel_shape_.elements);
+  tile::Phase phase;
+  if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
+  y_.deal_out(phase);
+  phase.nests.push_back(panel_nest(builder_, k_, panel_shape_, panel_, y_.first(), 0));
+  for (const PixelZone& zone : zones()) {
+    phase.nests.push_back(product(zone));
+    finish(zone, phase.nests);
+  }
+  builder_.add_phase(std::move(phase));
+  return builder_.finish();
 }
 
 }  // namespace
@@ -130,13 +137,13 @@ int most_pixel_columns(Isa isa) {
   return columns;
 }
 
-Result<Kernel> generate_pixel_kernel(RowKernel kernel) {
+Result<tile::TileGraph> build_pixel_kernel(RowKernel kernel) {
   const int lanes = kernel.target->vector_lanes();
   kernel.path = DataPath::panel_pixels;
   kernel.tiling = split_rows(ceil_div(kernel.width, lanes), most_vectors(kernel.columns, kernel.target->isa));
   kernel.slicing.tiles_per_block = kernel.tiling.tiles();
   kernel.panel_span = ceil_div(kernel.width, lanes) * lanes;
-  return Writer(kernel).write();
+  return PixelKernelBuilder(kernel).build();
 }
 
 }  // namespace korch::linear

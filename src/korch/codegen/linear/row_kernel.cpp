@@ -1,332 +1,273 @@
 #include "korch/codegen/linear/row_kernel.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <set>
-
-#include "korch/codegen/linear/epilogue.h"
-#include "korch/codegen/linear/micro_kernel.h"
-#include "korch/codegen/linear/panel.h"
+#include "korch/base/ceil_div.h"
+#include "korch/codegen/cpu/micro_kernel.h"
+#include "korch/codegen/linear/epilogue_nests.h"
+#include "korch/codegen/linear/kernel_builder.h"
+#include "korch/codegen/linear/packing_phase.h"
+#include "korch/codegen/linear/panel_nests.h"
+#include "korch/codegen/linear/slice_axis.h"
 
 namespace korch::linear {
-
 namespace {
 
-constexpr const char* kMainSymbol = "korch_linear";
-constexpr const char* kPackSymbol = "korch_pack";
+using tile::Nest;
+using tile::OuterLoop;
+
 constexpr double kCachedColumns = 0.125;  // share of L2 that the columns may take and still count as cached
+constexpr double kTilesInL2 = 0.25;       // share of L2 for the unfinished tiles
+constexpr int64_t kTileRows = 16;         // tiles begin at multiples of so many rows
 
-constexpr double kTilesInL2 = 0.25;  // share of L2 for the unfinished tiles
-
-// Element strides of the data operand per image row, pixel and channel where it is read in place.
-struct DirectStrides {
-  Index base;  // of an image's first pixel and channel, over variables image and group
-  int64_t row = 0, pixel = 0, channel = 0;
+// The tiles of one height: t in low .. high - 1, tile t begins at row t * rows + offset.
+struct TileZone {
+  int64_t low, high;
+  int rows;
+  int64_t offset;
 };
 
-DirectStrides direct_strides(const RowKernel& k) {
-  const Problem& p = *k.problem;
-  const Shape steps = strides(type_of(p, p.data).shape, layout_of(p, *k.implementation, p.data));
-  auto offset = [&](const Index& image, const Index& y, const Index& x, const Index& channel) {
-    const Coords coords = k.data_coords(image, y, x, channel);
-    Index total = 0;
-    for (size_t i = 0; i < coords.size(); ++i) total = total + coords[i] * steps[i];
-    return total;
-  };
-  const Index image = Index::variable("image", k.images), group = Index::variable("group", k.groups);
-  DirectStrides s;
-  s.base = offset(image, 0, 0, group * k.depth);
-  auto difference = [&](int64_t y, int64_t x, int64_t c) {
-    return (offset(0, y, x, c) - offset(0, 0, 0, 0)).constant();
-  };
-  s.row = difference(1, 0, 0);
-  s.pixel = difference(0, 1, 0);
-  s.channel = difference(0, 0, 1);
-  return s;
-}
+// The column blocks of one width.
+struct ColumnZone {
+  int64_t low, high;
+  std::vector<int> lanes;
+  int64_t valid;  // columns of a block that there are
+};
 
-class Writer {
+class RowKernelBuilder {
  public:
-  explicit Writer(const RowKernel& kernel)
+  explicit RowKernelBuilder(const RowKernel& kernel)
       : k_(kernel),
-        emitter_(*k_.problem->graph, *k_.problem->candidate, *k_.implementation, *k_.target),
+        builder_(*k_.problem, *k_.implementation, *k_.target),
+        y_("y", k_.height, k_.slicing.heights_per_block),
+        t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
+        block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
         parts_(reduction_parts(k_.taps_h, k_.taps_w, k_.depth)) {
     if (4.0 * slice_tiles() * tile_elements() > k_.target->l2_bytes * kTilesInL2) parts_ = {};
   }
 
-  Result<Kernel> write();
+  Result<tile::TileGraph> build();
 
  private:
-  struct Instance {
-    int rows;
-    bool tail;
-  };
-
-  bool dynamic_weights() const { return !k_.problem->weight_constant; }
+  bool in_parts() const { return parts_.outer_taps > 0 || parts_.depth_parts > 1; }
+  bool paneled() const { return k_.path != DataPath::direct; }
   // Rows before columns where the columns are few: data is read, and results are written, in the order in
   // which they lie. Else columns first: a block of them is used by all rows while it is in L2, and the next
   // one arrives.
   bool rows_first() const {
     return !in_parts() && 4.0 * matrix_size() <= k_.target->l2_bytes * kCachedColumns;
   }
-  bool in_parts() const { return parts_.outer_taps > 0 || parts_.depth_parts > 1; }
-  int64_t part_depth() const { return k_.depth / parts_.depth_parts; }
-  int64_t slice_tiles() const { return k_.slicing.heights_per_block * k_.slicing.tiles_per_block; }
-  bool paneled() const { return k_.path != DataPath::direct; }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.depth; }
-  // Elements between image rows, pixels and channels of the data, where the tiles read it.
-  std::array<int64_t, 3> data_steps() const {
-    if (paneled()) return {panel_.row_step, panel_.pixel_step, panel_.channel_step};
-    return {direct_.row, direct_.pixel, direct_.channel};
-  }
-  int64_t lanes(bool tail) const { return tail ? k_.blocks.tail_lanes() : k_.blocks.block_lanes(); }
-  int64_t block_size() const { return terms() * k_.blocks.block_lanes(); }
-  int64_t matrix_size() const { return k_.blocks.blocks * block_size() + terms() * k_.blocks.tail_lanes(); }
+  int64_t matrix_size() const { return k_.blocks.lanes_in_all() * terms(); }
+  int64_t slice_tiles() const { return k_.slicing.heights_per_block * k_.slicing.tiles_per_block; }
   int64_t tile_pitch() const { return std::max(k_.blocks.block_lanes(), k_.blocks.tail_lanes()); }
-  int64_t tile_elements() const { return (k_.tiling.rows + 15) / 16 * 16 * tile_pitch(); }
-  int64_t tiles_elements() const { return tile_elements() * (in_parts() ? slice_tiles() : 1); }
-  std::vector<Instance> instances() const;
-  MicroKernel micro_kernel(const Instance& instance) const;
-  std::string epilogue(const Instance& instance);
-  std::string slice_loop() const;
-  std::string tile_loops(const std::function<std::string(int rows)>& body) const;
-  std::string tile_text(int rows, bool tail) const;
-  std::string block_in_parts(bool tail) const;
-  std::string slice_body() const;
-  std::string data_pointer() const;
-  std::string weight_pointer() const;
-  int64_t grid() const;
-  static std::string suffix(int rows, bool tail) { return fmt::format("{}{}", rows, tail ? "t" : ""); }
+  int64_t tile_elements() const { return ceil_div(k_.tiling.rows, kTileRows) * kTileRows * tile_pitch(); }
+  Index image() const { return Index::variable("image", k_.images); }
+  Index group() const { return Index::variable("group", k_.groups); }
+
+  std::vector<TileZone> tile_zones() const;
+  std::vector<ColumnZone> column_zones() const;
+  // Loops over the parts of the reduction that the whole slice goes through one after the other.
+  std::vector<OuterLoop> part_loops() const;
+  Index first_row() const;
+  Index row_in_panel(const TileZone& rows) const;
+  int data(const TileZone& rows, const Index& r, const Index& kh, const Index& kw, const Index& channel);
+  Index weight_offset() const;
+  Index tile_offset(const TileZone& rows) const;
+  Nest product(const TileZone& rows, const ColumnZone& columns, std::vector<OuterLoop> around);
+  void finish(const TileZone& rows, const ColumnZone& columns, const std::vector<OuterLoop>& around,
+              std::vector<Nest>& nests);
+  void all_tiles_of(const ColumnZone& columns, const std::vector<OuterLoop>& around,
+                    std::vector<Nest>& nests);
+  tile::Phase main_phase();
 
   const RowKernel& k_;
-  tile::ValueEmitter emitter_;
-  PanelShape panel_;
-  DirectStrides direct_;
+  KernelBuilder builder_;
+  SliceAxis y_, t_, block_;
   ReductionParts parts_;
+  PanelShape panel_;
+  int weight_ = -1, tile_ = -1, panel_buffer_ = -1;
 };
 
-std::vector<Writer::Instance> Writer::instances() const {
-  std::vector<Instance> list;
-  for (bool tail : {false, true}) {
-    if (tail ? k_.blocks.tail.empty() : k_.blocks.blocks == 0) continue;
-    if (k_.tiling.long_tiles > 0) list.push_back({k_.tiling.rows, tail});
-    if (k_.tiling.short_tiles > 0) list.push_back({k_.tiling.rows - 1, tail});
-  }
-  return list;
+std::vector<TileZone> RowKernelBuilder::tile_zones() const {
+  const RowTiling& t = k_.tiling;
+  std::vector<TileZone> zones;
+  if (t.long_tiles > 0) zones.push_back({0, t.long_tiles, t.rows, 0});
+  if (t.short_tiles > 0) zones.push_back({t.long_tiles, t.tiles(), t.rows - 1, t.long_tiles});
+  return zones;
 }
 
-MicroKernel Writer::micro_kernel(const Instance& instance) const {
-  MicroKernel m;
-  m.rows = instance.rows;
-  m.lanes = instance.tail ? k_.blocks.tail : k_.blocks.lanes;
-  m.tile_pitch = tile_pitch();
-  const int64_t lanes = total_lanes(m.lanes);
-  const auto [row, pixel, channel] = data_steps();
-  m.row_stride = k_.stride_w * pixel;
-  if (k_.taps_h > 1 && parts_.outer_taps < 1)
-    m.loops.push_back({k_.taps_h, k_.dilation_h * row, k_.taps_w * k_.depth * lanes});
-  if (k_.taps_w > 1 && parts_.outer_taps < 2)
-    m.loops.push_back({k_.taps_w, k_.dilation_w * pixel, k_.depth * lanes});
-  m.loops.push_back({part_depth(), channel, lanes});
-  m.prefetch_next_rows = !paneled() && rows_first() && channel == 1 && m.row_stride == k_.depth &&
-                         m.loops.size() == 1 &&
-                         type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
-  m.tiles_per_next_columns = rows_first() ? 0 : slice_tiles();
-  m.part = in_parts();
-  return m;
+std::vector<ColumnZone> RowKernelBuilder::column_zones() const {
+  const ColumnBlocks& b = k_.blocks;
+  std::vector<ColumnZone> zones;
+  if (b.blocks > 0) zones.push_back({0, b.blocks, b.lanes, b.block_lanes()});
+  if (!b.tail.empty()) zones.push_back({b.blocks, b.blocks + 1, b.tail, b.tail_columns});
+  return zones;
 }
 
-std::string Writer::epilogue(const Instance& instance) {
-  EpilogueTile tile;
-  tile.rows = instance.rows;
-  tile.lanes = instance.tail ? k_.blocks.tail : k_.blocks.lanes;
-  tile.tile_pitch = tile_pitch();
-  tile.valid_columns = instance.tail ? k_.blocks.tail_columns : k_.blocks.block_lanes();
-  tile.column_base = instance.tail ? k_.blocks.blocks * k_.blocks.block_lanes() : 0;
-  tile.block_columns = instance.tail ? 0 : k_.blocks.block_lanes();
-  tile.block_count = instance.tail ? 1 : k_.blocks.blocks;
-  const EpilogueRows rows{k_.images,
-                          k_.groups,
-                          k_.height,
-                          k_.width,
-                          k_.columns,
-                          k_.result_coords,
-                          k_.transposed_store ? TileStore::rows : TileStore::columns};
-  return emit_epilogue("finish" + suffix(instance.rows, instance.tail), *k_.problem, *k_.implementation,
-                       *k_.target, emitter_, tile, rows);
+std::vector<OuterLoop> RowKernelBuilder::part_loops() const {
+  std::vector<OuterLoop> loops;
+  if (parts_.outer_taps >= 1 && k_.taps_h > 1) loops.push_back({{"kh", k_.taps_h}, 0, k_.taps_h});
+  if (parts_.outer_taps >= 2 && k_.taps_w > 1) loops.push_back({{"kw", k_.taps_w}, 0, k_.taps_w});
+  if (parts_.depth_parts > 1) loops.push_back({{"kd", parts_.depth_parts}, 0, parts_.depth_parts});
+  return loops;
 }
 
-std::string Writer::data_pointer() const {
+// Of the slice's first tile.
+Index RowKernelBuilder::first_row() const {
+  const RowTiling& t = k_.tiling;
+  if (t.short_tiles == 0) return t_.first() * t.rows;
+  return t_.first() * (t.rows - 1) + tile::clamp(t_.first(), 0, t.long_tiles);
+}
+
+// From the slice's first tile to tile t of the zone.
+Index RowKernelBuilder::row_in_panel(const TileZone& rows) const {
+  const Index local = t_.local(rows.low, rows.high), t = t_.at(rows.low, rows.high);
+  if (rows.offset == 0) return local * rows.rows;
+  return local * rows.rows + (Index(rows.offset) - tile::clamp(t - local, 0, rows.offset));
+}
+
+int RowKernelBuilder::data(const TileZone& rows, const Index& r, const Index& kh, const Index& kw,
+                           const Index& channel) {
   if (paneled())
-    return fmt::format("panel+(y-y0)*{}+(x-x0)*{}", k_.stride_h * panel_.row_step,
-                       k_.stride_w * panel_.pixel_step);
-  return fmt::format("{}+({})+y*{}+x*{}", argument_name(*k_.problem, k_.problem->data),
-                     tile::print(direct_.base), k_.stride_h * direct_.row, k_.stride_w * direct_.pixel);
+    return builder_.load(
+        panel_buffer_, (y_.local() * k_.stride_h + kh * k_.dilation_h) * panel_.row_step +
+                           ((row_in_panel(rows) + r) * k_.stride_w + kw * k_.dilation_w) * panel_.pixel_step +
+                           channel * panel_.channel_step);
+  const Index x = t_.at(rows.low, rows.high) * rows.rows + rows.offset + r;
+  return builder_.read(k_.problem->data,
+                       k_.data_coords(image(), y_.at() * k_.stride_h + kh * k_.dilation_h,
+                                      x * k_.stride_w + kw * k_.dilation_w, group() * k_.depth + channel));
 }
 
-std::string Writer::weight_pointer() const {
-  if (dynamic_weights() || k_.weight_matrix) {
-    const Index matrix = k_.weight_matrix ? k_.weight_matrix(Index::variable("image", k_.images)) : Index(0);
-    const std::string base = dynamic_weights() ? "temp0" : argument_name(*k_.problem, k_.problem->weight);
-    return fmt::format("{}+({})*{}", base, tile::print(matrix), matrix_size());
-  }
-  return fmt::format("{}+group*{}", argument_name(*k_.problem, k_.problem->weight), matrix_size());
+// Of the slice's matrix.
+Index RowKernelBuilder::weight_offset() const {
+  if (k_.weight_matrix) return k_.weight_matrix(image()) * matrix_size();
+  return k_.problem->weight_constant ? group() * matrix_size() : Index(0);
 }
 
-// The tiles of a row, each through `body`, which gets the number of rows of a tile.
-std::string Writer::tile_loops(const std::function<std::string(int rows)>& body) const {
-  const int64_t full = k_.tiling.long_tiles, rows = k_.tiling.rows;
-  std::string text;
-  if (k_.tiling.long_tiles > 0)
-    text += fmt::format("for(int64_t t=t0;t<(t1<{0}?t1:{0});++t){{const int64_t x=t*{1};\n{2}}}\n", full,
-                        rows, body(k_.tiling.rows));
-  if (k_.tiling.short_tiles > 0)
-    text += fmt::format("for(int64_t t=(t0>{0}?t0:{0});t<t1;++t){{const int64_t x=t*{1}+{0};\n{2}}}\n", full,
-                        rows - 1, body(k_.tiling.rows - 1));
-  return text;
+Index RowKernelBuilder::tile_offset(const TileZone& rows) const {
+  if (!in_parts()) return 0;
+  return (y_.local() * t_.chunk() + t_.local(rows.low, rows.high)) * tile_elements();
 }
 
-// One tile against one column block.
-std::string Writer::tile_text(int rows, bool tail) const {
-  const std::string number = rows_first() ? "0" : "(y-y0)*(t1-t0)+t-t0";
-  return fmt::format(
-      "{{multiply{0}({1},columns,tile,columns+{2}+({3})*{4});const int32_t "
-      "status=finish{0}(context,tile,image,group,y,x,{5});if(status)return status;}}\n",
-      suffix(rows, tail), data_pointer(), terms() * lanes(tail), number,
-      micro_kernel({rows, tail}).next_elements(), tail ? "0" : "block");
+Nest RowKernelBuilder::product(const TileZone& rows, const ColumnZone& columns,
+                               std::vector<OuterLoop> around) {
+  Nest nest;
+  nest.kind = tile::NestKind::reduce;
+  nest.around = std::move(around);
+  const int64_t lanes = total_lanes(columns.lanes), part_depth = k_.depth / parts_.depth_parts;
+  nest.loops = {{"r", rows.rows}, {"c", lanes}};
+  const Index r = Index::variable("r", rows.rows), c = Index::variable("c", lanes);
+  const Index kh = Index::variable("kh", k_.taps_h), kw = Index::variable("kw", k_.taps_w),
+              k = Index::variable("k", part_depth);
+  if (k_.taps_h > 1 && parts_.outer_taps < 1) nest.reduced.push_back({"kh", k_.taps_h});
+  if (k_.taps_w > 1 && parts_.outer_taps < 2) nest.reduced.push_back({"kw", k_.taps_w});
+  nest.reduced.push_back({"k", part_depth});
+  const Index channel = Index::variable("kd", parts_.depth_parts) * part_depth + k;
+  const Index column = weight_offset() +
+                       block_.at(columns.low, columns.high) * (terms() * k_.blocks.block_lanes()) +
+                       ((kh * k_.taps_w + kw) * k_.depth + channel) * lanes + c;
+  nest.stores = {{tile_, tile_offset(rows) + r * tile_pitch() + c,
+                  builder_.product(data(rows, r, kh, kw, channel), builder_.load(weight_, column))}};
+  for (const OuterLoop& part : part_loops())
+    nest.anew.require(Index::variable(part.variable.name, part.variable.extent), 0, 0);
+  nest.schedule.registers = true;
+  nest.schedule.prefetch_rows =
+      !paneled() && rows_first() && terms() == k_.depth && k_.stride_w == 1 &&
+      contiguous_axis(*k_.problem, *k_.implementation, k_.problem->data) ==
+          (k_.problem->matmul ? static_cast<int>(type_of(*k_.problem, k_.problem->data).shape.size()) - 1
+                              : 1) &&
+      type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
+  nest.schedule.prefetch_columns = !rows_first();
+  return nest;
+}
+
+void RowKernelBuilder::finish(const TileZone& rows, const ColumnZone& columns,
+                              const std::vector<OuterLoop>& around, std::vector<Nest>& nests) {
+  FinishedTile tile;
+  tile.rows = rows.rows;
+  tile.lanes = columns.lanes;
+  tile.valid_columns = columns.valid;
+  tile.column = group() * k_.columns + block_.at(columns.low, columns.high) * k_.blocks.block_lanes();
+  tile.coords = [&](const Index& r, const Index& column) {
+    return k_.result_coords(image(), y_.at(), t_.at(rows.low, rows.high) * rows.rows + rows.offset + r,
+                            column);
+  };
+  tile.buffer = tile_;
+  tile.offset = tile_offset(rows);
+  tile.row_step = tile_pitch();
+  tile.along_rows = k_.transposed_store;
+  add_epilogue(builder_, tile, around, nests);
 }
 
 // All tiles of a slice against one column block, part by part.
-std::string Writer::block_in_parts(bool tail) const {
-  const auto [row, pixel, channel] = data_steps();
-  const std::string rows = "for(int64_t y=y0;y<y1;++y){\n", number = "((y-y0)*(t1-t0)+t-t0)";
-  const int64_t taps_h = parts_.outer_taps >= 1 ? k_.taps_h : 1,
-                taps_w = parts_.outer_taps >= 2 ? k_.taps_w : 1;
-  const int64_t part_columns = terms() * lanes(tail) / (taps_h * taps_w * parts_.depth_parts);
-  std::string text = fmt::format(
-      "{{const float*part=columns;\nfor(int64_t kh=0;kh<{};++kh)for(int64_t kw=0;kw<{};++kw)for(int64_t "
-      "kd=0;kd<{};++kd,part+={}){{const int64_t data_part=kh*{}+kw*{}+kd*{};\n",
-      taps_h, taps_w, parts_.depth_parts, part_columns, k_.dilation_h * row, k_.dilation_w * pixel,
-      part_depth() * channel);
-  text += rows + tile_loops([&](int height) {
-            return fmt::format("multiply{}({}+data_part,part,tile+{}*{},part+{}+{}*{},part==columns);\n",
-                               suffix(height, tail), data_pointer(), number, tile_elements(), part_columns,
-                               number, micro_kernel({height, tail}).next_elements());
-          }) +
-          "}}\n";
-  text +=
-      rows + tile_loops([&](int height) {
-        return fmt::format(
-            "const int32_t status=finish{}(context,tile+{}*{},image,group,y,x,{});if(status)return status;\n",
-            suffix(height, tail), number, tile_elements(), tail ? "0" : "block");
-      }) +
-      "}}\n";
-  return text;
-}
-
-std::string Writer::slice_body() const {
-  const std::string rows = "for(int64_t y=y0;y<y1;++y){\n";
-  auto columns = [&](bool tail, const std::string& body) -> std::string {
-    if (tail ? k_.blocks.tail.empty() : k_.blocks.blocks == 0) return "";
-    const int64_t full = k_.blocks.blocks;
-    const std::string loop = tail ? fmt::format("if(b0<={0}&&{0}<b1)", full)
-                                  : fmt::format("for(int64_t block=b0;block<(b1<{0}?b1:{0});++block)", full);
-    return fmt::format("{}{{const float*columns=weights+{}*{};\n{}}}\n", loop,
-                       tail ? std::to_string(full) : "block", block_size(), body);
+void RowKernelBuilder::all_tiles_of(const ColumnZone& columns, const std::vector<OuterLoop>& around,
+                                    std::vector<Nest>& nests) {
+  const auto over_tiles = [&](std::vector<OuterLoop> loops, bool multiplies, bool finishes) {
+    y_.loop(loops);
+    for (const TileZone& rows : tile_zones()) {
+      std::vector<OuterLoop> inner = loops;
+      t_.loop(inner, rows.low, rows.high);
+      if (multiplies) nests.push_back(product(rows, columns, inner));
+      if (finishes) finish(rows, columns, inner, nests);
+    }
   };
-  std::string text;
-  if (rows_first())
-    return rows + tile_loops([&](int height) {
-             return columns(false, tile_text(height, false)) + columns(true, tile_text(height, true));
-           }) +
-           "}\n";
-  for (bool tail : {false, true})
-    text += columns(tail, in_parts() ? block_in_parts(tail) : rows + tile_loops([&](int height) {
-                                                                return tile_text(height, tail);
-                                                              }) + "}\n");
-  return text;
+  if (!in_parts()) return over_tiles(around, true, true);
+  std::vector<OuterLoop> parts = around;
+  for (const OuterLoop& part : part_loops()) parts.push_back(part);
+  over_tiles(parts, true, false);
+  over_tiles(around, false, true);
 }
 
-int64_t Writer::grid() const {
-  return k_.images * k_.groups * ceil_div(k_.height, k_.slicing.heights_per_block) *
-         ceil_div(k_.tiling.tiles(), k_.slicing.tiles_per_block) *
-         ceil_div(k_.blocks.total(), k_.slicing.blocks_per_group);
-}
-
-std::string Writer::slice_loop() const {
-  const Slicing& s = k_.slicing;
-  const int64_t height_blocks = ceil_div(k_.height, s.heights_per_block);
-  const int64_t tile_blocks = ceil_div(k_.tiling.tiles(), s.tiles_per_block);
-  const int64_t column_groups = ceil_div(k_.blocks.total(), s.blocks_per_group);
-  const int64_t row_blocks = k_.images * k_.groups * height_blocks * tile_blocks;
-  std::string text = fmt::format(
-      "extern \"C\" int32_t {}(const korch_kernel_context*context,int64_t begin,int64_t end){{\n{}"
-      "float*tile=(float*)context->scratch;\n",
-      kMainSymbol, emitter_.argument_declarations(dynamic_weights() ? 1 : 0));
-  if (paneled()) text += fmt::format("float*panel=tile+{};int64_t loaded=-1;\n", tiles_elements());
-  text += "for(int64_t s=begin;s<end;++s){\n";
-  text += s.columns_outer ? fmt::format("const int64_t cg=s/{0},rb=s%{0};\n", row_blocks)
-                          : fmt::format("const int64_t cg=s%{0},rb=s/{0};\n", column_groups);
-  text += fmt::format(
-      "const int64_t tb=rb%{0},hb=rb/{0}%{1},group=rb/{2}%{3},image=rb/{4};(void)group;(void)image;\n",
-      tile_blocks, height_blocks, tile_blocks * height_blocks, k_.groups,
-      tile_blocks * height_blocks * k_.groups);
-  text += fmt::format("const int64_t y0=hb*{0},y1=y0+{0}<{1}?y0+{0}:{1};\n", s.heights_per_block, k_.height);
-  text += fmt::format("const int64_t t0=tb*{0},t1=t0+{0}<{1}?t0+{0}:{1};\n", s.tiles_per_block,
-                      k_.tiling.tiles());
-  if (paneled()) {
-    const int64_t full = k_.tiling.long_tiles;
-    text +=
-        fmt::format("const int64_t x0=t0<{0}?t0*{1}:t0*{2}+{0};\n", full, k_.tiling.rows, k_.tiling.rows - 1);
-    text +=
-        "if(loaded!=rb){const int32_t status=load_panel(context,panel,image,group,y0,x0);if(status)return "
-        "status;loaded=rb;}\n";
-  }
-  text += fmt::format("const float*weights={};\n", weight_pointer());
-  text += fmt::format("const int64_t b0=cg*{0},b1=b0+{0};\n", s.blocks_per_group);
-  text += slice_body();
-  return text + fmt::format("}}\n{}return 0;}}\n", fence_text(*k_.problem, *k_.target));
-}
-
-Result<Kernel> Writer::write() {
-  const Problem& p = *k_.problem;
-  emitter_.provide(p.value, [](const std::vector<Index>&) { return std::string("acc"); });
-  for (ValueId output : p.candidate->outputs)
-    if (const std::string obstacle = emitter_.obstacle(output); !obstacle.empty())
-      return Refusal{RefusalReason::no_kernel_family, obstacle};
+tile::Phase RowKernelBuilder::main_phase() {
+  tile::Phase phase;
+  if (k_.slicing.columns_outer) block_.deal_out(phase);
+  if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
+  if (k_.groups > 1) phase.grid.push_back({{"group", k_.groups}, 1});
+  y_.deal_out(phase);
+  t_.deal_out(phase);
+  if (!k_.slicing.columns_outer) block_.deal_out(phase);
   if (paneled())
-    panel_ = panel_shape(k_);
-  else
-    direct_ = direct_strides(k_);
+    phase.nests.push_back(panel_nest(builder_, k_, panel_, panel_buffer_, y_.first(), first_row()));
+  if (!rows_first()) {
+    for (const ColumnZone& columns : column_zones()) {
+      std::vector<OuterLoop> around;
+      block_.loop(around, columns.low, columns.high);
+      all_tiles_of(columns, around, phase.nests);
+    }
+    return phase;
+  }
+  for (const TileZone& rows : tile_zones())
+    for (const ColumnZone& columns : column_zones()) {
+      std::vector<OuterLoop> around;
+      y_.loop(around);
+      t_.loop(around, rows.low, rows.high);
+      block_.loop(around, columns.low, columns.high);
+      phase.nests.push_back(product(rows, columns, around));
+      finish(rows, columns, around, phase.nests);
+    }
+  return phase;
+}
 
-  Kernel kernel;
-  std::string body;
-  if (dynamic_weights()) {
-    const ColumnOperand columns{p.weight,  k_.weight_matrices, k_.depth,
-                                k_.blocks, k_.weight_coords,   k_.weight_contiguous};
-    body += emit_pack_columns(columns, kPackSymbol, 0, *k_.target, emitter_);
-    kernel.phases.push_back({kPackSymbol, columns.matrices * columns.blocks.total(), 1});
-    kernel.temporary_bytes.push_back(columns.matrices * columns.matrix_elements() * 4);
+Result<tile::TileGraph> RowKernelBuilder::build() {
+  const Problem& p = *k_.problem;
+  if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
+    return Refusal{RefusalReason::no_kernel_family, obstacle};
+  if (p.weight_constant) {
+    weight_ = builder_.buffer_of(p.weight);
+    builder_.pack(p.weight, k_.weight_packing,
+                  std::max(k_.weight_matrices, k_.weight_matrix ? 1 : k_.groups) * matrix_size());
+  } else {
+    const PackedOperand columns{p.weight, k_.weight_matrices, k_.depth, k_.blocks, k_.weight_coords};
+    weight_ = builder_.add_temporary(columns.matrices * columns.matrix_elements());
+    builder_.add_phase(packing_phase(builder_, columns, weight_));
   }
-  if (paneled()) body += emit_load_panel(k_, panel_, emitter_);
-  std::set<int> widths = {4, k_.target->vector_lanes()};
-  for (const Instance& instance : instances()) {
-    body += emit_micro_kernel("multiply" + suffix(instance.rows, instance.tail), micro_kernel(instance));
-    body += epilogue(instance);
+  tile_ = builder_.add_scratch(tile_elements() * (in_parts() ? slice_tiles() : 1));
+  if (paneled()) {
+    panel_ = panel_shape(k_);
+    panel_buffer_ = builder_.add_scratch(panel_.elements);
   }
-  body += slice_loop();
-  kernel.phases.push_back({kMainSymbol, grid(), 1});
-  kernel.source = emitter_.preamble(std::vector<int>(widths.begin(), widths.end())) + source_prelude() + body;
-  kernel.constant_packing = emitter_.constant_packing();
-  for (size_t i = 0; i < p.candidate->constants.size(); ++i)
-    if (p.weight_constant && p.candidate->constants[i] == p.weight)
-      kernel.constant_packing[i] = k_.weight_packing;
-  kernel.scratch_bytes = (tiles_elements() + (paneled() ? panel_.elements : 0)) * 4;
-  kernel.flops = k_.implementation->flops;
-  kernel.bytes = k_.implementation->bytes;
-  return kernel;
+  builder_.add_phase(main_phase());
+  return builder_.finish();
 }
 
 int contiguous_of_read(const Problem& problem, const Implementation& implementation, ValueId value) {
@@ -367,8 +308,8 @@ int contiguous_axis(const Problem& problem, const Implementation& implementation
   return -1;
 }
 
-Result<Kernel> generate_row_kernel(const RowKernel& kernel) {
-  return Writer(kernel).write();
+Result<tile::TileGraph> build_row_kernel(const RowKernel& kernel) {
+  return RowKernelBuilder(kernel).build();
 }
 
 }  // namespace korch::linear

@@ -11,7 +11,7 @@
 
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/linear/tiling.h"
-#include "korch/codegen/loop/emitter.h"
+#include "korch/kernel/tile_graph.h"
 
 namespace korch::linear {
 
@@ -58,7 +58,7 @@ struct RowKernel {
       false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
 };
 
-Result<Kernel> generate_row_kernel(const RowKernel& kernel);
+Result<tile::TileGraph> build_row_kernel(const RowKernel& kernel);
 
 // Which axis of an operand is contiguous where the candidate reads it (-1: unknown).
 int contiguous_axis(const Problem& problem, const Implementation& implementation, ValueId value);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "korch/codegen/linear/micro_kernel.h"
+#include "korch/codegen/cpu/micro_kernel.h"
 
 namespace korch::linear {
 

@@ -196,6 +196,32 @@ int Composer::read(ValueId value, const std::vector<Index>& coords) {
   return pool_.add(std::move(e));
 }
 
+std::string Composer::obstacle(ValueId value) const {
+  std::vector<ValueId> pending = {value};
+  std::set<ValueId> seen;
+  while (!pending.empty()) {
+    const ValueId at = pending.back();
+    pending.pop_back();
+    if (!seen.insert(at).second || is_stage(at)) continue;
+    const Node* node = producer(at);
+    if (node == nullptr) continue;
+    switch (info(node->op).category) {
+      case Category::elementwise:
+      case Category::window:
+      case Category::layout:
+        break;
+      case Category::reduce:
+      case Category::constant:
+      case Category::linear:
+      case Category::opaque:
+      case Category::composite:
+        return std::string(korch::name(node->op)) + " cannot be computed element by element";
+    }
+    pending.insert(pending.end(), node->inputs.begin(), node->inputs.end());
+  }
+  return {};
+}
+
 int Composer::compose(ValueId value, const std::vector<Index>& coords) {
   if (is_stage(value)) {
     Expr e;

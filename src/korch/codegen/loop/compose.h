@@ -31,6 +31,10 @@ class Composer {
   void set_stage(ValueId value, bool on);
   bool is_stage(ValueId value) const { return stages_.count(value) != 0; }
 
+  // Why `value` cannot be composed; empty when it can (a reduction over a whole axis cannot, an opaque or
+  // linear primitive cannot).
+  std::string obstacle(ValueId value) const;
+
   // The expression's root in the pool. Throws Error{internal} when `value` needs a primitive that `obstacle`
   // names.
   int compose(ValueId value, const std::vector<Index>& coords);

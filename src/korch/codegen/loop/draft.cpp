@@ -65,8 +65,11 @@ TileGraph Draft::tile_graph() const {
   TileGraph graph;
   graph.buffers = arguments;
   for (const StageBuffer& stage : buffers)
-    graph.buffers.push_back(
-        {BufferRole::scratch, stage.type, element_count(stage.extents), stage.offset_bytes});
+    graph.buffers.push_back({.role = BufferRole::scratch,
+                             .type = stage.type,
+                             .elements = element_count(stage.extents),
+                             .offset_bytes = stage.offset_bytes,
+                             .packing = {}});
   graph.scratch_bytes = scratch_bytes;
   Phase phase;
   phase.grid = grid;

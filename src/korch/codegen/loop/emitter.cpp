@@ -102,29 +102,7 @@ void ValueEmitter::provide(ValueId value, Provider provider) {
 }
 
 std::string ValueEmitter::obstacle(ValueId value) const {
-  std::vector<ValueId> pending = {value};
-  std::set<ValueId> seen;
-  while (!pending.empty()) {
-    const ValueId at = pending.back();
-    pending.pop_back();
-    if (!seen.insert(at).second || state_->providers.count(at) != 0) continue;
-    const Node* node = state_->composer.producer(at);
-    if (node == nullptr) continue;
-    switch (info(node->op).category) {
-      case Category::elementwise:
-      case Category::window:
-      case Category::layout:
-        break;
-      case Category::reduce:
-      case Category::constant:
-      case Category::linear:
-      case Category::opaque:
-      case Category::composite:
-        return std::string(korch::name(node->op)) + " cannot be computed element by element";
-    }
-    pending.insert(pending.end(), node->inputs.begin(), node->inputs.end());
-  }
-  return {};
+  return state_->composer.obstacle(value);
 }
 
 std::string ValueEmitter::emit(ValueId value, const std::vector<Index>& coords, Block& block) {

@@ -70,7 +70,8 @@ class Lowering {
 
   void add_argument(BufferRole role, ValueId value, const Layout& layout) {
     const TensorType& type = type_of(value);
-    draft_.arguments.push_back({role, type.dtype, physical_elements(type.shape, layout)});
+    draft_.arguments.push_back(
+        {.role = role, .type = type.dtype, .elements = physical_elements(type.shape, layout), .packing = {}});
   }
 
   // What a window reads and another window makes: composed, the taps of both would multiply, in work and

@@ -119,7 +119,9 @@ LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest
 
 void vectorize(TileGraph& graph, int lanes) {
   for (Phase& phase : graph.phases)
-    for (Nest& nest : phase.nests) nest.schedule = choose_lanes(graph, phase, nest, lanes);
+    for (Nest& nest : phase.nests)
+      if (nest.schedule.variable.empty() && !nest.schedule.registers)
+        nest.schedule = choose_lanes(graph, phase, nest, lanes);
 }
 
 }  // namespace korch::tile

@@ -1,4 +1,4 @@
-#include "korch/codegen/linear/micro_kernel.h"
+#include "korch/codegen/cpu/micro_kernel.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,99 @@
+#include "korch/codegen/cpu/product_printer.h"
+
+#include <fmt/format.h>
+
+#include "korch/codegen/cpu/micro_kernel.h"
+#include "korch/kernel/product.h"
+
+namespace korch::tile {
+namespace {
+
+using linear::MicroKernel;
+
+int64_t extent_of(const std::vector<LoopVariable>& loops, const std::string& name) {
+  for (const LoopVariable& loop : loops)
+    if (loop.name == name) return loop.extent;
+  return 1;
+}
+
+// Where the nest's own loops begin.
+Index origin(const Index& index, const Nest& nest) {
+  Replacements zero;
+  for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
+    for (const LoopVariable& loop : *loops) zero.emplace(loop.name, Index(0));
+  return substitute(index, zero);
+}
+
+// The loops around the nest inside of which `columns` stays the same.
+std::vector<OuterLoop> sharing_loops(const Nest& nest, const Index& columns) {
+  size_t first = nest.around.size();
+  while (first > 0 && !columns.depends_on(nest.around[first - 1].variable.name)) --first;
+  return {nest.around.begin() + static_cast<std::ptrdiff_t>(first), nest.around.end()};
+}
+
+int64_t most_passes(const Phase& phase, const std::vector<OuterLoop>& loops) {
+  int64_t passes = 1;
+  for (const OuterLoop& loop : loops) {
+    const GridVariable* grid = phase.grid_variable(loop.variable.name);
+    passes *= grid == nullptr ? loop.variable.extent : grid->chunk;
+  }
+  return passes;
+}
+
+MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& product, const Target& target) {
+  MicroKernel m;
+  m.rows = static_cast<int>(extent_of(nest.loops, product.row));
+  m.lanes = linear::split_lanes(extent_of(nest.loops, product.column), target.vector_lanes());
+  m.row_stride = product.row.empty() ? 0 : product.a.stride(product.row);
+  m.tile_pitch = product.row.empty() ? 0 : nest.stores[0].offset.stride(product.row);
+  for (const LoopVariable& loop : nest.reduced)
+    m.loops.push_back({loop.extent, product.a.stride(loop.name), product.b.stride(loop.name)});
+  m.part = !nest.anew.always_true();
+  m.prefetch_next_rows = nest.schedule.prefetch_rows;
+  if (nest.schedule.prefetch_columns)
+    m.tiles_per_next_columns = most_passes(phase, sharing_loops(nest, product.b));
+  return m;
+}
+
+}  // namespace
+
+// Each tile asks for its share of what comes after the columns that all of them read.
+std::string ProductPrinter::next_columns(const Phase& phase, const Nest& nest, const std::string& columns,
+                                         int64_t elements_per_tile) const {
+  if (!nest.schedule.prefetch_columns) return columns;
+  const Product product = *product_of(graph_, nest);
+  int64_t elements = extent_of(nest.loops, product.column);
+  for (const LoopVariable& loop : nest.reduced) elements *= loop.extent;
+  std::string number = "0";
+  for (const OuterLoop& loop : sharing_loops(nest, product.b)) {
+    const std::string& name = loop.variable.name;
+    const GridVariable* grid = phase.grid_variable(name);
+    if (grid == nullptr)
+      number = fmt::format("({} * {} + {})", number, loop.variable.extent, name);
+    else if (grid->chunk > 1)
+      number = fmt::format("({0} * ({1}_end - {1}_begin) + {1} - {1}_begin)", number, name);
+  }
+  return fmt::format("{} + {} + {} * {}", columns, elements, number, elements_per_tile);
+}
+
+void ProductPrinter::print(const Phase& phase, const Nest& nest, BodyEmitter& emitter) {
+  const Product product = *product_of(graph_, nest);
+  const MicroKernel kernel = micro_kernel(phase, nest, product, target_);
+  const std::string anonymous = linear::emit_micro_kernel("", kernel);
+  std::string& name = names_[anonymous];
+  if (name.empty()) {
+    name = fmt::format("multiply{}", names_.size());
+    functions_ += linear::emit_micro_kernel(name, kernel);
+  }
+  const auto pointer = [&](int buffer, const Index& offset) {
+    return fmt::format("{} + ({})", graph_.name(buffer), emitter.index(origin(offset, nest)));
+  };
+  const std::string columns = pointer(product.b_buffer, product.b);
+  std::string arguments = fmt::format("{}, {}, {}, {}", pointer(product.a_buffer, product.a), columns,
+                                      pointer(nest.stores[0].buffer, nest.stores[0].offset),
+                                      next_columns(phase, nest, columns, kernel.next_elements()));
+  if (kernel.part) arguments += ", " + tile::print(nest.anew);
+  emitter.line(fmt::format("{}({});", name, arguments));
+}
+
+}  // namespace korch::tile

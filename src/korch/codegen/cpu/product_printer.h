@@ -1,0 +1,32 @@
+// Products in registers as calls of micro-kernels (cpu/micro_kernel.h).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "korch/codegen/cpu/body_emitter.h"
+#include "korch/kernel/tile_graph.h"
+#include "korch/target/target.h"
+
+namespace korch::tile {
+
+class ProductPrinter {
+ public:
+  ProductPrinter(const TileGraph& graph, const Target& target) : graph_(graph), target_(target) {}
+
+  // The statement for a nest whose schedule says `registers`.
+  void print(const Phase& phase, const Nest& nest, BodyEmitter& emitter);
+  // Of all micro-kernels called so far.
+  const std::string& functions() const { return functions_; }
+
+ private:
+  std::string next_columns(const Phase& phase, const Nest& nest, const std::string& columns,
+                           int64_t elements_per_tile) const;
+
+  const TileGraph& graph_;
+  const Target& target_;
+  std::map<std::string, std::string> names_;  // by the function's text from its parameters on
+  std::string functions_;
+};
+
+}  // namespace korch::tile

@@ -1,0 +1,42 @@
+#include "korch/codegen/linear/epilogue_nests.h"
+
+#include <algorithm>
+
+namespace korch::linear {
+namespace {
+
+// Columns first .. first + count - 1 of the tile, in vectors of `lanes`; 0: as vectorize thinks best.
+tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64_t first, int64_t count,
+                         int lanes) {
+  tile::Nest nest;
+  const Index r = Index::variable("r", tile.rows), c = Index::variable("c", count) + first;
+  const int result = builder.load(tile.buffer, tile.offset + r * tile.row_step + c * tile.column_step);
+  nest.loops = {{"r", tile.rows}, {"c", count}};
+  nest.stores = builder.outputs(tile.coords(r, tile.column + c), result);
+  if (lanes > 1 && count > 1) nest.schedule = {.lanes = lanes, .variable = "c", .transposed = {}};
+  return nest;
+}
+
+}  // namespace
+
+void add_epilogue(KernelBuilder& builder, const FinishedTile& tile,
+                  const std::vector<tile::OuterLoop>& around, std::vector<tile::Nest>& nests) {
+  const auto add = [&](tile::Nest nest) {
+    nest.around = around;
+    nests.push_back(std::move(nest));
+  };
+  if (tile.along_rows) return add(epilogue_nest(builder, tile, 0, tile.valid_columns, 0));
+  // A nest for each width of vectors.
+  int64_t first = 0;
+  for (size_t i = 0; i < tile.lanes.size() && first < tile.valid_columns;) {
+    size_t next = i;
+    while (next < tile.lanes.size() && tile.lanes[next] == tile.lanes[i]) ++next;
+    const int64_t count =
+        std::min<int64_t>(static_cast<int64_t>(next - i) * tile.lanes[i], tile.valid_columns - first);
+    add(epilogue_nest(builder, tile, first, count, tile.lanes[i]));
+    first += count;
+    i = next;
+  }
+}
+
+}  // namespace korch::linear

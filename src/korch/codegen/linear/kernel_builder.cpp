@@ -1,0 +1,134 @@
+#include "korch/codegen/linear/kernel_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/base/ceil_div.h"
+#include "korch/codegen/loop/index_map.h"
+#include "korch/target/target.h"
+
+namespace korch::linear {
+namespace {
+
+using tile::BufferRole;
+
+std::map<ValueId, tile::Argument> memory(const Candidate& candidate, const Implementation& implementation) {
+  std::map<ValueId, tile::Argument> result;
+  int number = 0;
+  for (size_t i = 0; i < candidate.inputs.size(); ++i)
+    result[candidate.inputs[i]] = {number++, implementation.input_layouts[i]};
+  for (ValueId constant : candidate.constants) result[constant] = {number++, Layout{}};
+  return result;
+}
+
+// Broadcasting drops the index of an axis of one element: one that moves there names an element that is none.
+void check_places(const Problem& problem, ValueId value, const Coords& coords) {
+  const Shape& shape = type_of(problem, value).shape;
+  for (size_t axis = 0; axis < coords.size(); ++axis) {
+    const tile::IndexRange range = coords[axis].range();
+    KORCH_ASSERT(shape[axis] != 1 || (range.low <= 0 && range.high >= 0 && range.low == range.high),
+                 fmt::format("index {} of axis {} of one element", tile::print(coords[axis]), axis));
+  }
+}
+
+}  // namespace
+
+KernelBuilder::KernelBuilder(const Problem& problem, const Implementation& implementation,
+                             const Target& target)
+    : problem_(problem),
+      implementation_(implementation),
+      composer_(*problem.graph, *problem.candidate, memory(*problem.candidate, implementation), composed_) {
+  const auto argument = [&](BufferRole role, ValueId value) {
+    const TensorType& type = type_of(problem, value);
+    graph_.buffers.push_back(
+        {.role = role,
+         .type = type.dtype,
+         .elements = physical_elements(type.shape, layout_of(problem, implementation, value)),
+         .packing = {},
+         // Of what is larger than half of L3 nothing would be left in cache for its reader.
+         .streamed =
+             role == BufferRole::output && type.dtype == DType::f32 && type.bytes() > target.l3_bytes / 2});
+  };
+  for (ValueId value : problem.candidate->inputs) argument(BufferRole::input, value);
+  for (ValueId value : problem.candidate->constants) argument(BufferRole::constant, value);
+  for (ValueId value : problem.candidate->outputs) argument(BufferRole::output, value);
+  composer_.set_stage(problem.value, true);
+}
+
+std::string KernelBuilder::obstacle() const {
+  for (ValueId output : problem_.candidate->outputs)
+    if (const std::string obstacle = composer_.obstacle(output); !obstacle.empty()) return obstacle;
+  return {};
+}
+
+int KernelBuilder::buffer_of(ValueId argument) const {
+  int number = 0;
+  for (const std::vector<ValueId>* list :
+       {&problem_.candidate->inputs, &problem_.candidate->constants, &problem_.candidate->outputs})
+    for (ValueId value : *list) {
+      if (value == argument) return number;
+      ++number;
+    }
+  KORCH_ASSERT(false, "no argument of the candidate");
+  return -1;
+}
+
+void KernelBuilder::pack(ValueId constant, Packing packing, int64_t elements) {
+  tile::Buffer& buffer = graph_.buffers[buffer_of(constant)];
+  buffer.packing = std::move(packing);
+  buffer.elements = elements;
+}
+
+int KernelBuilder::add_buffer(BufferRole role, int64_t elements) {
+  graph_.buffers.push_back({.role = role, .elements = elements, .packing = {}});
+  return static_cast<int>(graph_.buffers.size()) - 1;
+}
+
+int KernelBuilder::add_temporary(int64_t elements) {
+  return add_buffer(BufferRole::temporary, elements);
+}
+
+int KernelBuilder::add_scratch(int64_t elements) {
+  const int number = add_buffer(BufferRole::scratch, elements);
+  graph_.buffers[number].offset_bytes = graph_.scratch_bytes;
+  graph_.scratch_bytes += ceil_div(graph_.buffers[number].bytes(), kCacheLineBytes) * kCacheLineBytes;
+  return number;
+}
+
+int KernelBuilder::load(int buffer, const Index& offset) {
+  tile::Expr load;
+  load.kind = tile::ExprKind::load;
+  load.type = graph_.buffers[buffer].type;
+  load.buffer = buffer;
+  load.coords = {offset};
+  return graph_.pool.add(std::move(load));
+}
+
+int KernelBuilder::read(ValueId argument, const Coords& coords) {
+  return load(buffer_of(argument), tile::memory_offset(coords, type_of(problem_, argument).shape,
+                                                       layout_of(problem_, implementation_, argument)));
+}
+
+int KernelBuilder::compose(ValueId value, const Coords& coords, int result) {
+  composer_.clear_counts();
+  const int composed = composer_.compose(value, coords);
+  tile::Rewriter rewriter(composed_, graph_.pool, {}, [&](tile::Expr e) {
+    return e.kind == tile::ExprKind::stage ? graph_.pool[result] : e;
+  });
+  return rewriter.rewrite({composed})[0];
+}
+
+std::vector<tile::Store> KernelBuilder::outputs(const Coords& coords, int result) {
+  std::vector<tile::Store> stores;
+  for (const auto& [output, place] : output_coords(problem_, coords)) {
+    check_places(problem_, output, place);
+    stores.push_back({buffer_of(output),
+                      tile::memory_offset(place, type_of(problem_, output).shape,
+                                          layout_of(problem_, implementation_, output)),
+                      compose(output, place, result)});
+  }
+  return stores;
+}
+
+}  // namespace korch::linear

@@ -1,0 +1,54 @@
+// A tile graph in the making, of a candidate around one linear primitive: its buffers, and the fused Values
+// of its prologue and epilogue as expressions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/codegen/linear/output_map.h"
+#include "korch/codegen/loop/compose.h"
+#include "korch/kernel/tile_graph.h"
+
+namespace korch::linear {
+
+class KernelBuilder {
+ public:
+  KernelBuilder(const Problem& problem, const Implementation& implementation, const Target& target);
+
+  // Why the candidate cannot be computed element by element around its linear primitive; empty when it can.
+  std::string obstacle() const;
+
+  int buffer_of(ValueId argument) const;
+  void pack(ValueId constant, Packing packing, int64_t elements);
+  // In this order: temporaries, then scratch.
+  int add_temporary(int64_t elements);
+  int add_scratch(int64_t elements);
+
+  int load(int buffer, const Index& offset);
+  int zero() { return graph_.pool.constant(DType::f32, 0); }
+  int product(int a, int b) { return graph_.pool.call(ScalarFn::mul, DType::f32, {a, b}); }
+  // `value` where the condition holds, else 0.
+  int padded(const tile::Condition& condition, int value) {
+    return graph_.pool.guard(condition, value, zero());
+  }
+  // A candidate's input or constant as it lies in memory.
+  int read(ValueId argument, const Coords& coords);
+  // The Value at these coordinates. Where it is made of the linear primitive's result, that is `result`.
+  int compose(ValueId value, const Coords& coords, int result = -1);
+  // Every output of the candidate, for an element of the linear primitive's result at `coords`.
+  std::vector<tile::Store> outputs(const Coords& coords, int result);
+
+  void add_phase(tile::Phase phase) { graph_.phases.push_back(std::move(phase)); }
+  tile::TileGraph finish() { return std::move(graph_); }
+
+ private:
+  int add_buffer(tile::BufferRole role, int64_t elements);
+
+  const Problem& problem_;
+  const Implementation& implementation_;
+  tile::TileGraph graph_;
+  tile::ExprPool composed_;
+  tile::Composer composer_;
+};
+
+}  // namespace korch::linear

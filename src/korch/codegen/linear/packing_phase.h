@@ -1,0 +1,23 @@
+// A column operand that is not constant, packed by a phase of its own.
+#pragma once
+
+#include <functional>
+
+#include "korch/codegen/linear/kernel_builder.h"
+#include "korch/codegen/linear/tiling.h"
+
+namespace korch::linear {
+
+// Matrices of `depth` rows.
+struct PackedOperand {
+  ValueId value = kNoId;
+  int64_t matrices = 1, depth = 1;
+  ColumnBlocks blocks;
+  std::function<Coords(const Index& matrix, const Index& k, const Index& column)> coords;
+  int64_t matrix_elements() const { return depth * blocks.lanes_in_all(); }
+};
+
+// Over (matrix, column block): fills `temporary` with the packed columns, [matrix][block][depth][lanes].
+tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& columns, int temporary);
+
+}  // namespace korch::linear

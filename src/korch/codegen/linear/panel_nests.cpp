@@ -1,0 +1,27 @@
+#include "korch/codegen/linear/panel_nests.h"
+
+namespace korch::linear {
+
+tile::Nest panel_nest(KernelBuilder& builder, const RowKernel& k, const PanelShape& shape, int buffer,
+                      const Index& y0, const Index& x0) {
+  tile::Nest nest;
+  nest.kept = true;
+  const tile::LoopVariable row{"pr", shape.rows}, pixel{"px", shape.pixels}, channel{"channel", k.depth};
+  if (k.path == DataPath::panel_channels)
+    nest.loops = {row, pixel, channel};
+  else
+    nest.loops = {channel, row, pixel};
+  const Index pr = Index::variable("pr", shape.rows), px = Index::variable("px", shape.pixels),
+              c = Index::variable("channel", k.depth);
+  const Index iy = y0 * k.stride_h - k.pad_top + pr, ix = x0 * k.stride_w - k.pad_left + px;
+  tile::Condition inside;
+  inside.require(iy, 0, k.in_height - 1).require(ix, 0, k.in_width - 1);
+  const int value =
+      builder.compose(k.problem->data, k.data_coords(Index::variable("image", k.images), iy, ix,
+                                                     Index::variable("group", k.groups) * k.depth + c));
+  nest.stores = {{buffer, pr * shape.row_step + px * shape.pixel_step + c * shape.channel_step,
+                  builder.padded(inside, value)}};
+  return nest;
+}
+
+}  // namespace korch::linear

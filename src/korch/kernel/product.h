@@ -1,0 +1,23 @@
+// A nest that is a matrix product: rows by columns, each result a sum of products of an element of a row and
+// one of a column. What a register tile is made of.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "korch/kernel/tile_graph.h"
+
+namespace korch::tile {
+
+// `a` is the same for all columns and `b` for all rows; columns of `b` and of the result lie one after the
+// other.
+struct Product {
+  std::string row, column;  // loops of the nest; row is empty where there is one row
+  int a_buffer = 0, b_buffer = 0;
+  Index a, b;  // offsets, affine in all loops of the nest
+};
+
+// Empty when the nest is none.
+std::optional<Product> product_of(const TileGraph& graph, const Nest& nest);
+
+}  // namespace korch::tile
