@@ -28,7 +28,10 @@ Index origin(const Index& index, const Nest& nest) {
 std::vector<OuterLoop> sharing_loops(const Nest& nest, const Index& columns) {
   size_t first = nest.around.size();
   while (first > 0 && !columns.depends_on(nest.around[first - 1].variable.name)) --first;
-  return {nest.around.begin() + static_cast<std::ptrdiff_t>(first), nest.around.end()};
+  std::vector<OuterLoop> loops;
+  for (; first < nest.around.size(); ++first)
+    if (nest.around[first].low + 1 < nest.around[first].high) loops.push_back(nest.around[first]);
+  return loops;
 }
 
 int64_t most_passes(const Phase& phase, const std::vector<OuterLoop>& loops) {

@@ -110,10 +110,11 @@ int KernelBuilder::read(ValueId argument, const Coords& coords) {
                                                        layout_of(problem_, implementation_, argument)));
 }
 
-int KernelBuilder::compose(ValueId value, const Coords& coords, int result) {
+int KernelBuilder::compose(ValueId value, const Coords& coords, int result,
+                           const tile::Replacements& places) {
   composer_.clear_counts();
   const int composed = composer_.compose(value, coords);
-  tile::Rewriter rewriter(composed_, graph_.pool, {}, [&](tile::Expr e) {
+  tile::Rewriter rewriter(composed_, graph_.pool, places, [&](tile::Expr e) {
     return e.kind == tile::ExprKind::stage ? graph_.pool[result] : e;
   });
   return rewriter.rewrite({composed})[0];

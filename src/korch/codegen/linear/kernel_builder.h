@@ -34,7 +34,9 @@ class KernelBuilder {
   // A candidate's input or constant as it lies in memory.
   int read(ValueId argument, const Coords& coords);
   // The Value at these coordinates. Where it is made of the linear primitive's result, that is `result`.
-  int compose(ValueId value, const Coords& coords, int result = -1);
+  // `places` says where the coordinates' variables stand: what is known of those simplifies, and holds
+  // wherever the Value is asked for.
+  int compose(ValueId value, const Coords& coords, int result = -1, const tile::Replacements& places = {});
   // Every output of the candidate, for an element of the linear primitive's result at `coords`.
   std::vector<tile::Store> outputs(const Coords& coords, int result);
 

@@ -16,9 +16,10 @@ tile::Nest panel_nest(KernelBuilder& builder, const RowKernel& k, const PanelSha
   const Index iy = y0 * k.stride_h - k.pad_top + pr, ix = x0 * k.stride_w - k.pad_left + px;
   tile::Condition inside;
   inside.require(iy, 0, k.in_height - 1).require(ix, 0, k.in_width - 1);
-  const int value =
-      builder.compose(k.problem->data, k.data_coords(Index::variable("image", k.images), iy, ix,
-                                                     Index::variable("group", k.groups) * k.depth + c));
+  const Coords coords =
+      k.data_coords(Index::variable("image", k.images), Index::variable("iy", k.in_height),
+                    Index::variable("ix", k.in_width), Index::variable("group", k.groups) * k.depth + c);
+  const int value = builder.compose(k.problem->data, coords, -1, {{"iy", iy}, {"ix", ix}});
   nest.stores = {{buffer, pr * shape.row_step + px * shape.pixel_step + c * shape.channel_step,
                   builder.padded(inside, value)}};
   return nest;
