@@ -133,10 +133,12 @@ class Body {
         stores_(stores),
         anew_(nest.anew.bounds()) {
     for (int id : graph.pool.reachable(roots_of(stores))) add(id);
-    for (int id : graph.pool.unconditional(roots_of(stores))) unconditional_.push_back(numbers_.at(id));
+    for (int id : graph.pool.unconditional(always_stored(stores))) unconditional_.push_back(numbers_.at(id));
     for (const Store& store : stores) {
       roots_.push_back(numbers_.at(store.value));
       offsets_.push_back(code(store.offset));
+      conditions_.emplace_back();
+      for (const Bound& bound : store.condition.bounds()) conditions_.back().push_back(code(bound.index));
     }
     position_ = code(nest.position);
     for (const Bound& bound : anew_) anew_bounds_.push_back(code(bound.index));
@@ -144,13 +146,13 @@ class Body {
     stamps_.resize(nodes_.size(), 0);
   }
 
-  // The values of the stores at the point that the variables are at.
+  // The values of the stores at the point that the variables are at; where nothing is stored, none.
   void evaluate(const std::vector<int64_t>& variables, std::vector<Scalar>& result) {
     variables_ = variables;
     ++stamp_;
     for (int node : unconditional_) value(node);
     result.clear();
-    for (int root : roots_) result.push_back(value(root));
+    for (size_t i = 0; i < roots_.size(); ++i) result.push_back(stores(i) ? value(roots_[i]) : Scalar{});
   }
   // Where the stores go, and where the position is, at that point.
   int64_t offset(size_t store) { return index(offsets_[store]); }
@@ -165,6 +167,7 @@ class Body {
   }
   Scalar stored(size_t store) { return load(stores_[store].buffer, index(offsets_[store])); }
   const std::vector<Store>& stores() const { return stores_; }
+  bool stores(size_t store) { return hold(stores_[store].condition.bounds(), conditions_[store]); }
 
  private:
   struct Node {
@@ -317,6 +320,7 @@ class Body {
   std::vector<Node> nodes_;
   std::vector<int> unconditional_, roots_;
   std::vector<IndexCode> offsets_;
+  std::vector<std::vector<IndexCode>> conditions_;
   IndexCode position_;
   std::vector<int64_t> variables_;
   std::vector<Scalar> values_;
@@ -404,7 +408,8 @@ class NestRunner {
   void map_point() {
     Body& here = body();
     here.evaluate(variables_, values_);
-    for (size_t i = 0; i < values_.size(); ++i) store(here.stores()[i].buffer, here.offset(i), values_[i]);
+    for (size_t i = 0; i < values_.size(); ++i)
+      if (here.stores(i)) store(here.stores()[i].buffer, here.offset(i), values_[i]);
   }
 
   void reduce_point() {

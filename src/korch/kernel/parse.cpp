@@ -370,6 +370,7 @@ class Parser : TextCursor {
       expect("]");
       expect("<-");
       store.value = operand();
+      if (accept_word("if")) store.condition = condition();
       result.push_back(store);
     }
   }

@@ -65,8 +65,9 @@ class NestText {
       text += fmt::format("{}%{} = {}\n", indent, names_[id], definition(graph_.pool[id]));
     }
     for (const Store& store : stores)
-      text += fmt::format("{}{}[{}] <- {}\n", indent, graph_.name(store.buffer), index(store.offset),
-                          operand(store.value));
+      text += fmt::format("{}{}[{}] <- {}{}\n", indent, graph_.name(store.buffer), index(store.offset),
+                          operand(store.value),
+                          store.condition.always_true() ? "" : " if " + condition(store.condition));
     return text;
   }
 

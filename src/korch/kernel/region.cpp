@@ -27,9 +27,12 @@ class Paths {
  public:
   explicit Paths(const ExprPool& pool) : pool_(pool) {}
 
-  std::map<int, std::vector<Condition>> of(const std::vector<int>& roots) {
-    std::vector<int> order = pool_.reachable(roots);
-    for (int root : roots) add(root, Condition::always());
+  // Roots and when they are asked for.
+  std::map<int, std::vector<Condition>> of(const std::vector<std::pair<int, Condition>>& roots) {
+    std::vector<int> nodes;
+    for (const auto& [root, condition] : roots) nodes.push_back(root);
+    std::vector<int> order = pool_.reachable(nodes);
+    for (const auto& [root, condition] : roots) add(root, condition);
     for (size_t i = order.size(); i-- > 0;) spread(order[i]);
     return std::move(paths_);
   }
@@ -91,8 +94,11 @@ class Boxes {
       for (const Bound& bound : rest.bounds()) narrowed = narrow(bound, ranges) || narrowed;
     }
     const Index offset = substitute(place_.offset, replacements);
-    if (add_bounded(offset, rest, ranges)) return;
+    // What is written is to be known exactly, where it can.
+    const bool reads = place_.direction == Direction::read;
+    if (reads && add_bounded(offset, rest, ranges)) return;
     const std::string split = to_split(offset, rest, ranges);
+    if (split.empty() && !reads && !region_.exact && add_bounded(offset, rest, ranges)) return;
     if (!split.empty()) {
       const IndexRange range = ranges.at(split);
       for (int64_t value = range.low; value <= range.high; ++value) {
@@ -114,17 +120,10 @@ class Boxes {
       const int64_t factor = factor_of(offset, bound.index);
       if (factor == 0) continue;
       const Index rest = offset - (bound.index - Index(bound.index.constant())) * factor;
-      std::set<std::string> gone = bound.index.variables();
-      for (const std::string& name : rest.variables())
-        if (gone.count(name) != 0) gone.clear();
-      if (gone.empty()) continue;
       Condition others;
       for (size_t j = 0; j < condition.bounds().size(); ++j)
         if (j != i)
           others.require(condition.bounds()[j].index, condition.bounds()[j].low, condition.bounds()[j].high);
-      for (const std::string& name : others.variables())
-        if (gone.count(name) != 0) gone.clear();
-      if (gone.empty()) continue;
       const IndexRange range = bound.index.range();
       const std::string name = fmt::format("bounded{}", names_++);
       Ranges inner = ranges;
@@ -246,9 +245,12 @@ class Boxes {
 };
 
 void collect(const TileGraph& graph, const std::vector<Store>& stores, std::vector<Place>& places) {
-  for (const Store& store : stores)
-    places.push_back({store.buffer, Direction::written, store.offset, {Condition::always()}});
-  for (const auto& [node, paths] : Paths(graph.pool).of(roots_of(stores))) {
+  std::vector<std::pair<int, Condition>> roots;
+  for (const Store& store : stores) {
+    places.push_back({store.buffer, Direction::written, store.offset, {store.condition}});
+    roots.push_back({store.value, store.condition});
+  }
+  for (const auto& [node, paths] : Paths(graph.pool).of(roots)) {
     const Expr& e = graph.pool[node];
     if (e.kind == ExprKind::load) places.push_back({e.buffer, Direction::read, e.coords[0], paths});
   }

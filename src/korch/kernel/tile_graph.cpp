@@ -23,6 +23,13 @@ std::vector<int> roots_of(const std::vector<Store>& stores) {
   return roots;
 }
 
+std::vector<int> always_stored(const std::vector<Store>& stores) {
+  std::vector<int> roots;
+  for (const Store& store : stores)
+    if (store.condition.always_true()) roots.push_back(store.value);
+  return roots;
+}
+
 std::vector<int> Nest::roots() const {
   return roots_of(stores);
 }

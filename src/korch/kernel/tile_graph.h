@@ -35,15 +35,16 @@ struct Buffer {
   DType type = DType::f32;
   int64_t elements = 0;
   int64_t offset_bytes = 0;  // scratch: in the worker's own memory
-  Packing packing;           // constant: how its elements are arranged when the kernel is built
+  Packing packing = {};      // constant: how its elements are arranged when the kernel is built
   bool streamed = false;  // output: whole cache lines bypass the caches, where nothing would be left of them
   int64_t bytes() const { return elements * static_cast<int64_t>(size_bytes(type)); }
 };
 
 struct Store {
   int buffer = 0;
-  Index offset;   // in elements
-  int value = 0;  // in TileGraph::pool
+  Index offset;              // in elements
+  int value = 0;             // in TileGraph::pool
+  Condition condition = {};  // where it does not hold, nothing is computed or stored
 };
 
 // map: every store at every point of the loops. reduce: the first store's value is combined over `reduced`,
@@ -53,9 +54,9 @@ enum class NestKind { map, reduce, arg_reduce };
 // How a nest runs in the lanes of vectors.
 struct LaneSchedule {
   int lanes = 1;
-  std::string variable;    // counts the lanes; empty: element by element
-  bool across = false;     // it is one that is reduced over
-  std::string transposed;  // not empty: loads run along this one, and blocks are transposed in registers
+  std::string variable;         // counts the lanes; empty: element by element
+  bool across = false;          // it is one that is reduced over
+  std::string transposed = {};  // not empty: loads run along this one, and blocks are transposed in registers
   // Of a product (kernel/product.h): all results stay in registers from the first term to the last.
   bool registers = false;
   bool prefetch_rows = false;     // while one tile is computed, the rows of the next are asked for
@@ -101,6 +102,8 @@ struct Nest {
 size_t shared_loops(const std::vector<OuterLoop>& a, const std::vector<OuterLoop>& b);
 
 std::vector<int> roots_of(const std::vector<Store>& stores);
+// Of those without a condition.
+std::vector<int> always_stored(const std::vector<Store>& stores);
 
 // A variable of the parallel grid; values step .. in steps of `chunk` (a chunked variable loops inside the
 // slice, among its nests' loops).

@@ -102,8 +102,20 @@ class NestVerifier {
                            korch::name(type));
       if (!store.offset.dynamics().empty()) return "a store where data says";
       if (const std::string fault = in_scope(store.offset, known_); !fault.empty()) return fault;
+      if (const std::string fault = condition(store); !fault.empty()) return fault;
     }
     return in_scope(nest_.position, known_);
+  }
+
+  std::string condition(const Store& store) const {
+    if (store.condition.always_true()) return {};
+    if (nest_.kind != NestKind::map) return "only a map stores under conditions";
+    for (const Bound& bound : store.condition.bounds())
+      if (!bound.index.dynamics().empty()) return "a store where data says";
+    if (store.condition.depends_on(nest_.schedule.variable) ||
+        store.condition.depends_on(nest_.schedule.transposed))
+      return fmt::format("'{}' counts lanes and decides a store", nest_.schedule.variable);
+    return in_scope(store.condition, known_);
   }
 
   static std::string in_scope(const Index& index, const std::set<std::string>& known) {

@@ -93,16 +93,19 @@ bool NestPrinter::whole_lines(const Index& offset) const {
 
 void NestPrinter::map_body(const std::vector<Store>& stores) {
   for (const Store& place : stores) {
+    const bool always = place.condition.always_true();
+    if (!always) emitter_.open(fmt::format("if ({})", tile::print(place.condition)));
     const BodyEmitter::Operand value = emitter_.emit(place.value);
     const std::string& v = nest_.schedule.variable;
     const bool wide = !v.empty() && place.offset.depends_on(v) && emitter_.lanes() > 1;
     store(place, wide ? emitter_.as_vector(value, graph_.pool[place.value].type) : value.text, wide);
+    if (!always) emitter_.close();
   }
 }
 
 void NestPrinter::print_map() {
   const std::string v = nest_.schedule.variable;
-  const std::vector<int> roots = nest_.roots();
+  const std::vector<int> roots = always_stored(nest_.stores);
   emitter_.hoist(roots, bound_);
   for (const LoopVariable& variable : nest_.loops) {
     if (variable.name == v) continue;
@@ -115,7 +118,7 @@ void NestPrinter::print_map() {
   }
   for (const Segment& segment : nest_.segments) {
     emitter_.open("");
-    emitter_.hoist(roots_of(segment.stores), bound_);
+    emitter_.hoist(always_stored(segment.stores), bound_);
     const Limits range = limits(loop(v), segment.low, segment.high);
     const int64_t length = segment.high - segment.low;
     if (length == 1) {  // the variable is a constant in the expressions
@@ -158,7 +161,7 @@ void NestPrinter::print_map() {
 void NestPrinter::print_tiled() {
   const LoopVariable& v = loop(nest_.schedule.variable);
   const LoopVariable& u = loop(nest_.schedule.transposed);
-  const std::vector<int> roots = nest_.roots();
+  const std::vector<int> roots = always_stored(nest_.stores);
   emitter_.hoist(roots, bound_);
   for (const LoopVariable& variable : nest_.loops) {
     if (variable.name == v.name || variable.name == u.name) continue;

@@ -139,7 +139,12 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
 
   void print_map(const Nest& nest) {
     open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
-    for (const Store& place : nest.stores) store(place, emitter_.emit(place.value).text);
+    for (const Store& place : nest.stores) {
+      const bool always = place.condition.always_true();
+      if (!always) emitter_.open(fmt::format("if ({})", tile::print(place.condition)));
+      store(place, emitter_.emit(place.value).text);
+      if (!always) emitter_.close();
+    }
     emitter_.close();
   }
 

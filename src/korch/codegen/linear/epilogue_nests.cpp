@@ -13,7 +13,7 @@ tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64
   const int result = builder.load(tile.buffer, tile.offset + r * tile.row_step + c * tile.column_step);
   nest.loops = {{"r", tile.rows}, {"c", count}};
   nest.stores = builder.outputs(tile.coords(r, tile.column + c), result);
-  if (lanes > 1 && count > 1) nest.schedule = {.lanes = lanes, .variable = "c", .transposed = {}};
+  if (lanes > 1 && count > 1) nest.schedule = {.lanes = lanes, .variable = "c"};
   return nest;
 }
 

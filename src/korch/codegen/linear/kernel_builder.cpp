@@ -45,7 +45,6 @@ KernelBuilder::KernelBuilder(const Problem& problem, const Implementation& imple
         {.role = role,
          .type = type.dtype,
          .elements = physical_elements(type.shape, layout_of(problem, implementation, value)),
-         .packing = {},
          // Of what is larger than half of L3 nothing would be left in cache for its reader.
          .streamed =
              role == BufferRole::output && type.dtype == DType::f32 && type.bytes() > target.l3_bytes / 2});
@@ -81,7 +80,7 @@ void KernelBuilder::pack(ValueId constant, Packing packing, int64_t elements) {
 }
 
 int KernelBuilder::add_buffer(BufferRole role, int64_t elements) {
-  graph_.buffers.push_back({.role = role, .elements = elements, .packing = {}});
+  graph_.buffers.push_back({.role = role, .elements = elements});
   return static_cast<int>(graph_.buffers.size()) - 1;
 }
 

@@ -68,8 +68,7 @@ TileGraph Draft::tile_graph() const {
     graph.buffers.push_back({.role = BufferRole::scratch,
                              .type = stage.type,
                              .elements = element_count(stage.extents),
-                             .offset_bytes = stage.offset_bytes,
-                             .packing = {}});
+                             .offset_bytes = stage.offset_bytes});
   graph.scratch_bytes = scratch_bytes;
   Phase phase;
   phase.grid = grid;

@@ -71,7 +71,7 @@ class Lowering {
   void add_argument(BufferRole role, ValueId value, const Layout& layout) {
     const TensorType& type = type_of(value);
     draft_.arguments.push_back(
-        {.role = role, .type = type.dtype, .elements = physical_elements(type.shape, layout), .packing = {}});
+        {.role = role, .type = type.dtype, .elements = physical_elements(type.shape, layout)});
   }
 
   // What a window reads and another window makes: composed, the taps of both would multiply, in work and

@@ -28,6 +28,7 @@ Nest with_value(TileGraph& graph, const Nest& nest, const std::string& variable,
   for (size_t i = 0; i < values.size(); ++i) {
     result.stores[i].value = values[i];
     result.stores[i].offset = rewriter.rewrite(nest.stores[i].offset);
+    result.stores[i].condition = substitute(nest.stores[i].condition, {{variable, Index(value)}});
   }
   result.position = substitute(nest.position, {{variable, Index(value)}});
   std::erase_if(result.loops, [&](const LoopVariable& loop) { return loop.name == variable; });

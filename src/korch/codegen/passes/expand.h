@@ -1,5 +1,5 @@
-// Pass: writes a short loop out, a nest for each of its values, where that decides conditions: of a transposed
-// convolution each output meets only the taps that are a whole number of strides away from it.
+// Pass: writes a short loop out, a nest for each of its values, where that decides conditions: of a
+// transposed convolution each output meets only the taps that are a whole number of strides away from it.
 //
 // Before                                       after
 //   map i0 in 8, i1 in 2 {                       map i0 in 8 {

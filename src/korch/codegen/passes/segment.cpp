@@ -28,7 +28,8 @@ class Cutter {
     const std::vector<int> values = rewriter.rewrite(nest_.roots());
     std::vector<Store> stores;
     for (size_t i = 0; i < values.size(); ++i)
-      stores.push_back({nest_.stores[i].buffer, rewriter.rewrite(nest_.stores[i].offset), values[i]});
+      stores.push_back({nest_.stores[i].buffer, rewriter.rewrite(nest_.stores[i].offset), values[i],
+                        nest_.stores[i].condition});
     return stores;
   }
 

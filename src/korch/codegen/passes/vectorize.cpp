@@ -18,8 +18,8 @@ double access_cost(const Index& offset, const std::string& variable, bool is_sto
   return stride > -kCacheLineFloats && stride < kCacheLineFloats ? kByLane : kLinePerLane;
 }
 
-// A condition that one variable decides cuts its loop into segments; one that mixes it with others is asked of
-// the first and last lane where it is affine, else of each.
+// A condition that one variable decides cuts its loop into segments; one that mixes it with others is asked
+// of the first and last lane where it is affine, else of each.
 double condition_cost(const Condition& condition, const std::string& variable) {
   constexpr double kCut = 0.5, kBothEnds = 4, kByLane = 40;
   double cost = 0;
@@ -87,12 +87,21 @@ std::string find_transposed(const ExprPool& pool, const Nest& nest,
   return tile;
 }
 
+namespace {
+
+bool decides_store(const Nest& nest, const std::string& variable) {
+  return std::any_of(nest.stores.begin(), nest.stores.end(),
+                     [&](const Store& store) { return store.condition.depends_on(variable); });
+}
+
+}  // namespace
+
 LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest& nest, int lanes) {
   LaneSchedule result;
   const DType type = graph.pool[nest.stores[0].value].type;
   double best = 0;
   auto consider = [&](const LoopVariable& variable, bool reduced) {
-    if (variable.extent < 2) return;
+    if (variable.extent < 2 || decides_store(nest, variable.name)) return;
     const double cost = vector_cost(graph, phase, nest, variable, reduced, lanes);
     if (!result.variable.empty() && cost >= best) return;
     best = cost;
@@ -105,10 +114,10 @@ LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest
   if (nest.kind != NestKind::map && !result.across && !vectorizes_along(type)) result.variable.clear();
   // Stores along one variable, loads along another: transposed blocks.
   for (size_t i = nest.loops.size(); i-- > 0 && nest.kind == NestKind::map;) {
-    if (nest.loops[i].extent < lanes / 2) continue;
+    if (nest.loops[i].extent < lanes / 2 || decides_store(nest, nest.loops[i].name)) continue;
     const std::string tile =
         find_transposed(graph.pool, nest, nest.loops, nest.loops[i].name, lanes, nullptr);
-    if (tile.empty()) continue;
+    if (tile.empty() || decides_store(nest, tile)) continue;
     result.variable = nest.loops[i].name;
     result.transposed = tile;
     break;
