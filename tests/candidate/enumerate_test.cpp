@@ -291,6 +291,14 @@ TEST(Enumerate, EveryRuleBitesAndCanBeSwitchedOff) {
        "%a = ReduceMax(%x) {axes=[1]}\n%b = MatMul(%x, %a)\noutput %b \"b\""},
       {"linear_sinks", [](auto& o) { o.rule_linear_context = false; },
        "%a = MatMul(%x, %x)\n%b = Exp(%a)\n%c = Relu(%a)\noutput %b \"b\"\noutput %c \"c\""},
+      {"linear_stages", [](auto& o) { o.rule_linear_stages = false; },
+       "%i = Reshape(%x) {shape=[1,1,4,4]}\n%w = Slice(%i) {starts=[0,0,0,0], sizes=[1,1,3,3], "
+       "steps=[1,1,1,1]}\n"
+       "%v = WinogradInput(%i) {tile=2}\n%p = WinogradProduct(%v, %w) {tile=2}\noutput %p \"p\""},
+      {"weighted_window", [](auto& o) { o.rule_weighted_window = false; },
+       "%a = Exp(%x)\n%i = Reshape(%a) {shape=[1,2,2,4]}\n%w = Reshape(%r) {shape=[2,2,2]}\n"
+       "%d = WindowDot(%i, %w) {kernel=[2,2], strides=[1,1], dilations=[1,1], pads_before=[0,0], "
+       "pads_after=[0,0], count_include_pad=false}\noutput %d \"d\""},
       {"sharing", [](auto& o) { o.rule_sharing = o.rule_sinks = false; },
        "%a = Transpose(%r) {perm=[1,0]}\n%b = Exp(%r)\noutput %a \"a\"\noutput %b \"b\""},
       {"sink_domains", [](auto& o) { o.rule_sinks = false; },

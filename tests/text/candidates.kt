@@ -366,7 +366,7 @@ graph {
 {c d y} -> y
 pruned linear: 2
 pruned sharing: 6
-pruned window_dot: 4
+pruned weighted_window: 4
 
 // RUN: candidates winograd
 // Of Winograd's three primitives a candidate has one or all; all of them are fused as the convolution is.
@@ -396,5 +396,5 @@ graph {
 {a v p c y} -> y
 {a c y} -> y
 pruned linear: 3
+pruned linear_stages: 3
 pruned sharing: 18
-pruned winograd: 3

@@ -204,16 +204,15 @@ void AtomGraph::find_prologues() {
     return producers.size() == 1 ? atom_of_[producers[0]] : -1;
   };
   for (Atom& atom : atoms_) {
-    const Op op = graph_.node(atom.nodes[0]).op;
-    if (op == Op::WinogradOutput) {
+    const Fusing& fusing = info(graph_.node(atom.nodes[0]).op).fusing;
+    if (fusing.stage == LinearStage::result) {
       const AtomId product = atom.reads.empty() ? -1 : maker(atom.reads[0]);
-      const AtomId input =
-          product < 0 || atoms_[product].reads.empty() ? -1 : maker(atoms_[product].reads[0]);
-      if (input < 0) continue;
-      atom.prologues.push_back({std::min(input, product), std::max(input, product)});
+      const AtomId data = product < 0 || atoms_[product].reads.empty() ? -1 : maker(atoms_[product].reads[0]);
+      if (data < 0) continue;
+      atom.prologues.push_back({std::min(data, product), std::max(data, product)});
       atom.needs_prologues = true;
     }
-    if (op != Op::Attention) continue;
+    if (!fusing.copies_operands) continue;
     for (ValueId operand : atom.reads) {
       AtomSet chain;
       for (AtomId at = maker(operand); at >= 0;) {

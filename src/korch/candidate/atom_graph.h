@@ -47,9 +47,9 @@ class AtomGraph {
   int chained_nodes() const { return chained_nodes_; }  // that joined another's atom
   // Adds to the set the private operands of every member that has some of them inside. A private operand is a
   // producer without other consumers that is elementwise or layout and could not be fused after a linear
-  // primitive. Prologues go in whole: of each operand of Attention the chain of layout primitives, since its
-  // kernel reads an operand once, in whatever order it lies; WinogradOutput's product and that one's input,
-  // which are in every set of several atoms.
+  // primitive. Prologues go in whole: of each operand of a primitive that copies its operands the chain of
+  // layout primitives; of a linear operation's last stage the other two, which are in every set of several
+  // atoms.
   void complete_operands(AtomSet& set) const;
   // Users outside the set, or a graph output.
   bool needed_outside(ValueId value, const AtomSet& set) const;

@@ -38,18 +38,18 @@ struct EnumerateOptions {
   int max_primitives = 48;  // per candidate
   int max_outputs = 3;
   int max_linear = 1;
-  bool recompute = true;            // also sets that are not convex where this is legal and pays
-  int64_t max_candidates = 40000;   // reported when it bites
-  bool rule_chain = true;           // some primitives are never cut from their only producer or consumer
-  bool rule_join = true;            // of the private operands of a primitive, all or none
-  bool rule_linear_context = true;  // around a linear primitive: one sink, what kernels can fuse
-  int max_prologue = 4;             // primitives of a linear candidate that do not depend on the linear one,
-                                    // per operand of that one
-  bool rule_window_dot = true;      // depthwise windows: only into linear primitives, without what they read
-  bool rule_winograd = true;        // Winograd's three primitives: one alone, or all of them
-  bool rule_sharing = true;         // siblings joined by a shared input alone iterate over one domain
-  bool rule_sinks = true;           // several sinks iterate over one domain
-  int64_t max_sets_per_sink = 300;  // sets grown whose last primitive is the same; 0: no limit
+  bool recompute = true;             // also sets that are not convex where this is legal and pays
+  int64_t max_candidates = 40000;    // reported when it bites
+  bool rule_chain = true;            // some primitives are never cut from their only producer or consumer
+  bool rule_join = true;             // of the private operands of a primitive, all or none
+  bool rule_linear_context = true;   // around a linear primitive: one sink, what kernels can fuse
+  int max_prologue = 4;              // primitives of a linear candidate that do not depend on the linear one,
+                                     // per operand of that one
+  bool rule_weighted_window = true;  // weighted windows: only into linear primitives, without what they read
+  bool rule_linear_stages = true;    // a linear operation's three stages: one alone, or all of them
+  bool rule_sharing = true;          // siblings joined by a shared input alone iterate over one domain
+  bool rule_sinks = true;            // several sinks iterate over one domain
+  int64_t max_sets_per_sink = 300;   // sets grown whose last primitive is the same; 0: no limit
 
   // The definition alone.
   static EnumerateOptions unpruned();

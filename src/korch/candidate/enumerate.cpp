@@ -226,8 +226,8 @@ EnumerateOptions EnumerateOptions::unpruned() {
   options.rule_chain = false;
   options.rule_join = false;
   options.rule_linear_context = false;
-  options.rule_window_dot = false;
-  options.rule_winograd = false;
+  options.rule_weighted_window = false;
+  options.rule_linear_stages = false;
   options.rule_sharing = false;
   options.rule_sinks = false;
   options.max_sets_per_sink = 0;

@@ -46,41 +46,42 @@ AtomSet depending_on(const AtomGraph& graph, const AtomSet& set, P&& predicate) 
   return part;
 }
 
-// Whether a depthwise window of the set is fused with what it reads, which every tap would compute again, or
+// Whether a weighted window of the set is fused with what it reads, which every tap would compute again, or
 // is not read by a linear primitive of the set: alone it has faster kernels, as a convolution.
 bool misplaces_window(const AtomGraph& graph, const AtomSet& set, bool linear) {
   return std::any_of(set.begin(), set.end(), [&](AtomId id) {
-    if (all_nodes(graph, id, [](const Node& node) { return node.op != Op::WindowDot; })) return false;
+    if (all_nodes(graph, id, [](const Node& node) { return !info(node.op).fusing.weighs_window; }))
+      return false;
     const auto& producers = graph.atom(id).producers;
     return !linear ||
            std::any_of(producers.begin(), producers.end(), [&](AtomId p) { return contains(set, p); });
   });
 }
 
-Op op_of(const AtomGraph& graph, AtomId id) {
-  return graph.graph().node(graph.atom(id).nodes[0]).op;
+LinearStage stage_of(const AtomGraph& graph, AtomId id) {
+  return info(graph.graph().node(graph.atom(id).nodes[0]).op).fusing.stage;
 }
 
 // The atom whose result the linear atom's kernel has before its epilogue.
 AtomId core_result(const AtomGraph& graph, const AtomSet& set, AtomId linear) {
-  if (op_of(graph, linear) != Op::WinogradProduct) return linear;
+  if (stage_of(graph, linear) != LinearStage::product) return linear;
   for (AtomId id : graph.atom(linear).consumers)
     if (contains(set, id)) return id;
   return linear;
 }
 
-// Whether the set has a part of Winograd's three primitives: kernels hold all of them, or one alone.
-bool breaks_winograd(const AtomGraph& graph, const AtomSet& set) {
+// Whether the set has some, but not all, of a linear operation's three stages: kernels hold all of them, or
+// one alone.
+bool splits_stages(const AtomGraph& graph, const AtomSet& set) {
   const auto any_inside = [&](const std::vector<AtomId>& ids) {
     return std::any_of(ids.begin(), ids.end(), [&](AtomId id) {
-      return contains(set, id) &&
-             std::holds_alternative<WinogradAttrs>(graph.graph().node(graph.atom(id).nodes[0]).attrs);
+      return contains(set, id) && stage_of(graph, id) != LinearStage::whole;
     });
   };
   return std::any_of(set.begin(), set.end(), [&](AtomId id) {
-    const Op op = op_of(graph, id);
-    const bool before = op == Op::WinogradProduct || op == Op::WinogradOutput,
-               after = op == Op::WinogradProduct || op == Op::WinogradInput;
+    const LinearStage stage = stage_of(graph, id);
+    const bool before = stage == LinearStage::product || stage == LinearStage::result,
+               after = stage == LinearStage::product || stage == LinearStage::data;
     return (before && !any_inside(graph.atom(id).producers)) ||
            (after && !any_inside(graph.atom(id).consumers));
   });
@@ -98,12 +99,12 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
       const Node& linear = graph.graph().node(graph.atom(id).nodes[0]);
       elements = elements_made(graph, core_result(graph, set, id));
       operands += static_cast<int64_t>(linear.inputs.size());
-      layout_alone = layout_alone || linear.op == Op::Attention;
+      layout_alone = layout_alone || info(linear.op).fusing.copies_operands;
     }
     if (!contains(after, id)) before.push_back(id);
   }
   for (AtomId id : after) {
-    if (graph.atom(id).linear || op_of(graph, id) == Op::WinogradOutput) continue;
+    if (graph.atom(id).linear || stage_of(graph, id) == LinearStage::result) continue;
     const bool over_result = all_nodes(graph, id, [&](const Node& node) {
       return (info(node.op).category == Category::elementwise || node.op == Op::Transpose ||
               node.op == Op::Reshape) &&
@@ -113,9 +114,10 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
   }
   for (AtomId id : before) {
     const bool inlined = all_nodes(graph, id, [&](const Node& node) {
-      if (info(node.op).category == Category::layout) return true;
-      return !layout_alone && (info(node.op).category == Category::elementwise || node.op == Op::WindowDot ||
-                               node.op == Op::WinogradInput);
+      const OpInfo& op = info(node.op);
+      if (op.category == Category::layout) return true;
+      return !layout_alone && (op.category == Category::elementwise || op.fusing.weighs_window ||
+                               op.fusing.stage == LinearStage::data);
     });
     if (!inlined) return Rule::linear_prologue;
   }
@@ -143,10 +145,10 @@ const char* name(Rule rule) {
       return "linear_epilogue";
     case Rule::linear_prologue:
       return "linear_prologue";
-    case Rule::window_dot:
-      return "window_dot";
-    case Rule::winograd:
-      return "winograd";
+    case Rule::weighted_window:
+      return "weighted_window";
+    case Rule::linear_stages:
+      return "linear_stages";
     case Rule::sharing:
       return "sharing";
     case Rule::sink_domains:
@@ -174,8 +176,8 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   if (linear > options.max_linear) return Rule::linear;
   const AtomSet sinks = sinks_of(graph, set);
   if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
-  if (options.rule_window_dot && misplaces_window(graph, set, linear > 0)) return Rule::window_dot;
-  if (options.rule_winograd && breaks_winograd(graph, set)) return Rule::winograd;
+  if (options.rule_weighted_window && misplaces_window(graph, set, linear > 0)) return Rule::weighted_window;
+  if (options.rule_linear_stages && splits_stages(graph, set)) return Rule::linear_stages;
   if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, options);
   if (options.rule_sinks) {
     for (AtomId sink : sinks) {

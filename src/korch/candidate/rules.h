@@ -17,10 +17,10 @@ enum class Rule {
   outputs,          // more outputs than allowed (when a candidate is made of a set)
   linear_sinks,     // a linear candidate with several sinks
   linear_epilogue,  // after the linear primitive: elementwise, transpose and reshape over its own result
-  linear_prologue,  // before or beside it: elementwise and layout primitives, depthwise windows, at most
+  linear_prologue,  // before or beside it: elementwise and layout primitives, weighted windows, at most
                     // max_prologue per operand
-  winograd,         // a part of Winograd's three primitives, fused
-  window_dot,       // a depthwise window fused with what it reads, or without a linear primitive after it
+  linear_stages,    // some of a linear operation's three stages, fused
+  weighted_window,  // a weighted window fused with what it reads, or without a linear primitive after it
   sharing,       // siblings joined by a shared input over different domains, or although one needs the other
   sink_domains,  // sinks over different domains
   readers,       // of one Value, beyond the near ones

@@ -16,8 +16,9 @@ constexpr size_t index_in_attrs() {
 }
 
 constexpr OpInfo kOps[] = {
-#define X(name, category, min_inputs, max_inputs, outputs, attrs) \
-  {Op::name, #name, Category::category, min_inputs, max_inputs, outputs, index_in_attrs<attrs>()},
+#define X(name, category, min_inputs, max_inputs, outputs, attrs, ...) \
+  {Op::name,   #name,   Category::category,      min_inputs,           \
+   max_inputs, outputs, index_in_attrs<attrs>(), Fusing{__VA_ARGS__}},
     KORCH_OPS(X)
 #undef X
 };

@@ -144,8 +144,25 @@ using Attrs = std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, Reduc
                            ConvAttrs, PoolAttrs, NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs,
                            TopKAttrs, OneHotAttrs, WinogradAttrs>;
 
+// A linear operation may be three primitives: the data transformed, the product of that with the weights, and
+// the result transformed back out of the products.
+enum class LinearStage { whole, data, product, result };
+
+// What the category does not tell of how a kernel computes a primitive together with others.
+struct Fusing {
+  // Other than `whole`: a kernel computes one stage alone, or all three of an operation tile by tile, where
+  // what is between them never leaves its scratch.
+  LinearStage stage = LinearStage::whole;
+  // A window of one channel, with weights: each result reads its operand once per tap, and is cheap enough to
+  // be computed where a linear primitive reads it. Alone it is a convolution, which has kernels of its own.
+  bool weighs_window = false;
+  // A linear primitive whose kernels copy an operand into an order of their own before they compute: from
+  // any order that layout primitives give it, without arithmetic on the way.
+  bool copies_operands = false;
+};
+
 // clang-format off: it would fill lines with rows.
-// X(name, category, min inputs, max inputs (-1: any number), outputs, attribute struct)
+// X(name, category, min inputs, max inputs (-1: any number), outputs, attribute struct, fields of Fusing)
 #define KORCH_OPS(X)                                                                                    \
   X(Constant, constant, 0, 0, 1, ConstantAttrs)                                                         \
   /* elementwise, one operand */                                                                        \
@@ -219,10 +236,10 @@ using Attrs = std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, Reduc
   /* window reduce over the spatial axes of [N,C,...]; padding contributes nothing */                   \
   X(WindowSum, window, 1, 1, 1, PoolAttrs)                                                              \
   X(WindowMax, window, 1, 1, 1, PoolAttrs)                                                              \
-  X(WindowDot, window, 2, 2, 1, PoolAttrs) /* x, w[k...,C]: a depthwise convolution */                  \
+  X(WindowDot, window, 2, 2, 1, PoolAttrs, .weighs_window = true) /* x, w[k...,C]: over each channel */ \
   /* ir/winograd.h: x[N,C,H,W] to [elements, tiles, C], and [elements, tiles, M] to [N,M,H,W] */        \
-  X(WinogradInput, window, 1, 1, 1, WinogradAttrs)                                                      \
-  X(WinogradOutput, window, 1, 1, 1, WinogradAttrs)                                                     \
+  X(WinogradInput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::data)                          \
+  X(WinogradOutput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::result)                       \
   /* layout */                                                                                          \
   X(Transpose, layout, 1, 1, 1, PermAttrs)                                                              \
   X(Reshape, layout, 1, 1, 1, ShapeAttrs)                                                               \
@@ -232,11 +249,12 @@ using Attrs = std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, Reduc
   X(Expand, layout, 1, 1, 1, ShapeAttrs)                                                                \
   X(Gather, layout, 2, 2, 1, AxisAttrs) /* data, indices; negative indices count from the end */        \
   /* linear */                                                                                          \
-  X(MatMul, linear, 2, 2, 1, MatMulAttrs)            /* rank >= 2 after import; batch axes broadcast */ \
-  X(Conv, linear, 2, 3, 1, ConvAttrs)                /* x, w (, bias before fission) */                 \
-  X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs) /* [elements, tiles, C], w[M,C,k,k] */             \
+  X(MatMul, linear, 2, 2, 1, MatMulAttrs) /* rank >= 2 after import; batch axes broadcast */            \
+  X(Conv, linear, 2, 3, 1, ConvAttrs)     /* x, w (, bias before fission) */                            \
+  /* [elements, tiles, C], w[M,C,k,k] */                                                                \
+  X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs, .stage = LinearStage::product)                     \
   X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                          \
-  X(Attention, linear, 3, 4, 1, NoAttrs) /* ir/attention.h */                                           \
+  X(Attention, linear, 3, 4, 1, NoAttrs, .copies_operands = true) /* ir/attention.h */                  \
   /* opaque */                                                                                          \
   X(CumSum, opaque, 1, 1, 1, ScanAttrs)                                                                 \
   X(TopK, opaque, 1, 1, 2, TopKAttrs)                                                                   \
@@ -292,6 +310,7 @@ struct OpInfo {
   Category category;
   int min_inputs, max_inputs, outputs;
   size_t attrs_index;  // of the attribute struct in Attrs
+  Fusing fusing;
 };
 
 const OpInfo& info(Op op);
