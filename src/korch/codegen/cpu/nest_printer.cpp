@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "korch/codegen/passes/partition.h"
 #include "korch/codegen/passes/vectorize.h"
+#include "korch/kernel/partition.h"
 
 namespace korch::tile {
 namespace {
@@ -13,9 +15,30 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
+// From which value of the variable on, and up to which one, all bounds hold; C++ expressions. `begin` and
+// `end` are the loop's own.
+struct Holding {
+  std::string begin, end;
+};
+Holding where_holds(const Condition& condition, const LoopVariable& variable, const std::string& begin,
+                    const std::string& end) {
+  Holding result{begin, end};
+  for (const Bound& bound : condition.bounds()) {
+    const int64_t k = bound.index.stride(variable.name);
+    const Index rest = bound.index - Index::variable(variable.name, variable.extent) * k;
+    const IndexRange range = bound.index.range();
+    const auto limit = [&](int64_t beyond) { return print(floor_div(Index(beyond) - rest, k)); };
+    if (range.low < bound.low)
+      result.begin = fmt::format("index_max({}, {})", result.begin, limit(bound.low + k - 1));
+    if (range.high > bound.high)
+      result.end = fmt::format("index_min({}, {})", result.end, limit(bound.high + k));
+  }
+  return result;
+}
+
 }  // namespace
 
-NestPrinter::NestPrinter(const TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
+NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
                          BodyEmitter& emitter, SourceText& source)
     : graph_(graph),
       phase_(phase),
@@ -49,10 +72,13 @@ const LoopVariable& NestPrinter::loop(const std::string& name) const {
   return nest_.loops.front();
 }
 
-// A chunked variable runs from NAME_begin to NAME_end inside the slice.
+// A chunked variable runs from NAME_begin to NAME_end inside the slice, a partitioned one through a part of
+// that.
 NestPrinter::Limits NestPrinter::limits(const LoopVariable& variable, int64_t low, int64_t high) const {
-  if (phase_.chunked(variable.name) != nullptr) {
-    const std::string begin = variable.name + "_begin", end = variable.name + "_end";
+  const bool part = variable.name == part_.variable;
+  if (part || phase_.chunked(variable.name) != nullptr) {
+    const std::string begin = part ? part_.begin : variable.name + "_begin",
+                      end = part ? part_.end : variable.name + "_end";
     return {low == 0 ? begin : fmt::format("index_max({}, {})", begin, low),
             high == variable.extent ? end : fmt::format("index_min({}, {})", end, high), false, low, high};
   }
@@ -101,56 +127,116 @@ void NestPrinter::map_body(const std::vector<Store>& stores) {
 }
 
 void NestPrinter::print_map() {
-  const std::string v = nest_.schedule.variable;
-  const std::vector<int> roots = nest_.roots();
-  emitter_.hoist(roots, bound_);
+  emitter_.hoist(nest_.roots(), bound_);
+  if (nest_.partitioned.empty())
+    print_points({nest_.stores, nest_.segments});
+  else
+    print_partitioned();
+}
+
+// In the loops that are not open yet, the vector one innermost.
+void NestPrinter::print_points(const Body& body) {
+  const OpenLoops outside{bound_, open_};
+  const std::vector<int> roots = roots_of(body.stores);
   for (const LoopVariable& variable : nest_.loops) {
-    if (variable.name == v) continue;
+    if (variable.name == nest_.schedule.variable || bound_.count(variable.name) != 0) continue;
     open_loop(variable);
     emitter_.hoist(roots, bound_);
   }
-  if (v.empty()) {
-    map_body(nest_.stores);
-    return;
-  }
-  for (const Segment& segment : nest_.segments) {
-    emitter_.open("");
-    emitter_.hoist(roots_of(segment.stores), bound_);
-    const Limits range = limits(loop(v), segment.low, segment.high);
-    const int64_t length = segment.high - segment.low;
-    if (length == 1) {  // the variable is a constant in the expressions
-      if (range.fixed)
-        emitter_.open("");
-      else
-        emitter_.open(
-            fmt::format("if ({} <= {} && {} < {})", range.begin, segment.low, segment.low, range.end));
-      map_body(segment.stores);
-      emitter_.close();
-    } else {
-      emitter_.line(fmt::format("int64_t {} = {};", v, range.begin));
-      if (length >= lanes_) {
-        emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v, lanes_, range.end));
-        emitter_.set_lanes(v, lanes_, "");
-        map_body(segment.stores);
-        emitter_.set_lanes("", 1, "");
-        emitter_.close();
-      }
-      const int64_t rest = length % lanes_;
-      if (!range.fixed || rest != 0) {
-        emitter_.open(range.fixed ? "" : fmt::format("if ({} < {})", v, range.end));
-        std::string count = std::to_string(rest);
-        if (!range.fixed) {
-          count = emitter_.fresh("n");
-          emitter_.line(fmt::format("const int {} = (int)({} - {});", count, range.end, v));
-        }
-        emitter_.set_lanes(v, lanes_, count);
-        map_body(segment.stores);
-        emitter_.set_lanes("", 1, "");
-        emitter_.close();
-      }
-    }
+  if (nest_.schedule.variable.empty())
+    map_body(body.stores);
+  else
+    for (const Segment& segment : body.segments) print_lanes(segment);
+  close_loops(outside);
+}
+
+void NestPrinter::print_lanes(const Segment& segment) {
+  const std::string& v = nest_.schedule.variable;
+  const Limits range = limits(loop(v), segment.low, segment.high);
+  // What does not change along a part of the loop is accessed only where the part has elements.
+  emitter_.open(v == part_.variable ? fmt::format("if ({} < {})", range.begin, range.end) : "");
+  emitter_.hoist(roots_of(segment.stores), bound_);
+  const int64_t length = segment.high - segment.low;
+  if (length == 1) {  // the variable is a constant in the expressions
+    if (range.fixed)
+      emitter_.open("");
+    else
+      emitter_.open(
+          fmt::format("if ({} <= {} && {} < {})", range.begin, segment.low, segment.low, range.end));
+    map_body(segment.stores);
     emitter_.close();
+  } else {
+    emitter_.line(fmt::format("int64_t {} = {};", v, range.begin));
+    if (length >= lanes_) {
+      emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v, lanes_, range.end));
+      emitter_.set_lanes(v, lanes_, "");
+      map_body(segment.stores);
+      emitter_.set_lanes("", 1, "");
+      emitter_.close();
+    }
+    const int64_t rest = length % lanes_;
+    if (!range.fixed || rest != 0) {
+      emitter_.open(range.fixed ? "" : fmt::format("if ({} < {})", v, range.end));
+      std::string count = std::to_string(rest);
+      if (!range.fixed) {
+        count = emitter_.fresh("n");
+        emitter_.line(fmt::format("const int {} = (int)({} - {});", count, range.end, v));
+      }
+      emitter_.set_lanes(v, lanes_, count);
+      map_body(segment.stores);
+      emitter_.set_lanes("", 1, "");
+      emitter_.close();
+    }
   }
+  emitter_.close();
+}
+
+// What the last variable does not decide is known before its loop; where there is none, before all loops.
+void NestPrinter::print_partitioned() {
+  const Parts parts = parts_of(graph_.pool, phase_, nest_);
+  const std::vector<int> roots = nest_.roots();
+  std::set<std::string> undecided(nest_.partitioned.begin(), nest_.partitioned.end());
+  std::string decided;  // C++ expression
+  for (const std::string& variable : nesting_order(phase_, nest_)) {
+    const bool is_loop = bound_.count(variable) == 0, decides = undecided.erase(variable) != 0;
+    if (is_loop && decides && undecided.empty()) return print_parts(loop(variable), decided, parts);
+    if (is_loop) {
+      open_loop(loop(variable));
+      emitter_.hoist(roots, bound_);
+    }
+    if (!decides) continue;
+    const std::string inside = emitter_.fresh("inside");
+    emitter_.line(fmt::format("const bool {} = {};", inside,
+                              tile::print(decided_along(graph_.pool, phase_, nest_, variable))));
+    decided += (decided.empty() ? "" : " && ") + inside;
+    if (undecided.empty()) break;
+  }
+  emitter_.open(fmt::format("if ({})", decided));
+  print_points(parts.inside);
+  emitter_.close();
+  emitter_.open("else");
+  print_points(parts.outside);
+  emitter_.close();
+}
+
+// Three loops along the variable. Where what is decided already does not hold, the first one does everything.
+void NestPrinter::print_parts(const LoopVariable& variable, const std::string& decided, const Parts& parts) {
+  const Limits whole = limits(variable, 0, variable.extent);
+  const std::string low = variable.name + "_low", high = variable.name + "_high";
+  const Holding holding =
+      where_holds(decided_along(graph_.pool, phase_, nest_, variable.name), variable, whole.begin, whole.end);
+  const std::string first =
+      decided.empty() ? holding.begin : fmt::format("{} ? {} : {}", decided, holding.begin, whole.end);
+  emitter_.line(fmt::format("const int64_t {} = index_min({}, {});", low, first, whole.end));
+  emitter_.line(fmt::format("const int64_t {} = index_max({}, {});", high, holding.end, low));
+  const auto print = [&](const std::string& begin, const std::string& end, const Body& body) {
+    part_ = {variable.name, begin, end};
+    print_points(body);
+  };
+  print(whole.begin, low, parts.outside);
+  print(low, high, parts.inside);
+  print(high, whole.end, parts.outside);
+  part_ = {};
 }
 
 // Blocks of lanes x lanes: loads run along the tile variable and are transposed in registers, stores run
@@ -291,8 +377,8 @@ void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& posi
 }
 
 // The loops over what is reduced, but the one that counts lanes, in a scope of their own.
-NestPrinter::ReducedLoops NestPrinter::open_reduced(const std::vector<int>& roots) {
-  ReducedLoops loops{bound_, open_};
+NestPrinter::OpenLoops NestPrinter::open_reduced(const std::vector<int>& roots) {
+  OpenLoops loops{bound_, open_};
   emitter_.open("");
   ++open_;
   for (const LoopVariable& variable : nest_.reduced) {
@@ -303,7 +389,7 @@ NestPrinter::ReducedLoops NestPrinter::open_reduced(const std::vector<int>& root
   return loops;
 }
 
-void NestPrinter::close_reduced(const ReducedLoops& loops) {
+void NestPrinter::close_loops(const OpenLoops& loops) {
   for (; open_ > loops.open; --open_) emitter_.close();
   bound_ = loops.bound;
 }
@@ -313,9 +399,9 @@ void NestPrinter::print_scalar_reduce() {
   const DType type = graph_.pool[roots[0]].type;
   const std::string accumulator =
       emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
-  const ReducedLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(roots);
   accumulate(nest_.stores, nest_.position, accumulator, "");
-  close_reduced(loops);
+  close_loops(loops);
   store(nest_.stores[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
 }
 
@@ -328,7 +414,7 @@ void NestPrinter::print_horizontal() {
   std::vector<std::string> accumulators;
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes_, false));
-  const ReducedLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(roots);
   for (const Segment& segment : nest_.segments) {
     emitter_.open("");
     emitter_.hoist(roots_of(segment.stores), bound_);
@@ -366,7 +452,7 @@ void NestPrinter::print_horizontal() {
     }
     emitter_.close();
   }
-  close_reduced(loops);
+  close_loops(loops);
   for (int u = 1; u < unroll; ++u)
     emitter_.line(
         fmt::format("{0} = {1};", accumulators[0],
@@ -412,7 +498,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
   if (!single) emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
-  const ReducedLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(roots);
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {
@@ -423,7 +509,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
     emitter_.set_lanes("", 1, "");
     emitter_.close();
   }
-  close_reduced(loops);
+  close_loops(loops);
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {
