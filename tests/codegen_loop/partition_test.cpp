@@ -20,9 +20,9 @@ namespace korch::testing {
 namespace {
 
 // What is stored: the element or zero; the element of another input; the same with a condition for rows
-// around the one for pixels; the sum of three neighbours with a condition each; what is
-// the same for the whole block.
-enum class Body { zeros, other, nested, window, block };
+// around the one for pixels; the sum of three neighbours with a condition each; the element, behind the
+// image's pixels another input's, or zero; what is the same for the whole block.
+enum class Body { zeros, other, nested, window, joined, block };
 
 // Element (row, pixel) of panel (y, x) is that of the image at row * scale.rows + y * step.rows - pad.rows,
 // and likewise for pixels; counted from the far end where flipped.
@@ -56,6 +56,11 @@ std::string body_text(const Panel& p) {
   };
   std::string text = fmt::format("      %0 = in0[{}]\n      %1 = f32 0\n", offset(0));
   switch (p.body) {
+    case Body::joined:
+      return text + fmt::format(
+                        "      %3 = in1[channel]\n      %4 = %3 if {} <= {} <= {} else %1\n"
+                        "      %2 = %0 if {} and {} else %4\n",
+                        p.image.pixels, pixel, p.image.pixels + 2, row_inside, pixel_inside(0));
     case Body::block:
       text = fmt::format("      %0 = in0[({} + x * {}) * {}]\n      %1 = f32 0\n",
                          (p.image.rows - 1) * p.image.pixels, p.step.pixels, p.channels);
@@ -198,7 +203,7 @@ std::vector<PanelCase> panel_cases() {
       {"plain", kConvolution, "partition along pr, px"},
       {"dilated", changed([](Panel& p) {
          p.scale = {2, 2};
-         p.pad = {3, 2};
+         p.pad = {3, 3};
        }),
        "partition along pr, px"},
       {"shorter than a vector", changed([](Panel& p) {
@@ -246,6 +251,8 @@ std::vector<PanelCase> panel_cases() {
          p.pad.pixels = 0;
        }),
        "partition along px"},
+      {"another condition outside", changed([](Panel& p) { p.body = Body::joined; }),
+       "partition along pr, px"},
       {"neighbours", changed([](Panel& p) { p.body = Body::window; }), "partition along pr, px"},
   };
   return cases;
@@ -263,7 +270,7 @@ TEST(Partition, PanelsAreWhatTheInterpreterGives) {
         const std::string source = check_panel(text, isa);
         ASSERT_FALSE(HasFailure()) << c.name
                                    << (channels_innermost ? ", channels innermost" : ", pixels innermost");
-        if (panel.body == Body::window || panel.size.pixels == 1) continue;
+        if (panel.body == Body::window || panel.body == Body::joined || panel.size.pixels == 1) continue;
         EXPECT_EQ(source.find("else {"), std::string::npos) << c.name << " asks conditions again\n" << source;
       }
     }
@@ -290,7 +297,7 @@ TEST(Partition, RandomPanelsAreWhatTheInterpreterGives) {
     p.chunk = between(0, 3) == 0 ? between(2, 20) : 0;
     p.channels_innermost = between(0, 1) == 0;
     p.flipped = between(0, 3) == 0;
-    p.body = static_cast<Body>(between(0, 3));
+    p.body = static_cast<Body>(between(0, 4));  // no block: it asks for no padding
     const std::string text = panel_text(p);
     partitioned += lowered(text).find("partition along") != std::string::npos ? 1 : 0;
     check_panel(text, runnable_isas()[seed % runnable_isas().size()]);

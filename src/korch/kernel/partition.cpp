@@ -10,15 +10,18 @@ bool is_loop(const Nest& nest, const std::string& variable) {
                      [&](const LoopVariable& loop) { return loop.name == variable; });
 }
 
-// The innermost variable of the bound; empty where one is of a fold.
-std::string innermost(const Bound& bound, const std::vector<std::string>& order) {
+// The innermost variable of the bound, or nothing where that does not decide it.
+std::string decider(const Bound& bound, const Nest& nest, const std::vector<std::string>& order) {
+  if (!bound.index.dynamics().empty()) return {};
+  const std::set<std::string> names = bound.index.variables();
   auto last = order.begin();
-  for (const std::string& name : bound.index.variables()) {
+  for (const std::string& name : names) {
     const auto found = std::find(order.begin(), order.end(), name);
-    if (found == order.end()) return {};
+    if (found == order.end()) return {};  // of a fold
     last = std::max(last, found);
   }
-  return *last;
+  if (is_loop(nest, *last) && !bound.index.affine_in(*last)) return {};
+  return *last == nest.schedule.variable && names.size() == 1 ? std::string() : *last;
 }
 
 }  // namespace
@@ -36,20 +39,35 @@ std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest) {
 Condition decided_along(const ExprPool& pool, const Phase& phase, const Nest& nest,
                         const std::string& variable) {
   const std::vector<std::string> order = nesting_order(phase, nest);
-  const bool loop = is_loop(nest, variable);
   Condition result;
-  for (int node : pool.reachable(nest.roots()))
-    for (const Bound& bound : pool[node].condition.bounds()) {
-      const Index& index = bound.index;
-      if (!index.dynamics().empty() || innermost(bound, order) != variable) continue;
-      if (loop && !index.affine_in(variable)) continue;
-      if (variable == nest.schedule.variable && index.variables().size() == 1) continue;
-      const int64_t constant = index.constant();
-      if (loop && index.stride(variable) < 0)
-        result.require(Index(constant) - index, constant - bound.high, constant - bound.low);
+  const auto require = [&](const Index& index, int64_t low, int64_t high) {
+    Condition more = result;
+    more.require(index, low, high);
+    if (!more.always_false()) result = std::move(more);
+  };
+  std::vector<int> nodes = nest.roots();
+  std::set<int> seen(nodes.begin(), nodes.end());
+  const auto visit = [&](int node) {
+    if (seen.insert(node).second) nodes.push_back(node);
+  };
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Expr& e = pool[nodes[i]];
+    bool all = e.kind == ExprKind::guard;  // decided: the other alternative is not met
+    for (const Bound& bound : e.condition.bounds()) {
+      const std::string by = decider(bound, nest, order);
+      all = all && !by.empty();
+      if (by != variable) continue;
+      const int64_t constant = bound.index.constant();
+      if (is_loop(nest, variable) && bound.index.stride(variable) < 0)
+        require(Index(constant) - bound.index, constant - bound.high, constant - bound.low);
       else
-        result.require(index - Index(constant), bound.low - constant, bound.high - constant);
+        require(bound.index - Index(constant), bound.low - constant, bound.high - constant);
     }
+    if (all)
+      visit(e.args[0]);
+    else
+      for (int operand : pool.operands(nodes[i])) visit(operand);
+  }
   return result;
 }
 

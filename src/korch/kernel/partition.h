@@ -16,7 +16,8 @@ std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest);
 
 // All bounds together that guards of the nest ask and `variable` decides, none with a constant in it. Those
 // of a loop have the form low <= k * variable + rest <= high, k > 0; others decide nothing, nor do those of
-// the vector variable alone (its segments do). Always: there is none; never: they exclude each other.
+// the vector variable alone (its segments do). Where two exclude each other, the one nearer to what is stored
+// counts; what is asked only where such a condition fails does not. always(): there is none.
 Condition decided_along(const ExprPool& pool, const Phase& phase, const Nest& nest,
                         const std::string& variable);
 

@@ -97,8 +97,7 @@ class NestVerifier {
         return fmt::format("no variable '{}' to partition along", variable);
       if (std::count(nest_.partitioned.begin(), nest_.partitioned.end(), variable) > 1)
         return fmt::format("partitioned along '{}' twice", variable);
-      const Condition condition = decided_along(graph_.pool, phase_, nest_, variable);
-      if (condition.always_true() || condition.always_false())
+      if (decided_along(graph_.pool, phase_, nest_, variable).always_true())
         return fmt::format("no condition changes along '{}'", variable);
     }
     return {};

@@ -17,16 +17,6 @@ bool may_be_partitioned(const TileGraph& graph, const Nest& nest) {
          });
 }
 
-std::vector<std::string> deciding_variables(const ExprPool& pool, const Phase& phase, const Nest& nest) {
-  std::vector<std::string> result;
-  for (const std::string& variable : nesting_order(phase, nest)) {
-    const Condition condition = decided_along(pool, phase, nest, variable);
-    if (condition.always_false()) return {};  // all hold nowhere
-    if (!condition.always_true()) result.push_back(variable);
-  }
-  return result;
-}
-
 // The nest where all that its partitioned variables decide holds, or not all of it.
 Body body_where(bool holds, ExprPool& pool, const Phase& phase, const Nest& nest) {
   Condition all;
@@ -54,8 +44,12 @@ Body body_where(bool holds, ExprPool& pool, const Phase& phase, const Nest& nest
 
 void partition(TileGraph& graph) {
   for (Phase& phase : graph.phases)
-    for (Nest& nest : phase.nests)
-      if (may_be_partitioned(graph, nest)) nest.partitioned = deciding_variables(graph.pool, phase, nest);
+    for (Nest& nest : phase.nests) {
+      if (!may_be_partitioned(graph, nest)) continue;
+      for (const std::string& variable : nesting_order(phase, nest))
+        if (!decided_along(graph.pool, phase, nest, variable).always_true())
+          nest.partitioned.push_back(variable);
+    }
 }
 
 Parts parts_of(ExprPool& pool, const Phase& phase, const Nest& nest) {

@@ -1,19 +1,20 @@
 // Pass: takes conditions that mix a loop's variable with those outside of it (where a slice lies in a padded
 // image, say) out of the body: between two values known before the loop begins they all hold. Runs after
-// segment, for maps into scratch: what they compute is read often, so that they are short and run often.
+// segment, for maps into scratch: the panels that slices load for themselves.
 //
-// Before                                                      after
-//   phase i0 in 4 {                                             ...
-//     map i1 in 6 {                                             map i1 in 6 partition along i1 {
-//       %0 = in0[i0 * 4 + i1 - 1]                                 ...
+// Before
+//   phase y in 2, x in 2 {
+//     map pr in 4, px in 6 {
+//       %0 = in0[pr * 8 + px + x * 4 + y * 32 - 9]
 //       %1 = f32 0
-//       %2 = %0 if 0 <= i0 * 4 + i1 - 1 <= 15 else %1
-//       s0[i1] <- %2
-//     }
+//       %2 = %0 if 0 <= pr + y * 4 - 1 <= 7 and 0 <= px + x * 4 - 1 <= 7 else %1
+//       s0[pr * 6 + px] <- %2
 //
-// The body stays as it is, and so does what it means; the printer has three loops here, of which the first
-// and the last store %1 and the one between them %0. Of several variables, those outside of the last one are
-// decided by an `if`, so that there are two bodies, whatever their number.
+// After: the body and what it means stay
+//     map pr in 4, px in 6 partition along pr, px {
+//
+// The printer asks for the rows of each pr once, and has three loops along px, of which the first and the
+// last store %1 and the one between them %0: two bodies, whatever the number of variables.
 #pragma once
 
 #include "korch/kernel/tile_graph.h"
