@@ -21,8 +21,9 @@ namespace {
 
 // What is stored: the element or zero; the element of another input; the same with a condition for rows
 // around the one for pixels; the sum of three neighbours with a condition each; the element, behind the
-// image's pixels another input's, or zero; what is the same for the whole block.
-enum class Body { zeros, other, nested, window, joined, block };
+// image's pixels another input's, or zero; the element or zero in the panel's pixels 1..5, else zero; what is
+// the same for the whole block.
+enum class Body { zeros, other, nested, window, joined, cut, block };
 
 // Element (row, pixel) of panel (y, x) is that of the image at row * scale.rows + y * step.rows - pad.rows,
 // and likewise for pixels; counted from the far end where flipped.
@@ -61,6 +62,9 @@ std::string body_text(const Panel& p) {
                         "      %3 = in1[channel]\n      %4 = %3 if {} <= {} <= {} else %1\n"
                         "      %2 = %0 if {} and {} else %4\n",
                         p.image.pixels, pixel, p.image.pixels + 2, row_inside, pixel_inside(0));
+    case Body::cut:
+      return text + fmt::format("      %3 = %0 if {} and {} else %1\n      %2 = %3 if 1 <= px <= 5 else %1\n",
+                                row_inside, pixel_inside(0));
     case Body::block:
       text = fmt::format("      %0 = in0[({} + x * {}) * {}]\n      %1 = f32 0\n",
                          (p.image.rows - 1) * p.image.pixels, p.step.pixels, p.channels);
@@ -251,6 +255,7 @@ std::vector<PanelCase> panel_cases() {
          p.pad.pixels = 0;
        }),
        "partition along px"},
+      {"segments", changed([](Panel& p) { p.body = Body::cut; }), "partition along pr, px"},
       {"another condition outside", changed([](Panel& p) { p.body = Body::joined; }),
        "partition along pr, px"},
       {"neighbours", changed([](Panel& p) { p.body = Body::window; }), "partition along pr, px"},
@@ -297,7 +302,7 @@ TEST(Partition, RandomPanelsAreWhatTheInterpreterGives) {
     p.chunk = between(0, 3) == 0 ? between(2, 20) : 0;
     p.channels_innermost = between(0, 1) == 0;
     p.flipped = between(0, 3) == 0;
-    p.body = static_cast<Body>(between(0, 4));  // no block: it asks for no padding
+    p.body = static_cast<Body>(between(0, 5));  // no block: it asks for no padding
     const std::string text = panel_text(p);
     partitioned += lowered(text).find("partition along") != std::string::npos ? 1 : 0;
     check_panel(text, runnable_isas()[seed % runnable_isas().size()]);

@@ -5,6 +5,7 @@
 #include "korch/codegen/passes/partition.h"
 #include "korch/codegen/passes/segment.h"
 #include "korch/codegen/passes/vectorize.h"
+#include "korch/kernel/partition.h"
 #include "korch/kernel/region.h"
 
 namespace korch::testing {
@@ -130,6 +131,19 @@ TEST(Passes, PartsOfAPartitionedNestAskNothingOfWhatIsDecided) {
   const tile::Parts of_pixels = tile::parts_of(graph.pool, graph.phases[0], nest);
   EXPECT_EQ(value_of(of_pixels.inside).condition.variables(), (std::set<std::string>{"pr", "y"}));
   EXPECT_EQ(value_of(of_pixels.outside).kind, tile::ExprKind::constant);
+}
+
+TEST(Passes, PartitionAsksNothingThatIsMetOnlyOutside) {
+  std::string text = panels("");
+  const std::string before = "      s0[pr * 6 + px] <- %2";
+  text.replace(text.find(before), before.size(), R"(      %3 = in0[pr]
+      %4 = %3 if 3 <= px + x * 4 - 1 <= 9 else %1
+      %5 = %0 if 0 <= pr + y * 4 - 1 <= 7 and 0 <= px + x * 4 - 1 <= 7 else %4
+      s0[pr * 6 + px] <- %5)");
+  const tile::TileGraph graph = tile::parse_tile_graph(text);
+  const tile::Phase& phase = graph.phases[0];
+  EXPECT_EQ(print(tile::decided_along(graph.pool, phase, phase.nests[0], "px")),
+            "(px + x * 4) >= 1 && (px + x * 4) <= 8");
 }
 
 }  // namespace
