@@ -281,6 +281,33 @@ TEST(Partition, PanelsAreWhatTheInterpreterGives) {
     }
 }
 
+// The blocks of a grid variable, and loops around the nest, are known before its own loops.
+TEST(Partition, BlocksAndLoopsAroundDecideToo) {
+  const std::string text = R"(kernel {
+  in0: f32[330]
+  out0: f32[1080]
+  s0: f32[120] at 0
+  scratch 512
+  phase y in 9 by 3 {
+    for t in 3 {
+      map pr in 5, px in 24 {
+        %0 = in0[(y_block * 3 - 1 + pr) * 33 + t * 16 - 2 + px]
+        %1 = f32 -1
+        %2 = %0 if 0 <= y_block * 3 - 1 + pr <= 9 and 0 <= t * 16 - 2 + px <= 32 else %1
+        s0[pr * 24 + px] <- %2
+      }
+      map pr in 5, px in 24 {
+        %0 = s0[pr * 24 + px]
+        out0[((y_block * 3 + t) * 5 + pr) * 24 + px] <- %0
+      }
+    }
+  }
+}
+)";
+  EXPECT_NE(lowered(text).find("partition along pr, px {"), std::string::npos) << lowered(text);
+  for (Isa isa : runnable_isas()) EXPECT_EQ(check_panel(text, isa).find("else {"), std::string::npos);
+}
+
 TEST(Partition, RandomPanelsAreWhatTheInterpreterGives) {
   // KORCH_SEED=n looks at one panel alone.
   const char* only = std::getenv("KORCH_SEED");

@@ -29,7 +29,10 @@ std::string decider(const Bound& bound, const Nest& nest, const std::vector<std:
 std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest) {
   std::vector<std::string> order;
   for (const GridVariable& grid : phase.grid)
-    if (grid.chunk == 1) order.push_back(grid.variable.name);
+    order.push_back(grid.chunk == 1 ? grid.variable.name : grid.block());
+  for (const OuterLoop& loop : nest.around)
+    if (std::find(order.begin(), order.end(), loop.variable.name) == order.end())
+      order.push_back(loop.variable.name);
   for (const LoopVariable& loop : nest.loops)
     if (loop.name != nest.schedule.variable) order.push_back(loop.name);
   if (!nest.schedule.variable.empty()) order.push_back(nest.schedule.variable);

@@ -11,7 +11,8 @@
 
 namespace korch::tile {
 
-// In the order in which their values become known: the grid's, then the loops', the vector variable last.
+// In the order in which their values become known: the grid's, those of the loops around the nest and of
+// its own, the vector variable last.
 std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest);
 
 // All bounds together that guards of the nest ask and `variable` decides, none with a constant in it. Those
