@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "korch/codegen/passes/expand.h"
+#include "korch/codegen/passes/partition.h"
 #include "korch/codegen/passes/segment.h"
 #include "korch/codegen/passes/vectorize.h"
+#include "korch/kernel/partition.h"
 #include "korch/kernel/region.h"
 
 namespace korch::testing {
@@ -85,6 +87,63 @@ TEST(Passes, SegmentCutsWhereAConditionChanges) {
       }
     }
 )"));
+}
+
+// The second nest copies the first one's panel out; it stores no scratch.
+std::string panels(const std::string& head) {
+  return R"(kernel {
+  in0: f32[64]
+  out0: f32[96]
+  s0: f32[24] at 0
+  scratch 128
+  phase y in 2, x in 2 {
+    map pr in 4, px in 6)" +
+         head + R"( {
+      %0 = in0[pr * 8 + px + x * 4 + y * 32 - 9]
+      %1 = f32 0
+      %2 = %0 if 0 <= pr + y * 4 - 1 <= 7 and 0 <= px + x * 4 - 1 <= 7 else %1
+      s0[pr * 6 + px] <- %2
+    }
+    map pr in 4, px in 6 {
+      %0 = s0[pr * 6 + px]
+      %1 = f32 0
+      %2 = %0 if 0 <= px + x * 4 - 1 <= 7 else %1
+      out0[pr * 6 + px + x * 24 + y * 48] <- %2
+    }
+  }
+}
+)";
+}
+
+TEST(Passes, PartitionTakesConditionsOutOfLoopsThatFillScratch) {
+  expect_pass(panels(""), tile::partition, panels(" partition along pr, px"));
+}
+
+// What the printer makes of it, as nests of their own.
+TEST(Passes, PartsOfAPartitionedNestAskNothingOfWhatIsDecided) {
+  tile::TileGraph graph = tile::parse_tile_graph(panels(" partition along pr, px"));
+  tile::Nest& nest = graph.phases[0].nests[0];
+  const tile::Parts parts = tile::parts_of(graph.pool, graph.phases[0], nest);
+  const auto value_of = [&](const tile::Body& body) { return graph.pool[body.stores[0].value]; };
+  EXPECT_EQ(value_of(parts.inside).kind, tile::ExprKind::load);
+  EXPECT_EQ(value_of(parts.outside).kind, tile::ExprKind::constant);
+  nest.partitioned = {"px"};  // rows are asked for where pixels are inside
+  const tile::Parts of_pixels = tile::parts_of(graph.pool, graph.phases[0], nest);
+  EXPECT_EQ(value_of(of_pixels.inside).condition.variables(), (std::set<std::string>{"pr", "y"}));
+  EXPECT_EQ(value_of(of_pixels.outside).kind, tile::ExprKind::constant);
+}
+
+TEST(Passes, PartitionAsksNothingThatIsMetOnlyOutside) {
+  std::string text = panels("");
+  const std::string before = "      s0[pr * 6 + px] <- %2";
+  text.replace(text.find(before), before.size(), R"(      %3 = in0[pr]
+      %4 = %3 if 3 <= px + x * 4 - 1 <= 9 else %1
+      %5 = %0 if 0 <= pr + y * 4 - 1 <= 7 and 0 <= px + x * 4 - 1 <= 7 else %4
+      s0[pr * 6 + px] <- %5)");
+  const tile::TileGraph graph = tile::parse_tile_graph(text);
+  const tile::Phase& phase = graph.phases[0];
+  EXPECT_EQ(print(tile::decided_along(graph.pool, phase, phase.nests[0], "px")),
+            "(px + x * 4) >= 1 && (px + x * 4) <= 8");
 }
 
 }  // namespace

@@ -83,6 +83,52 @@ TEST(TileText, SaysEverything) {
     EXPECT_NE(once.find(part), std::string::npos) << part << "\n" << once;
 }
 
+// An image of 9 in blocks of 4, each with its neighbours.
+constexpr const char* kPanels = R"(kernel {
+  in0: f32[9]
+  out0: f32[18]
+  s0: f32[6] at 0
+  scratch 64
+  phase x in 3 {
+    map px in 6 lanes 4 along px partition along px {
+      %0 = in0[px + x * 4 - 1]
+      %1 = f32 0
+      %2 = %0 if 0 <= px + x * 4 - 1 <= 8 else %1
+      s0[px] <- %2
+    }
+    map i0 in 6 {
+      %0 = s0[i0]
+      out0[i0 + x * 6] <- %0
+    }
+  }
+}
+)";
+
+TEST(TileText, RefusesPartitionsOfNothing) {
+  EXPECT_EQ(tile::print(tile::parse_tile_graph(kPanels)), kPanels);
+  const std::string ask = "0 <= px + x * 4 - 1 <= 8";
+  const struct {
+    std::string from, to, reason;
+    int line;
+  } cases[] = {
+      {"partition along px", "partition along pz", "no variable 'pz' to partition along", 12},
+      {"partition along px", "partition along px, px", "partitioned along 'px' twice", 12},
+      {"partition along px", "partition along x", "no condition changes along 'x'", 12},
+      {"partition along px", "partition px", "expected", 7},
+      {"map i0 in 6", "map i0 in 6 partition along i0", "no condition changes along 'i0'", 16},
+      // The vector loop's own segments cut it here.
+      {ask, "1 <= px <= 4", "no condition changes along 'px'", 12},
+      {ask, "0 <= (px + x * 4 - 1) / 2 <= 4", "no condition changes along 'px'", 12},
+      {"map px in 6 lanes 4 along px", "map px in 6, i9 in 2 lanes 4 along px transposed with i9",
+       "only a map without transposed blocks is partitioned", 12},
+  };
+  for (const auto& c : cases) {
+    const std::string told = refusal(replaced(kPanels, c.from, c.to));
+    EXPECT_NE(told.find(c.reason), std::string::npos) << c.to << ": " << told;
+    EXPECT_NE(told.find("line " + std::to_string(c.line) + ", column "), std::string::npos) << told;
+  }
+}
+
 TEST(TileText, RefusesWithTheLine) {
   const struct {
     const char *from, *to, *reason;

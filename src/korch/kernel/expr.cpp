@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "korch/kernel/implication.h"
+
 namespace korch::tile {
 namespace {
 
@@ -185,8 +187,7 @@ int Rewriter::rewrite_one(Expr e) {
     case ExprKind::call:
       return to_.call(e.fn, e.type, std::move(e.args));
     case ExprKind::guard:
-      return to_.guard(substitute(e.condition, replacements_, [this](int id) { return renamed(id); }),
-                       e.args[0], e.args[1]);
+      return rewrite_guard(e);
     case ExprKind::load:
     case ExprKind::stage:
       return to_.add(access_ ? access_(std::move(e)) : std::move(e));
@@ -196,6 +197,20 @@ int Rewriter::rewrite_one(Expr e) {
       break;
   }
   return to_.add(std::move(e));
+}
+
+// Guards inside of each other with the same alternative are one guard of all their bounds.
+int Rewriter::rewrite_guard(const Expr& e) {
+  const Condition condition =
+      remaining(substitute(e.condition, replacements_, [this](int id) { return renamed(id); }), known_);
+  if (!refuted_.always_true()) {
+    Condition all = condition;
+    for (int inner = e.args[0]; to_[inner].kind == ExprKind::guard && to_[inner].args[1] == e.args[1];
+         inner = to_[inner].args[0])
+      all.require(to_[inner].condition);
+    if (implies(all, refuted_)) return e.args[1];
+  }
+  return to_.guard(condition, e.args[0], e.args[1]);
 }
 
 int identity_of(ExprPool& pool, ScalarFn combine, DType type) {

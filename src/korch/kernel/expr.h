@@ -83,17 +83,23 @@ class Rewriter {
   Rewriter(const ExprPool& from, ExprPool& to, Replacements replacements, Access access = {})
       : from_(from), to_(to), replacements_(std::move(replacements)), access_(std::move(access)) {}
 
+  // Decides guards from now on: `condition`, whose variables are already replaced, holds, or does not.
+  void assume(Condition condition, bool holds) { (holds ? known_ : refuted_) = std::move(condition); }
+
   std::vector<int> rewrite(const std::vector<int>& roots);
   Index rewrite(const Index& index) const;  // run-time values in it: only those that the roots need
 
  private:
   int rewrite_one(Expr e);
+  int rewrite_guard(const Expr& e);
   int renamed(int id) const { return ids_.at(id); }
 
   const ExprPool& from_;
   ExprPool& to_;
   Replacements replacements_;
   Access access_;
+  Condition known_;    // holds
+  Condition refuted_;  // does not hold; always: nothing is refuted
   std::map<int, int> ids_;
 };
 

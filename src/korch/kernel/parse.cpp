@@ -253,7 +253,7 @@ class Parser : TextCursor {
 
   static bool begins_option(const std::string& text) {
     for (const char* option :
-         {"over", "folding", "at", "anew", "lanes", "transposed", "registers", "prefetch"})
+         {"over", "folding", "at", "anew", "lanes", "transposed", "registers", "prefetch", "partition"})
       if (text == option) return true;
     return false;
   }
@@ -330,6 +330,11 @@ class Parser : TextCursor {
       const bool rows = accept_word("rows");
       if (!rows) expect("columns");
       (rows ? nest.schedule.prefetch_rows : nest.schedule.prefetch_columns) = true;
+    }
+    if (accept_word("partition")) {
+      expect("along");
+      do nest.partitioned.push_back(word());
+      while (accept(","));
     }
   }
 

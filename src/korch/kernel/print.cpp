@@ -54,6 +54,8 @@ class NestText {
     if (schedule.registers) text += " registers";
     if (schedule.prefetch_rows) text += " prefetch rows";
     if (schedule.prefetch_columns) text += " prefetch columns";
+    if (!nest_.partitioned.empty())
+      text += fmt::format(" partition along {}", fmt::join(nest_.partitioned, ", "));
     return text;
   }
 

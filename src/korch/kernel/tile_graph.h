@@ -93,6 +93,7 @@ struct Nest {
   std::vector<Store> stores;
   LaneSchedule schedule;
   std::vector<Segment> segments;  // empty: not cut; else all of the vector variable, in order
+  std::vector<std::string> partitioned;  // map: along which conditions are decided (kernel/partition.h)
 
   double work() const;  // points visited in one pass of the loops around it
   std::vector<int> roots() const;

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
+#include "korch/kernel/partition.h"
 #include "korch/kernel/product.h"
 #include "korch/kernel/region.h"
 #include "korch/target/target.h"
@@ -32,6 +34,7 @@ class NestVerifier {
     for (const LoopVariable& loop : nest_.reduced) known_.insert(loop.name);
     if (nest_.stores.empty()) return "a nest that stores nothing";
     if (const std::string fault = schedule(); !fault.empty()) return fault;
+    if (const std::string fault = partitions(); !fault.empty()) return fault;
     if (const std::string fault = stores(nest_.stores); !fault.empty()) return fault;
     for (const Segment& segment : nest_.segments) {
       if (const std::string fault = stores(segment.stores); !fault.empty()) return fault;
@@ -80,6 +83,22 @@ class NestVerifier {
       const Expr& e = graph_.pool[id];
       if (e.kind == ExprKind::load && graph_.buffers[e.buffer].role == BufferRole::scratch)
         return "what is kept is computed from scratch";
+    }
+    return {};
+  }
+
+  std::string partitions() const {
+    if (nest_.partitioned.empty()) return {};
+    if (nest_.kind != NestKind::map || !nest_.schedule.transposed.empty())
+      return "only a map without transposed blocks is partitioned";
+    const std::vector<std::string> order = nesting_order(phase_, nest_);
+    for (const std::string& variable : nest_.partitioned) {
+      if (std::count(order.begin(), order.end(), variable) == 0)
+        return fmt::format("no variable '{}' to partition along", variable);
+      if (std::count(nest_.partitioned.begin(), nest_.partitioned.end(), variable) > 1)
+        return fmt::format("partitioned along '{}' twice", variable);
+      if (decided_along(graph_.pool, phase_, nest_, variable).always_true())
+        return fmt::format("no condition changes along '{}'", variable);
     }
     return {};
   }

@@ -4,18 +4,8 @@
 
 #include <algorithm>
 
-#include "korch/codegen/passes/vectorize.h"
-
 namespace korch::tile {
-namespace {
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-}  // namespace
-
-NestPrinter::NestPrinter(const TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
+NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
                          BodyEmitter& emitter, SourceText& source)
     : graph_(graph),
       phase_(phase),
@@ -49,10 +39,13 @@ const LoopVariable& NestPrinter::loop(const std::string& name) const {
   return nest_.loops.front();
 }
 
-// A chunked variable runs from NAME_begin to NAME_end inside the slice.
+// A chunked variable runs from NAME_begin to NAME_end inside the slice, a partitioned one through a part of
+// that.
 NestPrinter::Limits NestPrinter::limits(const LoopVariable& variable, int64_t low, int64_t high) const {
-  if (phase_.chunked(variable.name) != nullptr) {
-    const std::string begin = variable.name + "_begin", end = variable.name + "_end";
+  const bool part = variable.name == part_.variable;
+  if (part || phase_.chunked(variable.name) != nullptr) {
+    const std::string begin = part ? part_.begin : variable.name + "_begin",
+                      end = part ? part_.end : variable.name + "_end";
     return {low == 0 ? begin : fmt::format("index_max({}, {})", begin, low),
             high == variable.extent ? end : fmt::format("index_min({}, {})", end, high), false, low, high};
   }
@@ -89,157 +82,6 @@ bool NestPrinter::whole_lines(const Index& offset) const {
   int odd = 0;  // the lanes' own term is the only one
   for (const Index::Term& term : offset.terms()) odd += term.coefficient % kCacheLineFloats != 0;
   return odd == 1;
-}
-
-void NestPrinter::map_body(const std::vector<Store>& stores) {
-  for (const Store& place : stores) {
-    const bool always = place.condition.always_true();
-    if (!always) emitter_.open(fmt::format("if ({})", tile::print(place.condition)));
-    const BodyEmitter::Operand value = emitter_.emit(place.value);
-    const std::string& v = nest_.schedule.variable;
-    const bool wide = !v.empty() && place.offset.depends_on(v) && emitter_.lanes() > 1;
-    store(place, wide ? emitter_.as_vector(value, graph_.pool[place.value].type) : value.text, wide);
-    if (!always) emitter_.close();
-  }
-}
-
-void NestPrinter::print_map() {
-  const std::string v = nest_.schedule.variable;
-  const std::vector<int> roots = always_stored(nest_.stores);
-  emitter_.hoist(roots, bound_);
-  for (const LoopVariable& variable : nest_.loops) {
-    if (variable.name == v) continue;
-    open_loop(variable);
-    emitter_.hoist(roots, bound_);
-  }
-  if (v.empty()) {
-    map_body(nest_.stores);
-    return;
-  }
-  for (const Segment& segment : nest_.segments) {
-    emitter_.open("");
-    emitter_.hoist(always_stored(segment.stores), bound_);
-    const Limits range = limits(loop(v), segment.low, segment.high);
-    const int64_t length = segment.high - segment.low;
-    if (length == 1) {  // the variable is a constant in the expressions
-      if (range.fixed)
-        emitter_.open("");
-      else
-        emitter_.open(
-            fmt::format("if ({} <= {} && {} < {})", range.begin, segment.low, segment.low, range.end));
-      map_body(segment.stores);
-      emitter_.close();
-    } else {
-      emitter_.line(fmt::format("int64_t {} = {};", v, range.begin));
-      if (length >= lanes_) {
-        emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v, lanes_, range.end));
-        emitter_.set_lanes(v, lanes_, "");
-        map_body(segment.stores);
-        emitter_.set_lanes("", 1, "");
-        emitter_.close();
-      }
-      const int64_t rest = length % lanes_;
-      if (!range.fixed || rest != 0) {
-        emitter_.open(range.fixed ? "" : fmt::format("if ({} < {})", v, range.end));
-        std::string count = std::to_string(rest);
-        if (!range.fixed) {
-          count = emitter_.fresh("n");
-          emitter_.line(fmt::format("const int {} = (int)({} - {});", count, range.end, v));
-        }
-        emitter_.set_lanes(v, lanes_, count);
-        map_body(segment.stores);
-        emitter_.set_lanes("", 1, "");
-        emitter_.close();
-      }
-    }
-    emitter_.close();
-  }
-}
-
-// Blocks of lanes x lanes: loads run along the tile variable and are transposed in registers, stores run
-// along the vector variable.
-void NestPrinter::print_tiled() {
-  const LoopVariable& v = loop(nest_.schedule.variable);
-  const LoopVariable& u = loop(nest_.schedule.transposed);
-  const std::vector<int> roots = always_stored(nest_.stores);
-  emitter_.hoist(roots, bound_);
-  for (const LoopVariable& variable : nest_.loops) {
-    if (variable.name == v.name || variable.name == u.name) continue;
-    open_loop(variable);
-    emitter_.hoist(roots, bound_);
-  }
-  const Limits rows = limits(u, 0, u.extent), columns = limits(v, 0, v.extent);
-  source_.use_function("load_transposed", lanes_);
-  // Several blocks along the tile variable before the next along the vector variable: each stream of loads
-  // stays long enough for the prefetcher, and the lines written to stay in the first-level cache.
-  constexpr int kBlocksPerRun = 4;
-  const std::string u0 = u.name + "_tile", v0 = v.name + "_tile", run = u.name + "_run",
-                    run_end = u.name + "_run_end";
-  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", run, rows.begin, rows.end,
-                            lanes_ * kBlocksPerRun));
-  emitter_.line(fmt::format("const int64_t {} = index_min({} + {}, {});", run_end, run,
-                            lanes_ * kBlocksPerRun, rows.end));
-  emitter_.open(
-      fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", v0, columns.begin, columns.end, lanes_));
-  emitter_.line(fmt::format("const int columns = (int)index_min({}, {} - {});", lanes_, columns.end, v0));
-  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", u0, run, run_end, lanes_));
-  emitter_.line(fmt::format("const int rows = (int)index_min({}, {} - {});", lanes_, run_end, u0));
-  const bool whole = rows.fixed && columns.fixed && u.extent % lanes_ == 0 && v.extent % lanes_ == 0;
-  const std::string full = std::to_string(lanes_);
-  emitter_.open(whole ? "" : fmt::format("if (rows == {0} && columns == {0})", lanes_));
-  print_tile_body(full, full);
-  emitter_.close();
-  if (!whole) {
-    emitter_.open("else");
-    print_tile_body("rows", "columns");
-    emitter_.close();
-  }
-  emitter_.close();
-  emitter_.close();
-  emitter_.close();
-}
-
-void NestPrinter::print_tile_body(const std::string& rows, const std::string& columns) {
-  const std::string& v = nest_.schedule.variable;
-  const std::string& u = nest_.schedule.transposed;
-  const std::string vector = type_name(DType::f32, lanes_);
-  const std::vector<int> roots = nest_.roots();
-  emitter_.line(fmt::format("const int64_t {0} = {0}_tile;", v));
-  std::vector<std::string> tiles;
-  std::vector<int> loads;
-  find_transposed(graph_.pool, nest_, nest_.loops, v, lanes_, &loads);
-  for (int node : loads) {
-    const Expr& e = graph_.pool[node];
-    const Index& offset = e.coords[0];
-    tiles.push_back(emitter_.fresh("tile"));
-    emitter_.line(fmt::format("{} {}[{}];", vector, tiles.back(), lanes_));
-    emitter_.open("");
-    emitter_.line(fmt::format("const int64_t {0} = {0}_tile;", u));
-    const std::string at = emitter_.index(offset);
-    emitter_.line(fmt::format("load_transposed({}, {} + ({}), {}, {}, {});", tiles.back(),
-                              graph_.name(e.buffer), at, offset.stride(v), rows, columns));
-    emitter_.close();
-  }
-  auto body = [&](const std::string& row) {
-    emitter_.set_lanes(v, lanes_, is_number(columns) ? "" : columns);
-    for (size_t i = 0; i < tiles.size(); ++i) emitter_.preset(loads[i], fmt::format("{}[{}]", tiles[i], row));
-    map_body(nest_.stores);
-    emitter_.set_lanes("", 1, "");
-  };
-  // Short bodies are written out for every row of a whole block, so that the tile stays in registers.
-  constexpr size_t kShortBody = 12;
-  if (is_number(rows) && graph_.pool.reachable(roots).size() <= kShortBody) {
-    for (int row = 0; row < lanes_; ++row) {
-      emitter_.open("");
-      emitter_.line(fmt::format("const int64_t {0} = {0}_tile + {1};", u, row));
-      body(std::to_string(row));
-      emitter_.close();
-    }
-    return;
-  }
-  emitter_.open(fmt::format("for (int64_t {0} = {0}_tile; {0} < {0}_tile + {1}; ++{0})", u, rows));
-  body(fmt::format("{0} - {0}_tile", u));
-  emitter_.close();
 }
 
 int NestPrinter::unrolling(const std::vector<int>& roots, int64_t vectors) const {
@@ -294,8 +136,8 @@ void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& posi
 }
 
 // The loops over what is reduced, but the one that counts lanes, in a scope of their own.
-NestPrinter::ReducedLoops NestPrinter::open_reduced(const std::vector<int>& roots) {
-  ReducedLoops loops{bound_, open_};
+NestPrinter::OpenLoops NestPrinter::open_reduced(const std::vector<int>& roots) {
+  OpenLoops loops{bound_, open_};
   emitter_.open("");
   ++open_;
   for (const LoopVariable& variable : nest_.reduced) {
@@ -306,7 +148,7 @@ NestPrinter::ReducedLoops NestPrinter::open_reduced(const std::vector<int>& root
   return loops;
 }
 
-void NestPrinter::close_reduced(const ReducedLoops& loops) {
+void NestPrinter::close_loops(const OpenLoops& loops) {
   for (; open_ > loops.open; --open_) emitter_.close();
   bound_ = loops.bound;
 }
@@ -316,9 +158,9 @@ void NestPrinter::print_scalar_reduce() {
   const DType type = graph_.pool[roots[0]].type;
   const std::string accumulator =
       emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
-  const ReducedLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(roots);
   accumulate(nest_.stores, nest_.position, accumulator, "");
-  close_reduced(loops);
+  close_loops(loops);
   store(nest_.stores[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
 }
 
@@ -331,7 +173,7 @@ void NestPrinter::print_horizontal() {
   std::vector<std::string> accumulators;
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes_, false));
-  const ReducedLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(roots);
   for (const Segment& segment : nest_.segments) {
     emitter_.open("");
     emitter_.hoist(roots_of(segment.stores), bound_);
@@ -369,7 +211,7 @@ void NestPrinter::print_horizontal() {
     }
     emitter_.close();
   }
-  close_reduced(loops);
+  close_loops(loops);
   for (int u = 1; u < unroll; ++u)
     emitter_.line(
         fmt::format("{0} = {1};", accumulators[0],
@@ -415,7 +257,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
   if (!single) emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
-  const ReducedLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(roots);
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {
@@ -426,7 +268,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
     emitter_.set_lanes("", 1, "");
     emitter_.close();
   }
-  close_reduced(loops);
+  close_loops(loops);
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "korch/codegen/cpu/body_emitter.h"
+#include "korch/codegen/passes/partition.h"
 #include "korch/kernel/tile_graph.h"
 #include "korch/target/target.h"
 
@@ -12,8 +13,8 @@ namespace korch::tile {
 
 class NestPrinter {
  public:
-  // Of a lowered graph.
-  NestPrinter(const TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
+  // Of a lowered graph, whose pool receives the bodies of partitioned nests.
+  NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
               BodyEmitter& emitter, SourceText& source);
   void print();
 
@@ -25,6 +26,10 @@ class NestPrinter {
   };
 
   void print_map();
+  void print_points(const Body& body);
+  void print_lanes(const Segment& segment);
+  void print_partitioned();
+  void print_parts(const LoopVariable& variable, const std::string& decided, const Parts& parts);
   void print_tiled();
   void print_tile_body(const std::string& rows, const std::string& columns);
   void print_reduce();
@@ -35,12 +40,12 @@ class NestPrinter {
                   const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);
 
-  struct ReducedLoops {
+  struct OpenLoops {
     std::set<std::string> bound;  // before them
     int open;
   };
-  ReducedLoops open_reduced(const std::vector<int>& roots);
-  void close_reduced(const ReducedLoops& loops);
+  OpenLoops open_reduced(const std::vector<int>& roots);
+  void close_loops(const OpenLoops& loops);
 
   void open_loop(const LoopVariable& variable);
   void close_all();
@@ -51,7 +56,7 @@ class NestPrinter {
   void store(const Store& store, const std::string& value, bool vector);
   int unrolling(const std::vector<int>& roots, int64_t vectors) const;
 
-  const TileGraph& graph_;
+  TileGraph& graph_;
   const Phase& phase_;
   const Nest& nest_;
   BodyEmitter& emitter_;
@@ -59,6 +64,9 @@ class NestPrinter {
   int lanes_;
   std::set<std::string> bound_;  // variables of the loops that are open
   int open_ = 0;
+  struct {
+    std::string variable, begin, end;
+  } part_;  // of a partitioned loop, while it is printed
 };
 
 }  // namespace korch::tile

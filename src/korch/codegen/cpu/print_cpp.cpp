@@ -62,7 +62,7 @@ std::string kept_key(const TileGraph& graph, const Phase& phase, const std::vect
 // One phase as a function.
 class PhasePrinter {
  public:
-  PhasePrinter(const TileGraph& graph, const Phase& phase, const Target& target, SourceText& source,
+  PhasePrinter(TileGraph& graph, const Phase& phase, const Target& target, SourceText& source,
                ProductPrinter& products)
       : graph_(graph),
         phase_(phase),
@@ -138,7 +138,7 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
     return false;
   }
 
-  const TileGraph& graph_;
+  TileGraph& graph_;
   const Phase& phase_;
   const Target& target_;
   SourceText& source_;
@@ -155,7 +155,7 @@ std::string phase_symbol(size_t phase) {
   return fmt::format("k{}", phase);
 }
 
-std::string print_cpp(const TileGraph& graph, const Target& target) {
+std::string print_cpp(TileGraph graph, const Target& target) {
   SourceText source(target.isa);
   ProductPrinter products(graph, target);
   std::string functions;

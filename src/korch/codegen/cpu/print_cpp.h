@@ -9,7 +9,7 @@
 namespace korch::tile {
 
 // One extern "C" function per phase: k0, k1, ...
-std::string print_cpp(const TileGraph& graph, const Target& target);
+std::string print_cpp(TileGraph graph, const Target& target);
 std::string phase_symbol(size_t phase);
 
 }  // namespace korch::tile
