@@ -252,8 +252,8 @@ class Parser : TextCursor {
   // --- nests
 
   static bool begins_option(const std::string& text) {
-    for (const char* option :
-         {"over", "folding", "at", "anew", "lanes", "transposed", "registers", "prefetch", "partition"})
+    for (const char* option : {"over", "folding", "at", "anew", "lanes", "transposed", "registers",
+                               "prefetch", "partition", "jam"})
       if (text == option) return true;
     return false;
   }
@@ -336,6 +336,7 @@ class Parser : TextCursor {
       do nest.partitioned.push_back(word());
       while (accept(","));
     }
+    if (accept_word("jam")) nest.jam = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
   }
 
   Segment segment(const Nest& nest) {

@@ -56,6 +56,7 @@ class NestText {
     if (schedule.prefetch_columns) text += " prefetch columns";
     if (!nest_.partitioned.empty())
       text += fmt::format(" partition along {}", fmt::join(nest_.partitioned, ", "));
+    if (nest_.jam > 1) text += fmt::format(" jam {}", nest_.jam);
     return text;
   }
 

@@ -92,8 +92,10 @@ struct Nest {
   bool select_last = false;
   std::vector<Store> stores;
   LaneSchedule schedule;
-  std::vector<Segment> segments;  // empty: not cut; else all of the vector variable, in order
+  std::vector<Segment> segments;         // empty: not cut; else all of the vector variable, in order
   std::vector<std::string> partitioned;  // map: along which conditions are decided (kernel/partition.h)
+  // Where they hold, so many values of the last of those are computed together: they share what they load.
+  int jam = 1;
 
   double work() const;  // points visited in one pass of the loops around it
   std::vector<int> roots() const;

@@ -88,6 +88,8 @@ class NestVerifier {
   }
 
   std::string partitions() const {
+    if (nest_.jam > 1 && (nest_.partitioned.empty() || nest_.partitioned.back() == nest_.schedule.variable))
+      return "values of a partitioned variable, other than the lanes', are jammed";
     if (nest_.partitioned.empty()) return {};
     if (nest_.kind != NestKind::map || !nest_.schedule.transposed.empty())
       return "only a map without transposed blocks is partitioned";

@@ -156,9 +156,23 @@ void NestPrinter::print_parts(const LoopVariable& variable, const std::string& d
     print_points(body);
   };
   print(whole.begin, low, parts.outside);
-  print(low, high, parts.inside);
+  print(nest_.jam > 1 ? print_jammed(variable.name, low, high, parts.jammed) : low, high, parts.inside);
   print(high, whole.end, parts.outside);
   part_ = {};
+}
+
+// The first value that is left for one by one.
+std::string NestPrinter::print_jammed(const std::string& variable, const std::string& low,
+                                      const std::string& high, const Body& body) {
+  const OpenLoops outside{bound_, open_};
+  const std::string end = variable + "_jammed";
+  emitter_.line(fmt::format("const int64_t {0} = {1} + ({2} - {1}) / {3} * {3};", end, low, high, nest_.jam));
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", variable, low, end, nest_.jam));
+  ++open_;
+  bound_.insert(variable);
+  print_points(body);
+  close_loops(outside);
+  return end;
 }
 
 // Blocks of lanes x lanes: loads run along the tile variable and are transposed in registers, stores run

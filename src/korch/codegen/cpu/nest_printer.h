@@ -29,6 +29,8 @@ class NestPrinter {
   void print_points(const Body& body);
   void print_lanes(const Segment& segment);
   void print_partitioned();
+  std::string print_jammed(const std::string& variable, const std::string& low, const std::string& high,
+                           const Body& body);
   void print_parts(const LoopVariable& variable, const std::string& decided, const Parts& parts);
   void print_tiled();
   void print_tile_body(const std::string& rows, const std::string& columns);

@@ -14,7 +14,9 @@
 //     map pr in 4, px in 6 partition along pr, px {
 //
 // The printer asks for the rows of each pr once, and has three loops along px, of which the first and the
-// last store %1 and the one between them %0: two bodies, whatever the number of variables.
+// last store %1 and the one between them %0: two bodies, whatever the number of variables. Where neighbouring
+// values of the last variable load much of the same (the taps of a window), several are computed together:
+// `jam 4`.
 #pragma once
 
 #include "korch/kernel/tile_graph.h"
@@ -31,6 +33,7 @@ struct Body {
 struct Parts {
   Body inside;   // where all that the partitioned variables decide holds
   Body outside;  // elsewhere
+  Body jammed;   // inside, for `jam` values of the last partitioned variable; empty for one
 };
 Parts parts_of(ExprPool& pool, const Phase& phase, const Nest& nest);
 
