@@ -116,7 +116,8 @@ std::string panels(const std::string& head) {
 }
 
 TEST(Passes, PartitionTakesConditionsOutOfLoopsThatFillScratch) {
-  expect_pass(panels(""), tile::partition, panels(" partition along pr, px"));
+  expect_pass(
+      panels(""), [](tile::TileGraph& graph) { tile::partition(graph); }, panels(" partition along pr, px"));
 }
 
 // What the printer makes of it, as nests of their own.
@@ -144,6 +145,36 @@ TEST(Passes, PartitionAsksNothingThatIsMetOnlyOutside) {
   const tile::Phase& phase = graph.phases[0];
   EXPECT_EQ(print(tile::decided_along(graph.pool, phase, phase.nests[0], "px")),
             "(px + x * 4) >= 1 && (px + x * 4) <= 8");
+}
+
+// Of a window, neighbouring results share what they load; that is worth it for outputs, too.
+TEST(Passes, PartitionJamsWindows) {
+  const auto window = [](const std::string& schedule) {
+    return kernel("  in0: f32[128]\n  out0: f32[128]\n",
+                  "    map x in 8, c in 16 lanes 16 along c" + schedule + R"( {
+      %0 = in0[c + x * 16 - 16]
+      %1 = f32 0
+      %2 = %0 if 1 <= x <= 8 else %1
+      %3 = in0[c + x * 16]
+      %4 = f32 add(%2, %3)
+      %5 = in0[c + x * 16 + 16]
+      %6 = %5 if -1 <= x <= 6 else %1
+      %7 = f32 add(%4, %6)
+      out0[c + x * 16] <- %7
+    }
+)");
+  };
+  const std::string after = window(" partition along x jam 3");
+  tile::TileGraph graph = tile::parse_tile_graph(window(""));
+  tile::partition(graph, 4);
+  const tile::Nest& nest = graph.phases[0].nests[0];
+  EXPECT_EQ(nest.partitioned, std::vector<std::string>{"x"});
+  EXPECT_EQ(nest.jam, 3);  // six values are inside: two threes rather than a four and two by themselves
+  const tile::Parts parts = tile::parts_of(graph.pool, graph.phases[0], nest);
+  EXPECT_EQ(parts.jammed.stores.size(), 3u);
+  EXPECT_EQ(tile::print(tile::parse_tile_graph(after)), after);
+  EXPECT_THROW(tile::parse_tile_graph(window(" jam 3")), Error);
+  EXPECT_THROW(tile::parse_tile_graph(window(" partition along c jam 3")), Error);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ const std::vector<Family>& families() {
       {{"conv_direct", "conv_pixels"}, list_conv_direct, build_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
       {{"winograd_part"}, list_winograd_part, generate_winograd_part},
-      {{"depthwise"}, list_depthwise, generate_depthwise},
+      {{"depthwise"}, list_depthwise, build_depthwise},
       {{"matmul"}, list_matmul, build_matmul},
       {{"attention"}, list_attention, generate_attention},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},

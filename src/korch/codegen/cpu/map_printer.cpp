@@ -36,7 +36,22 @@ Holding where_holds(const Condition& condition, const LoopVariable& variable, co
 
 }  // namespace
 
+// Copies of one body step by step beside each other: what they share is used by all before the next is
+// loaded.
+void NestPrinter::emit_interleaved(const std::vector<Store>& stores) {
+  std::vector<std::vector<int>> steps;
+  size_t longest = 0;
+  for (int root : always_stored(stores)) {
+    steps.push_back(graph_.pool.unconditional({root}));
+    longest = std::max(longest, steps.back().size());
+  }
+  for (size_t i = 0; i < longest; ++i)
+    for (const std::vector<int>& copy : steps)
+      if (i < copy.size()) emitter_.emit(copy[i]);
+}
+
 void NestPrinter::map_body(const std::vector<Store>& stores) {
+  if (interleaved_) emit_interleaved(stores);
   for (const Store& place : stores) {
     const bool always = place.condition.always_true();
     if (!always) emitter_.open(fmt::format("if ({})", tile::print(place.condition)));
@@ -170,7 +185,9 @@ std::string NestPrinter::print_jammed(const std::string& variable, const std::st
   emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", variable, low, end, nest_.jam));
   ++open_;
   bound_.insert(variable);
+  interleaved_ = true;
   print_points(body);
+  interleaved_ = false;
   close_loops(outside);
   return end;
 }

@@ -29,6 +29,7 @@ class NestPrinter {
   void print_points(const Body& body);
   void print_lanes(const Segment& segment);
   void print_partitioned();
+  void emit_interleaved(const std::vector<Store>& stores);
   std::string print_jammed(const std::string& variable, const std::string& low, const std::string& high,
                            const Body& body);
   void print_parts(const LoopVariable& variable, const std::string& decided, const Parts& parts);
@@ -66,6 +67,7 @@ class NestPrinter {
   int lanes_;
   std::set<std::string> bound_;  // variables of the loops that are open
   int open_ = 0;
+  bool interleaved_ = false;  // copies of a body are being printed
   struct {
     std::string variable, begin, end;
   } part_;  // of a partitioned loop, while it is printed

@@ -27,6 +27,7 @@ class KernelBuilder {
   int load(int buffer, const Index& offset);
   int zero() { return graph_.pool.constant(DType::f32, 0); }
   int product(int a, int b) { return graph_.pool.call(ScalarFn::mul, DType::f32, {a, b}); }
+  int sum(int a, int b) { return graph_.pool.call(ScalarFn::add, DType::f32, {a, b}); }
   // `value` where the condition holds, else 0.
   int padded(const tile::Condition& condition, int value) {
     return graph_.pool.guard(condition, value, zero());

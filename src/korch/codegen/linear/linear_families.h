@@ -21,7 +21,7 @@ KORCH_LINEAR_FAMILY(matmul, tile::TileGraph, build)
 // Attention: both products and the softmax between them, by blocks
 KORCH_LINEAR_FAMILY(attention, Kernel, generate)
 // Conv with one input channel per output channel
-KORCH_LINEAR_FAMILY(depthwise, Kernel, generate)
+KORCH_LINEAR_FAMILY(depthwise, tile::TileGraph, build)
 // WinogradInput, WinogradProduct and WinogradOutput
 KORCH_LINEAR_FAMILY(conv_winograd, Kernel, generate)
 // one of the three

@@ -8,15 +8,17 @@ namespace korch::tile {
 namespace {
 
 constexpr size_t kMostSegments = 3;  // that are printed for every part
-constexpr int kJam = 4;              // values at once
 constexpr double kShared = 0.75;     // of their loads, at most, are left together
 
-bool may_be_partitioned(const TileGraph& graph, const Nest& nest) {
+bool may_be_partitioned(const Nest& nest) {
   return nest.kind == NestKind::map && nest.schedule.transposed.empty() &&
-         nest.segments.size() <= kMostSegments &&
-         std::all_of(nest.stores.begin(), nest.stores.end(), [&](const Store& store) {
-           return graph.buffers[store.buffer].role == BufferRole::scratch;
-         });
+         nest.segments.size() <= kMostSegments;
+}
+
+bool fills_scratch(const TileGraph& graph, const Nest& nest) {
+  return std::all_of(nest.stores.begin(), nest.stores.end(), [&](const Store& store) {
+    return graph.buffers[store.buffer].role == BufferRole::scratch;
+  });
 }
 
 // The nest where all that its partitioned variables decide holds, or not all of it.
@@ -66,33 +68,64 @@ Body jammed_body(ExprPool& pool, const Nest& nest, const Body& inside, int count
   return body;
 }
 
-size_t loads(const ExprPool& pool, const std::vector<Store>& stores) {
+// That change along the variable.
+size_t loads(const ExprPool& pool, const std::vector<Store>& stores, const std::string& variable) {
   const std::vector<int> nodes = pool.reachable(roots_of(stores));
-  return static_cast<size_t>(
-      std::count_if(nodes.begin(), nodes.end(), [&](int id) { return pool[id].kind == ExprKind::load; }));
+  return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [&](int id) {
+    return pool[id].kind == ExprKind::load && pool[id].coords[0].depends_on(variable);
+  }));
 }
 
-int worthwhile_jam(ExprPool& pool, const Phase& phase, const Nest& nest) {
-  const auto is_loop = [&](const LoopVariable& loop) { return loop.name == nest.partitioned.back(); };
-  if (nest.partitioned.back() == nest.schedule.variable || nest.schedule.variable.empty() ||
-      std::none_of(nest.loops.begin(), nest.loops.end(), is_loop))
+// For how many values of a loop the condition holds, where constants tell; else the most there may be.
+int64_t values_inside(const Condition& condition, const LoopVariable& loop) {
+  int64_t low = 0, high = loop.extent - 1;
+  for (const Bound& bound : condition.bounds()) {
+    if (bound.index.terms().size() != 1) continue;
+    const int64_t k = bound.index.stride(loop.name), rest = bound.index.constant();
+    while (low <= high && low * k + rest < bound.low) ++low;
+    while (low <= high && high * k + rest > bound.high) --high;
+  }
+  return high - low + 1;
+}
+
+// Of these numbers the one that leaves fewest values for one by one.
+int even_jam(int64_t values, int most) {
+  int best = 1;
+  int64_t fewest = values;
+  for (int jam = most; jam >= std::max(2, most / 2); --jam)
+    if (values % jam < fewest && jam <= values) {
+      best = jam;
+      fewest = values % jam;
+    }
+  return best;
+}
+
+int worthwhile_jam(ExprPool& pool, const Phase& phase, const Nest& nest, int most) {
+  const auto loop = std::find_if(nest.loops.begin(), nest.loops.end(), [&](const LoopVariable& variable) {
+    return variable.name == nest.partitioned.back();
+  });
+  if (nest.schedule.variable.empty() || loop == nest.loops.end() || loop->name == nest.schedule.variable)
     return 1;
-  const Body inside = body_where(true, pool, phase, nest), together = jammed_body(pool, nest, inside, kJam);
-  const bool shares = static_cast<double>(loads(pool, together.stores)) <=
-                      kShared * kJam * static_cast<double>(loads(pool, inside.stores));
-  return shares ? kJam : 1;
+  most = even_jam(values_inside(decided_along(pool, phase, nest, loop->name), *loop), most);
+  if (most == 1) return 1;
+  const Body inside = body_where(true, pool, phase, nest), together = jammed_body(pool, nest, inside, most);
+  const size_t alone = loads(pool, inside.stores, loop->name),
+               jammed = loads(pool, together.stores, loop->name);
+  const bool shares = alone > 0 && static_cast<double>(jammed) <= kShared * most * static_cast<double>(alone);
+  return shares ? most : 1;
 }
 
 }  // namespace
 
-void partition(TileGraph& graph) {
+void partition(TileGraph& graph, int jam) {
   for (Phase& phase : graph.phases)
     for (Nest& nest : phase.nests) {
-      if (!may_be_partitioned(graph, nest)) continue;
+      if (!may_be_partitioned(nest)) continue;
       for (const std::string& variable : nesting_order(phase, nest))
         if (!decided_along(graph.pool, phase, nest, variable).always_true())
           nest.partitioned.push_back(variable);
-      if (!nest.partitioned.empty()) nest.jam = worthwhile_jam(graph.pool, phase, nest);
+      if (!nest.partitioned.empty()) nest.jam = worthwhile_jam(graph.pool, phase, nest, jam);
+      if (nest.jam == 1 && !fills_scratch(graph, nest)) nest.partitioned.clear();
     }
 }
 

@@ -1,6 +1,6 @@
 // Pass: takes conditions that mix a loop's variable with those outside of it (where a slice lies in a padded
 // image, say) out of the body: between two values known before the loop begins they all hold. Runs after
-// segment, for maps into scratch: the panels that slices load for themselves.
+// segment, for maps into scratch (the panels that slices load for themselves) and for windows.
 //
 // Before
 //   phase y in 2, x in 2 {
@@ -23,7 +23,8 @@
 
 namespace korch::tile {
 
-void partition(TileGraph& graph);
+// `jam`: as many values together as leave registers for what they share.
+void partition(TileGraph& graph, int jam = 4);
 
 struct Body {
   std::vector<Store> stores;
