@@ -21,6 +21,8 @@ inline void PrintTo(const Case& c, std::ostream* out) {
 const std::vector<Case>& hand_written();
 const std::vector<Case>& products();  // linear primitives with an epilogue, for the family linear_generic
 
+const std::vector<Case>& opaque_primitives();  // one each
+
 // A candidate of random memory-bound primitives with one to three outputs.
 Graph random_graph(uint64_t seed);
 

@@ -1,7 +1,11 @@
 // Opaque primitives against the interpreter.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "cases.h"
 #include "kernel_runner.h"
+#include "korch/interp/interpreter.h"
 
 namespace korch::testing {
 namespace {
@@ -50,6 +54,23 @@ TEST(Opaque, TopKWithTies) {
   }
 }
 
+// As in NumPy, a NaN counts as larger than every number.
+TEST(Opaque, TopKOfNaNs) {
+  const float nan = NAN;
+  const HostTensor x = HostTensor::of<float>(
+      DType::f32, {2, 6}, {3, nan, 5, -INFINITY, INFINITY, 5, nan, 1, nan, nan, 2, INFINITY});
+  for (bool largest : {false, true}) {
+    Graph graph;
+    const ValueId in = graph.add_input({DType::f32, {2, 6}}, "x");
+    graph.set_outputs(graph.node(graph.add_node(Op::TopK, TopKAttrs{1, 5, largest, true}, {in})).outputs,
+                      {"values", "indices"});
+    const std::vector<int64_t> best = as_int_vector(interpret(graph, {x})[1]);
+    EXPECT_EQ(best, largest ? std::vector<int64_t>({1, 4, 2, 5, 0, 0, 2, 3, 5, 4})
+                            : std::vector<int64_t>({3, 0, 2, 5, 4, 1, 4, 5, 0, 2}));
+    EXPECT_GT(check_with(graph, {x}, kOpaque), 0);
+  }
+}
+
 TEST(Opaque, GatherAndScatterElements) {
   Graph gather;
   ValueId x = gather.add_input({DType::f32, {3, 8, 5}}, "x");
@@ -87,6 +108,15 @@ TEST(Opaque, GatherAndScatterSlices) {
                        kOpaque),
             0);
 }
+
+class OpaqueCases : public ::testing::TestWithParam<Case> {};
+
+TEST_P(OpaqueCases, AgreeWithInterpreter) {
+  EXPECT_GT(check_text(GetParam().text, {.tolerance = GetParam().tolerance, .family = "opaque"}), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OpaqueCases, ::testing::ValuesIn(opaque_primitives()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Opaque, MaxPoolIndices) {
   Graph graph;

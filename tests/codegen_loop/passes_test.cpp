@@ -70,6 +70,62 @@ TEST(Passes, VectorizeTurnsBlocksWhereLoadsAndStoresRunAcross) {
       kernel(buffers, "    map i0 in 32, i1 in 20 lanes 16 along i1 transposed with i0 " + body));
 }
 
+TEST(Passes, VectorizeLeavesGathersAlone) {
+  const auto gather = [](const std::string& loops, const std::string& value) {
+    return kernel(
+        "  in0: f32[80]\n  in1: i64[20]\n  out0: f32[80]\n", "    map i0 in 4, i1 in 20" + loops + R"( {
+      %0 = in1[i1]
+      %1 = checked %0 of 20
+      %2 = in0[%1 + i0 * 20]
+      %3 = f32 )" + value + R"((%2)
+      out0[i0 * 20 + i1] <- %3
+    }
+)");
+  };
+  const auto vectorize = [](tile::TileGraph& graph) { tile::vectorize(graph, 16); };
+  expect_pass(gather("", "exp"), vectorize, gather(" lanes 16 along i1", "exp"));
+  const auto moved = [&](const std::string& loops) {
+    std::string text = gather(loops, "cast");
+    const size_t at = text.find("      %3 = ");
+    text.erase(at, text.find('\n', at) + 1 - at);
+    return text.replace(text.find("<- %3"), 5, "<- %2");
+  };
+  expect_pass(moved(""), vectorize, moved(""));
+}
+
+// No loop of it is written out before the others, and lanes run along the innermost alone, unless data says
+// where that goes, too.
+TEST(Passes, AScatterKeepsItsOrder) {
+  const auto scatter =
+      [](const std::string& loops, const std::string& row) {
+        return kernel("  in0: f32[80]\n  in1: i64[80]\n  out0: f32[80]\n",
+                      R"(    map i0 in 80 {
+      %0 = in0[i0]
+      out0[i0] <- %0
+    }
+    scatter )" + loops + R"( {
+      %0 = in0[i0 * 20 + i1]
+      %1 = f32 0
+      %2 = %0 if 0 <= ((i0 + 1) % 2) <= 0 else %1
+      %3 = in1[)" + row + R"(]
+      %4 = checked %3 of 4
+      out0[%4 * 20 + i1] <- %2
+    }
+)");
+      };
+  const auto vectorize = [](tile::TileGraph& graph) {
+    const tile::LaneSchedule first = graph.phases[0].nests[0].schedule;
+    tile::vectorize(graph, 16);
+    graph.phases[0].nests[0].schedule = first;
+  };
+  expect_pass(scatter("i0 in 4, i1 in 20", "i0"), tile::expand, scatter("i0 in 4, i1 in 20", "i0"));
+  expect_pass(scatter("i0 in 4, i1 in 20", "i0"), vectorize,
+              scatter("i0 in 4, i1 in 20 lanes 16 along i1", "i0"));
+  for (const auto& [loops, row] :
+       {std::pair{"i1 in 20, i0 in 4", "i0"}, {"i0 in 4, i1 in 20", "i0 * 20 + i1"}})
+    expect_pass(scatter(loops, row), vectorize, scatter(loops, row));
+}
+
 TEST(Passes, SegmentCutsWhereAConditionChanges) {
   const std::string buffers = "  in0: f32[8]\n  out0: f32[8]\n";
   const std::string whole = R"(    map i0 in 8 lanes 4 along i0 {

@@ -31,9 +31,13 @@ int64_t index_count(const Graph& graph, ValueId input) {
   int64_t count = 128;
   for (NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
-    if (node.op != Op::Gather) continue;
+    const bool tuples = node.op == Op::GatherND || node.op == Op::ScatterND;
+    const bool along =
+        node.op == Op::Gather || node.op == Op::GatherElements || node.op == Op::ScatterElements;
+    if (!tuples && !along) continue;
     const Shape& data = graph.value(node.inputs[0]).type.shape;
-    count = std::min(count, data[static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis)]);
+    if (along) count = std::min(count, data[static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis)]);
+    if (tuples) count = std::min(count, *std::min_element(data.begin(), data.end()));
   }
   return graph.value(input).type.dtype == DType::bool_ ? 2 : std::max<int64_t>(count, 1);
 }

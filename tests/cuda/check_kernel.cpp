@@ -179,10 +179,13 @@ void compare(const HostTensor& actual, const HostTensor& expected, KernelCheck& 
 }  // namespace
 
 Launch launch_of(const CudaKernel& kernel, const Implementation& implementation) {
-  return {nullptr,
-          kernel.grid,
+  std::vector<int64_t> grids;
+  for (const CudaPhase& phase : kernel.phases) grids.push_back(phase.grid);
+  return {{},
+          grids,
           kernel.threads,
           kernel.workspace_bytes,
+          kernel.temporary_bytes,
           implementation.input_layouts,
           implementation.output_layouts};
 }
@@ -199,16 +202,23 @@ KernelCheck check_kernel(Device& device, const Graph& graph, const Candidate& ca
     arguments.add(static_cast<size_t>(
         physical_bytes(graph.value(candidate.outputs[i]).type, launch.output_layouts[i])));
   result.moved_bytes = arguments.bytes();
+  for (int64_t bytes : launch.temporary_bytes) arguments.add(static_cast<size_t>(bytes));
   const size_t status = arguments.size();
   const std::string good(sizeof(int32_t), '\0');
   arguments.add(HostTensor(TensorType{DType::i32, {}}), Layout{});
-  const int64_t blocks = launch.workspace_bytes > 0 ? std::min(launch.grid, kWorkspaceBlocks) : launch.grid;
-  arguments.add(static_cast<size_t>(blocks * launch.workspace_bytes));
+  std::vector<int64_t> blocks = launch.grids;
+  if (launch.workspace_bytes > 0)
+    for (int64_t& count : blocks) count = std::min(count, kWorkspaceBlocks);
+  arguments.add(
+      static_cast<size_t>(*std::max_element(blocks.begin(), blocks.end()) * launch.workspace_bytes));
 
   result.best_us = INFINITY;
-  for (int i = 0; i < runs; ++i)
-    result.best_us =
-        std::min(result.best_us, device.run(launch.function, blocks, launch.threads, arguments.pointers()));
+  for (int i = 0; i < runs; ++i) {
+    double us = 0;
+    for (size_t phase = 0; phase < blocks.size(); ++phase)
+      us += device.run(launch.functions[phase], blocks[phase], launch.threads, arguments.pointers());
+    result.best_us = std::min(result.best_us, us);
+  }
   if (arguments[status].content() != good) result.problem = "the status is not 0";
   if (!arguments.guards_intact()) result.problem = "it wrote beside a buffer";
   for (size_t i = 0; i < candidate.outputs.size() && result.problem.empty(); ++i)

@@ -19,9 +19,12 @@ struct Reference {
 };
 Reference reference_of(const Graph& graph, const Candidate& candidate);
 
+// CudaKernel; its functions are one per phase.
 struct Launch {
-  Device::Function function = nullptr;
-  int64_t grid = 1, threads = 1, workspace_bytes = 0;  // CudaKernel
+  std::vector<Device::Function> functions;
+  std::vector<int64_t> grids;
+  int64_t threads = 1, workspace_bytes = 0;
+  std::vector<int64_t> temporary_bytes;
   std::vector<Layout> input_layouts, output_layouts;
 };
 

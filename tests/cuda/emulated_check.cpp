@@ -8,14 +8,20 @@ namespace korch::testing {
 std::string check_emulated(const Graph& graph, const Candidate& candidate, const Reference& reference,
                            const CudaKernel& kernel, const Implementation& implementation) {
   Emulator emulator;
-  const Result<Device::Function> function = emulator.load(kernel.source, kernel.symbol);
+  std::vector<Device::Function> functions;
   std::string problem;
-  if (!function.ok()) problem = function.refusal().detail;
+  for (const CudaPhase& phase : kernel.phases) {
+    const Result<Device::Function> function = emulator.load(kernel.source, phase.symbol);
+    if (function.ok())
+      functions.push_back(function.value());
+    else
+      problem = function.refusal().detail;
+  }
   for (ThreadOrder order : {ThreadOrder::ascending, ThreadOrder::descending}) {
     if (!problem.empty()) break;
     emulator.set_order(order);
     Launch launch = launch_of(kernel, implementation);
-    launch.function = function.value();
+    launch.functions = functions;
     problem = check_kernel(emulator, graph, candidate, reference, launch).problem;
   }
   if (problem.empty()) return {};

@@ -4,6 +4,7 @@
 #include "cases.h"
 #include "emulated_check.h"
 #include "emulator.h"
+#include "kernel_runner.h"
 #include "korch/ir/text.h"
 #include "model_candidates.h"
 
@@ -18,6 +19,7 @@ int check(const Graph& graph) {
   const Reference reference = reference_of(graph, candidate);
   std::vector<Implementation> ways = loop_implementations(graph, candidate);
   if (ways.empty()) ways = product_implementations(graph, candidate);
+  if (ways.empty()) ways = listed(graph, candidate, Target{}, "opaque");
   if (ways.size() > 2) ways.erase(ways.begin() + 1, ways.end() - 1);
   int ran = 0;
   for (const Implementation& way : ways) {
@@ -40,6 +42,9 @@ INSTANTIATE_TEST_SUITE_P(HandWritten, EmulatedCases, ::testing::ValuesIn(hand_wr
                          [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(Products, EmulatedCases, ::testing::ValuesIn(products()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(Opaque, EmulatedCases, ::testing::ValuesIn(opaque_primitives()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(EmulatedRandomGraphs, AgreeWithInterpreter) {

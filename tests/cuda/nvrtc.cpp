@@ -51,7 +51,7 @@ Result<std::string> Nvrtc::compile(const std::string& source) const {
 std::string as_one_program(const std::vector<CudaKernel>& kernels) {
   std::string text;
   for (const CudaKernel& kernel : kernels)
-    text += "namespace of_" + kernel.symbol + " {\n" + kernel.source + "}\n";
+    text += "namespace of_" + kernel.phases[0].symbol + " {\n" + kernel.source + "}\n";
   return text;
 }
 

@@ -54,4 +54,47 @@ constexpr const char* kWindows = R"(kernel {
 }
 )";
 
+// Rows of in1 put over the rows of in0 that in2 names; running sums of what results; in each row of those the
+// two largest, with their positions; and where windows of 3 have their maximum.
+constexpr const char* kInOrder = R"(kernel {
+  in0: f32[24]
+  in1: f32[12]
+  in2: i64[2]
+  out0: f32[24]
+  out1: f32[24]
+  out2: i64[8]
+  out3: f32[8]
+  out4: i64[24]
+  phase i0 in 4 {
+    map i1 in 6 {
+      %0 = in0[i0 * 6 + i1]
+      out0[i0 * 6 + i1] <- %0
+    }
+  }
+  phase {
+    scatter i0 in 2, i1 in 6 {
+      %0 = in1[i0 * 6 + i1]
+      %1 = in2[i0]
+      %2 = checked %1 of 4
+      out0[%2 * 6 + i1] <- %0
+    }
+  }
+  phase i0 in 4 {
+    scan add over r0 in 6 {
+      %0 = out0[i0 * 6 + r0]
+      out1[i0 * 6 + r0] <- %0
+    }
+    top_k max over r1 in 6 rank k0 in 2 {
+      %0 = out1[i0 * 6 + r1]
+      out2[i0 * 2 + k0] <- %0
+      out3[i0 * 2 + k0] <- %0
+    }
+    arg_reduce max i1 in 6 over r2 in 3 at i1 + r2 - 1 by comparison {
+      %0 = out0[i0 * 6 + i1 + r2 - 1]
+      out4[i0 * 6 + i1] <- %0 if 1 <= i1 + r2 <= 6
+    }
+  }
+}
+)";
+
 }  // namespace korch::testing

@@ -72,6 +72,36 @@ TEST(TileInterpreter, TheFirstNaNWinsAndTiesGoAsStated) {
   EXPECT_EQ(at(" last", {1, NAN, 3, NAN}), 1);
 }
 
+// The graph of graphs.h, step by step.
+TEST(TileInterpreter, ScattersScansAndRanks) {
+  const auto run = [](std::vector<float> data, const std::vector<int64_t>& rows) {
+    std::vector<float> over(12);
+    for (size_t i = 0; i < over.size(); ++i) over[i] = static_cast<float>(100 + i);
+    return tile::interpret(
+        tile::parse_tile_graph(kInOrder),
+        {HostTensor::of<float>(DType::f32, {24}, std::move(data)),
+         HostTensor::of<float>(DType::f32, {12}, over), HostTensor::of<int64_t>(DType::i64, {2}, rows)},
+        tile::Arithmetic::native);
+  };
+  const std::vector<float> data = {1, -1, 0, 2, 2, NAN, 9, 9, 9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 5, 1, 5, 1, 5, 1};
+  const std::vector<HostTensor> results = run(data, {-3, 1});
+  const auto row = [&](int output, int64_t first, int64_t count) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(element_as_double(results[output], first + i));
+    return values;
+  };
+  using Values = std::vector<double>;
+  EXPECT_EQ(row(0, 6, 6), (Values{106, 107, 108, 109, 110, 111}));  // the later of two wins
+  EXPECT_EQ(row(0, 18, 6), (Values{5, 1, 5, 1, 5, 1}));
+  EXPECT_EQ(row(1, 18, 6), (Values{5, 6, 11, 12, 17, 18}));
+  EXPECT_EQ(row(2, 0, 8), (Values{5, 4, 5, 4, 0, 1, 5, 4}));  // a NaN is largest, of equals the first
+  EXPECT_EQ(row(3, 6, 2), (Values{18, 17}));
+  // A NaN is passed over unless it comes first.
+  EXPECT_EQ(row(4, 0, 6), (Values{0, 0, 3, 3, 3, 4}));
+  EXPECT_EQ(row(4, 18, 6), (Values{0, 0, 2, 2, 4, 4}));
+  EXPECT_THROW(run(data, {4, 0}), Error);
+}
+
 TEST(TileInterpreter, SaysWhatNothingWroteAndWhichIndexIsBad) {
   const tile::TileGraph unwritten = tile::parse_tile_graph(
       "kernel {\n out0: f32[2]\n s0: f32[2] at 0\n scratch 64\n phase {\n map {\n %0 = f32 1\n s0[0] <- %0\n "

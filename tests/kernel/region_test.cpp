@@ -90,5 +90,19 @@ TEST(Regions, OfIndicesFromDataAreWholeTensors) {
   EXPECT_EQ(elements(ids), interval(1, 1));
 }
 
+TEST(Regions, OfWhatHasAnOrder) {
+  const tile::TileGraph graph = tile::parse_tile_graph(kInOrder);
+  const tile::Region over = tile::region(graph, graph.phases[1], tile::Direction::written, 3, 0, 1);
+  EXPECT_FALSE(over.exact);
+  EXPECT_EQ(elements(over), interval(0, 23));
+  const auto last = [&](tile::Direction direction, int buffer) {
+    return elements(tile::region(graph, graph.phases[2], direction, buffer, 1, 2));
+  };
+  EXPECT_EQ(last(tile::Direction::read, 3), interval(6, 11));  // windows stay in their row
+  EXPECT_EQ(last(tile::Direction::written, 4), interval(6, 11));
+  EXPECT_EQ(last(tile::Direction::written, 5), interval(2, 3));
+  EXPECT_EQ(last(tile::Direction::written, 6), interval(2, 3));
+}
+
 }  // namespace
 }  // namespace korch::testing

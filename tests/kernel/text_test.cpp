@@ -23,7 +23,8 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(TileText, RoundTrips) {
-  for (const char* text : {kSoftmax, kWindows}) EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text);
+  for (const char* text : {kSoftmax, kWindows, kInOrder})
+    EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text);
 }
 
 constexpr const char* kEverything = R"(kernel {
@@ -164,17 +165,62 @@ TEST(TileText, RefusesWithTheLine) {
   }
 }
 
+TEST(TileText, RefusesWhatHasAnOrder) {
+  const struct {
+    const char *from, *to, *reason;
+    int line = 0;
+  } cases[] = {
+      {"scatter i0 in 2", "map i0 in 2", "a store where data says", 22},
+      {"phase {", "phase p0 in 2 {", "several slices scatter over out0", 22},
+      {"%0 = in1[i0 * 6 + i1]", "%0 = out0[i0 * 6 + i1]", "a scatter over out0 reads it", 22},
+      {"checked %1 of 4", "checked %1 of 5", "writes 0..29 of out0, which has 24 elements", 22},
+      {"scatter i0 in 2, i1 in 6 {", "scatter i0 in 2, i1 in 6 lanes 8 along i0 {",
+       "lanes along i0 would scatter in another order", 22},
+      {"phase i0 in 4 {\n    map i1 in 6", "phase i0 in 3 {\n    map i1 in 6",
+       "element 18 of out0 is not written before a scatter"},
+      {"scan add over", "scan add over i1 in 3,", "out1 is written again for every i1"},
+      {"scan add", "scan sub", "nothing is combined by sub", 25},
+      {"out1[i0 * 6 + r0] <- %0", "out1[i0 * 6] <- %0", "out1 is written again for every r0"},
+      {"scan add", "reduce add", "the result of a reduction over r0 goes to every r0", 28},
+      {"top_k max", "top_k add", "add finds no element", 29},
+      {"rank k0 in 2", "", "expected 'rank'", 29},
+      {"rank k0 in 2", "rank k0 in 7", "6 elements have no 7 best", 33},
+      {"out2[i0 * 2 + k0] <- %0", "out2[i0] <- %0", "the positions have no places of their own along k0", 33},
+      {"out3[i0 * 2 + k0] <- %0", "out3[i0 * 2 + r1] <- %0", "top_k stores at r1, not at k0", 33},
+      {"%0 = out1[i0 * 6 + r1]", "%0 = out1[i0 * 6 + k0]", "top_k of elements that depend on k0", 33},
+      {"%0 = out1[i0 * 6 + r1]", "%0 = out3[i0 + r1]", "top_k reads out3 and stores there", 33},
+      {"over r1 in 6 rank", "over r1 in 3, r3 in 2 rank", "top_k looks along one variable", 33},
+      {"out2[i0 * 2 + k0] <- %0", "out4[i0 * 2 + k0] <- %0", "element 0 of out2 is not written"},
+      {"out3[i0 * 2 + k0] <- %0", "out3[i0 + k0] <- %0", "element 1 of out3 is written twice"},
+      {"out2: i64[8]", "out2: i32[8]", "out2 of i32 takes no i64", 33},
+      {"out3[i0 * 2 + k0] <- %0", "out3[i0 * 2 + k0] <- %0 if 1 <= r1 <= 3",
+       "only maps, scatters and the element of an arg_reduce have conditions", 33},
+      {"if 1 <= i1", "if 2 <= i1", ""},
+      {"if 1 <= i1", "if 0 <= i1", "reads -1..23 of out0, which has 24 elements", 37},
+      {"if 1 <= i1", "if 9 <= i1", "a condition that never holds", 36},
+      {"if 1 <= i1 + r2", "if 1 <= i1 + r3", "no variable 'r3'", 36},
+      {"by comparison", "by", "expected 'comparison'", 34},
+  };
+  for (const auto& c : cases) {
+    const std::string told = refusal(replaced(kInOrder, c.from, c.to));
+    EXPECT_EQ(told.empty(), std::string(c.reason).empty()) << c.from << " -> " << c.to << ": " << told;
+    EXPECT_NE(told.find(c.reason), std::string::npos) << c.from << " -> " << c.to << ": " << told;
+    const std::string place = c.line > 0 ? "line " + std::to_string(c.line) + ", column " : "";
+    EXPECT_NE(told.find(place), std::string::npos) << c.from << " -> " << c.to << ": " << told;
+  }
+}
+
 // Any prefix, and any byte changed, is a graph or an Error: nothing else happens.
 TEST(TileText, SurvivesDamage) {
-  const std::string text = kEverything;
-  for (size_t i = 0; i < text.size(); ++i) {
-    refusal(text.substr(0, i));
-    for (char c : {'%', '9', '-', '{', ']', 'z'}) {
-      std::string damaged = text;
-      damaged[i] = c;
-      refusal(damaged);
+  for (const std::string text : {kEverything, kInOrder})
+    for (size_t i = 0; i < text.size(); ++i) {
+      refusal(text.substr(0, i));
+      for (char c : {'%', '9', '-', '{', ']', 'z'}) {
+        std::string damaged = text;
+        damaged[i] = c;
+        refusal(damaged);
+      }
     }
-  }
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Family {
 const std::vector<Family>& families() {
   static const std::vector<Family> table = {
       {{"loop"}, list_loop, build_loop},
-      {{"opaque"}, list_opaque, generate_opaque},
+      {{"opaque"}, list_opaque, build_opaque},
       {{"conv_direct", "conv_pixels"}, list_conv_direct, build_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, generate_conv_winograd},
       {{"winograd_part"}, list_winograd_part, generate_winograd_part},

@@ -75,6 +75,13 @@ std::vector<int64_t> slice_positions(const Shape& data, const HostTensor& indice
   return positions;
 }
 
+// NaN counts as larger than every number, as in NumPy.
+template <typename W>
+bool is_larger(W a, W b) {
+  if (a != a) return b == b;
+  return a > b;
+}
+
 template <typename W>
 void select_top(const HostTensor& wide, const AxisView& view, const TopKAttrs& attrs,
                 std::vector<int64_t>& chosen) {
@@ -85,8 +92,9 @@ void select_top(const HostTensor& wide, const AxisView& view, const TopKAttrs& a
       const W* lane = values + o * view.extent * view.inner + i;
       std::iota(order.begin(), order.end(), 0);
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        const W x = lane[a * view.inner], y = lane[b * view.inner];
-        return attrs.largest ? x > y : x < y;  // equal values keep the lower index first
+        if (!attrs.largest) std::swap(a, b);
+        return is_larger(lane[a * view.inner],
+                         lane[b * view.inner]);  // equal values keep the lower index first
       });
       for (int64_t k = 0; k < attrs.k; ++k) chosen[(o * attrs.k + k) * view.inner + i] = order[k];
     }

@@ -338,6 +338,7 @@ class NestRunner {
     for (const OuterLoop& loop : nest.around) around_slots_.push_back(slot(loop.variable.name));
     for (const LoopVariable& loop : nest.loops) loop_slots_.push_back(slot(loop.name));
     for (const LoopVariable& loop : nest.reduced) reduced_slots_.push_back(slot(loop.name));
+    if (nest.kind == NestKind::top_k) rank_slot_ = slot(nest.rank.name);
     if (nest.segments.empty()) bodies_.push_back({0, INT64_MAX, make(nest.stores)});
     for (const Segment& segment : nest.segments)
       bodies_.push_back({segment.low, segment.high, make(segment.stores)});
@@ -362,7 +363,14 @@ class NestRunner {
           ranges[j] = {first, std::min(first + grid.chunk, grid.variable.extent) - 1};
     }
     for (size_t i = 0; i < around.size(); ++i) variables_[around_slots_[i]] = around[i];
-    over(loop_slots_, ranges, 0, [&] { nest_.kind == NestKind::map ? map_point() : reduce_point(); });
+    over(loop_slots_, ranges, 0, [&] {
+      if (!reduces(nest_.kind))
+        map_point();
+      else if (nest_.kind == NestKind::top_k)
+        top_k_point();
+      else
+        reduce_point();
+    });
   }
 
  private:
@@ -422,6 +430,7 @@ class NestRunner {
     over(reduced_slots_, ranges, 0, [&] {
       Body& here = body();
       here.evaluate(variables_, values_);
+      if (!here.stores(0)) return;
       for (size_t i = 1; i < values_.size(); ++i) store(here.stores()[i].buffer, here.offset(i), values_[i]);
       const DType type = graph_.pool[here.stores()[0].value].type;
       if (nest_.kind == NestKind::arg_reduce) {
@@ -433,10 +442,44 @@ class NestRunner {
         const Scalar args[2] = {sum, values_[0]};
         sum = first ? values_[0] : math_.call(nest_.combine, type, type, args, 2);
       }
+      if (nest_.kind == NestKind::scan) store(here.stores()[0].buffer, here.offset(0), sum);
       first = false;
     });
+    if (nest_.kind == NestKind::scan) return;
     store(nest_.stores[0].buffer, whole_->offset(0, variables_),
           nest_.kind == NestKind::arg_reduce ? Scalar{0, best} : sum);
+  }
+
+  void top_k_point() {
+    int64_t& at = variables_[reduced_slots_[0]];
+    std::vector<Scalar> elements;
+    std::vector<int64_t> order;
+    for (at = 0; at < nest_.reduced[0].extent; ++at) {
+      whole_->evaluate(variables_, values_);
+      elements.push_back(values_[0]);
+      order.push_back(at);
+    }
+    const DType type = graph_.pool[nest_.stores[0].value].type;
+    const bool max = nest_.combine == ScalarFn::max;
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      const Scalar &x = elements[a], &y = elements[b];
+      if (is_larger(x, y, type) || is_larger(y, x, type)) return is_larger(x, y, type) == max;
+      return a < b;
+    });
+    for (int64_t rank = 0; rank < nest_.rank.extent; ++rank) {
+      variables_[rank_slot_] = rank;
+      at = order[rank];
+      whole_->evaluate(variables_, values_);
+      store(nest_.stores[0].buffer, whole_->offset(0), Scalar{0, at});
+      for (size_t i = 1; i < values_.size(); ++i)
+        store(nest_.stores[i].buffer, whole_->offset(i), values_[i]);
+    }
+  }
+
+  static bool is_larger(const Scalar& a, const Scalar& b, DType type) {
+    if (is_float(type)) return std::isnan(a.real) ? !std::isnan(b.real) : a.real > b.real;
+    if (type == DType::u64) return static_cast<uint64_t>(a.integer) > static_cast<uint64_t>(b.integer);
+    return a.integer > b.integer;
   }
 
   bool is_better(const Scalar& element, const Scalar& best, DType type) const {
@@ -447,7 +490,7 @@ class NestRunner {
                (nest_.select_last && a.integer == b.integer);
       return a.integer < b.integer || (nest_.select_last && a.integer == b.integer);
     };
-    if (is_float(type) && std::isnan(element.real) && !std::isnan(best.real)) return true;
+    if (nest_.nan_wins && is_float(type) && std::isnan(element.real) && !std::isnan(best.real)) return true;
     return nest_.combine == ScalarFn::max ? less(best, element) : less(element, best);
   }
 
@@ -458,7 +501,7 @@ class NestRunner {
   std::vector<Memory>& memory_;
   std::map<std::string, int> slots_;
   std::vector<int> grid_slots_, block_slots_, around_slots_, loop_slots_, reduced_slots_;
-  int vector_slot_ = -1;
+  int vector_slot_ = -1, rank_slot_ = -1;
   std::vector<Part> bodies_;     // by segment
   std::unique_ptr<Body> whole_;  // tells where a reduction's result goes
   std::vector<int64_t> variables_;

@@ -2,24 +2,21 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 
-#include "korch/base/text_cursor.h"
 #include "korch/kernel/tile_graph.h"
+#include "korch/kernel/tile_tokens.h"
 
 namespace korch::tile {
 namespace {
 
-// Of what a file may state: beyond, sizes in bytes and sums of offsets could overflow.
-constexpr int64_t kMaxNumber = int64_t{1} << 40;
 constexpr int kMaxDepth = 200;  // of an index expression
 
-class Parser : TextCursor {
+class Parser : TileTokens {
  public:
-  explicit Parser(std::string_view text) : TextCursor(text) {}
+  explicit Parser(std::string_view text) : TileTokens(text) {}
 
   TileGraph parse() {
     expect("kernel");
@@ -39,73 +36,6 @@ class Parser : TextCursor {
   }
 
  private:
-  // --- tokens
-
-  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-  bool accept_word(std::string_view token) {
-    const size_t before = at_;
-    if (accept(token) && (at_ == text_.size() || !is_word(text_[at_]))) return true;
-    at_ = before;
-    return false;
-  }
-
-  std::string word() {
-    skip_space();
-    const size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    if (begin == at_) fail("expected a word");
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  int64_t integer() {
-    skip_space();
-    const bool negative = accept("-");
-    const std::string digits = (negative ? "-" : "") + word();
-    char* end = nullptr;
-    errno = 0;
-    const int64_t value = std::strtoll(digits.c_str(), &end, 10);
-    if (*end != '\0' || errno != 0) fail(fmt::format("'{}' is not an integer", digits));
-    return value;
-  }
-
-  int64_t bounded() {
-    const int64_t value = integer();
-    if (value < -kMaxNumber || value > kMaxNumber) fail(fmt::format("{} is too large", value));
-    return value;
-  }
-  int64_t natural() {
-    const int64_t value = bounded();
-    if (value < 0) fail(fmt::format("{} is negative", value));
-    return value;
-  }
-  int64_t positive() {
-    const int64_t value = natural();
-    if (value == 0) fail("0 is not positive");
-    return value;
-  }
-
-  DType dtype() {
-    const std::string text = word();
-    DType type;
-    if (!parse_dtype(text, &type)) fail(fmt::format("unknown element type '{}'", text));
-    return type;
-  }
-
-  ScalarFn function() {
-    const std::string text = word();
-    for (int fn = static_cast<int>(ScalarFn::add); fn <= static_cast<int>(ScalarFn::cast); ++fn)
-      if (text == korch::name(static_cast<ScalarFn>(fn))) return static_cast<ScalarFn>(fn);
-    fail(fmt::format("unknown function '{}'", text));
-  }
-
-  ScalarFn combination() {
-    const ScalarFn fn = function();
-    if (fn != ScalarFn::add && fn != ScalarFn::mul && fn != ScalarFn::min && fn != ScalarFn::max)
-      fail(fmt::format("nothing is combined by {}", korch::name(fn)));
-    return fn;
-  }
-
   // --- buffers and loops
 
   void buffer() {
@@ -252,19 +182,45 @@ class Parser : TextCursor {
   // --- nests
 
   static bool begins_option(const std::string& text) {
-    for (const char* option : {"over", "folding", "at", "anew", "lanes", "transposed", "registers",
+    for (const char* option : {"over", "rank", "folding", "at", "anew", "lanes", "transposed", "registers",
                                "prefetch", "partition", "jam"})
       if (text == option) return true;
     return false;
   }
 
-  std::string peek() {
-    skip_space();
-    const size_t before = at_;
-    std::string text;
-    while (at_ < text_.size() && is_word(text_[at_])) text += text_[at_++];
-    at_ = before;
-    return text;
+  NestKind kind() {
+    const std::pair<const char*, NestKind> kinds[] = {
+        {"map", NestKind::map},   {"reduce", NestKind::reduce}, {"arg_reduce", NestKind::arg_reduce},
+        {"scan", NestKind::scan}, {"top_k", NestKind::top_k},   {"scatter", NestKind::scatter}};
+    for (const auto& [name, kind] : kinds)
+      if (accept_word(name)) return kind;
+    fail("expected map, scatter, reduce, scan, arg_reduce or top_k");
+  }
+
+  // What is combined how, over which loops.
+  void reduction(Nest& nest) {
+    nest.combine = combination();
+    const bool extreme = nest.combine == ScalarFn::min || nest.combine == ScalarFn::max;
+    if ((nest.kind == NestKind::arg_reduce || nest.kind == NestKind::top_k) && !extreme)
+      fail(fmt::format("{} finds no element", korch::name(nest.combine)));
+  }
+
+  void reduction_loops(Nest& nest) {
+    if (accept_word("over") && !reduces(nest.kind)) fail("this reduces nothing");
+    if (reduces(nest.kind) && !peek().empty() && !begins_option(peek())) nest.reduced = variables(nullptr);
+    if (nest.kind == NestKind::top_k) {
+      expect("rank");
+      nest.rank = variables(nullptr)[0];
+    }
+  }
+
+  void position(Nest& nest) {
+    if (!accept_word("at")) return;
+    if (nest.kind != NestKind::arg_reduce) fail("only arg_reduce has a position");
+    nest.position = index();
+    nest.select_last = accept_word("last");
+    nest.nan_wins = !accept_word("by");
+    if (!nest.nan_wins) expect("comparison");
   }
 
   Nest nest(const Phase& phase) {
@@ -272,25 +228,14 @@ class Parser : TextCursor {
     nest.around = around_;
     nest.first_slice_only = accept_word("once");
     nest.kept = !nest.first_slice_only && accept_word("kept");
-    if (accept_word("reduce"))
-      nest.kind = NestKind::reduce;
-    else if (accept_word("arg_reduce"))
-      nest.kind = NestKind::arg_reduce;
-    else if (!accept_word("map"))
-      fail("expected map, reduce or arg_reduce");
-    if (nest.kind != NestKind::map) nest.combine = combination();
+    nest.kind = kind();
+    nodes_.clear();
+    if (reduces(nest.kind)) reduction(nest);
     const std::string next = peek();
     if (!next.empty() && !begins_option(next)) nest.loops = variables(&phase);
-    if (accept_word("over") && nest.kind == NestKind::map) fail("a map reduces nothing");
-    if (nest.kind != NestKind::map && !peek().empty() && !begins_option(peek()))
-      nest.reduced = variables(nullptr);
+    reduction_loops(nest);
     if (accept_word("folding")) variables(nullptr);
-    if (accept_word("at")) {
-      if (nest.kind != NestKind::arg_reduce) fail("only arg_reduce has a position");
-      nest.position = index();
-      nest.select_last = accept_word("last");
-    }
-    nodes_.clear();
+    position(nest);
     if (accept_word("anew")) {
       if (nest.kind != NestKind::reduce) fail("only reduce goes on from what is stored");
       expect("if");
@@ -377,6 +322,7 @@ class Parser : TextCursor {
       expect("<-");
       store.value = operand();
       if (accept_word("if")) store.condition = condition();
+      if (store.condition.always_false()) fail("a condition that never holds");
       result.push_back(store);
     }
   }
@@ -463,6 +409,18 @@ class Parser : TextCursor {
     return graph_.pool.add(std::move(e));
   }
 
+  Condition condition() {
+    Condition result;
+    do {
+      const int64_t low = bounded();
+      expect("<=");
+      const Index between = index();
+      expect("<=");
+      result.require(between, low, bounded());
+    } while (accept_word("and"));
+    return result;
+  }
+
   int guard() {
     Expr e;
     e.kind = ExprKind::guard;
@@ -474,18 +432,6 @@ class Parser : TextCursor {
     e.args.push_back(operand());
     if (graph_.pool[e.args[1]].type != e.type) fail("alternatives of two types");
     return graph_.pool.guard(e.condition, e.args[0], e.args[1]);
-  }
-
-  Condition condition() {
-    Condition condition;
-    do {
-      const int64_t low = bounded();
-      expect("<=");
-      const Index between = index();
-      expect("<=");
-      condition.require(between, low, bounded());
-    } while (accept_word("and"));
-    return condition;
   }
 
   // --- index expressions

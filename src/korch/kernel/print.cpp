@@ -8,6 +8,24 @@
 namespace korch::tile {
 namespace {
 
+const char* kind_name(NestKind kind) {
+  switch (kind) {
+    case NestKind::map:
+      return "map";
+    case NestKind::reduce:
+      return "reduce";
+    case NestKind::arg_reduce:
+      return "arg_reduce";
+    case NestKind::scatter:
+      return "scatter";
+    case NestKind::scan:
+      return "scan";
+    case NestKind::top_k:
+      return "top_k";
+  }
+  __builtin_unreachable();
+}
+
 std::string loop_list(const std::vector<LoopVariable>& loops) {
   std::string text;
   for (const LoopVariable& loop : loops)
@@ -35,16 +53,15 @@ class NestText {
  private:
   std::string head() const {
     std::string text = nest_.first_slice_only ? "once " : nest_.kept ? "kept " : "";
-    if (nest_.kind == NestKind::map)
-      text += "map";
-    else
-      text += fmt::format("{} {}", nest_.kind == NestKind::reduce ? "reduce" : "arg_reduce",
-                          korch::name(nest_.combine));
+    text += kind_name(nest_.kind);
+    if (reduces(nest_.kind)) text += fmt::format(" {}", korch::name(nest_.combine));
     text += loop_list(nest_.loops);
-    if (nest_.kind != NestKind::map) text += " over" + loop_list(nest_.reduced);
+    if (reduces(nest_.kind)) text += " over" + loop_list(nest_.reduced);
+    if (nest_.kind == NestKind::top_k) text += " rank" + loop_list({nest_.rank});
     if (!folded_.empty()) text += " folding" + loop_list(folded_);
     if (nest_.kind == NestKind::arg_reduce)
-      text += fmt::format(" at {}{}", tile::print(nest_.position), nest_.select_last ? " last" : "");
+      text += fmt::format(" at {}{}{}", tile::print(nest_.position), nest_.select_last ? " last" : "",
+                          nest_.nan_wins ? "" : " by comparison");
     if (!nest_.anew.always_true()) text += " anew if " + condition(nest_.anew);
     const LaneSchedule& schedule = nest_.schedule;
     if (!schedule.variable.empty())

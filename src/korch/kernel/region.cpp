@@ -244,11 +244,15 @@ class Boxes {
   int64_t work_ = 0;
 };
 
-void collect(const TileGraph& graph, const std::vector<Store>& stores, std::vector<Place>& places) {
+// What is written under a condition; a reduction writes its result always.
+void collect(const TileGraph& graph, const Nest& nest, const std::vector<Store>& stores,
+             std::vector<Place>& places) {
   std::vector<std::pair<int, Condition>> roots;
   for (const Store& store : stores) {
-    places.push_back({store.buffer, Direction::written, store.offset, {store.condition}});
+    const Condition when = reduces(nest.kind) ? Condition::always() : store.condition;
+    places.push_back({store.buffer, Direction::written, store.offset, {when}});
     roots.push_back({store.value, store.condition});
+    for (int dynamic : store.offset.dynamics()) roots.push_back({dynamic, store.condition});
   }
   for (const auto& [node, paths] : Paths(graph.pool).of(roots)) {
     const Expr& e = graph.pool[node];
@@ -267,6 +271,7 @@ Ranges ranges_of(const TileGraph& graph, const Phase& phase, const Nest& nest,
   for (const OuterLoop& loop : nest.around) ranges[loop.variable.name] = {loop.low, loop.high - 1};
   for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
     for (const LoopVariable& loop : *loops) ranges[loop.name] = {0, loop.extent - 1};
+  if (nest.kind == NestKind::top_k) ranges[nest.rank.name] = {0, nest.rank.extent - 1};
   for (int id : graph.pool.reachable(roots)) {
     const Expr& e = graph.pool[id];
     if (e.kind == ExprKind::fold) ranges[e.over.name] = {0, e.over.extent - 1};
@@ -281,7 +286,7 @@ void for_each_place(const TileGraph& graph, const Phase& phase, const Nest& nest
     Ranges ranges = ranges_of(graph, phase, nest, roots_of(stores));
     if (segment != nullptr) ranges[nest.schedule.variable] = {segment->low, segment->high - 1};
     std::vector<Place> places;
-    collect(graph, stores, places);
+    collect(graph, nest, stores, places);
     if (!nest.anew.always_true())
       places.push_back({stores[0].buffer, Direction::read, stores[0].offset, {Condition::always()}});
     for (const Place& place : places) found(place, ranges);
@@ -371,7 +376,9 @@ std::string unused_variable(const Phase& phase, const Nest& nest, size_t store) 
   }
   for (const GridVariable& grid : phase.grid)
     if (!nest.first_slice_only && narrowed.count(grid.variable.name) == 0) variables.push_back(grid.variable);
-  if (nest.kind == NestKind::map || store > 0)
+  if (nest.kind == NestKind::top_k)
+    variables.push_back(nest.rank);
+  else if (nest.kind == NestKind::scan || store > 0)
     variables.insert(variables.end(), nest.reduced.begin(), nest.reduced.end());
   for (const LoopVariable& variable : variables)
     if (variable.extent > 1 && !nest.stores[store].offset.depends_on(variable.name)) return variable.name;
@@ -384,11 +391,13 @@ class Coverage {
       : graph_(graph), buffer_(buffer), written_(static_cast<size_t>(graph.buffers[buffer].elements)) {}
 
   std::string fault() {
-    for (const Phase& phase : graph_.phases)
+    for (const Phase& phase : graph_.phases) {
+      before_phase_ = written_;
       for (const Nest& nest : phase.nests) {
         const std::string fault = look(phase, nest);
         if (!fault.empty()) return fault;
       }
+    }
     const auto missing = std::find(written_.begin(), written_.end(), false);
     if (missing == written_.end()) return {};
     return fmt::format("element {} of {} is not written", missing - written_.begin(), graph_.name(buffer_));
@@ -397,6 +406,7 @@ class Coverage {
  private:
   std::string look(const Phase& phase, const Nest& nest) {
     const std::string name = graph_.name(buffer_);
+    if (nest.kind == NestKind::scatter) return update(phase, nest);
     for (size_t i = 0; i < nest.stores.size(); ++i) {
       if (nest.stores[i].buffer != buffer_) continue;
       const std::string variable = unused_variable(phase, nest, i);
@@ -415,9 +425,21 @@ class Coverage {
     return fault;
   }
 
+  // What a scatter goes over must be there: of earlier phases, or of nests before it in the only slice.
+  std::string update(const Phase& phase, const Nest& nest) const {
+    const bool here = std::any_of(nest.stores.begin(), nest.stores.end(),
+                                  [&](const Store& store) { return store.buffer == buffer_; });
+    if (!here) return {};
+    const std::vector<bool>& before = phase.slices() > 1 ? before_phase_ : written_;
+    const auto missing = std::find(before.begin(), before.end(), false);
+    if (missing == before.end()) return {};
+    return fmt::format("element {} of {} is not written before a scatter", missing - before.begin(),
+                       graph_.name(buffer_));
+  }
+
   const TileGraph& graph_;
   int buffer_;
-  std::vector<bool> written_;
+  std::vector<bool> written_, before_phase_;
 };
 
 }  // namespace

@@ -20,18 +20,32 @@ size_t shared_loops(const std::vector<OuterLoop>& a, const std::vector<OuterLoop
 std::vector<int> roots_of(const std::vector<Store>& stores) {
   std::vector<int> roots;
   for (const Store& store : stores) roots.push_back(store.value);
+  for (const Store& store : stores)
+    for (int dynamic : store.offset.dynamics()) roots.push_back(dynamic);
   return roots;
 }
 
 std::vector<int> always_stored(const std::vector<Store>& stores) {
-  std::vector<int> roots;
+  std::vector<Store> always;
   for (const Store& store : stores)
-    if (store.condition.always_true()) roots.push_back(store.value);
-  return roots;
+    if (store.condition.always_true()) always.push_back(store);
+  return roots_of(always);
+}
+
+bool reduces(NestKind kind) {
+  return kind != NestKind::map && kind != NestKind::scatter;
 }
 
 std::vector<int> Nest::roots() const {
   return roots_of(stores);
+}
+
+bool scatters_in_lanes(const TileGraph& graph, const Nest& nest, const std::string& variable) {
+  if (nest.stores.size() != 1 || nest.loops.empty() || nest.loops.back().name != variable) return false;
+  const Index& offset = nest.stores[0].offset;
+  for (int dynamic : offset.dynamics())
+    if (graph.pool.variables(dynamic).count(variable) != 0) return false;
+  return offset.affine_in(variable) && offset.stride(variable) != 0;
 }
 
 int64_t slices_of(const std::vector<GridVariable>& grid) {

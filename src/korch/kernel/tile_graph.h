@@ -42,14 +42,21 @@ struct Buffer {
 
 struct Store {
   int buffer = 0;
-  Index offset;              // in elements
-  int value = 0;             // in TileGraph::pool
-  Condition condition = {};  // where it does not hold, nothing is computed or stored
+  Index offset;   // in elements
+  int value = 0;  // in TileGraph::pool
+  Condition condition =
+      {};  // where it does not hold, nothing is computed or stored; arg_reduce: no candidate
 };
 
 // map: every store at every point of the loops. reduce: the first store's value is combined over `reduced`,
 // the others are stored on the way. arg_reduce: what is stored is the extreme's position.
-enum class NestKind { map, reduce, arg_reduce };
+// scatter: a map in the order of its loops whose stores may go where data says, over what was written before.
+// scan: a reduce whose first store takes the value so far, at every point.
+// top_k: the first store takes where along the one reduced variable the best elements are, `rank` counting
+// them, best first, of equals the first; the others take these elements. NaN is larger than every number.
+enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k };
+
+bool reduces(NestKind kind);  // reduce, arg_reduce, scan and top_k: over `reduced`
 
 // How a nest runs in the lanes of vectors.
 struct LaneSchedule {
@@ -85,11 +92,13 @@ struct Nest {
   bool kept = false;
   std::vector<OuterLoop> around;      // outermost first; neighbouring nests share those that they begin with
   std::vector<LoopVariable> loops;    // outermost first
-  std::vector<LoopVariable> reduced;  // reduce and arg_reduce
+  std::vector<LoopVariable> reduced;  // of kinds that reduce
   ScalarFn combine = ScalarFn::add;
-  Condition anew;  // reduce: where it does not hold, what is stored already is combined with the rest
-  Index position;  // arg_reduce: in terms of `reduced`
+  LoopVariable rank;  // top_k
+  Condition anew;     // reduce: where it does not hold, what is stored already is combined with the rest
+  Index position;     // arg_reduce: in terms of `reduced`
   bool select_last = false;
+  bool nan_wins = true;  // arg_reduce: the first NaN; else a NaN neither replaces an element nor is replaced
   std::vector<Store> stores;
   LaneSchedule schedule;
   std::vector<Segment> segments;         // empty: not cut; else all of the vector variable, in order
@@ -104,6 +113,7 @@ struct Nest {
 // How many loops two nests that follow one another are in together.
 size_t shared_loops(const std::vector<OuterLoop>& a, const std::vector<OuterLoop>& b);
 
+// The stores' values, then the run-time values in their offsets.
 std::vector<int> roots_of(const std::vector<Store>& stores);
 // Of those without a condition.
 std::vector<int> always_stored(const std::vector<Store>& stores);
@@ -145,5 +155,9 @@ TileGraph parse_tile_graph(std::string_view text);
 // is only read. Empty when nothing is wrong. coverage_fault (kernel/region.h) looks further.
 std::string structural_fault(const TileGraph& graph);
 std::string structural_fault(const TileGraph& graph, const Phase& phase, const Nest& nest);
+
+// Whether the points of a scatter along its innermost loop, `variable`, go to elements of their own, at fixed
+// strides, wherever data says.
+bool scatters_in_lanes(const TileGraph& graph, const Nest& nest, const std::string& variable);
 
 }  // namespace korch::tile

@@ -33,6 +33,7 @@ class NestVerifier {
       if (const std::string fault = kept(); !fault.empty()) return fault;
     for (const LoopVariable& loop : nest_.reduced) known_.insert(loop.name);
     if (nest_.stores.empty()) return "a nest that stores nothing";
+    if (const std::string fault = kind(); !fault.empty()) return fault;
     if (const std::string fault = schedule(); !fault.empty()) return fault;
     if (const std::string fault = partitions(); !fault.empty()) return fault;
     if (const std::string fault = stores(nest_.stores); !fault.empty()) return fault;
@@ -45,6 +46,54 @@ class NestVerifier {
   }
 
  private:
+  std::string kind() const {
+    if (nest_.kind == NestKind::scatter) return scatter();
+    if (nest_.kind == NestKind::top_k) return top_k();
+    if (nest_.kind == NestKind::scan) return {};
+    for (const LoopVariable& loop : nest_.reduced)
+      if (nest_.stores[0].offset.depends_on(loop.name))
+        return fmt::format("the result of a reduction over {} goes to every {}", loop.name, loop.name);
+    return {};
+  }
+
+  // Its points have an order, which slices do not.
+  std::string scatter() const {
+    const std::vector<int> nodes = graph_.pool.reachable(nest_.roots());
+    for (const Store& store : nest_.stores) {
+      const std::string name = graph_.name(store.buffer);
+      const bool own = graph_.buffers[store.buffer].role == BufferRole::scratch;
+      if (!own && !nest_.first_slice_only && phase_.slices() > 1)
+        return fmt::format("several slices scatter over {}", name);
+      for (int id : nodes)
+        if (graph_.pool[id].kind == ExprKind::load && graph_.pool[id].buffer == store.buffer)
+          return fmt::format("a scatter over {} reads it", name);
+    }
+    return {};
+  }
+
+  // The positions' places hold what is kept so far.
+  std::string top_k() const {
+    if (nest_.reduced.size() != 1) return "top_k looks along one variable";
+    const std::string &along = nest_.reduced[0].name, &rank = nest_.rank.name;
+    if (nest_.rank.extent > nest_.reduced[0].extent)
+      return fmt::format("{} elements have no {} best", nest_.reduced[0].extent, nest_.rank.extent);
+    const Index& place = nest_.stores[0].offset;
+    if (!place.affine_in(rank) || place.stride(rank) == 0)
+      return fmt::format("the positions have no places of their own along {}", rank);
+    for (const Store& store : nest_.stores)
+      if (store.offset.depends_on(along)) return fmt::format("top_k stores at {}, not at {}", along, rank);
+    for (int id : graph_.pool.reachable(nest_.roots())) {
+      const Expr& e = graph_.pool[id];
+      if (e.kind == ExprKind::checked) return "top_k of elements where data says";
+      for (const Store& store : nest_.stores)
+        if (e.kind == ExprKind::load && e.buffer == store.buffer)
+          return fmt::format("top_k reads {} and stores there", graph_.name(e.buffer));
+      if (graph_.pool.variables(id).count(rank) != 0)
+        return fmt::format("top_k of elements that depend on {}", rank);
+    }
+    return {};
+  }
+
   std::string schedule() const {
     const std::string& variable = nest_.schedule.variable;
     int64_t extent = 0;
@@ -52,6 +101,9 @@ class NestVerifier {
       if (loop.name == variable) extent = loop.extent;
     if (!variable.empty() && extent == 0)
       return fmt::format("'{}' is no loop that lanes could run along", variable);
+    if (!variable.empty() && nest_.kind == NestKind::top_k) return "top_k has no lanes";
+    if (!variable.empty() && nest_.kind == NestKind::scatter && !scatters_in_lanes(graph_, nest_, variable))
+      return fmt::format("lanes along {} would scatter in another order", variable);
     if (nest_.schedule.across && nest_.kind != NestKind::reduce) return "lanes run across a reduction alone";
     if (nest_.schedule.registers &&
         (!product_of(graph_, nest_) || graph_.pool[nest_.stores[0].value].type != DType::f32))
@@ -106,7 +158,8 @@ class NestVerifier {
   }
 
   std::string stores(const std::vector<Store>& stores) {
-    std::set<std::string> known = known_;
+    std::set<std::string> known = known_, places = known_;
+    if (nest_.kind == NestKind::top_k) places.insert(nest_.rank.name);
     for (int id : graph_.pool.reachable(roots_of(stores)))
       if (graph_.pool[id].kind == ExprKind::fold) known.insert(graph_.pool[id].over.name);
     for (int id : graph_.pool.reachable(roots_of(stores)))
@@ -116,13 +169,14 @@ class NestVerifier {
       const Buffer& buffer = graph_.buffers[store.buffer];
       if (buffer.role == BufferRole::input || buffer.role == BufferRole::constant)
         return fmt::format("{} is only read", graph_.name(store.buffer));
-      const bool position = nest_.kind == NestKind::arg_reduce && i == 0;
+      const bool position = i == 0 && (nest_.kind == NestKind::arg_reduce || nest_.kind == NestKind::top_k);
       const DType type = position ? DType::i64 : graph_.pool[store.value].type;
       if (type != buffer.type)
         return fmt::format("{} of {} takes no {}", graph_.name(store.buffer), korch::name(buffer.type),
                            korch::name(type));
-      if (!store.offset.dynamics().empty()) return "a store where data says";
-      if (const std::string fault = in_scope(store.offset, known_); !fault.empty()) return fault;
+      if (!store.offset.dynamics().empty() && nest_.kind != NestKind::scatter)
+        return "a store where data says";
+      if (const std::string fault = in_scope(store.offset, places); !fault.empty()) return fault;
       if (const std::string fault = condition(store); !fault.empty()) return fault;
     }
     return in_scope(nest_.position, known_);
@@ -130,7 +184,9 @@ class NestVerifier {
 
   std::string condition(const Store& store) const {
     if (store.condition.always_true()) return {};
-    if (nest_.kind != NestKind::map) return "only a map stores under conditions";
+    const bool possible =
+        !reduces(nest_.kind) || (nest_.kind == NestKind::arg_reduce && nest_.stores.size() == 1);
+    if (!possible) return "only maps, scatters and the element of an arg_reduce have conditions";
     for (const Bound& bound : store.condition.bounds())
       if (!bound.index.dynamics().empty()) return "a store where data says";
     if (store.condition.depends_on(nest_.schedule.variable) ||

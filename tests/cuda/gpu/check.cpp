@@ -29,14 +29,15 @@ class Checker {
     with_nan_ += reference.nan ? 1 : 0;
     for (const ListedKernel& kernel : listed.kernels) {
       Launch launch = kernel.launch;
-      launch.function = cuda_.function(module(kernel.image), kernel.symbol);
+      for (const std::string& symbol : kernel.symbols)
+        launch.functions.push_back(cuda_.function(module(kernel.image), symbol));
       const KernelCheck result = check_kernel(cuda_, graph, candidate, reference, launch, kRuns);
       ++ran_;
       worst_error_ = std::max(worst_error_, result.worst_error);
       if (result.moved_bytes >= kMeasurable) speeds_.push_back(result.moved_bytes / result.best_us / 1000);
       if (result.problem.empty()) continue;
       ++wrong_;
-      std::cout << "WRONG " << listed.model << " " << kernel.image << " " << kernel.symbol << ": "
+      std::cout << "WRONG " << listed.model << " " << kernel.image << " " << kernel.symbols[0] << ": "
                 << result.problem << "\n"
                 << print(graph) << std::flush;
     }

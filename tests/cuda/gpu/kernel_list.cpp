@@ -66,10 +66,11 @@ std::vector<Layout> layouts_of(const Json& json) {
 
 Json to_json(const ListedKernel& kernel) {
   return {{"image", kernel.image},
-          {"symbol", kernel.symbol},
-          {"grid", kernel.launch.grid},
+          {"symbols", kernel.symbols},
+          {"grids", kernel.launch.grids},
           {"threads", kernel.launch.threads},
           {"workspace_bytes", kernel.launch.workspace_bytes},
+          {"temporary_bytes", kernel.launch.temporary_bytes},
           {"inputs", to_json(kernel.launch.input_layouts)},
           {"outputs", to_json(kernel.launch.output_layouts)}};
 }
@@ -77,10 +78,11 @@ Json to_json(const ListedKernel& kernel) {
 ListedKernel kernel_of(const Json& json) {
   ListedKernel kernel;
   kernel.image = json.at("image").get<std::string>();
-  kernel.symbol = json.at("symbol").get<std::string>();
-  kernel.launch.grid = json.at("grid").get<int64_t>();
+  kernel.symbols = json.at("symbols").get<std::vector<std::string>>();
+  kernel.launch.grids = json.at("grids").get<std::vector<int64_t>>();
   kernel.launch.threads = json.at("threads").get<int64_t>();
   kernel.launch.workspace_bytes = json.at("workspace_bytes").get<int64_t>();
+  kernel.launch.temporary_bytes = json.at("temporary_bytes").get<std::vector<int64_t>>();
   kernel.launch.input_layouts = layouts_of(json.at("inputs"));
   kernel.launch.output_layouts = layouts_of(json.at("outputs"));
   return kernel;

@@ -10,8 +10,9 @@
 namespace korch::testing {
 
 struct ListedKernel {
-  std::string image, symbol;  // file name in the folder, function in it
-  Launch launch;              // without the function
+  std::string image;                 // file name in the folder
+  std::vector<std::string> symbols;  // functions in it
+  Launch launch;                     // without the functions
 };
 
 struct ListedGraph {

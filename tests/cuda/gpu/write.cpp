@@ -45,7 +45,9 @@ class Writer {
       Result<CudaKernel> kernel =
           generate_cuda(listed.candidate.graph, whole, way, "k" + std::to_string(kernels_));
       if (!kernel.ok()) continue;
-      listed.kernels.push_back({image_name(), kernel.value().symbol, launch_of(kernel.value(), way)});
+      listed.kernels.push_back({image_name(), {}, launch_of(kernel.value(), way)});
+      for (const CudaPhase& phase : kernel.value().phases)
+        listed.kernels.back().symbols.push_back(phase.symbol);
       waiting_.push_back(std::move(kernel).value());
       ++kernels_;
       if (waiting_.size() == kBatch) compile_waiting();

@@ -92,11 +92,11 @@ void BodyEmitter::open(const std::string& head) {
   scopes_.emplace_back();
 }
 
-void BodyEmitter::close() {
+void BodyEmitter::close(const std::string& after) {
   for (int node : scopes_.back()) known_.erase(node);
   scopes_.pop_back();
   indent_.resize(indent_.size() - 2);
-  line("}");
+  line("}" + after);
 }
 
 bool BodyEmitter::is_vector(int node) const {
@@ -263,7 +263,7 @@ std::string BodyEmitter::accumulator(ScalarFn fn, DType type, int lanes, bool po
 
 void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accumulator,
                                const std::string& position, const std::string& element, const std::string& at,
-                               bool select_last) {
+                               bool select_last, bool nan_wins) {
   const bool max = fn == ScalarFn::max;
   const std::string take = fresh("take");
   auto less = [&](const std::string& a, const std::string& b, const char* fn_name, const char* op) {
@@ -277,7 +277,7 @@ void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accum
                                                     type_name(DType::bool_, lanes_))
                                       : fmt::format("({} < 0)", position);
   better += " | " + none;
-  if (is_float(type)) {
+  if (is_float(type) && nan_wins) {
     const std::string nan = lanes_ > 1
                                 ? fmt::format("(~fn_eq({0}, {0}) & fn_eq({1}, {1}))", element, accumulator)
                                 : fmt::format("(({0} != {0}) & ({1} == {1}))", element, accumulator);

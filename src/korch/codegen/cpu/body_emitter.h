@@ -58,7 +58,7 @@ class BodyEmitter {
 
   // Values known inside { } only: what is emitted between open and close is forgotten afterwards.
   void open(const std::string& head);
-  void close();
+  void close(const std::string& after = "");
   // Emits what of `roots` can be computed once all variables in `bound` are fixed and is not conditional.
   void hoist(const std::vector<int>& roots, const std::set<std::string>& bound);
   // A vector load that the caller has already made under this name.
@@ -70,9 +70,10 @@ class BodyEmitter {
   // Declares a variable holding what a reduction starts from (with `positions` a second one, NAME_at, of
   // i64).
   std::string accumulator(ScalarFn fn, DType type, int lanes, bool positions);
-  // Replaces accumulator and its position where the element is the new extreme. The first NaN wins for good.
+  // Replaces accumulator and its position where the element is the new extreme. With `nan_wins` the first NaN
+  // wins for good.
   void take_extreme(ScalarFn fn, DType type, const std::string& accumulator, const std::string& position,
-                    const std::string& element, const std::string& at, bool select_last);
+                    const std::string& element, const std::string& at, bool select_last, bool nan_wins);
   std::string combine(ScalarFn fn, DType type, const std::string& a, const std::string& b, int lanes);
 
  private:

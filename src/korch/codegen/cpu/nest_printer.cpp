@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "korch/codegen/cpu/top_k_printer.h"
+
 namespace korch::tile {
 NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
                          BodyEmitter& emitter, SourceText& source)
@@ -21,7 +23,9 @@ void NestPrinter::print() {
   emitter_.set_lanes("", 1, "");
   emitter_.open(nest_.first_slice_only ? "if (slice == 0)" : "");
   open_ = 1;
-  if (nest_.kind != NestKind::map)
+  if (nest_.kind == NestKind::top_k)
+    print_top_k();
+  else if (reduces(nest_.kind))
     print_reduce();
   else if (!nest_.schedule.transposed.empty())
     print_tiled();
@@ -92,8 +96,17 @@ int NestPrinter::unrolling(const std::vector<int>& roots, int64_t vectors) const
   return vectors > 4 ? 4 : 1;
 }
 
+void NestPrinter::print_top_k() {
+  emitter_.hoist(nest_.roots(), bound_);
+  for (const LoopVariable& variable : nest_.loops) {
+    open_loop(variable);
+    emitter_.hoist(nest_.roots(), bound_);
+  }
+  print_best(graph_, nest_, emitter_, source_);
+}
+
 void NestPrinter::print_reduce() {
-  const std::vector<int> roots = nest_.roots();
+  const std::vector<int> roots = always_stored(nest_.stores);
   emitter_.hoist(roots, bound_);
   for (const LoopVariable& variable : nest_.loops) {
     if (variable.name == nest_.schedule.variable) continue;
@@ -109,11 +122,13 @@ void NestPrinter::print_reduce() {
 }
 
 // accumulator = accumulator (combine) element; for arg_reduce also its position. Stages computed on the way
-// are stored.
+// are stored, and of a scan the accumulator.
 void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& position,
                              const std::string& accumulator, const std::string& valid_lanes) {
   const DType type = graph_.pool[stores[0].value].type;
   const int lanes = emitter_.lanes();
+  const bool always = stores[0].condition.always_true();
+  if (!always) emitter_.open(fmt::format("if ({})", tile::print(stores[0].condition)));
   const auto value = [&](const Store& of) {
     return lanes > 1 ? emitter_.emit_full(of.value) : emitter_.emit(of.value).text;
   };
@@ -124,7 +139,8 @@ void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& posi
   const std::string element = value(stores[0]);
   if (nest_.kind == NestKind::arg_reduce) {
     emitter_.take_extreme(nest_.combine, type, accumulator, accumulator + "_at", element,
-                          emitter_.index(position), nest_.select_last);
+                          emitter_.index(position), nest_.select_last, nest_.nan_wins);
+    if (!always) emitter_.close();
     return;
   }
   const std::string combined = emitter_.combine(nest_.combine, type, accumulator, element, lanes);
@@ -133,6 +149,7 @@ void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& posi
   else
     emitter_.line(fmt::format("{0} = fn_select(lanes_below_{1}({2}), {3}, {0});", accumulator,
                               type_name(DType::bool_, lanes), valid_lanes, combined));
+  if (nest_.kind == NestKind::scan) store(stores[0], accumulator, lanes > 1);
 }
 
 // The loops over what is reduced, but the one that counts lanes, in a scope of their own.
@@ -154,13 +171,13 @@ void NestPrinter::close_loops(const OpenLoops& loops) {
 }
 
 void NestPrinter::print_scalar_reduce() {
-  const std::vector<int> roots = nest_.roots();
-  const DType type = graph_.pool[roots[0]].type;
+  const DType type = graph_.pool[nest_.stores[0].value].type;
   const std::string accumulator =
       emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
-  const OpenLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(always_stored(nest_.stores));
   accumulate(nest_.stores, nest_.position, accumulator, "");
   close_loops(loops);
+  if (nest_.kind == NestKind::scan) return;
   store(nest_.stores[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
 }
 
@@ -226,21 +243,45 @@ void NestPrinter::print_vertical() {
   const LoopVariable& v = loop(nest_.schedule.variable);
   for (const Segment& segment : nest_.segments) {
     emitter_.open("");
-    const int64_t length = segment.high - segment.low, vectors = length / lanes_;
+    const Limits range = limits(v, segment.low, segment.high);
+    const GridVariable* chunked = phase_.chunked(v.name);
+    int64_t length = segment.high - segment.low;
+    const bool single = length == 1;
+    if (chunked != nullptr) length = std::min(length, chunked->chunk);  // at most
+    const int64_t vectors = length / lanes_;
     const int unroll = vectors == 0 ? 1 : unrolling(roots_of(segment.stores), vectors);
-    if (length > 1) emitter_.line(fmt::format("int64_t {} = {};", v.name, segment.low));
+    if (!single) emitter_.line(fmt::format("int64_t {} = {};", v.name, range.begin));
     for (int step : {unroll, 1}) {
-      if (length < step * lanes_ || (step == 1 && unroll > 1 && vectors % unroll == 0)) continue;
-      emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v.name, step * lanes_, segment.high));
+      const bool none_left = range.fixed && step == 1 && unroll > 1 && vectors % unroll == 0;
+      if (length < step * lanes_ || none_left) continue;
+      emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v.name, step * lanes_, range.end));
       print_accumulation(segment, "", step);
       emitter_.close();
       if (unroll == 1) break;
     }
-    if (length % lanes_ != 0) {
-      emitter_.open("");
-      print_accumulation(segment, std::to_string(length % lanes_), 1);
-      emitter_.close();
-    }
+    print_vertical_rest(segment, range);
+    emitter_.close();
+  }
+}
+
+// What no whole vector holds.
+void NestPrinter::print_vertical_rest(const Segment& segment, const Limits& range) {
+  const std::string& v = nest_.schedule.variable;
+  const int64_t length = segment.high - segment.low;
+  if (length == 1) {  // the variable is a constant in the expressions
+    emitter_.open(
+        range.fixed ? "" : fmt::format("if ({0} <= {1} && {1} < {2})", range.begin, segment.low, range.end));
+    print_accumulation(segment, "", 1);
+    emitter_.close();
+  } else if (range.fixed && length % lanes_ != 0) {
+    emitter_.open("");
+    print_accumulation(segment, std::to_string(length % lanes_), 1);
+    emitter_.close();
+  } else if (!range.fixed) {
+    emitter_.open(fmt::format("if ({} < {})", v, range.end));
+    const std::string count = emitter_.fresh("n");
+    emitter_.line(fmt::format("const int {} = (int)({} - {});", count, range.end, v));
+    print_accumulation(segment, count, 1);
     emitter_.close();
   }
 }
@@ -250,14 +291,13 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
   const bool single = segment.high - segment.low == 1;
   const int lanes = single ? 1 : lanes_;
   const bool arg = nest_.kind == NestKind::arg_reduce;
-  const std::vector<int> roots = roots_of(segment.stores);
-  const DType type = graph_.pool[roots[0]].type;
+  const DType type = graph_.pool[segment.stores[0].value].type;
   const Index position = substitute(nest_.position, {{v, Index::variable(v, segment.low, segment.high - 1)}});
   std::vector<std::string> accumulators;
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
   if (!single) emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
-  const OpenLoops loops = open_reduced(roots);
+  const OpenLoops loops = open_reduced(always_stored(segment.stores));
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {
@@ -269,6 +309,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
     emitter_.close();
   }
   close_loops(loops);
+  if (nest_.kind == NestKind::scan) return;
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {

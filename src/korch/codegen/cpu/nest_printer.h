@@ -38,7 +38,9 @@ class NestPrinter {
   void print_reduce();
   void print_horizontal();
   void print_vertical();
+  void print_vertical_rest(const Segment& segment, const Limits& range);
   void print_scalar_reduce();
+  void print_top_k();
   void accumulate(const std::vector<Store>& stores, const Index& position, const std::string& accumulator,
                   const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);

@@ -96,6 +96,42 @@ static inline double fn_sqrt(double a) { return __builtin_sqrt(a); }
   return (uint64_t)(a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : -0x7fffffffffffffffL - 1);
 }
 )"},
+    // place(i) becomes the i-th best of the elements 0 .. n - 1, of equals the first: a heap whose root is
+    // the worst of the k, sorted in the end. NaN is larger than every number.
+    {"select_best",
+     R"(template <class T> static inline bool is_larger(T a, T b) { return !(a <= b) && (a > b || (a != a && b == b)); }
+template <class Place, class Before> static inline void sift_down(int64_t at, int64_t size, Place place, Before before) {
+  const int64_t moved = place(at);
+  for (int64_t child; (child = 2 * at + 1) < size; at = child) {
+    if (child + 1 < size && before(place(child), place(child + 1))) ++child;
+    if (!before(moved, place(child))) break;
+    place(at) = place(child);
+  }
+  place(at) = moved;
+}
+template <class Place, class Element, class Better>
+static inline void select_best(int64_t n, int64_t k, Place place, Element element, Better better) {
+  const auto before = [&](int64_t a, int64_t b) {
+    const auto x = element(a), y = element(b);
+    return better(x, y) || (a < b && !better(y, x));
+  };
+  for (int64_t i = 0; i < k; ++i) place(i) = i;
+  for (int64_t i = k / 2; i-- > 0;) sift_down(i, k, place, before);
+  auto worst = element(place(0));
+  for (int64_t i = k; i < n; ++i) {
+    if (!better(element(i), worst)) continue;
+    place(0) = i;
+    sift_down(0, k, place, before);
+    worst = element(place(0));
+  }
+  for (int64_t i = k - 1; i > 0; --i) {
+    const int64_t last = place(0);
+    place(0) = place(i);
+    place(i) = last;
+    sift_down(0, i, place, before);
+  }
+}
+)"},
     {"fn_is_nan", R"(template <class T> static inline bool fn_is_nan(T a) { return a != a; }
 )"},
     {"fn_is_inf", R"(template <class T> static inline bool fn_is_inf(T) { return false; }

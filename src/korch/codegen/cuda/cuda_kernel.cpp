@@ -16,9 +16,11 @@ Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
     if (is_small_float(buffer.type))
       return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};
   CudaKernel kernel;
-  kernel.symbol = symbol;
   kernel.source = tile::print_cuda(tiles, symbol);
-  kernel.grid = tiles.phases[0].slices();
+  for (size_t i = 0; i < tiles.phases.size(); ++i)
+    kernel.phases.push_back({tile::cuda_phase_symbol(symbol, i), tiles.phases[i].slices()});
+  for (const tile::Buffer& buffer : tiles.buffers)
+    if (buffer.role == tile::BufferRole::temporary) kernel.temporary_bytes.push_back(buffer.bytes());
   kernel.threads = tile::kCudaThreads;
   kernel.workspace_bytes = tiles.scratch_bytes > tile::kCudaSharedBytes ? tiles.scratch_bytes : 0;
   return kernel;

@@ -7,12 +7,17 @@
 
 namespace korch {
 
-struct CudaKernel {
+struct CudaPhase {
   std::string symbol;
-  std::string source;           // self-contained
-  int64_t grid = 1;             // blocks, or fewer
-  int threads = 1;              // per block
-  int64_t workspace_bytes = 0;  // per block
+  int64_t grid = 1;  // blocks, or fewer
+};
+
+struct CudaKernel {
+  std::string source;             // self-contained
+  std::vector<CudaPhase> phases;  // launched one after the other
+  int threads = 1;                // per block
+  int64_t workspace_bytes = 0;    // per block
+  std::vector<int64_t> temporary_bytes;
 };
 
 // Refuses what has no tile graph, and float16 and bfloat16.

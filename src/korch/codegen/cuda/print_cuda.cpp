@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "korch/codegen/cpu/body_emitter.h"
+#include "korch/codegen/cpu/top_k_printer.h"
 #include "korch/codegen/passes/vectorize.h"
 
 namespace korch::tile {
@@ -12,11 +15,8 @@ constexpr int kWarp = 32;
 
 class CudaPrinter {
  public:
-  explicit CudaPrinter(const TileGraph& graph)
-      : graph_(graph),
-        phase_(graph.phases[0]),
-        source_(Isa::portable),
-        emitter_(graph.pool, spelling(), source_) {}
+  CudaPrinter(const TileGraph& graph, const Phase& phase, SourceText& source)
+      : graph_(graph), phase_(phase), source_(source), emitter_(graph.pool, spelling(), source_) {}
 
   std::string print(const std::string& symbol) {
     std::string body;
@@ -28,8 +28,7 @@ class CudaPrinter {
       if (graph_.buffers[i].role != BufferRole::scratch)
         parameters +=
             fmt::format("{}* {}, ", element_type(graph_.buffers[i].type), graph_.name(static_cast<int>(i)));
-    return source_.cuda_preamble() +
-           SourceText::as_cuda(fmt::format(R"(
+    return SourceText::as_cuda(fmt::format(R"(
 extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspace) {{
 {}  for (int64_t slice = blockIdx.x; slice < {}; slice += gridDim.x) {{
 {}{}  }}
@@ -129,7 +128,11 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
     emitter_.open(nest.first_slice_only ? "if (slice == 0)" : "");
     if (nest.kind == NestKind::map)
       print_map(ordered);
-    else if (nest.kind == NestKind::arg_reduce || fixed_count(nest.loops) >= kWarp)
+    else if (nest.kind == NestKind::scatter)
+      print_scatter(nest);
+    else if (nest.kind == NestKind::top_k)
+      print_top_k(ordered);
+    else if (nest.kind != NestKind::reduce || fixed_count(nest.loops) >= kWarp)
       print_reduce_by_thread(ordered);
     else
       print_reduce_by_block(ordered);
@@ -137,28 +140,68 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
     emitter_.line("__syncthreads();");
   }
 
-  void print_map(const Nest& nest) {
-    open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
-    for (const Store& place : nest.stores) {
+  void store_all(const std::vector<Store>& stores) {
+    for (const Store& place : stores) {
       const bool always = place.condition.always_true();
       if (!always) emitter_.open(fmt::format("if ({})", tile::print(place.condition)));
       store(place, emitter_.emit(place.value).text);
       if (!always) emitter_.close();
     }
+  }
+
+  void print_map(const Nest& nest) {
+    open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
+    store_all(nest.stores);
+    emitter_.close();
+  }
+
+  // Whether points that differ along the innermost loop never meet, whatever the others are.
+  bool never_meet(const Nest& nest) const {
+    if (nest.loops.empty() || !scatters_in_lanes(graph_, nest, nest.loops.back().name)) return false;
+    const Index& offset = nest.stores[0].offset;
+    const int64_t span = nest.loops.back().extent * std::abs(offset.stride(nest.loops.back().name));
+    return std::all_of(offset.terms().begin(), offset.terms().end(), [&](const Index::Term& term) {
+      return term.atom->name == nest.loops.back().name || term.coefficient % span == 0;
+    });
+  }
+
+  // Threads along the innermost loop where its points never meet, each of them in order; else one alone.
+  void print_scatter(const Nest& nest) {
+    std::vector<LoopVariable> in_order = nest.loops;
+    if (never_meet(nest)) {
+      open_points({in_order.back()}, "threadIdx.x", std::to_string(kCudaThreads));
+      in_order.pop_back();
+    } else {
+      emitter_.open("if (threadIdx.x == 0)");
+    }
+    open_points(in_order, "0", "1");
+    store_all(nest.stores);
+    emitter_.close();
+    emitter_.close();
+  }
+
+  // One row per thread.
+  void print_top_k(const Nest& nest) {
+    open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
+    print_best(graph_, nest, emitter_, source_);
     emitter_.close();
   }
 
   void accumulate(const Nest& nest, const std::string& accumulator) {
     const DType type = graph_.pool[nest.stores[0].value].type;
+    const bool always = nest.stores[0].condition.always_true();
+    if (!always) emitter_.open(fmt::format("if ({})", tile::print(nest.stores[0].condition)));
     for (size_t i = 1; i < nest.stores.size(); ++i)
       store(nest.stores[i], emitter_.emit(nest.stores[i].value).text);
     const std::string element = emitter_.emit(nest.stores[0].value).text;
     if (nest.kind == NestKind::arg_reduce)
       emitter_.take_extreme(nest.combine, type, accumulator, accumulator + "_at", element,
-                            emitter_.index(nest.position), nest.select_last);
+                            emitter_.index(nest.position), nest.select_last, nest.nan_wins);
     else
       emitter_.line(fmt::format("{} = {};", accumulator,
                                 emitter_.combine(nest.combine, type, accumulator, element, 1)));
+    if (nest.kind == NestKind::scan) store(nest.stores[0], accumulator);
+    if (!always) emitter_.close();
   }
 
   // One kept element per thread.
@@ -170,7 +213,7 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
     open_points(nest.reduced, "0", "1");
     accumulate(nest, accumulator);
     emitter_.close();
-    store(nest.stores[0], accumulator + (arg ? "_at" : ""));
+    if (nest.kind != NestKind::scan) store(nest.stores[0], accumulator + (arg ? "_at" : ""));
     emitter_.close();
   }
 
@@ -201,15 +244,22 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
 
   const TileGraph& graph_;
   const Phase& phase_;
-  SourceText source_;
+  SourceText& source_;
   BodyEmitter emitter_;
 };
 
 }  // namespace
 
+std::string cuda_phase_symbol(const std::string& symbol, size_t phase) {
+  return phase == 0 ? symbol : fmt::format("{}_{}", symbol, phase);
+}
+
 std::string print_cuda(const TileGraph& graph, const std::string& symbol) {
-  KORCH_ASSERT(graph.phases.size() == 1, "a CUDA kernel of several phases");
-  return CudaPrinter(graph).print(symbol);
+  SourceText source(Isa::portable);
+  std::string kernels;
+  for (size_t i = 0; i < graph.phases.size(); ++i)
+    kernels += CudaPrinter(graph, graph.phases[i], source).print(cuda_phase_symbol(symbol, i));
+  return source.cuda_preamble() + kernels;
 }
 
 }  // namespace korch::tile

@@ -11,10 +11,12 @@ namespace korch::tile {
 constexpr int kCudaThreads = 256;               // per block, what the text assumes
 constexpr int64_t kCudaSharedBytes = 32 << 10;  // stages beyond this live in global memory
 
-// Of a graph of one phase that is not lowered: `extern "C" __global__ void symbol(T* in0, ..., int* status,
-// char* workspace)`, to be launched with as many blocks as the phase has slices (or fewer) of kCudaThreads;
-// `workspace` holds TileGraph::scratch_bytes per block when they exceed kCudaSharedBytes. A gather index out
-// of range sets *status to 1.
+// Of a graph that is not lowered, per phase a kernel, to be launched one after the other: `extern "C"
+// __global__ void symbol(T* in0, ..., int* status, char* workspace)`, each with as many blocks as the phase
+// has slices (or fewer) of kCudaThreads; `workspace` holds TileGraph::scratch_bytes per block when they
+// exceed kCudaSharedBytes. A gather index out of range sets *status to 1.
 std::string print_cuda(const TileGraph& graph, const std::string& symbol);
+// `symbol` for the first phase, symbol_1, symbol_2 ... for the others.
+std::string cuda_phase_symbol(const std::string& symbol, size_t phase);
 
 }  // namespace korch::tile

@@ -5,198 +5,264 @@
 #include <algorithm>
 #include <map>
 
-#include "korch/codegen/cpu/source_text.h"
+#include "korch/codegen/loop/index_map.h"
 
 namespace korch {
 namespace {
 
+using namespace tile;
+
 constexpr int64_t kElementsPerSlice = 4096;
-
-// One primitive whose operands are arguments: arg0, arg1 ... the inputs, then the outputs.
-struct Work {
-  const Node& node;
-  std::vector<TensorType> inputs, outputs;
-  std::vector<int> input_arguments, output_arguments;  // their numbers in the ABI
-
-  std::string in(size_t i) const { return fmt::format("arg{}", input_arguments[i]); }
-  std::string out(size_t i) const { return fmt::format("arg{}", output_arguments[i]); }
-  template <typename T>
-  const T& attrs() const {
-    return std::get<T>(node.attrs);
-  }
-};
-
-// The body of one phase: statements for item `p` of `count`; slices are runs of `per_slice` items.
-struct Phase {
-  int64_t count = 1, per_slice = kElementsPerSlice;
-  std::string body;
-};
+constexpr int64_t kLeastChunk = 16;  // of the innermost axis: a cache line
 
 int64_t elements(const Shape& shape, size_t from, size_t to) {
   return element_count(Shape(shape.begin() + from, shape.begin() + to));
 }
 
-// A checked index: counts from the end when negative.
-std::string checked(const std::string& name, const std::string& value, int64_t extent) {
-  return fmt::format(
-      "int64_t {0} = (int64_t){1}; if ({0} < 0) {0} += {2}; if ((uint64_t){0} >= {2}) return 1;\n", name,
-      value, extent);
+Shape joined(const Shape& a, const Shape& b) {
+  Shape result = a;
+  result.insert(result.end(), b.begin(), b.end());
+  return result;
 }
 
-Phase copy_phase(const Work& w) {
-  return {w.outputs[0].elements(), kElementsPerSlice, fmt::format("{}[p] = {}[p];\n", w.out(0), w.in(0))};
-}
+// One primitive and the graph that is made for it; in and out are the buffers of its operands and results.
+struct Job {
+  const Node& node;
+  std::vector<TensorType> inputs, outputs;
+  std::vector<int> in, out;  // out: -1 for a result that nobody asked for
+  TileGraph graph;
 
-// `at`: the element of the data that element p of the indices addresses.
-std::string element_position(const Work& w) {
-  const auto axis = static_cast<size_t>(w.attrs<AxisAttrs>().axis);
-  const Shape &data = w.inputs[0].shape, &indices = w.inputs[1].shape;
-  const Shape strides = row_major_strides(data);
-  std::string text =
-      checked("index", fmt::format("{}[p]", w.in(1)), data[axis]) + "int64_t rest = p, at = 0;\n";
-  for (size_t i = indices.size(); i-- > 0;) {
-    if (i == axis)
-      text += fmt::format("at += index * {};\n", strides[i]);
-    else
-      text += fmt::format("at += rest % {} * {};\n", indices[i], strides[i]);
-    text += fmt::format("rest /= {};\n", indices[i]);
+  template <typename T>
+  const T& attrs() const {
+    return std::get<T>(node.attrs);
   }
-  return text;
+  int add_buffer(BufferRole role, const TensorType& type) {
+    graph.buffers.push_back({.role = role, .type = type.dtype, .elements = type.elements()});
+    return static_cast<int>(graph.buffers.size()) - 1;
+  }
+  int load(size_t input, const Index& offset) {
+    Expr e;
+    e.kind = ExprKind::load;
+    e.type = inputs[input].dtype;
+    e.buffer = in[input];
+    e.coords = {offset};
+    return graph.pool.add(std::move(e));
+  }
+  // An element of the indices (input 1) as an index of an axis.
+  Index checked_index(const Index& offset, int64_t extent) {
+    Expr e;
+    e.kind = ExprKind::checked;
+    e.type = DType::i64;
+    e.integer = extent;
+    e.args = {graph.pool.call(ScalarFn::cast, DType::i64, {load(1, offset)})};
+    return Index::dynamic(graph.pool.add(std::move(e)), extent);
+  }
+  Nest& add_nest(Phase phase, Nest nest) {
+    phase.nests.push_back(std::move(nest));
+    graph.phases.push_back(std::move(phase));
+    return graph.phases.back().nests.back();
+  }
+};
+
+// Loops over a shape, row-major: the inner ones in a slice, the outer ones in the grid.
+struct Walk {
+  Phase phase;  // its grid
+  std::vector<LoopVariable> loops;
+  std::vector<Index> at;  // per axis of the shape
+};
+
+// Slices of about kElementsPerSlice elements, where a point stands for `weight` of them.
+Walk walk(const Shape& shape, int64_t weight = 1) {
+  Walk result;
+  result.at.resize(shape.size());
+  int64_t inside = weight;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    const LoopVariable variable{fmt::format("i{}", axis), shape[axis]};
+    if (variable.extent == 1) continue;
+    result.at[axis] = Index::variable(variable.name, variable.extent);
+    const int64_t least = axis + 1 == shape.size() && weight > 1 ? kLeastChunk : 1;
+    const int64_t chunk = std::max(least, kElementsPerSlice / inside);
+    if (chunk > 1) result.loops.insert(result.loops.begin(), variable);
+    if (chunk < variable.extent)
+      result.phase.grid.insert(result.phase.grid.begin(), {variable, std::max<int64_t>(chunk, 1)});
+    inside *= chunk < variable.extent ? std::max(kElementsPerSlice, inside) : variable.extent;
+  }
+  return result;
 }
 
-// `at`: where the slice of `length` elements starts that tuple p of the indices addresses.
-std::string slice_position(const Work& w, int64_t batch_axes, int64_t& length) {
-  const Shape &data = w.inputs[0].shape, &indices = w.inputs[1].shape;
-  const int64_t depth = indices.back(), tuples = elements(indices, 0, indices.size() - 1);
+// All of it in one slice, in order.
+Walk walk_in_order(const Shape& shape) {
+  Walk result;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    result.at.push_back(Index::variable(fmt::format("i{}", axis), shape[axis]));
+    if (shape[axis] > 1) result.loops.push_back({fmt::format("i{}", axis), shape[axis]});
+  }
+  return result;
+}
+
+void add_map(Job& j, NestKind kind, Walk walk, int buffer, const Index& offset, int value) {
+  Nest nest;
+  nest.kind = kind;
+  nest.loops = std::move(walk.loops);
+  nest.stores = {{buffer, offset, value}};
+  j.add_nest(std::move(walk.phase), std::move(nest));
+}
+
+void copy_data(Job& j) {
+  const Walk w = walk({j.outputs[0].elements()});
+  add_map(j, NestKind::map, w, j.out[0], w.at[0], j.load(0, w.at[0]));
+}
+
+// The element of the data that the element `at` of the indices addresses: on one axis the index, on the
+// others its own coordinate.
+Index addressed_element(Job& j, const std::vector<Index>& at) {
+  const auto axis = static_cast<size_t>(j.attrs<AxisAttrs>().axis);
+  std::vector<Index> coords = at;
+  coords[axis] = j.checked_index(flatten(at, j.inputs[1].shape), j.inputs[0].shape[axis]);
+  return flatten(coords, j.inputs[0].shape);
+}
+
+// The tuples along the last axis of the indices address slices of the data's axes after the batch axes; of
+// the slice of tuple `at` (without its last coordinate, which counts the slice's elements).
+struct Slices {
+  Shape walked;  // tuples, then elements of a slice
+  int64_t length = 1;
+};
+Slices slices_of_tuples(const Job& j, int64_t batch_axes) {
+  const Shape &data = j.inputs[0].shape, &indices = j.inputs[1].shape;
+  Slices result;
+  result.length = elements(data, batch_axes + indices.back(), data.size());
+  result.walked = joined(Shape(indices.begin(), indices.end() - 1), {result.length});
+  return result;
+}
+
+Index addressed_slice(Job& j, const std::vector<Index>& at, int64_t batch_axes) {
+  const Shape &data = j.inputs[0].shape, &indices = j.inputs[1].shape;
   const Shape strides = row_major_strides(data);
-  length = elements(data, batch_axes + depth, data.size());
-  std::string text = fmt::format("int64_t at = p / {} * {};\n", tuples / elements(data, 0, batch_axes),
-                                 elements(data, batch_axes, data.size()));
+  const int64_t depth = indices.back();
+  std::vector<Index> tuple(at.begin(), at.end() - 1);
+  Index offset = at.back();
+  for (int64_t axis = 0; axis < batch_axes; ++axis) offset = offset + tuple[axis] * strides[axis];
+  tuple.emplace_back(0);
   for (int64_t d = 0; d < depth; ++d) {
-    const std::string name = fmt::format("index{}", d);
-    text += checked(name, fmt::format("{}[p * {} + {}]", w.in(1), depth, d), data[batch_axes + d]);
-    text += fmt::format("at += {} * {};\n", name, strides[batch_axes + d]);
+    const int64_t axis = batch_axes + d;
+    tuple.back() = Index(d);
+    offset = offset + j.checked_index(flatten(tuple, indices), data[axis]) * strides[axis];
   }
-  return text;
+  return offset;
 }
 
-std::vector<Phase> gather_elements(const Work& w) {
-  return {{w.outputs[0].elements(), kElementsPerSlice,
-           element_position(w) + fmt::format("{}[p] = {}[at];\n", w.out(0), w.in(0))}};
+void gather_elements(Job& j) {
+  const Walk w = walk(j.outputs[0].shape);
+  add_map(j, NestKind::map, w, j.out[0], flatten(w.at, j.outputs[0].shape),
+          j.load(0, addressed_element(j, w.at)));
 }
 
 // Later updates of one element win, so one slice does them all, in order.
-std::vector<Phase> scatter_elements(const Work& w) {
-  const int64_t count = w.inputs[1].elements();
-  return {copy_phase(w),
-          {count, count, element_position(w) + fmt::format("{}[at] = {}[p];\n", w.out(0), w.in(2))}};
+void scatter_elements(Job& j) {
+  copy_data(j);
+  const Walk w = walk_in_order(j.inputs[1].shape);
+  add_map(j, NestKind::scatter, w, j.out[0], addressed_element(j, w.at),
+          j.load(2, flatten(w.at, j.inputs[1].shape)));
 }
 
-std::vector<Phase> gather_nd(const Work& w) {
-  int64_t length = 0;
-  const std::string position = slice_position(w, w.attrs<AxisAttrs>().axis, length);
-  const int64_t tuples = elements(w.inputs[1].shape, 0, w.inputs[1].shape.size() - 1);
-  return {{tuples, std::max<int64_t>(1, kElementsPerSlice / length),
-           position + fmt::format("for (int64_t k = 0; k < {0}; ++k) {1}[p * {0} + k] = {2}[at + k];\n",
-                                  length, w.out(0), w.in(0))}};
+void gather_nd(Job& j) {
+  const int64_t batch_axes = j.attrs<AxisAttrs>().axis;
+  const Shape walked = slices_of_tuples(j, batch_axes).walked;
+  const Walk w = walk(walked);
+  add_map(j, NestKind::map, w, j.out[0], flatten(w.at, walked),
+          j.load(0, addressed_slice(j, w.at, batch_axes)));
 }
 
-std::vector<Phase> scatter_nd(const Work& w) {
-  int64_t length = 0;
-  const std::string position = slice_position(w, 0, length);
-  const int64_t tuples = elements(w.inputs[1].shape, 0, w.inputs[1].shape.size() - 1);
-  return {copy_phase(w),
-          {tuples, tuples,
-           position + fmt::format("for (int64_t k = 0; k < {0}; ++k) {1}[at + k] = {2}[p * {0} + k];\n",
-                                  length, w.out(0), w.in(2))}};
+void scatter_nd(Job& j) {
+  copy_data(j);
+  const Shape walked = slices_of_tuples(j, 0).walked;
+  const Walk w = walk_in_order(walked);
+  add_map(j, NestKind::scatter, w, j.out[0], addressed_slice(j, w.at, 0), j.load(2, flatten(w.at, walked)));
 }
 
-// Lanes along an axis: lane p starts at `first` and advances by `inner`.
-struct Lanes {
-  int64_t count, extent, inner;
+// A tensor as rows along an axis: [before, extent, after].
+struct Rows {
+  int64_t before, extent, after;
+  Index element(const Walk& w, const Index& along, int64_t count) const {
+    return flatten({w.at[0], along, w.at[1]}, {before, count, after});
+  }
 };
-Lanes lanes_of(const Shape& shape, int64_t axis) {
-  const int64_t inner = elements(shape, axis + 1, shape.size());
-  return {elements(shape, 0, axis) * inner, shape[axis], inner};
+Rows rows_of(const Shape& shape, int64_t axis) {
+  return {elements(shape, 0, axis), shape[axis], elements(shape, axis + 1, shape.size())};
 }
 
-std::vector<Phase> cum_sum(const Work& w) {
-  const auto& attrs = w.attrs<ScanAttrs>();
-  const Lanes lanes = lanes_of(w.inputs[0].shape, attrs.axis);
-  const std::string at = fmt::format(
-      "first + ({}) * {}", attrs.reverse ? fmt::format("{} - k", lanes.extent - 1) : "k", lanes.inner);
-  // Integers wrap around, which C++ promises of unsigned ones only.
-  const DType dtype = w.inputs[0].dtype;
-  const std::string type = (is_integer(dtype) && is_signed(dtype) ? "u" : "") + tile::element_type(dtype);
-  return {{lanes.count, std::max<int64_t>(1, kElementsPerSlice / lanes.extent),
-           fmt::format(R"(const int64_t first = p / {0} * {1} + p % {0};
-{2} sum = 0;
-for (int64_t k = 0; k < {3}; ++k) {{
-  const {2} before = sum;
-  sum += {4}[{5}];
-  {6}[{5}] = {7};
-}}
-)",
-                       lanes.inner, lanes.extent * lanes.inner, type, lanes.extent, w.in(0), at, w.out(0),
-                       attrs.exclusive ? "before" : "sum")}};
+void reduce_along(Nest& nest, const std::string& name, int64_t extent) {
+  if (extent > 1) nest.reduced.push_back({name, extent});
 }
 
-// Keeps the best k seen so far in order; of equal values the earlier stays before the later.
-std::vector<Phase> top_k(const Work& w) {
-  const auto& attrs = w.attrs<TopKAttrs>();
-  const Lanes lanes = lanes_of(w.inputs[0].shape, attrs.axis);
-  return {{lanes.count, std::max<int64_t>(1, kElementsPerSlice / lanes.extent),
-           fmt::format(R"(const int64_t first = p / {0} * {1} + p % {0}, best = p / {0} * {2} + p % {0};
-int64_t held = 0;
-for (int64_t e = 0; e < {3}; ++e) {{
-  const {4} x = {5}[first + e * {0}];
-  int64_t place = held;
-  while (place > 0 && x {6} {7}[best + (place - 1) * {0}]) --place;
-  if (place == {8}) continue;
-  if (held < {8}) ++held;
-  for (int64_t k = held - 1; k > place; --k) {{
-    {7}[best + k * {0}] = {7}[best + (k - 1) * {0}];
-    {9}[best + k * {0}] = {9}[best + (k - 1) * {0}];
-  }}
-  {7}[best + place * {0}] = x;
-  {9}[best + place * {0}] = e;
-}}
-)",
-                       lanes.inner, lanes.extent * lanes.inner, attrs.k * lanes.inner, lanes.extent,
-                       tile::element_type(w.inputs[0].dtype), w.in(0), attrs.largest ? ">" : "<", w.out(0),
-                       attrs.k, w.out(1))}};
+void cum_sum(Job& j) {
+  const auto& attrs = j.attrs<ScanAttrs>();
+  const Rows rows = rows_of(j.inputs[0].shape, attrs.axis);
+  Walk w = walk({rows.before, rows.after}, rows.extent);
+  const Index step = Index::variable("r0", rows.extent);
+  const auto along = [&](const Index& at) { return attrs.reverse ? Index(rows.extent - 1) - at : at; };
+  Nest nest;
+  nest.kind = NestKind::scan;
+  nest.loops = w.loops;
+  reduce_along(nest, "r0", rows.extent);
+  int value = j.load(0, rows.element(w, along(attrs.exclusive ? step - 1 : step), rows.extent));
+  if (attrs.exclusive)
+    value = j.graph.pool.guard(Condition().require(step, 1, rows.extent - 1), value,
+                               j.graph.pool.constant(j.inputs[0].dtype, 0));
+  nest.stores = {{j.out[0], rows.element(w, along(step), rows.extent), value}};
+  j.add_nest(std::move(w.phase), std::move(nest));
+}
+
+void top_k(Job& j) {
+  const auto& attrs = j.attrs<TopKAttrs>();
+  const Rows rows = rows_of(j.inputs[0].shape, attrs.axis);
+  Walk w = walk({rows.before, rows.after}, rows.extent);
+  Nest nest;
+  nest.kind = NestKind::top_k;
+  nest.combine = attrs.largest ? ScalarFn::max : ScalarFn::min;
+  nest.loops = w.loops;
+  nest.reduced = {{"r0", rows.extent}};
+  nest.rank = {"k0", attrs.k};
+  const int value = j.load(0, rows.element(w, Index::variable("r0", rows.extent), rows.extent));
+  const Index place = rows.element(w, Index::variable("k0", attrs.k), attrs.k);
+  int positions = j.out[1];
+  if (positions < 0) {
+    positions = j.add_buffer(BufferRole::temporary, j.outputs[1]);
+  }
+  nest.stores = {{positions, place, value}};
+  if (j.out[0] >= 0) nest.stores.push_back({j.out[0], place, value});
+  j.add_nest(std::move(w.phase), std::move(nest));
 }
 
 // The flat position of each window's maximum in the whole input; the first of equals.
-std::vector<Phase> max_pool_indices(const Work& w) {
-  const auto& pool = w.attrs<PoolAttrs>();
-  const Shape &in = w.inputs[0].shape, &out = w.outputs[0].shape;
-  std::string text = "int64_t rest = p;\n", loops, position = "0", inside = "true";
-  for (size_t i = out.size(); i-- > 0;)
-    text += fmt::format("const int64_t o{0} = rest % {1}; rest /= {1};\n", i, out[i]);
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (i >= 2) {
-      const size_t s = i - 2;
-      loops += fmt::format(
-          "for (int64_t k{0} = 0; k{0} < {1}; ++k{0}) {{\nconst int64_t c{0} = o{0} * {2} + k{0} * {3} - "
-          "{4};\n",
-          i, pool.kernel[s], pool.strides[s], pool.dilations[s], pool.pads_before[s]);
-      inside += fmt::format(" && c{0} >= 0 && c{0} < {1}", i, in[i]);
-    }
-    position = fmt::format("({}) * {} + {}{}", position, in[i], i < 2 ? "o" : "c", i);
+void max_pool_indices(Job& j) {
+  const auto& pool = j.attrs<PoolAttrs>();
+  const Shape &in = j.inputs[0].shape, &out = j.outputs[0].shape;
+  Walk w = walk(out, element_count(pool.kernel));
+  Nest nest;
+  nest.kind = NestKind::arg_reduce;
+  nest.combine = ScalarFn::max;
+  nest.nan_wins = false;
+  nest.loops = w.loops;
+  std::vector<Index> coords(w.at.begin(), w.at.begin() + 2);
+  Condition inside;
+  for (size_t s = 0; s + 2 < in.size(); ++s) {
+    const std::string name = fmt::format("r{}", s);
+    reduce_along(nest, name, pool.kernel[s]);
+    coords.push_back(w.at[s + 2] * pool.strides[s] +
+                     Index::variable(name, pool.kernel[s]) * pool.dilations[s] - pool.pads_before[s]);
+    inside.require(coords.back(), 0, in[s + 2] - 1);
   }
-  text += "int64_t best = -1;\n" + loops;
-  text += fmt::format("if (!({})) continue;\nconst int64_t at = {};\n", inside, position);
-  text += fmt::format("if (best < 0 || {0}[at] > {0}[best]) best = at;\n", w.in(0));
-  for (size_t i = 2; i < in.size(); ++i) text += "}\n";
-  text += fmt::format("{}[p] = best;\n", w.out(0));
-  return {{w.outputs[0].elements(), 256, text}};
+  nest.position = flatten(coords, in);
+  nest.stores = {{j.out[0], flatten(w.at, out), j.load(0, nest.position), inside}};
+  j.add_nest(std::move(w.phase), std::move(nest));
 }
 
-using Writer = std::vector<Phase> (*)(const Work&);
+using Builder = void (*)(Job&);
 
-const std::map<Op, Writer>& writers() {
-  static const std::map<Op, Writer> table = {
+const std::map<Op, Builder>& builders() {
+  static const std::map<Op, Builder> table = {
       {Op::GatherElements, gather_elements},
       {Op::GatherND, gather_nd},
       {Op::ScatterElements, scatter_elements},
@@ -208,18 +274,37 @@ const std::map<Op, Writer>& writers() {
   return table;
 }
 
-std::string phase_text(const Phase& phase, size_t number, const std::vector<std::string>& argument_types) {
-  std::string arguments;
-  for (size_t i = 0; i < argument_types.size(); ++i)
-    arguments += fmt::format("  {0}* const arg{1} = ({0}*)context->args[{1}];\n", argument_types[i], i);
-  return fmt::format(R"(
-extern "C" int32_t k{}(const struct korch_kernel_context* context, int64_t begin, int64_t end) {{
-{}  for (int64_t p = begin * {}; p < index_min(end * {}, {}); ++p) {{
-{}  }}
-  return 0;
-}}
-)",
-                     number, arguments, phase.per_slice, phase.per_slice, phase.count, phase.body);
+// Why there is no kernel for these operands and results.
+std::optional<Refusal> unsupported(const Graph& graph, const Node& node) {
+  const bool computes = node.op == Op::CumSum || node.op == Op::TopK || node.op == Op::MaxPoolIndices;
+  for (const std::vector<ValueId>* list : {&node.inputs, &node.outputs})
+    for (ValueId value : *list) {
+      const TensorType& type = graph.value(value).type;
+      if (type.elements() == 0)
+        return Refusal{RefusalReason::no_kernel_family, "no elements: " + to_string(type)};
+      if (computes && is_small_float(type.dtype))
+        return Refusal{RefusalReason::unsupported_type, to_string(type)};
+    }
+  return std::nullopt;
+}
+
+// The arguments in the order of the ABI, and where among them the operands and results are.
+void add_arguments(const Graph& graph, const Candidate& candidate, Job& j) {
+  std::map<ValueId, int> places;
+  const auto add = [&](BufferRole role, ValueId value) {
+    places[value] = j.add_buffer(role, graph.value(value).type);
+  };
+  for (ValueId value : candidate.inputs) add(BufferRole::input, value);
+  for (ValueId value : candidate.constants) add(BufferRole::constant, value);
+  for (ValueId value : candidate.outputs) add(BufferRole::output, value);
+  for (ValueId value : j.node.inputs) {
+    j.inputs.push_back(graph.value(value).type);
+    j.in.push_back(places.at(value));
+  }
+  for (ValueId value : j.node.outputs) {
+    j.outputs.push_back(graph.value(value).type);
+    j.out.push_back(places.count(value) != 0 ? places.at(value) : -1);
+  }
 }
 
 }  // namespace
@@ -228,64 +313,28 @@ void list_opaque(const Graph& graph, const Candidate& candidate, const Target&, 
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const bool single = candidate.nodes.size() == 1;
   if (!single || info(graph.node(candidate.nodes[0]).op).category != Category::opaque) return;
-  const Node& node = graph.node(candidate.nodes[0]);
+  if (const std::optional<Refusal> refusal = unsupported(graph, graph.node(candidate.nodes[0]))) {
+    refused.push_back(*refusal);
+    return;
+  }
   Implementation way;
   way.family = "opaque";
-  for (const std::vector<ValueId>* list : {&node.inputs, &node.outputs}) {
-    for (ValueId value : *list) {
-      const TensorType& type = graph.value(value).type;
-      if (type.elements() == 0) {
-        refused.push_back({RefusalReason::no_kernel_family, "no elements: " + to_string(type)});
-        return;
-      }
-    }
-  }
   way.input_layouts.resize(candidate.inputs.size());
   way.output_layouts.resize(candidate.outputs.size());
   for (ValueId value : candidate.outputs) way.bytes += static_cast<double>(graph.value(value).type.bytes());
   found.push_back(std::move(way));
 }
 
-Result<Kernel> generate_opaque(const Graph& graph, const Candidate& candidate,
-                               const Implementation& implementation, const Target& target) {
-  const Node& node = graph.node(candidate.nodes[0]);
-  const std::vector<ValueId>& outside = candidate.inputs;
-  Work work{node, {}, {}, {}, {}};
-  const int first_output = static_cast<int>(outside.size() + candidate.constants.size());
-  std::vector<std::string> types(first_output);
-  for (ValueId value : node.inputs) {
-    const bool constant = graph.constant(value) != nullptr;
-    const std::vector<ValueId>& list = constant ? candidate.constants : outside;
-    const auto place = std::find(list.begin(), list.end(), value) - list.begin();
-    work.inputs.push_back(graph.value(value).type);
-    work.input_arguments.push_back(static_cast<int>(place + (constant ? outside.size() : 0)));
-    types[work.input_arguments.back()] = tile::element_type(graph.value(value).type.dtype);
-  }
-  Kernel kernel;
-  // An output that nobody asked for still has to be written somewhere: a temporary after the arguments.
-  for (ValueId value : node.outputs) work.outputs.push_back(graph.value(value).type);
-  for (ValueId value : candidate.outputs) types.push_back(tile::element_type(graph.value(value).type.dtype));
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const auto at = std::find(candidate.outputs.begin(), candidate.outputs.end(), node.outputs[i]);
-    int number = first_output + static_cast<int>(at - candidate.outputs.begin());
-    if (at == candidate.outputs.end()) {
-      number = static_cast<int>(types.size());
-      types.push_back(tile::element_type(work.outputs[i].dtype));
-      kernel.temporary_bytes.push_back(work.outputs[i].bytes());
-    }
-    work.output_arguments.push_back(number);
-  }
-  kernel.source = tile::SourceText(target.isa).preamble();
-  const std::vector<Phase> phases = writers().at(node.op)(work);
-  for (size_t i = 0; i < phases.size(); ++i) {
-    kernel.source += phase_text(phases[i], i, types);
-    kernel.phases.push_back(
-        {fmt::format("k{}", i), (phases[i].count + phases[i].per_slice - 1) / phases[i].per_slice, 1});
-  }
-  kernel.constant_packing.resize(candidate.constants.size());
-  kernel.flops = implementation.flops;
-  kernel.bytes = implementation.bytes;
-  return kernel;
+Result<TileGraph> build_opaque(const Graph& graph, const Candidate& candidate, const Implementation&,
+                               const Target&) {
+  Job j{graph.node(candidate.nodes[0]), {}, {}, {}, {}, {}};
+  add_arguments(graph, candidate, j);
+  builders().at(j.node.op)(j);
+  for (const Phase& phase : j.graph.phases)
+    for (const Nest& nest : phase.nests)
+      if (nest.stores[0].condition.always_false())
+        return Refusal{RefusalReason::no_kernel_family, "windows without an element"};
+  return std::move(j.graph);
 }
 
 }  // namespace korch

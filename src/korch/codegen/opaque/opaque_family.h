@@ -1,5 +1,5 @@
 // The family "opaque": one kernel per opaque primitive (TopK, CumSum, element-wise gathers and scatters),
-// row-major, element by element. They exist so that no model fails for want of a kernel.
+// row-major. They exist so that no model fails for want of a kernel.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace korch {
 
 void list_opaque(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<Kernel> generate_opaque(const Graph& graph, const Candidate& candidate,
-                               const Implementation& implementation, const Target& target);
+Result<tile::TileGraph> build_opaque(const Graph& graph, const Candidate& candidate,
+                                     const Implementation& implementation, const Target& target);
 
 }  // namespace korch

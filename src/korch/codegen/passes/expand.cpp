@@ -10,6 +10,7 @@ constexpr size_t kMostNests = 16;  // that one becomes
 
 // The first short loop that alone decides a condition by a quotient or remainder.
 const LoopVariable* deciding_loop(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+  if (nest.kind == NestKind::scatter) return nullptr;  // its points have an order
   for (int node : graph.pool.reachable(nest.roots()))
     for (const Bound& bound : graph.pool[node].condition.bounds()) {
       const std::set<std::string> names = bound.index.variables();
@@ -25,7 +26,7 @@ Nest with_value(TileGraph& graph, const Nest& nest, const std::string& variable,
   Rewriter rewriter(graph.pool, graph.pool, {{variable, Index(value)}});
   Nest result = nest;
   const std::vector<int> values = rewriter.rewrite(nest.roots());
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = 0; i < result.stores.size(); ++i) {
     result.stores[i].value = values[i];
     result.stores[i].offset = rewriter.rewrite(nest.stores[i].offset);
     result.stores[i].condition = substitute(nest.stores[i].condition, {{variable, Index(value)}});

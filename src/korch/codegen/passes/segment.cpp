@@ -27,7 +27,7 @@ class Cutter {
                       {{nest_.schedule.variable, Index::variable(nest_.schedule.variable, low, high - 1)}});
     const std::vector<int> values = rewriter.rewrite(nest_.roots());
     std::vector<Store> stores;
-    for (size_t i = 0; i < values.size(); ++i)
+    for (size_t i = 0; i < nest_.stores.size(); ++i)
       stores.push_back({nest_.stores[i].buffer, rewriter.rewrite(nest_.stores[i].offset), values[i],
                         nest_.stores[i].condition});
     return stores;

@@ -50,6 +50,28 @@ double vector_cost(const TileGraph& graph, const Phase& phase, const Nest& nest,
   return cost * idle + (reduced ? 0.01 : 0);  // a tie keeps the accumulators in separate lanes
 }
 
+// Indices from data are checked lane by lane, and what they address is loaded lane by lane: nothing is left
+// for vectors where nothing is computed.
+bool only_gathers(const TileGraph& graph, const Nest& nest, const std::string& variable) {
+  bool gathers = false;
+  for (int node : graph.pool.reachable(nest.roots())) {
+    const Expr& e = graph.pool[node];
+    if (e.kind == ExprKind::call && e.fn != ScalarFn::cast) return false;
+    gathers = gathers || (e.kind == ExprKind::checked && graph.pool.variables(node).count(variable) != 0);
+  }
+  return gathers;
+}
+
+// What the kind of nest leaves to lanes.
+bool runs_in_lanes(const TileGraph& graph, const Nest& nest, const std::string& variable) {
+  if (nest.kind == NestKind::top_k) return false;
+  if (nest.kind == NestKind::scatter) return scatters_in_lanes(graph, nest, variable);
+  // Rows side by side, or one after the other.
+  const Index& to = nest.stores[0].offset;
+  if (nest.kind == NestKind::scan && !(to.affine_in(variable) && to.stride(variable) == 1)) return false;
+  return !nest.position.depends_on(variable);
+}
+
 bool vectorizes_across(DType type) {
   return type == DType::f32;
 }
@@ -101,7 +123,8 @@ LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest
   const DType type = graph.pool[nest.stores[0].value].type;
   double best = 0;
   auto consider = [&](const LoopVariable& variable, bool reduced) {
-    if (variable.extent < 2 || decides_store(nest, variable.name)) return;
+    const bool possible = runs_in_lanes(graph, nest, variable.name) && !decides_store(nest, variable.name);
+    if (variable.extent < 2 || !possible) return;
     const double cost = vector_cost(graph, phase, nest, variable, reduced, lanes);
     if (!result.variable.empty() && cost >= best) return;
     best = cost;
@@ -111,7 +134,8 @@ LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest
   for (size_t i = nest.loops.size(); i-- > 0;) consider(nest.loops[i], false);
   if (nest.kind == NestKind::reduce && vectorizes_across(type))
     for (size_t i = nest.reduced.size(); i-- > 0;) consider(nest.reduced[i], true);
-  if (nest.kind != NestKind::map && !result.across && !vectorizes_along(type)) result.variable.clear();
+  if (reduces(nest.kind) && !result.across && !vectorizes_along(type)) result.variable.clear();
+  if (only_gathers(graph, nest, result.variable)) result.variable.clear();
   // Stores along one variable, loads along another: transposed blocks.
   for (size_t i = nest.loops.size(); i-- > 0 && nest.kind == NestKind::map;) {
     if (nest.loops[i].extent < lanes / 2 || decides_store(nest, nest.loops[i].name)) continue;
