@@ -179,6 +179,9 @@ class Boxes {
       if (bound.index.dynamics().empty()) names.merge(bound.index.variables());
     for (const Index::Term& term : offset.terms())
       if (term.atom->kind != AtomKind::variable) names.merge(term_index(term).variables());
+    // Two values of a variable that decides a store must not write the same element unseen.
+    if (place_.direction == Direction::written)
+      for (const Condition& path : place_.paths) names.merge(path.variables());
     std::string best;
     int64_t fewest = 0;
     for (const std::string& name : names) {
@@ -381,7 +384,9 @@ std::string unused_variable(const Phase& phase, const Nest& nest, size_t store) 
   else if (nest.kind == NestKind::scan || store > 0)
     variables.insert(variables.end(), nest.reduced.begin(), nest.reduced.end());
   for (const LoopVariable& variable : variables)
-    if (variable.extent > 1 && !nest.stores[store].offset.depends_on(variable.name)) return variable.name;
+    if (variable.extent > 1 && !nest.stores[store].offset.depends_on(variable.name) &&
+        !nest.stores[store].condition.depends_on(variable.name))
+      return variable.name;
   return {};
 }
 

@@ -119,14 +119,16 @@ int KernelBuilder::compose(ValueId value, const Coords& coords, int result,
   return rewriter.rewrite({composed})[0];
 }
 
-std::vector<tile::Store> KernelBuilder::outputs(const Coords& coords, int result) {
+std::vector<tile::Store> KernelBuilder::outputs(const Coords& coords, int result,
+                                                const tile::Replacements& places,
+                                                const tile::Condition& condition) {
   std::vector<tile::Store> stores;
   for (const auto& [output, place] : output_coords(problem_, coords)) {
     check_places(problem_, output, place);
-    stores.push_back({buffer_of(output),
-                      tile::memory_offset(place, type_of(problem_, output).shape,
-                                          layout_of(problem_, implementation_, output)),
-                      compose(output, place, result)});
+    const Index offset = tile::memory_offset(place, type_of(problem_, output).shape,
+                                             layout_of(problem_, implementation_, output));
+    stores.push_back({buffer_of(output), tile::substitute(offset, places),
+                      compose(output, place, result, places), condition});
   }
   return stores;
 }

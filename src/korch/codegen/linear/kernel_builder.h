@@ -28,6 +28,10 @@ class KernelBuilder {
   int zero() { return graph_.pool.constant(DType::f32, 0); }
   int product(int a, int b) { return graph_.pool.call(ScalarFn::mul, DType::f32, {a, b}); }
   int sum(int a, int b) { return graph_.pool.call(ScalarFn::add, DType::f32, {a, b}); }
+  int difference(int a, int b) { return graph_.pool.call(ScalarFn::sub, DType::f32, {a, b}); }
+  int scaled(double factor, int a) {
+    return factor == 1 ? a : product(graph_.pool.constant(DType::f32, factor), a);
+  }
   // `value` where the condition holds, else 0.
   int padded(const tile::Condition& condition, int value) {
     return graph_.pool.guard(condition, value, zero());
@@ -39,7 +43,9 @@ class KernelBuilder {
   // wherever the Value is asked for.
   int compose(ValueId value, const Coords& coords, int result = -1, const tile::Replacements& places = {});
   // Every output of the candidate, for an element of the linear primitive's result at `coords`.
-  std::vector<tile::Store> outputs(const Coords& coords, int result);
+  // Stored where the condition holds.
+  std::vector<tile::Store> outputs(const Coords& coords, int result, const tile::Replacements& places = {},
+                                   const tile::Condition& condition = {});
 
   void add_phase(tile::Phase phase) { graph_.phases.push_back(std::move(phase)); }
   tile::TileGraph finish() { return std::move(graph_); }

@@ -23,9 +23,9 @@ KORCH_LINEAR_FAMILY(attention, Kernel, generate)
 // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(depthwise, tile::TileGraph, build)
 // WinogradInput, WinogradProduct and WinogradOutput
-KORCH_LINEAR_FAMILY(conv_winograd, Kernel, generate)
+KORCH_LINEAR_FAMILY(conv_winograd, tile::TileGraph, build)
 // one of the three
-KORCH_LINEAR_FAMILY(winograd_part, Kernel, generate)
+KORCH_LINEAR_FAMILY(winograd_part, tile::TileGraph, build)
 // Every linear primitive, plainly: the last resort.
 KORCH_LINEAR_FAMILY(linear_generic, tile::TileGraph, build)
 

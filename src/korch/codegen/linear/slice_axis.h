@@ -36,6 +36,11 @@ class SliceAxis {
     if (!dealt_out()) return 0;
     return chunk() == 1 ? at() : tile::Index::variable(grid_.block(), grid_.count()) * chunk();
   }
+  // Which of the slices along the axis it is.
+  tile::Index number() const {
+    if (!dealt_out()) return 0;
+    return chunk() == 1 ? at() : tile::Index::variable(grid_.block(), grid_.count());
+  }
   // How far a value is from the first.
   tile::Index local(int64_t low, int64_t high) const {
     return dealt_out() ? tile::floor_mod(at(low, high), chunk()) : at(low, high);

@@ -1,15 +1,14 @@
 // One of Winograd's three primitives alone, between which tensors of all transformed tiles lie in memory:
 // what several convolutions of one input can share. Rows of channels, as in conv_winograd.
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "korch/codegen/cpu/micro_kernel.h"
-#include "korch/codegen/linear/epilogue.h"
+#include "korch/base/ceil_div.h"
+#include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/slice_axis.h"
 #include "korch/codegen/linear/tiling.h"
-#include "korch/codegen/linear/winograd_text.h"
+#include "korch/codegen/linear/winograd_nests.h"
 #include "korch/ir/winograd.h"
 
 namespace korch {
@@ -57,147 +56,120 @@ Result<Problem> part_problem(const Graph& graph, const Candidate& candidate) {
   return p;
 }
 
-class Writer {
+class PartBuilder {
  public:
-  Writer(const Problem& problem, const Implementation& implementation, const Target& target)
+  PartBuilder(const Problem& problem, const Implementation& implementation, const Target& target)
       : p_(problem),
-        s_(*problem.conv),
         attrs_(std::get<WinogradAttrs>(problem.graph->node(problem.node).attrs)),
         implementation_(implementation),
-        target_(target),
-        alpha_(elements_per_row(attrs_)),
-        channels_(s_.in_channels / channel_parts(attrs_)),
-        columns_(s_.out_channels / channel_parts(attrs_)),
+        channels_(problem.conv->in_channels / channel_parts(attrs_)),
+        columns_(problem.conv->out_channels / channel_parts(attrs_)),
         lanes_(target.vector_lanes()),
-        emitter_(*problem.graph, *problem.candidate, implementation, target) {}
+        builder_(problem, implementation, target) {}
 
-  Kernel write() {
-    Kernel kernel;
-    kernel.constant_packing = emitter_.constant_packing();
-    const Op op = p_.graph->node(p_.node).op;
-    const std::string body = op == Op::WinogradProduct ? product(kernel) : transform(op, kernel);
-    kernel.source = emitter_.preamble({4, lanes_}) + source_prelude() + body;
-    kernel.flops = implementation_.flops;
-    kernel.bytes = implementation_.bytes;
-    return kernel;
+  tile::TileGraph build() {
+    if (p_.graph->node(p_.node).op == Op::WinogradProduct)
+      product();
+    else
+      transform();
+    return builder_.finish();
   }
 
  private:
-  // A vector of channels: `code` is repeated for full ones, then comes what is left.
-  template <typename PerVector>
-  std::string for_channels(int64_t channels, PerVector code) const {
-    const int64_t vectors = channels / lanes_, rest = channels % lanes_;
-    std::string text;
-    if (vectors > 0)
-      text += fmt::format(
-          "for(int64_t cv=0;cv<{};++cv){{\n{}}}\n", vectors,
-          code(lanes_, lanes_, Index::variable("cv", vectors) * lanes_ + Index::variable("l", lanes_)));
-    if (rest > 0) {
-      const int width = split_lanes(rest, lanes_).back();
-      text += fmt::format("{{\n{}}}\n", code(width, rest, Index::variable("l", width) + vectors * lanes_));
-    }
-    return text;
-  }
-
-  // Where row i, column j of a tile lies among all transformed ones.
-  Coords place(int i, const Index& channel) const {
-    return {Index::variable("j", alpha_) + int64_t{i} * alpha_, Index::variable("tile", tiles().count()),
-            channel};
-  }
-  WinogradTiles tiles() const { return {attrs_, Shape{s_.images, 0, s_.out_height, s_.out_width}}; }
-
-  std::string transform(Op op, Kernel& kernel) {
-    const WinogradTiles all = tiles();
-    const WinogradText text{p_, emitter_, static_cast<int>(attrs_.tile), alpha_, all.down, all.across};
-    const auto input = [&](int width, int64_t valid, const Index& channel) {
-      return text.data_vectors(width, valid, channel, "", [&](int i) {
-        tile::Block block = tile::vector_block("l", width, valid);
-        emitter_.emit_store(p_.value, place(i, channel), fmt::format("e{}", i), block);
-        return block.code;
-      });
-    };
-    const auto output = [&](int width, int64_t valid, const Index& channel) {
-      return text.result_vectors(implementation_, target_, width, valid, channel, "", [&](int i) {
-        tile::Block block = tile::vector_block("l", width, valid);
-        const std::string loaded = emitter_.emit(p_.data, place(i, channel), block);
-        return block.code + fmt::format("const v{} r{}={};", width, i, loaded);
-      });
-    };
-    const std::string body =
-        op == Op::WinogradInput ? for_channels(channels_, input) : for_channels(columns_, output);
-    kernel.phases.push_back({"korch_winograd_transform", ceil_div(all.count(), kTilesPerSlice), 1});
-    return fmt::format(
-        "extern \"C\" int32_t korch_winograd_transform(const korch_kernel_context*context,int64_t "
-        "begin,int64_t "
-        "end){{\n{}for(int64_t t=begin*{};t<end*{}&&t<{};++t){{\n{}{}}}\n{}return 0;}}\n",
-        emitter_.argument_declarations(), kTilesPerSlice, kTilesPerSlice, all.count(), text.decode_tile("t"),
-        body, op == Op::WinogradOutput ? fence_text(p_, target_) : "");
-  }
-
-  std::string product(Kernel& kernel) {
-    const int64_t elements = tile_elements(attrs_), count = type_of(p_, p_.data).shape[1];
-    const TileShape tile = *std::get<WinogradSchedule>(implementation_.schedule).product;
-    const ColumnBlocks blocks = split_columns(columns_, tile.vectors, lanes_);
-    const RowTiling tiling = split_rows(count, tile.rows);
-    const int64_t pitch = std::max(blocks.block_lanes(), blocks.tail_lanes());
-    std::string functions, calls;
-    for (const bool tail : {false, true}) {
-      if (tail ? blocks.tail.empty() : blocks.blocks == 0) continue;
-      const std::vector<int>& lanes = tail ? blocks.tail : blocks.lanes;
-      const int64_t columns = tail ? blocks.tail_columns : blocks.block_lanes();
-      std::string rows_text;
-      for (const auto& [rows, number, first] :
-           {std::tuple{tiling.rows, tiling.long_tiles, int64_t{0}},
-            std::tuple{tiling.rows - 1, tiling.short_tiles, tiling.long_tiles}}) {
-        if (number == 0) continue;
-        MicroKernel m;
-        m.rows = rows;
-        m.lanes = lanes;
-        m.tile_pitch = pitch;
-        m.row_stride = channels_;
-        m.loops = {{channels_, 1, total_lanes(lanes)}};
-        const std::string name = fmt::format("multiply{}{}", rows, tail ? "t" : "");
-        functions += emit_micro_kernel(name, m);
-        rows_text += fmt::format(
-            "if(t>={0}&&t<{0}+{1}){{const int64_t first=e*{2}+{3}+(t-{0})*{4};\n"
-            "{5}({6}+first*{7},u,tile,u);\n"
-            "for(int64_t r=0;r<{4};++r)__builtin_memcpy(out0+(first+r)*{8}+column,tile+r*{9},{10});}}\n",
-            first, number, count, first * tiling.rows, rows, name, argument_name(p_, p_.data), channels_,
-            columns_, pitch, columns * 4);
-      }
-      const int64_t full = blocks.block_lanes();  // columns of a block; 0 where there is none but the tail
-      calls += fmt::format(
-          "for(int64_t block={0};block<{1};++block){{const int64_t column=block*{2};\n"
-          "const float*u=weights+column*{3}+e*{4};\nfor(int64_t t=t0;t<t1;++t){{\n{5}}}}}\n",
-          tail ? blocks.blocks : 0, tail ? blocks.blocks + 1 : blocks.blocks, full, elements * channels_,
-          channels_ * total_lanes(lanes), rows_text);
-    }
-    const int64_t groups = ceil_div(tiling.tiles(), kRowTilesPerSlice);
-    kernel.phases.push_back({"korch_winograd_product", elements * groups, 1});
-    kernel.scratch_bytes = tiling.rows * pitch * 4;
-    kernel.constant_packing[0] = {"winograd",
-                                  {attrs_.tile, int64_t{tile.vectors} * lanes_, blocks.tail_lanes()}};
-    return functions +
-           fmt::format(
-               "extern \"C\" int32_t korch_winograd_product(const korch_kernel_context*context,int64_t "
-               "begin,int64_t end){{\n{}const float*weights={};float*tile=(float*)context->scratch;\n"
-               "for(int64_t s=begin;s<end;++s){{const int64_t e=s%{},t0=s/{}*{},t1=t0+{}<{}?t0+{}:{};\n{}}}\n"
-               "return 0;}}\n",
-               emitter_.argument_declarations(), argument_name(p_, p_.weight), elements, elements,
-               kRowTilesPerSlice, kRowTilesPerSlice, tiling.tiles(), kRowTilesPerSlice, tiling.tiles(),
-               calls);
-  }
+  bool is_input() const { return p_.graph->node(p_.node).op == Op::WinogradInput; }
+  void transform();
+  void product();
+  void row_tiles(const SliceAxis& tiles, const RowTiling& tiling, const SliceAxis& block,
+                 const ColumnBlocks& blocks, bool tail, std::vector<tile::Nest>& nests);
 
   const Problem& p_;
-  const ConvShape& s_;
   const WinogradAttrs attrs_;
   const Implementation& implementation_;
-  const Target& target_;
-  const int alpha_;
   const int64_t channels_, columns_;  // of a product
   const int lanes_;
-  tile::ValueEmitter emitter_;
+  KernelBuilder builder_;
+  int tile_ = -1;  // scratch of a product
 };
+
+void PartBuilder::transform() {
+  const ConvShape& s = *p_.conv;
+  const int64_t count = WinogradTiles(attrs_, Shape{s.images, 0, s.out_height, s.out_width}).count();
+  const int64_t channels = is_input() ? channels_ : columns_;
+  const SliceAxis tile("tile", count, kTilesPerSlice),
+      vectors("cv", ceil_div(channels, lanes_), ceil_div(channels, lanes_));
+  WinogradNests transforms(builder_, p_, attrs_, lanes_);
+  const TransformedTile transformed{builder_.buffer_of(is_input() ? p_.value : p_.data),
+                                    [&](const Index& element, const Index& channel) {
+                                      return (element * count + tile.at()) * channels + channel;
+                                    }};
+  tile::Phase phase;
+  tile.deal_out(phase);
+  for_channel_vectors(channels, lanes_, [&](int64_t low, int64_t high, int64_t valid, int width) {
+    std::vector<tile::OuterLoop> around;
+    tile.loop(around);
+    vectors.loop(around, low, high);
+    const ChannelVector vector{vectors.at(low, high) * lanes_, valid, width};
+    if (is_input())
+      transforms.transform_data(tile.at(), vector, transformed, around, phase.nests);
+    else
+      transforms.transform_result(tile.at(), vector, transformed, around, phase.nests);
+  });
+  builder_.add_phase(std::move(phase));
+}
+
+// Of one element of the tiles.
+void PartBuilder::row_tiles(const SliceAxis& tiles, const RowTiling& tiling, const SliceAxis& block,
+                            const ColumnBlocks& blocks, bool tail, std::vector<tile::Nest>& nests) {
+  const int64_t elements = tile_elements(attrs_), count = type_of(p_, p_.data).shape[1];
+  const int64_t low = tail ? blocks.blocks : 0, high = tail ? blocks.total() : blocks.blocks;
+  if (low == high) return;
+  const int64_t lanes = tail ? blocks.tail_lanes() : blocks.block_lanes(),
+                valid = tail ? blocks.tail_columns : blocks.block_lanes();
+  const int64_t pitch = std::max(blocks.block_lanes(), blocks.tail_lanes());
+  const Index e = Index::variable("e", elements), column = block.at(low, high) * blocks.block_lanes();
+  const auto add = [&](int64_t first, int64_t end, int64_t rows, int64_t offset) {
+    if (first == end) return;
+    const Index r = Index::variable("r", rows), row = tiles.at(first, end) * rows + offset + r;
+    tile::Nest product, copy;
+    block.loop(product.around, low, high);
+    tiles.loop(product.around, first, end);
+    copy.around = product.around;
+    const Index c = Index::variable("c", lanes), k = Index::variable("k", channels_);
+    product.kind = tile::NestKind::reduce;
+    product.loops = {{"r", rows}, {"c", lanes}};
+    product.reduced = {{"k", channels_}};
+    const int data = builder_.load(builder_.buffer_of(p_.data), (e * count + row) * channels_ + k);
+    const int weight = builder_.load(builder_.buffer_of(p_.weight),
+                                     column * (elements * channels_) + (e * channels_ + k) * lanes + c);
+    product.stores = {{tile_, r * pitch + c, builder_.product(data, weight)}};
+    product.schedule.registers = true;
+    const Index of_column = Index::variable("c", valid);
+    copy.loops = {{"r", rows}, {"c", valid}};
+    copy.stores = {{builder_.buffer_of(p_.value), (e * count + row) * columns_ + column + of_column,
+                    builder_.load(tile_, r * pitch + of_column)}};
+    nests.push_back(std::move(product));
+    nests.push_back(std::move(copy));
+  };
+  add(0, tiling.long_tiles, tiling.rows, 0);
+  add(tiling.long_tiles, tiling.tiles(), tiling.rows - 1, tiling.long_tiles);
+}
+
+void PartBuilder::product() {
+  const int64_t elements = tile_elements(attrs_);
+  const TileShape shape = *std::get<WinogradSchedule>(implementation_.schedule).product;
+  const ColumnBlocks blocks = split_columns(columns_, shape.vectors, lanes_);
+  const RowTiling tiling = split_rows(type_of(p_, p_.data).shape[1], shape.rows);
+  builder_.pack(p_.weight, {"winograd", {attrs_.tile, int64_t{shape.vectors} * lanes_, blocks.tail_lanes()}},
+                elements * channels_ * blocks.lanes_in_all());
+  tile_ = builder_.add_scratch(tiling.rows * std::max(blocks.block_lanes(), blocks.tail_lanes()));
+  const SliceAxis tiles("t", tiling.tiles(), kRowTilesPerSlice),
+      block("block", blocks.total(), blocks.total());
+  tile::Phase phase;
+  tiles.deal_out(phase);
+  if (elements > 1) phase.grid.push_back({{"e", elements}, 1});
+  for (const bool tail : {false, true}) row_tiles(tiles, tiling, block, blocks, tail, phase.nests);
+  builder_.add_phase(std::move(phase));
+}
 
 }  // namespace
 
@@ -230,11 +202,11 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const Ta
   found.push_back(implementation);
 }
 
-Result<Kernel> generate_winograd_part(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& implementation, const Target& target) {
+Result<tile::TileGraph> build_winograd_part(const Graph& graph, const Candidate& candidate,
+                                            const Implementation& implementation, const Target& target) {
   const Result<Problem> problem = part_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
-  return Writer(problem.value(), implementation, target).write();
+  return PartBuilder(problem.value(), implementation, target).build();
 }
 
 }  // namespace korch
