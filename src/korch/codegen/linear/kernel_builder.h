@@ -41,6 +41,7 @@ class KernelBuilder {
   // Every output of the candidate, for an element of the linear primitive's result at `coords`.
   std::vector<tile::Store> outputs(const Coords& coords, int result);
 
+  tile::ExprPool& pool() { return graph_.pool; }
   void add_phase(tile::Phase phase) { graph_.phases.push_back(std::move(phase)); }
   tile::TileGraph finish() { return std::move(graph_); }
 
