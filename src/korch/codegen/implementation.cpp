@@ -37,7 +37,7 @@ const std::vector<Family>& families() {
       {{"winograd_part"}, list_winograd_part, build_winograd_part},
       {{"depthwise"}, list_depthwise, build_depthwise},
       {{"matmul"}, list_matmul, build_matmul},
-      {{"attention"}, list_attention, generate_attention},
+      {{"attention"}, list_attention, build_attention},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
       {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},
       {{"linear_generic"}, list_linear_generic, build_linear_generic, Family::Kind::last_resort},

@@ -15,9 +15,9 @@ namespace {
 
 std::string key_of(const Expr& e) {
   std::string key =
-      fmt::format("{}:{}:{:x}:{}:{}:{}:{}:{}:{}:{}", static_cast<int>(e.kind), static_cast<int>(e.type),
+      fmt::format("{}:{}:{:x}:{}:{}:{}:{}:{}:{}:{}:{}", static_cast<int>(e.kind), static_cast<int>(e.type),
                   std::bit_cast<uint64_t>(e.number), e.integer, e.buffer, e.value, static_cast<int>(e.fn),
-                  fmt::join(e.args, ","), e.condition.key(), e.over.name);
+                  e.decaying, fmt::join(e.args, ","), e.condition.key(), e.over.name);
   for (const Index& coord : e.coords) key += "|" + coord.key();
   return key;
 }
@@ -122,6 +122,16 @@ int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
   return add(std::move(e));
 }
 
+int ExprPool::decaying_exp(int arg) {
+  Expr e;
+  e.kind = ExprKind::call;
+  e.type = nodes_[arg].type;
+  e.fn = ScalarFn::exp;
+  e.decaying = true;
+  e.args = {arg};
+  return add(std::move(e));
+}
+
 int ExprPool::guard(const Condition& condition, int a, int b) {
   if (condition.always_true() || a == b) return a;
   if (condition.always_false()) return b;
@@ -185,6 +195,7 @@ int Rewriter::rewrite_one(Expr e) {
   for (Index& coord : e.coords) coord = rewrite(coord);
   switch (e.kind) {
     case ExprKind::call:
+      if (e.decaying) break;
       return to_.call(e.fn, e.type, std::move(e.args));
     case ExprKind::guard:
       return rewrite_guard(e);

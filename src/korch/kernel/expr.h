@@ -39,6 +39,7 @@ struct Expr {
   ValueId value = kNoId;
   std::vector<Index> coords;
   ScalarFn fn = ScalarFn::add;
+  bool decaying = false;  // exp of what is never positive: 0 may stand for what is no normal number
   std::vector<int> args;
   Condition condition;
   LoopVariable over;
@@ -49,6 +50,7 @@ class ExprPool {
   int add(Expr expr);
   int constant(DType type, double number);
   int call(ScalarFn fn, DType type, std::vector<int> args);
+  int decaying_exp(int arg);
   // a where the condition holds, else b; either alone when the condition is decided.
   int guard(const Condition& condition, int a, int b);
 

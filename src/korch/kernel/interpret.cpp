@@ -131,7 +131,8 @@ class Body {
         memory_(memory),
         slots_(slots),
         stores_(stores),
-        anew_(nest.anew.bounds()) {
+        anew_(nest.anew.bounds()),
+        never_anew_(nest.anew.always_false()) {
     for (int id : graph.pool.reachable(roots_of(stores))) add(id);
     for (int id : graph.pool.unconditional(always_stored(stores))) unconditional_.push_back(numbers_.at(id));
     for (const Store& store : stores) {
@@ -163,7 +164,7 @@ class Body {
   int64_t position() { return index(position_); }
   bool begins_anew(const std::vector<int64_t>& variables) {
     variables_ = variables;
-    return hold(anew_, anew_bounds_);
+    return !never_anew_ && hold(anew_, anew_bounds_);
   }
   Scalar stored(size_t store) { return load(stores_[store].buffer, index(offsets_[store])); }
   const std::vector<Store>& stores() const { return stores_; }
@@ -315,6 +316,7 @@ class Body {
   std::map<std::string, int>& slots_;
   std::vector<Store> stores_;
   std::vector<Bound> anew_;
+  bool never_anew_;
   std::vector<IndexCode> anew_bounds_;
   std::map<int, int> numbers_;  // of the pool's nodes, here
   std::vector<Node> nodes_;

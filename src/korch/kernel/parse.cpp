@@ -182,8 +182,8 @@ class Parser : TileTokens {
   // --- nests
 
   static bool begins_option(const std::string& text) {
-    for (const char* option : {"over", "rank", "folding", "at", "anew", "lanes", "transposed", "registers",
-                               "prefetch", "partition", "jam"})
+    for (const char* option : {"over", "rank", "folding", "at", "by", "anew", "lanes", "transposed",
+                               "registers", "prefetch", "partition", "jam"})
       if (text == option) return true;
     return false;
   }
@@ -215,10 +215,11 @@ class Parser : TileTokens {
   }
 
   void position(Nest& nest) {
-    if (!accept_word("at")) return;
-    if (nest.kind != NestKind::arg_reduce) fail("only arg_reduce has a position");
-    nest.position = index();
-    nest.select_last = accept_word("last");
+    if (accept_word("at")) {
+      if (nest.kind != NestKind::arg_reduce) fail("only arg_reduce has a position");
+      nest.position = index();
+      nest.select_last = accept_word("last");
+    }
     nest.nan_wins = !accept_word("by");
     if (!nest.nan_wins) expect("comparison");
   }
@@ -238,8 +239,12 @@ class Parser : TileTokens {
     position(nest);
     if (accept_word("anew")) {
       if (nest.kind != NestKind::reduce) fail("only reduce goes on from what is stored");
-      expect("if");
-      nest.anew = condition();
+      if (accept_word("never")) {
+        nest.anew.require(0, 1, 1);
+      } else {
+        expect("if");
+        nest.anew = condition();
+      }
     }
     schedule(nest);
     expect("{");
@@ -406,6 +411,7 @@ class Parser : TileTokens {
     expect(")");
     if (static_cast<int>(e.args.size()) != arity(e.fn))
       fail(fmt::format("{} takes {} operands, not {}", korch::name(e.fn), arity(e.fn), e.args.size()));
+    e.decaying = e.fn == ScalarFn::exp && accept_word("decaying");
     return graph_.pool.add(std::move(e));
   }
 

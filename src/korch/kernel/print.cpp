@@ -60,9 +60,12 @@ class NestText {
     if (nest_.kind == NestKind::top_k) text += " rank" + loop_list({nest_.rank});
     if (!folded_.empty()) text += " folding" + loop_list(folded_);
     if (nest_.kind == NestKind::arg_reduce)
-      text += fmt::format(" at {}{}{}", tile::print(nest_.position), nest_.select_last ? " last" : "",
-                          nest_.nan_wins ? "" : " by comparison");
-    if (!nest_.anew.always_true()) text += " anew if " + condition(nest_.anew);
+      text += fmt::format(" at {}{}", tile::print(nest_.position), nest_.select_last ? " last" : "");
+    if (!nest_.nan_wins) text += " by comparison";
+    if (nest_.anew.always_false())
+      text += " anew never";
+    else if (!nest_.anew.always_true())
+      text += " anew if " + condition(nest_.anew);
     const LaneSchedule& schedule = nest_.schedule;
     if (!schedule.variable.empty())
       text += fmt::format(" lanes {} {} {}", schedule.lanes, schedule.across ? "across" : "along",
@@ -114,7 +117,8 @@ class NestText {
       case ExprKind::load:
         return fmt::format("{}[{}]", graph_.name(e.buffer), index(e.coords[0]));
       case ExprKind::call:
-        return fmt::format("{} {}({})", korch::name(e.type), korch::name(e.fn), fmt::join(args, ", "));
+        return fmt::format("{} {}({}){}", korch::name(e.type), korch::name(e.fn), fmt::join(args, ", "),
+                           e.decaying ? " decaying" : "");
       case ExprKind::guard:
         return fmt::format("{} if {} else {}", args[0], condition(e.condition), args[1]);
       case ExprKind::fold:

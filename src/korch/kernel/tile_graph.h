@@ -95,10 +95,14 @@ struct Nest {
   std::vector<LoopVariable> reduced;  // of kinds that reduce
   ScalarFn combine = ScalarFn::add;
   LoopVariable rank;  // top_k
-  Condition anew;     // reduce: where it does not hold, what is stored already is combined with the rest
-  Index position;     // arg_reduce: in terms of `reduced`
+  // reduce: where it does not hold, what is stored already is combined with the rest. Of the variables around
+  // the nest alone.
+  Condition anew;
+  Index position;  // arg_reduce: in terms of `reduced`
   bool select_last = false;
-  bool nan_wins = true;  // arg_reduce: the first NaN; else a NaN neither replaces an element nor is replaced
+  // arg_reduce: the first NaN; else a NaN neither replaces an element nor is replaced. reduce: else a NaN may
+  // be lost, since it shows elsewhere.
+  bool nan_wins = true;
   std::vector<Store> stores;
   LaneSchedule schedule;
   std::vector<Segment> segments;         // empty: not cut; else all of the vector variable, in order

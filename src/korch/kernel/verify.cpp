@@ -24,11 +24,15 @@ class NestVerifier {
       const GridVariable* grid = phase_.grid_variable(loop.variable.name);
       if (grid == nullptr || grid->chunk > 1) loops.push_back(loop.variable);
     }
-    loops.insert(loops.end(), nest_.loops.begin(), nest_.loops.end());
-    for (const LoopVariable& loop : loops)
-      if (!known_.insert(loop.name).second)
-        return fmt::format("'{}' counts the slices and loops in them", loop.name);
+    const auto declare = [&](const std::vector<LoopVariable>& variables) -> std::string {
+      for (const LoopVariable& loop : variables)
+        if (!known_.insert(loop.name).second)
+          return fmt::format("'{}' counts the slices and loops in them", loop.name);
+      return {};
+    };
+    if (const std::string fault = declare(loops); !fault.empty()) return fault;
     if (const std::string fault = in_scope(nest_.anew, known_); !fault.empty()) return fault;
+    if (const std::string fault = declare(nest_.loops); !fault.empty()) return fault;
     if (nest_.kept)
       if (const std::string fault = kept(); !fault.empty()) return fault;
     for (const LoopVariable& loop : nest_.reduced) known_.insert(loop.name);
@@ -110,6 +114,10 @@ class NestVerifier {
       return "registers hold products of rows and columns of f32 alone";
     if (!nest_.schedule.registers && (nest_.schedule.prefetch_rows || nest_.schedule.prefetch_columns))
       return "prefetch without registers";
+    const bool extreme = nest_.combine == ScalarFn::max || nest_.combine == ScalarFn::min;
+    if (!nest_.nan_wins &&
+        !(nest_.kind == NestKind::arg_reduce || (nest_.kind == NestKind::reduce && extreme)))
+      return "only extremes are found by comparison";
     int64_t next = 0;
     for (const Segment& segment : nest_.segments) {
       if (segment.low != next) return fmt::format("no segment has {} = {}", variable, next);

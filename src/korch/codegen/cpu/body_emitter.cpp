@@ -202,14 +202,18 @@ BodyEmitter::Operand BodyEmitter::emit_constant(const Expr& e) {
 
 BodyEmitter::Operand BodyEmitter::emit_access(const Expr& e, int node, const std::string& pointer,
                                               const Index& offset) {
-  const bool is_bool = e.type == DType::bool_;
-  bool vector = is_vector(node);
   bool dynamic_lanes = false;
   for (int dynamic : offset.dynamics()) dynamic_lanes = dynamic_lanes || is_vector(dynamic);
-  vector = vector && (dynamic_lanes || offset.depends_on(variable_));
+  const bool vector = is_vector(node) && (dynamic_lanes || offset.depends_on(variable_));
+  return load(e.type, vector, dynamic_lanes, pointer, offset);
+}
+
+BodyEmitter::Operand BodyEmitter::load(DType type, bool vector, bool dynamic_lanes,
+                                       const std::string& pointer, const Index& offset) {
+  const bool is_bool = type == DType::bool_;
   if (!vector)
-    return define(e.type, false, fmt::format("{}[{}]{}", pointer, index(offset), is_bool ? " != 0" : ""));
-  const std::string stored = type_name(is_bool ? DType::u8 : e.type, lanes_);
+    return define(type, false, fmt::format("{}[{}]{}", pointer, index(offset), is_bool ? " != 0" : ""));
+  const std::string stored = type_name(is_bool ? DType::u8 : type, lanes_);
   std::string value;
   if (!dynamic_lanes && offset.affine_in(variable_)) {
     const int64_t stride = offset.stride(variable_);
@@ -219,7 +223,7 @@ BodyEmitter::Operand BodyEmitter::emit_access(const Expr& e, int node, const std
       value = fmt::format("load<{}>({})", stored, at);
     else if (stride == 1)
       value = fmt::format("load_first<{}>({}, {})", stored, at, count_);
-    else if (stride == 2 && e.type == DType::f32 && count_.empty()) {
+    else if (stride == 2 && type == DType::f32 && count_.empty()) {
       source_.use_function("load_every_second_" + stored, lanes_);
       value = fmt::format("load_every_second_{}({})", stored, at);
     } else
@@ -235,7 +239,7 @@ BodyEmitter::Operand BodyEmitter::emit_access(const Expr& e, int node, const std
     value = name;
   }
   if (is_bool) value = fmt::format("mask_of_bytes({})", value);
-  return define(e.type, true, value);
+  return define(type, true, value);
 }
 
 std::string BodyEmitter::combine(ScalarFn fn, DType type, const std::string& a, const std::string& b,
@@ -325,7 +329,8 @@ std::string BodyEmitter::call_text(const Expr& e, const std::vector<std::string>
     default:
       break;
   }
-  const std::string name = std::string("fn_") + korch::name(e.fn);
+  const std::string name =
+      e.decaying && type == DType::f32 ? "fn_exp_weight" : std::string("fn_") + korch::name(e.fn);
   if (e.fn != ScalarFn::min && e.fn != ScalarFn::max && e.fn != ScalarFn::abs)
     source_.use_function(name, lanes);
   std::string text = name + "(" + args[0];

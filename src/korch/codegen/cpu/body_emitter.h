@@ -52,6 +52,10 @@ class BodyEmitter {
   std::string as_vector(const Operand& operand, DType type);
   void store(const std::string& pointer, const Index& offset, DType type, const std::string& value,
              bool vector);
+  // What lies there now, whatever was read before.
+  std::string stored(const std::string& pointer, const Index& offset, DType type, bool vector) {
+    return load(type, vector, false, pointer, offset).text;
+  }
 
   // A whole vector past the caches, where it is a cache line. (The caller's own buffers need not be aligned.)
   void store_line(const std::string& pointer, const Index& offset, const std::string& value);
@@ -84,6 +88,7 @@ class BodyEmitter {
   Operand emit_new(int node);
   Operand emit_constant(const Expr& e);
   Operand emit_access(const Expr& e, int node, const std::string& pointer, const Index& offset);
+  Operand load(DType type, bool vector, bool dynamic_lanes, const std::string& pointer, const Index& offset);
   Operand emit_call(const Expr& e, bool vector);
   std::string call_text(const Expr& e, const std::vector<std::string>& args, int lanes);
   Operand emit_lanewise_call(const Expr& e);

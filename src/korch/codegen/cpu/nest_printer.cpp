@@ -143,13 +143,32 @@ void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& posi
     if (!always) emitter_.close();
     return;
   }
-  const std::string combined = emitter_.combine(nest_.combine, type, accumulator, element, lanes);
+  const std::string next = combined(type, accumulator, element, lanes);
   if (valid_lanes.empty())
-    emitter_.line(fmt::format("{} = {};", accumulator, combined));
+    emitter_.line(fmt::format("{} = {};", accumulator, next));
   else
     emitter_.line(fmt::format("{0} = fn_select(lanes_below_{1}({2}), {3}, {0});", accumulator,
-                              type_name(DType::bool_, lanes), valid_lanes, combined));
+                              type_name(DType::bool_, lanes), valid_lanes, next));
   if (nest_.kind == NestKind::scan) store(stores[0], accumulator, lanes > 1);
+}
+
+std::string NestPrinter::combined(DType type, const std::string& a, const std::string& b, int lanes) {
+  if (nest_.nan_wins) return emitter_.combine(nest_.combine, type, a, b, lanes);
+  return fmt::format("{0} {2} {1} ? {1} : {0}", a, b, nest_.combine == ScalarFn::max ? "<" : ">");
+}
+
+// Combined with what is stored, where the nest does not begin anew.
+void NestPrinter::store_reduced(const Store& place, const std::string& value, bool vector) {
+  if (nest_.anew.always_true()) return store(place, value, vector);
+  const DType type = graph_.pool[place.value].type;
+  const int lanes = emitter_.lanes();
+  const std::string name = emitter_.fresh("a");
+  emitter_.line(fmt::format("{} {} = {};", type_name(type, lanes), name, value));
+  emitter_.open(fmt::format("if (!({}))", tile::print(nest_.anew)));
+  const std::string before = emitter_.stored(graph_.name(place.buffer), place.offset, type, vector);
+  emitter_.line(fmt::format("{} = {};", name, combined(type, before, name, lanes)));
+  emitter_.close();
+  store(place, name, vector);
 }
 
 // The loops over what is reduced, but the one that counts lanes, in a scope of their own.
@@ -178,7 +197,7 @@ void NestPrinter::print_scalar_reduce() {
   accumulate(nest_.stores, nest_.position, accumulator, "");
   close_loops(loops);
   if (nest_.kind == NestKind::scan) return;
-  store(nest_.stores[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
+  store_reduced(nest_.stores[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
 }
 
 // Lanes along a reduced variable; combined across at the end.
@@ -231,11 +250,10 @@ void NestPrinter::print_horizontal() {
   close_loops(loops);
   for (int u = 1; u < unroll; ++u)
     emitter_.line(
-        fmt::format("{0} = {1};", accumulators[0],
-                    emitter_.combine(nest_.combine, type, accumulators[0], accumulators[u], lanes_)));
+        fmt::format("{0} = {1};", accumulators[0], combined(type, accumulators[0], accumulators[u], lanes_)));
   const std::string across = std::string("across_") + korch::name(nest_.combine);
   source_.use_function(across, lanes_);
-  store(nest_.stores[0], fmt::format("{}({})", across, accumulators[0]), false);
+  store_reduced(nest_.stores[0], fmt::format("{}({})", across, accumulators[0]), false);
 }
 
 // Lanes along a kept variable: `unroll` vectors beside each other go through the reduced loops together.
@@ -316,7 +334,7 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
       emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v, u * lanes_));
       emitter_.set_lanes(v, lanes, count);
     }
-    store(segment.stores[0], accumulators[u] + (arg ? "_at" : ""), !single);
+    store_reduced(segment.stores[0], accumulators[u] + (arg ? "_at" : ""), !single);
     emitter_.set_lanes("", 1, "");
     emitter_.close();
   }

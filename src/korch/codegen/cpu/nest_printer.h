@@ -59,6 +59,8 @@ class NestPrinter {
   void map_body(const std::vector<Store>& stores);
   bool whole_lines(const Index& offset) const;
   void store(const Store& store, const std::string& value, bool vector);
+  std::string combined(DType type, const std::string& a, const std::string& b, int lanes);
+  void store_reduced(const Store& place, const std::string& value, bool vector);
   int unrolling(const std::vector<int>& roots, int64_t vectors) const;
 
   TileGraph& graph_;

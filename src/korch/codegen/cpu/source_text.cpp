@@ -403,6 +403,8 @@ std::string scalar_function(const std::string& name, bool native) {
     if (native || find_math(name) == nullptr)
       text += fmt::format("static inline float {0}(float a) {{ return __builtin_{1}f(a); }}\n", name, libm);
   }
+  if (native && name == "fn_exp_weight")
+    text += "static inline float fn_exp_weight(float a) { return __builtin_expf(a); }\n";
   if (const MathFunction* math = native ? nullptr : find_math(name))
     text +=
         replace_all(replace_all(replace_all(math->text + 1, "$F", "float"), "$I", "int32_t"), "$M", "bool");

@@ -10,7 +10,9 @@ tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64
                          int lanes) {
   tile::Nest nest;
   const Index r = Index::variable("r", tile.rows), c = Index::variable("c", count) + first;
-  const int result = builder.load(tile.buffer, tile.offset + r * tile.row_step + c * tile.column_step);
+  int result = builder.load(tile.buffer, tile.offset + r * tile.row_step + c * tile.column_step);
+  if (tile.divisors >= 0)
+    result = builder.pool().call(ScalarFn::div, DType::f32, {result, builder.load(tile.divisors, r)});
   nest.loops = {{"r", tile.rows}, {"c", count}};
   nest.stores = builder.outputs(tile.coords(r, tile.column + c), result);
   if (lanes > 1 && count > 1) nest.schedule = {.lanes = lanes, .variable = "c"};

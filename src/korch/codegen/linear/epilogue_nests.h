@@ -18,6 +18,7 @@ struct FinishedTile {
   Index offset;
   int64_t row_step = 0, column_step = 1;
   bool along_rows = false;  // outputs are contiguous along rows
+  int divisors = -1;        // a buffer with what each row is to be divided by first
 };
 
 void add_epilogue(KernelBuilder& builder, const FinishedTile& tile,

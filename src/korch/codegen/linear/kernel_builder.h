@@ -47,6 +47,7 @@ class KernelBuilder {
   std::vector<tile::Store> outputs(const Coords& coords, int result, const tile::Replacements& places = {},
                                    const tile::Condition& condition = {});
 
+  tile::ExprPool& pool() { return graph_.pool; }
   void add_phase(tile::Phase phase) { graph_.phases.push_back(std::move(phase)); }
   tile::TileGraph finish() { return std::move(graph_); }
 

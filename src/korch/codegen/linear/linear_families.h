@@ -19,7 +19,7 @@ KORCH_LINEAR_FAMILY(conv_direct, tile::TileGraph, build)
 // MatMul, batched or not, either operand constant
 KORCH_LINEAR_FAMILY(matmul, tile::TileGraph, build)
 // Attention: both products and the softmax between them, by blocks
-KORCH_LINEAR_FAMILY(attention, Kernel, generate)
+KORCH_LINEAR_FAMILY(attention, tile::TileGraph, build)
 // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(depthwise, tile::TileGraph, build)
 // WinogradInput, WinogradProduct and WinogradOutput

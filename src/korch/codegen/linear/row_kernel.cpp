@@ -18,20 +18,6 @@ constexpr double kCachedColumns = 0.125;  // share of L2 that the columns may ta
 constexpr double kTilesInL2 = 0.25;       // share of L2 for the unfinished tiles
 constexpr int64_t kTileRows = 16;         // tiles begin at multiples of so many rows
 
-// The tiles of one height: t in low .. high - 1, tile t begins at row t * rows + offset.
-struct TileZone {
-  int64_t low, high;
-  int rows;
-  int64_t offset;
-};
-
-// The column blocks of one width.
-struct ColumnZone {
-  int64_t low, high;
-  std::vector<int> lanes;
-  int64_t valid;  // columns of a block that there are
-};
-
 class RowKernelBuilder {
  public:
   explicit RowKernelBuilder(const RowKernel& kernel)
@@ -63,17 +49,15 @@ class RowKernelBuilder {
   Index image() const { return Index::variable("image", k_.images); }
   Index group() const { return Index::variable("group", k_.groups); }
 
-  std::vector<TileZone> tile_zones() const;
-  std::vector<ColumnZone> column_zones() const;
   // Loops over the parts of the reduction that the whole slice goes through one after the other.
   std::vector<OuterLoop> part_loops() const;
   Index first_row() const;
-  Index row_in_panel(const TileZone& rows) const;
-  int data(const TileZone& rows, const Index& r, const Index& kh, const Index& kw, const Index& channel);
+  Index row_in_panel(const RowZone& rows) const;
+  int data(const RowZone& rows, const Index& r, const Index& kh, const Index& kw, const Index& channel);
   Index weight_offset() const;
-  Index tile_offset(const TileZone& rows) const;
-  Nest product(const TileZone& rows, const ColumnZone& columns, std::vector<OuterLoop> around);
-  void finish(const TileZone& rows, const ColumnZone& columns, const std::vector<OuterLoop>& around,
+  Index tile_offset(const RowZone& rows) const;
+  Nest product(const RowZone& rows, const ColumnZone& columns, std::vector<OuterLoop> around);
+  void finish(const RowZone& rows, const ColumnZone& columns, const std::vector<OuterLoop>& around,
               std::vector<Nest>& nests);
   void all_tiles_of(const ColumnZone& columns, const std::vector<OuterLoop>& around,
                     std::vector<Nest>& nests);
@@ -86,22 +70,6 @@ class RowKernelBuilder {
   PanelShape panel_;
   int weight_ = -1, tile_ = -1, panel_buffer_ = -1;
 };
-
-std::vector<TileZone> RowKernelBuilder::tile_zones() const {
-  const RowTiling& t = k_.tiling;
-  std::vector<TileZone> zones;
-  if (t.long_tiles > 0) zones.push_back({0, t.long_tiles, t.rows, 0});
-  if (t.short_tiles > 0) zones.push_back({t.long_tiles, t.tiles(), t.rows - 1, t.long_tiles});
-  return zones;
-}
-
-std::vector<ColumnZone> RowKernelBuilder::column_zones() const {
-  const ColumnBlocks& b = k_.blocks;
-  std::vector<ColumnZone> zones;
-  if (b.blocks > 0) zones.push_back({0, b.blocks, b.lanes, b.block_lanes()});
-  if (!b.tail.empty()) zones.push_back({b.blocks, b.blocks + 1, b.tail, b.tail_columns});
-  return zones;
-}
 
 std::vector<OuterLoop> RowKernelBuilder::part_loops() const {
   std::vector<OuterLoop> loops;
@@ -119,13 +87,13 @@ Index RowKernelBuilder::first_row() const {
 }
 
 // From the slice's first tile to tile t of the zone.
-Index RowKernelBuilder::row_in_panel(const TileZone& rows) const {
+Index RowKernelBuilder::row_in_panel(const RowZone& rows) const {
   const Index local = t_.local(rows.low, rows.high), t = t_.at(rows.low, rows.high);
   if (rows.offset == 0) return local * rows.rows;
   return local * rows.rows + (Index(rows.offset) - tile::clamp(t - local, 0, rows.offset));
 }
 
-int RowKernelBuilder::data(const TileZone& rows, const Index& r, const Index& kh, const Index& kw,
+int RowKernelBuilder::data(const RowZone& rows, const Index& r, const Index& kh, const Index& kw,
                            const Index& channel) {
   if (paneled())
     return builder_.load(
@@ -144,12 +112,12 @@ Index RowKernelBuilder::weight_offset() const {
   return k_.problem->weight_constant ? group() * matrix_size() : Index(0);
 }
 
-Index RowKernelBuilder::tile_offset(const TileZone& rows) const {
+Index RowKernelBuilder::tile_offset(const RowZone& rows) const {
   if (!in_parts()) return 0;
   return (y_.local() * t_.chunk() + t_.local(rows.low, rows.high)) * tile_elements();
 }
 
-Nest RowKernelBuilder::product(const TileZone& rows, const ColumnZone& columns,
+Nest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
                                std::vector<OuterLoop> around) {
   Nest nest;
   nest.kind = tile::NestKind::reduce;
@@ -181,7 +149,7 @@ Nest RowKernelBuilder::product(const TileZone& rows, const ColumnZone& columns,
   return nest;
 }
 
-void RowKernelBuilder::finish(const TileZone& rows, const ColumnZone& columns,
+void RowKernelBuilder::finish(const RowZone& rows, const ColumnZone& columns,
                               const std::vector<OuterLoop>& around, std::vector<Nest>& nests) {
   FinishedTile tile;
   tile.rows = rows.rows;
@@ -204,7 +172,7 @@ void RowKernelBuilder::all_tiles_of(const ColumnZone& columns, const std::vector
                                     std::vector<Nest>& nests) {
   const auto over_tiles = [&](std::vector<OuterLoop> loops, bool multiplies, bool finishes) {
     y_.loop(loops);
-    for (const TileZone& rows : tile_zones()) {
+    for (const RowZone& rows : row_zones(k_.tiling)) {
       std::vector<OuterLoop> inner = loops;
       t_.loop(inner, rows.low, rows.high);
       if (multiplies) nests.push_back(product(rows, columns, inner));
@@ -229,15 +197,15 @@ tile::Phase RowKernelBuilder::main_phase() {
   if (paneled())
     phase.nests.push_back(panel_nest(builder_, k_, panel_, panel_buffer_, y_.first(), first_row()));
   if (!rows_first()) {
-    for (const ColumnZone& columns : column_zones()) {
+    for (const ColumnZone& columns : column_zones(k_.blocks)) {
       std::vector<OuterLoop> around;
       block_.loop(around, columns.low, columns.high);
       all_tiles_of(columns, around, phase.nests);
     }
     return phase;
   }
-  for (const TileZone& rows : tile_zones())
-    for (const ColumnZone& columns : column_zones()) {
+  for (const RowZone& rows : row_zones(k_.tiling))
+    for (const ColumnZone& columns : column_zones(k_.blocks)) {
       std::vector<OuterLoop> around;
       y_.loop(around);
       t_.loop(around, rows.low, rows.high);

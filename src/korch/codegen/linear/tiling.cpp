@@ -66,6 +66,20 @@ RowTiling split_rows(int64_t extent, int most_rows) {
   return {static_cast<int>(rows), tiles - short_tiles, short_tiles};
 }
 
+std::vector<RowZone> row_zones(const RowTiling& t) {
+  std::vector<RowZone> zones;
+  if (t.long_tiles > 0) zones.push_back({0, t.long_tiles, t.rows, 0});
+  if (t.short_tiles > 0) zones.push_back({t.long_tiles, t.tiles(), t.rows - 1, t.long_tiles});
+  return zones;
+}
+
+std::vector<ColumnZone> column_zones(const ColumnBlocks& b) {
+  std::vector<ColumnZone> zones;
+  if (b.blocks > 0) zones.push_back({0, b.blocks, b.lanes, b.block_lanes()});
+  if (!b.tail.empty()) zones.push_back({b.blocks, b.blocks + 1, b.tail, b.tail_columns});
+  return zones;
+}
+
 int64_t ColumnBlocks::block_lanes() const {
   return total_lanes(lanes);
 }

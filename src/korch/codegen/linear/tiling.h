@@ -19,6 +19,14 @@ struct RowTiling {
 };
 RowTiling split_rows(int64_t extent, int most_rows);
 
+// The tiles of one height: t in low .. high - 1, tile t begins at row t * rows + offset.
+struct RowZone {
+  int64_t low, high;
+  int rows;
+  int64_t offset;
+};
+std::vector<RowZone> row_zones(const RowTiling& tiling);
+
 // Column blocks of equal vectors, then one tail block of what is left.
 struct ColumnBlocks {
   std::vector<int> lanes;  // of a full block
@@ -31,6 +39,14 @@ struct ColumnBlocks {
   int64_t lanes_in_all() const { return blocks * block_lanes() + tail_lanes(); }
 };
 ColumnBlocks split_columns(int64_t columns, int vectors, int widest);
+
+// The column blocks of one width.
+struct ColumnZone {
+  int64_t low, high;
+  std::vector<int> lanes;
+  int64_t valid;  // columns of a block that there are
+};
+std::vector<ColumnZone> column_zones(const ColumnBlocks& blocks);
 
 // Whether rows this far apart share so few sets of an L1 (64 sets of 64-byte lines) that the rows of a tile
 // evict each other.
