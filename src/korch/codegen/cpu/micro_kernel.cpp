@@ -148,23 +148,4 @@ int max_rows(int vectors, Isa isa) {
   return std::max(1, (registers - vectors - 1) / vectors);
 }
 
-std::string emit_turn(const std::string (&rows)[4], const std::string (&to)[4]) {
-  std::string text = fmt::format("{{const v4 a={},b={},d={},e={};\n", rows[0], rows[1], rows[2], rows[3]);
-  text +=
-      "const v4 p=__builtin_shufflevector(a,b,0,4,1,5),q=__builtin_shufflevector(a,b,2,6,3,7),"
-      "s=__builtin_shufflevector(d,e,0,4,1,5),t=__builtin_shufflevector(d,e,2,6,3,7);\n";
-  text += fmt::format(
-      "*(v4u*)({})=__builtin_shufflevector(p,s,0,1,4,5);*(v4u*)({})=__builtin_shufflevector(p,s,2,3,6,7);"
-      "*(v4u*)({})=__builtin_shufflevector(q,t,0,1,4,5);*(v4u*)({})=__builtin_shufflevector(q,t,2,3,6,7);}}"
-      "\n",
-      to[0], to[1], to[2], to[3]);
-  return text;
-}
-
-std::string source_prelude() {
-  std::string text;
-  for (int width : {4, 8, 16}) text += vector_types(width);
-  return text;
-}
-
 }  // namespace korch::linear

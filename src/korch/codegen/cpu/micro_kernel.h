@@ -51,11 +51,4 @@ int64_t total_lanes(const std::vector<int>& lanes);
 // The most rows that leave registers for the vectors of `b` and one broadcast.
 int max_rows(int vectors, Isa isa);
 
-// Statements that store the 4 x 4 transpose of four v4 expressions to four float pointers.
-std::string emit_turn(const std::string (&rows)[4], const std::string (&to)[4]);
-
-// Vector types v4, v8, v16 (aligned and `u` = unaligned) and the kernel context: the head of every generated
-// source.
-std::string source_prelude();
-
 }  // namespace korch::linear

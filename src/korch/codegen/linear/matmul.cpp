@@ -108,10 +108,6 @@ void set_columns(RowKernel& k, const Problem& p, const Implementation& implement
     const Coords batch = unflatten(weight, matrix);
     return p.matmul->transpose_b ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
   };
-  const int rank = static_cast<int>(weight.size());
-  const int contiguous = contiguous_axis(p, implementation, p.weight);
-  const int k_axis = s.transpose_b ? rank - 1 : rank - 2;
-  k.weight_contiguous = contiguous == k_axis ? 0 : 1;
 }
 
 RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {

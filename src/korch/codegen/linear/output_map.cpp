@@ -122,17 +122,6 @@ bool tree_merges(const Problem& problem, const Implementation& implementation, V
 
 }  // namespace
 
-std::string argument_name(const Problem& problem, ValueId value) {
-  const auto& inputs = problem.candidate->inputs;
-  const auto& constants = problem.candidate->constants;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i] == value) return "in" + std::to_string(i);
-  for (size_t i = 0; i < constants.size(); ++i)
-    if (constants[i] == value) return "const" + std::to_string(i);
-  KORCH_ASSERT(false, "operand is not an argument");
-  return {};
-}
-
 Layout layout_of(const Problem& problem, const Implementation& implementation, ValueId value) {
   const auto& inputs = problem.candidate->inputs;
   const auto& outputs = problem.candidate->outputs;

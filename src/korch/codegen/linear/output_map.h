@@ -37,10 +37,6 @@ bool operand_merges(const Problem& problem, const Implementation& implementation
 // does.
 int reshaped_axis(const Shape& from, const Shape& to, int axis);
 
-// The C++ name of the argument that holds a candidate input or constant, by the conventions of
-// tile::ValueEmitter.
-std::string argument_name(const Problem& problem, ValueId value);
-
 // The layout of a candidate input or output in this implementation; row-major for constants.
 Layout layout_of(const Problem& problem, const Implementation& implementation, ValueId value);
 

@@ -47,8 +47,7 @@ struct RowKernel {
   std::function<Index(const Index& image)>
       weight_matrix;  // which matrix an image reads; null: the group's number
   std::function<Coords(const Index& matrix, const Index& k, const Index& column)>
-      weight_coords;          // when not constant
-  int weight_contiguous = 1;  // 1: columns are contiguous in memory, 0: k is
+      weight_coords;  // when not constant
 
   ColumnBlocks blocks;
   RowTiling tiling;
