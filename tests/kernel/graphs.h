@@ -97,4 +97,58 @@ constexpr const char* kInOrder = R"(kernel {
 }
 )";
 
+// Reductions in three parts: of each column, by comparison, of exponentials, of integers; a fourth part goes
+// on from the three.
+constexpr const char* kInParts = R"(kernel {
+  in0: f32[600]
+  in1: i32[12]
+  out0: f32[40]
+  out1: f32[2]
+  out2: i32[1]
+  s0: f32[40] at 0
+  s1: f32[2] at 192
+  s2: i32[1] at 256
+  scratch 320
+  phase {
+    for b in 3 {
+      reduce add i0 in 40 over r0 in 4 anew if 0 <= b <= 0 {
+        %0 = in0[b * 160 + i0 + r0 * 40]
+        s0[i0] <- %0
+      }
+      reduce max over r1 in 100 by comparison anew if 0 <= b <= 0 {
+        %0 = in0[b * 100 + r1]
+        s1[0] <- %0
+      }
+      reduce add over r2 in 100 anew if 0 <= b <= 0 {
+        %0 = in0[b * 100 + r2]
+        %1 = s1[0]
+        %2 = f32 sub(%0, %1)
+        %3 = f32 exp(%2) decaying
+        s1[1] <- %3
+      }
+      reduce mul over r3 in 4 anew if 0 <= b <= 0 {
+        %0 = in1[b * 4 + r3]
+        s2[0] <- %0
+      }
+    }
+    reduce add i1 in 40 over r4 in 3 anew never {
+      %0 = in0[i1 + r4 * 40 + 480]
+      s0[i1] <- %0
+    }
+    map i2 in 40 {
+      %0 = s0[i2]
+      out0[i2] <- %0
+    }
+    map i3 in 2 {
+      %0 = s1[i3]
+      out1[i3] <- %0
+    }
+    map {
+      %0 = s2[0]
+      out2[0] <- %0
+    }
+  }
+}
+)";
+
 }  // namespace korch::testing

@@ -102,6 +102,23 @@ TEST(TileInterpreter, ScattersScansAndRanks) {
   EXPECT_THROW(run(data, {4, 0}), Error);
 }
 
+TEST(TileInterpreter, ReductionsGoOnFromWhatIsStored) {
+  const HostTensor x = counting(600, 0.25);
+  const HostTensor n = HostTensor::of<int32_t>(DType::i32, {12}, {1, 2, 1, 1, 3, 1, 1, -1, 1, 1, 5, 1});
+  const std::vector<HostTensor> y =
+      tile::interpret(tile::parse_tile_graph(kInParts), {x, n}, tile::Arithmetic::float64);
+  for (int64_t i = 0; i < 40; ++i) {
+    double sum = 0;
+    for (int64_t r = 0; r < 15; ++r) sum += element_as_double(x, r * 40 + i);
+    EXPECT_NEAR(y[0].data<double>()[i], sum, 1e-12);
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < 300; ++i) sum += std::exp(element_as_double(x, i) - 1.5);
+  EXPECT_EQ(y[1].data<double>()[0], 1.5);
+  EXPECT_NEAR(y[1].data<double>()[1], sum, 1e-12);
+  EXPECT_EQ(element_as_int(y[2], 0), -30);
+}
+
 TEST(TileInterpreter, SaysWhatNothingWroteAndWhichIndexIsBad) {
   const tile::TileGraph unwritten = tile::parse_tile_graph(
       "kernel {\n out0: f32[2]\n s0: f32[2] at 0\n scratch 64\n phase {\n map {\n %0 = f32 1\n s0[0] <- %0\n "

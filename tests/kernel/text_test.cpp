@@ -23,7 +23,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(TileText, RoundTrips) {
-  for (const char* text : {kSoftmax, kWindows, kInOrder})
+  for (const char* text : {kSoftmax, kWindows, kInOrder, kInParts})
     EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text);
 }
 
@@ -207,6 +207,22 @@ TEST(TileText, RefusesWhatHasAnOrder) {
     EXPECT_NE(told.find(c.reason), std::string::npos) << c.from << " -> " << c.to << ": " << told;
     const std::string place = c.line > 0 ? "line " + std::to_string(c.line) + ", column " : "";
     EXPECT_NE(told.find(place), std::string::npos) << c.from << " -> " << c.to << ": " << told;
+  }
+}
+
+TEST(TileText, RefusesPartsThatDoNotFit) {
+  const struct {
+    const char *from, *to, *reason;
+  } cases[] = {
+      {"over r0 in 4 anew if 0 <= b <= 0", "over r0 in 4 anew if 0 <= i0 <= 0", "no variable 'i0' here"},
+      {"anew never", "anew always", "expected 'if'"},
+      {"reduce max over r1 in 100 by comparison", "reduce add over r1 in 100 by comparison",
+       "only extremes are found by comparison"},
+      {"f32 exp(%2) decaying", "f32 neg(%2) decaying", "no buffer 'decaying'"},
+  };
+  for (const auto& c : cases) {
+    const std::string told = refusal(replaced(kInParts, c.from, c.to));
+    EXPECT_NE(told.find(c.reason), std::string::npos) << c.from << " -> " << c.to << ": " << told;
   }
 }
 

@@ -12,6 +12,8 @@ Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
   Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, target);
   if (!built) return built.refusal();
   const tile::TileGraph& tiles = built.value();
+  if (const std::string obstacle = tile::cuda_obstacle(tiles); !obstacle.empty())
+    return Refusal{RefusalReason::no_kernel_family, obstacle};
   for (const tile::Buffer& buffer : tiles.buffers)
     if (is_small_float(buffer.type))
       return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};

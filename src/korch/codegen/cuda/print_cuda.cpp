@@ -254,6 +254,13 @@ std::string cuda_phase_symbol(const std::string& symbol, size_t phase) {
   return phase == 0 ? symbol : fmt::format("{}_{}", symbol, phase);
 }
 
+std::string cuda_obstacle(const TileGraph& graph) {
+  for (const Phase& phase : graph.phases)
+    for (const Nest& nest : phase.nests)
+      if (!nest.around.empty() || !nest.anew.always_true()) return "loops around nests have no CUDA text";
+  return {};
+}
+
 std::string print_cuda(const TileGraph& graph, const std::string& symbol) {
   SourceText source(Isa::portable);
   std::string kernels;

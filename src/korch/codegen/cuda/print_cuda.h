@@ -16,6 +16,8 @@ constexpr int64_t kCudaSharedBytes = 32 << 10;  // stages beyond this live in gl
 // has slices (or fewer) of kCudaThreads; `workspace` holds TileGraph::scratch_bytes per block when they
 // exceed kCudaSharedBytes. A gather index out of range sets *status to 1.
 std::string print_cuda(const TileGraph& graph, const std::string& symbol);
+// Why a graph has no such text; empty when it has.
+std::string cuda_obstacle(const TileGraph& graph);
 // `symbol` for the first phase, symbol_1, symbol_2 ... for the others.
 std::string cuda_phase_symbol(const std::string& symbol, size_t phase);
 
