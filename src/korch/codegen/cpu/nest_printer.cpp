@@ -89,7 +89,9 @@ bool NestPrinter::whole_lines(const Index& offset) const {
 }
 
 int NestPrinter::unrolling(const std::vector<int>& roots, int64_t vectors) const {
-  constexpr int kManyNodes = 40;  // a body this long fills the pipelines by itself
+  constexpr int kManyNodes = 40;                 // a body this long fills the pipelines by itself
+  for (int node : graph_.pool.reachable(roots))  // and exponentials side by side run out of registers
+    if (graph_.pool[node].decaying) return 1;
   if (static_cast<int>(graph_.pool.reachable(roots).size()) > kManyNodes) return 1;
   for (int unroll : {8, 6, 4, 3, 2})
     if (vectors % unroll == 0 && (unroll <= 4 || vectors == unroll)) return unroll;
