@@ -31,7 +31,7 @@ Amplitude amplitude(DType dtype) {
 
 constexpr double kFactor = 25;      // of what an element moves: what it may be off
 constexpr int kRuns = 4;            // before a first look
-constexpr int kMoreRuns = 28;       // before a difference is believed
+constexpr int kMoreRuns = 120;      // before a difference is believed
 constexpr double kMoreScale = 8;    // how much stronger these disturb, to see what flips
 constexpr double kTooLarge = 1e15;  // squares of squares leave float32's range
 
@@ -122,7 +122,8 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, Random& rand
   const double absolute = a.absolute * mean_square_root(tensor);
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double x = tensor.data<double>()[i];
-    const double sign = random.one_in(2) ? scale : -scale;
+    // Not by the same amount: of numbers that rounding makes equal, each is to be the largest once.
+    const double sign = (random.one_in(2) ? scale : -scale) * (0.25 + 0.75 * random.uniform());
     const double by = a.relative * std::fabs(x) + absolute + (x == 0 ? 0 : a.smallest);
     const bool vanishes = std::fabs(x) < a.smallest && random.one_in(2);
     result.mutable_data<double>()[i] = vanishes ? 0 : std::isfinite(x) ? x + sign * by : x;
@@ -141,7 +142,10 @@ std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
     for (ValueId value : node.inputs) {
       inputs.push_back(values[value]);
       const DType dtype = graph_.value(value).type.dtype;
-      if (disturbance != nullptr && is_rounded_[value] && is_float(dtype))
+      // Sums round on their way, whatever they read.
+      const bool sums = info(node.op).category == Category::reduce &&
+                        rounds(node, graph_.value(node.outputs[0]).type.dtype);
+      if (disturbance != nullptr && (is_rounded_[value] || sums) && is_float(dtype))
         disturb(inputs.back(), dtype, disturbance->scale, random);
     }
     std::vector<TensorType> types;
