@@ -5,18 +5,39 @@
 namespace korch::linear {
 namespace {
 
-// Columns first .. first + count - 1 of the tile, in vectors of `lanes`; 0: as vectorize thinks best.
-tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64_t first, int64_t count,
-                         int lanes) {
+// Of the columns c, which `loops` go over.
+tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, const Index& c,
+                         std::vector<tile::LoopVariable> loops, int lanes) {
   tile::Nest nest;
-  const Index r = Index::variable("r", tile.rows), c = Index::variable("c", count) + first;
+  const Index r = Index::variable("r", tile.rows);
   int result = builder.load(tile.buffer, tile.offset + r * tile.row_step + c * tile.column_step);
   if (tile.divisors >= 0)
     result = builder.pool().call(ScalarFn::div, DType::f32, {result, builder.load(tile.divisors, r)});
-  nest.loops = {{"r", tile.rows}, {"c", count}};
+  nest.loops = {{"r", tile.rows}};
+  nest.loops.insert(nest.loops.end(), loops.begin(), loops.end());
   nest.stores = builder.outputs(tile.coords(r, tile.column + c), result);
-  if (lanes > 1 && count > 1) nest.schedule = {.lanes = lanes, .variable = "c"};
+  if (lanes > 1 && loops.back().extent > 1) nest.schedule = {.lanes = lanes, .variable = loops.back().name};
   return nest;
+}
+
+bool divides_columns(const tile::ExprPool& pool, const tile::Nest& nest) {
+  for (const tile::Store& store : nest.stores)
+    if (!store.offset.affine_in("c")) return true;
+  for (int id : pool.reachable(nest.roots()))
+    for (const Index& coord : pool[id].coords)
+      if (!coord.affine_in("c")) return true;
+  return false;
+}
+
+// In vectors of `lanes`; 0: as vectorize thinks best. Where columns are divided on their way to an output,
+// single vectors may not be.
+tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64_t first, int64_t count,
+                         int lanes) {
+  tile::Nest whole = epilogue_nest(builder, tile, Index::variable("c", count) + first, {{"c", count}}, lanes);
+  if (lanes < 2 || count % lanes != 0 || count == lanes || !divides_columns(builder.pool(), whole))
+    return whole;
+  const Index c = Index::variable("j", count / lanes) * lanes + Index::variable("c", lanes) + first;
+  return epilogue_nest(builder, tile, c, {{"j", count / lanes}, {"c", lanes}}, lanes);
 }
 
 }  // namespace
