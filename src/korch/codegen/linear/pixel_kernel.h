@@ -1,6 +1,6 @@
 // Convolution with few output channels: vectors run along pixels, weights are broadcast, so that three
 // channels fill vectors of sixteen. Stride 1 along the width; the data always comes through a panel of planes
-// (panel.h).
+// (panel_nests.h).
 #pragma once
 
 #include "korch/codegen/linear/row_kernel.h"
