@@ -25,7 +25,7 @@ import numpy as np
 
 import engines_page
 from engine_worker import ENGINES, serve
-from korch_so import interval
+from korch_so import disturbance, interval
 from reference import reference_error, relative_error, write_reference
 from strategies import MODELS, ROOT, written
 
@@ -210,27 +210,24 @@ def compare(network, args):
     job = {"network": network, "bundled": network in MODELS, "onnx": onnx, "inputs": folder, "so": so, "threads": args.threads,
            "input_names": names[0], "output_names": names[1]}
     workers = {}
-    beside = subprocess.Popen(["nice", "-n", "19", "sh", "-c", "while :; do :; done"]) if args.disturb else None
-    try:
-        for engine in args.engines.split(","):
-            workers[engine] = Worker(engine, job, os.path.join(args.work, "%s.%s.log" % (network, engine)))
-        for worker in workers.values():
-            if not worker.failed:
-                worker.shares = worker.ask("threads", THREADS_SECONDS)
-        pids = [worker.process.pid for worker in workers.values()] + ([beside.pid] if beside else [])
-        time.sleep(args.pause)
-        load, idle = os.getloadavg()[0], OthersMeter(pids)
-        time.sleep(1)
-        before = idle.read()["others_cores"]
-        meter = OthersMeter(pids)
-        times = rounds_of(workers, args)
-        others = meter.read()
-    finally:
-        if beside:
-            beside.kill()
-            beside.wait()
-        for worker in workers.values():
-            worker.close()
+    with disturbance(args.disturb) as beside:
+        try:
+            for engine in args.engines.split(","):
+                workers[engine] = Worker(engine, job, os.path.join(args.work, "%s.%s.log" % (network, engine)))
+            for worker in workers.values():
+                if not worker.failed:
+                    worker.shares = worker.ask("threads", THREADS_SECONDS)
+            pids = [worker.process.pid for worker in workers.values()] + ([beside.pid] if beside else [])
+            time.sleep(args.pause)
+            load, idle = os.getloadavg()[0], OthersMeter(pids)
+            time.sleep(1)
+            before = idle.read()["others_cores"]
+            meter = OthersMeter(pids)
+            times = rounds_of(workers, args)
+            others = meter.read()
+        finally:
+            for worker in workers.values():
+                worker.close()
     compared = workers["onnxruntime"]
     if compared.failed:
         raise RuntimeError("ONNX Runtime, which the others are compared with: " + compared.failed)

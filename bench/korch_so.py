@@ -1,8 +1,11 @@
 """An executable of korch through its C interface (korch.h), by ctypes; and what every comparison needs."""
+import contextlib
 import ctypes
 import math
 import os
 import statistics
+import subprocess
+import time
 
 import numpy as np
 
@@ -13,6 +16,43 @@ DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8
 def inputs_of(folder):
     """The arrays of a folder of .npy files, by name."""
     return {f[:-4]: np.load(os.path.join(folder, f)) for f in sorted(os.listdir(folder)) if f.endswith(".npy")}
+
+
+@contextlib.contextmanager
+def disturbance(wanted, binding=("nice", "-n", "19")):
+    """Beside what is done meanwhile: a process that computes all the time, at nice 19 (`binding`); or none, and None."""
+    beside = subprocess.Popen([*binding, "sh", "-c", "while :; do :; done"]) if wanted else None
+    try:
+        yield beside
+    finally:
+        if beside:
+            beside.kill()
+            beside.wait()
+
+
+def add_round_options(parser, rounds, max_seconds):
+    """What interleaved() and disturbance() ask for."""
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--max-seconds", type=float, default=max_seconds, help="of the rounds of one network")
+    parser.add_argument("--pause", type=float, default=0.03)
+    parser.add_argument("--disturb", action="store_true", help="a process beside it that computes all the time, at nice 19")
+
+
+def interleaved(runs, args, warm_up=3):
+    """Seconds of each of `runs` (name -> callable) in every round, in turns: args.rounds, pause and max_seconds."""
+    times, order, start = {name: [] for name in runs}, list(runs), time.time()
+    for i in range(args.rounds + warm_up):
+        for name in order if i % 2 else reversed(order):
+            time.sleep(args.pause)  # the other ones' workers stop spinning
+            runs[name]()
+            t = time.perf_counter()
+            runs[name]()
+            if i >= warm_up:
+                times[name].append(time.perf_counter() - t)
+        if i >= 12 and time.time() - start > args.max_seconds:
+            break
+    return times
 
 
 def interval(ratios):

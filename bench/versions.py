@@ -13,9 +13,8 @@ import math
 import os
 import statistics
 import subprocess
-import time
 
-from korch_so import Executable, inputs_of, interval
+from korch_so import Executable, add_round_options, disturbance, inputs_of, interleaved, interval
 from strategies import MODELS, ROOT, written
 
 
@@ -36,21 +35,10 @@ def compare(model, args):
         executable = compiled(getattr(args, which), onnx, os.path.join(args.work, "%s.%s.so" % (model, which)), args)
         executable.bind({n: arrays[n.replace("/", "_")] for n, _, _ in executable.inputs})
         executables.append(executable)
-    times = [[], []]
-    start = time.time()
-    for i in range(args.rounds + 3):
-        for k in ((0, 1), (1, 0))[i % 2]:
-            time.sleep(args.pause)  # the other one's workers stop spinning
-            executables[k].run()
-            t = time.perf_counter()
-            executables[k].run()
-            if i >= 3:
-                times[k].append(time.perf_counter() - t)
-        if i >= 12 and time.time() - start > args.max_seconds:
-            break
+    times = interleaved({k: executable.run for k, executable in enumerate(executables)}, args)
     for executable in executables:
         executable.close()
-    ratio, low, high = interval([b / a for b, a in zip(*times)])
+    ratio, low, high = interval([b / a for b, a in zip(times[0], times[1])])
     return dict(model=model, threads=args.threads, before_ms=statistics.median(times[0]) * 1e3,
                 after_ms=statistics.median(times[1]) * 1e3, ratio=ratio, low=low, high=high, rounds=len(times[0]))
 
@@ -62,28 +50,20 @@ def main():
     p.add_argument("--korch", help="what writes the networks [--after]")
     p.add_argument("--work", default=os.path.join(ROOT, "build/bench-versions"))
     p.add_argument("--models", default=",".join(MODELS))
-    p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--rounds", type=int, default=41)
-    p.add_argument("--max-seconds", type=float, default=40, help="of the rounds of one network")
-    p.add_argument("--pause", type=float, default=0.03)
     p.add_argument("--recompile", action="store_true")
-    p.add_argument("--disturb", action="store_true")
+    add_round_options(p, 41, 40)
     p.add_argument("--json")
     args = p.parse_args()
     args.korch = args.korch or args.after
     os.makedirs(args.work, exist_ok=True)
-    beside = subprocess.Popen(["nice", "-n", "19", "sh", "-c", "while :; do :; done"]) if args.disturb else None
     rows = []
-    try:
+    with disturbance(args.disturb):
         print("model                 before ms   after ms  before/after [95 %]")
         for model in args.models.split(","):
             r = compare(model, args)
             rows.append(r)
             print("%-20s %10.2f %10.2f  %.3f [%.3f, %.3f]" % (model, r["before_ms"], r["after_ms"], r["ratio"], r["low"], r["high"]),
                   flush=True)
-    finally:
-        if beside:
-            beside.kill()
     print("geometric mean of before/after: %.3f" % math.exp(statistics.mean(math.log(r["ratio"]) for r in rows)))
     if args.json:
         with open(args.json, "w") as f:

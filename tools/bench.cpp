@@ -155,7 +155,8 @@ void add_bench_verb(CLI::App& app) {
   verb->add_option("--loadings", arguments->options.loadings, "the rounds are shared out over so many")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--threads", arguments->options.threads, "workers; 0: as compiled")
+  verb->add_option("--threads", arguments->options.threads,
+                   "workers; 0: as compiled, as far as the process may use so many")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");

@@ -177,6 +177,11 @@ void add_compile_verb(CLI::App& app) {
   verb->add_option("--shape", arguments->shapes,
                    "fix what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
                    "dimension everywhere, SYMBOL=4");
+  verb->add_option(
+          "--seed", options.seed,
+          "of random numbers that the model draws, each node without a seed of its own; every run has the "
+          "same")
+      ->capture_default_str();
   verb->add_option("--accuracy", options.accuracy,
                    "strict: float32, sums reassociated; standard: also Winograd and Strassen, subnormal "
                    "results are 0")

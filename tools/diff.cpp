@@ -76,7 +76,8 @@ void add_diff_verb(CLI::App& app) {
   verb->add_option("b", arguments->b, "made by korch compile, too")->required();
   verb->add_flag("--profile", arguments->profile,
                  "run both and compare measured times, not what the plans predicted");
-  verb->add_option("--threads", arguments->options.threads, "workers of --profile; 0: as compiled")
+  verb->add_option("--threads", arguments->options.threads,
+                   "workers of --profile; 0: as compiled, as far as the process may use so many")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "print the difference as JSON");

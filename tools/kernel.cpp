@@ -42,8 +42,6 @@ tile::TileGraph read_tile_graph(const std::string& path) {
 
 void print_kernel(tile::TileGraph graph, Form form, const Target& target) {
   if (form == Form::cuda) {
-    if (const std::string obstacle = tile::cuda_obstacle(graph); !obstacle.empty())
-      throw Error(ErrorKind::unsupported, obstacle);
     fmt::print("{}", tile::print_cuda(graph, "kernel0"));
     return;
   }

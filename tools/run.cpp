@@ -50,13 +50,13 @@ void print_outputs(const RunArguments& arguments, const std::vector<PlanIo>& ios
     if (arguments.json)
       json["outputs"].push_back({{"name", ios[i].name},
                                  {"dtype", name(ios[i].type.dtype)},
-                                 {"shape", ios[i].type.shape},
+                                 {"shape", outputs[i].shape()},
                                  {"min", s.low},
                                  {"max", s.high},
                                  {"mean", s.mean}});
     else
-      fmt::print("{} {}: min {:.6g}, max {:.6g}, mean {:.6g}\n", ios[i].name, to_string(ios[i].type), s.low,
-                 s.high, s.mean);
+      fmt::print("{} {}: min {:.6g}, max {:.6g}, mean {:.6g}\n", ios[i].name,
+                 to_string(TensorType{ios[i].type.dtype, outputs[i].shape()}), s.low, s.high, s.mean);
   }
   if (arguments.json) print_json(json);
 }
@@ -98,7 +98,8 @@ void add_run_verb(CLI::App& app) {
   verb->add_option("executable", arguments->executable, "made by korch compile")->required();
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); random where not given");
   verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
-  verb->add_option("--threads", arguments->threads, "workers; 0: as compiled")
+  verb->add_option("--threads", arguments->threads,
+                   "workers; 0: as compiled, as far as the process may use so many")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   verb->add_option("--output-dir", arguments->output_dir,

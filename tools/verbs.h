@@ -14,6 +14,7 @@ void add_verify_verb(CLI::App& app);
 void add_explain_verb(CLI::App& app);
 void add_fission_verb(CLI::App& app);
 void add_equiv_verb(CLI::App& app);
+void add_operators_verb(CLI::App& app);
 void add_doctor_verb(CLI::App& app);
 void add_diff_verb(CLI::App& app);
 void add_kernel_verb(CLI::App& app);

@@ -16,6 +16,7 @@ namespace {
 struct VerifyArguments {
   std::string model, executable;
   std::vector<std::string> shapes;
+  uint64_t model_seed = 0;
   VerifyOptions options;
   bool json = false;
 };
@@ -24,6 +25,7 @@ void run_verify(const VerifyArguments& arguments) {
   ImportOptions import_options;
   for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
     import_options.shapes[name] = parse_shape(shape);
+  import_options.seed = arguments.model_seed;
   const Graph graph = import_onnx(arguments.model, import_options);
   const VerifyResult result = compare_executable(graph, arguments.executable, arguments.options);
   if (arguments.json) {
@@ -60,6 +62,8 @@ void add_verify_verb(CLI::App& app) {
   verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
   verb->add_option("executable", arguments->executable, "made from it by korch compile")->required();
   verb->add_option("--shape", arguments->shapes, "as given to korch compile: NAME=1x3x224x224 (repeatable)");
+  verb->add_option("--model-seed", arguments->model_seed, "as given to korch compile as --seed")
+      ->capture_default_str();
   verb->add_option("--samples", arguments->options.samples, "random inputs to try")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();

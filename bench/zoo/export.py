@@ -4,7 +4,9 @@
     bench/zoo/setup && build/zoo-venv/bin/python bench/zoo/export.py [--folder build/zoo] [--only a,b] [--exporters script,dynamo]
 
 Exporters: `script` is the TorchScript-based one (opset 17), `dynamo` torch.onnx.export(dynamo=True) (opset 18, weights in a file
-of their own). What is there stays; what failed is in FOLDER/exports.json with its reason and is tried again with --retry.
+of their own); `qdq` and `dynamic` quantize what `script` made of some networks by ONNX Runtime's tools, statically and dynamically
+(FOLDER/.../tolerance: roundings fall differently). What is there stays; what failed is in FOLDER/exports.json with its reason and is
+tried again with --retry.
 """
 import argparse
 import json
@@ -16,6 +18,7 @@ import warnings
 import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+QUANTIZING = "qdq", "dynamic"
 MEMORY_BYTES = 12 << 30  # address space of one export
 
 
@@ -33,6 +36,29 @@ def vary_constant_parameters(module):
                 b.mul_(0.5 + torch.rand_like(b))
 
 
+def quantize(path, exporter, inputs):
+    """In place."""
+    import numpy as np
+    from onnxruntime import quantization
+    made = path + ".quantized"
+    if exporter == "dynamic":
+        quantization.quantize_dynamic(path, made, weight_type=quantization.QuantType.QInt8)
+    else:
+        class Samples(quantization.CalibrationDataReader):
+            def __init__(self):
+                rng = np.random.default_rng(1)
+                self.left = [{n: (x + 0.1 * rng.standard_normal(x.shape)).astype(x.dtype) if x.dtype.kind == "f" else x
+                              for n, x in inputs.items()} for _ in range(4)]
+
+            def get_next(self):
+                return self.left.pop() if self.left else None
+        quantization.quantize_static(path, made, Samples(), quant_format=quantization.QuantFormat.QDQ,
+                                     per_channel=True, weight_type=quantization.QuantType.QInt8)
+    os.replace(made, path)
+    with open(os.path.join(os.path.dirname(path), "tolerance"), "w") as f:
+        f.write("0.1")
+
+
 def export(name, exporter, folder):
     import numpy as np
     import onnxruntime
@@ -44,11 +70,13 @@ def export(name, exporter, folder):
     vary_constant_parameters(module)
     path = os.path.join(folder, "model.onnx")
     arguments = dict(input_names=list(inputs), dynamo=exporter == "dynamo")
-    if exporter == "script":
+    if exporter != "dynamo":
         arguments.update(opset_version=17)
     else:
         arguments.update(opset_version=18, external_data=True, verbose=False)
     torch.onnx.export(module, tuple(inputs.values()), path, **arguments)
+    if exporter in QUANTIZING:
+        quantize(path, exporter, {n: x.numpy() for n, x in inputs.items()})
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     os.makedirs(os.path.join(folder, "inputs"))
     for node in session.get_inputs():
@@ -88,13 +116,13 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--folder", default=os.path.join(ROOT, "build/zoo"))
     p.add_argument("--only", help="networks, separated by commas")
-    p.add_argument("--exporters", default="script,dynamo")
+    p.add_argument("--exporters", default="script,dynamo,qdq,dynamic")
     p.add_argument("--seconds", type=int, default=300, help="of the processor, for one export")
     p.add_argument("--retry", action="store_true", help="also what failed before")
     args = p.parse_args()
     warnings.filterwarnings("ignore")
     import torch
-    from networks import NETWORKS
+    from networks import NETWORKS, QUANTIZED
     torch.set_num_threads(1)
     os.makedirs(args.folder, exist_ok=True)
     record = os.path.join(args.folder, "exports.json")
@@ -103,6 +131,8 @@ def main():
         for name in args.only.split(",") if args.only else sorted(NETWORKS, key=lambda n: zlib.crc32(n.encode())):  # families mixed
             key = name + "." + exporter
             folder = os.path.join(args.folder, key)
+            if exporter in QUANTIZING and name not in QUANTIZED:
+                continue
             if os.path.exists(os.path.join(folder, "model.onnx")) or (key in failures and not args.retry):
                 continue
             building = os.path.join(args.folder, ".building")

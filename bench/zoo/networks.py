@@ -9,36 +9,8 @@ import torchvision
 import transformers
 from torch import nn
 
-NETWORKS = {}
-
-
-def network(name):
-    def add(make):
-        assert name not in NETWORKS, name
-        NETWORKS[name] = make
-        return make
-    return add
-
-
-def image(size, batch=1):
-    return {"image": torch.randn(batch, 3, size, size)}
-
-
-def tokens(vocabulary, length, batch=1):
-    return torch.randint(3, vocabulary, (batch, length))
-
-
-class Outputs(nn.Module):
-    """Calls `module` with keyword arguments in the order of `names`; keeps the tensors of its result."""
-
-    def __init__(self, module, names, pick=None, **fixed):
-        super().__init__()
-        self.module, self.names, self.pick, self.fixed = module, names, pick, fixed
-
-    def forward(self, *args):
-        result = self.module(**dict(zip(self.names, args)), **self.fixed)
-        return self.pick(result) if self.pick else result
-
+import networks_torch  # noqa: F401  registers its own
+from registry import NETWORKS, Outputs, image, network, tokens
 
 # ---- timm: name, image size, what makes it smaller ----------------------------------------------------------------------
 
@@ -220,85 +192,25 @@ def _():
     return nn.Sequential(module.backbone, Values()), image(128)
 
 
-# ---- PyTorch's own layers --------------------------------------------------------------------------------------------
+class Detector(nn.Module):
+    """Boxes, scores and labels, as the whole detector gives them."""
 
-@network("torch_encoder_sequence_first")
-def _():
-    layer = nn.TransformerEncoderLayer(64, 4, 128, activation="gelu")
-    return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), {"src": torch.randn(12, 1, 64)}
-
-
-@network("torch_decoder_sequence_first")
-def _():
-    layer = nn.TransformerDecoderLayer(64, 4, 128)
-    module = Outputs(nn.TransformerDecoder(layer, 2), ["tgt", "memory"], tgt_is_causal=False)
-    return module, {"tgt": torch.randn(7, 1, 64), "memory": torch.randn(12, 1, 64)}
-
-
-class LstmTagger(nn.Module):
-    def __init__(self):
+    def __init__(self, module):
         super().__init__()
-        self.embedding = nn.Embedding(100, 32)
-        self.lstm = nn.LSTM(32, 24, num_layers=2, bidirectional=True)
-        self.out = nn.Linear(48, 9)
+        self.module = module
 
-    def forward(self, ids):
-        return self.out(self.lstm(self.embedding(ids))[0])
-
-
-@network("torch_lstm_tagger")
-def _():
-    return LstmTagger(), {"ids": tokens(100, 11)}
+    def forward(self, image):
+        found = self.module([image])[0]
+        return found["boxes"], found["scores"], found["labels"]
 
 
-class WaveNet(nn.Module):
-    """Gated dilated 1-D convolutions with skips (van den Oord et al. 2016), without causality."""
-
-    def __init__(self, channels=32):
-        super().__init__()
-        self.first = nn.Conv1d(1, channels, 1)
-        self.gates = nn.ModuleList(nn.Conv1d(channels, 2 * channels, 3, padding=d, dilation=d) for d in (1, 2, 4, 8))
-        self.mixes = nn.ModuleList(nn.Conv1d(channels, 2 * channels, 1) for _ in self.gates)
-        self.last = nn.Sequential(nn.ReLU(), nn.Conv1d(channels, 16, 1))
-
-    def forward(self, wave):
-        x, skips = self.first(wave), 0
-        for gate, mix in zip(self.gates, self.mixes):
-            a, b = gate(x).chunk(2, 1)
-            residual, skip = mix(torch.tanh(a) * torch.sigmoid(b)).chunk(2, 1)
-            x, skips = x + residual, skips + skip
-        return self.last(skips)
-
-
-@network("torch_wavenet")
-def _():
-    return WaveNet(), {"wave": torch.randn(1, 1, 200)}
-
-
-class SuperResolution(nn.Module):
-    """Sub-pixel convolution (Shi et al. 2016)."""
-
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Sequential(nn.Conv2d(1, 32, 5, padding=2), nn.PReLU(32), nn.Conv2d(32, 32, 3, padding=1), nn.PReLU(),
-                                  nn.Conv2d(32, 9, 3, padding=1), nn.PixelShuffle(3))
-
-    def forward(self, x):
-        return self.body(x)
-
-
-@network("torch_espcn")
-def _():
-    return SuperResolution(), {"image": torch.randn(1, 1, 31, 40)}
-
-
-@network("torch_dcgan_generator")
-def _():
-    layers, channels = [], [32, 64, 32, 16]
-    for i in range(3):
-        layers += [nn.ConvTranspose2d(channels[i], channels[i + 1], 4, 1 if i == 0 else 2, 0 if i == 0 else 1, bias=False),
-                   nn.BatchNorm2d(channels[i + 1]), nn.LeakyReLU(0.2)]
-    return nn.Sequential(*layers, nn.ConvTranspose2d(16, 3, 4, 2, 1), nn.Tanh()), {"z": torch.randn(2, 32, 1, 1)}
+for name, options in (("ssdlite320_mobilenet_v3_large", dict(score_thresh=0.05)), ("ssd300_vgg16", dict(score_thresh=0.05)),
+                      ("fasterrcnn_mobilenet_v3_large_320_fpn", {}), ("retinanet_resnet50_fpn", dict(min_size=96, max_size=128)),
+                      ("fcos_resnet50_fpn", dict(min_size=96, max_size=128)),
+                      ("fasterrcnn_resnet50_fpn", dict(min_size=96, max_size=128))):
+    network("tv_whole_" + name)(lambda name=name, options=options: (
+        Detector(getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None, num_classes=5, **options)),
+        {"image": torch.rand(3, 96, 128)}))
 
 
 # ---- transformers ---------------------------------------------------------------------------------------------------
@@ -534,3 +446,9 @@ def _():
                                    num_embeds_ada_norm=10, norm_num_groups=4)
     inputs = {"hidden_states": torch.randn(2, 4, 8, 8), "timestep": torch.tensor([3, 700]), "class_labels": torch.tensor([1, 4])}
     return Outputs(module, list(inputs), first, return_dict=False), inputs
+
+
+# What export.py quantizes too, statically and dynamically.
+QUANTIZED = ["tv_mobilenet_v3_small", "tv_shufflenet_v2_x0_5", "tv_densenet121", "tv_squeezenet1_1", "tv_googlenet",
+             "tv_mnasnet0_5", "tv_regnet_x_400mf", "tv_efficientnet_b0", "timm_skresnet18", "hf_bert", "hf_distilbert", "hf_gpt2",
+             "hf_vit", "torch_speech_lstm"]

@@ -10,7 +10,7 @@ namespace {
 class Grouping {
  public:
   Grouping(const std::vector<std::vector<int>>& producers, const std::vector<bool>& wanted)
-      : producers_(producers), consumers_(producers.size()), group_(producers.size()) {
+      : consumers_(producers.size()), group_(producers.size()) {
     for (size_t node = 0; node < producers.size(); ++node)
       for (int producer : producers[node]) consumers_[producer].push_back(static_cast<int>(node));
     std::iota(group_.begin(), group_.end(), 0);
@@ -68,7 +68,6 @@ class Grouping {
     return false;
   }
 
-  const std::vector<std::vector<int>>& producers_;
   std::vector<std::vector<int>> consumers_;
   std::vector<int> group_;                 // per node, a number of members_
   std::vector<std::vector<int>> members_;  // empty where it was joined to another

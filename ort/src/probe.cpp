@@ -8,6 +8,7 @@
 
 #include "korch/base/printable.h"
 #include "korch/interp/work.h"
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
@@ -127,6 +128,9 @@ void Probe::check_made(const std::string& name, const Operand& computed, int gro
   const std::set<int>& readers = readers_.at(name);
   if (computed != nullptr && computed->sequence && readers == std::set<int>{group}) return;
   const auto declared = network_.types.find(name);
+  if (onnx::is_bounded(computed))
+    throw Error(ErrorKind::unsupported,
+                fmt::format("an extent of output {} depends on the data", onnx::quoted_name(name)));
   if (computed == nullptr || computed->sequence || declared == network_.types.end())
     throw Error(ErrorKind::unsupported, fmt::format("output {} is no tensor", onnx::quoted_name(name)));
   const TensorType type = tensor_type(declared->second.tensor_type());
@@ -141,16 +145,17 @@ std::optional<Refusal> Probe::import_node(size_t number) {
   const int64_t opset = std::min(network_.opset, onnx::kLatestOpset);
   if (group_[number] == kOutside) return std::nullopt;
   if (network_.is_taken[number]) return Refusal{};
+  const bool quantizes = node.op_type() == "QuantizeLinear" || node.op_type() == "DequantizeLinear";
   if (node.op_type() == "DequantizeLinear") dequantized_.insert(node.output(0));
   const onnx::RuleRow* row = onnx::find_rule(node.domain(), node.op_type());
   if (row == nullptr || opset < row->since)
     return Refusal{fmt::format("{}: korch does not know the operator", label(node)), {}};
-  if (network_.opset < kOldestOpset || network_.versions[number] > row->until)
+  if (network_.opset < kOldestOpset || network_.versions[number] > std::min(row->version, row->until))
     return Refusal{fmt::format("{}: korch does not know the operator of opset {}", label(node),
                                network_.versions[number]),
                    {}};
-  if (std::any_of(node.input().begin(), node.input().end(),
-                  [&](const std::string& name) { return dequantized_.contains(name); }))
+  if (quantizes || std::any_of(node.input().begin(), node.input().end(),
+                               [&](const std::string& name) { return dequantized_.contains(name); }))
     return Refusal{fmt::format("{}: it may become a quantized operator of ONNX Runtime", label(node)), {}};
   if (auto refusal = refusal_of_types(node)) return refusal;
   try {
@@ -159,7 +164,11 @@ std::optional<Refusal> Probe::import_node(size_t number) {
       inputs.push_back(name.empty() ? nullptr : operand(name, group_[number]));
     std::vector<bool> used_outputs;
     for (const std::string& name : node.output()) used_outputs.push_back(used(name));
-    onnx::NodeImport import(node, label(node), opset, inputs, used_outputs, builder_, external_);
+    onnx::NodeImport import(node, label(node), opset, inputs, used_outputs, builder_, external_,
+                            [](const proto::GraphProto&, std::vector<Operand>, const std::string&, bool,
+                               const onnx::Captured&) -> std::vector<Operand> {
+                              throw Error(ErrorKind::unsupported, "its subgraphs stay with ONNX Runtime");
+                            });
     std::vector<Operand> outputs = row->rule(import);
     import.require_all_read();
     outputs.resize(node.output_size());

@@ -78,6 +78,11 @@ Subgraph subgraph_of(const Network& network, const std::vector<int>& nodes) {
                                         b->output().end());
   });
   for (const proto::NodeProto* node : members) *graph.add_node() = *node;
+  if (std::any_of(members.begin(), members.end(),
+                  [](const auto* node) { return node->domain() == onnx::kRuntimeDomain; })) {
+    result.model.add_opset_import()->set_domain(onnx::kRuntimeDomain);
+    result.model.mutable_opset_import(1)->set_version(1);
+  }
   for (const std::string& name : result.inputs) declare(network, name, *graph.add_input());
   for (const std::string& name : result.outputs) declare(network, name, *graph.add_output());
   add_constants(network, constants, result);

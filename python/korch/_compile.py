@@ -113,7 +113,8 @@ def load(path: Union[str, os.PathLike], *, threads: int = 0, instances: int = 1)
 
     Args:
         path: The file, a shared library.
-        threads: Workers of each instance, the caller among them; 0: as compiled. Results are the same for any number.
+        threads: Workers of each instance, the caller among them; 0: as compiled, but no more than the process may
+            use. Results are the same for any number.
         instances: Calls that may run at once, each with workers and memory of its own over shared weights; further
             callers wait.
 

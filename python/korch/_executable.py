@@ -25,13 +25,14 @@ class TensorInfo:
 
     name: str
     dtype: str
-    """f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64 or bool."""
+    """f32, f64, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64 or bool; or a stored type, a byte per element:
+    f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f4e2m1 (their bits), i4, u4, i2, u2."""
     shape: Tuple[int, ...]
     nbytes: int
 
     @property
     def numpy_dtype(self) -> np.dtype:
-        """Of NumPy arrays for it; bf16, which NumPy lacks, is uint16: its bits."""
+        """Of NumPy arrays for it; of bf16, which NumPy lacks, uint16: its bits; of stored types uint8 or int8."""
         return np.dtype(_korch.numpy_name(self.dtype))
 
 
@@ -127,6 +128,8 @@ class Executable:
 
         Returns:
             The output, or a tuple of them where there are several or none: `out`'s arrays, or new NumPy arrays.
+                Where extents depend on the data (`outputs` tells their bounds), of the extents that they have: then
+                the beginning of `out`'s memory.
 
         Raises:
             InvalidInput: an array does not fit, or holds an index that leaves its axis.
@@ -234,6 +237,8 @@ class Executable:
             if tensor.dtype == "bf16":
                 bits = random.standard_normal(tensor.shape, np.float32).view(np.uint32)
                 arrays.append((bits >> 16).astype(np.uint16))
+            elif tensor.dtype.startswith(("f8", "f4")):  # the bits of small numbers
+                arrays.append(random.integers(0, 4, tensor.shape).astype(tensor.numpy_dtype))
             elif tensor.dtype.startswith("f"):
                 arrays.append(np.asarray(random.standard_normal(tensor.shape)).astype(tensor.numpy_dtype))
             else:

@@ -91,14 +91,16 @@ const char* numpy_name(DType dtype) {
       return "uint64";
     case DType::bool_:
       return "bool";
+    default:  // storage: its bytes
+      return numpy_name(carrier(dtype));
   }
-  return "?";
 }
 
 ArrayView::ArrayView(nb::handle object, const PlanIo& io, const char* role, Access access)
     : io_(io), role_(role) {
   if (!take_buffer(object, access)) take_dlpack(object, access);
-  const bool is_bits = io.type.dtype == DType::bf16 && dtype_ == DType::u16;
+  const bool is_bits = (io.type.dtype == DType::bf16 && dtype_ == DType::u16) ||
+                       (is_storage(io.type.dtype) && dtype_ == carrier(io.type.dtype));
   if ((dtype_ != io.type.dtype && !is_bits) || shape_ != io.type.shape)
     refuse(fmt::format("{} is given", dtype_ ? to_string(TensorType{*dtype_, shape_})
                                              : fmt::format("an array of {}", dtype_name_)));

@@ -19,7 +19,8 @@ class ArrayView {
  public:
   // The array as the tensor `io` of an executable; `role` is "input" or "output". Error{invalid} when it is
   // no array, not on the CPU, of another dtype or shape; with Access::write also when it is read-only, not
-  // row-major without gaps, or not aligned to its elements. bf16 may come as NumPy's uint16, its bits.
+  // row-major without gaps, or not aligned to its elements. bf16 may come as NumPy's uint16, its bits; stored
+  // types (f8e4m3fn, i4, ...) as uint8 or int8, a byte per element.
   ArrayView(nanobind::handle object, const PlanIo& io, const char* role, Access access);
   ArrayView(const ArrayView&) = delete;
   ArrayView& operator=(const ArrayView&) = delete;

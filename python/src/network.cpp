@@ -70,7 +70,7 @@ nb::object numpy_array(Memory memory, const TensorType& type) {
   const std::vector<size_t> shape(type.shape.begin(), type.shape.end());
   void* data = memory.get();
   const nb::capsule owner(memory.release(), [](void* p) noexcept { std::free(p); });
-  const DType dtype = type.dtype;
+  const DType dtype = is_storage(type.dtype) ? carrier(type.dtype) : type.dtype;
   const nb::dlpack::dtype_code code = dtype == DType::bool_ ? nb::dlpack::dtype_code::Bool
                                       : is_float(dtype) && dtype != DType::bf16
                                           ? nb::dlpack::dtype_code::Float
@@ -161,6 +161,15 @@ class Arguments {
   std::vector<void*> outputs_;
   nb::list results_;
 };
+
+// The dense array of this shape that an array's memory begins with.
+nb::object leading(const nb::object& array, const Shape& shape) {
+  nb::list extents;
+  for (const int64_t extent : shape) extents.append(extent);
+  const nb::object flat = array.attr("reshape")(-1);
+  const nb::object front = flat[nb::slice(nb::int_(0), nb::int_(element_count(shape)), nb::int_(1))];
+  return front.attr("reshape")(nb::tuple(extents));
+}
 
 // An instance while a call has it.
 class Lease {
@@ -284,12 +293,19 @@ nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
     arguments.make_outputs(code_->outputs);
   else
     arguments.add_outputs(outputs, code_->outputs);
-  const Lease instance(pool_here());
+  std::vector<Shape> shapes;
   {
-    const nb::gil_scoped_release release;
-    instance->run_on(arguments.inputs(), arguments.outputs(), step_us);
+    const Lease instance(pool_here());
+    {
+      const nb::gil_scoped_release release;
+      instance->run_on(arguments.inputs(), arguments.outputs(), step_us);
+    }
+    for (size_t o = 0; o < code_->outputs.size(); ++o) shapes.push_back(instance->output_shape(o));
   }
-  return arguments.results();
+  nb::list results = arguments.results();
+  for (size_t o = 0; o < shapes.size(); ++o)
+    if (shapes[o] != code_->outputs[o].type.shape) results[o] = leading(results[o], shapes[o]);
+  return results;
 }
 
 // The child of a fork has the parent's memory, none of its threads, and maybe a mutex that one of them had

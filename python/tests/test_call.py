@@ -255,6 +255,22 @@ class CallTest(unittest.TestCase):
         with self.assertRaises(korch.UsageError):
             self.executable.profile(rounds=0)
 
+    def test_extents_that_depend_on_the_data(self):
+        nonzero = builder.model(
+            [builder.node("NonZero", ["x"], ["y"])],
+            [builder.tensor("x", (2, 3))],
+            [builder.tensor("y", (2, "n"), builder.INT64)],
+        )
+        x = np.array([[0, 1, 0], [2, 0, 3]], np.float32)
+        with compiled(nonzero) as executable:
+            self.assertEqual(executable.outputs[0].shape, (2, 6))  # its bound
+            np.testing.assert_array_equal(executable(x), np.nonzero(x))
+            self.assertEqual(executable(np.zeros_like(x)).shape, (2, 0))
+            out = np.zeros((2, 6), np.int64)
+            result = executable(x, out=out)
+            np.testing.assert_array_equal(result, np.nonzero(x))
+            self.assertTrue(np.shares_memory(result, out))
+
 
 if __name__ == "__main__":
     unittest.main()

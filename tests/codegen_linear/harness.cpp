@@ -63,6 +63,7 @@ int32_t run_phases(const Kernel& kernel, const std::vector<korch_kernel_fn>& fun
     scratch.push_back(std::make_unique<GuardedBuffer>((scratch_bytes + 63) / 64 * 64));
   for (size_t phase = 0; phase < kernel.phases.size(); ++phase) {
     const int64_t grid = kernel.phases[phase].grid;
+    KORCH_ASSERT(kernel.phases[phase].rounds == 1, "a linear kernel with rounds");
     std::vector<std::pair<int64_t, int64_t>> ranges;
     for (int64_t begin = 0; begin < grid;) {
       const int64_t end = std::min(grid, begin + 1 + begin % 3);

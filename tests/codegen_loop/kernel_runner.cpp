@@ -112,14 +112,16 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
   }
   GuardedBuffer scratch((kernel.scratch_bytes + 63) / 64 * 64);
   const korch_kernel_context context{args.data(), scratch.data(), nullptr, 0};
-  for (size_t phase = 0; phase < kernel.phases.size(); ++phase) {
-    // Backwards and in odd pieces: slices must not depend on their order.
-    for (int64_t end = kernel.phases[phase].grid; end > 0;) {
-      const int64_t begin = std::max<int64_t>(0, end - 1 - end % 3);
-      const auto function = reinterpret_cast<korch_kernel_fn>(functions[phase]);
-      if ((result.status = function(&context, begin, end)) != 0) return result;
-      end = begin;
-    }
+  for (size_t i = 0; i < kernel.phases.size(); ++i) {
+    const KernelPhase& phase = kernel.phases[i];
+    const auto function = reinterpret_cast<korch_kernel_fn>(functions[i]);
+    // Backwards and in odd pieces: slices of a round must not depend on their order.
+    for (int64_t first = 0; first < phase.rounds * phase.grid; first += phase.grid)
+      for (int64_t end = phase.grid; end > 0;) {
+        const int64_t begin = std::max<int64_t>(0, end - 1 - end % 3);
+        if ((result.status = function(&context, first + begin, first + end)) != 0) return result;
+        end = begin;
+      }
   }
   for (size_t i = 0; i < candidate.outputs.size(); ++i) {
     HostTensor output(graph.value(candidate.outputs[i]).type);

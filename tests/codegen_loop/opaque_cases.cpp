@@ -81,6 +81,12 @@ const std::vector<Case>& opaque_primitives() {
   %v, %p = TopK(%x) {axis=1, k=6, largest=true}
   output %v "v"
 })"},
+      {"suppression", R"(graph {
+  input %b : f32[2x19x4] "b"
+  input %s : f32[2x3x19] "s"
+  %y = NonMaxSuppression(%b, %s) {k=7, threshold=0.25}
+  output %y "y"
+})"},
       {"max_pool_positions", R"(graph {
   input %x : f32[2x3x11x14] "x"
   %y = MaxPoolIndices(%x) {kernel=[3,3], strides=[2,1], dilations=[1,2], pads_before=[1,2], pads_after=[1,0], count_include_pad=false}

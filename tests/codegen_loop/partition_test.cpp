@@ -269,8 +269,7 @@ TEST(Partition, PanelsAreWhatTheInterpreterGives) {
       Panel panel = c.panel;
       panel.channels_innermost = channels_innermost;
       const std::string text = panel_text(panel);
-      EXPECT_NE(lowered(text).find(c.partitioned), std::string::npos) << c.name << "\n"
-                                                                                          << lowered(text);
+      EXPECT_NE(lowered(text).find(c.partitioned), std::string::npos) << c.name << "\n" << lowered(text);
       for (Isa isa : runnable_isas()) {
         const std::string source = check_panel(text, isa);
         ASSERT_FALSE(HasFailure()) << c.name
@@ -336,6 +335,31 @@ TEST(Partition, RandomPanelsAreWhatTheInterpreterGives) {
     if (HasFailure()) std::cout << "rerun: KORCH_SEED=" << seed << "\n";
   }
   EXPECT_GT(partitioned, only == nullptr ? 40 : -1);
+}
+
+TEST(Partition, LoweringTwiceIsLoweringOnce) {
+  for (const PanelCase& c : panel_cases())
+    for (Isa isa : {Isa::x86_64_v3, Isa::x86_64_v4}) {
+      const std::string once = lowered(panel_text(c.panel), isa);
+      EXPECT_EQ(lowered(once, isa), once) << c.name;
+    }
+}
+
+// A worker that goes on to the next slice fills again what depends on the slice by where it is stored, or
+// whether, alone. One call runs all slices, in order.
+TEST(Partition, WhatIsKeptDependsOnWhereItIsStored) {
+  const auto text = [](const std::string& loops, const std::string& store) {
+    return "kernel {\n  in0: f32[24]\n  out0: f32[24]\n  s0: f32[24] at 0\n  scratch 128\n"
+           "  phase t in 24 by 8 {\n    kept map " +
+           loops + " {\n      %0 = in0[" + (loops[0] == 't' ? "3" : "i") + "]\n      " + store +
+           "\n    }\n    for t in 24 {\n      map {\n        %0 = s0[t]\n        out0[t] <- %0\n      }\n"
+           "    }\n  }\n}\n";
+  };
+  for (Isa isa : runnable_isas()) {
+    check_panel(text("i in 8", "s0[i + t_block * 8] <- %0"), isa);
+    check_panel(text("t in 24", "s0[t] <- %0"), isa);
+    check_panel(text("i in 24", "s0[i] <- %0 if 0 <= i - t_block * 8 <= 7"), isa);
+  }
 }
 
 TEST(Partition, CudaPrintsTheSame) {

@@ -6,7 +6,6 @@
 #include "kernel_runner.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/cpu/cpu_kernel.h"
-#include "korch/codegen/cuda/print_cuda.h"
 #include "korch/kernel/interpret.h"
 #include "korch/runtime/abi.h"
 
@@ -33,11 +32,6 @@ TEST(ReductionsInParts, GoOnFromWhatIsStored) {
     EXPECT_EQ(function(&context, 0, 1), 0);
     for (size_t i = 0; i < expected.size(); ++i) expect_close(memory[2 + i], expected[i], 3e-6, name(isa));
   }
-}
-
-TEST(ReductionsInParts, HaveNoCudaText) {
-  EXPECT_NE(tile::cuda_obstacle(tile::parse_tile_graph(kInParts)), "");
-  EXPECT_EQ(tile::cuda_obstacle(tile::parse_tile_graph(kSoftmax)), "");
 }
 
 }  // namespace

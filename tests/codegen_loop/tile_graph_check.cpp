@@ -60,8 +60,15 @@ void check_tile_graph(const Graph& graph, const Candidate& candidate, const Impl
                       const Target& target, const std::vector<HostTensor>& inputs,
                       const std::vector<HostTensor>& expected, double tolerance, const std::string& what) {
   Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, target);
-  if (!built) return;  // its kernel was refused, too
-  tile::TileGraph tiles = std::move(built.value());
+  if (built)  // else its kernel was refused, too
+    check_tiles(std::move(built.value()), graph, candidate, implementation, target, inputs, expected,
+                tolerance, what);
+}
+
+void check_tiles(tile::TileGraph tiles, const Graph& graph, const Candidate& candidate,
+                 const Implementation& implementation, const Target& target,
+                 const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& expected,
+                 double tolerance, const std::string& what) {
   std::vector<HostTensor> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back(laid_out(inputs[i], implementation.input_layouts[i]));
@@ -78,7 +85,7 @@ void check_tile_graph(const Graph& graph, const Candidate& candidate, const Impl
   const bool rounds = std::any_of(tiles.buffers.begin(), tiles.buffers.end(), [](const tile::Buffer& buffer) {
     return buffer.packing.kind == "winograd";
   });
-  expect_same(tile::Arithmetic::float64, rounds ? 1e-5 : 1e-11, "in float64");
+  expect_same(tile::Arithmetic::float64, rounds ? tolerance : 1e-11, "in float64");
   tile::lower_for_cpu(tiles, target);
   expect_sound(tiles, what + ", lowered");
   expect_same(tile::Arithmetic::native, tolerance, "lowered");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kRandomGraphs = 15;
 
-TEST(CudaCases, CompileForSm90) {
+TEST(CudaCases, Compile) {
   Compilation compilation;
   if (!compilation.possible()) GTEST_SKIP() << kNvrtcIsMissing;
   std::vector<Graph> graphs;
@@ -43,7 +43,7 @@ TEST(CudaCases, CompileForSm90) {
 TEST(CudaCases, ErrorsAreTold) {
   const Nvrtc nvrtc;
   if (!nvrtc.loaded()) GTEST_SKIP() << kNvrtcIsMissing;
-  const Result<std::string> cubin = nvrtc.compile("__global__ void k() { undeclared(); }");
+  const Result<std::string> cubin = nvrtc.compile("__global__ void k() { undeclared(); }", kArchitectures[0]);
   ASSERT_FALSE(cubin.ok());
   EXPECT_NE(cubin.refusal().detail.find("undeclared"), std::string::npos) << cubin.refusal().detail;
 }

@@ -16,8 +16,11 @@ namespace korch::testing {
 struct Reference {
   std::map<ValueId, HostTensor> values;  // inputs, constants and outputs; float results as f64
   bool nan = false;                      // among the results
+  std::vector<int64_t> rows;             // not empty: along the first axis, of outputs only these
 };
 Reference reference_of(const Graph& graph, const Candidate& candidate);
+// Of `count` rows spread over the first axis, where rows of the first input give rows of the results.
+Reference reference_of_rows(const Graph& graph, const Candidate& candidate, int64_t count);
 
 // CudaKernel; its functions are one per phase.
 struct Launch {
@@ -25,6 +28,7 @@ struct Launch {
   std::vector<int64_t> grids;
   int64_t threads = 1, workspace_bytes = 0;
   std::vector<int64_t> temporary_bytes;
+  std::vector<Packing> constant_packing;
   std::vector<Layout> input_layouts, output_layouts;
 };
 
@@ -32,7 +36,7 @@ Launch launch_of(const CudaKernel& kernel, const Implementation& implementation)
 
 struct KernelCheck {
   std::string problem;     // empty when all is right
-  double worst_error = 0;  // relative to 1 + |expected|
+  double worst_error = 0;  // relative to 1, or the root mean square of the results, + |expected|
   double moved_bytes = 0;  // arguments, each once
   double best_us = 0;      // of `runs`
 };

@@ -25,6 +25,7 @@ constexpr const char* kCudaNames = R"(#define __global__
 #define __launch_bounds__(threads)
 #define __shared__ static
 #define __align__(bytes) __attribute__((aligned(bytes)))
+struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
 struct emulated_dimension { unsigned x; };
 extern "C" {
 emulated_dimension threadIdx, blockIdx, gridDim;

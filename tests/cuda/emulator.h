@@ -13,7 +13,7 @@
 namespace korch::testing {
 
 // Sanitizers follow one stack per thread; fibers have many.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef KORCH_SANITIZED
 inline constexpr bool kEmulates = false;
 #else
 inline constexpr bool kEmulates = true;

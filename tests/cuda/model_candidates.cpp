@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "korch/codegen/cuda/cuda_kernel.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
 #include "korch/fission/fission.h"
@@ -54,12 +55,12 @@ std::vector<Implementation> loop_implementations(const Graph& graph, const Candi
   return found;
 }
 
-ModelCandidates memory_bound_candidates(const std::string& model, size_t sample, uint64_t seed) {
+ModelCandidates model_candidates(const std::string& model, size_t sample, uint64_t seed) {
   ModelCandidates result;
   result.graph = fission(import_onnx_bytes(fill_skeleton(KORCH_SOURCE_DIR "/models", model)));
   std::unordered_set<Hash, HashHasher> seen;
   const auto is_new = [&](const Candidate& candidate) {
-    return !loop_implementations(result.graph, candidate).empty() &&
+    return !cuda_implementations(result.graph, candidate).empty() &&
            seen.insert(canonical_hash(result.graph, candidate)).second;
   };
   for (Candidate& candidate : greedy_groups(result.graph))

@@ -1,4 +1,4 @@
-// Candidates of the models of models/ that the kernel family "loop" serves.
+// Candidates of the models of models/ that have CUDA text.
 #pragma once
 
 #include <string>
@@ -14,9 +14,8 @@ struct ModelCandidates {
   std::vector<Candidate> sampled;  // of all other enumerated candidates
 };
 
-// Without linear and opaque primitives, no two of one kernel (canonical_hash). `sample` is the most that
-// `sampled` holds.
-ModelCandidates memory_bound_candidates(const std::string& model, size_t sample, uint64_t seed);
+// No two of one kernel (canonical_hash). `sample` is the most that `sampled` holds.
+ModelCandidates model_candidates(const std::string& model, size_t sample, uint64_t seed);
 
 // The candidate's implementations of family "loop".
 std::vector<Implementation> product_implementations(const Graph& graph, const Candidate& candidate);

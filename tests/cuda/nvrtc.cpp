@@ -2,14 +2,20 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
+
 namespace korch::testing {
 namespace {
 
 const std::string kInstalled = KORCH_SOURCE_DIR "/third_party/nvrtc/nvidia/cuda_nvrtc/lib/";
 
 void* open_library() {
-  // The library looks for its built-in headers by this name: with them loaded it need not search.
-  dlopen((kInstalled + "libnvrtc-builtins.so.12.1").c_str(), RTLD_NOW | RTLD_GLOBAL);
+  // The library looks for its built-in headers by their name: with them loaded it need not search, which
+  // under the address sanitizer fails.
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator(kInstalled, none))
+    if (file.path().filename().string().starts_with("libnvrtc-builtins.so"))
+      dlopen(file.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
   for (const std::string& path : {kInstalled + "libnvrtc.so.12", std::string("libnvrtc.so"),
                                   std::string("/usr/local/cuda/lib64/libnvrtc.so")})
     if (void* library = dlopen(path.c_str(), RTLD_NOW)) return library;
@@ -33,11 +39,12 @@ Nvrtc::Nvrtc() : library_(open_library()) {
       find(library_, cubin_size_, "nvrtcGetCUBINSize") && find(library_, cubin_, "nvrtcGetCUBIN");
 }
 
-Result<std::string> Nvrtc::compile(const std::string& source) const {
+Result<std::string> Nvrtc::compile(const std::string& source, const std::string& architecture) const {
   void* program = nullptr;
   if (create_(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr) != 0)
     return Refusal{RefusalReason::compile_failed, "NVRTC makes no program"};
-  const char* options[] = {"--gpu-architecture=sm_90", "--std=c++17", "-w"};
+  const std::string option = "--gpu-architecture=" + architecture;
+  const char* options[] = {option.c_str(), "--std=c++17", "-w"};
   const bool compiled = compile_(program, 3, options) == 0;
   size_t size = 0;
   (compiled ? cubin_size_ : log_size_)(program, &size);
@@ -62,17 +69,15 @@ void Compilation::add(CudaKernel kernel) {
 }
 
 void Compilation::finish() {
-  if (nvrtc_.compile(as_one_program(waiting_)).ok()) {
-    compiled_ += waiting_.size();
-  } else {
+  for (const char* architecture : kArchitectures) {
+    if (nvrtc_.compile(as_one_program(waiting_), architecture).ok()) continue;
     for (const CudaKernel& kernel : waiting_) {  // which of them?
-      const Result<std::string> alone = nvrtc_.compile(kernel.source);
-      if (alone.ok())
-        ++compiled_;
-      else
+      const Result<std::string> alone = nvrtc_.compile(kernel.source, architecture);
+      if (!alone.ok())
         problems_ += alone.refusal().detail + kernel.source.substr(kernel.source.find("extern \"C\""));
     }
   }
+  compiled_ += waiting_.size();
   waiting_.clear();
 }
 

@@ -9,6 +9,7 @@
 
 namespace korch::testing {
 
+constexpr const char* kArchitectures[] = {"sm_80", "sm_90"};
 constexpr const char* kNvrtcIsMissing = "libnvrtc is not installed (scripts/install-deps installs it)";
 
 class Nvrtc {
@@ -16,8 +17,8 @@ class Nvrtc {
   Nvrtc();
   bool loaded() const { return complete_; }
 
-  // Machine code for sm_90 (a cubin), or what the compiler says.
-  Result<std::string> compile(const std::string& source) const;
+  // Machine code (a cubin), or what the compiler says.
+  Result<std::string> compile(const std::string& source, const std::string& architecture) const;
 
  private:
   void* library_ = nullptr;
@@ -34,13 +35,14 @@ class Nvrtc {
 // One program of several kernels, whose symbols differ. Each keeps its own functions in a namespace.
 std::string as_one_program(const std::vector<CudaKernel>& kernels);
 
-// Compiles kernels whose symbols differ, several at a time, which is much faster than one by one.
+// Compiles kernels whose symbols differ for all kArchitectures, several at a time, which is much faster than
+// one by one.
 class Compilation {
  public:
   bool possible() const { return nvrtc_.loaded(); }
   void add(CudaKernel kernel);
-  void finish();  // compiles what is left
-  size_t compiled() const { return compiled_; }
+  void finish();                                             // compiles what is left
+  size_t compiled() const { return compiled_; }              // with or without problems
   const std::string& problems() const { return problems_; }  // what the compiler says, with the kernels' text
 
  private:

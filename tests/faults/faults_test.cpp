@@ -71,7 +71,7 @@ class Faults : public testing::Test {
  protected:
   // y = exp(x @ w), and its executable old.so
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef KORCH_SANITIZED
     GTEST_SKIP()
         << "a sanitizer must come before every preloaded library, and maps more than these tests allow";
 #endif

@@ -186,6 +186,56 @@ ValueId GraphMaker::must(Op op, Attrs attrs, std::vector<ValueId> inputs) {
   return *value;
 }
 
+std::vector<ValueId> GraphMaker::must_all(Op op, Attrs attrs, std::vector<ValueId> inputs) {
+  const ValueId first = must(op, std::move(attrs), std::move(inputs));
+  return graph_.node(graph_.value(first).producers[0]).outputs;
+}
+
+std::optional<ValueId> GraphMaker::loop(int64_t count, const std::vector<ValueId>& states, size_t rows,
+                                        const Step& step) {
+  const size_t before = made_.size();
+  std::vector<ValueId> results;
+  ++open_loops_;
+  try {
+    const auto number = [&](int64_t value) {
+      return constant(HostTensor::of<int64_t>(DType::i64, {}, {value}));
+    };
+    LoopAttrs attrs{loops_++, static_cast<int64_t>(states.size())};
+    const ValueId most = number(count);
+    std::vector<ValueId> given = {most, constant(HostTensor::of<bool>(DType::bool_, {}, {true}))};
+    given.insert(given.end(), states.begin(), states.end());
+    // Rows are of the first states' types.
+    for (size_t i = 0; i < rows; ++i) {
+      Shape shape = shape_of(states[i]);
+      shape.insert(shape.begin(), std::max<int64_t>(count, 1));
+      given.push_back(constant({type(states[i]).dtype, shape}));
+    }
+    const std::vector<ValueId> begun = must_all(Op::LoopBegin, attrs, given);
+    const auto stacks = begun.begin() + 2 + static_cast<std::ptrdiff_t>(states.size());
+    const std::vector<ValueId> made = step(begun[0], {begun.begin() + 2, stacks});
+    const auto made_rows = made.begin() + 1 + static_cast<std::ptrdiff_t>(states.size());
+    std::vector<ValueId> ends = {begun[0], most, made[0]};
+    ends.insert(ends.end(), made.begin() + 1, made_rows);
+    ends.insert(ends.end(), stacks, begun.end());
+    ends.insert(ends.end(), made_rows, made.end());
+    results = must_all(Op::LoopEnd, attrs, ends);
+  } catch (const GaveUp&) {
+  }
+  --open_loops_;
+  made_.resize(before);
+  if (results.empty()) return std::nullopt;
+  made_.insert(made_.end(), results.begin(), results.end());
+  if (open_loops_ > 0) return results[2];  // known when the loop around it is
+  // What the loop makes, and not what its end makes of one step.
+  Graph alone = graph_;
+  alone.set_outputs(results, std::vector<std::string>(results.size()));
+  std::vector<HostTensor> inputs;
+  for (ValueId input : graph_.inputs()) inputs.push_back(numbers_[input]);
+  const std::vector<HostTensor> numbers = interpret(alone, inputs, {});
+  for (size_t i = 0; i < results.size(); ++i) numbers_[results[i]] = numbers[i];
+  return results[2];
+}
+
 Graph GraphMaker::finish() {
   std::vector<ValueId> outputs;
   const auto offer = [&](ValueId value) {

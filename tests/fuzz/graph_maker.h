@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,12 @@ class GraphMaker {
   std::optional<ValueId> add(Op op, Attrs attrs, std::vector<ValueId> inputs);
   ValueId must(Op op, Attrs attrs, std::vector<ValueId> inputs);  // throws GaveUp instead
   struct GaveUp {};
+  // A loop of so many steps at most (ir/loops.h). `step` returns the condition to go on, the next states, of
+  // the same types, and rows of what is stacked. What it makes cannot be picked afterwards, the loop's
+  // results can.
+  using Step = std::function<std::vector<ValueId>(ValueId number, const std::vector<ValueId>& states)>;
+  std::optional<ValueId> loop(int64_t count, const std::vector<ValueId>& states, size_t rows,
+                              const Step& step);
 
   TensorType type(ValueId value) const { return graph_.value(value).type; }
   Shape shape_of(ValueId value) const { return graph_.value(value).type.shape; }
@@ -77,6 +84,7 @@ class GraphMaker {
 
  private:
   void note(ValueId value, HostTensor number);
+  std::vector<ValueId> must_all(Op op, Attrs attrs, std::vector<ValueId> inputs);
 
   Graph graph_;
   std::vector<HostTensor> numbers_;  // by Value, floats as f64
@@ -84,7 +92,7 @@ class GraphMaker {
   static constexpr int64_t kMostElements = 30000;  // of a tensor: the interpreter is slow
   int64_t most_elements_ = kMostElements;
   int computing_nodes_ = 0;
-  int inputs_ = 0;
+  int inputs_ = 0, loops_ = 0, open_loops_ = 0;
 };
 
 }  // namespace korch::fuzz

@@ -37,6 +37,7 @@ void strassen(GraphMaker& m);
 void grouped(GraphMaker& m);
 void depthwise(GraphMaker& m);
 void long_attention(GraphMaker& m);
+void quantized_product(GraphMaker& m);
 void small_attention(GraphMaker& m);
 void large_attention(GraphMaker& m);
 void large_normalization(GraphMaker& m);

@@ -184,6 +184,12 @@ void pools(GraphMaker& m) {
   }
 }
 
+// A loop, and something that reads what it makes.
+void loops(GraphMaker& m) {
+  if (!grow(m, Op::LoopBegin)) throw GraphMaker::GaveUp{};
+  grow(m, m.random.of<Op>({Op::Exp, Op::ReduceSum, Op::Add, Op::MatMul, Op::LoopBegin}));
+}
+
 void one_operator(GraphMaker& m) {
   static const std::vector<Op> ops = [] {
     std::vector<Op> all;
@@ -227,6 +233,7 @@ const std::vector<Motif>& motifs() {
       {"small_attention", 5, motif::small_attention},
       {"large_attention", 4, motif::large_attention},
       {"long_attention", 2, motif::long_attention},
+      {"quantized_product", 8, motif::quantized_product},
       {"large_normalization", 3, motif::large_normalization},
       {"normalization", 7, motif::normalization},
       {"upsampling", 18, motif::upsampling},
@@ -249,6 +256,7 @@ const std::vector<Motif>& motifs() {
       {"library_chain", 24, motif::library_chain},
       {"elementwise", 6, motif::elementwise},
       {"reductions", 5, motif::reductions},
+      {"loops", 4, motif::loops},
   };
   return table;
 }

@@ -64,6 +64,32 @@ void grouped(GraphMaker& m) {
   dressed(m, conv(m, x, out, {k, k}, attrs), 3);
 }
 
+// Bytes less their zero point times weights of few bits, in int16 or int32, and the floats that the sums
+// stand for.
+void quantized_product(GraphMaker& m) {
+  const DType type = m.random.one_in(3) ? DType::i32 : DType::i16;
+  const bool is_conv = m.random.one_in(2);
+  const int64_t k = m.random.of(Ints{1, 3, 2}), group = m.random.one_in(4) ? m.random.between(2, 4) : 1;
+  const Shape shape = is_conv ? Shape{few(m), group * m.random.between(1, 20), m.random.between(k, 10),
+                                      m.random.between(k, 10)}
+                              : m.shape(static_cast<int>(m.random.between(2, 3)), 400);
+  ValueId x =
+      m.must(Op::Cast, CastAttrs{type}, {m.input({m.random.one_in(2) ? DType::u8 : DType::i8, shape})});
+  if (!m.random.one_in(3)) x = m.must(Op::Sub, NoAttrs{}, {x, m.constant({type, {}})});
+  if (shape.back() == 0) throw GraphMaker::GaveUp{};
+  ValueId y = kNoId;
+  if (is_conv) {
+    ConvAttrs attrs = random_conv(m, {shape[2], shape[3]}, {k, k});
+    attrs.group = group;
+    y = m.must(Op::Conv, attrs,
+               {x, m.constant({type, {group * m.random.between(1, 20), shape[1] / group, k, k}})});
+  } else {
+    y = matmul(m, x, m.extent(40));
+  }
+  y = m.must(Op::Cast, CastAttrs{DType::f32}, {y});
+  dressed(m, m.must(Op::Mul, NoAttrs{}, {y, m.constant({DType::f32, {}})}));
+}
+
 void depthwise(GraphMaker& m) {
   const ValueId x = image(m, channels(m), 12);
   const int64_t c = m.shape_of(x)[1], k = m.random.of(Ints{3, 3, 5, 7, 2});

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "korch/ir/recurrence.h"
 #include "korch/ir/winograd.h"
 #include "operator_parts.h"
 
@@ -334,6 +336,115 @@ ValueId indices_into(GraphMaker& m, const Shape& shape, int64_t extent, bool dis
   return m.constant(converted(indices, m.random.one_in(3) ? DType::i32 : DType::i64));
 }
 
+// Of few and short steps: what rounding does grows with each.
+Grown recurrence(GraphMaker& m) {
+  Random& random = m.random;
+  RecurrenceAttrs attrs;
+  attrs.cell = random.of<std::string>({"lstm", "gru", "rnn"});
+  const size_t activations = attrs.cell == "lstm" ? 3 : attrs.cell == "gru" ? 2 : 1;
+  attrs.activations = activations == 3 ? "Sigmoid Tanh Tanh" : activations == 2 ? "Sigmoid Tanh" : "Tanh";
+  attrs.alphas.assign(activations, 0);
+  attrs.betas.assign(activations, 0);
+  attrs.reverse = random.one_in(2);
+  attrs.clip = random.one_in(4) ? 0.5 : 0;
+  attrs.input_forget = attrs.cell == "lstm" && random.one_in(4);
+  attrs.linear_before_reset = attrs.cell == "gru" && random.one_in(2);
+  attrs.peepholes = attrs.cell == "lstm" && random.one_in(4);
+  attrs.masked = random.one_in(4);
+  const RecurrenceOperands operands = *recurrence_operands(attrs);
+  ValueId gates = m.pick_float(3, 3);
+  if (Shape shape = m.shape_of(gates); shape[0] > 6 || shape[2] == 0 || shape[2] % operands.gates != 0)
+    gates = m.input({m.float_type, {random.between(1, 6), m.extent(5), operands.gates * m.extent(24)}});
+  const DType type = m.type(gates).dtype;
+  const int64_t steps = m.shape_of(gates)[0], batch = m.shape_of(gates)[1];
+  const int64_t hidden = m.shape_of(gates)[2] / operands.gates;
+  const ValueId weights = m.operand({type, {operands.gates, hidden, hidden}});
+  const ValueId scale = m.constant(
+      converted(HostTensor::of<double>(DType::f64, {}, {1 / std::sqrt(static_cast<double>(hidden))}), type));
+  std::vector<ValueId> inputs = {gates, m.must(Op::Mul, NoAttrs{}, {weights, scale}),
+                                 m.operand({type, {operands.states, batch, hidden}})};
+  if (operands.bias >= 0) inputs.push_back(m.operand({type, {hidden}}));
+  if (operands.peepholes >= 0) inputs.push_back(m.operand({type, {3, hidden}}));
+  if (operands.mask >= 0) inputs.push_back(m.operand({DType::bool_, {steps, batch}}));
+  return m.add(Op::Recurrence, attrs, inputs);
+}
+
+// x = some primitives of x, all of which keep its type, and of what is there.
+ValueId next_state(GraphMaker& m, ValueId x) {
+  Random& random = m.random;
+  const TensorType type = m.type(x);
+  for (int64_t left = random.between(1, 3); left > 0; --left) {
+    const auto rank = static_cast<int64_t>(type.shape.size());
+    switch (random.below(6)) {
+      case 0:
+        x = m.must(Op::Add, NoAttrs{}, {x, m.operand(type)});
+        break;
+      case 1:
+        if (rank < 1 || type.shape[0] == 0) break;
+        x = m.must(Op::Sub, NoAttrs{}, {x, m.must(Op::ReduceMax, ReduceAttrs{{0}, true}, {x})});
+        break;
+      case 2:
+        if (rank < 2 || type.shape[rank - 2] == 0) break;
+        x = m.must(Op::MatMul, MatMulAttrs{},
+                   {m.operand({type.dtype, {type.shape[rank - 2], type.shape[rank - 2]}}), x});
+        break;
+      case 3: {
+        if (rank < 1) break;
+        std::vector<int64_t> back = random_permutation(m, static_cast<size_t>(rank)), perm = back;
+        for (int64_t i = 0; i < rank; ++i) back[perm[i]] = i;
+        x = m.must(Op::Transpose, PermAttrs{back},
+                   {m.must(Op::Neg, NoAttrs{}, {m.must(Op::Transpose, PermAttrs{perm}, {x})})});
+        break;
+      }
+      case 4:
+        x = m.must(Op::Mul, NoAttrs{}, {x, m.operand(type)});
+        break;
+      default:
+        x = m.must(random.of<Op>({Op::Sigmoid, Op::Abs, Op::Sin}), NoAttrs{}, {x});
+    }
+  }
+  return m.must(Op::Tanh, NoAttrs{}, {x});
+}
+
+// Its steps end at a number, or where the data say.
+Grown loop(GraphMaker& m, int depth = 0) {
+  Random& random = m.random;
+  std::vector<ValueId> states = {m.pick_float(0, 3)};
+  if (random.one_in(2))
+    states.push_back(random.one_in(2) ? m.operand(m.type(states[0])) : m.pick_float(0, 3));
+  for (ValueId state : states)
+    if (m.type(state).elements() > 2000) return std::nullopt;
+  const size_t rows = random.below(static_cast<int64_t>(states.size()) + 1);
+  return m.loop(random.between(0, 4), states, rows, [&](ValueId number, const std::vector<ValueId>& before) {
+    std::vector<ValueId> after;
+    for (ValueId state : before) after.push_back(next_state(m, state));
+    if (after.size() == 2 && m.type(after[0]) == m.type(after[1]) && random.one_in(2))
+      std::swap(after[0], after[1]);
+    if (depth == 0 && random.one_in(4)) {
+      const auto inner =
+          m.loop(random.between(0, 3), {after[0]}, 0, [&](ValueId, const std::vector<ValueId>& x) {
+            return std::vector<ValueId>{m.constant(HostTensor::of<bool>(DType::bool_, {}, {true})),
+                                        next_state(m, x[0])};
+          });
+      if (!inner) throw GraphMaker::GaveUp{};
+      after[0] = *inner;
+    }
+    const ValueId limit = m.constant(HostTensor::of<int64_t>(DType::i64, {}, {random.between(1, 3)}));
+    std::vector<ValueId> made = {m.must(Op::Less, NoAttrs{}, {number, limit})};
+    made.insert(made.end(), after.begin(), after.end());
+    made.insert(made.end(), after.begin(), after.begin() + static_cast<std::ptrdiff_t>(rows));
+    return made;
+  });
+}
+
+Grown suppression(GraphMaker& m) {
+  const int64_t images = m.extent(2), classes = m.extent(3), boxes = m.extent(40);
+  return m.add(
+      Op::NonMaxSuppression,
+      SuppressionAttrs{m.random.below(boxes + 1), m.random.of<double>({0, 0.25, 0.5, 1})},
+      {m.operand({DType::f32, {images, boxes, 4}}), m.operand({DType::f32, {images, classes, boxes}})});
+}
+
 Grown opaque(GraphMaker& m, Op op) {
   const ValueId x = m.random.one_in(5) ? anything(m, 1) : m.pick_float(1);
   const Shape shape = m.shape_of(x);
@@ -403,7 +514,11 @@ std::optional<ValueId> grow(GraphMaker& maker, Op op) {
              : op == Op::WinogradProduct ? winograd(maker, op)
                                          : conv(maker, op);
     case Category::opaque:
-      return op == Op::MaxPoolIndices ? window(maker, op) : opaque(maker, op);
+      return op == Op::MaxPoolIndices      ? window(maker, op)
+             : op == Op::Recurrence        ? recurrence(maker)
+             : op == Op::NonMaxSuppression ? suppression(maker)
+             : is_loop_end(op)             ? loop(maker)
+                                           : opaque(maker, op);
     case Category::composite:
       return composite(maker, op);
   }

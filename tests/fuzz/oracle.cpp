@@ -93,7 +93,7 @@ bool rounds(const Node& node, DType result) {
 }
 
 Oracle::Oracle(const Graph& graph, const std::vector<HostTensor>& inputs)
-    : graph_(graph), is_rounded_(graph.value_count(), false), exact_(graph.value_count()) {
+    : graph_(graph), loops_(graph), is_rounded_(graph.value_count(), false), exact_(graph.value_count()) {
   for (const HostTensor& input : inputs)
     inputs_.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
   std::vector<bool> known(graph.value_count(), false);
@@ -109,7 +109,22 @@ Oracle::Oracle(const Graph& graph, const std::vector<HostTensor>& inputs)
           std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return is_rounded_[v]; });
     }
   }
+  order_loops();
   exact_ = evaluate(nullptr);
+}
+
+// A loop's nodes between its ends. What a step makes is rounded, and so is what the next one reads.
+void Oracle::order_loops() {
+  if (loops_.empty()) return;
+  std::vector<LoopItem> items;
+  for (NodeId id : order_) items.push_back(loops_.item(id));
+  std::vector<NodeId> order;
+  for (size_t item : order_by_loops(items, loops_)) order.push_back(order_[item]);
+  order_ = order;
+  for (NodeId id : order_)
+    for (ValueId value : graph_.node(id).outputs)
+      if (loops_.of_value(value) >= 0 || is_loop_end(graph_.node(id).op))
+        is_rounded_[value] = is_float(graph_.value(value).type.dtype);
 }
 
 bool Oracle::is_first(NodeId id) const {
@@ -135,7 +150,9 @@ std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
   std::vector<HostTensor> values(graph_.value_count());
   for (size_t i = 0; i < inputs_.size(); ++i) values[graph_.inputs()[i]] = inputs_[i];
   Random random(disturbance == nullptr ? 0 : disturbance->seed);
-  for (NodeId id : order_) {
+  std::vector<size_t> begins;  // of the loops that are open
+  for (size_t at = 0; at < order_.size(); ++at) {
+    const NodeId id = order_[at];
     const Node& node = graph_.node(id);
     if (!is_first(id) && (disturbance == nullptr || random.one_in(2))) continue;
     std::vector<HostTensor> inputs;
@@ -151,8 +168,22 @@ std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
     std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::float64);
-    if (disturbance != nullptr && node.op == Op::Equal) join_where_crossing(node, inputs, values, results[0]);
+    if (disturbance != nullptr && node.op == Op::Equal) join_where_crossing(node, inputs, results[0]);
     for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = results[i];
+    if (!is_loop_end(node.op)) continue;
+    const bool goes_on = element_as_int(results[1], 0) != 0;
+    if (node.op == Op::LoopBegin && goes_on) {
+      begins.push_back(at);
+    } else if (node.op == Op::LoopEnd && !goes_on) {
+      begins.pop_back();
+    } else if (node.op == Op::LoopEnd) {  // the next step
+      at = begins.back();
+      for (size_t i = 0; i < results.size(); ++i) values[graph_.node(order_[at]).outputs[i]] = results[i];
+    } else {  // none at all
+      const NodeId end = loops_.loops()[loops_.of_value(node.outputs[0])].end;
+      while (order_[at] != end) ++at;
+      for (size_t i = 0; i < results.size(); ++i) values[graph_.node(end).outputs[i]] = results[i];
+    }
   }
   return values;
 }
@@ -160,11 +191,11 @@ std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
 // Numbers that disturbances make unequal are not made equal by any, but roundings may meet where two numbers
 // change places.
 void Oracle::join_where_crossing(const Node& equal, const std::vector<HostTensor>& disturbed,
-                                 const std::vector<HostTensor>& values, HostTensor& result) const {
+                                 HostTensor& result) const {
   Node less = equal;
   less.op = Op::Less;
   std::vector<HostTensor> calm;
-  for (ValueId value : equal.inputs) calm.push_back(values[value]);
+  for (ValueId value : equal.inputs) calm.push_back(exact_[value]);
   const HostTensor before = evaluate_node(less, calm, {result.type()}, Precision::float64)[0],
                    after = evaluate_node(less, disturbed, {result.type()}, Precision::float64)[0];
   for (int64_t i = 0; i < result.elements(); ++i)

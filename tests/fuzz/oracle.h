@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "graph_maker.h"
-#include "korch/ir/graph.h"
+#include "korch/ir/loops.h"
 
 namespace korch::fuzz {
 
@@ -39,16 +39,18 @@ class Oracle {
     double scale;   // of the usual one
     uint64_t seed;  // of signs
   };
+  void order_loops();
   bool is_first(NodeId id) const;  // of the producers of what it makes
   std::vector<HostTensor> evaluate(const Disturbance* disturbance) const;
   void disturb(HostTensor& tensor, DType dtype, double scale, Random& random) const;
   void join_where_crossing(const Node& equal, const std::vector<HostTensor>& disturbed,
-                           const std::vector<HostTensor>& values, HostTensor& result) const;
+                           HostTensor& result) const;
   void add_runs(int count, double scale);
   std::vector<double> tolerance_now(ValueId value) const;
   std::optional<std::string> compare(ValueId value, const HostTensor& got) const;
 
   const Graph& graph_;
+  const Loops loops_;
   std::vector<HostTensor> inputs_;
   std::vector<NodeId> order_;
   std::vector<bool> is_rounded_;  // of each Value

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "korch/codegen/cpu/compiler.h"
-#include "korch/package/memory.h"
+#include "korch/package/tables.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/library.h"
 
@@ -116,8 +116,9 @@ class Tables {
     const Result<std::vector<void*>> functions = loaded_.load(built_.objects[k], symbols);
     if (!functions) return functions.refusal().detail;
     for (size_t i = 0; i < symbols.size(); ++i)
-      phases_[k].push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), kernel.phases[i].grid,
-                            kernel.phases[i].grain});
+      for (int64_t round = 0; round < kernel.phases[i].rounds; ++round)
+        phases_[k].push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), kernel.phases[i].grid,
+                              kernel.phases[i].grain, round * kernel.phases[i].grid});
     return std::nullopt;
   }
 
@@ -135,6 +136,10 @@ class Tables {
                       static_cast<uint32_t>(args.size()), library == nullptr ? nullptr : library->ops,
                       call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
                       static_cast<uint32_t>(call.floats.size()), "step"});
+    const Jump jump = jump_of(plan_, static_cast<int>(s));
+    steps_.back().jump_arg = jump.arg;
+    steps_.back().jump = jump.by;
+    steps_.back().jump_when = jump.when;
   }
 
   const BuiltPlan& built_;
@@ -176,6 +181,8 @@ const char* text(rt::RunError error) {
       return "the library fails";
     case rt::RunError::unknown_code:
       return "a kernel gave an unknown code";
+    case rt::RunError::loop_without_end:
+      return "a loop has no end";
     case rt::RunError::cancelled:
       return "cancelled";
     case rt::RunError::parallel_failed:

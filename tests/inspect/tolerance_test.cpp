@@ -22,9 +22,9 @@ HostTensor normal_numbers(Shape shape, double scale) {
   return numbers;
 }
 
-Graph finished(Graph g, ValueId y) {
+Graph finished(Graph& g, ValueId y) {
   g.set_outputs({y}, {"y"});
-  return g;
+  return std::move(g);
 }
 
 // One logit.
@@ -33,8 +33,7 @@ Graph one_number() {
   const ValueId x = g.add_input({DType::f32, {1, 64}}, "x");
   ValueId y = g.add(Op::MatMul, MatMulAttrs{}, {x, g.add_constant(normal_numbers({64, 300}, 0.1))});
   y = g.add(Op::Tanh, NoAttrs{}, {y});
-  return finished(std::move(g),
-                  g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({300, 1}, 0.1))}));
+  return finished(g, g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({300, 1}, 0.1))}));
 }
 
 // Sums of many terms that nearly cancel: the noise is that of the terms.
@@ -47,7 +46,7 @@ Graph cancelling() {
   const ValueId other = g.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {x});
   const ValueId scaled =
       g.add(Op::Mul, NoAttrs{}, {other, g.add_constant(HostTensor::of<float>(DType::f32, {}, {1.1F}))});
-  return finished(std::move(g), g.add(Op::Sub, NoAttrs{}, {sum, scaled}));
+  return finished(g, g.add(Op::Sub, NoAttrs{}, {sum, scaled}));
 }
 
 // Normalizations whose noise shows nowhere when they are rounded once, as composite operators are.
@@ -64,8 +63,7 @@ Graph normalizations() {
   y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({128, 32}, 0.02))});
   y = g.add(Op::ReduceMean, ReduceAttrs{{1}, false}, {y});
   y = g.add(Op::LayerNormalization, NormAttrs{1, 1e-6, 1}, {y, g.add_constant(normal_numbers({32}, 1))});
-  return finished(std::move(g),
-                  g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({32, 10}, 0.001))}));
+  return finished(g, g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({32, 10}, 0.001))}));
 }
 
 Graph image() {
@@ -75,7 +73,7 @@ Graph image() {
   ValueId y = g.add(Op::Conv, conv, {x, g.add_constant(normal_numbers({16, 3, 3, 3}, 0.3))});
   y = g.add(Op::Relu, NoAttrs{}, {y});
   y = g.add(Op::Conv, conv, {y, g.add_constant(normal_numbers({16, 16, 3, 3}, 0.1))});
-  return finished(std::move(g), g.add(Op::Relu, NoAttrs{}, {y}));
+  return finished(g, g.add(Op::Relu, NoAttrs{}, {y}));
 }
 
 Graph attention() {
@@ -83,7 +81,7 @@ Graph attention() {
   const ValueId x = g.add_input({DType::f32, {1, 24, 32}}, "x");
   ValueId y = g.add(Op::MatMul, MatMulAttrs{false, true}, {x, x});
   y = g.add(Op::Softmax, AxisAttrs{2}, {y});
-  return finished(std::move(g), g.add(Op::MatMul, MatMulAttrs{}, {y, x}));
+  return finished(g, g.add(Op::MatMul, MatMulAttrs{}, {y, x}));
 }
 
 struct Network {
@@ -191,6 +189,34 @@ TEST(Tolerance, OfIntegersIsZero) {
   HostTensor wrong = HostTensor::of<int64_t>(DType::i64, {4, 1}, as_int_vector(exact[0]));
   ++wrong.mutable_data<int64_t>()[2];
   EXPECT_FALSE(tolerance.compare(wrong).passed());
+}
+
+// The largest of three sums chooses a number; the second is larger than the first by this part.
+Graph choice(float margin) {
+  Graph g;
+  HostTensor weights(TensorType{DType::f32, {64, 3}});
+  for (int64_t i = 0; i < 64; ++i) {
+    const float weight = 0.5F + static_cast<float>(i % 7) / 7;
+    weights.mutable_data<float>()[3 * i] = weight;
+    weights.mutable_data<float>()[3 * i + 1] = weight * (1 + margin);
+  }
+  const ValueId sums =
+      g.add(Op::MatMul, MatMulAttrs{}, {g.add_input({DType::f32, {1, 64}}, "x"), g.add_constant(weights)});
+  const NodeId top = g.add_node(Op::TopK, TopKAttrs{1, 1, true, true}, {g.add(Op::Abs, NoAttrs{}, {sums})});
+  const ValueId table = g.add_constant(HostTensor::of<float>(DType::f32, {3}, {100, 200, 300}));
+  return finished(g, g.add(Op::Gather, AxisAttrs{0}, {table, g.node(top).outputs[1]}));
+}
+
+TEST(Tolerance, ChoicesBetweenNumbersAsGoodAsEqualAreOpen) {
+  const HostTensor first = HostTensor::of<float>(DType::f32, {1, 1}, {100});
+  for (const auto& [margin, is_open] : {std::pair(0x1p-19F, true), std::pair(0x1p-12F, false)}) {
+    const Graph g = choice(margin);
+    const std::vector<HostTensor> inputs = random_inputs(g, 3), exact = interpret(g, inputs);
+    EXPECT_EQ(element_as_double(exact[0], 0), 200);
+    const Tolerance tolerance = output_tolerances(g, inputs, exact, 3)[0];
+    EXPECT_TRUE(tolerance.compare(exact[0]).passed());
+    EXPECT_EQ(tolerance.compare(first).passed(), is_open) << to_string(tolerance.compare(first));
+  }
 }
 
 // Whole numbers beyond 2^53 differ where doubles do not.

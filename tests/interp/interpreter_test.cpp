@@ -47,7 +47,7 @@ TEST(Interpret, UsesTheFirstOfSeveralProducers) {
 }
 
 TEST(Interpret, FreesDeadValues) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef KORCH_SANITIZED
   GTEST_SKIP() << "the address sanitizer keeps freed memory from being used again";
 #endif
   Graph graph;

@@ -214,6 +214,17 @@ TEST(Window, TwoAxesAndPlanes) {
   expect_result(Op::MaxPoolIndices, attrs, {counting({1, 2, 2, 4})}, {1, 2, 1, 2}, {5, 7, 13, 15});
 }
 
+TEST(NonMaxSuppression, TakesTheBestThatOverlapsNoneBefore) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const HostTensor boxes = f32({1, 4, 4}, {0, 0, 2, 2, 0, 1, 2, 3, 0, 3, 2, 5, 9, 9, 10, 10});
+  const HostTensor scores = f32({1, 3, 4}, {1, 2, 1, 0, 1, 1, -inf, nan, 3, 2, 3, -1});
+  const auto expect = [&](double threshold, const std::vector<double>& indices) {
+    expect_result(Op::NonMaxSuppression, SuppressionAttrs{3, threshold}, {boxes, scores}, {1, 3, 3}, indices);
+  };
+  expect(0.3, {1, 2, 3, 0, -1, -1, 0, 2, 3});  // the first two boxes share a third
+  expect(0.34, {1, 0, 2, 0, 1, -1, 0, 2, 1});
+}
+
 TEST(Variadic, FoldsWithBroadcasting) {
   const HostTensor a = f32({2, 1}, {1, 2}), b = f32({2}, {10, -20}), c = f32({}, {3});
   expect_result(Op::Sum, NoAttrs{}, {a, b, c}, {2, 2}, {14, -16, 15, -15});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "korch/ir/loops.h"
 #include "korch/ir/text.h"
 
 namespace korch {
@@ -97,6 +98,60 @@ TEST(Verify, FindsStaleTypesAndCompositesAfterFission) {
   stale.mutable_node(0).attrs = PermAttrs{{0, 1}};
   EXPECT_NE(error_of([&] { verify(stale, Stage::primitive); }, ErrorKind::internal).find("Transpose"),
             std::string::npos);
+}
+
+// What is wrong with the loops of a text's graph; empty: nothing, and the text is that of the graph again.
+std::string loop_fault(const std::string& body) {
+  const std::string text =
+      "graph {\n  input %n : i64[] \"n\"\n  input %c : bool[] \"c\"\n  input %x : f32[2] \"x\"\n" + body +
+      "}\n";
+  const Graph graph = parse_graph(text, {});
+  const std::string fault = Loops(graph).fault();
+  if (fault.empty()) {
+    EXPECT_EQ(print(parse_graph(print(graph), {})), print(graph));
+  }
+  return fault;
+}
+
+TEST(Loops, StandBetweenTheirEnds) {
+  const std::string begin = "  %i, %g, %s = LoopBegin(%n, %c, %x) {carried=1}\n", step = "  %t = Neg(%s)\n",
+                    end = "  %m, %h, %y = LoopEnd(%i, %n, %g, %t) {carried=1}\n";
+  EXPECT_EQ(loop_fault(begin + step + end + "  output %y \"y\"\n"), "");
+  EXPECT_NE(loop_fault(begin + step + end + "  output %t \"y\"\n"), "");  // leads out of the loop
+  EXPECT_NE(loop_fault(begin + step + "  output %x \"y\"\n"), "");
+  EXPECT_NE(loop_fault(begin + step + end +
+                       "  %k, %l, %z = LoopEnd(%i, %n, %g, %t) {carried=1}\n  output %y \"y\"\n"),
+            "");
+  EXPECT_NE(loop_fault(begin + step +
+                       "  %m, %h, %y = LoopEnd(%i, %n, %g, %t) {number=1, carried=1}\n  output %y \"y\"\n"),
+            "");
+  // Of two loops, neither of which is within the other.
+  const std::string other = "  %j, %k, %u = LoopBegin(%n, %c, %x) {number=1, carried=1}\n";
+  EXPECT_NE(loop_fault(begin + other + "  %t = Add(%s, %u)\n" + end + "  output %y \"y\"\n"), "");
+}
+
+// Whatever order they come in, nothing but a loop's items stands between its ends.
+TEST(Loops, Order) {
+  const Graph graph = parse_graph(R"(graph {
+  input %n : i64[] "n"
+  input %c : bool[] "c"
+  input %x : f32[2] "x"
+  %i, %g, %s = LoopBegin(%n, %c, %x) {carried=1}
+  %j, %k, %u = LoopBegin(%n, %c, %x) {number=1, carried=1}
+  %a = Neg(%s)
+  %o = Abs(%x)
+  %b = Neg(%u)
+  %d = Add(%a, %o)
+  %m, %h, %y = LoopEnd(%i, %n, %g, %d) {carried=1}
+  %p, %q, %z = LoopEnd(%j, %n, %k, %b) {number=1, carried=1}
+  %r = Add(%y, %z)
+  output %r "r"
+})",
+                                  {});
+  const Loops loops(graph);
+  std::vector<LoopItem> items;
+  for (NodeId id = 0; id < graph.node_count(); ++id) items.push_back(loops.item(id));
+  EXPECT_EQ(order_by_loops(items, loops), (std::vector<size_t>{3, 0, 2, 5, 6, 1, 4, 7, 8}));
 }
 
 }  // namespace

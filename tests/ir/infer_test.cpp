@@ -68,6 +68,7 @@ TEST(Infer, ShapeRules) {
       {Op::Conv, conv(1, 2, 2, 4), {{1, 8, 9, 9}, {12, 2, 3, 3}}, "f32[1x12x9x9]"},
       {Op::ConvTranspose, conv(2, 1, 1, 2), {{1, 8, 5, 5}, {8, 3, 4, 4}}, "f32[1x6x10x10]"},
       {Op::TopK, TopKAttrs{1, 2, true, true}, {{3, 5}}, "f32[3x2] i64[3x2]"},
+      {Op::NonMaxSuppression, SuppressionAttrs{3, 0.5}, {{2, 7, 4}, {2, 5, 7}}, "i64[2x5x3]"},
       {Op::Gemm, GemmAttrs{1, 1, true, false}, {{4, 2}, {4, 3}, {3}}, "f32[2x3]"},
       {Op::Einsum, EinsumAttrs{"b i ... , b j ... -> ... i j"}, {{2, 3, 7}, {2, 5, 7}}, "f32[7x3x5]"},
       {Op::Einsum, EinsumAttrs{"ij,jk"}, {{2, 3}, {3, 4}}, "f32[2x4]"},

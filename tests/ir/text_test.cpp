@@ -132,6 +132,9 @@ TEST(Text, ErrorsNameThePlace) {
       std::string::npos);
   EXPECT_NE(error_of("graph { input %x : f32[2] \"x\"").find("expected"), std::string::npos);
   EXPECT_NE(error_of("graph { } x").find("text after the graph"), std::string::npos);
+  const std::string half = " = Constant() {splat=1} : f32[134217729]";
+  EXPECT_NE(error_of("graph { %a" + half + " %b" + half + " }").find("splat constants of more than"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -97,6 +97,25 @@ constexpr const char* kInOrder = R"(kernel {
 }
 )";
 
+// The largest numbers of a row that lie apart from one another.
+inline const char* const kSuppress = R"(kernel {
+  in0: f32[12]
+  out0: i64[6]
+  temp0: i64[12]
+  phase i0 in 2 {
+    suppress max over r0 in 6, r1 in 6 rank k0 in 3 {
+      %0 = in0[i0 * 6 + r0]
+      %1 = in0[i0 * 6 + r1]
+      %2 = f32 sub(%1, %0)
+      %3 = f32 1
+      %4 = bool lt(%2, %3)
+      out0[i0 * 3 + k0] <- %0
+      temp0[i0 * 6 + r0] <- %4
+    }
+  }
+}
+)";
+
 // Reductions in three parts: of each column, by comparison, of exponentials, of integers; a fourth part goes
 // on from the three.
 constexpr const char* kInParts = R"(kernel {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "graphs.h"
 
@@ -100,6 +101,15 @@ TEST(TileInterpreter, ScattersScansAndRanks) {
   EXPECT_EQ(row(4, 0, 6), (Values{0, 0, 3, 3, 3, 4}));
   EXPECT_EQ(row(4, 18, 6), (Values{0, 0, 2, 2, 4, 4}));
   EXPECT_THROW(run(data, {4, 0}), Error);
+}
+
+TEST(TileInterpreter, Suppresses) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const HostTensor x =
+      HostTensor::of<float>(DType::f32, {12}, {1, 5, 4.5F, 3.5F, 5, 4, -inf, NAN, 2, -inf, 1.5F, -inf});
+  const HostTensor y = tile::interpret(tile::parse_tile_graph(kSuppress), {x}, tile::Arithmetic::native)[0];
+  std::vector<int64_t> places = as_int_vector(y);
+  EXPECT_EQ(places, (std::vector<int64_t>{1, 5, 0, 2, -1, -1}));
 }
 
 TEST(TileInterpreter, ReductionsGoOnFromWhatIsStored) {

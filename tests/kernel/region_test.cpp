@@ -51,6 +51,95 @@ std::string one_nest(const std::string& elements, const std::string& loops, cons
          " {\n map {\n" + body + "}\n}\n}\n";
 }
 
+// A row that two conditions are about, one of them for a row further on: both hold where it is read.
+TEST(Regions, ConditionsOnOneSumHoldTogether) {
+  const tile::TileGraph graph = tile::parse_tile_graph(R"(kernel {
+  in0: f32[60]
+  out0: f32[72]
+  phase block in 4 {
+    map row in 3, i in 6 {
+      %0 = in0[block * 18 + row * 6 + i - 6]
+      %1 = f32 0
+      %2 = %0 if 0 <= block * 3 + row - 1 <= 9 else %1
+      %3 = %2 if 0 <= block * 3 + row <= 9 else %1
+      out0[block * 18 + row * 6 + i] <- %3
+    }
+  }
+}
+)");
+  EXPECT_EQ(elements(of(graph, tile::Direction::read, 0, 0, 1)), interval(0, 11));
+  EXPECT_EQ(elements(of(graph, tile::Direction::read, 0, 3, 4)), interval(48, 53));
+  EXPECT_EQ(tile::structural_fault(graph), "");
+}
+
+// Tiles of 4 x 4 of a map enlarged to twice its size and padded: a bound on multiples of a tile's number says
+// how far that number goes, not only how far the multiples do.
+TEST(Regions, OfBoundsOnMultiplesAreThoseOfWholeNumbers) {
+  const tile::TileGraph graph = tile::parse_tile_graph(R"(kernel {
+  in0: f32[4096]
+  out0: f32[98304]
+  phase tile in 64 by 32 {
+    for tl in 32 {
+      map i in 6, l in 16 {
+        %0 = in0[((tl) / 8) * 512 + ((i + 1) / 2) * 256 + l + ((tl) % 8) * 32 + tile_block * 2048 - 272]
+        %1 = f32 0
+        %2 = %0 if 0 <= ((tl) / 8) * 4 + i + tile_block * 16 - 1 <= 31 and 0 <= ((tl) % 8) * 4 - 1 <= 31 else %1
+        out0[tile_block * 3072 + tl * 96 + i * 16 + l] <- %2
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(tile::structural_fault(graph), "");
+  const tile::Region first = of(graph, tile::Direction::read, 0, 0, 32);
+  EXPECT_EQ(*elements(first).begin(), 16);
+}
+
+// Tiles of 4 x 4 results, 52 x 52 of them in each of 16 images, 56 to a slice: a slice's tiles and its number are
+// one number, whose digits say which row of an image begins.
+TEST(Regions, OfSlicesThatSpanImagesStayInside) {
+  const tile::TileGraph graph = tile::parse_tile_graph(R"(kernel {
+  in0: f32[8306688]
+  out0: f32[2076672]
+  phase tile in 43264 by 56 {
+    for tl in 56 {
+      map i in 6, l in 8 {
+        %0 = in0[((tile_block * 56 + tl) / 52) * 9984 + i * 2496 + l + ((tile_block * 56 + tl) % 52) * 48 - 2460]
+        %1 = f32 0
+        %2 = %0 if 0 <= tile_block * 56 + tl <= 43263 and 0 <= i + ((((tile_block * 56 + tl) / 52)) % 52) * 4 - 1 <= 207 else %1
+        out0[tile_block * 2688 + tl * 48 + i * 8 + l] <- %2 if 0 <= tile_block * 56 + tl <= 43263
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(tile::structural_fault(graph), "");
+}
+
+// Tiles of 5 x 5 results, 12 x 12 of them over 57 x 57, with halves of their channels interleaved: millions
+// of points, whose digits are the axes of a few boxes.
+TEST(Regions, AreExactForTilesInChunks) {
+  const auto tiles = [](const std::string& chunk, const std::string& step) {
+    return tile::parse_tile_graph(
+        "kernel {\n in0: f32[1]\n out0: f32[415872]\n phase tile in 144 by " + chunk +
+        " {\n for tile in 144 {\n map i in 5, j in 5, c in 128 {\n %0 = in0[0]\n out0[((tile / 12 * " + step +
+        " + i) * 57 + tile % 12 * 5 + j) * 128 + c % 64 * 2 + c / 64] <- %0"
+        " if 0 <= tile / 12 * 5 + i <= 56 and 0 <= tile % 12 * 5 + j <= 56\n}\n}\n}\n}\n");
+  };
+  for (const char* chunk : {"48", "50"}) {  // whole rows of tiles, and not
+    const tile::TileGraph graph = tiles(chunk, "5");
+    EXPECT_EQ(tile::coverage_fault(graph), "");
+    size_t written = 0;
+    for (int64_t slice = 0; slice < 3; ++slice) {
+      const tile::Region region = of(graph, tile::Direction::written, 1, slice, slice + 1);
+      EXPECT_TRUE(region.exact);
+      tile::for_each_element(region, [&](int64_t) { ++written; });
+    }
+    EXPECT_EQ(written, 415872u);
+  }
+  EXPECT_NE(tile::coverage_fault(tiles("48", "4")), "");
+}
+
 // Divisions, reflections, alternatives and conditions on two variables, each taken value by value.
 TEST(Regions, AreExactForWhatIsNotAffine) {
   const auto read = [](const std::string& loops, const std::string& body, int64_t begin, int64_t end) {

@@ -23,7 +23,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(TileText, RoundTrips) {
-  for (const char* text : {kSoftmax, kWindows, kInOrder, kInParts})
+  for (const char* text : {kSoftmax, kWindows, kInOrder, kSuppress, kInParts})
     EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text);
 }
 
@@ -210,6 +210,28 @@ TEST(TileText, RefusesWhatHasAnOrder) {
   }
 }
 
+TEST(TileText, RefusesSuppressionsThatDoNotFit) {
+  const struct {
+    const char *from, *to, *reason;
+  } cases[] = {
+      {"suppress max", "suppress min", "suppress takes the largest"},
+      {"over r0 in 6, r1 in 6", "over r0 in 6, r1 in 5", "with another for what was taken"},
+      {"in0: f32[12]", "in0: i32[12]", ""},
+      {"<- %4", "<- %2", "to exclude is a bool"},
+      {"out0[i0 * 3 + k0] <- %0", "out0[i0 * 3 + k0] <- %1", "a number that depends on r1, which was taken"},
+      {"out0[i0 * 3 + k0]", "out0[i0 * 3 + r0]", "what is taken has no places of its own along k0"},
+      {"temp0[i0 * 6 + r0]", "temp0[i0 * 6 + r1]", "no working memory of its own along r0"},
+      {"%1 = in0[i0 * 6 + r1]", "%1 = in0[i0 * 6 + k0]", "suppress of elements that depend on k0"},
+      {"suppress max over", "suppress max lanes 8 along i0 over", ""},
+      {"      temp0[i0 * 6 + r0] <- %4\n", "", "suppress stores what is taken, and works where it may"},
+  };
+  for (const auto& c : cases) {
+    const std::string told = refusal(replaced(kSuppress, c.from, c.to));
+    EXPECT_FALSE(told.empty()) << c.from << " -> " << c.to;
+    EXPECT_NE(told.find(c.reason), std::string::npos) << c.from << " -> " << c.to << ": " << told;
+  }
+}
+
 TEST(TileText, RefusesPartsThatDoNotFit) {
   const struct {
     const char *from, *to, *reason;
@@ -228,7 +250,7 @@ TEST(TileText, RefusesPartsThatDoNotFit) {
 
 // Any prefix, and any byte changed, is a graph or an Error: nothing else happens.
 TEST(TileText, SurvivesDamage) {
-  for (const std::string text : {kEverything, kInOrder})
+  for (const std::string text : {kEverything, kInOrder, kSuppress})
     for (size_t i = 0; i < text.size(); ++i) {
       refusal(text.substr(0, i));
       for (char c : {'%', '9', '-', '{', ']', 'z'}) {

@@ -69,6 +69,12 @@ inline void set_attribute(onnx::proto::NodeProto& node, const std::string& name,
   attribute->set_type(onnx::proto::AttributeProto::INT);
   attribute->set_i(value);
 }
+inline void set_float_attribute(onnx::proto::NodeProto& node, const std::string& name, float value) {
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::proto::AttributeProto::FLOAT);
+  attribute.set_f(value);
+}
 inline void set_attribute(onnx::proto::NodeProto& node, const std::string& name, const std::string& value) {
   auto* attribute = node.add_attribute();
   attribute->set_name(name);

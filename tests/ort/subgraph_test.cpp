@@ -7,6 +7,7 @@
 #include "korch/base/files.h"
 #include "korch/onnx/import.h"
 #include "korch/onnx/model_file.h"
+#include "korch/onnx/rules.h"
 #include "network_builder.h"
 
 namespace korch::ort {
@@ -84,8 +85,12 @@ TEST(Subgraph, EverythingElseMatters) {
 
 TEST(Subgraph, ALaterOpsetBecomesTheLatestThatKorchReads) {
   NetworkBuilder b = diamond();
-  b.network.opset = 30;
-  EXPECT_EQ(subgraph_of(b.network, {0}).model.opset_import(0).version(), 22);
+  b.network.opset = onnx::kLatestOpset + 2;
+  EXPECT_EQ(subgraph_of(b.network, {0}).model.opset_import(0).version(), onnx::kLatestOpset);
+  b.network.nodes[0].set_domain(onnx::kRuntimeDomain);
+  const Subgraph own = subgraph_of(b.network, {0});
+  ASSERT_EQ(own.model.opset_import_size(), 2);
+  EXPECT_EQ(own.model.opset_import(1).domain(), onnx::kRuntimeDomain);
 }
 
 }  // namespace

@@ -163,8 +163,8 @@ struct Library {
   explicit Library(const std::string& file) : handle(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
   ~Library() { ::dlclose(handle); }
   template <typename Function>
-  Function find(Function, const char* symbol) const {
-    return reinterpret_cast<Function>(::dlsym(handle, symbol));
+  Function* find(const char* symbol) const {
+    return reinterpret_cast<Function*>(::dlsym(handle, symbol));
   }
   void* handle;
 };
@@ -174,28 +174,28 @@ TEST_F(ExecutableTest, APoolOfOneExecutableServesAnother) {
   const std::string copy = folder_->path() + "/copy.so";
   write_file(copy, read_file(path()));
   const Library first(path()), second(copy);
-  ASSERT_NE(first.find(&korch_run, "korch_run"), second.find(&korch_run, "korch_run"));
+  ASSERT_NE(first.find<decltype(korch_run)>("korch_run"), second.find<decltype(korch_run)>("korch_run"));
   korch_options options{};
   options.struct_size = sizeof options;
-  ASSERT_EQ(first.find(&korch_pool_create, "korch_pool_create")(3, &options.pool), KORCH_OK);
+  ASSERT_EQ(first.find<decltype(korch_pool_create)>("korch_pool_create")(3, &options.pool), KORCH_OK);
   const auto work = [&](const Library& library, float seed) {
     korch_instance* instance = nullptr;
-    ASSERT_EQ(library.find(&korch_create_with, "korch_create_with")(&options, &instance), KORCH_OK);
+    ASSERT_EQ(library.find<decltype(korch_create_with)>("korch_create_with")(&options, &instance), KORCH_OK);
     const HostTensor x = input_of(seed);
     const void* const inputs[] = {x.raw()};
     std::vector<HostTensor> outputs = LoadedExecutable(path()).allocate_outputs();
     std::vector<void*> made;
     for (HostTensor& output : outputs) made.push_back(output.mutable_raw());
     for (int round = 0; round < 100; ++round) {
-      ASSERT_EQ(library.find(&korch_run, "korch_run")(instance, inputs, made.data()), KORCH_OK);
+      ASSERT_EQ(library.find<decltype(korch_run)>("korch_run")(instance, inputs, made.data()), KORCH_OK);
       expect_outputs(x, outputs);
     }
-    library.find(&korch_free, "korch_free")(instance);
+    library.find<decltype(korch_free)>("korch_free")(instance);
   };
   std::thread other([&] { work(first, 1); });
   work(second, 5);
   other.join();
-  first.find(&korch_pool_free, "korch_pool_free")(options.pool);
+  first.find<decltype(korch_pool_free)>("korch_pool_free")(options.pool);
 }
 
 TEST_F(ExecutableTest, RefusesWrongInputs) {

@@ -12,7 +12,9 @@ namespace {
 
 struct Anything {
   template <typename T>
-  operator T() const;
+  operator T() const {
+    return {};
+  }
 };
 
 // Fields of an aggregate: so many initializers it takes, and no more.

@@ -1,6 +1,7 @@
 #include "korch/runtime/executor.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <cstring>
 #include <limits>
@@ -219,6 +220,21 @@ TEST_P(ExecutorTest, ShortageIsToldFromRefusal) {
     EXPECT_EQ(status.step, 0);
   }
   EXPECT_EQ(run({kSteps, 2, 1, uint64_t{1} << 60, 40, false}).error, RunError::out_of_memory);
+}
+
+TEST(Executor, DefaultThreadsAreThoseCompiledForThatTheProcessMayUse) {
+  Program program{};
+  program.threads = 1;
+  EXPECT_EQ(default_threads(program), 1);
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  program.threads = static_cast<uint32_t>(CPU_COUNT(&before)) + 1;
+  EXPECT_LE(default_threads(program), CPU_COUNT(&before));
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(default_threads(program), 1);
+  ::sched_setaffinity(0, sizeof before, &before);
 }
 
 TEST(Executor, UnknownLibraryFunction) {

@@ -70,10 +70,10 @@ bool agrees_with_brute_force(const Problem& problem, bool both_ways) {
   return optimum.has_value();
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef KORCH_SANITIZED
 constexpr int kInstances = 6000;  // of each kind: sanitizers look at memory, not at answers
 #else
-constexpr int kInstances = 60000;  // of each kind
+constexpr int kInstances = 20000;  // of each kind
 #endif
 constexpr int kBothWays =
     20;  // every so many-th also by branch and bound alone, which takes ten times longer

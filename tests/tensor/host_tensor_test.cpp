@@ -23,6 +23,64 @@ TEST(Converted, FloatsToIntegersTruncateAndWrap) {
             (std::vector<int64_t>{lowest, lowest}));
 }
 
+std::vector<DType> stored_types() {
+  std::vector<DType> types;
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (is_storage(static_cast<DType>(i))) types.push_back(static_cast<DType>(i));
+  return types;
+}
+
+TEST(StoredTypes, EveryNumberIsItself) {
+  for (DType type : stored_types()) {
+    if (type == DType::f8e8m0) continue;  // is only read
+    int numbers = 0;
+    for (int code = 0; code < 1 << storage_bits(type); ++code) {
+      const auto byte = static_cast<uint8_t>(code);
+      const double value = stored_value(type, byte);
+      if (std::isnan(value)) continue;
+      ++numbers;
+      const uint8_t back = stored_byte(type, value, std::isfinite(value));
+      EXPECT_EQ(back & ((1 << storage_bits(type)) - 1), code) << name(type);
+      EXPECT_EQ(stored_value(type, back), value) << name(type);
+    }
+    EXPECT_GE(numbers, (1 << storage_bits(type)) - 6) << name(type);
+  }
+}
+
+TEST(StoredTypes, KnownNumbers) {
+  EXPECT_EQ(stored_value(DType::f8e4m3fn, 0x7e), 448);
+  EXPECT_TRUE(std::isnan(stored_value(DType::f8e4m3fn, 0xff)));
+  EXPECT_EQ(stored_value(DType::f8e4m3fnuz, 0x7f), 240);
+  EXPECT_TRUE(std::isnan(stored_value(DType::f8e4m3fnuz, 0x80)));
+  EXPECT_EQ(stored_value(DType::f8e5m2, 0x7b), 57344);
+  EXPECT_EQ(stored_value(DType::f8e5m2, 0xfc), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(stored_value(DType::f8e5m2fnuz, 0x01), 0x1p-17);
+  EXPECT_EQ(stored_value(DType::f8e8m0, 0), 0x1p-127);
+  EXPECT_EQ(stored_value(DType::f4e2m1, 0x7), 6);
+  EXPECT_EQ(stored_value(DType::i4, 0x8), -8);
+  EXPECT_EQ(stored_value(DType::u2, 0x3), 3);
+  EXPECT_EQ(stored_byte(DType::i4, 9), 0xf9);  // -7
+  EXPECT_EQ(stored_byte(DType::f8e4m3fn, 1e9), 0x7e);
+  EXPECT_EQ(stored_byte(DType::f8e4m3fn, -1e9, false), 0xff);
+  EXPECT_EQ(stored_byte(DType::f8e5m2, 1e9, false), 0x7c);
+  EXPECT_EQ(stored_byte(DType::f8e5m2fnuz, -1e9, false), 0x80);
+}
+
+// Against all numbers of the type: none is nearer, and of two as near the even one is taken.
+TEST(StoredTypes, FloatsGoToTheNearest) {
+  for (DType type : stored_types()) {
+    const SmallFormat format = small_format(type);
+    if (format.exponent_bits == 0) continue;
+    for (int code = 0; code < format.most; ++code) {
+      const double low = stored_value(type, static_cast<uint8_t>(code)),
+                   high = stored_value(type, static_cast<uint8_t>(code + 1)), middle = (low + high) / 2;
+      EXPECT_EQ(stored_byte(type, middle), code + code % 2) << name(type) << " " << middle;
+      EXPECT_EQ(stored_byte(type, std::nextafter(middle, low)), code) << name(type) << " " << middle;
+      EXPECT_EQ(stored_byte(type, std::nextafter(middle, high)), code + 1) << name(type) << " " << middle;
+    }
+  }
+}
+
 TEST(Converted, IntegersKeepAllTheirBits) {
   const HostTensor wide = HostTensor::of<int64_t>(DType::i64, {2}, {(int64_t{1} << 53) + 1, -1});
   EXPECT_EQ(as_int_vector(converted(converted(wide, DType::u64), DType::i64)), as_int_vector(wide));

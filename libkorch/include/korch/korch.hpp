@@ -189,7 +189,7 @@ class Pool {
 // One caller at a time; several instances of an executable share its code and weights.
 class Instance {
  public:
-  // threads 0: as compiled.
+  // threads 0: as compiled, but no more than the process may use.
   explicit Instance(Executable code, int threads = 0) : code_(std::move(code)) {
     code_.require(code_.functions().create(threads, &instance_));
   }

@@ -35,6 +35,7 @@ std::vector<bool> live_nodes(const Graph& graph) {
 
 AtomGraph::AtomGraph(const Graph& graph, int longest_chain)
     : graph_(graph),
+      loops_(graph),
       atom_of_(graph.node_count(), -1),
       readers_(graph.value_count()),
       graph_output_(graph.value_count(), false),
@@ -131,7 +132,7 @@ void AtomGraph::make_atoms(int longest_chain) {
     if (longest_chain == 1) continue;
     const NodeId producer = joins_producer(id);
     const NodeId other = producer != kNoId ? producer : joins_consumer(id);
-    if (other == kNoId || find(id) == find(other)) continue;
+    if (other == kNoId || find(id) == find(other) || loops_.of_node(id) != loops_.of_node(other)) continue;
     const NodeId from = find(id), to = find(other);
     if (size_of[from] + size_of[to] > longest_chain) continue;
     leader[from] = to;
@@ -145,6 +146,7 @@ void AtomGraph::make_atoms(int longest_chain) {
     const Node& last = graph_.node(id);
     Atom atom;
     atom.nodes = nodes;
+    atom.loop = loops_.of_node(id);
     atom.makes = last.outputs;
     atom.domain = graph_.value(last.outputs[0]).type.shape;
     for (NodeId node : nodes) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "korch/candidate/bitset.h"
-#include "korch/ir/graph.h"
+#include "korch/ir/loops.h"
 
 namespace korch {
 
@@ -20,6 +20,7 @@ struct Atom {
   std::vector<AtomId> producers;  // of what it reads, ascending
   std::vector<AtomId> consumers;  // of what it makes, ascending
   bool linear = false, opaque = false;
+  int loop = -1;         // all of it is within
   bool reduces = false;  // over whole axes or windows
   AtomSet operands;      // see AtomGraph: its private operands, where there are two or more; ascending
   std::vector<AtomSet> prologues;  // see AtomGraph: what goes in whole,
@@ -40,6 +41,7 @@ class AtomGraph {
   AtomGraph(const Graph& graph, int longest_chain);
 
   const Graph& graph() const { return graph_; }
+  const Loops& loops() const { return loops_; }
   int size() const { return static_cast<int>(atoms_.size()); }
   const Atom& atom(AtomId id) const { return atoms_[id]; }
   AtomId atom_of(NodeId node) const { return atom_of_[node]; }  // -1: constant or not live
@@ -89,6 +91,7 @@ class AtomGraph {
   bool repeats_class(const AtomSet& set) const;
 
   const Graph& graph_;
+  const Loops loops_;
   std::vector<NodeId> order_;  // live, non-constant
   std::vector<Atom> atoms_;
   std::vector<AtomId> atom_of_;

@@ -135,6 +135,8 @@ const char* name(Rule rule) {
       return "linear";
     case Rule::opaque:
       return "opaque";
+    case Rule::loops:
+      return "loops";
     case Rule::sinks:
       return "sinks";
     case Rule::outputs:
@@ -171,6 +173,7 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   int linear = 0;
   for (AtomId id : set) {
     if (graph.atom(id).opaque) return Rule::opaque;
+    if (graph.atom(id).loop != graph.atom(set[0]).loop) return Rule::loops;
     linear += graph.atom(id).linear ? 1 : 0;
   }
   if (linear > options.max_linear) return Rule::linear;

@@ -13,6 +13,7 @@ enum class Rule {
   size,             // more than max_primitives
   linear,           // more than max_linear linear primitives
   opaque,           // an opaque primitive is alone
+  loops,            // within different loops
   sinks,            // more sinks than outputs allowed
   outputs,          // more outputs than allowed (when a candidate is made of a set)
   linear_sinks,     // a linear candidate with several sinks

@@ -6,7 +6,9 @@
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
+#include "korch/codegen/opaque/loop_end.h"
 #include "korch/codegen/opaque/opaque_family.h"
+#include "korch/codegen/opaque/recurrence.h"
 #include "korch/codegen/vendor/onednn.h"
 
 namespace korch {
@@ -25,19 +27,22 @@ struct Family {
   void (*list)(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
   std::variant<Build, Generate> make;
-  enum class Kind { generated, library, last_resort } kind = Kind::generated;
+  enum class Kind { generated, gpu_alone, library, last_resort } kind = Kind::generated;
 };
 
 const std::vector<Family>& families() {
   static const std::vector<Family> table = {
       {{"loop"}, list_loop, build_loop},
       {{"opaque"}, list_opaque, build_opaque},
+      {{"recurrence"}, list_recurrence, build_recurrence},
+      {{"loop_end"}, list_loop_end, generate_loop_end},
       {{"conv_direct", "conv_pixels"}, list_conv_direct, build_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, build_conv_winograd},
       {{"winograd_part"}, list_winograd_part, build_winograd_part},
       {{"depthwise"}, list_depthwise, build_depthwise},
       {{"matmul"}, list_matmul, build_matmul},
       {{"attention"}, list_attention, build_attention},
+      {{"staged"}, list_staged, build_staged, Family::Kind::gpu_alone},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
       {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},
       {{"linear_generic"}, list_linear_generic, build_linear_generic, Family::Kind::last_resort},
@@ -71,6 +76,7 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
   std::vector<Refusal> reasons;
   bool is_generated = false;
   for (const Family& family : families()) {
+    if (family.kind == Family::Kind::gpu_alone && !target.gpu) continue;
     // The last resort costs a measurement for nothing where another of our kernels is. A library may refuse
     // its call later, or be struck: beside it alone, the primitive by itself is enough.
     if (family.kind == Family::Kind::last_resort &&

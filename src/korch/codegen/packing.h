@@ -1,5 +1,5 @@
-// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds are rows of one
-// table in packing.cpp.
+// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds but
+// the library's are rows of one table in generated_packing.cpp.
 //
 //   row_major                              as the model has it
 //   layout     order..., block_axis, block the constant in that Layout
@@ -9,6 +9,7 @@
 //                                          [group][block][K][lanes]. source 0: convolution weights [N, C,
 //                                          k...], K runs over k..., C; source 1: [..., K, N], source 2: [...,
 //                                          N, K], one matrix per batch index
+//   column_pairs  as columns                of int16, as [block][K / 2][lanes][2], an odd K padded with 0
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
 //   winograd   m, block, tail              weights [N, C, r, r] transformed for F(m,r):
 //                                          [block][(m+r-1)^2][C][lanes]
@@ -24,5 +25,7 @@ namespace korch {
 
 // The packed bytes. Throws Error{internal} on a packing that does not fit the constant.
 std::string pack(const HostTensor& constant, const Packing& packing);
+// The same of kinds that generated kernels ask for; needs no library.
+std::string pack_generated(const HostTensor& constant, const Packing& packing);
 
 }  // namespace korch

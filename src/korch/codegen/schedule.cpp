@@ -16,6 +16,12 @@ struct Text {
     return fmt::format("{},{},{},{},{},{}", s.keys, s.queries, s.score.rows, s.score.vectors, s.value.rows,
                        s.value.vectors);
   }
+  std::string operator()(const RecurrenceSchedule& s) const {
+    return fmt::format("{},{}", static_cast<int>(s.shared), tile(s.tile));
+  }
+  std::string operator()(const StagedSchedule& s) const {
+    return fmt::format("{},{},{}", s.rows, s.columns, s.stage);
+  }
   std::string operator()(const LibrarySchedule& s) const {
     return fmt::format("{}", static_cast<int>(s.algorithm));
   }
@@ -28,6 +34,8 @@ struct Kind {
   int64_t operator()(const DepthwiseSchedule& s) const { return s.pixels; }
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
+  int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
+  int64_t operator()(const StagedSchedule& s) const { return s.columns; }
   int64_t operator()(const LibrarySchedule& s) const { return static_cast<int64_t>(s.algorithm); }
 };
 

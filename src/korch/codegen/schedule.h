@@ -40,6 +40,18 @@ struct AttentionSchedule {
   bool operator==(const AttentionSchedule&) const = default;
 };
 
+struct RecurrenceSchedule {
+  bool shared = false;  // each step among the workers, with a barrier behind it; else one does all steps
+  TileShape tile;       // of the products
+  bool operator==(const RecurrenceSchedule&) const = default;
+};
+
+// Family staged: a thread block's tile, of which it multiplies `stage` terms at a time.
+struct StagedSchedule {
+  int64_t rows = 64, columns = 64, stage = 16;
+  bool operator==(const StagedSchedule&) const = default;
+};
+
 // Families onednn_conv, onednn_matmul.
 struct LibrarySchedule {
   enum class Algorithm { direct, winograd, product };
@@ -49,7 +61,7 @@ struct LibrarySchedule {
 
 // Nothing: the family has no choice.
 using Schedule = std::variant<std::monostate, RowSchedule, DepthwiseSchedule, WinogradSchedule,
-                              AttentionSchedule, LibrarySchedule>;
+                              AttentionSchedule, StagedSchedule, RecurrenceSchedule, LibrarySchedule>;
 
 // Its numbers, separated by commas: rows of the register tile last, vectors before.
 std::string to_string(const Schedule& schedule);

@@ -23,6 +23,7 @@
 #include "korch/fission/fission.h"
 #include "korch/inspect/bench.h"
 #include "korch/inspect/saved_inputs.h"
+#include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
 #include "korch/package/package.h"
@@ -42,6 +43,24 @@ namespace {
 // program, and the enumeration's limits leave less and less of each part.
 constexpr int kLargestProgram = 4000;
 
+// What one pass over the stages that healing does again makes.
+struct Attempt {
+  PlanReport report;  // what the stages before the plan have to tell
+  Rewritten rewritten;
+  std::map<NodeId, std::string> rule_of;  // of alternatives
+  Peaks peaks;
+  std::vector<Candidate> candidates;
+  CandidateSet greedy_groups;
+  std::unordered_map<Hash, bool, HashHasher> has_kernel;
+  size_t first_optional = std::numeric_limits<size_t>::max();  // candidate: those before are greedy's
+                                                               // groups and single primitives
+  Columns columns;
+  std::optional<KernelBank> bank;
+  Choice choice;
+  BuiltPlan built;
+  std::optional<Fault> fault;  // of the finished executable, of which then there is no file
+};
+
 // State of one compilation: what the stages share.
 class Compilation {
  public:
@@ -54,6 +73,7 @@ class Compilation {
   }
 
   FileRoles& files() { return files_; }
+  void warn(const std::string& text) { result_.warnings.push_back(text); }
 
   CompileResult run(const std::function<Graph()>& import, const std::string& output) {
     import_ = import;
@@ -103,24 +123,6 @@ class Compilation {
   static const StageRow kStages[9];
   static constexpr size_t kDoneOnce = 2;  // of them; healing does the others again
 
-  // What one pass over the others makes.
-  struct Attempt {
-    PlanReport report;  // what the stages before the plan have to tell
-    Rewritten rewritten;
-    std::map<NodeId, std::string> rule_of;  // of alternatives
-    Peaks peaks;
-    std::vector<Candidate> candidates;
-    CandidateSet greedy_groups;
-    std::unordered_map<Hash, bool, HashHasher> has_kernel;
-    size_t first_optional = std::numeric_limits<size_t>::max();  // candidate: those before are greedy's
-                                                                 // groups and single primitives
-    Columns columns;
-    std::optional<KernelBank> bank;
-    Choice choice;
-    BuiltPlan built;
-    std::optional<Fault> fault;  // of the finished executable, of which then there is no file
-  };
-
   // False when the compilation ends with this stage.
   bool pass(const StageRow& stage) {
     timed(stage.name, [&] { (this->*stage.run)(); });
@@ -160,8 +162,9 @@ class Compilation {
   }
 
   void measure_peaks() {
-    now_->peaks =
-        options_.strategy == Strategy::random ? kNominalPeaks : machine_peaks(target_, database_.get());
+    now_->peaks = options_.strategy == Strategy::random || !runs_here(target_.isa)
+                      ? kNominalPeaks
+                      : machine_peaks(target_, database_.get());
   }
 
   void solve() {
@@ -449,9 +452,18 @@ class Compilation {
     return ErrorKind::unsupported;
   }
 
+  // Kernels read and write the bytes of stored types; who calls the executable is told what they stand for.
+  void state_stored_types(std::vector<PlanIo>& ios, const std::vector<ValueId>& values) const {
+    for (size_t i = 0; i < ios.size(); ++i)
+      if (const DType dtype = imported_.value(values[i]).type.dtype; is_storage(dtype))
+        ios[i].type.dtype = dtype;
+  }
+
   // Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers
   // of this very plan, code and weights included, is not done again. A draft that is at fault is not kept.
   std::optional<Fault> package(BuiltPlan& built) {
+    state_stored_types(built.plan.inputs, imported_.inputs());
+    state_stored_types(built.plan.outputs, imported_.outputs());
     PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes),
                        plan_to_json(built.plan), target_};
     if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
@@ -460,8 +472,7 @@ class Compilation {
       const std::string draft = folder.path() + "/draft.so";
       bool drafted = false;
       const auto draft_path = [&]() -> const std::string& {
-        if (!drafted) write_executable(input, draft);
-        drafted = true;
+        if (!std::exchange(drafted, true)) write_executable(input, draft);
         return draft;
       };
       if (!remembered(key, "verified")) {
@@ -477,7 +488,7 @@ class Compilation {
     return std::nullopt;
   }
 
-  // What is not done when the budget ends is said.
+  // What is not done, because the budget ends or a loop does not, is said.
   std::optional<Fault> find_fault_in_time(BuiltPlan& built, const std::string& draft, const Hash& key) {
     try {
       std::optional<Fault> fault =
@@ -486,10 +497,11 @@ class Compilation {
       return fault;
     } catch (const BudgetSpent&) {
       built.plan.report.limits.push_back("budget: it ended before the executable was verified");
-      result_.warnings.push_back(
-          "the executable is not verified: the budget was spent (korch verify does it)");
-      return std::nullopt;
+      warn("the executable is not verified: the budget was spent (korch verify does it)");
+    } catch (const LoopWithoutEnd& error) {
+      warn(fmt::format("the executable is not verified: on random inputs {}", error.what()));
     }
+    return std::nullopt;
   }
 
   Hash plan_key(const PackageInput& input) const {
@@ -570,9 +582,11 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const auto import = [&] {
     ImportOptions import_options;
     import_options.shapes = options.shapes;
+    import_options.seed = options.seed;
     import_options.on_external_file = [&](const std::string& path) {
       compilation.files().reads("the model's external data", path);
     };
+    import_options.on_warning = [&](const std::string& text) { compilation.warn(text); };
     return import_onnx(model, import_options);
   };
   return compilation.run(import, output);

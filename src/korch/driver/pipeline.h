@@ -17,6 +17,7 @@ struct CompileOptions {
   std::string target = "native";
   int threads = 0;                      // 0: all cores this process may use
   std::map<std::string, Shape> shapes;  // --shape NAME=...
+  uint64_t seed = 0;                    // of the model's random numbers (onnx/import.h)
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
   uint64_t random_seed = 0;  // of Strategy::random

@@ -51,8 +51,10 @@ const char* cpp_type(DType type) {
       return "uint64_t";
     case DType::bool_:
       return "uint8_t";
+    default:
+      KORCH_ASSERT(false, std::string("a kernel on ") + name(type));
+      return "";
   }
-  __builtin_unreachable();
 }
 
 // Runs the phases on one thread, slice after slice.
@@ -73,7 +75,7 @@ std::string harness(const FaultyKernel& faulty) {
   for (const KernelPhase& phase : kernel.phases) {
     declarations += fmt::format("extern \"C\" int32_t {}(const korch_kernel_context*, int64_t, int64_t);\n",
                                 phase.symbol);
-    launches += fmt::format("  for (int64_t slice = 0; slice < {}; ++slice)\n", phase.grid);
+    launches += fmt::format("  for (int64_t slice = 0; slice < {}; ++slice)\n", phase.grid * phase.rounds);
     launches += fmt::format("    if (const int code = {}(&context, slice, slice + 1)) return failed(code);\n",
                             phase.symbol);
   }

@@ -32,7 +32,8 @@ ValueId variadic_min(Emitter& e, const Node&, const Inputs& in) {
 
 ValueId gelu(Emitter& e, const Node&, const Inputs& in) {
   const ValueId erf = e.emit(Op::Erf, {e.scaled(in[0], 1 / std::sqrt(2.0))});
-  return e.mul(e.scaled(in[0], 0.5), e.shifted(erf, 1));
+  const ValueId factor = e.shifted(erf, 1);
+  return e.mul(e.scaled(in[0], 0.5), factor);
 }
 
 ValueId mish(Emitter& e, const Node&, const Inputs& in) {

@@ -2,6 +2,7 @@
 
 #include "korch/fission/rules.h"
 #include "korch/fission/simplify.h"
+#include "korch/fission/storage.h"
 #include "korch/fission/widen.h"
 
 namespace korch {
@@ -71,13 +72,14 @@ Graph apply_fission_rules(const Graph& imported) {
     }
   }
   if (!refusals.empty()) throw Error(ErrorKind::unsupported, refusals);
-  result.set_outputs(mapped(map, imported.outputs()), imported.output_names());
+  result.set_outputs(mapped(map, imported.outputs()), imported.output_names(), imported.extents());
   result.remove_dead_nodes();
   return result;
 }
 
 Graph fission(const Graph& imported) {
   Graph wide = imported;
+  lower_storage_types(wide);
   widen_small_floats(wide);
   Graph graph = apply_fission_rules(wide);
   verify(graph, Stage::primitive);

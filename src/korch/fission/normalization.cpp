@@ -30,7 +30,8 @@ ValueId instance_normalization(Emitter& e, const Node& node, const Inputs& in) {
   const int64_t rank = e.rank(in[0]);
   const Standardized s = standardize(e, in[0], axis_range(2, rank), std::get<NormAttrs>(node.attrs).epsilon);
   const ValueId factor = e.mul(s.inverse_deviation, e.along_axis(in[1], 1, rank));
-  return e.add(e.mul(s.difference, factor), e.along_axis(in[2], 1, rank));
+  const ValueId shift = e.along_axis(in[2], 1, rank);
+  return e.add(e.mul(s.difference, factor), shift);
 }
 
 ValueId group_normalization(Emitter& e, const Node& node, const Inputs& in) {
@@ -50,7 +51,8 @@ ValueId group_normalization(Emitter& e, const Node& node, const Inputs& in) {
   };
   const Standardized s = standardize(e, e.reshape(in[0], grouped), axis_range(2, rank), attrs.epsilon);
   const ValueId factor = e.mul(s.inverse_deviation, parameter(in[1]));
-  return e.reshape(e.add(e.mul(s.difference, factor), parameter(in[2])), shape);
+  const ValueId shift = parameter(in[2]);
+  return e.reshape(e.add(e.mul(s.difference, factor), shift), shape);
 }
 
 ValueId batch_normalization(Emitter& e, const Node& node, const Inputs& in) {
@@ -58,8 +60,8 @@ ValueId batch_normalization(Emitter& e, const Node& node, const Inputs& in) {
   const int64_t rank = e.rank(in[0]);
   const ValueId inverse = e.emit(Op::Reciprocal, {e.emit(Op::Sqrt, {e.shifted(in[4], epsilon)})});
   const ValueId scale = e.mul(in[1], inverse);
-  const ValueId shift = e.sub(in[2], e.mul(in[3], scale));
-  return e.add(e.mul(in[0], e.along_axis(scale, 1, rank)), e.along_axis(shift, 1, rank));
+  const ValueId shift = e.along_axis(e.sub(in[2], e.mul(in[3], scale)), 1, rank);
+  return e.add(e.mul(in[0], e.along_axis(scale, 1, rank)), shift);
 }
 
 ValueId mean_variance_normalization(Emitter& e, const Node& node, const Inputs& in) {

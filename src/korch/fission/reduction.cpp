@@ -38,7 +38,8 @@ ValueId reduce_log_sum_exp(Emitter& e, const Node& node, const Inputs& in) {
   const ValueId pivot = e.emit(Op::Where, {infinite, e.scalar_like(largest, 0), largest});
   const ValueId exponential = e.emit(Op::Exp, {e.sub(in[0], pivot)});
   const ValueId total = e.reduce(Op::ReduceSum, exponential, attrs.axes, attrs.keepdims);
-  return e.add(e.emit(Op::Log, {total}), e.reshape(pivot, e.shape(total)));
+  const ValueId shift = e.reshape(pivot, e.shape(total));
+  return e.add(e.emit(Op::Log, {total}), shift);
 }
 
 ValueId reduce_sum_square(Emitter& e, const Node& node, const Inputs& in) {

@@ -88,6 +88,11 @@ class Bisector {
     return true;
   }
 
+  bool has_loops() const {
+    return std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                       [](const PlanStep& step) { return step.other_end >= 0; });
+  }
+
   // What every Value that steps read or write should be, and may be off by.
   void evaluate(const std::vector<HostTensor>& inputs) {
     std::map<ValueId, int> wanted;
@@ -176,6 +181,8 @@ Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std:
   Bisector bisector(imported, plan);
   bisector.result.other_network = !bisector.is_of_this_network();
   if (bisector.result.other_network) return std::move(bisector.result);
+  bisector.result.has_loops = bisector.has_loops();
+  if (bisector.result.has_loops) return std::move(bisector.result);
   bisector.evaluate(inputs);
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   executable.run_observed(inputs, outputs,
@@ -185,6 +192,7 @@ Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std:
 
 std::string describe(const Bisection& bisection) {
   if (bisection.other_network) return "unknown: the executable was made from another network";
+  if (bisection.has_loops) return "unknown: of a network with loops kernels are not judged one by one";
   const auto step_text = [](const StepDeviation& step) {
     return fmt::format("step {} ({}): output %{}: {}", step.step, step.kernel, step.tensor,
                        to_string(step.deviation));

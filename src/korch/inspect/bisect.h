@@ -29,6 +29,7 @@ struct StepDeviation {
 struct Bisection {
   std::vector<StepDeviation> wrong;  // by step
   StepDeviation largest;             // of all steps, by ratio; step -1: there are none
+  bool has_loops = false;            // whose kernels are not judged one by one: a step runs again and again
   bool other_network = false;        // the plan names Values that the network does not have
 };
 

@@ -32,11 +32,12 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
     if (found == ios.end())
       throw Error(ErrorKind::invalid,
                   fmt::format("there is no input named '{}'; the inputs are {}", name, list_of(ios)));
-    HostTensor tensor = read_npy(path);
-    if (tensor.type() != found->type)
+    const HostTensor tensor = read_npy(path);
+    const std::optional<HostTensor> input = as_type(tensor, found->type);
+    if (!input)
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name,
                                                   to_string(found->type), path, to_string(tensor.type())));
-    inputs[found - ios.begin()] = std::move(tensor);
+    inputs[found - ios.begin()] = *input;
   }
   return inputs;
 }

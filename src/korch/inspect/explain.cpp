@@ -71,7 +71,14 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   std::string text =
       fmt::format("{} for {}; strategy {}, accuracy {}\n", r.model, r.target, r.strategy, r.accuracy);
   for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
-  for (const PlanIo& io : plan.outputs) text += fmt::format("output {} {}\n", io.name, to_string(io.type));
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    text += fmt::format("output {} {}", plan.outputs[i].name, to_string(plan.outputs[i].type));
+    for (const PlanExtent& extent : plan.extents)
+      if (extent.output == static_cast<int>(i))
+        text += fmt::format(", axis {} up to {} as the data say", extent.axis,
+                            plan.outputs[i].type.shape[static_cast<size_t>(extent.axis)]);
+    text += "\n";
+  }
   text += fmt::format(
       "{} primitives ({} execution states), {} candidates, {} columns of {} different kernels; {} measured "
       "({:.1f} %), {} ruled out by their bounds\n",

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
+#include <map>
+#include <set>
 
 #include "korch/base/ceil_div.h"
 #include "korch/base/parallel.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
@@ -21,7 +23,18 @@ std::pair<double, double> precision_of(DType type) {
   if (type == DType::f64) return {0x1p-52, 0x1p-1022};
   if (type == DType::f16) return {0x1p-10, 0x1p-14};
   if (type == DType::bf16) return {0x1p-7, 0x1p-126};
+  if (const SmallFormat format = small_format(type); format.exponent_bits > 0)
+    return {std::ldexp(1, -format.mantissa_bits), std::ldexp(1, 1 - format.bias)};
   return {0x1p-23, 0x1p-126};
+}
+
+bool is_real(DType type) {
+  return is_float(type) || small_format(type).exponent_bits > 0;
+}
+
+// What was computed as bytes of the type.
+HostTensor of_type(const HostTensor& tensor, DType type) {
+  return as_type(tensor, {type, tensor.shape()}).value_or(tensor);
 }
 
 bool is_same(double a, double b) {
@@ -31,6 +44,7 @@ bool is_same(double a, double b) {
 }  // namespace
 
 std::string to_string(const Deviation& d) {
+  if (!d.shape.empty()) return "the extents are " + d.shape;
   if (d.element < 0) return fmt::format("nothing to compare ({} elements not judged)", d.unjudged);
   std::string text = fmt::format("error {:.3g} at element {}, allowed {:.3g}", d.error, d.element, d.allowed);
   text += fmt::format(" ({:g} x float32 noise {:.3g} there, or more; value {:.3g})", Tolerance::kNoiseFactor,
@@ -50,13 +64,15 @@ Tolerance::Tolerance(DType type, const HostTensor& exact)
 // Infinite where something else than rounding differs.
 double Tolerance::error(int64_t element, const HostTensor& got) const {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (!is_float(type_))
-    return element_as_int(exact_, element) == element_as_int(got, element) ? 0 : kInfinite;
+  if (!is_real(type_)) return element_as_int(exact_, element) == element_as_int(got, element) ? 0 : kInfinite;
   const double a = element_as_double(exact_, element), b = element_as_double(got, element);
   return is_same(a, b) ? 0 : std::isfinite(a) && std::isfinite(b) ? std::fabs(a - b) : kInfinite;
 }
 
-void Tolerance::add_run(const HostTensor& rounded) {
+void Tolerance::add_run(const HostTensor& run) {
+  shape_is_settled_ = shape_is_settled_ && run.shape() == exact_.shape();
+  if (!shape_is_settled_) return;
+  const HostTensor rounded = of_type(run, type_);
   for (int64_t i = 0, count = exact_.elements(); i < count; ++i) {
     const double noise = error(i, rounded);
     if (!std::isfinite(noise)) {
@@ -79,14 +95,27 @@ double Tolerance::noise(int64_t element) const {
 }
 
 double Tolerance::allowed(int64_t element) const {
-  if (!is_float(type_)) return 0;
+  if (!is_real(type_)) return 0;
   const double tensor_noise = squared_ > 0 ? std::sqrt(squares_ / static_cast<double>(squared_)) : 0;
   return std::max({kNoiseFactor * noise(element), kTensorFactor * tensor_noise,
                    kFloorUlps * ulp_ * std::fabs(element_as_double(exact_, element)), smallest_});
 }
 
-Deviation Tolerance::compare(const HostTensor& got) const {
+Deviation Tolerance::compare(const HostTensor& run) const {
+  const HostTensor got = of_type(run, type_);
   Deviation result;
+  // Whole numbers most of which the runs disagree on are places in an order, say: any of them may move.
+  const bool is_settled = is_real(type_) || static_cast<int64_t>(2 * unjudged_.size()) <= exact_.elements();
+  if (!shape_is_settled_ || !is_settled) {
+    result.unjudged = exact_.elements();
+    return result;
+  }
+  if (got.shape() != exact_.shape()) {
+    result.shape = to_string(got.shape());
+    result.element = 0;
+    result.ratio = result.error = result.max_error = std::numeric_limits<double>::infinity();
+    return result;
+  }
   result.unjudged = static_cast<int64_t>(unjudged_.size());
   for (int64_t i = 0, count = exact_.elements(); i < count; ++i) {
     if (!is_judged(i)) continue;
@@ -104,23 +133,75 @@ Deviation Tolerance::compare(const HostTensor& got) const {
   return result;
 }
 
+namespace {
+
+// Of the floats that choices compare: what each may be off by, from what runs made of it.
+class ChoiceOperands {
+ public:
+  explicit ChoiceOperands(const Graph& graph) {
+    for (NodeId id : graph.topological_order())
+      if (is_choice(graph.node(id).op))
+        for (ValueId input : graph.node(id).inputs)
+          if (is_float(graph.value(input).type.dtype)) wanted_.insert(input);
+  }
+  bool empty() const { return wanted_.empty(); }
+  bool is_wanted(ValueId value) const { return wanted_.count(value) != 0; }
+
+  static Offsets offsets(const std::vector<std::map<ValueId, HostTensor>>& runs) {
+    Offsets result;
+    for (const auto& [value, first] : runs[0]) {
+      const HostTensor exact = converted(first, DType::f64);
+      Tolerance tolerance(first.dtype(), exact);
+      for (const auto& run : runs)
+        if (const auto found = run.find(value); found != run.end()) tolerance.add_run(found->second);
+      HostTensor& offset = result.emplace(value, HostTensor(exact.type())).first->second;
+      for (int64_t i = 0; i < exact.elements(); ++i) offset.mutable_data<double>()[i] = tolerance.allowed(i);
+    }
+    return result;
+  }
+
+ private:
+  std::set<ValueId> wanted_;
+};
+
+}  // namespace
+
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact, uint64_t seed,
                                          const Deadline& deadline) {
   std::vector<Tolerance> tolerances;
   bool few = false;
+  const std::vector<Shape> shapes = output_shapes(imported, exact);
   for (size_t i = 0; i < exact.size(); ++i) {
-    tolerances.emplace_back(imported.value(imported.outputs()[i]).type.dtype, exact[i]);
-    few = few || exact[i].elements() < Tolerance::kFewElements;
+    tolerances.emplace_back(imported.value(imported.outputs()[i]).type.dtype, exact[i].cropped(shapes[i]));
+    few = few || element_count(shapes[i]) < Tolerance::kFewElements;
   }
   const Graph primitives = fission(imported);
   std::vector<std::vector<HostTensor>> runs(few ? Tolerance::kRunsWhenFew : Tolerance::kRuns);
-  const auto check = [&](ValueId, const HostTensor&) { deadline.check(); };
-  run_in_parallel(runs.size(), static_cast<int>(std::thread::hardware_concurrency()), [&](size_t run) {
-    runs[run] = interpret_rounding_at_random(primitives, inputs, seed * Tolerance::kRunsWhenFew + run, check);
-  });
-  for (const std::vector<HostTensor>& rounded : runs)
-    for (size_t i = 0; i < rounded.size(); ++i) tolerances[i].add_run(rounded[i]);
+  const ChoiceOperands operands(primitives);
+  std::vector<std::map<ValueId, HostTensor>> compared(runs.size());
+  const auto each_run = [&](size_t first, const Offsets& offsets) {
+    run_in_parallel(runs.size() - first, usable_cpus(), [&](size_t number) {
+      const size_t run = first + number;
+      const auto observe = [&](ValueId value, const HostTensor& tensor) {
+        deadline.check();
+        if (run < compared.size() && operands.is_wanted(value)) compared[run].insert_or_assign(value, tensor);
+      };
+      const uint64_t run_seed = seed * Tolerance::kMostRuns + run;
+      runs[run] = interpret_rounding_at_random(primitives, inputs, run_seed, observe, offsets);
+    });
+  };
+  each_run(0, {});
+  if (!operands.empty()) {
+    const Offsets offsets = ChoiceOperands::offsets(compared);
+    const size_t first = runs.size();
+    runs.resize(first + Tolerance::kChoosingRuns);
+    each_run(first, offsets);
+  }
+  for (const std::vector<HostTensor>& rounded : runs) {
+    const std::vector<Shape> own = output_shapes(imported, rounded);
+    for (size_t i = 0; i < rounded.size(); ++i) tolerances[i].add_run(rounded[i].cropped(own[i]));
+  }
   return tolerances;
 }
 

@@ -10,7 +10,8 @@
 //   allowed   the largest of  kNoiseFactor x noise,  kTensorFactor x root mean square of the noise of the
 //             whole tensor,  kFloorUlps ulps of the exact value,  the smallest normal number
 //
-// Integers are exact; they and values that are not finite may differ only where the runs do.
+// Integers are exact; they, extents that depend on data, and values that are not finite may differ only where
+// the runs do.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct Deviation {
   double error = 0, allowed = 0, noise = 0, exact = 0;  // there
   double max_error = 0;                                 // anywhere
   int64_t unjudged = 0;                                 // elements on which the runs themselves disagree
+  std::string shape;                                    // of the tensor where it should have another
   bool passed() const { return ratio <= 1; }
 };
 
@@ -49,15 +51,19 @@ class Tolerance {
       32;  // an element's neighbours: its block of so many, and the two beside it
   static constexpr int64_t kFewElements = 64;  // a smaller tensor wants more runs to pool
   static constexpr int kRuns = 2, kRunsWhenFew = 8;
+  // Further runs where a network chooses (TopK, say): with what is compared off by what it may be, so that
+  // choices between numbers that are as good as equal are seen to be open.
+  static constexpr int kChoosingRuns = 4;
+  static constexpr int kMostRuns = kRunsWhenFew + kChoosingRuns;
 
   // `type`: the Value's own; `exact`: float64 for floats.
   Tolerance(DType type, const HostTensor& exact);
-  void add_run(const HostTensor& rounded);
+  void add_run(const HostTensor& run);
 
   double noise(int64_t element) const;
   double allowed(int64_t element) const;
   bool is_judged(int64_t element) const { return unjudged_.count(element) == 0; }
-  Deviation compare(const HostTensor& got) const;
+  Deviation compare(const HostTensor& run) const;
   const HostTensor& exact() const { return exact_; }  // in the Value's own type
 
  private:
@@ -70,6 +76,7 @@ class Tolerance {
   double squares_ = 0;              // of all noise
   int64_t squared_ = 0;             // how many
   std::unordered_set<int64_t> unjudged_;
+  bool shape_is_settled_ = true;
 };
 
 // Of a network's outputs for these inputs; `exact`: what it computes in float64. Throws BudgetSpent when the

@@ -3,7 +3,7 @@
 namespace korch {
 
 DType wide_type(DType type) {
-  if (is_float(type)) return DType::f64;
+  if (is_float(type) || is_storage(type)) return DType::f64;
   return type == DType::u64 ? DType::u64 : DType::i64;
 }
 

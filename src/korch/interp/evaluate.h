@@ -96,7 +96,13 @@ Results evaluate_gather_nd(const Evaluation&);
 Results evaluate_scatter_elements(const Evaluation&);
 Results evaluate_scatter_nd(const Evaluation&);
 Results evaluate_top_k(const Evaluation&);
+Results evaluate_non_max_suppression(const Evaluation&);
 Results evaluate_one_hot(const Evaluation&);
+// evaluate_recurrence.cpp
+Results evaluate_recurrence(const Evaluation&);
+// evaluate_loop.cpp
+Results evaluate_loop_begin(const Evaluation&);
+Results evaluate_loop_end(const Evaluation&);
 // evaluate_matmul.cpp
 Results evaluate_matmul(const Evaluation&);
 Results evaluate_gemm(const Evaluation&);

@@ -121,13 +121,9 @@ void transposed_conv(const ConvShape& s, const double* x, const double* w, doubl
   }
 }
 
-}  // namespace
-
-Results evaluate_conv(const Evaluation& e) {
+// Adds the convolution of x and w, all in float64.
+void add_convolution(const Evaluation& e, const HostTensor& x, const HostTensor& w, HostTensor& out) {
   const auto& attrs = e.attrs<ConvAttrs>();
-  const HostTensor x = converted(e.inputs[0], DType::f64), w = converted(e.inputs[1], DType::f64);
-  HostTensor out = start_from_bias(e);
-  if (out.elements() == 0) return {out};
   const ConvShape s{{spatial(x.shape()), spatial(out.shape()), spatial(w.shape()), attrs.strides,
                      attrs.dilations, attrs.pads_before},
                     x.shape()[0],
@@ -135,7 +131,7 @@ Results evaluate_conv(const Evaluation& e) {
                     w.shape()[1],
                     w.shape()[0] / attrs.group,
                     e.sums_in_float32()};
-  if (s.depth() == 0) return {out};
+  if (s.depth() == 0) return;
   const auto convolve = s.in_channels == 1 ? conv_by_taps : conv_by_columns;
   for (int64_t i = 0; i < s.images * s.groups; ++i) {
     const int64_t group = i % s.groups;
@@ -143,6 +139,45 @@ Results evaluate_conv(const Evaluation& e) {
              w.data<double>() + group * s.out_channels * s.depth(),
              out.mutable_data<double>() + i * s.out_channels * s.out_plane());
   }
+}
+
+// x = low + 2^16 high; sums of products of such halves are exact in float64.
+struct Halves {
+  HostTensor low, high;
+};
+Halves halves_of(const HostTensor& x) {
+  Halves halves{doubles(x.shape()), doubles(x.shape())};
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    const auto low = static_cast<int16_t>(x.data<int32_t>()[i]);
+    halves.low.mutable_data<double>()[i] = low;
+    halves.high.mutable_data<double>()[i] = static_cast<double>((int64_t{x.data<int32_t>()[i]} - low) >> 16);
+  }
+  return halves;
+}
+
+// Sums of int32 wrap around.
+HostTensor integer_convolution(const Evaluation& e) {
+  const Halves x = halves_of(converted(e.inputs[0], DType::i32)),
+               w = halves_of(converted(e.inputs[1], DType::i32));
+  HostTensor low = start_from_bias(e), high = doubles(low.shape());
+  add_convolution(e, x.low, w.low, low);
+  add_convolution(e, x.low, w.high, high);
+  add_convolution(e, x.high, w.low, high);
+  HostTensor out(TensorType{DType::i32, low.shape()});
+  for (int64_t i = 0; i < out.elements(); ++i)
+    out.mutable_data<int32_t>()[i] =
+        static_cast<int32_t>(static_cast<uint64_t>(static_cast<int64_t>(low.data<double>()[i])) +
+                             (static_cast<uint64_t>(static_cast<int64_t>(high.data<double>()[i])) << 16));
+  return out;
+}
+
+}  // namespace
+
+Results evaluate_conv(const Evaluation& e) {
+  if (element_count(e.output_shape()) == 0) return {start_from_bias(e)};
+  if (!is_float(e.inputs[0].dtype())) return {integer_convolution(e)};
+  HostTensor out = start_from_bias(e);
+  add_convolution(e, converted(e.inputs[0], DType::f64), converted(e.inputs[1], DType::f64), out);
   return {out};
 }
 

@@ -125,6 +125,9 @@ HostTensor evaluate_scalar(Op op, const ScalarAttrs& scalars, const std::vector<
 }
 
 Results evaluate_elementwise(const Evaluation& e) {
+  const bool stored = is_storage(e.inputs[0].dtype()) || is_storage(e.types[0].dtype);
+  if (e.node.op == Op::Cast && stored)
+    return {converted(e.inputs[0], e.types[0].dtype, e.attrs<CastAttrs>().saturate)};
   const auto* scalars = std::get_if<ScalarAttrs>(&e.node.attrs);
   return {evaluate_scalar(e.node.op, scalars == nullptr ? ScalarAttrs{} : *scalars, e.inputs, e.types[0])};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "korch/interp/evaluate.h"
@@ -166,6 +167,40 @@ Results evaluate_top_k(const Evaluation& e) {
     copy_element(input, lane + chosen[p] * view.inner, values, p);
   }
   return {values, HostTensor::of<int64_t>(DType::i64, e.output_shape(), chosen)};
+}
+
+Results evaluate_non_max_suppression(const Evaluation& e) {
+  const auto& attrs = e.attrs<SuppressionAttrs>();
+  const HostTensor boxes = converted(e.inputs[0], DType::f64), scores = converted(e.inputs[1], DType::f64);
+  const Shape& shape = e.inputs[1].shape();  // [N, C, B]
+  HostTensor out(TensorType{DType::i64, e.output_shape()});
+  int64_t* taken = out.mutable_data<int64_t>();
+  const auto overlap = [](const double* a, const double* b) {
+    const auto area = [](double height, double width) { return height * width; };
+    const double shared = area(std::max(0.0, std::min(a[2], b[2]) - std::max(a[0], b[0])),
+                               std::max(0.0, std::min(a[3], b[3]) - std::max(a[1], b[1])));
+    return shared / (area(a[2] - a[0], a[3] - a[1]) + area(b[2] - b[0], b[3] - b[1]) - shared);
+  };
+  for (int64_t row = 0; row < shape[0] * shape[1]; ++row, taken += attrs.k) {
+    const double* corners = boxes.data<double>() + row / shape[1] * shape[2] * 4;
+    const double* score = scores.data<double>() + row * shape[2];
+    std::vector<int64_t> left;
+    for (int64_t box = 0; box < shape[2]; ++box)
+      if (score[box] > -std::numeric_limits<double>::infinity()) left.push_back(box);
+    for (int64_t k = 0; k < attrs.k; ++k) {
+      if (left.empty()) {
+        taken[k] = -1;
+        continue;
+      }
+      const int64_t best = *std::max_element(left.begin(), left.end(),
+                                             [&](int64_t a, int64_t b) { return score[a] < score[b]; });
+      taken[k] = best;
+      std::erase_if(left, [&](int64_t box) {
+        return box == best || overlap(corners + 4 * best, corners + 4 * box) > attrs.threshold;
+      });
+    }
+  }
+  return {out};
 }
 
 Results evaluate_one_hot(const Evaluation& e) {

@@ -29,6 +29,7 @@ int fold_constants(Graph& graph, int64_t max_growth_bytes) {
   int folded = 0;
   for (NodeId id : graph.topological_order()) {
     const Node node = graph.node(id);  // a copy: adding constants moves the nodes
+    if (is_loop_end(node.op)) continue;
     const std::vector<HostTensor> inputs = constant_inputs(graph, node);
     if (inputs.empty()) continue;
     std::vector<TensorType> types;

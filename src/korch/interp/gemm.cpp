@@ -3,7 +3,10 @@
 #include <cblas.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <mutex>
 #include <new>
+#include <thread>
 #include <vector>
 
 namespace korch {
@@ -25,22 +28,28 @@ bool can_map(size_t bytes) {
   return true;
 }
 
-// OpenBLAS maps a buffer per thread and tries for ever where it cannot: it is only called, and only with
-// threads, where there is room for them.
-void require_room_for_buffers() {
-  static const bool has_room = [] {
+// OpenBLAS maps a buffer per caller and per thread of its own, and tries for ever where it cannot: it is only
+// called, and only with threads and by several callers at once, where there is room for them.
+std::unique_lock<std::mutex> lock_where_room_is_short() {
+  enum class Room { none, one_caller, all };
+  static const Room room = [] {
     constexpr size_t kBufferBytes = size_t{129} << 20;  // of OpenBLAS 0.3, rounded up
-    if (can_map(kBufferBytes * (1 + openblas_get_num_threads()))) return true;
+    const size_t own = openblas_get_num_threads(),
+                 callers = std::max(1U, std::thread::hardware_concurrency());
+    if (can_map(kBufferBytes * (own + callers))) return Room::all;
+    if (can_map(kBufferBytes * (own + 1))) return Room::one_caller;
     openblas_set_num_threads(1);
-    return can_map(kBufferBytes);
+    return can_map(kBufferBytes) ? Room::one_caller : Room::none;
   }();
-  if (!has_room) throw std::bad_alloc();
+  if (room == Room::none) throw std::bad_alloc();
+  static std::mutex one_caller;
+  return room == Room::all ? std::unique_lock<std::mutex>() : std::unique_lock(one_caller);
 }
 
 }  // namespace
 
 void gemm(const Gemm& g, const double* a, const double* b, double* c) {
-  require_room_for_buffers();
+  const auto lock = lock_where_room_is_short();
   const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans,
                         tb = g.transpose_b ? CblasTrans : CblasNoTrans;
   const int m = static_cast<int>(g.m), n = static_cast<int>(g.n), k = static_cast<int>(g.k);

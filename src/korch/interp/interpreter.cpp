@@ -2,10 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "korch/interp/evaluate.h"
 #include "korch/interp/random_rounding.h"
+#include "korch/ir/loops.h"
 
 namespace korch {
+
+LoopWithoutEnd::LoopWithoutEnd(const std::string& node, int64_t steps)
+    : Error(ErrorKind::resource,
+            fmt::format("node \"{}\": the loop has not ended after {} steps", node, steps)) {}
 
 std::vector<NodeId> needed_nodes(const Graph& graph) {
   enum class State : uint8_t { unseen, open, done };
@@ -75,7 +83,8 @@ class Run {
       : graph_(graph),
         options_(options),
         rounding_(rounding),
-        order_(needed_nodes(graph)),
+        loops_(graph),
+        order_(in_order(graph, loops_)),
         values_(graph.value_count()),
         reads_left_(graph.value_count(), 0) {
     for (NodeId id : order_)
@@ -84,33 +93,87 @@ class Run {
   }
 
   void set_input(ValueId id, const HostTensor& tensor) {
-    values_[id] = converted(tensor, stored_type(graph_.value(id).type, options_.precision).dtype);
+    const DType wanted = stored_type(graph_.value(id).type, options_.precision).dtype;
+    const bool as_bytes = is_storage(tensor.dtype()) && !is_storage(wanted);
+    values_[id] = as_bytes ? tensor.retyped(wanted) : converted(tensor, wanted);
     if (options_.observe) options_.observe(id, values_[id]);
     if (reads_left_[id] == 0) values_[id] = {};
   }
 
-  void compute() {
-    for (NodeId id : order_) {
-      const Node& node = graph_.node(id);
-      // Constants are read where they are used: widening all of them at once would double the memory of a
-      // model.
-      if (node.op == Op::Constant && !options_.observe) continue;
-      std::vector<HostTensor> inputs;
-      for (ValueId input : node.inputs) inputs.push_back(read(input));
-      store(node, evaluate(node, inputs));
-    }
-  }
+  void compute() { compute(0, order_.size()); }
 
   HostTensor read(ValueId id) {
     const HostTensor* constant = graph_.constant(id);
     if (constant != nullptr)
       return converted(*constant, stored_type(constant->type(), options_.precision).dtype);
     const HostTensor value = values_[id];
-    if (--reads_left_[id] == 0) values_[id] = {};
+    release(id, 1);
     return value;
   }
 
  private:
+  static std::vector<NodeId> in_order(const Graph& graph, const Loops& loops) {
+    const std::vector<NodeId> nodes = needed_nodes(graph);
+    if (loops.empty()) return nodes;
+    std::vector<LoopItem> items;
+    for (NodeId id : nodes) items.push_back(loops.item(id));
+    std::vector<NodeId> order;
+    for (size_t item : order_by_loops(items, loops)) order.push_back(nodes[item]);
+    return order;
+  }
+
+  // Of the order, from one place up to another.
+  void compute(size_t first, size_t end) {
+    for (size_t i = first; i < end; ++i) {
+      const Node& node = graph_.node(order_[i]);
+      // Constants are read where they are used: widening all of them at once would double the memory of a
+      // model.
+      if (node.op == Op::Constant && !options_.observe) continue;
+      if (node.op == Op::LoopBegin)
+        i = run_loop(i);
+      else
+        store(node, evaluate(node, read_all(node)));
+    }
+  }
+
+  std::vector<HostTensor> read_all(const Node& node) {
+    std::vector<HostTensor> inputs;
+    for (ValueId input : node.inputs) inputs.push_back(read(input));
+    return inputs;
+  }
+
+  void release(ValueId id, int reads) {
+    if ((reads_left_[id] -= reads) == 0) values_[id] = {};
+  }
+
+  // The loop whose begin stands there; returns where its end does.
+  size_t run_loop(size_t at) {
+    const Node& begin = graph_.node(order_[at]);
+    const NodeId ends = loops_.loops()[static_cast<size_t>(loops_.of_value(begin.outputs[0]))].end;
+    const auto found = std::find(order_.begin() + static_cast<std::ptrdiff_t>(at), order_.end(), ends);
+    KORCH_ASSERT(found != order_.end(), "what a loop computes is asked for without its end");
+    const auto end_at = static_cast<size_t>(found - order_.begin());
+    const Node& end = graph_.node(order_[end_at]);
+    std::vector<HostTensor> state = evaluate(begin, read_all(begin));
+    // Every step reads what was there before: it is held until the last, and read once then.
+    std::map<ValueId, int> reads;
+    for (size_t i = at + 1; i <= end_at; ++i)
+      for (ValueId input : graph_.node(order_[i]).inputs) ++reads[input];
+    for (const auto& [value, count] : reads) ++reads_left_[value];
+    const std::vector<int> reads_of_a_step = reads_left_;
+    for (int64_t step = 0; element_as_int(state[1], 0) != 0; ++step) {
+      if (step == options_.most_steps) throw LoopWithoutEnd(label(graph_, begin), step);
+      reads_left_ = reads_of_a_step;
+      store(begin, state);
+      compute(at + 1, end_at);
+      state = evaluate(end, read_all(end));
+    }
+    reads_left_ = reads_of_a_step;
+    for (const auto& [value, count] : reads) release(value, count + 1);
+    store(end, state);
+    return end_at;
+  }
+
   std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs) const {
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
@@ -128,6 +191,7 @@ class Run {
   const Graph& graph_;
   const InterpretOptions& options_;
   RandomRounding* rounding_;  // null: to nearest
+  const Loops loops_;
   std::vector<NodeId> order_;
   std::vector<HostTensor> values_;
   std::vector<int> reads_left_;
@@ -137,7 +201,8 @@ void check_input(const Graph& graph, ValueId id, const HostTensor& tensor, Preci
   const TensorType& wanted = graph.value(id).type;
   const bool widened =
       precision == Precision::float64 && is_float(wanted.dtype) && tensor.dtype() == DType::f64;
-  if (tensor.shape() == wanted.shape && (tensor.dtype() == wanted.dtype || widened)) return;
+  const bool bytes = is_storage(tensor.dtype()) && carrier(tensor.dtype()) == wanted.dtype;  // after fission
+  if (tensor.shape() == wanted.shape && (tensor.dtype() == wanted.dtype || widened || bytes)) return;
   throw Error(ErrorKind::invalid, fmt::format("input '{}' must be {}, not {}", graph.value(id).name,
                                               to_string(wanted), to_string(tensor.type())));
 }
@@ -176,9 +241,23 @@ std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTens
 
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
-    const std::function<void(ValueId, const HostTensor&)>& observe) {
-  RandomRounding rounding(seed);
+    const std::function<void(ValueId, const HostTensor&)>& observe, const Offsets& offsets) {
+  RandomRounding rounding(seed, offsets);
   return run_graph(graph, inputs, {Precision::native, observe}, &rounding);
+}
+
+std::vector<Shape> output_shapes(const Graph& graph, const std::vector<HostTensor>& outputs) {
+  std::vector<Shape> shapes;
+  for (const HostTensor& output : outputs) shapes.push_back(output.shape());
+  const size_t tensors = outputs.size() - graph.extents().size();
+  for (size_t i = 0; i < graph.extents().size(); ++i) {
+    const auto [output, axis] = graph.extents()[i];
+    int64_t& extent = shapes[static_cast<size_t>(output)][static_cast<size_t>(axis)];
+    const int64_t counted = element_as_int(outputs[tensors + i], 0);
+    KORCH_ASSERT(counted >= 0 && counted <= extent, "an extent beyond its bound");
+    extent = counted;
+  }
+  return shapes;
 }
 
 }  // namespace korch

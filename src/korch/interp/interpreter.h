@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "korch/ir/graph.h"
+#include "korch/ir/loops.h"
 
 namespace korch {
 
@@ -21,15 +21,25 @@ std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTe
 // The nodes that compute the graph's outputs, each Value by its first producer; producers before users.
 std::vector<NodeId> needed_nodes(const Graph& graph);
 
+// On these inputs a loop takes more steps than it may.
+class LoopWithoutEnd : public Error {
+ public:
+  LoopWithoutEnd(const std::string& node, int64_t steps);
+};
+
 // The whole graph. `inputs` in the order of graph.inputs(). Values are freed when dead, except those `keep`
 // asks for; `observe`, if set, sees every Value as it is computed. Throws Error{invalid} on inputs of wrong
-// type, and on gather indices out of range, naming the node.
+// type, and on gather indices out of range, naming the node, and LoopWithoutEnd.
 struct InterpretOptions {
   Precision precision = Precision::float64;
   std::function<void(ValueId, const HostTensor&)> observe;
+  int64_t most_steps = kMostSteps;  // of a loop
 };
 std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
                                   const InterpretOptions& options = {});
+
+// Of the graph's outputs, which these are: the extents that count, bounded ones as the data have them.
+std::vector<Shape> output_shapes(const Graph& graph, const std::vector<HostTensor>& outputs);
 
 // Replaces nodes whose inputs are all constants by constants (native precision), unless the result would be
 // larger than `max_growth_bytes` more than what it replaces or take too long (work.h). Returns the number of

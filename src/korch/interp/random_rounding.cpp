@@ -151,11 +151,45 @@ void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double terms, uin
   });
 }
 
+HostTensor shaken(const HostTensor& tensor, const HostTensor& offsets, uint64_t& state) {
+  HostTensor result(tensor.type());
+  with_float_type(tensor.dtype(), [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    for (int64_t i = 0, count = result.elements(); i < count; ++i)
+      result.mutable_data<S>()[i] = convert_element<S>(convert_element<double>(tensor.data<S>()[i]) +
+                                                       uniform(state) * offsets.data<double>()[i]);
+  });
+  return result;
+}
+
 }  // namespace
+
+bool is_choice(Op op) {
+  return op == Op::ArgMax || op == Op::ArgMin || op == Op::TopK || op == Op::NonMaxSuppression;
+}
+
+// What is chosen may move; what TopK returns of it is as it was.
+std::vector<HostTensor> RandomRounding::choose(const Node& node, const std::vector<HostTensor>& inputs,
+                                               const std::vector<TensorType>& types) {
+  std::vector<HostTensor> operands = inputs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const auto found = offsets_.find(node.inputs[i]);
+        found != offsets_.end() && found->second.shape() == inputs[i].shape())
+      operands[i] = shaken(inputs[i], found->second, state_);
+  std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native);
+  if (node.op == Op::TopK) {
+    Node gather;
+    gather.op = Op::GatherElements;
+    gather.attrs = AxisAttrs{std::get<TopKAttrs>(node.attrs).axis};
+    results[0] = evaluate_node(gather, {inputs[0], results[1]}, {types[0]}, Precision::native)[0];
+  }
+  return results;
+}
 
 std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::vector<HostTensor>& inputs,
                                                  const std::vector<TensorType>& types) {
   const Category category = info(node.op).category;
+  if (is_choice(node.op) && !offsets_.empty()) return choose(node, inputs, types);
   if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native);
   if (category == Category::linear) {
     std::vector<HostTensor> operands = inputs;

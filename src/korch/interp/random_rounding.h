@@ -13,25 +13,38 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "korch/ir/graph.h"
 
 namespace korch {
 
+// An operator that chooses by comparing numbers: where two are as good as equal, rounding decides, and the
+// result jumps.
+bool is_choice(Op op);
+
+// By how much each element of a choice's operand may be off: f64, of the operand's shape.
+using Offsets = std::map<ValueId, HostTensor>;
+
 class RandomRounding {
  public:
-  explicit RandomRounding(uint64_t seed) : state_(seed) {}
+  RandomRounding(uint64_t seed, const Offsets& offsets) : state_(seed), offsets_(offsets) {}
   std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs,
                                    const std::vector<TensorType>& types);
 
  private:
+  std::vector<HostTensor> choose(const Node& node, const std::vector<HostTensor>& inputs,
+                                 const std::vector<TensorType>& types);
+
   uint64_t state_;
+  const Offsets& offsets_;
 };
 
-// As interpret() in native precision; equal seeds give equal results.
+// As interpret() in native precision; equal seeds give equal results. Choices are made as if their operands
+// were off by random parts of `offsets`.
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
-    const std::function<void(ValueId, const HostTensor&)>& observe = {});
+    const std::function<void(ValueId, const HostTensor&)>& observe = {}, const Offsets& offsets = {});
 
 }  // namespace korch

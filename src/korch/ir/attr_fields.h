@@ -20,6 +20,7 @@ void visit_fields(ScalarAttrs& a, V&& visit) {
 template <typename V>
 void visit_fields(CastAttrs& a, V&& visit) {
   visit("to", a.to);
+  visit("saturate", a.saturate);
 }
 template <typename V>
 void visit_fields(ReduceAttrs& a, V&& visit) {
@@ -129,9 +130,32 @@ void visit_fields(TopKAttrs& a, V&& visit) {
   visit("sorted", a.sorted);
 }
 template <typename V>
+void visit_fields(SuppressionAttrs& a, V&& visit) {
+  visit("k", a.k);
+  visit("threshold", a.threshold);
+}
+template <typename V>
 void visit_fields(OneHotAttrs& a, V&& visit) {
   visit("axis", a.axis);
   visit("depth", a.depth);
+}
+template <typename V>
+void visit_fields(LoopAttrs& a, V&& visit) {
+  visit("number", a.number);
+  visit("carried", a.carried);
+}
+template <typename V>
+void visit_fields(RecurrenceAttrs& a, V&& visit) {
+  visit("cell", a.cell);
+  visit("activations", a.activations);
+  visit("alphas", a.alphas);
+  visit("betas", a.betas);
+  visit("reverse", a.reverse);
+  visit("clip", a.clip);
+  visit("input_forget", a.input_forget);
+  visit("linear_before_reset", a.linear_before_reset);
+  visit("peepholes", a.peepholes);
+  visit("masked", a.masked);
 }
 template <typename V>
 void visit_fields(WinogradAttrs& a, V&& visit) {

@@ -37,7 +37,7 @@ ValueId Graph::add_input(TensorType type, std::string name) {
 
 NodeId Graph::add_node(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<std::string> origins,
                        std::string name) {
-  std::vector<ValueId> outputs(info(op).outputs, kNoId);
+  std::vector<ValueId> outputs(output_count(op, attrs, inputs.size()), kNoId);
   const NodeId id =
       add_alternative(op, std::move(attrs), std::move(inputs), std::move(outputs), std::move(origins));
   const std::vector<ValueId>& made = nodes_[id].outputs;
@@ -86,8 +86,11 @@ ValueId Graph::add_constant(HostTensor value, std::string name, std::vector<std:
   return add(Op::Constant, ConstantAttrs{std::move(value)}, {}, std::move(origins), std::move(name));
 }
 
-void Graph::set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names) {
+void Graph::set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names,
+                        std::vector<OutputExtent> extents) {
   KORCH_ASSERT(outputs.size() == names.size(), "one name per graph output");
+  KORCH_ASSERT(extents.size() <= outputs.size(), "extents are outputs");
+  extents_ = std::move(extents);
   outputs_ = std::move(outputs);
   output_names_ = std::move(names);
 }
@@ -217,6 +220,7 @@ Graph Graph::compact() const {
   }
   for (ValueId output : outputs_) result.outputs_.push_back(copy_value(output));
   result.output_names_ = output_names_;
+  result.extents_ = extents_;
   return result;
 }
 

@@ -31,6 +31,14 @@ struct Node {
   bool dead = false;
 };
 
+// An extent of a graph output that depends on the data: the type states its bound.
+struct OutputExtent {
+  int output = 0;
+  int axis = 0;
+
+  friend bool operator==(const OutputExtent&, const OutputExtent&) = default;
+};
+
 class Graph {
  public:
   ValueId add_input(TensorType type, std::string name);
@@ -44,7 +52,10 @@ class Graph {
   NodeId add_alternative(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
                          std::vector<std::string> origins = {});
   ValueId add_constant(HostTensor value, std::string name = {}, std::vector<std::string> origins = {});
-  void set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names);
+  // The last outputs are `extents`, each one i64: where they say n, the elements with a smaller index on that
+  // axis count, and the others, which are computed too, do not.
+  void set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names,
+                   std::vector<OutputExtent> extents = {});
   void set_input_order(std::vector<ValueId> inputs);  // the same ones
   void kill_node(NodeId id);                          // outputs keep their Value without this producer
   void replace_uses(ValueId from, ValueId to);        // in nodes and graph outputs
@@ -53,12 +64,15 @@ class Graph {
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
+  const std::vector<OutputExtent>& extents() const { return extents_; }
   size_t node_count() const { return nodes_.size(); }  // dead ones included
   size_t value_count() const { return values_.size(); }
   const Node& node(NodeId id) const { return nodes_[id]; }
   const Value& value(ValueId id) const { return values_[id]; }
   Node& mutable_node(NodeId id) { return nodes_[id]; }
   void rename(ValueId id, std::string name) { values_[id].name = std::move(name); }
+  // Its users must be of that type too; what it holds is not touched.
+  void retype(ValueId id, DType dtype) { values_[id].type.dtype = dtype; }
 
   bool is_input(ValueId id) const { return values_[id].producers.empty(); }
   // The constant tensor a Value is, or null.
@@ -77,6 +91,7 @@ class Graph {
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_names_;
+  std::vector<OutputExtent> extents_;
 };
 
 std::vector<TensorType> input_types(const Graph& graph, const Node& node);

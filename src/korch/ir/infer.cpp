@@ -66,6 +66,10 @@ std::vector<TensorType> infer_types(Op op, const Attrs& attrs, const std::vector
                                  row.max_inputs < 0                 ? " or more"
                                  : row.max_inputs == row.min_inputs ? std::string()
                                                                     : fmt::format(" to {}", row.max_inputs)));
+  const bool moves = row.category == Category::layout || row.category == Category::constant || op == Op::Cast;
+  for (const TensorType& input : inputs)
+    if (!moves && is_storage(input.dtype))
+      infer_fail(args, fmt::format("{} is stored and cast, not computed with", name(input.dtype)));
   std::vector<TensorType> result;
   switch (row.category) {
     case Category::constant:

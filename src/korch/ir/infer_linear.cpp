@@ -37,7 +37,10 @@ void require_spatial(const InferArgs& args, const ConvAttrs& conv, size_t spatia
 Shape conv_shape(const InferArgs& args, bool transposed) {
   const ConvAttrs& conv = args.get<ConvAttrs>();
   const size_t spatial = static_cast<size_t>(std::max<int64_t>(args.rank(0) - 2, 0));
-  infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
+  const DType type = args.inputs[0].dtype;
+  infer_require(args, is_float(type) || (!transposed && (type == DType::i32 || type == DType::i16)),
+                transposed ? "operands must be floats" : "operands must be floats, int16 or int32");
+  infer_require(args, is_float(type) || args.inputs.size() < 3, "integers have no bias");
   require_spatial(args, conv, spatial, transposed);
   const Shape& x = args.shape(0);
   const Shape& w = args.shape(1);
@@ -66,6 +69,11 @@ Shape conv_shape(const InferArgs& args, bool transposed) {
     infer_require(args, out.back() >= 0, "negative output extent");
   }
   return out;
+}
+
+// Products of int16 are summed in int32.
+DType product_type(DType operands) {
+  return operands == DType::i16 ? DType::i32 : operands;
 }
 
 Shape attention_shape(const InferArgs& args) {
@@ -111,7 +119,7 @@ std::vector<TensorType> infer_linear(const InferArgs& args) {
   if (args.op == Op::WinogradProduct) return {{args.inputs[0].dtype, winograd_product_shape(args)}};
   const Shape shape =
       args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
-  return {{args.inputs[0].dtype, shape}};
+  return {{product_type(args.inputs[0].dtype), shape}};
 }
 
 }  // namespace korch

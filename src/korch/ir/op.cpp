@@ -1,5 +1,6 @@
 #include "korch/ir/op.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
@@ -47,6 +48,15 @@ std::optional<Op> parse_op(std::string_view name) {
   }();
   const auto found = by_name.find(name);
   return found == by_name.end() ? std::nullopt : std::optional<Op>(found->second);
+}
+
+int output_count(Op op, const Attrs& attrs, size_t inputs) {
+  const auto given = static_cast<int>(inputs);
+  if (op == Op::LoopBegin) return given;
+  if (op != Op::LoopEnd) return info(op).outputs;
+  // 3 + carried + 2 for each that is stacked, of which one is a result
+  const auto carried = static_cast<int>(std::min<int64_t>(std::get<LoopAttrs>(attrs).carried, given));
+  return 2 + carried + std::max(given - 3 - carried, 0) / 2;
 }
 
 bool is_primitive(Op op) {

@@ -33,6 +33,7 @@ struct ScalarAttrs {
 };
 struct CastAttrs {
   DType to = DType::f32;
+  bool saturate = true;  // to f8: else what is too large becomes infinite or NaN
   bool operator==(const CastAttrs&) const = default;
 };
 struct ReduceAttrs {
@@ -125,6 +126,11 @@ struct TopKAttrs {
   bool largest = true, sorted = true;
   bool operator==(const TopKAttrs&) const = default;
 };
+struct SuppressionAttrs {
+  int64_t k = 1;         // at most, of each class
+  double threshold = 0;  // boxes overlap when their intersection over their union is larger
+  bool operator==(const SuppressionAttrs&) const = default;
+};
 struct OneHotAttrs {
   int64_t axis = -1, depth = 1;
   bool operator==(const OneHotAttrs&) const = default;
@@ -139,10 +145,32 @@ struct WinogradAttrs {
   bool operator==(const WinogradAttrs&) const = default;
 };
 
-using Attrs = std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, ReduceAttrs, ArgReduceAttrs,
-                           ScanAttrs, AxisAttrs, PermAttrs, ShapeAttrs, SliceAttrs, PadAttrs, MatMulAttrs,
-                           ConvAttrs, PoolAttrs, NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs,
-                           TopKAttrs, OneHotAttrs, WinogradAttrs>;
+// One direction of a recurrent layer as ONNX defines it, its data multiplied by the input weights beforehand
+// (ir/recurrence.h).
+struct RecurrenceAttrs {
+  std::string cell = "lstm";               // or "gru", "rnn"
+  std::string activations;                 // elementwise operators, "Sigmoid Tanh Tanh": f, g, h
+  std::vector<double> alphas, betas;       // of each
+  bool reverse = false;                    // from the last step to the first
+  double clip = 0;                         // of what the activations read; 0: none
+  bool input_forget = false;               // lstm: the forget gate is 1 - the input gate
+  bool linear_before_reset = false;        // gru: the reset gate scales the product, not its operand
+  bool peepholes = false, masked = false;  // which optional operands there are
+  bool operator==(const RecurrenceAttrs&) const = default;
+};
+
+// The two ends of a loop (ir/loops.h).
+struct LoopAttrs {
+  int64_t number = 0;   // tells the loops of a graph apart
+  int64_t carried = 0;  // tensors that a step makes for the next one
+  bool operator==(const LoopAttrs&) const = default;
+};
+
+using Attrs =
+    std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, ReduceAttrs, ArgReduceAttrs, ScanAttrs,
+                 AxisAttrs, PermAttrs, ShapeAttrs, SliceAttrs, PadAttrs, MatMulAttrs, ConvAttrs, PoolAttrs,
+                 NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs, TopKAttrs, OneHotAttrs,
+                 SuppressionAttrs, WinogradAttrs, RecurrenceAttrs, LoopAttrs>;
 
 // A linear operation may be three primitives: the data transformed, the product of that with the weights, and
 // the result transformed back out of the products.
@@ -162,139 +190,147 @@ struct Fusing {
 };
 
 // clang-format off: it would fill lines with rows.
-// X(name, category, min inputs, max inputs (-1: any number), outputs, attribute struct, fields of Fusing)
-#define KORCH_OPS(X)                                                                                    \
-  X(Constant, constant, 0, 0, 1, ConstantAttrs)                                                         \
-  /* elementwise, one operand */                                                                        \
-  X(Neg, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Abs, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Exp, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Log, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Sqrt, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Reciprocal, elementwise, 1, 1, 1, NoAttrs)                                                          \
-  X(Tanh, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Sigmoid, elementwise, 1, 1, 1, NoAttrs)                                                             \
-  X(Erf, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Relu, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Softplus, elementwise, 1, 1, 1, NoAttrs)                                                            \
-  X(Softsign, elementwise, 1, 1, 1, NoAttrs)                                                            \
-  X(TanhSoftplus, elementwise, 1, 1, 1, NoAttrs)                                                        \
-  X(Sin, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Cos, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Tan, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(Asin, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Acos, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Atan, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Sinh, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Cosh, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Asinh, elementwise, 1, 1, 1, NoAttrs)                                                               \
-  X(Acosh, elementwise, 1, 1, 1, NoAttrs)                                                               \
-  X(Atanh, elementwise, 1, 1, 1, NoAttrs)                                                               \
-  X(Floor, elementwise, 1, 1, 1, NoAttrs)                                                               \
-  X(Ceil, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Round, elementwise, 1, 1, 1, NoAttrs)                                                               \
-  X(Sign, elementwise, 1, 1, 1, NoAttrs)                                                                \
-  X(Not, elementwise, 1, 1, 1, NoAttrs)                                                                 \
-  X(IsNaN, elementwise, 1, 1, 1, NoAttrs)                                                               \
-  X(IsInf, elementwise, 1, 1, 1, ScalarAttrs) /* alpha: detect negative, beta: detect positive */       \
-  X(LeakyRelu, elementwise, 1, 1, 1, ScalarAttrs)                                                       \
-  X(Elu, elementwise, 1, 1, 1, ScalarAttrs)                                                             \
-  X(Celu, elementwise, 1, 1, 1, ScalarAttrs)                                                            \
-  X(Selu, elementwise, 1, 1, 1, ScalarAttrs)                                                            \
-  X(HardSigmoid, elementwise, 1, 1, 1, ScalarAttrs)                                                     \
-  X(HardSwish, elementwise, 1, 1, 1, NoAttrs)                                                           \
-  X(ThresholdedRelu, elementwise, 1, 1, 1, ScalarAttrs)                                                 \
-  X(Shrink, elementwise, 1, 1, 1, ScalarAttrs)                                                          \
-  X(Cast, elementwise, 1, 1, 1, CastAttrs)                                                              \
-  /* elementwise, two operands, numpy broadcasting */                                                   \
-  X(Add, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Sub, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Mul, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Div, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Pow, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Mod, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Fmod, elementwise, 2, 2, 1, NoAttrs)                                                                \
-  X(Max, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Min, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(PRelu, elementwise, 2, 2, 1, NoAttrs)                                                               \
-  X(And, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Or, elementwise, 2, 2, 1, NoAttrs)                                                                  \
-  X(Xor, elementwise, 2, 2, 1, NoAttrs)                                                                 \
-  X(Equal, elementwise, 2, 2, 1, NoAttrs)                                                               \
-  X(Less, elementwise, 2, 2, 1, NoAttrs)                                                                \
-  X(LessOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                         \
-  X(Greater, elementwise, 2, 2, 1, NoAttrs)                                                             \
-  X(GreaterOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                      \
-  X(Where, elementwise, 3, 3, 1, NoAttrs)                                                               \
-  /* reduce */                                                                                          \
-  X(ReduceSum, reduce, 1, 1, 1, ReduceAttrs)                                                            \
-  X(ReduceMax, reduce, 1, 1, 1, ReduceAttrs)                                                            \
-  X(ReduceMin, reduce, 1, 1, 1, ReduceAttrs)                                                            \
-  X(ReduceProd, reduce, 1, 1, 1, ReduceAttrs)                                                           \
-  X(ArgMax, reduce, 1, 1, 1, ArgReduceAttrs)                                                            \
-  X(ArgMin, reduce, 1, 1, 1, ArgReduceAttrs)                                                            \
-  /* window reduce over the spatial axes of [N,C,...]; padding contributes nothing */                   \
-  X(WindowSum, window, 1, 1, 1, PoolAttrs)                                                              \
-  X(WindowMax, window, 1, 1, 1, PoolAttrs)                                                              \
-  X(WindowDot, window, 2, 2, 1, PoolAttrs, .weighs_window = true) /* x, w[k...,C]: over each channel */ \
-  /* ir/winograd.h: x[N,C,H,W] to [elements, tiles, C], and [elements, tiles, M] to [N,M,H,W] */        \
-  X(WinogradInput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::data)                          \
-  X(WinogradOutput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::result)                       \
-  /* layout */                                                                                          \
-  X(Transpose, layout, 1, 1, 1, PermAttrs)                                                              \
-  X(Reshape, layout, 1, 1, 1, ShapeAttrs)                                                               \
-  X(Slice, layout, 1, 1, 1, SliceAttrs)                                                                 \
-  X(Pad, layout, 1, 1, 1, PadAttrs)                                                                     \
-  X(Concat, layout, 1, -1, 1, AxisAttrs)                                                                \
-  X(Expand, layout, 1, 1, 1, ShapeAttrs)                                                                \
-  X(Gather, layout, 2, 2, 1, AxisAttrs) /* data, indices; negative indices count from the end */        \
-  /* linear */                                                                                          \
-  X(MatMul, linear, 2, 2, 1, MatMulAttrs) /* rank >= 2 after import; batch axes broadcast */            \
-  X(Conv, linear, 2, 3, 1, ConvAttrs)     /* x, w (, bias before fission) */                            \
-  /* [elements, tiles, C], w[M,C,k,k] */                                                                \
-  X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs, .stage = LinearStage::product)                     \
-  X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                          \
-  X(Attention, linear, 3, 4, 1, NoAttrs, .copies_operands = true) /* ir/attention.h */                  \
-  /* opaque */                                                                                          \
-  X(CumSum, opaque, 1, 1, 1, ScanAttrs)                                                                 \
-  X(TopK, opaque, 1, 1, 2, TopKAttrs)                                                                   \
-  X(GatherElements, opaque, 2, 2, 1, AxisAttrs)                                                         \
-  X(GatherND, opaque, 2, 2, 1, AxisAttrs) /* axis: batch dims */                                        \
-  X(ScatterElements, opaque, 3, 3, 1, AxisAttrs)                                                        \
-  X(ScatterND, opaque, 3, 3, 1, NoAttrs)                                                                \
-  X(MaxPoolIndices, opaque, 1, 1, 1, PoolAttrs) /* the second output of MaxPool */                      \
-  /* composite */                                                                                       \
-  X(Softmax, composite, 1, 1, 1, AxisAttrs)                                                             \
-  X(LogSoftmax, composite, 1, 1, 1, AxisAttrs)                                                          \
-  X(Hardmax, composite, 1, 1, 1, AxisAttrs)                                                             \
-  X(LayerNormalization, composite, 2, 3, 1, NormAttrs)                                                  \
-  X(InstanceNormalization, composite, 3, 3, 1, NormAttrs)                                               \
-  X(GroupNormalization, composite, 3, 3, 1, NormAttrs)                                                  \
-  X(BatchNormalization, composite, 5, 5, 1, NormAttrs) /* x, scale, bias, mean, variance */             \
-  X(MeanVarianceNormalization, composite, 1, 1, 1, ReduceAttrs)                                         \
-  X(LpNormalization, composite, 1, 1, 1, NormAttrs) /* groups: p */                                     \
-  X(LRN, composite, 1, 1, 1, LrnAttrs)                                                                  \
-  X(Gemm, composite, 2, 3, 1, GemmAttrs)                                                                \
-  X(Einsum, composite, 1, -1, 1, EinsumAttrs)                                                           \
-  X(AveragePool, composite, 1, 1, 1, PoolAttrs)                                                         \
-  X(ReduceMean, composite, 1, 1, 1, ReduceAttrs)                                                        \
-  X(ReduceL1, composite, 1, 1, 1, ReduceAttrs)                                                          \
-  X(ReduceL2, composite, 1, 1, 1, ReduceAttrs)                                                          \
-  X(ReduceLogSum, composite, 1, 1, 1, ReduceAttrs)                                                      \
-  X(ReduceLogSumExp, composite, 1, 1, 1, ReduceAttrs)                                                   \
-  X(ReduceSumSquare, composite, 1, 1, 1, ReduceAttrs)                                                   \
-  X(Sum, composite, 1, -1, 1, NoAttrs)                                                                  \
-  X(Mean, composite, 1, -1, 1, NoAttrs)                                                                 \
-  X(VariadicMax, composite, 1, -1, 1, NoAttrs)                                                          \
-  X(VariadicMin, composite, 1, -1, 1, NoAttrs)                                                          \
-  X(Gelu, composite, 1, 1, 1, NoAttrs)                                                                  \
-  X(Mish, composite, 1, 1, 1, NoAttrs)                                                                  \
-  X(Tile, composite, 1, 1, 1, ShapeAttrs)        /* repeats */                                          \
-  X(DepthToSpace, composite, 1, 1, 1, AxisAttrs) /* axis: block size */                                 \
-  X(DepthToSpaceCRD, composite, 1, 1, 1, AxisAttrs)                                                     \
-  X(SpaceToDepth, composite, 1, 1, 1, AxisAttrs)                                                        \
-  X(Resize, composite, 1, 1, 1, ResizeAttrs)                                                            \
-  X(OneHot, composite, 2, 2, 1, OneHotAttrs) /* indices, values[2] */                                   \
+// X(name, category, min inputs, max inputs (-1: any number), outputs (-1: as the inputs say), attribute
+// struct,
+//   fields of Fusing)
+#define KORCH_OPS(X)                                                                                      \
+  X(Constant, constant, 0, 0, 1, ConstantAttrs)                                                           \
+  /* elementwise, one operand */                                                                          \
+  X(Neg, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Abs, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Exp, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Log, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Sqrt, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Reciprocal, elementwise, 1, 1, 1, NoAttrs)                                                            \
+  X(Tanh, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Sigmoid, elementwise, 1, 1, 1, NoAttrs)                                                               \
+  X(Erf, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Relu, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Softplus, elementwise, 1, 1, 1, NoAttrs)                                                              \
+  X(Softsign, elementwise, 1, 1, 1, NoAttrs)                                                              \
+  X(TanhSoftplus, elementwise, 1, 1, 1, NoAttrs)                                                          \
+  X(Sin, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Cos, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Tan, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(Asin, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Acos, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Atan, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Sinh, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Cosh, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Asinh, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Acosh, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Atanh, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Floor, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Ceil, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Round, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(Sign, elementwise, 1, 1, 1, NoAttrs)                                                                  \
+  X(Not, elementwise, 1, 1, 1, NoAttrs)                                                                   \
+  X(IsNaN, elementwise, 1, 1, 1, NoAttrs)                                                                 \
+  X(IsInf, elementwise, 1, 1, 1, ScalarAttrs) /* alpha: detect negative, beta: detect positive */         \
+  X(LeakyRelu, elementwise, 1, 1, 1, ScalarAttrs)                                                         \
+  X(Elu, elementwise, 1, 1, 1, ScalarAttrs)                                                               \
+  X(Celu, elementwise, 1, 1, 1, ScalarAttrs)                                                              \
+  X(Selu, elementwise, 1, 1, 1, ScalarAttrs)                                                              \
+  X(HardSigmoid, elementwise, 1, 1, 1, ScalarAttrs)                                                       \
+  X(HardSwish, elementwise, 1, 1, 1, NoAttrs)                                                             \
+  X(ThresholdedRelu, elementwise, 1, 1, 1, ScalarAttrs)                                                   \
+  X(Shrink, elementwise, 1, 1, 1, ScalarAttrs)                                                            \
+  X(Cast, elementwise, 1, 1, 1, CastAttrs)                                                                \
+  /* elementwise, two operands, numpy broadcasting */                                                     \
+  X(Add, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Sub, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Mul, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Div, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Pow, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Mod, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Fmod, elementwise, 2, 2, 1, NoAttrs)                                                                  \
+  X(Max, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Min, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(PRelu, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(And, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Or, elementwise, 2, 2, 1, NoAttrs)                                                                    \
+  X(Xor, elementwise, 2, 2, 1, NoAttrs)                                                                   \
+  X(Equal, elementwise, 2, 2, 1, NoAttrs)                                                                 \
+  X(Less, elementwise, 2, 2, 1, NoAttrs)                                                                  \
+  X(LessOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                           \
+  X(Greater, elementwise, 2, 2, 1, NoAttrs)                                                               \
+  X(GreaterOrEqual, elementwise, 2, 2, 1, NoAttrs)                                                        \
+  X(Where, elementwise, 3, 3, 1, NoAttrs)                                                                 \
+  /* reduce */                                                                                            \
+  X(ReduceSum, reduce, 1, 1, 1, ReduceAttrs)                                                              \
+  X(ReduceMax, reduce, 1, 1, 1, ReduceAttrs)                                                              \
+  X(ReduceMin, reduce, 1, 1, 1, ReduceAttrs)                                                              \
+  X(ReduceProd, reduce, 1, 1, 1, ReduceAttrs)                                                             \
+  X(ArgMax, reduce, 1, 1, 1, ArgReduceAttrs)                                                              \
+  X(ArgMin, reduce, 1, 1, 1, ArgReduceAttrs)                                                              \
+  /* window reduce over the spatial axes of [N,C,...]; padding contributes nothing */                     \
+  X(WindowSum, window, 1, 1, 1, PoolAttrs)                                                                \
+  X(WindowMax, window, 1, 1, 1, PoolAttrs)                                                                \
+  X(WindowDot, window, 2, 2, 1, PoolAttrs, .weighs_window = true) /* x, w[k...,C]: over each channel */   \
+  /* ir/winograd.h: x[N,C,H,W] to [elements, tiles, C], and [elements, tiles, M] to [N,M,H,W] */          \
+  X(WinogradInput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::data)                            \
+  X(WinogradOutput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::result)                         \
+  /* layout */                                                                                            \
+  X(Transpose, layout, 1, 1, 1, PermAttrs)                                                                \
+  X(Reshape, layout, 1, 1, 1, ShapeAttrs)                                                                 \
+  X(Slice, layout, 1, 1, 1, SliceAttrs)                                                                   \
+  X(Pad, layout, 1, 1, 1, PadAttrs)                                                                       \
+  X(Concat, layout, 1, -1, 1, AxisAttrs)                                                                  \
+  X(Expand, layout, 1, 1, 1, ShapeAttrs)                                                                  \
+  X(Gather, layout, 2, 2, 1, AxisAttrs) /* data, indices; negative indices count from the end */          \
+  /* linear */                                                                                            \
+  X(MatMul, linear, 2, 2, 1, MatMulAttrs) /* rank >= 2 after import; batch axes broadcast */              \
+  X(Conv, linear, 2, 3, 1, ConvAttrs)     /* x, w (, bias before fission) */                              \
+  /* [elements, tiles, C], w[M,C,k,k] */                                                                  \
+  X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs, .stage = LinearStage::product)                       \
+  X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                            \
+  X(Attention, linear, 3, 4, 1, NoAttrs, .copies_operands = true) /* ir/attention.h */                    \
+  /* opaque */                                                                                            \
+  X(CumSum, opaque, 1, 1, 1, ScanAttrs)                                                                   \
+  X(TopK, opaque, 1, 1, 2, TopKAttrs)                                                                     \
+  X(GatherElements, opaque, 2, 2, 1, AxisAttrs)                                                           \
+  X(GatherND, opaque, 2, 2, 1, AxisAttrs) /* axis: batch dims */                                          \
+  X(ScatterElements, opaque, 3, 3, 1, AxisAttrs)                                                          \
+  X(ScatterND, opaque, 3, 3, 1, NoAttrs)                                                                  \
+  X(MaxPoolIndices, opaque, 1, 1, 1, PoolAttrs) /* the second output of MaxPool */                        \
+  /* boxes[N,B,4] as least and greatest coordinates, scores[N,C,B] to indices[N,C,k]: of the boxes     */ \
+  /* that overlap the best, next best, ... stay; none is taken with the score -inf or NaN; -1: no more */ \
+  X(NonMaxSuppression, opaque, 2, 2, 1, SuppressionAttrs)                                                 \
+  X(Recurrence, opaque, 3, 6, 2, RecurrenceAttrs) /* ir/recurrence.h */                                   \
+  X(LoopBegin, opaque, 2, -1, -1, LoopAttrs)      /* ir/loops.h */                                        \
+  X(LoopEnd, opaque, 3, -1, -1, LoopAttrs)                                                                \
+  /* composite */                                                                                         \
+  X(Softmax, composite, 1, 1, 1, AxisAttrs)                                                               \
+  X(LogSoftmax, composite, 1, 1, 1, AxisAttrs)                                                            \
+  X(Hardmax, composite, 1, 1, 1, AxisAttrs)                                                               \
+  X(LayerNormalization, composite, 2, 3, 1, NormAttrs)                                                    \
+  X(InstanceNormalization, composite, 3, 3, 1, NormAttrs)                                                 \
+  X(GroupNormalization, composite, 3, 3, 1, NormAttrs)                                                    \
+  X(BatchNormalization, composite, 5, 5, 1, NormAttrs) /* x, scale, bias, mean, variance */               \
+  X(MeanVarianceNormalization, composite, 1, 1, 1, ReduceAttrs)                                           \
+  X(LpNormalization, composite, 1, 1, 1, NormAttrs) /* groups: p */                                       \
+  X(LRN, composite, 1, 1, 1, LrnAttrs)                                                                    \
+  X(Gemm, composite, 2, 3, 1, GemmAttrs)                                                                  \
+  X(Einsum, composite, 1, -1, 1, EinsumAttrs)                                                             \
+  X(AveragePool, composite, 1, 1, 1, PoolAttrs)                                                           \
+  X(ReduceMean, composite, 1, 1, 1, ReduceAttrs)                                                          \
+  X(ReduceL1, composite, 1, 1, 1, ReduceAttrs)                                                            \
+  X(ReduceL2, composite, 1, 1, 1, ReduceAttrs)                                                            \
+  X(ReduceLogSum, composite, 1, 1, 1, ReduceAttrs)                                                        \
+  X(ReduceLogSumExp, composite, 1, 1, 1, ReduceAttrs)                                                     \
+  X(ReduceSumSquare, composite, 1, 1, 1, ReduceAttrs)                                                     \
+  X(Sum, composite, 1, -1, 1, NoAttrs)                                                                    \
+  X(Mean, composite, 1, -1, 1, NoAttrs)                                                                   \
+  X(VariadicMax, composite, 1, -1, 1, NoAttrs)                                                            \
+  X(VariadicMin, composite, 1, -1, 1, NoAttrs)                                                            \
+  X(Gelu, composite, 1, 1, 1, NoAttrs)                                                                    \
+  X(Mish, composite, 1, 1, 1, NoAttrs)                                                                    \
+  X(Tile, composite, 1, 1, 1, ShapeAttrs)        /* repeats */                                            \
+  X(DepthToSpace, composite, 1, 1, 1, AxisAttrs) /* axis: block size */                                   \
+  X(DepthToSpaceCRD, composite, 1, 1, 1, AxisAttrs)                                                       \
+  X(SpaceToDepth, composite, 1, 1, 1, AxisAttrs)                                                          \
+  X(Resize, composite, 1, 1, 1, ResizeAttrs)                                                              \
+  X(OneHot, composite, 2, 2, 1, OneHotAttrs) /* indices, values[2] */                                     \
   X(Trilu, composite, 1, 1, 1, ScanAttrs)    /* axis: k; reverse: upper */
 // clang-format on
 
@@ -317,6 +353,10 @@ const OpInfo& info(Op op);
 const char* name(Op op);
 std::optional<Op> parse_op(std::string_view name);
 bool is_primitive(Op op);
+int output_count(Op op, const Attrs& attrs, size_t inputs);
+inline bool is_loop_end(Op op) {
+  return op == Op::LoopBegin || op == Op::LoopEnd;
+}  // one of the two ends
 
 // The meaning of an elementwise primitive, per element.
 const ScalarExpr& scalar_semantics(Op op);

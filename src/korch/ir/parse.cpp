@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
@@ -19,6 +20,9 @@ Attrs make_attrs(size_t index) {
   }
   return Attrs(std::in_place_index<I>);
 }
+
+// A text of a few words must not ask for all memory.
+constexpr int64_t kMostSplatBytes = int64_t{1} << 30;
 
 void store_element(HostTensor& tensor, int64_t i, const std::string& text) {
   const double real = std::strtod(text.c_str(), nullptr);
@@ -55,7 +59,17 @@ void store_element(HostTensor& tensor, int64_t i, const std::string& text) {
     case DType::u64:
       tensor.mutable_data<uint64_t>()[i] = std::strtoull(text.c_str(), nullptr, 10);
       break;
+    default:  // storage
+      tensor.mutable_data<uint8_t>()[i] = stored_byte(tensor.dtype(), real);
+      break;
   }
+}
+
+void repeat_first(HostTensor& tensor) {
+  auto* bytes = static_cast<std::byte*>(tensor.mutable_raw());
+  const auto all = static_cast<size_t>(tensor.bytes());
+  for (size_t done = size_bytes(tensor.dtype()); done < all; done *= 2)
+    std::memcpy(bytes + done, bytes, std::min(done, all - done));
 }
 
 class Parser : TextCursor {
@@ -68,7 +82,7 @@ class Parser : TextCursor {
     expect("{");
     while (!accept("}")) statement();
     if (!at_end()) fail("text after the graph");
-    graph_.set_outputs(outputs_, output_names_);
+    graph_.set_outputs(outputs_, output_names_, extents_);
     return std::move(graph_);
   }
 
@@ -235,14 +249,18 @@ class Parser : TextCursor {
       if (found->second.type() != type) fail("the constant has another type");
       return found->second;
     }
-    HostTensor value(type);
-    if (text.kind == "value" && static_cast<int64_t>(text.elements.size()) != value.elements())
+    const bool splat = text.kind == "splat";
+    if (!splat && static_cast<int64_t>(text.elements.size()) != type.elements())
       fail(fmt::format("{} values for {}", text.elements.size(), to_string(type)));
-    for (int64_t i = 0; i < value.elements(); ++i) {
-      const std::string& element = text.elements[text.kind == "splat" ? 0 : i];
-      real(element);
-      store_element(value, i, element);
+    if (splat && (splat_bytes_ += type.bytes()) > kMostSplatBytes)
+      fail(fmt::format("splat constants of more than {} bytes together", kMostSplatBytes));
+    HostTensor value(type);
+    if (value.elements() == 0) return value;
+    for (size_t i = 0; i < text.elements.size(); ++i) {
+      real(text.elements[i]);
+      store_element(value, static_cast<int64_t>(i), text.elements[i]);
     }
+    if (splat) repeat_first(value);
     return value;
   }
 
@@ -270,6 +288,12 @@ class Parser : TextCursor {
     } else if (accept("output ")) {
       outputs_.push_back(existing(value_name()));
       output_names_.push_back(quoted());
+      if (accept("extent ")) {
+        const int64_t output = integer(word()), axis = integer(word());
+        extents_.push_back({static_cast<int>(output), static_cast<int>(axis)});
+      } else if (!extents_.empty()) {
+        fail("extents are the last outputs");
+      }
     } else {
       node();
     }
@@ -286,8 +310,6 @@ class Parser : TextCursor {
     const std::string op_name = word();
     const std::optional<Op> op = parse_op(op_name);
     if (!op) fail(fmt::format("unknown operator '{}'", op_name));
-    if (static_cast<int>(names.size()) != info(*op).outputs)
-      fail(fmt::format("{} has other outputs", op_name));
     std::vector<ValueId> inputs;
     expect("(");
     if (!accept(")")) {
@@ -297,6 +319,8 @@ class Parser : TextCursor {
     }
     ConstantText constant;
     Attrs attrs = *op == Op::Constant ? Attrs(ConstantAttrs{}) : attributes(*op);
+    if (static_cast<int>(names.size()) != output_count(*op, attrs, inputs.size()))
+      fail(fmt::format("{} has other outputs", op_name));
     if (*op == Op::Constant) constant = constant_text();
     std::vector<TensorType> types;
     if (accept(":")) {
@@ -341,9 +365,11 @@ class Parser : TextCursor {
   const std::map<std::string, HostTensor>& constants_;
   size_t statement_at_ = 0;
   Graph graph_;
+  int64_t splat_bytes_ = 0;
   std::unordered_map<std::string, ValueId> by_name_;
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_names_;
+  std::vector<OutputExtent> extents_;
 };
 
 }  // namespace

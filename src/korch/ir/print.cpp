@@ -44,8 +44,9 @@ std::string element_text(const HostTensor& tensor, int64_t i) {
     case DType::u32:
     case DType::bool_:
       return fmt::format("{}", element_as_int(tensor, i));
+    default:  // storage
+      return fmt::format("{}", element_as_double(tensor, i));
   }
-  return {};
 }
 
 bool is_splat(const HostTensor& tensor) {
@@ -184,8 +185,14 @@ std::string print(const Graph& graph) {
     for (ValueId output : node.outputs) made[output] = true;
     text += "  " + node_text(graph, node, names, alternative) + "\n";
   }
-  for (size_t i = 0; i < graph.outputs().size(); ++i)
-    text += fmt::format("  output %{} {}\n", names.of(graph.outputs()[i]), quoted(graph.output_names()[i]));
+  const size_t tensors = graph.outputs().size() - graph.extents().size();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    text += fmt::format("  output %{} {}", names.of(graph.outputs()[i]), quoted(graph.output_names()[i]));
+    if (i >= tensors)
+      text += fmt::format(" extent {} {}", graph.extents()[i - tensors].output,
+                          graph.extents()[i - tensors].axis);
+    text += "\n";
+  }
   return text + "}\n";
 }
 

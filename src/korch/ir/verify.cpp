@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "korch/ir/loops.h"
 #include "korch/ir/text.h"
 
 namespace korch {
@@ -28,8 +29,9 @@ void verify_node(const Graph& graph, NodeId id, Stage stage) {
         std::find(graph.inputs().begin(), graph.inputs().end(), input) != graph.inputs().end();
     require(!value.producers.empty() || is_input, "an input Value has no producer");
   }
-  require(static_cast<int>(node.outputs.size()) == info(node.op).outputs, "wrong number of outputs");
   require(node.attrs.index() == info(node.op).attrs_index, "wrong attribute struct");
+  require(static_cast<int>(node.outputs.size()) == output_count(node.op, node.attrs, node.inputs.size()),
+          "wrong number of outputs");
   if (stage == Stage::primitive) {
     require(is_primitive(node.op), "composite operator after fission");
     require(!std::holds_alternative<ConvAttrs>(node.attrs) || node.inputs.size() == 2,
@@ -54,6 +56,19 @@ void verify_node(const Graph& graph, NodeId id, Stage stage) {
   }
 }
 
+void verify_extents(const Graph& graph) {
+  const size_t tensors = graph.outputs().size() - graph.extents().size();
+  for (size_t i = 0; i < graph.extents().size(); ++i) {
+    const auto [output, axis] = graph.extents()[i];
+    const TensorType& type = graph.value(graph.outputs()[tensors + i]).type;
+    const bool known = output >= 0 && static_cast<size_t>(output) < tensors && axis >= 0 &&
+                       axis < static_cast<int>(graph.value(graph.outputs()[output]).type.shape.size());
+    if (!known || type.dtype != DType::i64 || type.elements() != 1)
+      throw Error(ErrorKind::internal,
+                  fmt::format("verifier: extent {} is no single i64 of an axis of an output", i));
+  }
+}
+
 }  // namespace
 
 void verify(const Graph& graph, Stage stage) {
@@ -66,7 +81,10 @@ void verify(const Graph& graph, Stage stage) {
     if (!known || (graph.is_input(output) && std::find(inputs.begin(), inputs.end(), output) == inputs.end()))
       throw Error(ErrorKind::internal, fmt::format("verifier: graph output {} is never computed", output));
   }
+  verify_extents(graph);
   graph.topological_order();
+  const std::string fault = Loops(graph).fault();
+  if (!fault.empty()) throw Error(ErrorKind::internal, "verifier: " + fault);
 }
 
 }  // namespace korch

@@ -6,7 +6,7 @@ std::vector<std::pair<int, int>> in_place_pairs(const TileGraph& graph) {
   std::vector<std::pair<int, int>> pairs;
   if (graph.phases.size() != 1 || graph.phases[0].nests.size() != 1) return pairs;
   const Nest& nest = graph.phases[0].nests[0];
-  if (nest.kind == NestKind::scatter || nest.kind == NestKind::top_k) return pairs;
+  if (nest.kind == NestKind::scatter || ranks(nest.kind)) return pairs;
   if (nest.stores.size() != 1 || !nest.stores[0].condition.always_true()) return pairs;
   const Store& store = nest.stores[0];
   const Buffer& output = graph.buffers[store.buffer];

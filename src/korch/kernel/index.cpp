@@ -10,13 +10,14 @@
 
 namespace korch::tile {
 
+int64_t floor_quotient(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
 namespace {
 
 using Term = Index::Term;
 
-int64_t floor_quotient(int64_t a, int64_t b) {
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
 int64_t floor_remainder(int64_t a, int64_t b) {
   return a - floor_quotient(a, b) * b;
 }

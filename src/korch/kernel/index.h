@@ -73,6 +73,8 @@ struct Atom {
   int64_t a = 0, b = 0;  // divisor; clamp's low and high
 };
 
+int64_t floor_quotient(int64_t a, int64_t b);  // b != 0
+
 Index term_index(const Index::Term& term);  // one summand alone
 Index operator+(const Index& a, const Index& b);
 Index operator-(const Index& a, const Index& b);

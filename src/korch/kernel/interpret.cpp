@@ -5,107 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "korch/ir/scalar_functions.h"
-#include "korch/tensor/element.h"
+#include "korch/kernel/interpreted_scalar.h"
 
 namespace korch::tile {
 namespace {
 
-// Floats are held in `real`, everything else in `integer`.
-struct Scalar {
-  double real = 0;
-  int64_t integer = 0;
-};
-
-int64_t narrowed(int64_t value, DType type) {
-  return with_element_type(type, [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    return convert_element<int64_t>(convert_element<S>(value));
-  });
-}
-
-class Math {
- public:
-  explicit Math(Arithmetic arithmetic) : exact_(arithmetic == Arithmetic::float64) {}
-
-  double rounded(double value, DType type) const {
-    if (exact_ || type == DType::f64) return value;
-    return with_element_type(type, [&](auto tag) {
-      return convert_element<double>(convert_element<typename decltype(tag)::type>(value));
-    });
-  }
-
-  Scalar call(ScalarFn fn, DType result, DType operands, const Scalar* args, int count) const {
-    if (fn == ScalarFn::cast) return cast(args[0], operands, result);
-    if (!is_float(operands))
-      return operands == DType::u64 ? as<uint64_t>(fn, result, args, count)
-                                    : as<int64_t>(fn, result, args, count);
-    return exact_ || operands == DType::f64 ? as<double>(fn, result, args, count)
-                                            : as<float>(fn, result, args, count);
-  }
-
-  Scalar load(const HostTensor& tensor, int64_t at) const {
-    Scalar value;
-    if (is_float(tensor.dtype()))
-      value.real = element_as_double(tensor, at);
-    else
-      value.integer = element_as_int(tensor, at);
-    return value;
-  }
-
-  HostTensor to_tensor(const std::vector<Scalar>& values, DType type) const {
-    const DType stored = exact_ && is_float(type) ? DType::f64 : type;
-    HostTensor tensor(TensorType{stored, {static_cast<int64_t>(values.size())}});
-    with_element_type(stored, [&](auto tag) {
-      using S = typename decltype(tag)::type;
-      S* data = tensor.mutable_data<S>();
-      for (size_t i = 0; i < values.size(); ++i)
-        data[i] = is_float(type) ? convert_element<S>(values[i].real) : convert_element<S>(values[i].integer);
-    });
-    return tensor;
-  }
-
- private:
-  // select's first operand is a condition.
-  template <typename C>
-  Scalar as(ScalarFn fn, DType result, const Scalar* args, int count) const {
-    C in[3] = {}, out{};
-    for (int i = 0; i < count; ++i) {
-      const bool real = std::is_floating_point_v<C> && !(fn == ScalarFn::select && i == 0);
-      in[i] = real ? static_cast<C>(args[i].real) : static_cast<C>(args[i].integer);
-    }
-    apply_block(fn, 1, &in[0], &in[1], &in[2], &out);
-    Scalar value;
-    if (is_float(result))
-      value.real = static_cast<double>(out);
-    else
-      value.integer = narrowed(static_cast<int64_t>(out), result);
-    return value;
-  }
-
-  Scalar cast(const Scalar& from, DType type, DType to) const {
-    Scalar value;
-    if (is_float(type) && is_float(to))
-      value.real = rounded(from.real, to);
-    else if (is_float(to))
-      value.real = rounded(type == DType::u64 ? static_cast<double>(static_cast<uint64_t>(from.integer))
-                                              : static_cast<double>(from.integer),
-                           to);
-    else if (!is_float(type))
-      value.integer = narrowed(from.integer, to);
-    else
-      value.integer = with_element_type(to, [&](auto tag) {
-        return convert_element<int64_t>(convert_element<typename decltype(tag)::type>(from.real));
-      });
-    return value;
-  }
-
-  bool exact_;
-};
-
+// Inputs and constants are read where they are.
 struct Memory {
+  const HostTensor* given = nullptr;
   std::vector<Scalar> values;
   std::vector<bool> written;
+  int64_t elements() const { return given != nullptr ? given->elements() : std::ssize(values); }
 };
 
 // An Index with its variables resolved to slots.
@@ -302,8 +212,9 @@ class Body {
 
   Scalar load(int buffer, int64_t at) const {
     const Memory& memory = memory_[buffer];
-    if (at < 0 || at >= static_cast<int64_t>(memory.values.size()))
+    if (at < 0 || at >= memory.elements())
       throw Error(ErrorKind::internal, fmt::format("reads {} at {}", graph_.name(buffer), at));
+    if (memory.given != nullptr) return math_.load(*memory.given, at);
     if (!memory.written[at])
       throw Error(ErrorKind::internal,
                   fmt::format("reads {} at {}, which nothing wrote", graph_.name(buffer), at));
@@ -340,7 +251,7 @@ class NestRunner {
     for (const OuterLoop& loop : nest.around) around_slots_.push_back(slot(loop.variable.name));
     for (const LoopVariable& loop : nest.loops) loop_slots_.push_back(slot(loop.name));
     for (const LoopVariable& loop : nest.reduced) reduced_slots_.push_back(slot(loop.name));
-    if (nest.kind == NestKind::top_k) rank_slot_ = slot(nest.rank.name);
+    if (ranks(nest.kind)) rank_slot_ = slot(nest.rank.name);
     if (nest.segments.empty()) bodies_.push_back({0, INT64_MAX, make(nest.stores)});
     for (const Segment& segment : nest.segments)
       bodies_.push_back({segment.low, segment.high, make(segment.stores)});
@@ -354,15 +265,14 @@ class NestRunner {
     if (nest_.first_slice_only && slice != 0) return;
     std::vector<IndexRange> ranges;
     for (const LoopVariable& loop : nest_.loops) ranges.push_back({0, loop.extent - 1});
-    for (size_t i = phase_.grid.size(); i-- > 0;) {
+    const std::vector<int64_t> blocks = blocks_of(phase_.grid, slice);
+    for (size_t i = 0; i < blocks.size(); ++i) {
       const GridVariable& grid = phase_.grid[i];
-      const int64_t block = slice % grid.count(), first = block * grid.chunk;
-      slice /= grid.count();
-      variables_[grid_slots_[i]] = first;
-      variables_[block_slots_[i]] = block;
+      const IndexRange values = grid.values(blocks[i]);
+      variables_[grid_slots_[i]] = values.low;
+      variables_[block_slots_[i]] = blocks[i];
       for (size_t j = 0; j < nest_.loops.size(); ++j)
-        if (grid.chunk > 1 && nest_.loops[j].name == grid.variable.name)
-          ranges[j] = {first, std::min(first + grid.chunk, grid.variable.extent) - 1};
+        if (grid.chunk > 1 && nest_.loops[j].name == grid.variable.name) ranges[j] = values;
     }
     for (size_t i = 0; i < around.size(); ++i) variables_[around_slots_[i]] = around[i];
     over(loop_slots_, ranges, 0, [&] {
@@ -370,6 +280,8 @@ class NestRunner {
         map_point();
       else if (nest_.kind == NestKind::top_k)
         top_k_point();
+      else if (nest_.kind == NestKind::suppress)
+        suppress_point();
       else
         reduce_point();
     });
@@ -407,7 +319,7 @@ class NestRunner {
 
   void store(int buffer, int64_t at, Scalar value) {
     Memory& memory = memory_[buffer];
-    if (at < 0 || at >= static_cast<int64_t>(memory.values.size()))
+    if (at < 0 || at >= memory.elements())
       throw Error(ErrorKind::internal, fmt::format("writes {} at {}", graph_.name(buffer), at));
     const DType type = graph_.buffers[buffer].type;
     if (is_float(type)) value.real = math_.rounded(value.real, type);
@@ -475,6 +387,31 @@ class NestRunner {
       store(nest_.stores[0].buffer, whole_->offset(0), Scalar{0, at});
       for (size_t i = 1; i < values_.size(); ++i)
         store(nest_.stores[i].buffer, whole_->offset(i), values_[i]);
+    }
+  }
+
+  void suppress_point() {
+    int64_t &at = variables_[reduced_slots_[0]], &taken = variables_[reduced_slots_[1]];
+    std::vector<int64_t> left;
+    std::vector<double> numbers;
+    taken = 0;
+    for (at = 0; at < nest_.reduced[0].extent; ++at) {
+      whole_->evaluate(variables_, values_);
+      numbers.push_back(values_[0].real);
+      if (values_[0].real > -std::numeric_limits<double>::infinity()) left.push_back(at);
+      store(nest_.stores[1].buffer, whole_->offset(1), Scalar{0, at});
+    }
+    for (int64_t rank = 0; rank < nest_.rank.extent; ++rank) {
+      taken = left.empty() ? -1 : left[0];
+      for (int64_t other : left)
+        if (numbers[other] > numbers[taken]) taken = other;
+      variables_[rank_slot_] = rank;
+      store(nest_.stores[0].buffer, whole_->offset(0, variables_), Scalar{0, taken});
+      std::erase_if(left, [&](int64_t other) {
+        at = other;
+        if (other != taken) whole_->evaluate(variables_, values_);
+        return other == taken || values_[1].integer != 0;
+      });
     }
   }
 
@@ -547,12 +484,11 @@ class PhaseRunner {
 
   IndexRange values(const OuterLoop& loop, int64_t slice) const {
     IndexRange range{loop.low, loop.high - 1};
-    for (size_t i = phase_.grid.size(); i-- > 0;) {
-      const GridVariable& grid = phase_.grid[i];
-      const int64_t first = slice % grid.count() * grid.chunk;
-      slice /= grid.count();
-      if (grid.variable.name == loop.variable.name)
-        range = {std::max(range.low, first), std::min(range.high, first + grid.chunk - 1)};
+    const std::vector<int64_t> blocks = blocks_of(phase_.grid, slice);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      if (phase_.grid[i].variable.name != loop.variable.name) continue;
+      const IndexRange in_slice = phase_.grid[i].values(blocks[i]);
+      range = {std::max(range.low, in_slice.low), std::min(range.high, in_slice.high)};
     }
     return range;
   }
@@ -562,22 +498,46 @@ class PhaseRunner {
   std::vector<int64_t> around_;
 };
 
+bool is_read_only(const Buffer& buffer) {
+  return buffer.role == BufferRole::input || buffer.role == BufferRole::constant;
+}
+
+// What is not among the arguments is memory that nothing wrote.
+std::vector<Memory> memory_of(const TileGraph& graph, const std::vector<HostTensor>& arguments,
+                              const Math& math) {
+  std::vector<Memory> memory(graph.buffers.size());
+  for (size_t i = 0; i < graph.buffers.size(); ++i) {
+    const Buffer& buffer = graph.buffers[i];
+    const bool given = i < arguments.size();
+    KORCH_ASSERT(given ? arguments[i].elements() == buffer.elements : !is_read_only(buffer),
+                 "arguments of another kernel");
+    if (is_read_only(buffer)) {
+      memory[i].given = &arguments[i];
+      continue;
+    }
+    memory[i].values.resize(buffer.elements);
+    memory[i].written.assign(buffer.elements, given);
+    for (int64_t at = 0; given && at < buffer.elements; ++at)
+      memory[i].values[at] = math.load(arguments[i], at);
+  }
+  return memory;
+}
+
+std::vector<HostTensor> tensors_of(const TileGraph& graph, const std::vector<Memory>& memory,
+                                   const Math& math, std::initializer_list<BufferRole> roles) {
+  std::vector<HostTensor> tensors;
+  for (size_t i = 0; i < graph.buffers.size(); ++i)
+    if (std::find(roles.begin(), roles.end(), graph.buffers[i].role) != roles.end())
+      tensors.push_back(math.to_tensor(memory[i].values, graph.buffers[i].type));
+  return tensors;
+}
+
 }  // namespace
 
 std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<HostTensor>& arguments,
                                   Arithmetic arithmetic) {
   const Math math(arithmetic);
-  std::vector<Memory> memory(graph.buffers.size());
-  for (size_t i = 0; i < graph.buffers.size(); ++i) {
-    const Buffer& buffer = graph.buffers[i];
-    const bool given = buffer.role == BufferRole::input || buffer.role == BufferRole::constant;
-    memory[i].values.resize(buffer.elements);
-    memory[i].written.assign(buffer.elements, given);
-    if (!given) continue;
-    KORCH_ASSERT(i < arguments.size() && arguments[i].elements() == buffer.elements,
-                 "arguments of another kernel");
-    for (int64_t at = 0; at < buffer.elements; ++at) memory[i].values[at] = math.load(arguments[i], at);
-  }
+  std::vector<Memory> memory = memory_of(graph, arguments, math);
   for (const Phase& phase : graph.phases) {
     PhaseRunner runner(graph, phase, math, memory);
     for (int64_t slice = 0; slice < phase.slices(); ++slice) {
@@ -587,11 +547,15 @@ std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<Host
       runner.run(slice);
     }
   }
-  std::vector<HostTensor> outputs;
-  for (size_t i = 0; i < graph.buffers.size(); ++i)
-    if (graph.buffers[i].role == BufferRole::output)
-      outputs.push_back(math.to_tensor(memory[i].values, graph.buffers[i].type));
-  return outputs;
+  return tensors_of(graph, memory, math, {BufferRole::output});
+}
+
+std::vector<HostTensor> interpret_slice(const TileGraph& graph, const Phase& phase, int64_t slice,
+                                        const std::vector<HostTensor>& arguments, Arithmetic arithmetic) {
+  const Math math(arithmetic);
+  std::vector<Memory> memory = memory_of(graph, arguments, math);
+  PhaseRunner(graph, phase, math, memory).run(slice);
+  return tensors_of(graph, memory, math, {BufferRole::output, BufferRole::temporary});
 }
 
 }  // namespace korch::tile

@@ -20,4 +20,9 @@ enum class Arithmetic {
 std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<HostTensor>& arguments,
                                   Arithmetic arithmetic);
 
+// Runs one slice of a phase alone. `arguments` are also outputs and temporaries, as they are before: they
+// come back as they are then.
+std::vector<HostTensor> interpret_slice(const TileGraph& graph, const Phase& phase, int64_t slice,
+                                        const std::vector<HostTensor>& arguments, Arithmetic arithmetic);
+
 }  // namespace korch::tile

@@ -132,6 +132,9 @@ class Parser : TileTokens {
       declare(grid.variable);
       if (accept_word("by")) grid.chunk = positive();
       if (grid.chunk > 1) declare({grid.block(), grid.count()});
+      grid.ordered = accept_word("ordered");
+      if (grid.ordered && (grid.chunk > 1 || (!phase.grid.empty() && !phase.grid.back().ordered)))
+        fail(fmt::format("ordered '{}' is in chunks, or behind one that is not ordered", grid.variable.name));
       phase.grid.push_back(grid);
     }
     around_.clear();
@@ -190,25 +193,26 @@ class Parser : TileTokens {
 
   NestKind kind() {
     const std::pair<const char*, NestKind> kinds[] = {
-        {"map", NestKind::map},   {"reduce", NestKind::reduce}, {"arg_reduce", NestKind::arg_reduce},
-        {"scan", NestKind::scan}, {"top_k", NestKind::top_k},   {"scatter", NestKind::scatter}};
+        {"map", NestKind::map},          {"reduce", NestKind::reduce}, {"arg_reduce", NestKind::arg_reduce},
+        {"scan", NestKind::scan},        {"top_k", NestKind::top_k},   {"scatter", NestKind::scatter},
+        {"suppress", NestKind::suppress}};
     for (const auto& [name, kind] : kinds)
       if (accept_word(name)) return kind;
-    fail("expected map, scatter, reduce, scan, arg_reduce or top_k");
+    fail("expected map, scatter, reduce, scan, arg_reduce, top_k or suppress");
   }
 
   // What is combined how, over which loops.
   void reduction(Nest& nest) {
     nest.combine = combination();
     const bool extreme = nest.combine == ScalarFn::min || nest.combine == ScalarFn::max;
-    if ((nest.kind == NestKind::arg_reduce || nest.kind == NestKind::top_k) && !extreme)
+    if ((nest.kind == NestKind::arg_reduce || ranks(nest.kind)) && !extreme)
       fail(fmt::format("{} finds no element", korch::name(nest.combine)));
   }
 
   void reduction_loops(Nest& nest) {
     if (accept_word("over") && !reduces(nest.kind)) fail("this reduces nothing");
     if (reduces(nest.kind) && !peek().empty() && !begins_option(peek())) nest.reduced = variables(nullptr);
-    if (nest.kind == NestKind::top_k) {
+    if (ranks(nest.kind)) {
       expect("rank");
       nest.rank = variables(nullptr)[0];
     }

@@ -22,6 +22,8 @@ const char* kind_name(NestKind kind) {
       return "scan";
     case NestKind::top_k:
       return "top_k";
+    case NestKind::suppress:
+      return "suppress";
   }
   __builtin_unreachable();
 }
@@ -57,7 +59,7 @@ class NestText {
     if (reduces(nest_.kind)) text += fmt::format(" {}", korch::name(nest_.combine));
     text += loop_list(nest_.loops);
     if (reduces(nest_.kind)) text += " over" + loop_list(nest_.reduced);
-    if (nest_.kind == NestKind::top_k) text += " rank" + loop_list({nest_.rank});
+    if (ranks(nest_.kind)) text += " rank" + loop_list({nest_.rank});
     if (!folded_.empty()) text += " folding" + loop_list(folded_);
     if (nest_.kind == NestKind::arg_reduce)
       text += fmt::format(" at {}{}", tile::print(nest_.position), nest_.select_last ? " last" : "");
@@ -192,6 +194,7 @@ std::string print(const TileGraph& graph) {
       const GridVariable& grid = phase.grid[i];
       text += fmt::format("{}{} in {}", i == 0 ? " " : ", ", grid.variable.name, grid.variable.extent);
       if (grid.chunk > 1) text += fmt::format(" by {}", grid.chunk);
+      if (grid.ordered) text += " ordered";
     }
     text += " {\n" + nests_text(graph, phase.nests) + "  }\n";
   }

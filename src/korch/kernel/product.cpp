@@ -13,6 +13,27 @@ bool affine_in_loops(const Index& index, const Nest& nest) {
   return true;
 }
 
+// A load, or one of int16 as int32; null: something else.
+const Expr* widened_load(const TileGraph& graph, int node) {
+  const Expr* e = &graph.pool[node];
+  if (e->kind == ExprKind::call && e->fn == ScalarFn::cast && e->type == DType::i32 &&
+      graph.pool[e->args[0]].type == DType::i16)
+    e = &graph.pool[e->args[0]];
+  return e->kind == ExprKind::load ? e : nullptr;
+}
+
+bool are_pairs(const Nest& nest, const Product& product) {
+  const LoopVariable& pair = nest.reduced.back();
+  if (nest.reduced.size() < 2 || pair.extent != 2) return false;
+  for (const Index* operand : {&product.a, &product.b}) {
+    if (operand->stride(pair.name) != 1) return false;
+    for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
+      for (const LoopVariable& loop : *loops)
+        if (loop.name != pair.name && operand->stride(loop.name) % 2 != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Product> product_of(const TileGraph& graph, const Nest& nest) {
@@ -22,9 +43,10 @@ std::optional<Product> product_of(const TileGraph& graph, const Nest& nest) {
   const Store& store = nest.stores[0];
   const Expr& sum = graph.pool[store.value];
   if (sum.kind != ExprKind::call || sum.fn != ScalarFn::mul) return std::nullopt;
-  const Expr *a = &graph.pool[sum.args[0]], *b = &graph.pool[sum.args[1]];
-  if (a->kind != ExprKind::load || b->kind != ExprKind::load) return std::nullopt;
+  const Expr *a = widened_load(graph, sum.args[0]), *b = widened_load(graph, sum.args[1]);
+  if (a == nullptr || b == nullptr || a->type != b->type) return std::nullopt;
   Product product;
+  product.pairs = a->type != sum.type;
   product.column = nest.loops.back().name;
   if (nest.loops.size() == 2) product.row = nest.loops[0].name;
   if (a->coords[0].depends_on(product.column)) std::swap(a, b);
@@ -34,8 +56,9 @@ std::optional<Product> product_of(const TileGraph& graph, const Nest& nest) {
   product.b = b->coords[0];
   const bool plain = affine_in_loops(product.a, nest) && affine_in_loops(product.b, nest) &&
                      affine_in_loops(store.offset, nest) && !product.a.depends_on(product.column) &&
-                     !product.b.depends_on(product.row) && product.b.stride(product.column) == 1 &&
-                     store.offset.stride(product.column) == 1;
+                     !product.b.depends_on(product.row) && store.offset.stride(product.column) == 1 &&
+                     product.b.stride(product.column) == (product.pairs ? 2 : 1) &&
+                     (!product.pairs || are_pairs(nest, product));
   return plain ? std::optional(product) : std::nullopt;
 }
 

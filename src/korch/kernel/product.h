@@ -10,12 +10,19 @@
 namespace korch::tile {
 
 // `a` is the same for all columns and `b` for all rows; columns of `b` and of the result lie one after the
-// other.
+// other. Of int16, two terms each: the innermost reduced loop is over those two, which lie beside each other
+// in `a` and, for every column, in `b`; all other strides of the operands are even.
 struct Product {
   std::string row, column;  // loops of the nest; row is empty where there is one row
+  bool pairs = false;
   int a_buffer = 0, b_buffer = 0;
   Index a, b;  // offsets, affine in all loops of the nest
 };
+
+// Types whose sums a register tile holds.
+inline bool has_register_tiles(DType type) {
+  return type == DType::f32 || type == DType::i32;
+}
 
 // Empty when the nest is none.
 std::optional<Product> product_of(const TileGraph& graph, const Nest& nest);

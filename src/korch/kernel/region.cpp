@@ -5,22 +5,13 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/kernel/boxes.h"
+
 namespace korch::tile {
 namespace {
 
-constexpr int64_t kMaxBoxes = 1 << 12;      // of one access
 constexpr size_t kMaxPaths = 256;           // ways through guards to one load
 constexpr int64_t kFar = int64_t{1} << 60;  // beyond every index
-
-using Ranges = std::map<std::string, IndexRange>;
-
-// One access as the graph states it: where, and when.
-struct Place {
-  int buffer;
-  Direction direction;
-  Index offset;
-  std::vector<Condition> paths;  // any of them
-};
 
 // The conditions under which each node below the roots is evaluated.
 class Paths {
@@ -73,180 +64,6 @@ class Paths {
   std::map<int, std::vector<Condition>> paths_;
 };
 
-// The boxes of an offset where a condition holds: variables that stand under a division, or in a condition
-// with others, are taken value by value.
-class Boxes {
- public:
-  Boxes(const Place& place, Region& region, int names = 0) : place_(place), region_(region), names_(names) {}
-
-  void add(const Condition& condition, Ranges ranges) {
-    Replacements replacements;
-    Condition rest = condition;
-    for (bool narrowed = true; narrowed;) {
-      narrowed = false;
-      replacements.clear();
-      for (const auto& [name, range] : ranges) {
-        if (range.low > range.high) return;
-        replacements[name] = Index::variable(name, range.low, range.high);
-      }
-      rest = substitute(rest, replacements);
-      if (rest.always_false()) return;
-      for (const Bound& bound : rest.bounds()) narrowed = narrow(bound, ranges) || narrowed;
-    }
-    const Index offset = substitute(place_.offset, replacements);
-    // What is written is to be known exactly, where it can.
-    const bool reads = place_.direction == Direction::read;
-    if (reads && add_bounded(offset, rest, ranges)) return;
-    const std::string split = to_split(offset, rest, ranges);
-    if (split.empty() && !reads && !region_.exact && add_bounded(offset, rest, ranges)) return;
-    if (!split.empty()) {
-      const IndexRange range = ranges.at(split);
-      for (int64_t value = range.low; value <= range.high; ++value) {
-        ranges[split] = {value, value};
-        add(rest, ranges);
-      }
-      return;
-    }
-    put(offset, ranges);
-  }
-
- private:
-  // Where the offset is a multiple of what a bound is about, and something else: one variable of the bound's
-  // range stands for it. It may hold more than is accessed.
-  bool add_bounded(const Index& offset, const Condition& condition, const Ranges& ranges) {
-    for (size_t i = 0; i < condition.bounds().size(); ++i) {
-      const Bound& bound = condition.bounds()[i];
-      if (bound.index.terms().size() < 2 || !bound.index.dynamics().empty()) continue;
-      const int64_t factor = factor_of(offset, bound.index);
-      if (factor == 0) continue;
-      const Index rest = offset - (bound.index - Index(bound.index.constant())) * factor;
-      Condition others;
-      for (size_t j = 0; j < condition.bounds().size(); ++j)
-        if (j != i)
-          others.require(condition.bounds()[j].index, condition.bounds()[j].low, condition.bounds()[j].high);
-      const IndexRange range = bound.index.range();
-      const std::string name = fmt::format("bounded{}", names_++);
-      Ranges inner = ranges;
-      inner[name] = {std::max(range.low, bound.low), std::min(range.high, bound.high)};
-      if (inner[name].low > inner[name].high) return true;
-      region_.exact = false;
-      Place place = place_;
-      place.offset =
-          rest +
-          (Index::variable(name, inner[name].low, inner[name].high) - Index(bound.index.constant())) * factor;
-      Boxes(place, region_, names_).add(others, inner);
-      return true;
-    }
-    return false;
-  }
-
-  // How many times the terms of `part` are in `whole`; 0: they are not.
-  static int64_t factor_of(const Index& whole, const Index& part) {
-    int64_t factor = 0;
-    for (const Index::Term& term : part.terms()) {
-      int64_t found = 0;
-      for (const Index::Term& other : whole.terms())
-        if (other.atom->key == term.atom->key) found = other.coefficient;
-      if (found == 0 || found % term.coefficient != 0) return 0;
-      if (factor != 0 && found / term.coefficient != factor) return 0;
-      factor = found / term.coefficient;
-    }
-    return factor;
-  }
-
-  // Of a bound on one variable alone.
-  static bool narrow(const Bound& bound, Ranges& ranges) {
-    if (bound.index.terms().size() != 1) return false;
-    const Index::Term& term = bound.index.terms()[0];
-    if (term.atom->kind != AtomKind::variable) return false;
-    const auto found = ranges.find(term.atom->name);
-    if (found == ranges.end()) return false;
-    const int64_t c = term.coefficient, k = bound.index.constant();
-    const auto floor = [](int64_t a, int64_t b) {
-      return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-    };
-    // low <= c x + k <= high
-    const int64_t low = c > 0 ? -floor(k - bound.low, c) : -floor(k - bound.high, c);
-    const int64_t high = c > 0 ? floor(bound.high - k, c) : floor(bound.low - k, c);
-    const IndexRange before = found->second;
-    found->second = {std::max(before.low, low), std::min(before.high, high)};
-    return found->second.low != before.low || found->second.high != before.high;
-  }
-
-  std::string to_split(const Index& offset, const Condition& rest, const Ranges& ranges) {
-    std::set<std::string> names;
-    for (const Bound& bound : rest.bounds())
-      if (bound.index.dynamics().empty()) names.merge(bound.index.variables());
-    for (const Index::Term& term : offset.terms())
-      if (term.atom->kind != AtomKind::variable) names.merge(term_index(term).variables());
-    // Two values of a variable that decides a store must not write the same element unseen.
-    if (place_.direction == Direction::written)
-      for (const Condition& path : place_.paths) names.merge(path.variables());
-    std::string best;
-    int64_t fewest = 0;
-    for (const std::string& name : names) {
-      const auto found = ranges.find(name);
-      if (found == ranges.end()) continue;
-      const int64_t count = found->second.high - found->second.low + 1;
-      if (count > 1 && (best.empty() || count < fewest)) {
-        best = name;
-        fewest = count;
-      }
-    }
-    if (best.empty()) return {};
-    if (work_ + fewest > kMaxBoxes) {
-      region_.exact = false;
-      return {};
-    }
-    work_ += fewest;
-    return best;
-  }
-
-  void put(const Index& offset, const Ranges& ranges) {
-    StridedBox box;
-    box.base = offset.constant();
-    for (const Index::Term& term : offset.terms()) {
-      if (term.atom->kind != AtomKind::variable) return put_interval(offset.range());
-      const auto found = ranges.find(term.atom->name);
-      const IndexRange range = found == ranges.end() ? term.atom->range : found->second;
-      box.base += term.coefficient * (term.coefficient > 0 ? range.low : range.high);
-      box.axes.push_back({range.high - range.low + 1, std::abs(term.coefficient)});
-    }
-    std::sort(box.axes.begin(), box.axes.end(),
-              [](const auto& a, const auto& b) { return a.stride < b.stride; });
-    std::vector<StridedBox::Axis> merged;
-    for (const StridedBox::Axis& axis : box.axes) {
-      if (axis.extent == 1) continue;
-      if (!merged.empty() && merged.back().stride * merged.back().extent == axis.stride)
-        merged.back().extent *= axis.extent;
-      else
-        merged.push_back(axis);
-    }
-    box.axes = std::move(merged);
-    add_box(std::move(box));
-  }
-
-  void put_interval(const IndexRange& range) {
-    StridedBox box;
-    box.base = range.low;
-    if (range.high > range.low) box.axes = {{range.high - range.low + 1, 1}};
-    region_.exact = false;
-    add_box(std::move(box));
-  }
-
-  // What is read several times counts once; what is written several times is a fault that must show.
-  void add_box(StridedBox box) {
-    if (place_.direction == Direction::written ||
-        std::find(region_.boxes.begin(), region_.boxes.end(), box) == region_.boxes.end())
-      region_.boxes.push_back(std::move(box));
-  }
-
-  const Place& place_;
-  Region& region_;
-  int names_;  // of variables that stand for what a bound is about
-  int64_t work_ = 0;
-};
-
 // What is written under a condition; a reduction writes its result always.
 void collect(const TileGraph& graph, const Nest& nest, const std::vector<Store>& stores,
              std::vector<Place>& places) {
@@ -274,7 +91,7 @@ Ranges ranges_of(const TileGraph& graph, const Phase& phase, const Nest& nest,
   for (const OuterLoop& loop : nest.around) ranges[loop.variable.name] = {loop.low, loop.high - 1};
   for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
     for (const LoopVariable& loop : *loops) ranges[loop.name] = {0, loop.extent - 1};
-  if (nest.kind == NestKind::top_k) ranges[nest.rank.name] = {0, nest.rank.extent - 1};
+  if (ranks(nest.kind)) ranges[nest.rank.name] = {0, nest.rank.extent - 1};
   for (int id : graph.pool.reachable(roots)) {
     const Expr& e = graph.pool[id];
     if (e.kind == ExprKind::fold) ranges[e.over.name] = {0, e.over.extent - 1};
@@ -298,11 +115,6 @@ void for_each_place(const TileGraph& graph, const Phase& phase, const Nest& nest
   for (const Segment& segment : nest.segments) look(segment.stores, &segment);
 }
 
-void add_boxes(const Place& place, const Ranges& ranges, Region& region) {
-  Boxes boxes(place, region);
-  for (const Condition& path : place.paths) boxes.add(path, ranges);
-}
-
 }  // namespace
 
 int64_t StridedBox::last() const {
@@ -320,14 +132,13 @@ Region region(const TileGraph& graph, const Phase& phase, Direction direction, i
       for (int64_t slice = begin; slice < end; ++slice) {
         if (nest.first_slice_only && slice != 0) continue;
         Ranges ranges = whole;
-        int64_t rest = slice;
-        for (size_t i = phase.grid.size(); i-- > 0;) {
+        const std::vector<int64_t> blocks = blocks_of(phase.grid, slice);
+        for (size_t i = 0; i < blocks.size(); ++i) {
           const GridVariable& grid = phase.grid[i];
-          const int64_t block = rest % grid.count(), first = block * grid.chunk;
-          rest /= grid.count();
-          if (grid.chunk > 1) ranges[grid.block()] = {block, block};
+          const IndexRange values = grid.values(blocks[i]);
+          if (grid.chunk > 1) ranges[grid.block()] = {blocks[i], blocks[i]};
           IndexRange& range = ranges[grid.variable.name];  // a segment may have narrowed a chunked one
-          range = {std::max(range.low, first), std::min(range.high, first + grid.chunk - 1)};
+          range = {std::max(range.low, values.low), std::min(range.high, values.high)};
         }
         bool empty = false;
         for (const auto& [name, range] : ranges) empty = empty || range.low > range.high;
@@ -379,7 +190,9 @@ std::string unused_variable(const Phase& phase, const Nest& nest, size_t store) 
   }
   for (const GridVariable& grid : phase.grid)
     if (!nest.first_slice_only && narrowed.count(grid.variable.name) == 0) variables.push_back(grid.variable);
-  if (nest.kind == NestKind::top_k)
+  if (nest.kind == NestKind::suppress && store > 0)
+    variables.push_back(nest.reduced[0]);
+  else if (ranks(nest.kind))
     variables.push_back(nest.rank);
   else if (nest.kind == NestKind::scan || store > 0)
     variables.insert(variables.end(), nest.reduced.begin(), nest.reduced.end());

@@ -36,6 +36,10 @@ bool reduces(NestKind kind) {
   return kind != NestKind::map && kind != NestKind::scatter;
 }
 
+bool ranks(NestKind kind) {
+  return kind == NestKind::top_k || kind == NestKind::suppress;
+}
+
 std::vector<int> Nest::roots() const {
   return roots_of(stores);
 }
@@ -51,6 +55,19 @@ bool scatters_in_lanes(const TileGraph& graph, const Nest& nest, const std::stri
 int64_t slices_of(const std::vector<GridVariable>& grid) {
   int64_t count = 1;
   for (const GridVariable& variable : grid) count *= variable.count();
+  return count;
+}
+
+std::vector<int64_t> blocks_of(const std::vector<GridVariable>& grid, int64_t slice) {
+  std::vector<int64_t> blocks(grid.size());
+  for (size_t i = grid.size(); i-- > 0; slice /= grid[i].count()) blocks[i] = slice % grid[i].count();
+  return blocks;
+}
+
+int64_t Phase::rounds() const {
+  int64_t count = 1;
+  for (const GridVariable& g : grid)
+    if (g.ordered) count *= g.count();
   return count;
 }
 

@@ -17,6 +17,7 @@
 //         ...
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,9 +55,14 @@ struct Store {
 // scan: a reduce whose first store takes the value so far, at every point.
 // top_k: the first store takes where along the one reduced variable the best elements are, `rank` counting
 // them, best first, of equals the first; the others take these elements. NaN is larger than every number.
-enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k };
+// suppress: along the first of two reduced variables, the first store takes where the largest float above
+// -inf is, of equals the first; then of those that it does not exclude, and so on, `rank` counting them; -1
+// where none is left. Whether one at the first variable is excluded by a taken one at the second is the
+// second store's value; its place, which is working memory, may be any along the first.
+enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k, suppress };
 
-bool reduces(NestKind kind);  // reduce, arg_reduce, scan and top_k: over `reduced`
+bool reduces(NestKind kind);  // all but map and scatter: over `reduced`
+bool ranks(NestKind kind);    // top_k and suppress: `rank` counts what is found
 
 // How a nest runs in the lanes of vectors.
 struct LaneSchedule {
@@ -94,7 +100,7 @@ struct Nest {
   std::vector<LoopVariable> loops;    // outermost first
   std::vector<LoopVariable> reduced;  // of kinds that reduce
   ScalarFn combine = ScalarFn::add;
-  LoopVariable rank;  // top_k
+  LoopVariable rank;  // of kinds that rank
   // reduce: where it does not hold, what is stored already is combined with the rest. Of the variables around
   // the nest alone.
   Condition anew;
@@ -127,18 +133,27 @@ std::vector<int> always_stored(const std::vector<Store>& stores);
 struct GridVariable {
   LoopVariable variable;
   int64_t chunk = 1;
+  // Slices of one value begin when those of the value before are done. Such variables are not chunked and
+  // come first.
+  bool ordered = false;
   int64_t count() const { return (variable.extent + chunk - 1) / chunk; }
+  IndexRange values(int64_t block) const {  // in one of its chunks
+    return {block * chunk, std::min((block + 1) * chunk, variable.extent) - 1};
+  }
   std::string block() const { return variable.name + "_block"; }  // of a chunked one: counts its chunks
 };
 
 int64_t slices_of(const std::vector<GridVariable>& grid);
+// Of each grid variable, which of its chunks the slice has.
+std::vector<int64_t> blocks_of(const std::vector<GridVariable>& grid, int64_t slice);
 
 struct Phase {
   std::vector<GridVariable> grid;  // outermost first: the last one changes fastest
   std::vector<Nest> nests;         // in order
   int64_t slices() const { return slices_of(grid); }
-  double slice_work() const;                                   // of all nests, chunked variables taken whole
-  const GridVariable* chunked(const std::string& name) const;  // null: not a chunked variable
+  int64_t rounds() const;     // of slices that may run in any order: as many as ordered variables have values
+  double slice_work() const;  // of all nests, chunked variables taken whole
+  const GridVariable* chunked(const std::string& name) const;        // null: not a chunked variable
   const GridVariable* grid_variable(const std::string& name) const;  // null: none
 };
 

@@ -53,6 +53,7 @@ class NestVerifier {
   std::string kind() const {
     if (nest_.kind == NestKind::scatter) return scatter();
     if (nest_.kind == NestKind::top_k) return top_k();
+    if (nest_.kind == NestKind::suppress) return suppress();
     if (nest_.kind == NestKind::scan) return {};
     for (const LoopVariable& loop : nest_.reduced)
       if (nest_.stores[0].offset.depends_on(loop.name))
@@ -98,6 +99,36 @@ class NestVerifier {
     return {};
   }
 
+  std::string suppress() const {
+    if (nest_.reduced.size() != 2 || nest_.reduced[0].extent != nest_.reduced[1].extent)
+      return "suppress looks along one variable, with another for what was taken";
+    const std::string &along = nest_.reduced[0].name, &taken = nest_.reduced[1].name, &rank = nest_.rank.name;
+    if (nest_.combine != ScalarFn::max) return "suppress takes the largest";
+    if (nest_.stores.size() != 2) return "suppress stores what is taken, and works where it may";
+    const Store &places = nest_.stores[0], &work = nest_.stores[1];
+    if (graph_.pool[places.value].type != DType::f32 && graph_.pool[places.value].type != DType::f64)
+      return "suppress compares floats";
+    if (graph_.pool[work.value].type != DType::bool_) return "to exclude is a bool";
+    if (graph_.pool.variables(places.value).count(taken) != 0)
+      return fmt::format("a number that depends on {}, which was taken", taken);
+    const auto counts = [](const Index& place, const std::string& name) {
+      return place.affine_in(name) && place.stride(name) != 0;
+    };
+    if (!counts(places.offset, rank) || places.offset.depends_on(along) || places.offset.depends_on(taken))
+      return fmt::format("what is taken has no places of its own along {}", rank);
+    if (!counts(work.offset, along) || work.offset.depends_on(rank) || work.offset.depends_on(taken))
+      return fmt::format("suppress has no working memory of its own along {}", along);
+    for (int id : graph_.pool.reachable(nest_.roots())) {
+      const Expr& e = graph_.pool[id];
+      if (e.kind == ExprKind::checked) return "suppress of elements where data says";
+      if (e.kind == ExprKind::load && (e.buffer == places.buffer || e.buffer == work.buffer))
+        return fmt::format("suppress reads {} and stores there", graph_.name(e.buffer));
+      if (graph_.pool.variables(id).count(rank) != 0)
+        return fmt::format("suppress of elements that depend on {}", rank);
+    }
+    return {};
+  }
+
   std::string schedule() const {
     const std::string& variable = nest_.schedule.variable;
     int64_t extent = 0;
@@ -105,13 +136,13 @@ class NestVerifier {
       if (loop.name == variable) extent = loop.extent;
     if (!variable.empty() && extent == 0)
       return fmt::format("'{}' is no loop that lanes could run along", variable);
-    if (!variable.empty() && nest_.kind == NestKind::top_k) return "top_k has no lanes";
+    if (!variable.empty() && ranks(nest_.kind)) return "what ranks has no lanes";
     if (!variable.empty() && nest_.kind == NestKind::scatter && !scatters_in_lanes(graph_, nest_, variable))
       return fmt::format("lanes along {} would scatter in another order", variable);
     if (nest_.schedule.across && nest_.kind != NestKind::reduce) return "lanes run across a reduction alone";
     if (nest_.schedule.registers &&
-        (!product_of(graph_, nest_) || graph_.pool[nest_.stores[0].value].type != DType::f32))
-      return "registers hold products of rows and columns of f32 alone";
+        (!product_of(graph_, nest_) || !has_register_tiles(graph_.pool[nest_.stores[0].value].type)))
+      return "registers hold products of rows and columns of f32 or i32 alone";
     if (!nest_.schedule.registers && (nest_.schedule.prefetch_rows || nest_.schedule.prefetch_columns))
       return "prefetch without registers";
     const bool extreme = nest_.combine == ScalarFn::max || nest_.combine == ScalarFn::min;
@@ -167,7 +198,7 @@ class NestVerifier {
 
   std::string stores(const std::vector<Store>& stores) {
     std::set<std::string> known = known_, places = known_;
-    if (nest_.kind == NestKind::top_k) places.insert(nest_.rank.name);
+    if (ranks(nest_.kind)) places.insert(nest_.rank.name);
     for (int id : graph_.pool.reachable(roots_of(stores)))
       if (graph_.pool[id].kind == ExprKind::fold) known.insert(graph_.pool[id].over.name);
     for (int id : graph_.pool.reachable(roots_of(stores)))
@@ -177,7 +208,8 @@ class NestVerifier {
       const Buffer& buffer = graph_.buffers[store.buffer];
       if (buffer.role == BufferRole::input || buffer.role == BufferRole::constant)
         return fmt::format("{} is only read", graph_.name(store.buffer));
-      const bool position = i == 0 && (nest_.kind == NestKind::arg_reduce || nest_.kind == NestKind::top_k);
+      const bool position = nest_.kind == NestKind::suppress ||
+                            (i == 0 && (nest_.kind == NestKind::arg_reduce || nest_.kind == NestKind::top_k));
       const DType type = position ? DType::i64 : graph_.pool[store.value].type;
       if (type != buffer.type)
         return fmt::format("{} of {} takes no {}", graph_.name(store.buffer), korch::name(buffer.type),
@@ -192,6 +224,7 @@ class NestVerifier {
 
   std::string condition(const Store& store) const {
     if (store.condition.always_true()) return {};
+    if (store.condition.always_false()) return "a condition that never holds";
     const bool possible =
         !reduces(nest_.kind) || (nest_.kind == NestKind::arg_reduce && nest_.stores.size() == 1);
     if (!possible) return "only maps, scatters and the element of an arg_reduce have conditions";

@@ -81,6 +81,7 @@ class Exporter {
   std::string tensor(const HostTensor& value, const std::string& wish);
   std::string ints(const std::vector<int64_t>& values, const std::string& wish);
   std::string input(const Node& node, size_t i) const { return names_[node.inputs[i]]; }
+  std::string cast(const std::string& value, DType to);
   std::vector<std::string> all_inputs(const Node& node) const {
     std::vector<std::string> result;
     for (ValueId input : node.inputs) result.push_back(names_[input]);
@@ -353,24 +354,45 @@ void Exporter::add_pad(const Node& node) {
   }
 }
 
+std::string Exporter::cast(const std::string& value, DType to) {
+  const std::string name = unique(value + "." + korch::name(to));
+  set_attribute(add("Cast", {value}, {name}), "to", int64_t{data_type_of(to)});
+  return name;
+}
+
+// Of int16, which ONNX does not multiply, in int32, as their product is.
 void Exporter::add_matmul(const Node& node) {
   const MatMulAttrs& attrs = std::get<MatMulAttrs>(node.attrs);
   const auto operand = [&](size_t i, bool transposed) {
-    if (!transposed) return input(node, i);
+    std::string value = input(node, i);
+    if (input_type(node, i).dtype == DType::i16) value = cast(value, DType::i32);
+    if (!transposed) return value;
     std::vector<int64_t> perm(input_type(node, i).shape.size());
     std::iota(perm.begin(), perm.end(), 0);
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
     const std::string name = unique(input(node, i) + ".transposed");
-    set_attribute(add("Transpose", {input(node, i)}, {name}), "perm", perm);
+    set_attribute(add("Transpose", {value}, {name}), "perm", perm);
     return name;
   };
   const std::string a = operand(0, attrs.transpose_a), b = operand(1, attrs.transpose_b);
   add(node, "MatMul", {a, b});
 }
 
+// Of int16 in float64, where sums of their products are exact.
 void Exporter::add_conv(const Node& node) {
   const ConvAttrs& conv = std::get<ConvAttrs>(node.attrs);
-  proto::NodeProto* out = add(node, name(node.op), all_inputs(node));
+  const DType type = input_type(node, 0).dtype;
+  if (type == DType::i32)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("ONNX has no convolution of int32, which computes %{}", names_[node.outputs[0]]));
+  proto::NodeProto* out = nullptr;
+  if (type == DType::i16) {
+    const std::string sum = unique("sum");
+    out = add("Conv", {cast(input(node, 0), DType::f64), cast(input(node, 1), DType::f64)}, {sum});
+    set_attribute(add(node, "Cast", {cast(sum, DType::i64)}), "to", int64_t{data_type_of(DType::i32)});
+  } else {
+    out = add(node, name(node.op), all_inputs(node));
+  }
   set_attribute(out, "group", conv.group);
   set_windows(out, conv.strides, conv.dilations, conv.pads_before, conv.pads_after);
   if (node.op == Op::ConvTranspose) set_attribute(out, "output_padding", conv.output_padding);
@@ -428,6 +450,22 @@ void Exporter::add_primitive(const Node& node) {
                 fmt::format("ONNX has no operator for {}, which computes %{}; it is an alternative to other "
                             "primitives",
                             name(node.op), names_[node.outputs[0]]));
+  if (node.op == Op::Recurrence)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("Recurrence, which computes %{}, is not exported: its product with the data is a "
+                            "primitive of its own, which ONNX's LSTM, GRU and RNN have inside",
+                            names_[node.outputs[0]]));
+  if (is_loop_end(node.op))
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{}, which computes %{}, is not exported: its body is not a graph "
+                            "of its own",
+                            name(node.op), names_[node.outputs[0]]));
+  if (node.op == Op::NonMaxSuppression)
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("NonMaxSuppression, which computes %{}, is not exported: ONNX's tells the boxes of all "
+                    "classes in one list",
+                    names_[node.outputs[0]]));
   if (!is_primitive(node.op))
     throw Error(ErrorKind::unsupported, fmt::format("only primitive graphs are exported, but %{} is a {}",
                                                     names_[node.outputs[0]], name(node.op)));

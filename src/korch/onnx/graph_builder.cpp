@@ -1,9 +1,13 @@
 #include "korch/onnx/graph_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 
 #include "korch/interp/interpreter.h"
 #include "korch/interp/work.h"
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/tensor_data.h"
 
 namespace korch::onnx {
@@ -30,6 +34,25 @@ Operand GraphBuilder::constant(HostTensor value, std::vector<std::string> origin
   return operand;
 }
 
+void GraphBuilder::require_moderate(const TensorType& type) const {
+  require_fits_memory(type);
+  if (type.bytes() > max_growth_bytes_)
+    throw Error(ErrorKind::resource,
+                fmt::format("the constant {} would have {} bytes, more than the {} korch computes while "
+                            "it imports: store it in the model",
+                            to_string(type), type.bytes(), max_growth_bytes_));
+}
+
+Operand GraphBuilder::positions(DType dtype, int64_t count, int64_t axis, int64_t rank,
+                                const std::string& origin) {
+  Shape shape(static_cast<size_t>(rank), 1);
+  shape[static_cast<size_t>(axis)] = count;
+  require_moderate({DType::i64, shape});
+  std::vector<int64_t> values(static_cast<size_t>(count));
+  std::iota(values.begin(), values.end(), 0);
+  return constant(converted(HostTensor::of<int64_t>(DType::i64, shape, values), dtype), {origin});
+}
+
 bool GraphBuilder::may_grow(const std::vector<TensorType>& results, const std::vector<Operand>& inputs) {
   int64_t growth = 0;
   for (const TensorType& type : results) growth += type.bytes();
@@ -50,6 +73,15 @@ bool GraphBuilder::may_work(double work) {
 
 std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Operand>& inputs,
                                         const std::string& origin) {
+  if (std::any_of(inputs.begin(), inputs.end(), is_bounded))
+    return emit_bounded(*this, op, attrs, inputs, origin);
+  const std::vector<Operand> outputs = emit_at_bounds(op, attrs, inputs, origin);
+  follow_elements(*this, op, attrs, inputs, outputs, origin);
+  return outputs;
+}
+
+std::vector<Operand> GraphBuilder::emit_at_bounds(Op op, Attrs attrs, const std::vector<Operand>& inputs,
+                                                  const std::string& origin) {
   std::vector<TensorType> input_types;
   std::vector<const HostTensor*> constants;
   for (const Operand& input : inputs) {
@@ -60,9 +92,10 @@ std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Op
   for (const TensorType& type : types) require_fits_memory(type);
 
   std::vector<Operand> outputs;
-  const bool constant_inputs = std::count(constants.begin(), constants.end(), nullptr) == 0;
-  if (constant_inputs && may_work(evaluation_work(op, attrs, input_types, types)) &&
-      may_grow(types, inputs)) {
+  const bool constant_inputs =
+      !is_loop_end(op) && std::count(constants.begin(), constants.end(), nullptr) == 0;
+  const double work = evaluation_work(op, attrs, input_types, types);
+  if (constant_inputs && may_work(work) && may_grow(types, inputs)) {
     std::vector<HostTensor> values;
     for (const HostTensor* constant : constants) values.push_back(*constant);
     Node node;
@@ -72,6 +105,7 @@ std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Op
       outputs.push_back(constant(std::move(result), {origin}));
     return outputs;
   }
+  emitted_work_ += work;
   std::vector<ValueId> ids;
   for (const Operand& input : inputs) ids.push_back(value(input));
   const NodeId node = graph_.add_node(op, std::move(attrs), std::move(ids), {origin});

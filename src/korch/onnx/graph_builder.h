@@ -19,6 +19,20 @@ struct OperandState {
   std::string name;
   std::vector<std::string> origins;
   std::optional<std::vector<std::shared_ptr<OperandState>>> sequence;  // no tensor then
+  // Where extents depend on the data (bounded.h): per axis null or one, an i64 of rank 0 up to what the shape
+  // states.
+  std::vector<std::shared_ptr<OperandState>> extents;
+  // What a small tensor of integers holds that was made of extents: i64 of rank 0, some constant.
+  std::vector<std::shared_ptr<OperandState>> elements;
+  std::optional<int64_t> upper;  // of one that is an extent: no larger
+  // Of numbers that were quantized with this zero point: less that, and as float32 before they became
+  // integers.
+  std::shared_ptr<OperandState> unquantized;
+  double zero_point = 0;
+
+  // Of a row of what a loop stacked along the first axis: that, and the row's number.
+  std::shared_ptr<OperandState> stack;
+  int64_t row = 0;
 
   const Shape& shape() const { return type.shape; }
   DType dtype() const { return type.dtype; }
@@ -30,16 +44,27 @@ class GraphBuilder {
  public:
   // Folding must not inflate a model, nor take long: no more than this is added by constants that the file
   // does not hold, and read to compute them (interp/work.h).
-  GraphBuilder(int64_t max_growth_bytes, double max_work)
-      : max_growth_bytes_(max_growth_bytes), max_work_(max_work) {}
+  GraphBuilder(int64_t max_growth_bytes, double max_work, uint64_t seed = 0)
+      : max_growth_bytes_(max_growth_bytes), max_work_(max_work), seed_(seed) {}
+  uint64_t seed() const { return seed_; }  // of random numbers
   int64_t max_growth_bytes() const { return max_growth_bytes_; }
+  // Of a constant that the file does not hold. Throws Error{resource} when it exceeds max_growth_bytes().
+  void require_moderate(const TensorType& type) const;
   Operand input(TensorType type, const std::string& name);
   Operand constant(HostTensor value, std::vector<std::string> origins = {});
+  // 0, 1, 2, ... along an axis of a tensor of this rank. Throws Error{resource}: require_moderate.
+  Operand positions(DType dtype, int64_t count, int64_t axis, int64_t rank, const std::string& origin);
   // The outputs of one operator; constants when all inputs are, the result is not much larger than they are
   // and folding does not take long. Throws Error{invalid} from the shape rules, Error{resource} when a result
   // exceeds the machine's memory.
   std::vector<Operand> emit(Op op, Attrs attrs, const std::vector<Operand>& inputs,
                             const std::string& origin);
+  // Where an extent of an input depends on the data: as if it were its bound.
+  std::vector<Operand> emit_at_bounds(Op op, Attrs attrs, const std::vector<Operand>& inputs,
+                                      const std::string& origin);
+  int64_t new_loop() { return loops_++; }  // a number of its own
+  // Elements that the nodes emitted so far read (interp/work.h), those without effect among them.
+  double emitted_work() const { return emitted_work_; }
   // The Value of an operand; puts a constant into the Graph.
   ValueId value(const Operand& operand);
   // Names an operand and its Value after an ONNX value; the first name stays.
@@ -52,9 +77,12 @@ class GraphBuilder {
 
   const int64_t max_growth_bytes_;
   const double max_work_;
+  const uint64_t seed_;
   Graph graph_;
+  int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far
   double work_ = 0;           // elements it has read (interp/work.h)
+  double emitted_work_ = 0;
 };
 
 }  // namespace korch::onnx

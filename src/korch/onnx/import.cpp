@@ -9,9 +9,12 @@
 #include <new>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "korch/base/interrupt.h"
 #include "korch/base/printable.h"
+#include "korch/onnx/bounded.h"
+#include "korch/onnx/inline_functions.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
@@ -48,18 +51,18 @@ class Importer {
       : model_(std::move(model)),
         external_(folder, options.on_external_file),
         options_(options),
-        builder_(options.max_folding_growth_bytes, options.max_folding_work) {}
+        builder_(options.max_folding_growth_bytes, options.max_folding_work, options.seed) {}
 
   Graph run() {
-    read_opset();
+    inline_functions(model_);
+    read_opsets();
     read_initializers();
     read_inputs();
-    index_ = index_model(model_.graph(), sources_);
     if (model_.graph().output_size() == 0) throw Error(ErrorKind::invalid, "the graph has no outputs");
-    std::erase_if(operands_, [&](const auto& entry) { return !used(entry.first); });
-    for (int node : index_.order) import_node(node);
+    import_nodes();
     throw_unsupported();
     set_outputs();
+    builder_.graph().remove_dead_nodes();  // rules make every output
     Graph result = builder_.graph().compact();
     verify(result, Stage::imported);
     require_operators_fit_memory(result);
@@ -67,37 +70,58 @@ class Importer {
   }
 
  private:
-  void read_opset();
+  void read_opsets();
+  int64_t opset_of(const proto::NodeProto& node, const std::string& description) const;
   void read_initializers();
   void read_inputs();
   void check_given_shapes() const;
   Shape input_shape(const proto::ValueInfoProto& input);
-  int64_t extent_of(const proto::ValueInfoProto& input, int axis);
+  int64_t given_extent(const proto::ValueInfoProto& input, int axis);
   void add_open(const proto::ValueInfoProto& input, const std::string& shape);
   void throw_open() const;
   void add_source(const std::string& name, Operand operand, const char* what);
+  void import_nodes();
   void import_node(int number);
+  std::vector<Operand> import_body(const proto::GraphProto& body, std::vector<Operand> inputs,
+                                   const std::string& label, const Captured& captured);
+  std::vector<Operand> try_body(const proto::GraphProto& body, std::vector<Operand> inputs,
+                                const std::string& label, const Captured& captured);
   std::vector<Operand> apply_rule(Rule rule, NodeImport& node, const std::string& kind,
                                   const std::string& description);
   std::optional<std::vector<Operand>> node_inputs(const proto::NodeProto& node) const;
   void release_inputs(const proto::NodeProto& node);
   void set_outputs();
-  void check_declared(const proto::ValueInfoProto& output, const TensorType& computed) const;
+  void check_declared(const proto::ValueInfoProto& output, const Operand& operand) const;
   void refuse(const std::string& kind, const std::string& message) {
     unsupported_.push_back({kind, message});
   }
   void throw_unsupported() const;
-  bool used(const std::string& name) const { return !name.empty() && index_.uses.contains(name); }
+  bool used(const std::string& name) const { return !name.empty() && scope_->index.uses.contains(name); }
 
   proto::ModelProto model_;
   ExternalData external_;
   const ImportOptions& options_;
-  int64_t opset_ = 0;
+  std::map<std::string, int64_t> opsets_;  // by domain, ONNX's own as ""
   GraphBuilder builder_;
-  ModelIndex index_;
-  std::vector<std::string> sources_;
-  std::unordered_map<std::string, Operand>
-      operands_;  // by ONNX value name; without those nobody reads any more
+  // The model's graph, or the subgraph of a node while that is imported.
+  struct Scope {
+    const proto::GraphProto& graph;
+    std::string label;  // what the names of its nodes begin with
+    ModelIndex index = {};
+    std::vector<std::string> sources = {};
+    // By ONNX value name; without those nobody reads any more.
+    std::unordered_map<std::string, Operand> operands = {};
+  };
+  Scope main_{model_.graph(), ""};
+  Scope* scope_ = &main_;
+  struct Opened {  // a scope, as long as this lives
+    Opened(Scope*& open, Scope& scope) : open_(open), around_(std::exchange(open, &scope)) {}
+    ~Opened() { open_ = around_; }
+    Scope*& open_;
+    Scope* const around_;
+  };
+  struct BodyRefused {};  // a node in it was
+  std::map<const proto::TensorProto*, Operand> body_constants_;
   struct Unsupported {
     std::string kind, message;
   };
@@ -106,26 +130,41 @@ class Importer {
   std::vector<std::string> hints_;        // the options that would give them, each once
 };
 
-void Importer::read_opset() {
+void Importer::read_opsets() {
   for (const auto& entry : model_.opset_import()) {
-    if (!entry.domain().empty() && entry.domain() != "ai.onnx") continue;
-    if (opset_ != 0) throw Error(ErrorKind::invalid, "the model names two opsets of ONNX's own operators");
-    opset_ = entry.version();
+    const std::string domain = is_onnx_domain(entry.domain()) ? "" : entry.domain();
+    if (!opsets_.emplace(domain, entry.version()).second && domain.empty())
+      throw Error(ErrorKind::invalid, "the model names two opsets of ONNX's own operators");
   }
-  if (opset_ == 0) throw Error(ErrorKind::invalid, "the model does not say which ONNX opset it uses");
-  if (opset_ < kMinOpset || opset_ > kLatestOpset)
+  if (opsets_.empty()) throw Error(ErrorKind::invalid, "the model does not say which ONNX opset it uses");
+  const auto own = opsets_.find("");
+  if (own == opsets_.end()) return;
+  if (own->second < kMinOpset)
     throw Error(ErrorKind::unsupported,
-                fmt::format("opset {}; korch reads {} to {}: export the model again with one of them", opset_,
-                            kMinOpset, kLatestOpset));
+                fmt::format("opset {}; korch reads {} to {}: export the model again with one of them",
+                            own->second, kMinOpset, kLatestOpset));
+  if (own->second > kLatestOpset && options_.on_warning)
+    options_.on_warning(
+        fmt::format("the model uses opset {}, which korch does not know: its operators are read as "
+                    "those of opset {}",
+                    own->second, kLatestOpset));
+}
+
+int64_t Importer::opset_of(const proto::NodeProto& node, const std::string& description) const {
+  const auto found = opsets_.find(is_onnx_domain(node.domain()) ? "" : node.domain());
+  if (found == opsets_.end())
+    throw Error(ErrorKind::invalid,
+                fmt::format("{}: the model does not say which opset of its domain it uses", description));
+  return found->second;
 }
 
 void Importer::add_source(const std::string& name, Operand operand, const char* what) {
   if (name.empty()) throw Error(ErrorKind::invalid, fmt::format("{} without a name", what));
-  if (!operands_.emplace(name, operand).second)
+  if (!scope_->operands.emplace(name, operand).second)
     throw Error(ErrorKind::invalid,
                 fmt::format("two initializers or graph inputs are called {}", quoted_name(name)));
-  if (operand != nullptr) builder_.name(operand, printable(name));
-  sources_.push_back(name);
+  if (operand != nullptr && scope_ == &main_) builder_.name(operand, printable(name));
+  scope_->sources.push_back(name);
 }
 
 void Importer::read_initializers() {
@@ -160,7 +199,7 @@ std::string shell_word(const std::string& text) {
 
 // The names of the options are graph inputs or symbolic dimensions of graph inputs.
 void Importer::check_given_shapes() const {
-  const std::set<std::string> constants(sources_.begin(), sources_.end());
+  const std::set<std::string> constants(scope_->sources.begin(), scope_->sources.end());
   std::set<std::string> inputs, symbols;
   for (const auto& input : model_.graph().input()) {
     if (constants.contains(input.name())) continue;
@@ -188,7 +227,7 @@ void Importer::check_given_shapes() const {
 }
 
 // Of an open dimension, by its symbol or the input's given shape; -1 when nothing tells.
-int64_t Importer::extent_of(const proto::ValueInfoProto& input, int axis) {
+int64_t Importer::given_extent(const proto::ValueInfoProto& input, int axis) {
   const auto& dimension = input.type().tensor_type().shape().dim(axis);
   const auto given = options_.shapes.find(input.name());
   const auto symbol =
@@ -218,7 +257,7 @@ void Importer::add_open(const proto::ValueInfoProto& input, const std::string& s
   bool all_named = input.type().tensor_type().has_shape();
   for (int axis = 0; axis < input.type().tensor_type().shape().dim_size(); ++axis) {
     const auto& dimension = input.type().tensor_type().shape().dim(axis);
-    const int64_t known = extent_of(input, axis);
+    const int64_t known = given_extent(input, axis);
     const int64_t example = known >= 0 ? known : axis == 0 ? 1 : 128;
     whole += fmt::format("{}{}", axis == 0 ? "" : "x", example);
     if (known >= 0) continue;
@@ -263,7 +302,7 @@ Shape Importer::input_shape(const proto::ValueInfoProto& input) {
   bool open = false;
   for (int axis = 0; axis < declared.dim_size(); ++axis) {
     const std::string& symbol = declared.dim(axis).dim_param();
-    const int64_t extent = extent_of(input, axis);
+    const int64_t extent = given_extent(input, axis);
     const std::string unknown = symbol.empty() ? "?" : printable(symbol);
     shown.push_back(extent >= 0 ? std::to_string(extent) : unknown);
     shape.push_back(extent >= 0 || given != options_.shapes.end() ? extent : 1);
@@ -274,7 +313,7 @@ Shape Importer::input_shape(const proto::ValueInfoProto& input) {
 }
 
 void Importer::read_inputs() {
-  const std::set<std::string> constants(sources_.begin(), sources_.end());
+  const std::set<std::string> constants(scope_->sources.begin(), scope_->sources.end());
   std::set<std::string> names;
   check_given_shapes();
   for (const auto& input : model_.graph().input()) {
@@ -307,7 +346,7 @@ void Importer::read_inputs() {
 std::optional<std::vector<Operand>> Importer::node_inputs(const proto::NodeProto& node) const {
   std::vector<Operand> inputs;
   for (const std::string& name : node.input()) {
-    const Operand operand = name.empty() ? nullptr : operands_.at(name);
+    const Operand operand = name.empty() ? nullptr : scope_->operands.at(name);
     if (!name.empty() && operand == nullptr) return std::nullopt;
     inputs.push_back(operand);
   }
@@ -315,9 +354,8 @@ std::optional<std::vector<Operand>> Importer::node_inputs(const proto::NodeProto
 }
 
 void Importer::release_inputs(const proto::NodeProto& node) {
-  for (const std::string& name : node.input()) {
-    if (!name.empty() && --index_.uses.at(name) == 0) operands_.erase(name);
-  }
+  for (const std::string& name : reads(node))
+    if (--scope_->index.uses.at(name) == 0) scope_->operands.erase(name);
 }
 
 // The outputs, or nothing when the node is not supported.
@@ -332,28 +370,96 @@ std::vector<Operand> Importer::apply_rule(Rule rule, NodeImport& node, const std
     if (error.kind() != ErrorKind::unsupported) throw Error(error.kind(), message);
     refuse(kind, message);
     return {};
+  } catch (const BodyRefused&) {
+    return {};
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::resource, description + ": out of memory");
   }
 }
 
+void Importer::import_nodes() {
+  scope_->index = index_model(scope_->graph, scope_->sources);
+  std::erase_if(scope_->operands, [&](const auto& entry) { return !used(entry.first); });
+  for (int node : scope_->index.order) import_node(node);
+}
+
+// Reads what it captures of the scope that is open, of which it then is a part.
+std::vector<Operand> Importer::import_body(const proto::GraphProto& body, std::vector<Operand> inputs,
+                                           const std::string& label, const Captured& captured) {
+  Scope scope{body, label};
+  const Scope& around = *scope_;
+  const Opened opened(scope_, scope);
+  for (const proto::TensorProto& tensor : body.initializer()) {
+    Operand& constant = body_constants_[&tensor];
+    if (constant == nullptr)
+      constant =
+          builder_.constant(read_tensor(tensor, external_, "initializer " + quoted_name(tensor.name())));
+    add_source(tensor.name(), constant, "an initializer");
+  }
+  if (body.input_size() != static_cast<int>(inputs.size()))
+    throw Error(ErrorKind::invalid,
+                fmt::format("its subgraph has {} inputs, not {}", body.input_size(), inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    add_source(body.input(static_cast<int>(i)).name(), inputs[i], "a subgraph's input");
+  for (const std::string& name : captures(body))
+    if (const auto found = around.operands.find(name); found != around.operands.end())
+      add_source(name, captured && found->second != nullptr ? captured(found->second) : found->second,
+                 "a value of the graph around");
+  import_nodes();
+  std::vector<Operand> outputs;
+  for (const auto& output : body.output()) outputs.push_back(scope.operands.at(output.name()));
+  if (std::count(outputs.begin(), outputs.end(), nullptr) != 0) throw BodyRefused{};
+  return outputs;
+}
+
+// No outputs where something in it is unsupported.
+std::vector<Operand> Importer::try_body(const proto::GraphProto& body, std::vector<Operand> inputs,
+                                        const std::string& label, const Captured& captured) {
+  const size_t refused = unsupported_.size();
+  try {
+    return import_body(body, std::move(inputs), label, captured);
+  } catch (const BodyRefused&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+  }
+  unsupported_.resize(refused);
+  return {};
+}
+
+bool has_bounded(const Operand& operand) {
+  return operand != nullptr &&
+         (is_bounded(operand) || (operand->sequence && std::any_of(operand->sequence->begin(),
+                                                                   operand->sequence->end(), has_bounded)));
+}
+
 void Importer::import_node(int number) {
   throw_if_interrupted();
-  const proto::NodeProto& proto = model_.graph().node(number);
-  const std::string description = describe(proto, index_.labels[number]);
+  const proto::NodeProto& proto = scope_->graph.node(number);
+  const std::string label = scope_->label + scope_->index.labels[number];
+  const std::string description = describe(proto, label);
   std::vector<Operand> outputs;
   const std::string kind = operator_name(proto);
   const RuleRow* row = find_rule(proto.domain(), proto.op_type());
   if (row == nullptr) refuse(kind, description);
-  if (row != nullptr && (opset_ < row->since || opset_ > row->until))
+  const int64_t opset = row == nullptr ? 0 : opset_of(proto, description);
+  if (row != nullptr && (opset < row->since || opset > row->until))
     throw Error(ErrorKind::invalid,
                 fmt::format("{}: opset {}, which the model uses, has no such operator; opsets {} to {} have",
-                            description, opset_, row->since, row->until));
+                            description, opset, row->since, std::min(row->until, kLatestOpset)));
   const auto inputs = node_inputs(proto);
-  if (row != nullptr && inputs) {
+  if (row != nullptr && inputs && !takes_bounded(proto.op_type()) &&
+      std::any_of(inputs->begin(), inputs->end(), has_bounded)) {
+    refuse(kind, description + ": an extent of what it reads depends on the data");
+  } else if (row != nullptr && inputs) {
     std::vector<bool> used_outputs;
     for (const std::string& name : proto.output()) used_outputs.push_back(used(name));
-    NodeImport node(proto, index_.labels[number], opset_, *inputs, used_outputs, builder_, external_);
+    NodeImport node(proto, label, opset, *inputs, used_outputs, builder_, external_,
+                    [&](const proto::GraphProto& body, std::vector<Operand> given, const std::string& step,
+                        bool tentative, const Captured& captured) {
+                      const std::string inner = fmt::format("{}/{}/", label, step);
+                      return tentative ? try_body(body, std::move(given), inner, captured)
+                                       : import_body(body, std::move(given), inner, captured);
+                    });
     outputs = apply_rule(row->rule, node, kind, description);
   }
   const bool imported = !outputs.empty();
@@ -362,9 +468,9 @@ void Importer::import_node(int number) {
     const std::string& name = proto.output(i);
     if (!used(name)) continue;
     if (imported && outputs[i] == nullptr)
-      throw Error(ErrorKind::invalid, fmt::format("{} has no output {} in opset {}", description, i, opset_));
-    operands_[name] = outputs[i];
-    if (imported) builder_.name(outputs[i], printable(name));
+      throw Error(ErrorKind::invalid, fmt::format("{} has no output {} in opset {}", description, i, opset));
+    scope_->operands[name] = outputs[i];
+    if (imported && scope_ == &main_) builder_.name(outputs[i], printable(name));
   }
   release_inputs(proto);
 }
@@ -393,7 +499,8 @@ void Importer::throw_unsupported() const {
 }
 
 // What the file says of an output must be what is computed: whoever reads the file relies on it.
-void Importer::check_declared(const proto::ValueInfoProto& output, const TensorType& computed) const {
+void Importer::check_declared(const proto::ValueInfoProto& output, const Operand& operand) const {
+  const TensorType& computed = operand->type;
   const auto& declared = output.type().tensor_type();
   if (declared.elem_type() != 0 && dtype_of(declared.elem_type()) != computed.dtype)
     throw Error(ErrorKind::invalid, fmt::format("graph output {} is declared as {}, but its node computes {}",
@@ -405,7 +512,8 @@ void Importer::check_declared(const proto::ValueInfoProto& output, const TensorT
   for (int axis = 0; axis < declared.shape().dim_size(); ++axis) {
     const auto& dimension = declared.shape().dim(axis);
     shown.push_back(is_open(dimension) ? "?" : std::to_string(dimension.dim_value()));
-    agrees = agrees && (is_open(dimension) || dimension.dim_value() == computed.shape[axis]);
+    agrees = agrees && (is_open(dimension) || dimension.dim_value() == computed.shape[axis] ||
+                        extent_of(operand, axis) != nullptr);
   }
   if (!agrees)
     throw Error(ErrorKind::invalid,
@@ -416,20 +524,31 @@ void Importer::check_declared(const proto::ValueInfoProto& output, const TensorT
 void Importer::set_outputs() {
   std::vector<ValueId> values;
   std::vector<std::string> names;
+  std::vector<Operand> outputs;
   std::set<std::string> seen;
   for (const auto& output : model_.graph().output()) {
     if (!seen.insert(output.name()).second)
       throw Error(ErrorKind::invalid,
                   fmt::format("two graph outputs are called {}", quoted_name(output.name())));
-    const Operand& operand = operands_.at(output.name());
+    const Operand& operand = main_.operands.at(output.name());
     if (operand == nullptr || operand->sequence)
       throw Error(ErrorKind::unsupported,
                   fmt::format("graph output {} has a type korch does not know", quoted_name(output.name())));
-    check_declared(output, operand->type);
+    check_declared(output, operand);
     values.push_back(builder_.value(operand));
     names.push_back(printable(output.name()));
+    outputs.push_back(operand);
   }
-  builder_.graph().set_outputs(std::move(values), std::move(names));
+  std::vector<OutputExtent> extents;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (int axis = 0; axis < static_cast<int>(outputs[i]->rank()); ++axis) {
+      const Operand extent = extent_of(outputs[i], axis);
+      if (extent == nullptr) continue;
+      extents.push_back({static_cast<int>(i), axis});
+      values.push_back(builder_.value(extent));
+      names.push_back(fmt::format("{}:extent {}", names[i], axis));
+    }
+  builder_.graph().set_outputs(std::move(values), std::move(names), std::move(extents));
 }
 
 }  // namespace

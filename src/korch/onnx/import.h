@@ -1,6 +1,6 @@
 // ONNX model file -> operator Graph.
 //
-// Reads opsets 6 to 22 of the ai.onnx domain, float and integer tensors, inline and external weights.
+// Reads the operators of rules.h, float and integer tensors, inline and external weights.
 // Operators whose parameters are static become simpler ones (Squeeze -> Reshape, Split -> Slices, Shape ->
 // Constant, Dropout -> nothing), and nodes that depend on constants alone are folded, so that shape
 // arithmetic vanishes. Only nodes that a graph output depends on are imported. Values carry their ONNX names,
@@ -33,7 +33,9 @@ struct ImportOptions {
   // What folding may add to a model in all, and the work it may do (interp/work.h).
   int64_t max_folding_growth_bytes = int64_t{256} << 20;
   double max_folding_work = kMaxFoldingWork;
+  uint64_t seed = 0;  // of random numbers, of nodes without a seed of their own
   std::function<void(const std::string& path)> on_external_file = nullptr;  // before one is read
+  std::function<void(const std::string& text)> on_warning = nullptr;
 };
 
 Graph import_onnx(const std::string& path, const ImportOptions& options = {});

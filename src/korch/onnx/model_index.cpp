@@ -53,8 +53,7 @@ std::vector<int> topological_order(const proto::GraphProto& graph, const Produce
   std::vector<std::vector<int>> readers(count);
   std::vector<int> missing(count, 0);
   for (int i = 0; i < count; ++i) {
-    for (const std::string& input : graph.node(i).input()) {
-      if (input.empty()) continue;
+    for (const std::string& input : reads(graph.node(i))) {
       const int producer = producer_of(producers, input, describe(graph.node(i), labels[i]));
       if (producer == kSource) continue;
       readers[producer].push_back(i);
@@ -87,14 +86,44 @@ std::vector<int> topological_order(const proto::GraphProto& graph, const Produce
 
 }  // namespace
 
+bool is_onnx_domain(const std::string& domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
 std::string operator_name(const proto::NodeProto& node) {
-  const bool own = node.domain().empty() || node.domain() == "ai.onnx";
+  const bool own = is_onnx_domain(node.domain());
   const std::string shown = quoted_name(own ? node.op_type() : node.domain() + "::" + node.op_type());
   return shown.substr(1, shown.size() - 2);
 }
 
 std::string describe(const proto::NodeProto& node, const std::string& label) {
   return fmt::format("node {} ({})", quoted_name(label), operator_name(node));
+}
+
+std::vector<std::string> reads(const proto::NodeProto& node) {
+  std::vector<std::string> result;
+  for (const std::string& input : node.input())
+    if (!input.empty()) result.push_back(input);
+  for (const proto::AttributeProto& attribute : node.attribute())
+    if (attribute.has_g()) {
+      const std::set<std::string> names = captures(attribute.g());
+      result.insert(result.end(), names.begin(), names.end());
+    }
+  return result;
+}
+
+std::set<std::string> captures(const proto::GraphProto& graph) {
+  std::set<std::string> own, result;
+  for (const auto& input : graph.input()) own.insert(input.name());
+  for (const auto& tensor : graph.initializer()) own.insert(tensor.name());
+  for (const proto::NodeProto& node : graph.node()) own.insert(node.output().begin(), node.output().end());
+  const auto read = [&](const std::string& name) {
+    if (!own.contains(name)) result.insert(name);
+  };
+  for (const proto::NodeProto& node : graph.node())
+    for (const std::string& name : reads(node)) read(name);
+  for (const auto& output : graph.output()) read(output.name());
+  return result;
 }
 
 ModelIndex index_model(const proto::GraphProto& graph, const std::vector<std::string>& sources) {
@@ -115,8 +144,7 @@ ModelIndex index_model(const proto::GraphProto& graph, const std::vector<std::st
   }
   for (size_t i = order.size(); i-- > 0;) {
     if (!live[order[i]]) continue;
-    for (const std::string& input : graph.node(order[i]).input()) {
-      if (input.empty()) continue;
+    for (const std::string& input : reads(graph.node(order[i]))) {
       ++index.uses[input];
       const int producer = producers.at(input);
       if (producer != kSource) live[producer] = true;

@@ -4,20 +4,22 @@
 
 #include <algorithm>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 
 namespace korch::onnx {
 
 NodeImport::NodeImport(const proto::NodeProto& node, std::string origin, int64_t opset,
                        std::vector<Operand> inputs, std::vector<bool> used_outputs, GraphBuilder& builder,
-                       ExternalData& external)
+                       ExternalData& external, ImportBody import_body)
     : node_(node),
       origin_(std::move(origin)),
       opset_(opset),
       inputs_(std::move(inputs)),
       used_outputs_(std::move(used_outputs)),
       builder_(builder),
-      external_(external) {}
+      external_(external),
+      import_body_(std::move(import_body)) {}
 
 const Operand& NodeImport::any_input(size_t i) const {
   if (!has_input(i)) invalid(fmt::format("input {} is missing", i));
@@ -45,7 +47,7 @@ std::vector<Operand> NodeImport::all_inputs() const {
 
 const HostTensor& NodeImport::constant_input(size_t i, const char* what) const {
   const Operand& operand = input(i);
-  if (!operand->constant)
+  if (!operand->constant || is_bounded(operand))
     unsupported(fmt::format(
         "its {} ({}) depend on the data; they must be constant: export the model with static shapes, "
         "or fix its dynamic dimensions with --shape",
@@ -58,6 +60,24 @@ std::vector<int64_t> NodeImport::ints_input(size_t i, const char* what) const {
   if (!is_integer(tensor.dtype())) invalid(fmt::format("its {} must be integers", what));
   if (tensor.shape().size() > 1) invalid(fmt::format("its {} must have rank 1", what));
   return as_int_vector(tensor);
+}
+
+std::vector<Extent> NodeImport::extents_input(size_t i, const char* what) const {
+  const Operand& operand = input(i);
+  std::vector<Extent> result;
+  if (operand->elements.empty()) {
+    for (int64_t value : ints_input(i, what)) result.push_back({value, nullptr});
+    return result;
+  }
+  for (const Operand& element : operand->elements) {
+    if (element->constant)
+      result.push_back({element_as_int(*element->constant, 0), nullptr});
+    else if (element->upper)
+      result.push_back({*element->upper, element});
+    else
+      unsupported(fmt::format("its {} depend on the data, and no bound is known", what));
+  }
+  return result;
 }
 
 int64_t NodeImport::int_input(size_t i, const char* what) const {
@@ -122,10 +142,22 @@ std::vector<double> NodeImport::floats_attr(const char* name) {
   return {attribute->floats().begin(), attribute->floats().end()};
 }
 
+std::vector<std::string> NodeImport::strings_attr(const char* name, std::vector<std::string> fallback) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::STRINGS);
+  if (attribute == nullptr) return fallback;
+  return {attribute->strings().begin(), attribute->strings().end()};
+}
+
 HostTensor NodeImport::tensor_attr(const char* name) {
   const proto::AttributeProto* attribute = find(name, proto::AttributeProto::TENSOR);
   if (attribute == nullptr) invalid(fmt::format("attribute {} is missing", name));
   return read_tensor(attribute->t(), external_, fmt::format("attribute {}", name));
+}
+
+const proto::GraphProto& NodeImport::graph_attr(const char* name) {
+  const proto::AttributeProto* attribute = find(name, proto::AttributeProto::GRAPH);
+  if (attribute == nullptr) invalid(fmt::format("attribute {} is missing", name));
+  return attribute->g();
 }
 
 DType NodeImport::dtype_attr(const char* name, DType fallback) {
@@ -197,6 +229,15 @@ Operand NodeImport::reshape(const Operand& operand, const Shape& shape) {
 
 Operand NodeImport::cast(const Operand& operand, DType dtype) {
   return operand->dtype() == dtype ? operand : emit(Op::Cast, CastAttrs{dtype}, {operand});
+}
+
+Operand NodeImport::bounded(const Operand& operand, std::vector<Operand> extents) {
+  const bool any = std::any_of(extents.begin(), extents.end(), [](const Operand& e) { return e != nullptr; });
+  if (!any && !is_bounded(operand)) return operand;
+  const Operand result = std::make_shared<OperandState>(*operand);
+  if (operand->id == kNoId) result->id = builder_.value(operand);
+  result->extents = any ? std::move(extents) : std::vector<Operand>{};
+  return result;
 }
 
 void NodeImport::invalid(const std::string& message) const {

@@ -5,6 +5,7 @@
 // result.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,14 +21,34 @@ namespace korch::onnx {
 constexpr int64_t kMaxStep = int64_t{1} << 20;
 constexpr int64_t kMaxOffset = int64_t{1} << 40;  // pads and extents
 
+// What a subgraph gets in place of a value of the graph around that it reads. Asked in the same order each
+// time.
+using Captured = std::function<Operand(const Operand&)>;
+
+// Imports a subgraph of a node with these inputs, once more at each call: its outputs. It may read what the
+// graph around it has, or what `captured` (may be null) makes of it. `step` tells one call from another in
+// the names of its nodes. Where it is `tentative` and something in it is unsupported, there are no outputs.
+using ImportBody =
+    std::function<std::vector<Operand>(const proto::GraphProto& body, std::vector<Operand> inputs,
+                                       const std::string& step, bool tentative, const Captured& captured)>;
+
+// An extent that a node asks for: its bound alone, or up to it what depends on the data.
+struct Extent {
+  int64_t bound = 0;
+  Operand counted;
+};
+
 class NodeImport {
  public:
   // `inputs` has one operand per input of the node, null where it is left out.
   NodeImport(const proto::NodeProto& node, std::string origin, int64_t opset, std::vector<Operand> inputs,
-             std::vector<bool> used_outputs, GraphBuilder& builder, ExternalData& external);
+             std::vector<bool> used_outputs, GraphBuilder& builder, ExternalData& external,
+             ImportBody import_body);
 
   const std::string& op_type() const { return node_.op_type(); }
   int64_t opset() const { return opset_; }
+  const std::string& origin() const { return origin_; }  // its name, also in a subgraph
+  uint64_t seed() const { return builder_.seed(); }      // of random numbers
 
   // Inputs. `input` throws Error{invalid} where there is none.
   size_t input_count() const { return inputs_.size(); }
@@ -36,6 +57,7 @@ class NodeImport {
     return i < inputs_.size() && inputs_[i] != nullptr;
   }
   const Operand& input(size_t i) const;                        // a tensor
+  const Operand& any_input(size_t i) const;                    // or a sequence
   const std::vector<Operand>& sequence_input(size_t i) const;  // the tensors of a sequence
   std::vector<Operand> all_inputs() const;
   // Inputs that parameterize the operator must be constants: Error{unsupported} otherwise, naming `what` they
@@ -43,6 +65,8 @@ class NodeImport {
   const HostTensor& constant_input(size_t i, const char* what) const;
   std::vector<int64_t> ints_input(size_t i, const char* what) const;  // rank 0 or 1
   int64_t int_input(size_t i, const char* what) const;                // exactly one element
+  // Of rank 0 or 1: integers, constant or made of extents (bounded.h), which are at least 0.
+  std::vector<Extent> extents_input(size_t i, const char* what) const;
   size_t output_count() const { return used_outputs_.size(); }
   bool output_used(size_t i) const { return i < used_outputs_.size() && used_outputs_[i]; }
 
@@ -55,7 +79,14 @@ class NodeImport {
   std::string string_attr(const char* name, const std::string& fallback);
   std::vector<int64_t> ints_attr(const char* name, std::vector<int64_t> fallback);
   std::vector<double> floats_attr(const char* name);
+  std::vector<std::string> strings_attr(const char* name, std::vector<std::string> fallback);
   HostTensor tensor_attr(const char* name);
+  const proto::GraphProto& graph_attr(const char* name);
+  std::vector<Operand> import_body(const proto::GraphProto& body, std::vector<Operand> inputs,
+                                   const std::string& step, bool tentative = false,
+                                   const Captured& captured = nullptr) {
+    return import_body_(body, std::move(inputs), step, tentative, captured);
+  }
   DType dtype_attr(const char* name, DType fallback);
   void ignore(const char* name) { (void)find(name); }  // without influence on inference
   void ignore_input(size_t i) { asked_inputs_.insert(i); }
@@ -74,17 +105,24 @@ class NodeImport {
   Operand emit(Op op, const std::vector<Operand>& inputs) { return emit(op, NoAttrs{}, inputs); }
   std::vector<Operand> emit_all(Op op, Attrs attrs, const std::vector<Operand>& inputs);
   Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
+  int64_t new_loop() { return builder_.new_loop(); }
+  double emitted_work() const { return builder_.emitted_work(); }
+  Operand positions(DType dtype, int64_t count, int64_t axis, int64_t rank) {
+    return builder_.positions(dtype, count, axis, rank, origin_);
+  }
   Operand scalar(DType dtype, double value);
   Operand ints(const std::vector<int64_t>& values);             // i64, rank 1
   Operand reshape(const Operand& operand, const Shape& shape);  // the operand itself when nothing changes
   Operand cast(const Operand& operand, DType dtype);            // likewise
+  // The same tensor, of which `extents` count, per axis null or one.
+  Operand bounded(const Operand& operand, std::vector<Operand> extents);
 
   int64_t max_constant_bytes() const { return builder_.max_growth_bytes(); }
+  void require_moderate(const TensorType& type) const { builder_.require_moderate(type); }
   [[noreturn]] void invalid(const std::string& message) const;
   [[noreturn]] void unsupported(const std::string& message) const;
 
  private:
-  const Operand& any_input(size_t i) const;
   const proto::AttributeProto* find(const char* name);
   const proto::AttributeProto* find(const char* name, proto::AttributeProto::Type type);
 
@@ -95,6 +133,7 @@ class NodeImport {
   const std::vector<bool> used_outputs_;
   GraphBuilder& builder_;
   ExternalData& external_;
+  const ImportBody import_body_;
   std::set<std::string> read_;
   mutable std::set<size_t> asked_inputs_;
 };

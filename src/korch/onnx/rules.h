@@ -1,6 +1,7 @@
 // Import rules: how an ONNX operator becomes operators of our table. One table per operator family.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,29 +10,53 @@
 
 namespace korch::onnx {
 
-constexpr int64_t kLatestOpset = 22;  // whose changes the rules know
+// Of ONNX's own operators: the newest whose changes the rules know. Models of a newer one are read as of this
+// one.
+constexpr int64_t kLatestOpset = 28;
 
 // Returns the outputs of the node; it may return fewer than the node names when the others are unused.
 using Rule = std::vector<Operand> (*)(NodeImport&);
 
+// An operator, by its history in its domain's opsets. tests/onnx_node/check_versions.py compares with ONNX's.
 struct RuleRow {
   const char* op_type;
   Rule rule;
-  int64_t since = 1, until = kLatestOpset;  // the opsets that have the operator
+  int64_t since = 1;    // the opset that brought it, or the first that we read
+  int64_t version = 1;  // its last change, which the rule knows
+  int64_t until = std::numeric_limits<int64_t>::max();  // the last opset that has it
 };
 
 const std::vector<RuleRow>& elementwise_rules();
-const std::vector<RuleRow>& shape_rules();  // constants, and what depends on shapes alone
+const std::vector<RuleRow>& shape_rules();      // constants, and what depends on shapes alone
+const std::vector<RuleRow>& selection_rules();  // whose results' extents depend on the data
 const std::vector<RuleRow>& layout_rules();
-const std::vector<RuleRow>& indexing_rules();  // gather, scatter, top-k
+const std::vector<RuleRow>& indexing_rules();  // gather, top-k
+const std::vector<RuleRow>& scatter_rules();
 const std::vector<RuleRow>& reduction_rules();
 const std::vector<RuleRow>& linear_rules();  // matmul, gemm, convolutions
 const std::vector<RuleRow>& pooling_rules();
 const std::vector<RuleRow>& normalization_rules();
 const std::vector<RuleRow>& resize_rules();
 const std::vector<RuleRow>& sequence_rules();
+const std::vector<RuleRow>& attention_rules();  // and what else decoders are made of
+const std::vector<RuleRow>& recurrent_rules();  // LSTM, GRU, RNN
+const std::vector<RuleRow>& loss_rules();
+const std::vector<RuleRow>& signal_rules();  // windows, spectra
+const std::vector<RuleRow>& random_rules();
+const std::vector<RuleRow>& sampling_rules();  // images where coordinates say
+const std::vector<RuleRow>& bit_rules();
+const std::vector<RuleRow>& control_rules();    // If, Loop, Scan
+const std::vector<RuleRow>& quantized_rules();  // and products of integers
+// Of kRuntimeDomain.
+const std::vector<RuleRow>& runtime_rules();
+const std::vector<RuleRow>& runtime_attention_rules();
+const std::vector<RuleRow>& runtime_quantized_rules();
 
-// The rule for an operator of a domain ("" is ONNX's own), or null when korch does not know it.
+constexpr const char* kRuntimeDomain = "com.microsoft";  // of ONNX Runtime
+
+// The tables of a domain ("" or "ai.onnx": ONNX's own); none for one that korch does not know.
+std::vector<const std::vector<RuleRow>*> rule_tables(const std::string& domain);
+// The rule for an operator of a domain, or null when korch does not know it.
 const RuleRow* find_rule(const std::string& domain, const std::string& op_type);
 
 // What several families share.
@@ -42,10 +67,20 @@ struct Windows {
 };
 // Reads strides, dilations, pads and auto_pad. `kernel` holds the window's extents, `in` the spatial extents.
 Windows read_windows(NodeImport& n, const Shape& in, const Shape& kernel);
-std::vector<int64_t> spatial_axes(const Operand& x);                       // 2, 3, ... rank - 1
+std::vector<int64_t> spatial_axes(const Operand& x);  // 2, 3, ... rank - 1
+// As MatMul and Conv do, the latter by the node's attributes.
+Operand matrix_product(NodeImport& n, Operand a, Operand b);
+Operand convolution(NodeImport& n, std::vector<Operand> operands);
 Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice);  // x itself when nothing is cut
 // One after the other along an axis.
 std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const std::vector<int64_t>& sizes);
+// In [0, 1), float32, by the node's seed or name.
+Operand uniform_numbers(NodeImport& n, const Shape& shape);
+class Term;
+Term root_mean_square(const Term& x, const std::vector<int64_t>& axes, double epsilon);
+// x Phi(x), and by tanh.
+Operand gelu_by_erf(NodeImport& n, const Operand& x);
+Operand gelu_by_tanh(NodeImport& n, const Operand& x);
 // Float types only: x ^ exponent.
 Operand power(NodeImport& n, const Operand& x, double exponent);
 

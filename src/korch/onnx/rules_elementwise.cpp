@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
@@ -43,6 +44,13 @@ Results where(NodeImport& n) {
   return {n.emit(Op::Where, {n.input(0), n.input(1), n.input(2)})};
 }
 
+// What it computes with where ONNX has it of a type for which there is no primitive: integers of float
+// operators, and floats that are stored and cast alone.
+Operand as_float(NodeImport& n, const Operand& x) {
+  if (is_storage(x->dtype())) return n.cast(x, DType::f32);
+  return is_float(x->dtype()) ? x : n.cast(x, DType::f64);
+}
+
 // Float operators with up to two float attributes, in the table's order alpha, beta.
 struct Scalars {
   const char* op_type;
@@ -67,7 +75,8 @@ Results with_scalars(NodeImport& n) {
     ScalarAttrs attrs;
     attrs.alpha = n.float_attr(row.alpha, row.default_alpha);
     if (row.beta != nullptr) attrs.beta = n.float_attr(row.beta, row.default_beta);
-    return {n.emit(op_named(n.op_type()), attrs, {n.input(0)})};
+    const Operand& x = n.input(0);
+    return {n.cast(n.emit(op_named(n.op_type()), attrs, {as_float(n, x)}), x->dtype())};
   }
   KORCH_ASSERT(false, "no row for " + n.op_type());
   return {};
@@ -77,18 +86,31 @@ Results is_inf(NodeImport& n) {
   ScalarAttrs attrs;
   attrs.alpha = n.flag("detect_negative", true) ? 1 : 0;
   attrs.beta = n.flag("detect_positive", true) ? 1 : 0;
-  return {n.emit(Op::IsInf, attrs, {n.input(0)})};
+  return {n.emit(Op::IsInf, attrs, {as_float(n, n.input(0))})};
+}
+
+Results is_nan(NodeImport& n) {
+  return {n.emit(Op::IsNaN, {as_float(n, n.input(0))})};
+}
+
+// `saturate` is about float8 only.
+Operand cast_to(NodeImport& n, DType to) {
+  const bool saturate = n.flag("saturate", true);
+  const Operand& x = n.input(0);
+  if (to == DType::f8e8m0 && x->dtype() != to) n.unsupported("to FLOAT8E8M0");
+  return saturate || !is_storage(to) || x->dtype() == to ? n.cast(x, to)
+                                                         : n.emit(Op::Cast, CastAttrs{to, false}, {x});
 }
 
 Results cast(NodeImport& n) {
-  n.ignore("saturate");  // for float8 only
+  n.ignore("round_mode");  // of float8e8m0
   if (!n.has("to")) n.invalid("attribute to is missing");
-  return {n.cast(n.input(0), n.dtype_attr("to", DType::f32))};
+  return {cast_to(n, n.dtype_attr("to", DType::f32))};
 }
 
 Results cast_like(NodeImport& n) {
-  n.ignore("saturate");
-  return {n.cast(n.input(0), n.input(1)->dtype())};
+  n.ignore("round_mode");
+  return {cast_to(n, n.input(1)->dtype())};
 }
 
 // The exponent may have another type than the base; the result has the base's.
@@ -107,10 +129,18 @@ Results pow(NodeImport& n) {
   return {n.cast(real, base->dtype())};
 }
 
+// The remainder has the sign of the divisor, with fmod of the dividend; a float one of 0 too, and one by
+// infinity is the divisor itself where the signs differ.
 Results mod(NodeImport& n) {
+  const Term x(n, n.input(0)), y(n, n.input(1));
   const bool fmod = n.flag("fmod", false);
-  if (!fmod && is_float(n.input(0)->dtype())) n.invalid("float operands need fmod = 1");
-  return {n.emit(fmod ? Op::Fmod : Op::Mod, {n.input(0), n.input(1)})};
+  if (!fmod && !is_float(x.dtype())) return {apply(Op::Mod, {x, y})};
+  const Term rest = apply(Op::Fmod, {x, y});
+  if (fmod) return {rest};
+  if (n.opset() < 28) n.invalid("float operands need fmod = 1");
+  const Term crosses = !(rest == 0) && !((rest < 0) == (y < 0));
+  const Term shifted = select(crosses, rest + y, rest);
+  return {select(rest == 0, select(y < 0, -abs(rest), abs(rest)), shifted)};
 }
 
 // The slope broadcasts to the data; until opset 6 it is one number, or one per channel.
@@ -190,20 +220,51 @@ double scalar_input(NodeImport& n, size_t i, const char* what) {
 // Inference, or nothing to drop: the data unchanged, and a mask of ones.
 Results dropout(NodeImport& n) {
   n.ignore("seed");
+  std::optional<double> ratio;  // of what is dropped
   if (n.opset() < 7) n.ignore("is_test");
   if (n.opset() < 12) {
     n.ignore("ratio");
   } else {
     n.ignore_input(1);
-    const bool trains = n.has_input(2) && scalar_input(n, 2, "training_mode") != 0;
-    if (trains && !(n.has_input(1) && scalar_input(n, 1, "ratio") == 0)) n.unsupported("training mode");
+    if (n.has_input(2) && scalar_input(n, 2, "training_mode") != 0)
+      ratio = n.has_input(1) ? scalar_input(n, 1, "ratio") : 0.5;
+  }
+  if (ratio && (*ratio < 0 || *ratio >= 1)) n.invalid(fmt::format("ratio {}", *ratio));
+  if (ratio && *ratio > 0) {
+    const Term x(n, n.input(0)), kept = *ratio <= Term(n, uniform_numbers(n, x.shape()));
+    return {select(kept, x / (1 - *ratio), 0), kept};
   }
   std::vector<Operand> outputs = {n.input(0)};
   if (n.output_used(1)) {
     const DType dtype = n.opset() < 10 ? n.input(0)->dtype() : DType::bool_;
-    outputs.push_back(n.emit(Op::Expand, ShapeAttrs{n.input(0)->shape()}, {n.scalar(dtype, 1)}));
+    const Operand ones = n.emit(Op::Expand, ShapeAttrs{n.input(0)->shape()}, {n.scalar(dtype, 1)});
+    outputs.push_back(n.bounded(ones, n.input(0)->extents));
   }
   return outputs;
+}
+
+Results gelu(NodeImport& n) {
+  const std::string approximate = n.string_attr("approximate", "none");
+  if (approximate == "tanh") return {gelu_by_tanh(n, n.input(0))};
+  if (approximate != "none") n.invalid("approximate is neither \"none\" nor \"tanh\"");
+  return {gelu_by_erf(n, n.input(0))};
+}
+
+// x sigmoid(alpha x).
+Results swish(NodeImport& n) {
+  const Term x(n, n.input(0));
+  return {x * sigmoid(x * n.float_attr("alpha", 1))};
+}
+
+Results swiglu(NodeImport& n) {
+  if (n.input(0)->shape() != n.input(1)->shape()) n.invalid("its operands differ in shape");
+  return {Term(n, swish(n)[0]) * Term(n, n.input(1))};
+}
+
+}  // namespace
+
+Operand gelu_by_erf(NodeImport& n, const Operand& x) {
+  return n.emit(Op::Gelu, {x});
 }
 
 // 0.5 x (1 + tanh(u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), as x sigmoid(2 u): the same function, which
@@ -216,15 +277,6 @@ Operand gelu_by_tanh(NodeImport& n, const Operand& x) {
   return n.emit(Op::Mul, {x, n.emit(Op::Sigmoid, {n.emit(Op::Mul, {x, slope})})});
 }
 
-Results gelu(NodeImport& n) {
-  const std::string approximate = n.string_attr("approximate", "none");
-  if (approximate == "tanh") return {gelu_by_tanh(n, n.input(0))};
-  if (approximate != "none") n.invalid("approximate is neither \"none\" nor \"tanh\"");
-  return {n.emit(Op::Gelu, {n.input(0)})};
-}
-
-}  // namespace
-
 Operand power(NodeImport& n, const Operand& x, double exponent) {
   if (exponent == 1) return x;
   if (exponent == 2) return n.emit(Op::Mul, {x, x});
@@ -234,71 +286,73 @@ Operand power(NodeImport& n, const Operand& x, double exponent) {
 
 const std::vector<RuleRow>& elementwise_rules() {
   static const std::vector<RuleRow> rows = {
-      {"Neg", unary},
-      {"Abs", unary},
-      {"Exp", unary},
-      {"Log", unary},
-      {"Sqrt", unary},
-      {"Reciprocal", unary},
-      {"Tanh", unary},
-      {"Sigmoid", unary},
-      {"Erf", unary, 9},
-      {"Relu", unary},
-      {"Softplus", unary},
-      {"Softsign", unary},
-      {"Sin", unary, 7},
-      {"Cos", unary, 7},
-      {"Tan", unary, 7},
-      {"Asin", unary, 7},
-      {"Acos", unary, 7},
-      {"Atan", unary, 7},
-      {"Sinh", unary, 9},
-      {"Cosh", unary, 9},
-      {"Asinh", unary, 9},
-      {"Acosh", unary, 9},
-      {"Atanh", unary, 9},
-      {"Floor", unary},
-      {"Ceil", unary},
-      {"Round", unary, 11},
-      {"Sign", unary, 9},
-      {"Not", unary},
-      {"IsNaN", unary, 9},
-      {"HardSwish", unary, 14},
-      {"Mish", unary, 18},
-      {"IsInf", is_inf, 10},
-      {"LeakyRelu", with_scalars},
-      {"Elu", with_scalars},
-      {"Celu", with_scalars, 12},
-      {"Selu", with_scalars},
-      {"HardSigmoid", with_scalars},
-      {"ThresholdedRelu", with_scalars, 10},
-      {"Shrink", with_scalars, 9},
-      {"Cast", cast},
-      {"CastLike", cast_like, 15},
-      {"Add", binary},
-      {"Sub", binary},
-      {"Mul", binary},
-      {"Div", binary},
-      {"Pow", pow},
-      {"Mod", mod, 10},
-      {"PRelu", prelu},
-      {"And", binary},
-      {"Or", binary},
-      {"Xor", binary},
-      {"Equal", binary},
-      {"Less", binary},
-      {"LessOrEqual", binary, 12},
-      {"Greater", binary},
-      {"GreaterOrEqual", binary, 12},
-      {"Where", where, 9},
-      {"Max", max},
-      {"Min", min},
-      {"Sum", sum},
-      {"Mean", mean},
-      {"Clip", clip},
-      {"Identity", identity},
-      {"Dropout", dropout},
-      {"Gelu", gelu, 20},
+      {"Neg", unary, 1, 13},
+      {"Abs", unary, 1, 13},
+      {"Exp", unary, 1, 13},
+      {"Log", unary, 1, 13},
+      {"Sqrt", unary, 1, 13},
+      {"Reciprocal", unary, 1, 13},
+      {"Tanh", unary, 1, 13},
+      {"Sigmoid", unary, 1, 13},
+      {"Erf", unary, 9, 13},
+      {"Relu", unary, 1, 14},
+      {"Softplus", unary, 1, 22},
+      {"Softsign", unary, 1, 22},
+      {"Sin", unary, 7, 22},
+      {"Cos", unary, 7, 22},
+      {"Tan", unary, 7, 22},
+      {"Asin", unary, 7, 22},
+      {"Acos", unary, 7, 22},
+      {"Atan", unary, 7, 22},
+      {"Sinh", unary, 9, 22},
+      {"Cosh", unary, 9, 22},
+      {"Asinh", unary, 9, 22},
+      {"Acosh", unary, 9, 22},
+      {"Atanh", unary, 9, 22},
+      {"Floor", unary, 1, 13},
+      {"Ceil", unary, 1, 13},
+      {"Round", unary, 11, 22},
+      {"Sign", unary, 9, 13},
+      {"Not", unary, 1, 1},
+      {"IsNaN", is_nan, 9, 20},
+      {"HardSwish", unary, 14, 22},
+      {"Mish", unary, 18, 22},
+      {"IsInf", is_inf, 10, 20},
+      {"LeakyRelu", with_scalars, 1, 16},
+      {"Elu", with_scalars, 1, 22},
+      {"Celu", with_scalars, 12, 28},
+      {"Selu", with_scalars, 1, 22},
+      {"HardSigmoid", with_scalars, 1, 22},
+      {"ThresholdedRelu", with_scalars, 10, 22},
+      {"Shrink", with_scalars, 9, 9},
+      {"Cast", cast, 1, 28},
+      {"CastLike", cast_like, 15, 25},
+      {"Add", binary, 1, 14},
+      {"Sub", binary, 1, 14},
+      {"Mul", binary, 1, 14},
+      {"Div", binary, 1, 14},
+      {"Pow", pow, 1, 15},
+      {"Mod", mod, 10, 28},
+      {"PRelu", prelu, 1, 16},
+      {"And", binary, 1, 7},
+      {"Or", binary, 1, 7},
+      {"Xor", binary, 1, 7},
+      {"Equal", binary, 1, 19},
+      {"Less", binary, 1, 13},
+      {"LessOrEqual", binary, 12, 16},
+      {"Greater", binary, 1, 13},
+      {"GreaterOrEqual", binary, 12, 16},
+      {"Where", where, 9, 16},
+      {"Max", max, 1, 13},
+      {"Min", min, 1, 13},
+      {"Sum", sum, 1, 13},
+      {"Mean", mean, 1, 13},
+      {"Clip", clip, 1, 13},
+      {"Identity", identity, 1, 25},
+      {"Dropout", dropout, 1, 22},
+      {"Gelu", gelu, 20, 20},
+      {"Swish", swish, 24, 24},
+      {"SwiGLU", swiglu, 28, 28},
   };
   return rows;
 }

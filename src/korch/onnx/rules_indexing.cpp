@@ -1,6 +1,9 @@
-// Gather, scatter, top-k, one-hot, cumulative sum.
-#include "korch/onnx/model_file.h"
+// Gather, top-k, one-hot, sums and products along an axis.
+#include <algorithm>
+
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
@@ -21,29 +24,30 @@ Results gather_nd(NodeImport& n) {
   return {n.emit(Op::GatherND, AxisAttrs{n.int_attr("batch_dims", 0)}, {n.input(0), n.input(1)})};
 }
 
-void require_no_reduction(NodeImport& n) {
-  const std::string reduction = n.string_attr("reduction", "none");
-  if (reduction != "none") n.unsupported("reduction " + quoted_name(reduction));
-}
-
-Results scatter_elements(NodeImport& n) {
-  require_no_reduction(n);
-  const AxisAttrs attrs{n.axis(n.int_attr("axis", 0), n.input(0)->rank())};
-  return {n.emit(Op::ScatterElements, attrs, {n.input(0), n.input(1), n.input(2)})};
-}
-
-Results scatter_nd(NodeImport& n) {
-  require_no_reduction(n);
-  return {n.emit(Op::ScatterND, {n.input(0), n.input(1), n.input(2)})};
-}
-
 Results top_k(NodeImport& n) {
   TopKAttrs attrs;
   attrs.axis = n.axis(n.int_attr("axis", -1), n.input(0)->rank());
-  attrs.k = n.opset() < 10 ? n.int_attr("k") : n.int_input(1, "number k");
+  Operand counted;
+  if (n.opset() < 10) {
+    attrs.k = n.int_attr("k");
+  } else {
+    const std::vector<Extent> k = n.extents_input(1, "number k");
+    if (k.size() != 1) n.invalid("its number k must be one integer");
+    attrs.k = k[0].bound;
+    counted = k[0].counted;
+    if (counted != nullptr) attrs.k = std::min(attrs.k, n.input(0)->shape()[attrs.axis]);
+  }
   attrs.largest = n.flag("largest", true);
   attrs.sorted = n.flag("sorted", true);
-  return n.emit_all(Op::TopK, attrs, {n.input(0)});
+  Results results = n.emit_all(Op::TopK, attrs, {n.input(0)});
+  for (Operand& result : results) {
+    if (counted == nullptr) break;
+    Results extents(result->shape().size());
+    for (int64_t axis = 0; axis < result->rank(); ++axis)
+      extents[axis] = axis == attrs.axis ? counted : extent_of(result, axis);
+    result = n.bounded(result, extents);
+  }
+  return results;
 }
 
 Results one_hot(NodeImport& n) {
@@ -64,19 +68,42 @@ Results cum_sum(NodeImport& n) {
   return {n.emit(Op::CumSum, attrs, {n.input(0)})};
 }
 
+// Products of 1, 2, 4, ... neighbours: shifted by as many, ones come in.
+Results cum_prod(NodeImport& n) {
+  Term x(n, n.input(0));
+  const int64_t axis = n.axis(n.int_input(1, "axis"), x.rank()), extent = x.extent(axis);
+  const bool reverse = n.flag("reverse", false);
+  const auto shifted = [&](const Term& of, int64_t by) {
+    const Term kept = slice(of, axis, reverse ? by : 0, extent - by);
+    return pad(kept, axis, reverse ? 0 : by, reverse ? by : 0, 1);
+  };
+  if (n.flag("exclusive", false) && extent > 0) x = shifted(x, 1);
+  for (int64_t by = 1; by < extent; by *= 2) x = x * shifted(x, by);
+  return {x};
+}
+
+// The first elements of each sequence in the other direction.
+Results reverse_sequence(NodeImport& n) {
+  const Term x(n, n.input(0)), lengths = cast({n, n.input(1)}, DType::i64);
+  const int64_t time = n.axis(n.int_attr("time_axis", 0), x.rank()),
+                batch = n.axis(n.int_attr("batch_axis", 1), x.rank());
+  if (time == batch || lengths.shape() != Shape{x.extent(batch)})
+    n.invalid("one length per element of batch_axis");
+  Shape along(x.shape().size(), 1);
+  along[batch] = x.extent(batch);
+  const Term length = reshape(lengths, along), at = positions(n, DType::i64, x.extent(time), time, x.rank());
+  const Term from = select(at < length, length - 1.0 - at, at);
+  return {gather_elements(x, expand(from, x.shape()), time)};
+}
+
 }  // namespace
 
 const std::vector<RuleRow>& indexing_rules() {
   static const std::vector<RuleRow> rows = {
-      {"Gather", gather},
-      {"GatherElements", gather_elements, 11},
-      {"GatherND", gather_nd, 11},
-      {"Scatter", scatter_elements, 9, 10},  // ScatterElements until then
-      {"ScatterElements", scatter_elements, 11},
-      {"ScatterND", scatter_nd, 11},
-      {"TopK", top_k},
-      {"OneHot", one_hot, 9},
-      {"CumSum", cum_sum, 11},
+      {"Gather", gather, 1, 13},       {"GatherElements", gather_elements, 11, 13},
+      {"GatherND", gather_nd, 11, 13}, {"TopK", top_k, 1, 24},
+      {"OneHot", one_hot, 9, 28},      {"CumSum", cum_sum, 11, 14},
+      {"CumProd", cum_prod, 26, 26},   {"ReverseSequence", reverse_sequence, 10, 28},
   };
   return rows;
 }

@@ -7,8 +7,10 @@
 #include <numeric>
 #include <optional>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
@@ -32,7 +34,8 @@ Results squeeze(NodeImport& n) {
     axes = n.axes(*given, n.input(0)->rank());
   } else {
     for (size_t i = 0; i < in.size(); ++i) {
-      if (in[i] == 1) axes.push_back(static_cast<int64_t>(i));
+      if (in[i] == 1 && extent_of(n.input(0), static_cast<int64_t>(i)) == nullptr)
+        axes.push_back(static_cast<int64_t>(i));
     }
   }
   Shape out;
@@ -65,7 +68,8 @@ Results flatten(NodeImport& n) {
 Results reshape(NodeImport& n) {
   const Operand& x = n.input(0);
   const bool zero_is_zero = n.flag("allowzero", false);
-  Shape target = n.ints_input(1, "target extents");
+  Shape target;
+  for (const Extent& extent : n.extents_input(1, "target extents")) target.push_back(extent.bound);
   n.bounded("target extent", target, -1, kMaxOffset);
   for (size_t i = 0; i < target.size(); ++i) {
     if (target[i] != 0 || zero_is_zero) continue;
@@ -102,6 +106,7 @@ Results concat(NodeImport& n) {
 Results split(NodeImport& n) {
   const Operand& x = n.input(0);
   const int64_t axis = n.axis(n.int_attr("axis", 0), x->rank());
+  if (extent_of(x, axis) != nullptr) n.unsupported("parts of an extent that depends on the data");
   const int64_t extent = x->shape()[axis];
   const auto parts = static_cast<int64_t>(n.output_count());
   const int64_t named = n.int_attr("num_outputs", parts);
@@ -143,7 +148,9 @@ Results slice(NodeImport& n) {
   const Operand& x = n.input(0);
   const bool by_attributes = n.opset() < 10;
   const std::vector<int64_t> starts = by_attributes ? n.ints_attr("starts", {}) : n.ints_input(1, "starts");
-  const std::vector<int64_t> ends = by_attributes ? n.ints_attr("ends", {}) : n.ints_input(2, "ends");
+  const std::vector<Extent> stops = by_attributes ? std::vector<Extent>{} : n.extents_input(2, "ends");
+  std::vector<int64_t> ends = by_attributes ? n.ints_attr("ends", {}) : std::vector<int64_t>{};
+  for (const Extent& stop : stops) ends.push_back(stop.bound);
   std::vector<int64_t> axes(starts.size());
   std::iota(axes.begin(), axes.end(), 0);
   if (by_attributes) axes = n.ints_attr("axes", axes);
@@ -154,15 +161,37 @@ Results slice(NodeImport& n) {
     n.invalid("starts, ends, axes and steps differ in length");
   n.axes(axes, x->rank());  // each once
   SliceAttrs attrs{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
+  Results cuts(x->shape().size());  // ends that depend on the data
   for (size_t i = 0; i < starts.size(); ++i) {
     const int64_t axis = n.axis(axes[i], x->rank());
     if (steps[i] == 0) n.invalid("a step is 0");
+    const Operand counted = i < stops.size() ? stops[i].counted : nullptr;
+    if ((counted != nullptr || extent_of(x, axis) != nullptr) &&
+        (starts[i] < 0 || ends[i] < 0 || steps[i] != 1))
+      n.unsupported("of an extent that depends on the data, what lies from the end, or steps");
+    cuts[axis] = counted;
     const Range range = normalized(x->shape()[axis], starts[i], ends[i], steps[i]);
     attrs.starts[axis] = range.start;
     attrs.sizes[axis] = range.size;
     attrs.steps[axis] = range.step;
   }
-  return {sliced(n, x, attrs)};
+  const Operand result = sliced(n, x, attrs);
+  Results extents(result->shape().size());
+  bool any = false;
+  for (int64_t axis = 0; axis < result->rank(); ++axis) {
+    extents[axis] = extent_of(result, axis);
+    if (cuts[axis] == nullptr) continue;
+    any = true;
+    // Elements from the start on, of those that there are.
+    const Term stop =
+        max(Term(n, cuts[axis]) - static_cast<double>(attrs.starts[axis]), number_like({n, cuts[axis]}, 0));
+    const Operand there = extents[axis] != nullptr
+                              ? extents[axis]
+                              : n.scalar(DType::i64, static_cast<double>(attrs.sizes[axis]));
+    extents[axis] = min(stop, {n, there});
+    extents[axis]->upper = attrs.sizes[axis];
+  }
+  return {any ? n.bounded(result, extents) : result};
 }
 
 // Pads per axis, from the attribute or the input; begins first, then ends.
@@ -236,10 +265,19 @@ Results pad(NodeImport& n) {
 
 Results expand(NodeImport& n) {
   const Operand& x = n.input(0);
-  const Shape given = n.ints_input(1, "target extents");
-  n.bounded("target extent", given, 0, kMaxOffset);
-  const Shape target = broadcast(x->shape(), given);
-  return {target == x->shape() ? x : n.emit(Op::Expand, ShapeAttrs{target}, {x})};
+  const std::vector<Extent> given = n.extents_input(1, "target extents");
+  Shape bounds;
+  for (const Extent& extent : given) bounds.push_back(extent.bound);
+  n.bounded("target extent", bounds, 0, kMaxOffset);
+  const Shape target = broadcast(x->shape(), bounds);
+  const Operand expanded = target == x->shape() ? x : n.emit(Op::Expand, ShapeAttrs{target}, {x});
+  Results extents(target.size());
+  for (int64_t axis = 0; axis < expanded->rank(); ++axis) extents[axis] = extent_of(expanded, axis);
+  for (size_t i = 0; i < given.size(); ++i) {
+    Operand& extent = extents[extents.size() - given.size() + i];
+    if (extent == nullptr) extent = given[i].counted;
+  }
+  return {n.bounded(expanded, extents)};
 }
 
 Results tile(NodeImport& n) {
@@ -264,8 +302,104 @@ Results depth_to_space(NodeImport& n) {
       n.emit(mode == "DCR" ? Op::DepthToSpace : Op::DepthToSpaceCRD, AxisAttrs{block_size(n)}, {n.input(0)})};
 }
 
+// [N, b, b, C] in the order of depth, or [N, C, b, b].
 Results space_to_depth(NodeImport& n) {
-  return {n.emit(Op::SpaceToDepth, AxisAttrs{block_size(n)}, {n.input(0)})};
+  const int64_t block = block_size(n);
+  const std::string mode = n.opset() < 28 ? "DCR" : n.string_attr("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") n.invalid("mode " + quoted_name(mode));
+  const Term by_block(n, n.emit(Op::SpaceToDepth, AxisAttrs{block}, {n.input(0)}));
+  if (mode == "DCR") return {by_block};
+  const Shape shape = by_block.shape();
+  const Term split = reshape(by_block, {shape[0], block * block, n.input(0)->shape()[1], shape[2], shape[3]});
+  return {reshape(transpose(split, {0, 2, 1, 3, 4}), shape)};
+}
+
+// In the middle of each axis; of an odd difference the smaller half before.
+Results center_crop_pad(NodeImport& n) {
+  Term x(n, n.input(0));
+  std::vector<int64_t> axes(x.shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = n.ints_attr("axes", axes);
+  const Shape target = n.ints_input(1, "target extents");
+  n.bounded("target extent", target, 0, kMaxOffset);
+  n.axes(axes, x.rank());  // each once
+  if (target.size() != axes.size()) n.invalid("target extents and axes differ in length");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = n.axis(axes[i], x.rank()), surplus = x.extent(axis) - target[i];
+    if (surplus >= 0)
+      x = slice(x, axis, surplus / 2, target[i]);
+    else
+      x = pad(x, axis, -surplus / 2, -surplus - -surplus / 2, 0);
+  }
+  return {x};
+}
+
+// The parts of an axis, [..., k, n, ...]: element (i, j) is added at i * dilation + j * stride - pad.
+Term fold_axis(const Term& x, int64_t axis, const Term& zeros, int64_t stride, int64_t dilation,
+               int64_t before) {
+  const int64_t taps = x.extent(axis), count = x.extent(axis + 1), extent = zeros.extent(axis);
+  Shape spread = x.shape(), kept = x.shape();
+  spread.erase(spread.begin() + axis);
+  kept.erase(kept.begin() + axis);
+  spread.insert(spread.begin() + axis + 1, 1);
+  kept[axis] = count * stride;
+  std::optional<Term> sum;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const Term places =
+        reshape(pad(reshape(slice(x, axis, tap, 1), spread), axis + 1, 0, stride - 1, 0), kept);
+    const int64_t first = tap * dilation - before, last = first + (count - 1) * stride;
+    // Of the places first .. last those that exist.
+    const int64_t low = std::max<int64_t>(first, 0), high = std::min(last, extent - 1);
+    if (low > high) continue;
+    const Term inside = slice(places, axis, low - first, high - low + 1);
+    const Term placed = pad(inside, axis, low, extent - 1 - high, 0);
+    sum = sum ? *sum + placed : placed;
+  }
+  return sum ? *sum : zeros;
+}
+
+// Axis after axis: what overlaps is added.
+Results col2im(NodeImport& n) {
+  const Shape image = n.ints_input(1, "image extents"), block = n.ints_input(2, "block extents");
+  const size_t spatial = image.size();
+  const std::vector<int64_t> ones(spatial, 1);
+  const std::vector<int64_t> dilations = n.ints_attr("dilations", ones),
+                             strides = n.ints_attr("strides", ones);
+  const std::vector<int64_t> pads = n.ints_attr("pads", std::vector<int64_t>(2 * spatial, 0));
+  const Term columns(n, n.input(0));
+  if (block.size() != spatial || dilations.size() != spatial || strides.size() != spatial ||
+      pads.size() != 2 * spatial || columns.rank() != 3)
+    n.invalid("image, block, dilations, strides, pads and data differ in rank");
+  n.bounded("extent", image, 1, kMaxOffset);
+  for (const auto* values : {&block, &dilations, &strides}) n.bounded("step", *values, 1, kMaxStep);
+  n.bounded("pad", pads, 0, kMaxStep);
+  Shape counts;
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t room = image[i] + pads[i] + pads[spatial + i] - (block[i] - 1) * dilations[i] - 1;
+    if (room < 0) n.invalid(fmt::format("no block of axis {} fits into the image", i));
+    counts.push_back(room / strides[i] + 1);
+  }
+  const int64_t taps = element_count(block), batch = columns.extent(0), channels = columns.extent(1) / taps;
+  if (channels * taps != columns.extent(1) || columns.extent(2) != element_count(counts))
+    n.invalid(fmt::format("{} columns of {} do not make the image", columns.extent(2), columns.extent(1)));
+  // [N, C, k0, k1, ..., n0, n1, ...] to [N, C, k0, n0, k1, n1, ...], folded from the first axis on.
+  Shape all = {batch, channels};
+  all.insert(all.end(), block.begin(), block.end());
+  all.insert(all.end(), counts.begin(), counts.end());
+  std::vector<int64_t> perm = {0, 1};
+  for (size_t i = 0; i < spatial; ++i) {
+    perm.push_back(static_cast<int64_t>(2 + i));
+    perm.push_back(static_cast<int64_t>(2 + spatial + i));
+  }
+  Term x = transpose(reshape(columns, all), perm);
+  for (size_t i = 0; i < spatial; ++i) {
+    const auto axis = static_cast<int64_t>(2 + i);
+    Shape folded = x.shape();
+    folded.erase(folded.begin() + axis);
+    folded[axis] = image[i];
+    x = fold_axis(x, axis, expand(number_like(x, 0), folded), strides[i], dilations[i], pads[i]);
+  }
+  return {x};
 }
 
 Results trilu(NodeImport& n) {
@@ -297,20 +431,22 @@ std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const 
 
 const std::vector<RuleRow>& layout_rules() {
   static const std::vector<RuleRow> rows = {
-      {"Squeeze", squeeze},
-      {"Unsqueeze", unsqueeze},
-      {"Flatten", flatten},
-      {"Reshape", reshape},
-      {"Transpose", transpose},
-      {"Concat", concat},
-      {"Split", split},
-      {"Slice", slice},
-      {"Pad", pad},
-      {"Expand", expand, 8},
-      {"Tile", tile},
-      {"Trilu", trilu, 14},
-      {"DepthToSpace", depth_to_space},
-      {"SpaceToDepth", space_to_depth},
+      {"Squeeze", squeeze, 1, 25},
+      {"Unsqueeze", unsqueeze, 1, 25},
+      {"Flatten", flatten, 1, 25},
+      {"Reshape", reshape, 1, 25},
+      {"Transpose", transpose, 1, 25},
+      {"Concat", concat, 1, 13},
+      {"Split", split, 1, 18},
+      {"Slice", slice, 1, 13},
+      {"Pad", pad, 1, 25},
+      {"Expand", expand, 8, 13},
+      {"Tile", tile, 1, 13},
+      {"Trilu", trilu, 14, 14},
+      {"DepthToSpace", depth_to_space, 1, 28},
+      {"SpaceToDepth", space_to_depth, 1, 28},
+      {"CenterCropPad", center_crop_pad, 18, 18},
+      {"Col2Im", col2im, 18, 18},
   };
   return rows;
 }

@@ -4,15 +4,17 @@
 #include <algorithm>
 
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
 
 using Results = std::vector<Operand>;
 
+}  // namespace
+
 // Operands of rank 1 are a row on the left, a column on the right; their axis leaves the result again.
-Results matmul(NodeImport& n) {
-  Operand a = n.input(0), b = n.input(1);
+Operand matrix_product(NodeImport& n, Operand a, Operand b) {
   if (a->rank() == 0 || b->rank() == 0) n.invalid("operands must have rank 1 or more");
   const bool row = a->rank() == 1, column = b->rank() == 1;
   if (row) a = n.reshape(a, {1, a->shape()[0]});
@@ -21,7 +23,16 @@ Results matmul(NodeImport& n) {
   Shape shape = product->shape();
   if (row) shape.erase(shape.end() - 2);
   if (column) shape.pop_back();
-  return {n.reshape(product, shape)};
+  return n.reshape(product, shape);
+}
+
+namespace {
+
+Results matmul(NodeImport& n) {
+  if (const DType type = n.input(0)->dtype();
+      type == DType::bool_ || (is_integer(type) && size_bytes(type) < 4))
+    n.invalid("operands must be floats or integers of 32 or 64 bits");
+  return {matrix_product(n, n.input(0), n.input(1))};
 }
 
 Results gemm(NodeImport& n) {
@@ -42,18 +53,24 @@ Results einsum(NodeImport& n) {
   return {n.emit(Op::Einsum, EinsumAttrs{equation}, n.all_inputs())};
 }
 
+std::vector<Operand> conv_operands(NodeImport& n) {
+  std::vector<Operand> operands = {n.input(0), n.input(1)};
+  if (n.has_input(2)) operands.push_back(n.input(2));
+  return operands;
+}
+
 struct ConvOperands {
   std::vector<Operand> operands;  // x, w (, bias)
   Shape in, kernel;               // spatial extents
 };
 
-ConvOperands read_operands(NodeImport& n) {
-  ConvOperands result{{n.input(0), n.input(1)}, {}, {}};
-  if (n.has_input(2)) result.operands.push_back(n.input(2));
-  const Shape &x = n.input(0)->shape(), &w = n.input(1)->shape();
+ConvOperands read_operands(NodeImport& n, std::vector<Operand> operands) {
+  const TensorType &data = operands[0]->type, &weights = operands[1]->type;
+  const Shape &x = data.shape, &w = weights.shape;
+  ConvOperands result{std::move(operands), {}, {}};
   if (x.size() < 3 || w.size() != x.size())
-    n.invalid(fmt::format("data {} and weights {} need one rank, 3 or more", to_string(n.input(0)->type),
-                          to_string(n.input(1)->type)));
+    n.invalid(
+        fmt::format("data {} and weights {} need one rank, 3 or more", to_string(data), to_string(weights)));
   result.in.assign(x.begin() + 2, x.end());
   result.kernel.assign(w.begin() + 2, w.end());
   n.bounded("weight extent", result.kernel, 1, kMaxStep);
@@ -73,9 +90,18 @@ ConvAttrs conv_attrs(NodeImport& n, const Windows& windows) {
   return attrs;
 }
 
+}  // namespace
+
+Operand convolution(NodeImport& n, std::vector<Operand> operands) {
+  const ConvOperands in = read_operands(n, std::move(operands));
+  return n.emit(Op::Conv, conv_attrs(n, read_windows(n, in.in, in.kernel)), in.operands);
+}
+
+namespace {
+
 Results conv(NodeImport& n) {
-  const ConvOperands in = read_operands(n);
-  return {n.emit(Op::Conv, conv_attrs(n, read_windows(n, in.in, in.kernel)), in.operands)};
+  if (!is_float(n.input(0)->dtype())) n.invalid("operands must be floats");
+  return {convolution(n, conv_operands(n))};
 }
 
 // The wanted output extents, if output_shape or auto_pad states them.
@@ -96,7 +122,7 @@ std::optional<Shape> wanted_extents(NodeImport& n, const Shape& in, const std::v
 }
 
 Results conv_transpose(NodeImport& n) {
-  const ConvOperands in = read_operands(n);
+  const ConvOperands in = read_operands(n, conv_operands(n));
   const std::string auto_pad = n.string_attr("auto_pad", "NOTSET");
   // auto_pad speaks of another direction here; what read_windows makes of it is replaced below.
   ConvAttrs attrs = conv_attrs(n, read_windows(n, in.in, in.kernel));
@@ -118,15 +144,52 @@ Results conv_transpose(NodeImport& n) {
   return {n.emit(Op::ConvTranspose, attrs, in.operands)};
 }
 
+// By the first row's minors: of few rows alone, what more would cancel.
+constexpr int64_t kMaxDeterminant = 4;
+
+// Of the rows from `row` on and the columns that are left, elements [...].
+Term determinant(const std::vector<std::vector<Term>>& elements, size_t row,
+                 const std::vector<size_t>& columns) {
+  if (columns.size() == 1) return elements[row][columns[0]];
+  std::optional<Term> sum;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    std::vector<size_t> others = columns;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const Term term = elements[row][columns[i]] * determinant(elements, row + 1, others);
+    sum = !sum ? term : i % 2 == 0 ? *sum + term : *sum - term;
+  }
+  return *sum;
+}
+
+Results det(NodeImport& n) {
+  const Term x = widened({n, n.input(0)});
+  const int64_t rank = x.rank();
+  if (rank < 2 || x.extent(rank - 1) != x.extent(rank - 2)) n.invalid("needs square matrices");
+  const int64_t size = x.extent(rank - 1);
+  if (size < 1 || size > kMaxDeterminant)
+    n.unsupported(fmt::format("determinants of {} rows, other than 1 to {}", size, kMaxDeterminant));
+  const Shape batch(x.shape().begin(), x.shape().end() - 2);
+  std::vector<std::vector<Term>> elements;
+  std::vector<size_t> columns;
+  for (int64_t i = 0; i < size; ++i) {
+    columns.push_back(static_cast<size_t>(i));
+    elements.emplace_back();
+    for (int64_t j = 0; j < size; ++j)
+      elements.back().push_back(reshape(slice(slice(x, rank - 2, i, 1), rank - 1, j, 1), batch));
+  }
+  return {cast(determinant(elements, 0, columns), n.input(0)->dtype())};
+}
+
 }  // namespace
 
 const std::vector<RuleRow>& linear_rules() {
   static const std::vector<RuleRow> rows = {
-      {"MatMul", matmul},
-      {"Gemm", gemm},
-      {"Einsum", einsum, 12},
-      {"Conv", conv},
-      {"ConvTranspose", conv_transpose},
+      {"MatMul", matmul, 1, 13},
+      {"Gemm", gemm, 1, 13},
+      {"Einsum", einsum, 12, 28},
+      {"Conv", conv, 1, 22},
+      {"ConvTranspose", conv_transpose, 1, 22},
+      {"Det", det, 11, 22},
   };
   return rows;
 }

@@ -1,5 +1,6 @@
 // Normalizations at inference.
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
@@ -87,6 +88,16 @@ Results layer_normalization(NodeImport& n) {
   return outputs;
 }
 
+// x / sqrt(mean of x^2 + epsilon) over the axes from `axis` on, in at least float32.
+Results rms_normalization(NodeImport& n) {
+  n.ignore("stash_type");
+  const Term x = widened({n, n.input(0)});
+  std::vector<int64_t> axes;
+  for (int64_t axis = n.axis(n.int_attr("axis", -1), x.rank()); axis < x.rank(); ++axis) axes.push_back(axis);
+  const Term scale = root_mean_square(x, axes, n.float_attr("epsilon", 1e-5f));
+  return {cast(x / scale, n.input(1)->dtype()) * Term(n, n.input(1))};
+}
+
 // Scale and bias come per group until opset 20, per channel from 21.
 Results group_normalization(NodeImport& n) {
   n.ignore("stash_type");
@@ -134,15 +145,21 @@ Results lrn(NodeImport& n) {
 
 }  // namespace
 
+Term root_mean_square(const Term& x, const std::vector<int64_t>& axes, double epsilon) {
+  return sqrt(reduce(Op::ReduceMean, x * x, axes) + epsilon);
+}
+
 const std::vector<RuleRow>& normalization_rules() {
   static const std::vector<RuleRow> rows = {
-      {"BatchNormalization", batch_normalization},
-      {"InstanceNormalization", instance_normalization},
-      {"LayerNormalization", layer_normalization, 17},
-      {"GroupNormalization", group_normalization, 18},
-      {"MeanVarianceNormalization", mean_variance_normalization, 9},
-      {"LpNormalization", lp_normalization},
-      {"LRN", lrn},
+      {"BatchNormalization", batch_normalization, 1, 15},
+      {"InstanceNormalization", instance_normalization, 1, 22},
+      {"LayerNormalization", layer_normalization, 17, 17},
+      {"GroupNormalization", group_normalization, 18, 21},
+      {"MeanVarianceNormalization", mean_variance_normalization, 9, 13},
+      {"LpNormalization", lp_normalization, 1, 22},
+      {"RMSNormalization", rms_normalization, 23, 23},
+      {"SimplifiedLayerNormalization", rms_normalization},  // what ONNX Runtime calls it, in this domain too
+      {"LRN", lrn, 1, 13},
   };
   return rows;
 }

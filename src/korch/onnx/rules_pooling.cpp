@@ -6,6 +6,7 @@
 
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
@@ -59,12 +60,30 @@ Pooling read_pooling(NodeImport& n) {
   return result;
 }
 
+// Places in a tensor of this shape, where the first spatial axis, not the last, changes fastest.
+Term counted_by_columns(const Term& places, const Shape& shape) {
+  double image = 1;
+  for (size_t axis = 2; axis < shape.size(); ++axis) image *= static_cast<double>(shape[axis]);
+  Term result = places / image * image, left = places - result;
+  double stride = image;
+  for (size_t axis = shape.size(); axis-- > 2;) {
+    const auto extent = static_cast<double>(shape[axis]);
+    stride /= extent;
+    const Term outer = left / extent;
+    result = result + (left - outer * extent) * stride;
+    left = outer;
+  }
+  return result;
+}
+
 Results max_pool(NodeImport& n) {
   const PoolAttrs attrs = read_pooling(n).with_extra();
   Results outputs = {n.emit(Op::WindowMax, attrs, {n.input(0)})};
-  if (n.int_attr("storage_order", 0) != 0 && n.output_used(1))
-    n.unsupported("indices with storage_order = 1");
-  if (n.output_used(1)) outputs.push_back(n.emit(Op::MaxPoolIndices, attrs, {n.input(0)}));
+  const bool by_columns = n.flag("storage_order", false);
+  if (!n.output_used(1)) return outputs;
+  const Term indices(n, n.emit(Op::MaxPoolIndices, attrs, {n.input(0)}));
+  outputs.push_back(by_columns ? counted_by_columns(indices, n.input(0)->shape()).operand()
+                               : indices.operand());
   return outputs;
 }
 
@@ -120,6 +139,39 @@ Results global_lp_pool(NodeImport& n) {
   return {power(n, reduce_spatial(n, Op::ReduceSum, powers), 1 / p)};
 }
 
+// Every element goes where the pooling found it; what it found nothing at is 0. Beyond the extents that
+// pooling had the result may be larger.
+Results max_unpool(NodeImport& n) {
+  const Term x(n, n.input(0)), indices(n, n.input(1));
+  const Shape kernel = n.ints_attr("kernel_shape", {});
+  const size_t spatial = kernel.size();
+  const std::vector<int64_t> strides = n.ints_attr("strides", std::vector<int64_t>(spatial, 1));
+  const std::vector<int64_t> pads = n.ints_attr("pads", std::vector<int64_t>(2 * spatial, 0));
+  if (x.shape().size() != spatial + 2 || strides.size() != spatial || pads.size() != 2 * spatial)
+    n.invalid("kernel_shape, strides and pads do not fit the data");
+  n.bounded("kernel extent", kernel, 1, kMaxStep);
+  n.bounded("stride", strides, 1, kMaxStep);
+  n.bounded("pad", pads, 0, kMaxStep);
+  if (indices.shape() != x.shape()) n.invalid("data and indices differ in shape");
+  Shape shape = {x.extent(0), x.extent(1)};
+  for (size_t i = 0; i < spatial; ++i)
+    shape.push_back((x.shape()[i + 2] - 1) * strides[i] - pads[i] - pads[spatial + i] + kernel[i]);
+  n.bounded("extent", shape, 0, kMaxOffset);
+  const Term zeros = expand(number_like(x, 0), {element_count(shape)});
+  const Shape flat = {x.operand()->type.elements()};
+  Term y = reshape(
+      apply(Op::ScatterElements, {zeros, reshape(indices, flat), reshape(x, flat)}, AxisAttrs{0}), shape);
+  if (!n.has_input(2)) return {y};
+  const Shape wanted = n.ints_input(2, "output extents");
+  if (wanted.size() != shape.size()) n.invalid("output extents need one entry per axis");
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (wanted[i] < shape[i])
+      n.invalid(fmt::format("output extent {} on axis {} is less than {}", wanted[i], i, shape[i]));
+    y = pad(y, static_cast<int64_t>(i), 0, wanted[i] - shape[i], 0);
+  }
+  return {y};
+}
+
 }  // namespace
 
 std::vector<int64_t> spatial_axes(const Operand& x) {
@@ -158,12 +210,13 @@ Windows read_windows(NodeImport& n, const Shape& in, const Shape& kernel) {
 
 const std::vector<RuleRow>& pooling_rules() {
   static const std::vector<RuleRow> rows = {
-      {"MaxPool", max_pool},
-      {"AveragePool", average_pool},
-      {"LpPool", lp_pool},
-      {"GlobalAveragePool", global_average_pool},
-      {"GlobalMaxPool", global_max_pool},
-      {"GlobalLpPool", global_lp_pool},
+      {"MaxPool", max_pool, 1, 22},
+      {"AveragePool", average_pool, 1, 22},
+      {"MaxUnpool", max_unpool, 9, 22},
+      {"LpPool", lp_pool, 1, 22},
+      {"GlobalAveragePool", global_average_pool, 1, 22},
+      {"GlobalMaxPool", global_max_pool, 1, 22},
+      {"GlobalLpPool", global_lp_pool, 1, 22},
   };
   return rows;
 }

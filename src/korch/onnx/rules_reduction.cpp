@@ -62,11 +62,14 @@ Results over_axis(NodeImport& n) {
 
 const std::vector<RuleRow>& reduction_rules() {
   static const std::vector<RuleRow> rows = {
-      {"ReduceSum", reduce},       {"ReduceMax", reduce},     {"ReduceMin", reduce},
-      {"ReduceProd", reduce},      {"ReduceMean", reduce},    {"ReduceL1", reduce},
-      {"ReduceL2", reduce},        {"ReduceLogSum", reduce},  {"ReduceLogSumExp", reduce},
-      {"ReduceSumSquare", reduce}, {"ArgMax", arg_reduce},    {"ArgMin", arg_reduce},
-      {"Softmax", over_axis},      {"LogSoftmax", over_axis}, {"Hardmax", over_axis},
+      {"ReduceSum", reduce, 1, 13},       {"ReduceMax", reduce, 1, 20},
+      {"ReduceMin", reduce, 1, 20},       {"ReduceProd", reduce, 1, 18},
+      {"ReduceMean", reduce, 1, 18},      {"ReduceL1", reduce, 1, 18},
+      {"ReduceL2", reduce, 1, 18},        {"ReduceLogSum", reduce, 1, 28},
+      {"ReduceLogSumExp", reduce, 1, 28}, {"ReduceSumSquare", reduce, 1, 18},
+      {"ArgMax", arg_reduce, 1, 13},      {"ArgMin", arg_reduce, 1, 13},
+      {"Softmax", over_axis, 1, 13},      {"LogSoftmax", over_axis, 1, 13},
+      {"Hardmax", over_axis, 1, 13},
   };
   return rows;
 }

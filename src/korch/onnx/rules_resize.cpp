@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
@@ -70,7 +72,93 @@ Results upsample(NodeImport& n) {
   return resized(n, attrs);
 }
 
-void read_modes(NodeImport& n, ResizeAttrs& attrs) {
+// What the primitive does not know, as a matrix per axis.
+struct Filter {
+  bool antialias = false;
+  std::string coordinate_mode;      // "half_pixel_symmetric", "tf_crop_and_resize", or one of the primitive's
+  std::vector<double> first, last;  // the region of interest, per axis
+};
+
+// Where element i of an axis of `out` lies among `in` ones.
+double source_of(int64_t i, int64_t in, int64_t out, double scale, size_t axis, const Filter& filter) {
+  const auto at = static_cast<double>(i), size = static_cast<double>(in), result = static_cast<double>(out);
+  const std::string& mode = filter.coordinate_mode;
+  if (mode == "tf_crop_and_resize") {
+    const double first = filter.first[axis] * (size - 1), last = filter.last[axis] * (size - 1);
+    return out > 1 ? first + at * (last - first) / (result - 1) : (first + last) / 2;
+  }
+  if (mode == "half_pixel_symmetric")
+    return size / 2 * (1 - result / (scale * size)) + (at + 0.5) / scale - 0.5;
+  if (mode == "align_corners") return out > 1 ? at * (size - 1) / (result - 1) : 0;
+  if (mode == "asymmetric") return at / scale;
+  if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / scale;
+  return mode == "pytorch_half_pixel" && out == 1 ? 0 : (at + 0.5) / scale - 0.5;
+}
+
+double weight_at(double distance, const ResizeAttrs& attrs) {
+  const double d = std::fabs(distance), a = attrs.cubic_coeff_a;
+  if (attrs.mode == "linear") return std::max(1 - d, 0.0);
+  if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+// Row after row of the axis's elements: the weights of those around `source`, whose sum is 1.
+void add_weights(double source, double scale, int64_t in, const Filter& filter, const ResizeAttrs& attrs,
+                 double* row, int64_t stride) {
+  if (attrs.mode == "nearest") {
+    const double below = std::floor(source), half = source - below - 0.5;
+    const bool up = attrs.nearest_mode == "ceil"                ? source > below
+                    : attrs.nearest_mode == "round_prefer_ceil" ? half >= 0
+                    : attrs.nearest_mode == "floor"             ? false
+                                                                : half > 0;
+    row[std::clamp(static_cast<int64_t>(below) + up, int64_t{0}, in - 1) * stride] = 1;
+    return;
+  }
+  const double narrow = filter.antialias ? std::min(scale, 1.0) : 1,
+               reach = (attrs.mode == "linear" ? 1 : 2) / narrow;
+  double sum = 0;
+  std::vector<std::pair<int64_t, double>> taps;
+  for (auto tap = static_cast<int64_t>(std::ceil(source - reach)); static_cast<double>(tap) <= source + reach;
+       ++tap) {
+    if (attrs.exclude_outside && (tap < 0 || tap >= in)) continue;
+    taps.emplace_back(std::clamp(tap, int64_t{0}, in - 1),
+                      weight_at((static_cast<double>(tap) - source) * narrow, attrs));
+    sum += taps.back().second;
+  }
+  for (const auto& [tap, weight] : taps) row[tap * stride] += weight / sum;
+}
+
+// Axis after axis a product with a constant matrix [in, out].
+Term filtered(const Term& x, const ResizeAttrs& attrs, const Filter& filter) {
+  NodeImport& n = x.node();
+  Term y = x;
+  const bool crops = filter.coordinate_mode == "tf_crop_and_resize";
+  for (size_t axis = 0; axis < attrs.sizes.size(); ++axis) {
+    const int64_t in = x.shape()[axis], out = attrs.sizes[axis];
+    const bool whole = !crops || (filter.first[axis] == 0 && filter.last[axis] == 1);
+    if (in == out && attrs.scales[axis] == 1 && whole) continue;
+    if (in * out * 8 > n.max_constant_bytes()) n.unsupported("a matrix of weights that would be too large");
+    std::vector<double> matrix(static_cast<size_t>(in * out), 0.0), outside(static_cast<size_t>(out), 0.0);
+    for (int64_t i = 0; i < out; ++i) {
+      const double source = source_of(i, in, out, attrs.scales[axis], axis, filter);
+      if (crops && (source < 0 || source > static_cast<double>(in - 1)))
+        outside[i] = attrs.extrapolation_value;
+      else
+        add_weights(source, attrs.scales[axis], in, filter, attrs, matrix.data() + i, out);
+    }
+    std::vector<int64_t> to_last(x.shape().size());
+    std::iota(to_last.begin(), to_last.end(), 0);
+    std::swap(to_last[axis], to_last.back());
+    const Term moved = transpose(y, to_last);
+    Shape flat = {moved.operand()->type.elements() / in, in}, shape = moved.shape();
+    shape.back() = out;
+    const Term product = matmul(reshape(moved, flat), constant(n, y.dtype(), {in, out}, matrix));
+    y = transpose(reshape(product + constant(n, y.dtype(), {out}, outside), shape), to_last);
+  }
+  return y;
+}
+
+void read_modes(NodeImport& n, ResizeAttrs& attrs, Filter& filter) {
   const auto one_of = [&](const char* attribute, const std::string& fallback,
                           std::initializer_list<const char*> known) {
     const std::string value = n.string_attr(attribute, fallback);
@@ -79,16 +167,21 @@ void read_modes(NodeImport& n, ResizeAttrs& attrs) {
     return value;
   };
   attrs.mode = one_of("mode", "nearest", {"nearest", "linear", "cubic"});
-  attrs.coordinate_mode =
-      one_of("coordinate_transformation_mode", "half_pixel",
-             {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"});
+  attrs.coordinate_mode = one_of("coordinate_transformation_mode", "half_pixel",
+                                 {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
+                                  "tf_half_pixel_for_nn", "half_pixel_symmetric", "tf_crop_and_resize"});
   attrs.nearest_mode = one_of("nearest_mode", "round_prefer_floor",
                               {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   attrs.cubic_coeff_a = n.float_attr("cubic_coeff_a", -0.75);
   attrs.exclude_outside = n.flag("exclude_outside", false);
   attrs.extrapolation_value = n.float_attr("extrapolation_value", 0);
-  if (n.flag("antialias", false)) n.unsupported("antialias");
-  one_of("keep_aspect_ratio_policy", "stretch", {"stretch"});
+  filter.antialias = n.flag("antialias", false) && attrs.mode != "nearest";
+  filter.coordinate_mode = attrs.coordinate_mode;
+}
+
+size_t named_axes(NodeImport& n) {
+  const size_t rank = n.input(0)->shape().size();
+  return n.has("axes") ? n.ints_attr("axes", {}).size() : rank;
 }
 
 // Values for the axes that the attribute `axes` (opset 18) names, `rest` for all others.
@@ -105,29 +198,77 @@ std::vector<T> spread(NodeImport& n, const std::vector<T>& values, std::vector<T
   return rest;
 }
 
+// Starts and ends of the axes, in parts of the whole.
+void read_region(NodeImport& n, Filter& filter) {
+  const HostTensor& region = n.constant_input(1, "region of interest");
+  if (region.elements() % 2 != 0) n.invalid("the region of interest needs a start and an end per axis");
+  std::vector<double> first, last;
+  for (int64_t i = 0; i < region.elements(); ++i)
+    (2 * i < region.elements() ? first : last).push_back(element_as_double(region, i));
+  const std::vector<double> zeros(n.input(0)->shape().size(), 0), ones(zeros.size(), 1);
+  filter.first = spread(n, first, zeros);
+  filter.last = spread(n, last, ones);
+}
+
+// One scale for all axes that are named: the largest whose results are no larger than the sizes, or the
+// smallest whose are no smaller.
+void keep_aspect_ratio(NodeImport& n, ResizeAttrs& attrs) {
+  const std::string policy = n.string_attr("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch") return;
+  if (policy != "not_larger" && policy != "not_smaller")
+    n.invalid("keep_aspect_ratio_policy " + quoted_name(policy));
+  const Shape& in = n.input(0)->shape();
+  const std::vector<int64_t> named =
+      spread(n, std::vector<int64_t>(named_axes(n), 1), std::vector<int64_t>(in.size(), 0));
+  std::optional<double> scale;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (named[i] != 0)
+      scale = !scale                   ? attrs.scales[i]
+              : policy == "not_larger" ? std::min(*scale, attrs.scales[i])
+                                       : std::max(*scale, attrs.scales[i]);
+  for (size_t i = 0; i < in.size() && scale; ++i) {
+    if (named[i] == 0) continue;
+    attrs.scales[i] = *scale;
+    attrs.sizes[i] = static_cast<int64_t>(std::floor(*scale * static_cast<double>(in[i]) + 0.5));
+  }
+}
+
 Results resize(NodeImport& n) {
   if (n.opset() < 11) return upsample(n);
   ResizeAttrs attrs;
-  read_modes(n, attrs);
+  Filter filter;
+  read_modes(n, attrs, filter);
   const Shape& in = n.input(0)->shape();
-  n.ignore_input(1);  // the region of interest, of a coordinate mode that is not known
+  if (filter.coordinate_mode == "tf_crop_and_resize") read_region(n, filter);
+  n.ignore_input(1);  // the region of interest, of one coordinate mode alone
   n.ignore_input(2);  // scales, where sizes are given too
   // An empty tensor stands for a missing one.
   const auto given = [&](size_t i) { return n.has_input(i) && n.input(i)->type.elements() > 0; };
   if (given(3)) {
     apply_sizes(n, spread(n, n.ints_input(3, "sizes"), in), attrs);
+    keep_aspect_ratio(n, attrs);
   } else if (given(2)) {
     apply_scales(n, spread(n, scales_input(n, 2), std::vector<double>(in.size(), 1)), attrs);
+    n.ignore("keep_aspect_ratio_policy");  // of sizes
   } else {
     n.invalid("neither scales nor sizes are given");
   }
-  return resized(n, attrs);
+  const bool needs_filter =
+      filter.coordinate_mode == "tf_crop_and_resize" || filter.coordinate_mode == "half_pixel_symmetric" ||
+      (filter.antialias &&
+       std::any_of(attrs.scales.begin(), attrs.scales.end(), [](double scale) { return scale < 1; }));
+  if (!needs_filter) return resized(n, attrs);
+  n.bounded("size", attrs.sizes, 1, kMaxOffset);
+  if (n.input(0)->type.elements() == 0) n.invalid("data " + to_string(n.input(0)->type) + " are empty");
+  const Term x = widened({n, n.input(0)});
+  if (!is_float(x.dtype())) n.unsupported("integers with this mode");
+  return {cast(filtered(x, attrs, filter), n.input(0)->dtype())};
 }
 
 }  // namespace
 
 const std::vector<RuleRow>& resize_rules() {
-  static const std::vector<RuleRow> rows = {{"Resize", resize, 10}, {"Upsample", upsample, 7, 9}};
+  static const std::vector<RuleRow> rows = {{"Resize", resize, 10, 19}, {"Upsample", upsample, 7, 9, 9}};
   return rows;
 }
 

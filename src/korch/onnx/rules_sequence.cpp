@@ -92,11 +92,30 @@ Results split_to_sequence(NodeImport& n) {
   return {sequence_of(std::move(items))};
 }
 
+// Of all rows that a loop stacked, in order: what they were cut from. Else nothing.
+Operand stack_of(const Sequence& items) {
+  const Operand& stack = items[0]->stack;
+  if (stack == nullptr || stack->shape()[0] != static_cast<int64_t>(items.size())) return nullptr;
+  for (size_t i = 0; i < items.size(); ++i)
+    if (items[i]->stack != stack || items[i]->row != static_cast<int64_t>(i)) return nullptr;
+  return stack;
+}
+
 Results concat_from_sequence(NodeImport& n) {
   Sequence items = n.sequence_input(0);
   if (items.empty()) n.invalid("the sequence is empty");
   const bool is_new = n.flag("new_axis", false);
   const int64_t axis = n.axis(n.int_attr("axis"), items[0]->rank() + is_new);
+  if (const Operand stack = stack_of(items)) {
+    std::vector<int64_t> perm(static_cast<size_t>(stack->rank()));
+    std::iota(perm.begin(), perm.end(), 0);
+    std::rotate(perm.begin(), perm.begin() + 1, perm.begin() + 1 + axis);
+    const Operand moved = axis == 0 ? stack : n.emit(Op::Transpose, PermAttrs{perm}, {stack});
+    if (is_new) return {moved};
+    Shape joined = items[0]->shape();
+    joined[static_cast<size_t>(axis)] *= static_cast<int64_t>(items.size());
+    return {n.reshape(moved, joined)};
+  }
   if (is_new)
     for (Operand& item : items) {
       Shape shape = item->shape();
@@ -107,18 +126,32 @@ Results concat_from_sequence(NodeImport& n) {
   return {items.size() == 1 ? items[0] : n.emit(Op::Concat, AxisAttrs{axis}, items)};
 }
 
+// While a model is read it is known whether there is something, so an optional is what it holds.
+Results optional(NodeImport& n) {
+  if (n.has("type") || !n.has_input(0)) n.unsupported("an optional that holds nothing");
+  return {n.input(0)};
+}
+
+Results optional_has_element(NodeImport& n) {
+  const auto present = static_cast<uint8_t>(n.has_input(0));
+  return {n.constant(converted(HostTensor::of<uint8_t>(DType::u8, {}, {present}), DType::bool_))};
+}
+
 }  // namespace
 
 const std::vector<RuleRow>& sequence_rules() {
   static const std::vector<RuleRow> rows = {
-      {"SequenceEmpty", sequence_empty, 11},
-      {"SequenceConstruct", sequence_construct, 11},
-      {"SequenceInsert", sequence_insert, 11},
-      {"SequenceErase", sequence_erase, 11},
-      {"SequenceAt", sequence_at, 11},
-      {"SequenceLength", sequence_length, 11},
-      {"SplitToSequence", split_to_sequence, 11},
-      {"ConcatFromSequence", concat_from_sequence, 11},
+      {"SequenceEmpty", sequence_empty, 11, 11},
+      {"SequenceConstruct", sequence_construct, 11, 11},
+      {"SequenceInsert", sequence_insert, 11, 11},
+      {"SequenceErase", sequence_erase, 11, 11},
+      {"SequenceAt", sequence_at, 11, 11},
+      {"SequenceLength", sequence_length, 11, 11},
+      {"SplitToSequence", split_to_sequence, 11, 24},
+      {"Optional", optional, 15, 28},
+      {"OptionalGetElement", optional, 15, 28},
+      {"OptionalHasElement", optional_has_element, 15, 28},
+      {"ConcatFromSequence", concat_from_sequence, 11, 11},
   };
   return rows;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
 
 namespace korch::onnx {
@@ -13,16 +14,6 @@ using Results = std::vector<Operand>;
 
 HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
   return converted(HostTensor::of<double>(DType::f64, shape, values), DType::f32);
-}
-
-// Results that cannot be left to the executable as an Expand.
-void require_moderate(const NodeImport& n, const TensorType& type) {
-  require_fits_memory(type);
-  if (type.bytes() > n.max_constant_bytes())
-    throw Error(ErrorKind::resource,
-                fmt::format("the constant {} would have {} bytes, more than the {} korch computes while "
-                            "it imports: store it in the model",
-                            to_string(type), type.bytes(), n.max_constant_bytes()));
 }
 
 Results constant(NodeImport& n) {
@@ -39,12 +30,39 @@ Results constant(NodeImport& n) {
 }
 
 Results constant_of_shape(NodeImport& n) {
-  const Shape shape = n.ints_input(0, "extents");
+  Shape shape;
+  std::vector<Operand> counted;
+  for (const Extent& extent : n.extents_input(0, "extents")) {
+    shape.push_back(extent.bound);
+    counted.push_back(extent.counted);
+  }
   n.bounded("extent", shape, 0, kMaxOffset);
   HostTensor value = n.has("value") ? n.tensor_attr("value") : HostTensor(TensorType{DType::f32, {}});
   if (value.elements() != 1) n.invalid("attribute value must have one element");
   const Operand scalar = n.constant(value.reshaped({}));
-  return {shape.empty() ? scalar : n.emit(Op::Expand, ShapeAttrs{shape}, {scalar})};
+  return {shape.empty() ? scalar : n.bounded(n.emit(Op::Expand, ShapeAttrs{shape}, {scalar}), counted)};
+}
+
+// Of every axis, as i64 of rank 0.
+Results extents_of(NodeImport& n, const Operand& x) {
+  Results result;
+  for (int64_t axis = 0; axis < x->rank(); ++axis) {
+    const Operand counted = extent_of(x, axis);
+    result.push_back(counted != nullptr ? counted
+                                        : n.constant(HostTensor::of<int64_t>(
+                                              DType::i64, {}, {x->shape()[static_cast<size_t>(axis)]})));
+  }
+  return result;
+}
+
+// A tensor of them.
+Operand integers(NodeImport& n, const Results& elements) {
+  if (elements.empty()) return n.ints({});
+  Results parts;
+  for (const Operand& element : elements) parts.push_back(n.reshape(element, {1}));
+  const Operand result = n.emit(Op::Concat, AxisAttrs{0}, parts);
+  if (!result->constant) result->elements = elements;
+  return result;
 }
 
 Results shape(NodeImport& n) {
@@ -55,11 +73,13 @@ Results shape(NodeImport& n) {
   };
   const int64_t start = position(n.int_attr("start", 0));
   const int64_t end = std::max(start, position(n.int_attr("end", rank)));
-  return {n.ints(Shape(in.begin() + start, in.begin() + end))};
+  const Results extents = extents_of(n, n.input(0));
+  return {integers(n, Results(extents.begin() + start, extents.begin() + end))};
 }
 
 Results size(NodeImport& n) {
-  return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {n.input(0)->type.elements()}))};
+  const Operand all = integers(n, extents_of(n, n.input(0)));
+  return {n.emit(Op::ReduceProd, ReduceAttrs{{0}, false}, {all})};
 }
 
 // Elements of start + i * delta before limit: max(0, ceil((limit - start) / delta)). Differences of int64 fit
@@ -79,7 +99,7 @@ HostTensor integer_range(NodeImport& n, const HostTensor& start, const HostTenso
   if (count > static_cast<uint64_t>(kMaxOffset))
     throw Error(ErrorKind::resource, "the range is larger than any memory");
   const TensorType type{DType::i64, {static_cast<int64_t>(count)}};
-  require_moderate(n, type);
+  n.require_moderate(type);
   HostTensor values(type);
   uint64_t value = static_cast<uint64_t>(first);  // the step after the last may leave int64
   for (uint64_t i = 0; i < count; ++i, value += static_cast<uint64_t>(step))
@@ -95,15 +115,26 @@ HostTensor float_range(NodeImport& n, const HostTensor& start, const HostTensor&
   if (count > static_cast<double>(kMaxOffset))
     throw Error(ErrorKind::resource, "the range is larger than any memory");
   const TensorType type{DType::f64, {static_cast<int64_t>(std::max(count, 0.0))}};
-  require_moderate(n, type);
+  n.require_moderate(type);
   HostTensor values(type);
   for (int64_t i = 0; i < values.elements(); ++i)
     values.mutable_data<double>()[i] = first + static_cast<double>(i) * step;
   return values;
 }
 
+// 0, 1, 2, ... up to a limit that depends on the data.
+Operand counting(NodeImport& n, const char* what) {
+  const Extent limit = n.extents_input(1, what).at(0);
+  if (n.int_input(0, what) != 0 || n.int_input(2, what) != 1)
+    n.unsupported("a limit that depends on the data, and a start other than 0 or a step other than 1");
+  n.bounded("limit", {limit.bound}, 0, kMaxOffset);
+  return n.bounded(n.positions(n.input(0)->dtype(), limit.bound, 0, 1), {limit.counted});
+}
+
 Results range(NodeImport& n) {
+  if (n.opset() >= 27) n.ignore("stash_type");  // ours is float64
   const char* const what = "bounds";
+  if (!n.input(1)->elements.empty()) return {counting(n, what)};
   const HostTensor& start = n.constant_input(0, what);
   const HostTensor& limit = n.constant_input(1, what);
   const HostTensor& delta = n.constant_input(2, what);
@@ -124,7 +155,7 @@ Results eye_like(NodeImport& n) {
   const DType dtype = n.dtype_attr("dtype", x->dtype());
   const int64_t k = n.int_attr("k", 0);
   n.bounded("k", {k}, -kMaxOffset, kMaxOffset);
-  require_moderate(n, {dtype, x->shape()});
+  n.require_moderate({dtype, x->shape()});
   HostTensor eye(TensorType{DType::bool_, x->shape()});
   for (int64_t row = 0; row < x->shape()[0]; ++row) {
     if (row + k >= 0 && row + k < x->shape()[1])
@@ -133,34 +164,13 @@ Results eye_like(NodeImport& n) {
   return {n.constant(converted(eye, dtype))};
 }
 
-// Indices of the nonzero elements, [rank, count]; its shape depends on the data, so the data must be
-// constant.
-Results non_zero(NodeImport& n) {
-  if (!n.input(0)->constant)
-    n.unsupported(
-        "the shape of its result depends on the data: only shapes known before a run are supported");
-  const HostTensor& x = *n.input(0)->constant;
-  const Shape strides = row_major_strides(x.shape());
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < x.elements(); ++i) {
-    if (element_as_double(x, i) != 0) found.push_back(i);
-  }
-  std::vector<int64_t> indices;
-  for (size_t axis = 0; axis < strides.size(); ++axis) {
-    for (int64_t i : found) indices.push_back(i / strides[axis] % x.shape()[axis]);
-  }
-  const Shape shape = {static_cast<int64_t>(strides.size()), static_cast<int64_t>(found.size())};
-  return {n.constant(HostTensor::of<int64_t>(DType::i64, shape, indices))};
-}
-
 }  // namespace
 
 const std::vector<RuleRow>& shape_rules() {
   static const std::vector<RuleRow> rows = {
-      {"Constant", constant},   {"ConstantOfShape", constant_of_shape, 9},
-      {"Shape", shape},         {"Size", size},
-      {"Range", range, 11},     {"EyeLike", eye_like, 9},
-      {"NonZero", non_zero, 9},
+      {"Constant", constant, 1, 25}, {"ConstantOfShape", constant_of_shape, 9, 25},
+      {"Shape", shape, 1, 25},       {"Size", size, 1, 25},
+      {"Range", range, 11, 27},      {"EyeLike", eye_like, 9, 22},
   };
   return rows;
 }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <system_error>
 
+#include "korch/base/ceil_div.h"
 #include "korch/onnx/model_file.h"
 #include "korch/tensor/element.h"
 
@@ -22,13 +23,32 @@ struct TypeRow {
   std::optional<DType> dtype;
 };
 
-constexpr TypeRow kTypes[] = {
-    {1, "FLOAT", DType::f32},     {2, "UINT8", DType::u8},         {3, "INT8", DType::i8},
-    {4, "UINT16", DType::u16},    {5, "INT16", DType::i16},        {6, "INT32", DType::i32},
-    {7, "INT64", DType::i64},     {8, "STRING", std::nullopt},     {9, "BOOL", DType::bool_},
-    {10, "FLOAT16", DType::f16},  {11, "DOUBLE", DType::f64},      {12, "UINT32", DType::u32},
-    {13, "UINT64", DType::u64},   {14, "COMPLEX64", std::nullopt}, {15, "COMPLEX128", std::nullopt},
-    {16, "BFLOAT16", DType::bf16}};
+constexpr TypeRow kTypes[] = {{1, "FLOAT", DType::f32},
+                              {2, "UINT8", DType::u8},
+                              {3, "INT8", DType::i8},
+                              {4, "UINT16", DType::u16},
+                              {5, "INT16", DType::i16},
+                              {6, "INT32", DType::i32},
+                              {7, "INT64", DType::i64},
+                              {8, "STRING", std::nullopt},
+                              {9, "BOOL", DType::bool_},
+                              {10, "FLOAT16", DType::f16},
+                              {11, "DOUBLE", DType::f64},
+                              {12, "UINT32", DType::u32},
+                              {13, "UINT64", DType::u64},
+                              {14, "COMPLEX64", std::nullopt},
+                              {15, "COMPLEX128", std::nullopt},
+                              {16, "BFLOAT16", DType::bf16},
+                              {17, "FLOAT8E4M3FN", DType::f8e4m3fn},
+                              {18, "FLOAT8E4M3FNUZ", DType::f8e4m3fnuz},
+                              {19, "FLOAT8E5M2", DType::f8e5m2},
+                              {20, "FLOAT8E5M2FNUZ", DType::f8e5m2fnuz},
+                              {21, "UINT4", DType::u4},
+                              {22, "INT4", DType::i4},
+                              {23, "FLOAT4E2M1", DType::f4e2m1},
+                              {24, "FLOAT8E8M0", DType::f8e8m0},
+                              {25, "UINT2", DType::u2},
+                              {26, "INT2", DType::i2}};
 
 // Products of extents and attribute values below these limits stay inside int64 (see also
 // NodeImport::bounded).
@@ -87,6 +107,37 @@ void copy_field(const Field& field, HostTensor& result, const std::string& what)
   }
 }
 
+// Elements of fewer than 8 bits lie in bytes from the lowest bits on.
+int64_t packed_bytes(const TensorType& type) {
+  return is_storage(type.dtype) ? ceil_div(type.elements() * storage_bits(type.dtype), 8) : type.bytes();
+}
+
+void unpack(std::string_view bytes, HostTensor& result) {
+  const int bits = storage_bits(result.dtype());
+  for (int64_t i = 0; i < result.elements(); ++i) {
+    const auto code = static_cast<uint8_t>(static_cast<uint8_t>(bytes[i * bits / 8]) >> (i * bits % 8));
+    const auto low = static_cast<uint8_t>(code & ((1 << bits) - 1));
+    const bool is_number = small_format(result.dtype()).exponent_bits == 0 && result.dtype() != DType::f8e8m0;
+    result.mutable_data<uint8_t>()[i] =
+        is_number ? static_cast<uint8_t>(static_cast<int>(stored_value(result.dtype(), low))) : low;
+  }
+}
+
+std::string pack(const HostTensor& tensor) {
+  const int bits = storage_bits(tensor.dtype());
+  std::string bytes(static_cast<size_t>(packed_bytes(tensor.type())), '\0');
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    bytes[i * bits / 8] = static_cast<char>(
+        bytes[i * bits / 8] | (tensor.data<uint8_t>()[i] & ((1 << bits) - 1)) << (i * bits % 8));
+  return bytes;
+}
+
+HostTensor packed_field(const proto::TensorProto& tensor, const TensorType& type, const std::string& what) {
+  HostTensor bytes(TensorType{DType::u8, {packed_bytes(type)}});
+  copy_field<uint8_t>(tensor.int32_data(), bytes, what);
+  return bytes;
+}
+
 void copy_typed_fields(const proto::TensorProto& tensor, HostTensor& result, const std::string& what) {
   switch (result.dtype()) {
     case DType::f32:
@@ -115,6 +166,11 @@ void copy_typed_fields(const proto::TensorProto& tensor, HostTensor& result, con
       return copy_field<uint64_t>(tensor.uint64_data(), result, what);
     case DType::bool_:
       return copy_field<Bool>(tensor.int32_data(), result, what);
+    default: {  // storage: every number is a byte of the packed elements
+      const HostTensor bytes = packed_field(tensor, result.type(), what);
+      return unpack(std::string_view(static_cast<const char*>(bytes.raw()), packed_bytes(result.type())),
+                    result);
+    }
   }
 }
 
@@ -124,6 +180,7 @@ int64_t typed_field_elements(const proto::TensorProto& tensor) {
 }
 
 void copy_bytes(std::string_view bytes, HostTensor& result) {
+  if (is_storage(result.dtype())) return unpack(bytes, result);
   if (!bytes.empty()) std::memcpy(result.mutable_raw(), bytes.data(), bytes.size());
   if (result.dtype() != DType::bool_) return;
   uint8_t* bits = result.mutable_data<uint8_t>();
@@ -145,6 +202,22 @@ int32_t data_type_of(DType dtype) {
   }
   KORCH_ASSERT(false, "dtype without an ONNX type");
   return 0;
+}
+
+HostTensor extreme(DType type, bool least) {
+  if (is_float(type)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return converted(HostTensor::of<double>(DType::f64, {}, {least ? -infinity : infinity}), type);
+  }
+  HostTensor value(TensorType{type, {}});
+  auto* bytes = value.mutable_data<uint8_t>();
+  if (type == DType::bool_) bytes[0] = least ? 0 : 1;
+  if (type == DType::bool_ || (!is_signed(type) && least)) return value;
+  // All bits set; of a signed type without or with the sign alone.
+  const size_t size = size_bytes(type);
+  for (size_t i = 0; i < size; ++i) bytes[i] = is_signed(type) && least ? 0 : 0xff;
+  if (is_signed(type)) bytes[size - 1] = least ? 0x80 : 0x7f;
+  return value;
 }
 
 std::string data_type_name(int32_t data_type) {
@@ -240,7 +313,7 @@ HostTensor read_tensor(const proto::TensorProto& tensor, ExternalData& external,
   const TensorType type{*dtype, Shape(tensor.dims().begin(), tensor.dims().end())};
   try {
     require_fits_memory(type);
-    const auto size = static_cast<size_t>(type.bytes());
+    const auto size = static_cast<size_t>(packed_bytes(type));
     if (tensor.data_location() == proto::TensorProto::EXTERNAL) {
       const std::string_view bytes = external.bytes(tensor, size);
       HostTensor result(type);
@@ -256,9 +329,10 @@ HostTensor read_tensor(const proto::TensorProto& tensor, ExternalData& external,
       return result;
     }
     // Before the allocation: the file must hold as many elements as the extents claim.
-    if (typed_field_elements(tensor) != type.elements())
-      fail(to_string(type), fmt::format("{} elements are needed, but the file has {}", type.elements(),
-                                        typed_field_elements(tensor)));
+    const int64_t needed = is_storage(type.dtype) ? packed_bytes(type) : type.elements();
+    if (typed_field_elements(tensor) != needed)
+      fail(to_string(type),
+           fmt::format("{} elements are needed, but the file has {}", needed, typed_field_elements(tensor)));
     HostTensor result(type);
     copy_typed_fields(tensor, result, to_string(type));
     return result;
@@ -272,7 +346,10 @@ proto::TensorProto write_tensor(const HostTensor& tensor, const std::string& nam
   result.set_name(name);
   result.set_data_type(data_type_of(tensor.dtype()));
   for (int64_t extent : tensor.shape()) result.add_dims(extent);
-  result.set_raw_data(tensor.raw(), static_cast<size_t>(tensor.bytes()));
+  if (is_storage(tensor.dtype()))
+    result.set_raw_data(pack(tensor));
+  else
+    result.set_raw_data(tensor.raw(), static_cast<size_t>(tensor.bytes()));
   return result;
 }
 

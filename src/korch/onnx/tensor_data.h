@@ -18,6 +18,8 @@ namespace korch::onnx {
 // type for.
 std::optional<DType> dtype_of(int32_t data_type);
 int32_t data_type_of(DType dtype);
+// The least or greatest number of a type, infinite for floats; of rank 0.
+HostTensor extreme(DType type, bool least);
 std::string data_type_name(int32_t data_type);  // "STRING", "COMPLEX64", "type 99"
 
 // Throws Error{resource} when a tensor of this type is larger than the machine's memory, Error{invalid} when

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <exception>
 #include <type_traits>
 
@@ -30,6 +31,8 @@ ErrorKind kind_of(korch_status status) {
       return ErrorKind::io;
     case KORCH_OUT_OF_MEMORY:
       return ErrorKind::resource;
+    case KORCH_LOOP_WITHOUT_END:
+      return ErrorKind::resource;
     case KORCH_INDEX_OUT_OF_RANGE:
       return ErrorKind::invalid;
     case KORCH_CANCELLED:
@@ -57,6 +60,7 @@ LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)),
   look_up("korch_describe", &describe_model);
   look_up("korch_create", &create);
   look_up("korch_profile", &profile);
+  look_up("korch_output_dims", &output_dims);
   look_up("korch_last_error", &last_error);
   look_up("korch_status_text", &status_text);
   look_up("korch_free", &free);
@@ -92,7 +96,21 @@ std::vector<HostTensor> LoadedExecutable::allocate_outputs() const {
 std::vector<HostTensor> LoadedExecutable::run(const std::vector<HostTensor>& inputs) {
   std::vector<HostTensor> outputs = allocate_outputs();
   run_into(inputs, outputs);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const Shape shape = output_shape(o);
+    if (shape == outputs[o].shape()) continue;
+    HostTensor dense(TensorType{outputs[o].dtype(), shape});
+    std::memcpy(dense.mutable_raw(), outputs[o].raw(), static_cast<size_t>(dense.bytes()));
+    outputs[o] = std::move(dense);
+  }
   return outputs;
+}
+
+Shape LoadedExecutable::output_shape(size_t output) const {
+  Shape shape(code_->outputs[output].type.shape.size());
+  const korch_status status = code_->output_dims(instance_, static_cast<uint32_t>(output), shape.data());
+  KORCH_ASSERT(status == KORCH_OK, "an output's extents before a run");
+  return shape;
 }
 
 void LoadedExecutable::run_into(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs) {
@@ -134,7 +152,7 @@ void LoadedExecutable::check(const std::vector<HostTensor>& inputs,
     throw Error(ErrorKind::invalid,
                 fmt::format("'{}' has {} inputs, {} are given", info().path, wanted.size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].type() != wanted[i].type)
+    if (!as_type(inputs[i], wanted[i].type))
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, {} is given", wanted[i].name,
                                                   to_string(wanted[i].type), to_string(inputs[i].type())));
   KORCH_ASSERT(outputs.size() == made.size(), "number of outputs");

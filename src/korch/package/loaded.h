@@ -26,6 +26,7 @@ struct LoadedCode {
   std::vector<PlanIo> inputs, outputs;
   decltype(&korch_create) create = nullptr;
   decltype(&korch_profile) profile = nullptr;
+  decltype(&korch_output_dims) output_dims = nullptr;
   decltype(&korch_last_error) last_error = nullptr;
   decltype(&korch_status_text) status_text = nullptr;
   decltype(&korch_free) free = nullptr;
@@ -48,10 +49,13 @@ class LoadedExecutable {
   const std::vector<PlanIo>& inputs() const { return code_->inputs; }
   const std::vector<PlanIo>& outputs() const { return code_->outputs; }
 
-  // Error{invalid} when inputs do not match in number, dtype or shape, or a gather's index leaves its axis.
+  // Outputs of the extents that they have. Error{invalid} when inputs do not match in number, dtype or shape,
+  // or a gather's index leaves its axis.
   std::vector<HostTensor> run(const std::vector<HostTensor>& inputs);
   std::vector<HostTensor> allocate_outputs() const;
-  // Without allocating; `outputs` as allocate_outputs gives them.
+  // As the last run left it.
+  Shape output_shape(size_t output) const;
+  // Without allocating; `outputs` as allocate_outputs gives them, at their bounds.
   void run_into(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs);
   // Duration of every step in microseconds; steps are the plan's, then copies of outputs if there are any.
   std::vector<double> profile(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs);

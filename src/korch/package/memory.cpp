@@ -66,6 +66,7 @@ class MemoryPlanner {
   void find_outputs();
   void join_in_place();
   bool may_join(int step, int input, int output);
+  bool may_join_state(int end, int input, int output);
   void place();
   rt::BufferRef home(int root);
 
@@ -116,6 +117,13 @@ void MemoryPlanner::find_lifetimes() {
       group.last_step = std::max(group.last_step, s);
     }
   }
+  // What a step of a loop reads of before it, every step reads.
+  for (int s = 0; s < end_; ++s) {
+    const int end = plan_.steps[static_cast<size_t>(s)].other_end;
+    if (end <= s) continue;
+    for (Group& group : groups_)
+      if (group.first_step < s && group.last_step > s) group.last_step = std::max(group.last_step, end);
+  }
 }
 
 // An output that covers its whole group is made where the caller wants it; all others are copied at the end.
@@ -145,15 +153,46 @@ bool MemoryPlanner::may_join(int s, int input, int output) {
          std::none_of(step.outputs.begin(), step.outputs.end(), in_from);
 }
 
+// Whether what a step of a loop makes for the next may be made where it is carried: nothing of the loop may
+// read there any more once it is, and who makes it only where the kernel has both in one place.
+bool MemoryPlanner::may_join_state(int end, int input, int output) {
+  const int begin = plan_.steps[static_cast<size_t>(end)].other_end;
+  Group& from = group_of(input);
+  Group& to = group_of(output);
+  if (&from == &to || from.external || from.output_tensor >= 0 || from.size_bytes != to.size_bytes)
+    return false;
+  if (from.first_step <= begin || from.last_step != end || !is_whole(input) || !is_whole(output))
+    return false;
+  const auto is_carried = [&](int id) { return &group_of(id) == &to; };
+  for (int s = begin + 1; s <= end; ++s) {
+    const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
+    const bool around = step.other_end > s && s < from.first_step && from.first_step < step.other_end;
+    if (around) return false;  // made again and again in an inner loop
+    const auto reads = std::count_if(step.inputs.begin(), step.inputs.end(), is_carried);
+    if (s < from.first_step || reads == 0) continue;
+    const auto& pairs = plan_.kernels[static_cast<size_t>(step.kernel)].in_place;
+    const bool in_place =
+        s == from.first_step && reads == 1 &&
+        std::any_of(pairs.begin(), pairs.end(), [&](const std::pair<int, int>& pair) {
+          const int read = step.inputs[static_cast<size_t>(pair.first)];
+          const int made = step.outputs[static_cast<size_t>(pair.second)];
+          return is_carried(read) && is_whole(read) && &group_of(made) == &from && is_whole(made);
+        });
+    if (!in_place) return false;
+  }
+  return true;
+}
+
 void MemoryPlanner::join_in_place() {
   for (int s = 0; s < end_; ++s) {
     const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
     for (const auto& [i, o] : plan_.kernels[static_cast<size_t>(step.kernel)].in_place) {
       const int input = step.inputs[static_cast<size_t>(i)], output = step.outputs[static_cast<size_t>(o)];
-      if (!may_join(s, input, output)) continue;
+      const bool ends_loop = step.other_end >= 0 && step.other_end < s;
+      if (ends_loop ? !may_join_state(s, input, output) : !may_join(s, input, output)) continue;
       Group& from = group_of(input);
       Group& to = group_of(output);
-      to.first_step = from.first_step;
+      to.first_step = std::min(to.first_step, from.first_step);
       from.joined_to = static_cast<int>(&to - groups_.data());
     }
   }

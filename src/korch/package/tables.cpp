@@ -76,16 +76,20 @@ class TableWriter {
         step_rows_.empty() ? "{}" : step_rows_, step_names_.empty() ? "\"\"" : step_names_);
     write_io("inputs", plan_.inputs);
     write_io("outputs", plan_.outputs);
+    std::string extents;
+    for (const PlanExtent& e : plan_.extents) extents += fmt::format("{{{}, {}}}, ", e.output, e.axis);
+    if (!extents.empty()) text_ += fmt::format("static const OutputExtent extents[] = {{{}}};\n", extents);
     text_ += "}  // namespace korch::rt\nusing namespace korch::rt;\n";
     int64_t scratch_bytes = 0;
     for (const Kernel& kernel : plan_.kernels) scratch_bytes = std::max(scratch_bytes, kernel.scratch_bytes);
     text_ += fmt::format(
         "extern \"C\" const Model korch_model = {{\n"
         "  {{steps, {0}, {1}, {2}, {3}, {10}}}, {4}, {5},\n"
-        "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9}}}}};\n",
+        "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9}}}, {11}}};\n",
         step_count_, plan_.threads, memory_.arena_bytes, scratch_bytes,
         weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa), quoted(name(isa)),
-        plan_.inputs.size(), plan_.outputs.size(), weights_bytes, plan_.flushes_subnormals);
+        plan_.inputs.size(), plan_.outputs.size(), weights_bytes, plan_.flushes_subnormals,
+        reference("extents", plan_.extents.size()));
     text_ += fmt::format(
         "extern \"C\" __attribute__((section(\"{}\"))) const CheckRecord korch_check_record = {{}};\n",
         kCheckSection);
@@ -102,7 +106,8 @@ class TableWriter {
       const std::string symbol =
           kernel.call.library.empty() ? linked_symbol(static_cast<int>(k), phase.symbol) : phase.symbol;
       declare_function(symbol);
-      phases += fmt::format("{{{}, {}, {}}}, ", symbol, phase.grid, phase.grain);
+      for (int64_t round = 0; round < phase.rounds; ++round)
+        phases += fmt::format("{{{}, {}, {}, {}}}, ", symbol, phase.grid, phase.grain, round * phase.grid);
     }
     text_ += fmt::format("static const Phase phases{}[] = {{{}}};\n", k, phases);
     if (!kernel.call.library.empty()) write_call(fmt::format("{}", k), kernel.call);
@@ -148,9 +153,12 @@ class TableWriter {
       for (int id : *operands) args.push_back(memory_.tensors[static_cast<size_t>(id)]);
     args.insert(args.end(), memory_.temporaries[s].begin(), memory_.temporaries[s].end());
     write_args(std::to_string(s), args);
-    add_step_row(reference(fmt::format("phases{}", step.kernel), kernel.phases.size()),
+    int64_t rounds = 0;
+    for (const KernelPhase& phase : kernel.phases) rounds += phase.rounds;
+    add_step_row(reference(fmt::format("phases{}", step.kernel), rounds),
                  reference(fmt::format("args{}", s), args.size()),
-                 call_fields(std::to_string(step.kernel), kernel.call), step.label);
+                 call_fields(std::to_string(step.kernel), kernel.call), step.label,
+                 jump_of(plan_, static_cast<int>(s)));
   }
 
   void write_copy(const OutputCopy& copy) {
@@ -166,8 +174,9 @@ class TableWriter {
   }
 
   void add_step_row(const std::string& phases, const std::string& args, const std::string& call,
-                    const std::string& label) {
-    step_rows_ += fmt::format("  {{{}, {}, {}, {}}},\n", phases, args, call, quoted(label));
+                    const std::string& label, const Jump& jump = {}) {
+    step_rows_ += fmt::format("  {{{}, {}, {}, {}, {}, {}, {}}},\n", phases, args, call, quoted(label),
+                              jump.arg, jump.by, jump.when);
     step_names_ += fmt::format("  {},\n", quoted(label));
     ++step_count_;
   }
@@ -197,6 +206,13 @@ class TableWriter {
 
 std::string linked_symbol(int kernel, const std::string& symbol) {
   return fmt::format("k{}_{}", kernel, symbol);
+}
+
+Jump jump_of(const Plan& plan, int step) {
+  const PlanStep& s = plan.steps[static_cast<size_t>(step)];
+  if (s.other_end < 0) return {};
+  return {static_cast<int>(s.inputs.size() + s.constants.size()) + 1, s.other_end + 1 - step,
+          s.other_end < step};
 }
 
 std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa) {

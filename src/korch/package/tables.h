@@ -15,6 +15,14 @@ constexpr const char* kWeightsSymbol = "korch_weights";
 // Objects of different kernels may use equal names; in an executable each gets its kernel's number in front.
 std::string linked_symbol(int kernel, const std::string& symbol);
 
+// Where a step that begins or ends a loop goes on (rt::Step): from the begin behind the end, from the end
+// behind the begin; their second result says when.
+struct Jump {
+  int arg = -1, by = 0;
+  bool when = false;
+};
+Jump jump_of(const Plan& plan, int step);
+
 // Self-contained: holds the runtime's own declarations. Defines korch_model, and korch_check_record with
 // nothing in it yet.
 std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa);

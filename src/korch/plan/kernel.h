@@ -24,6 +24,7 @@ struct KernelPhase {
   std::string symbol;  // extern "C" function of the object, type korch_kernel_fn (runtime/abi.h)
   int64_t grid = 1;    // independent slices [0, grid); a barrier stands between phases
   int64_t grain = 1;   // slices handed out at a time
+  int64_t rounds = 1;  // slices [r * grid, (r + 1) * grid) after those of round r - 1; a barrier between
 };
 
 // Arguments of every phase, in this order: inputs, constants, outputs, temporaries.

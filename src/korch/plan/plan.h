@@ -53,6 +53,7 @@ struct RejectedKernel {
 struct PlanStep {
   int kernel = -1;                              // into Plan::kernels
   std::vector<int> inputs, constants, outputs;  // into Plan::tensors
+  int other_end = -1;                           // of the loop that this step begins or ends: that step
   std::string label;                            // for people: the primitives, e.g. "Conv+Add+Relu"
   std::vector<std::string> primitives;          // one line each, textual IR
   std::vector<PlanPrimitive> wiring;            // one per primitive; empty in older executables
@@ -72,8 +73,17 @@ struct PlanIo {
   friend bool operator==(const PlanIo&, const PlanIo&) = default;
 };
 
+// The extent of an output's axis as the data have it: what PlanTensor::index counts after the outputs, one
+// i64.
+struct PlanExtent {
+  int output = 0, axis = 0;
+
+  friend bool operator==(const PlanExtent&, const PlanExtent&) = default;
+};
+
 struct Plan {
   std::vector<PlanIo> inputs, outputs;
+  std::vector<PlanExtent> extents;
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;
   std::vector<PlanConstant> constants;

@@ -76,7 +76,8 @@ PlanTensor tensor_from(const Json& json) {
 Json to_json(const Kernel& kernel) {
   Json phases = Json::array();
   for (const KernelPhase& phase : kernel.phases)
-    phases.push_back({{"symbol", phase.symbol}, {"grid", phase.grid}, {"grain", phase.grain}});
+    phases.push_back(
+        {{"symbol", phase.symbol}, {"grid", phase.grid}, {"grain", phase.grain}, {"rounds", phase.rounds}});
   Json packing = Json::array();
   for (const Packing& p : kernel.constant_packing)
     packing.push_back({{"kind", p.kind}, {"params", p.params}});
@@ -96,7 +97,7 @@ Kernel kernel_from(const Json& json) {
   kernel.call.library = json.at("library");
   kernel.call.function = json.at("function");
   for (const Json& p : json.at("phases"))
-    kernel.phases.push_back({p.at("symbol"), p.at("grid"), p.at("grain")});
+    kernel.phases.push_back({p.at("symbol"), p.at("grid"), p.at("grain"), p.value("rounds", int64_t{1})});
   for (const Json& p : json.at("packing"))
     kernel.constant_packing.push_back({p.at("kind"), p.at("params").get<std::vector<int64_t>>()});
   kernel.scratch_bytes = json.at("scratch");
@@ -119,6 +120,7 @@ Json to_json(const PlanStep& step) {
           {"inputs", step.inputs},
           {"constants", step.constants},
           {"outputs", step.outputs},
+          {"other_end", step.other_end},
           {"primitives", step.primitives},
           {"wiring", wiring},
           {"onnx_nodes", step.onnx_nodes},
@@ -136,6 +138,7 @@ PlanStep step_from(const Json& json) {
   step.inputs = json.at("inputs").get<std::vector<int>>();
   step.constants = json.at("constants").get<std::vector<int>>();
   step.outputs = json.at("outputs").get<std::vector<int>>();
+  step.other_end = json.value("other_end", -1);  // older executables have no loops
   step.primitives = json.at("primitives").get<std::vector<std::string>>();
   step.onnx_nodes = json.at("onnx_nodes").get<std::vector<std::string>>();
   step.predicted_us = json.at("predicted_us");
@@ -235,6 +238,8 @@ Plan parse(const Json& json) {
   Plan plan;
   for (const Json& io : json.at("inputs")) plan.inputs.push_back({io.at("name"), type_from(io)});
   for (const Json& io : json.at("outputs")) plan.outputs.push_back({io.at("name"), type_from(io)});
+  for (const Json& e : json.value("extents", Json::array()))
+    plan.extents.push_back({e.at("output"), e.at("axis")});
   for (const Json& k : json.at("kernels")) plan.kernels.push_back(kernel_from(k));
   for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
@@ -251,12 +256,15 @@ std::string report_to_json(const PlanReport& report) {
 }
 
 std::string plan_to_json(const Plan& plan) {
+  Json extents = Json::array();
+  for (const PlanExtent& e : plan.extents) extents.push_back({{"output", e.output}, {"axis", e.axis}});
   const Json json = {{"format", kPlanFormat},
                      {"threads", plan.threads},
                      {"flushes_subnormals", plan.flushes_subnormals},
                      {"report", to_json(plan.report)},
                      {"inputs", io_json(plan.inputs)},
                      {"outputs", io_json(plan.outputs)},
+                     {"extents", extents},
                      {"steps", to_json(plan.steps)},
                      {"kernels", to_json(plan.kernels)},
                      {"tensors", to_json(plan.tensors)}};

@@ -343,9 +343,12 @@ Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
     for (const KernelPhase& phase : job.kernel->phases) symbols.push_back(phase.symbol);
     Result<std::vector<void*>> functions = state_->loaded.load(*job.object, symbols);
     if (!functions) return functions.refusal();
-    for (size_t i = 0; i < symbols.size(); ++i)
-      phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), job.kernel->phases[i].grid,
-                        job.kernel->phases[i].grain});
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      const KernelPhase& phase = job.kernel->phases[i];
+      for (int64_t round = 0; round < phase.rounds; ++round)
+        phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), phase.grid, phase.grain,
+                          round * phase.grid});
+    }
   }
   return Trial(job, state_->target, state_->footprint_bytes, state_->weights, state_->content)
       .run(phases, library, state_->pool.get(), &state_->activations, care);

@@ -31,7 +31,8 @@ Rewriter::Rewriter(Graph& graph, const RewriteLimits& limits)
       limits_(limits),
       first_fresh_value_(graph.value_count()),
       first_fresh_node_(graph.node_count()),
-      constant_(graph.value_count(), false) {
+      constant_(graph.value_count(), false),
+      loops_(graph) {
   for (NodeId id : graph.topological_order()) note_node(id);
 }
 
@@ -39,7 +40,7 @@ void Rewriter::note_node(NodeId id) {
   const Node& node = graph_.node(id);
   const bool constant =
       node.op == Op::Constant ||
-      (!node.inputs.empty() &&
+      (!node.inputs.empty() && !is_loop_end(node.op) &&
        std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) { return constant_[input]; }));
   constant_.resize(graph_.value_count(), false);
   for (ValueId output : node.outputs) constant_[output] = constant_[output] || constant;
@@ -169,11 +170,31 @@ bool Rewriter::take_constants(ValueId value) {
   return true;
 }
 
+int Rewriter::innermost_loop(ValueId value) const {
+  if (loops_.empty()) return -1;
+  int found = -1;
+  std::vector<ValueId> stack = {value};
+  std::unordered_set<ValueId> seen = {value};
+  while (!stack.empty()) {
+    const ValueId at = stack.back();
+    stack.pop_back();
+    if (!is_fresh(at)) {
+      if (loops_.is_within(loops_.of_value(at), found)) found = loops_.of_value(at);
+      continue;
+    }
+    for (NodeId maker : graph_.value(at).producers)
+      for (ValueId read : graph_.node(maker).inputs)
+        if (seen.insert(read).second) stack.push_back(read);
+  }
+  return found;
+}
+
 void Rewriter::equate(ValueId value, ValueId other) {
   if (value == other) return;
   KORCH_ASSERT(graph_.value(value).type == graph_.value(other).type,
                std::string(rule_) + " equates " + to_string(graph_.value(value).type) + " %" +
                    graph_.value(value).name + " with " + to_string(graph_.value(other).type));
+  if (!loops_.is_within(loops_.of_value(value), innermost_loop(other))) return;
   if (static_cast<int>(graph_.value(value).producers.size()) >= limits_.max_producers) {
     ++limited_["alternatives_per_value"];
     return;

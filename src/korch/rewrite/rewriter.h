@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "korch/ir/graph.h"
+#include "korch/ir/loops.h"
 
 namespace korch {
 
@@ -77,12 +77,15 @@ class Rewriter {
   std::optional<ValueId> simplified(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs);
   void move_producers(ValueId from, ValueId to);
   bool take_constants(ValueId value);
+  // Of what was there that the Value is computed from.
+  int innermost_loop(ValueId value) const;
 
   Graph& graph_;
   const RewriteLimits limits_;
   const size_t first_fresh_value_;
   const size_t first_fresh_node_;
   std::vector<bool> constant_;  // per Value
+  const Loops loops_;           // of what was there
   std::unordered_map<std::string, NodeId> by_key_;
   std::map<std::string, int> applied_, limited_;
   std::map<NodeId, std::string> rule_of_;

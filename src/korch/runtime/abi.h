@@ -20,7 +20,8 @@ enum {
   KORCH_KERNEL_OK = 0,
   KORCH_KERNEL_INDEX_OUT_OF_RANGE = 1,  // a gather read an index outside its axis
   KORCH_KERNEL_LIBRARY_FAILED = 2,
-  KORCH_KERNEL_OUT_OF_MEMORY = 3  // in a library
+  KORCH_KERNEL_OUT_OF_MEMORY = 3,    // in a library
+  KORCH_KERNEL_LOOP_WITHOUT_END = 4  // more steps than a loop may have
 };
 
 }  // extern "C"

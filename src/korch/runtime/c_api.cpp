@@ -2,6 +2,7 @@
 // executables.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include "korch/runtime/check.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/model.h"
+#include "korch/runtime/packed.h"
 #include "korch/runtime/shared_pool.h"
 #include "korch/runtime/sized.h"
 
@@ -30,6 +32,10 @@ struct korch_instance {
   std::atomic<bool> busy{false};
   std::atomic<bool> has_run{false};
   char message[512] = "";
+  // What the executor writes to: the caller's outputs, then the extents that depend on the data.
+  void** outputs = nullptr;
+  int64_t* extents = nullptr;
+  int64_t* dims = nullptr;  // room for those of any output
 };
 
 namespace {
@@ -48,6 +54,8 @@ korch_status status_of(RunError error) {
       return KORCH_LIBRARY_REFUSED;
     case RunError::index_out_of_range:
       return KORCH_INDEX_OUT_OF_RANGE;
+    case RunError::loop_without_end:
+      return KORCH_LOOP_WITHOUT_END;
     case RunError::library_failed:
       return KORCH_LIBRARY_FAILED;
     case RunError::unknown_code:
@@ -69,12 +77,11 @@ bool read_options(const Options* given, Options* options) {
 
 // Whose threads the instance runs on; a pool of its own is made when they are nobody's.
 korch_status choose_workers(const korch_options& options, korch_instance* instance, Workers* workers) {
-  const int compiled = static_cast<int>(korch_model.program.threads);
   if (options.threads < 0 || (options.concurrent != 0 && options.concurrent != 1) ||
       (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
       (options.parallel != nullptr && options.pool != nullptr))
     return KORCH_INVALID_ARGUMENT;
-  workers->threads = options.threads > 0 ? options.threads : compiled;
+  workers->threads = options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.program);
   if (options.parallel != nullptr) {
     workers->concurrent = options.concurrent == 1;
     workers->parallel = options.parallel;
@@ -103,6 +110,50 @@ bool complete(const void* const* buffers, const korch_tensor_info* tensors, uint
   return true;
 }
 
+// Where outputs have extents that depend on the data: memory for those.
+bool make_extents(korch_instance* instance) {
+  const uint64_t outputs = korch_model.info.output_count, extents = korch_model.extent_count;
+  if (extents == 0) return true;
+  uint64_t rank = 0;
+  for (uint64_t i = 0; i < outputs; ++i)
+    if (korch_model.info.outputs[i].rank > rank) rank = korch_model.info.outputs[i].rank;
+  void* memory = malloc((outputs + extents) * sizeof(void*) + (extents + rank) * sizeof(int64_t));
+  if (memory == nullptr) return false;
+  instance->outputs = static_cast<void**>(memory);
+  instance->extents = reinterpret_cast<int64_t*>(instance->outputs + outputs + extents);
+  instance->dims = instance->extents + extents;
+  for (uint64_t i = 0; i < extents; ++i) instance->outputs[outputs + i] = instance->extents + i;
+  return true;
+}
+
+void read_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
+  const korch_tensor_info& tensor = korch_model.info.outputs[output];
+  for (uint32_t i = 0; i < tensor.rank; ++i) dims[i] = tensor.dims[i];
+  for (uint64_t i = 0; i < korch_model.extent_count; ++i)
+    if (korch_model.extents[i].output == output) dims[korch_model.extents[i].axis] = instance->extents[i];
+}
+
+// False when an extent is none that its bound allows.
+bool pack_outputs(korch_instance* instance) {
+  for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
+    const korch::rt::OutputExtent& extent = korch_model.extents[i];
+    const int64_t bound = korch_model.info.outputs[extent.output].dims[extent.axis];
+    if (instance->extents[i] < 0 || instance->extents[i] > bound) return false;
+  }
+  for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
+    const uint32_t output = korch_model.extents[i].output;
+    if (i > 0 && korch_model.extents[i - 1].output == output) continue;
+    const korch_tensor_info& tensor = korch_model.info.outputs[output];
+    uint64_t elements = 1;
+    for (uint32_t axis = 0; axis < tensor.rank; ++axis) elements *= static_cast<uint64_t>(tensor.dims[axis]);
+    if (elements == 0) continue;
+    read_dims(instance, output, instance->dims);
+    korch::rt::pack(instance->outputs[output], tensor.size_bytes / elements, tensor.rank, tensor.dims,
+                    instance->dims);
+  }
+  return true;
+}
+
 korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
                  const RunOptions& options) {
   const korch_model_info& model = korch_model.info;
@@ -112,8 +163,13 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   if (forked(instance)) return KORCH_FORKED;
   if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
   instance->message[0] = '\0';
+  if (instance->extents != nullptr) {
+    memcpy(instance->outputs, outputs, model.output_count * sizeof(void*));
+    outputs = instance->outputs;
+  }
   const RunStatus status = instance->executor->run(inputs, outputs, options);
-  const korch_status result = status_of(status.error);
+  korch_status result = status_of(status.error);
+  if (result == KORCH_OK && !pack_outputs(instance)) result = KORCH_INTERNAL;
   instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
   if (result != KORCH_OK && status.step < 0)
     snprintf(instance->message, sizeof instance->message, "%s", korch_status_text(result));
@@ -147,7 +203,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
   auto* made = new (memory) korch_instance;
   Workers workers;
-  korch_status result = choose_workers(known, made, &workers);
+  korch_status result = make_extents(made) ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
   if (result == KORCH_OK) {
     RunStatus status;
     made->executor = Executor::create(&korch_model.program, korch_model.weights, workers, &status);
@@ -187,7 +243,7 @@ korch_status korch_output_dims(const korch_instance* instance, uint32_t output, 
     return KORCH_INVALID_ARGUMENT;
   const korch_tensor_info& tensor = model.outputs[output];
   if (dims == nullptr && tensor.rank > 0) return KORCH_INVALID_ARGUMENT;
-  for (uint32_t i = 0; i < tensor.rank; ++i) dims[i] = tensor.dims[i];
+  read_dims(instance, output, dims);
   return KORCH_OK;
 }
 
@@ -220,6 +276,8 @@ const char* korch_status_text(korch_status status) {
       return "the instance was created in another process, before fork; create one in this process";
     case KORCH_DAMAGED:
       return "this executable is damaged: its bytes are not those that korch wrote";
+    case KORCH_LOOP_WITHOUT_END:
+      return "a loop did not end within 1048576 steps";
     case KORCH_CANCELLED:
       return "the run was cancelled";
     case KORCH_PARALLEL_FAILED:
@@ -233,6 +291,7 @@ void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
   Executor::destroy(instance->executor);
   Pool::destroy(instance->own_pool, /*workers_live=*/!forked(instance));
+  free(instance->outputs);
   free(instance);
 }
 

@@ -7,6 +7,9 @@
 
 namespace korch::rt {
 
+// As many as the program was compiled for, and no more than this process may use.
+int default_threads(const Program& program);
+
 enum class RunError : int32_t {
   none,
   out_of_memory,
@@ -15,6 +18,7 @@ enum class RunError : int32_t {
   library_failed,
   unknown_code,
   cancelled,
+  loop_without_end,
   parallel_failed  // Workers::parallel did not run every task once
 };
 
@@ -24,8 +28,8 @@ struct RunStatus {
 };
 
 struct RunOptions {
-  double* step_us = nullptr;  // receives the duration of every step
-  // Called by worker 0 after each step, the others waiting; `args` as the step's kernel sees them.
+  double* step_us = nullptr;  // receives the duration of every step, all its runs together
+  // Called by the caller after each step, the others waiting; `args` as the step's kernel sees them.
   void (*observe)(void* user, uint32_t step, void* const* args) = nullptr;
   void* observe_user = nullptr;
   // The run ends soon after this is not 0: it is read before each chunk of slices. Written by others,
@@ -71,26 +75,26 @@ class Executor {
 
  private:
   struct Run;
-  struct Counter;
-  explicit Executor(const Workers& workers) : workers_(workers), barrier_(workers.threads) {}
+  explicit Executor(const Workers& workers) : workers_(workers), board_(workers.board) {}
   ~Executor() = default;
   RunError allocate(uint64_t scratch_bytes, Mapping& mapping);
   RunStatus create_states(uint64_t* scratch_bytes);
   void bind(const void* const* inputs, void* const* outputs);
-  void work(Run* run, int worker);
-  void work_by_phase(Run* run);
-  void run_apart(Run* run, const Phase& phase, void** args, void* state, uint64_t phase_number);
-  int32_t run_phase(const Phase& phase, int workers, Counter* counters, const korch_kernel_context& context,
-                    const int32_t* cancel) const;
-  korch_kernel_context context_of(int worker, void** args) const;
+  // What comes behind the step, whose arguments these are; moves them on.
+  uint32_t next_step(uint32_t s, void**& args) const;
+  bool go_on(Run* run, int worker);
+  void publish(Run* run);
+  bool share(Run* run);
+  void run_alone(Run* run, int worker) const;
+  void end_step(Run* run) const;
+  korch_kernel_context context_of(const Run& run, int worker) const;
 
   const Program* program_ = nullptr;
   const void* weights_ = nullptr;
   const Workers workers_;
-  Barrier barrier_;              // of concurrent workers
-  void** states_ = nullptr;      // per step, of library calls
-  void** args_ = nullptr;        // of all steps, one after the other
-  Counter* counters_ = nullptr;  // two sets of one per worker
+  Board* board_;             // where phases are shared; null: nobody shares
+  void** states_ = nullptr;  // per step, of library calls
+  void** args_ = nullptr;    // of all steps, one after the other
   Mapping own_mapping_;
   unsigned char* arena_ = nullptr;
   unsigned char* scratch_ = nullptr;

@@ -48,12 +48,14 @@ typedef enum korch_status {
   KORCH_FORKED = 9,   /* the instance was created in another process, before fork; its threads are not here */
   KORCH_DAMAGED = 10, /* the executable's bytes are not those that korch wrote */
   /* since version 3 */
-  KORCH_CANCELLED = 11,      /* the run was ended by its `cancel`; outputs are incomplete */
-  KORCH_PARALLEL_FAILED = 12 /* korch_parallel did not run every task once; outputs are incomplete */
+  KORCH_CANCELLED = 11,       /* the run was ended by its `cancel`; outputs are incomplete */
+  KORCH_PARALLEL_FAILED = 12, /* korch_parallel did not run every task once; outputs are incomplete */
+  KORCH_LOOP_WITHOUT_END = 13 /* a loop did not end within 1048576 steps; outputs are incomplete */
 } korch_status;
 
 /* A dense row-major tensor. dtype: "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16",
- * "u32", "u64", "bool" (one byte, 0 or 1). */
+ * "u32", "u64", "bool" (one byte, 0 or 1); and types that are only stored, a byte per element: "f8e4m3fn",
+ * "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "f4e2m1" (their bits), "i4", "u4", "i2", "u2". */
 typedef struct korch_tensor_info {
   const char* name;
   const char* dtype;
@@ -91,7 +93,8 @@ typedef struct korch_pool korch_pool;
 
 typedef struct korch_options {
   uint64_t struct_size;
-  /* Workers, the caller of korch_run among them. 0: those of the pool, or as compiled. */
+  /* Workers, the caller of korch_run among them. 0: those of the pool, or as compiled, but no more than the
+   * process may use (its affinity, its control groups' quota). */
   int32_t threads;
   /* 1: `parallel` runs all tasks at the same time, each on a thread of its own, so that they may wait for
    * each other: it is called once per run, else (0) once for every phase of a kernel that has work for two.
@@ -145,7 +148,9 @@ KORCH_API korch_status korch_profile(korch_instance* instance, const void* const
                                      void* user);
 
 /* The extents of an output as the last run left it: `dims` receives as many numbers as its rank. They are
- * those of korch_describe unless the network's shapes depend on its inputs, which none does yet.
+ * those of korch_describe, or fewer where the network's shapes depend on its inputs (NonZero,
+ * NonMaxSuppression and the like); the buffer then begins with a dense row-major tensor of these extents, and
+ * what follows in it is undefined.
  * KORCH_INVALID_ARGUMENT when there is no such output or no run has ended in KORCH_OK. Since version 3. */
 KORCH_API korch_status korch_output_dims(const korch_instance* instance, uint32_t output, int64_t* dims);
 

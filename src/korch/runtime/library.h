@@ -26,6 +26,12 @@ extern "C" {
 // "korch" "copy": args {source, destination}, params {bytes}; graph outputs that are views of other tensors.
 extern const korch::rt::LibraryOps korch_copy_ops;
 int32_t korch_copy_run(const korch_kernel_context* context, int64_t begin, int64_t end);
+// "korch" "loop_begin" and "loop_end": args as the primitives' operands and results (ir/loops.h), each once;
+// params {operands, results, (of the end: carried tensors,) per operand its argument and bytes, the first
+// result's argument}.
+extern const korch::rt::LibraryOps korch_loop_ops;
+int32_t korch_loop_begin_run(const korch_kernel_context* context, int64_t begin, int64_t end);
+int32_t korch_loop_end_run(const korch_kernel_context* context, int64_t begin, int64_t end);
 // "onednn" "conv" and "matmul": cpu/onednn.h.
 extern const korch::rt::LibraryOps korch_onednn_ops;
 int32_t korch_onednn_run(const korch_kernel_context* context, int64_t begin, int64_t end);

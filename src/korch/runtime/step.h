@@ -8,8 +8,9 @@ namespace korch::rt {
 
 struct Phase {
   korch_kernel_fn function;
-  int64_t grid;
+  int64_t grid;  // its number of slices
   int64_t grain;
+  int64_t first = 0;
 };
 
 enum Region : uint32_t { kArena, kWeights, kInput, kOutput };
@@ -33,6 +34,11 @@ struct Step {
   const float* library_floats;
   uint32_t library_float_count;
   const char* name;  // for --profile and error messages
+  // The ends of a loop: behind this step, where the bool at args[jump_arg] is `jump_when`, the step `jump`
+  // further on (or back) is the next.
+  int32_t jump_arg = -1;  // -1: the one behind it is
+  int32_t jump = 0;
+  bool jump_when = false;
 };
 
 struct LibraryOps {

@@ -9,6 +9,7 @@
 
 #include "korch/codegen/packing.h"
 #include "korch/interp/work.h"
+#include "korch/ir/loops.h"
 #include "korch/ir/text.h"
 
 namespace korch {
@@ -20,7 +21,7 @@ constexpr size_t kRejectedShown = 8, kReplacementsShown = 5;
 class PlanMaker {
  public:
   PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
-      : graph_(graph), columns_(columns), bank_(bank) {
+      : graph_(graph), columns_(columns), bank_(bank), loops_(graph) {
     plan().threads = target.threads;
     makers_.resize(graph.value_count());
     for (const Column& column : columns.problem.columns) {
@@ -55,9 +56,11 @@ class PlanMaker {
   }
 
   void add_outputs() {
+    const size_t tensors = graph_.outputs().size() - graph_.extents().size();
+    for (const auto& [output, axis] : graph_.extents()) plan().extents.push_back({output, axis});
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const ValueId value = graph_.outputs()[i];
-      plan().outputs.push_back({graph_.output_names()[i], graph_.value(value).type});
+      if (i < tensors) plan().outputs.push_back({graph_.output_names()[i], graph_.value(value).type});
       const int tensor = graph_.constant(value) != nullptr ? constant_tensor(value, Packing{})
                                                            : tensor_of_.at({value, Layout{}});
       const int output = new_tensor({value, Layout{}});
@@ -65,6 +68,22 @@ class PlanMaker {
       plan().tensors[output].index = static_cast<int>(i);
       plan().tensors[output].alias_of = tensor;
     }
+  }
+
+  // The steps of each loop between its ends, which know of each other.
+  void order_loops() {
+    if (loops_.empty()) return;
+    std::vector<PlanStep> steps;
+    std::map<int, int> begin_of;
+    for (size_t item : order_by_loops(items_, loops_)) {
+      const auto at = static_cast<int>(steps.size());
+      steps.push_back(std::move(plan().steps[item]));
+      if (items_[item].begins >= 0) begin_of[items_[item].begins] = at;
+      if (items_[item].ends < 0) continue;
+      steps.back().other_end = begin_of.at(items_[item].ends);
+      steps[static_cast<size_t>(steps.back().other_end)].other_end = at;
+    }
+    plan().steps = std::move(steps);
   }
 
   BuiltPlan result;
@@ -156,8 +175,25 @@ class PlanMaker {
       step.implementation = fmt::format("reorder {} -> {}", to_string(from.layout), to_string(to.layout));
     }
     for (int output : c.outputs) step.outputs.push_back(output_tensor(columns_.tensors[output]));
+    if (!loops_.empty()) note_loop(column, step);
     step.rejected = rejected_for(column);
     plan().steps.push_back(std::move(step));
+  }
+
+  // Where the step stands; a loop's end writes where its begin does.
+  void note_loop(int column, const PlanStep& step) {
+    const ColumnInfo& info = columns_.infos[column];
+    if (info.kind != ColumnInfo::Kind::kernel) {
+      items_.push_back(
+          {loops_.of_value(columns_.tensors[columns_.problem.columns[column].outputs[0]].value)});
+      return;
+    }
+    const NodeId first = columns_.candidates[info.candidate].nodes[0];
+    items_.push_back(loops_.item(first));
+    if (items_.back().ends < 0) return;
+    const Node& begin = graph_.node(loops_.loops()[items_.back().ends].begin);
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      plan().tensors[step.outputs[i]].alias_of = tensor_of_.at({begin.outputs[i], Layout{}});
   }
 
   void describe(const Candidate& candidate, const Implementation& implementation, PlanStep& step) {
@@ -225,6 +261,8 @@ class PlanMaker {
   const Graph& graph_;
   const Columns& columns_;
   KernelBank& bank_;
+  const Loops loops_;
+  std::vector<LoopItem> items_;           // where each step stands; none where there are no loops
   std::vector<std::vector<int>> made_;    // of each column: the Values it makes, ascending
   std::vector<std::vector<int>> makers_;  // of each Value: the kernel columns that make it
   std::map<TensorKey, int> tensor_of_;
@@ -256,6 +294,7 @@ BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vect
   PlanMaker maker(graph, columns, bank, target);
   for (int column : chosen) maker.add(column);
   maker.add_outputs();
+  maker.order_loops();
   maker.result.plan.flushes_subnormals = accuracy != Accuracy::strict;
   return std::move(maker.result);
 }

@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_set>
 
+#include "korch/ir/loops.h"
+
 namespace korch {
 namespace {
 
@@ -22,7 +24,7 @@ std::vector<bool> graph_outputs(const Graph& graph) {
   return is_output;
 }
 
-// The candidate made of these nodes with every output that is needed outside.
+// The candidate made of these nodes with every output that is needed outside; of a loop's end with all.
 Candidate closed_candidate(const Graph& graph, const std::vector<bool>& is_graph_output,
                            const std::vector<NodeId>& nodes) {
   const std::unordered_set<NodeId> inside(nodes.begin(), nodes.end());
@@ -30,10 +32,10 @@ Candidate closed_candidate(const Graph& graph, const std::vector<bool>& is_graph
   for (NodeId id : nodes) {
     for (ValueId output : graph.node(id).outputs) {
       const auto& users = graph.value(output).users;
-      const bool outside =
-          is_graph_output[output] || std::any_of(users.begin(), users.end(), [&](NodeId user) {
-            return !graph.node(user).dead && inside.count(user) == 0;
-          });
+      const bool outside = is_loop_end(graph.node(id).op) || is_graph_output[output] ||
+                           std::any_of(users.begin(), users.end(), [&](NodeId user) {
+                             return !graph.node(user).dead && inside.count(user) == 0;
+                           });
       if (outside) outputs.push_back(output);
     }
   }
@@ -57,6 +59,7 @@ class Grouping {
   Grouping(const Graph& graph, const HasKernel& has_kernel, const GreedyOptions& options,
            const std::vector<bool>& is_doubtful)
       : graph_(graph),
+        loops_(graph),
         has_kernel_(has_kernel),
         is_doubtful_(is_doubtful),
         max_primitives_(static_cast<size_t>(options.max_primitives)),
@@ -75,6 +78,7 @@ class Grouping {
     const NodeId a = group_of_[producer], b = group_of_[consumer];
     Group& from = groups_[a];
     Group& to = groups_[b];
+    if (loops_.of_node(producer) != loops_.of_node(consumer)) return false;
     if (a == b || (from.linear && to.linear) || from.opaque || to.opaque) return false;
     if (from.nodes.size() + to.nodes.size() > max_primitives_) {
       ++refused_for_size_;
@@ -154,6 +158,7 @@ class Grouping {
   }
 
   const Graph& graph_;
+  const Loops loops_;
   const HasKernel& has_kernel_;
   const std::vector<bool>& is_doubtful_;
   const size_t max_primitives_;

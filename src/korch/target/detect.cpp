@@ -7,6 +7,7 @@
 #include <string>
 
 #include "korch/base/error.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/target/target.h"
 
 namespace korch {
@@ -49,12 +50,6 @@ std::string first_word(const std::string& path) {
   return word;
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
 }  // namespace
 
 int64_t cache_bytes(const std::string& folder, int level) {
@@ -84,16 +79,16 @@ const char* name(Isa isa) {
   return "?";
 }
 
-int Target::vector_lanes() const {
+int Target::vector_bytes() const {
   switch (isa) {
     case Isa::portable:
-      return 4;
-    case Isa::x86_64_v3:
-      return 8;
-    case Isa::x86_64_v4:
       return 16;
+    case Isa::x86_64_v3:
+      return 32;
+    case Isa::x86_64_v4:
+      return 64;
   }
-  return 4;
+  return 16;
 }
 
 int Target::vector_registers() const {
@@ -129,7 +124,7 @@ Target detect_target(const std::string& wanted, int threads) {
   } else {
     throw Error(ErrorKind::usage, "unknown target '" + wanted + "': use native, x86-64-v3 or x86-64-v4");
   }
-  target.threads = threads > 0 ? threads : usable_cores();
+  target.threads = threads > 0 ? threads : usable_cpus();
   target.cpu_name = cpu_name();
   set_cache(&target.l1_bytes, 1, _SC_LEVEL1_DCACHE_SIZE);
   set_cache(&target.l2_bytes, 2, _SC_LEVEL2_CACHE_SIZE);

@@ -19,9 +19,11 @@ struct Target {
   std::string cpu_name;  // as the system names it; part of cost keys
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 32 << 20;  // per core, per core, shared
   bool library_calls = true;  // false: generated kernels only (--self-contained)
+  bool gpu = false;           // slices are thread blocks, `threads` of which run at a time
 
-  int vector_lanes() const;      // float32 lanes of one vector: 16, 8 or 4
-  int vector_registers() const;  // 32 or 16
+  int vector_bytes() const;                                // 64, 32 or 16
+  int vector_lanes() const { return vector_bytes() / 4; }  // of float32
+  int vector_registers() const;                            // 32 or 16
 };
 
 // What this machine is; `threads` 0 means all the cores this process may run on. Error{usage} when `name` is

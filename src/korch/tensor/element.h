@@ -24,7 +24,7 @@ struct ElementTag {
   using type = T;
 };
 
-// Calls f(ElementTag<S>{}) where S is how `dtype` is stored.
+// Calls f(ElementTag<S>{}) where S is how `dtype` is stored; of storage types the bytes.
 template <typename F>
 decltype(auto) with_element_type(DType dtype, F&& f) {
   switch (dtype) {
@@ -54,8 +54,9 @@ decltype(auto) with_element_type(DType dtype, F&& f) {
       return f(ElementTag<uint64_t>{});
     case DType::bool_:
       return f(ElementTag<Bool>{});
+    default:
+      return carrier(dtype) == DType::i8 ? f(ElementTag<int8_t>{}) : f(ElementTag<uint8_t>{});
   }
-  __builtin_unreachable();
 }
 
 // Toward zero; what a 64-bit integer cannot hold becomes its smallest value, as x86 does; narrower types

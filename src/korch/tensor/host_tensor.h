@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "korch/base/error.h"
@@ -42,16 +43,24 @@ class HostTensor {
   }
   // The same bytes under another shape of equal element count.
   HostTensor reshaped(Shape shape) const;
+  // The elements whose index is below `extents`, each at most the extent there is, on every axis.
+  HostTensor cropped(const Shape& extents) const;
+  // The same bytes as elements of another type of equal size.
+  HostTensor retyped(DType dtype) const;
 
  private:
   TensorType type_;
   std::shared_ptr<std::byte> bytes_;
 };
 
+// The tensor where it is of the type, or of the bytes that a storage type is made of; else nothing.
+std::optional<HostTensor> as_type(const HostTensor& tensor, const TensorType& type);
+
 // Any numeric element converted to double / int64 (saturating nothing; bool as 0 or 1).
 double element_as_double(const HostTensor& tensor, int64_t index);
 int64_t element_as_int(const HostTensor& tensor, int64_t index);
 std::vector<int64_t> as_int_vector(const HostTensor& tensor);
-HostTensor converted(const HostTensor& tensor, DType dtype);  // float to integer truncates toward zero
+// Float to integer truncates toward zero; `saturate` as in stored_byte.
+HostTensor converted(const HostTensor& tensor, DType dtype, bool saturate = true);
 
 }  // namespace korch

@@ -192,7 +192,8 @@ std::string member_content(std::string_view data, const Member& member, const st
 
 std::string npy_header(const TensorType& type) {
   const Descriptor* descriptor = kDescriptors;
-  while (descriptor->dtype != type.dtype) ++descriptor;
+  const DType dtype = is_storage(type.dtype) ? carrier(type.dtype) : type.dtype;
+  while (descriptor->dtype != dtype) ++descriptor;
   std::string extents;
   for (int64_t extent : type.shape) extents += fmt::format("{}, ", extent);
   if (type.shape.size() > 1) extents.resize(extents.size() - 2);

@@ -8,6 +8,7 @@
 #include "../check_kernel.h"
 #include "cuda_driver.h"
 #include "kernel_list.h"
+#include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/ir/text.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int kSkipped = 77;              // CTest's SKIP_RETURN_CODE
 constexpr int kRuns = 3;                  // of which the fastest is told
+constexpr int kTimedRuns = 20;            // of what is there to be timed
 constexpr double kMeasurable = 16 << 20;  // bytes; below, launching takes longest
 
 class Checker {
@@ -25,14 +27,19 @@ class Checker {
   void check(const ListedGraph& listed) {
     const Graph& graph = listed.candidate.graph;
     const Candidate candidate = whole_candidate(graph);
-    const Reference reference = reference_of(graph, candidate);
+    const Reference reference = listed.checked_rows == 0
+                                    ? reference_of(graph, candidate)
+                                    : reference_of_rows(graph, candidate, listed.checked_rows);
     with_nan_ += reference.nan ? 1 : 0;
     for (const ListedKernel& kernel : listed.kernels) {
       Launch launch = kernel.launch;
       for (const std::string& symbol : kernel.symbols)
         launch.functions.push_back(cuda_.function(module(kernel.image), symbol));
-      const KernelCheck result = check_kernel(cuda_, graph, candidate, reference, launch, kRuns);
+      const KernelCheck result = run(listed, kernel, [&] {
+        return check_kernel(cuda_, graph, candidate, reference, launch, listed.timed ? kTimedRuns : kRuns);
+      });
       ++ran_;
+      if (listed.timed) tell_time(listed, kernel, launch, result);
       worst_error_ = std::max(worst_error_, result.worst_error);
       if (result.moved_bytes >= kMeasurable) speeds_.push_back(result.moved_bytes / result.best_us / 1000);
       if (result.problem.empty()) continue;
@@ -54,8 +61,30 @@ class Checker {
   }
 
  private:
+  // A kernel that fails leaves nothing of the driver to go on with.
+  template <typename F>
+  static KernelCheck run(const ListedGraph& listed, const ListedKernel& kernel, F&& check) {
+    try {
+      return check();
+    } catch (const Error& error) {
+      throw Error(error.kind(), listed.model + ", " + kernel.implementation + ", " + kernel.image + " " +
+                                    kernel.symbols[0] + ": " + error.what() + "\n" +
+                                    print(listed.candidate.graph));
+    }
+  }
+
+  void tell_time(const ListedGraph& listed, const ListedKernel& kernel, const Launch& launch,
+                 const KernelCheck& result) const {
+    const CudaDriver::Function last = launch.functions.back();
+    std::cout << listed.model << ", " << kernel.implementation << ": " << result.best_us << " us, "
+              << kernel.flops / result.best_us / 1e6 << " TFLOP/s, error " << result.worst_error << ", "
+              << cuda_.registers(last) << " registers, " << cuda_.local_bytes(last) << " bytes local\n"
+              << std::flush;
+  }
+
   CudaDriver::Module module(const std::string& image) {
-    if (modules_.count(image) == 0) modules_[image] = cuda_.load(read_file(folder_ + "/" + image));
+    if (modules_.count(image) == 0)
+      modules_[image] = cuda_.load(read_file(folder_ + "/" + image + "." + cuda_.architecture() + ".cubin"));
     return modules_.at(image);
   }
 
@@ -73,7 +102,7 @@ int run(const std::string& folder) {
     std::cout << "skipped: " << cuda.why_not() << "\n";
     return kSkipped;
   }
-  std::cout << "on " << cuda.device() << "\n";
+  std::cout << "on " << cuda.device() << std::endl;
   if (folder.empty()) return 0;
   Checker checker(cuda, folder);
   for (const ListedGraph& listed : read_kernel_list(folder)) checker.check(listed);

@@ -13,8 +13,9 @@ bool find(void* library, F*& function, const char* name) {
   return function != nullptr;
 }
 
-// Values of CUdevice_attribute.
+// Values of CUdevice_attribute, and of CUfunction_attribute.
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
+constexpr int kLocalBytes = 3, kRegisters = 4;
 
 }  // namespace
 
@@ -25,12 +26,14 @@ bool CudaDriver::open() {
          find(library_, get_attribute_, "cuDeviceGetAttribute") &&
          find(library_, retain_, "cuDevicePrimaryCtxRetain") &&
          find(library_, set_current_, "cuCtxSetCurrent") && find(library_, load_, "cuModuleLoadData") &&
-         find(library_, get_function_, "cuModuleGetFunction") && find(library_, allocate_, "cuMemAlloc_v2") &&
-         find(library_, free_, "cuMemFree_v2") && find(library_, fill_, "cuMemsetD8_v2") &&
-         find(library_, to_device_, "cuMemcpyHtoD_v2") && find(library_, to_host_, "cuMemcpyDtoH_v2") &&
-         find(library_, launch_, "cuLaunchKernel") && find(library_, create_event_, "cuEventCreate") &&
-         find(library_, record_, "cuEventRecord") && find(library_, wait_, "cuEventSynchronize") &&
-         find(library_, elapsed_, "cuEventElapsedTime") && find(library_, error_name_, "cuGetErrorName");
+         find(library_, get_function_, "cuModuleGetFunction") &&
+         find(library_, get_function_attribute_, "cuFuncGetAttribute") &&
+         find(library_, allocate_, "cuMemAlloc_v2") && find(library_, free_, "cuMemFree_v2") &&
+         find(library_, fill_, "cuMemsetD8_v2") && find(library_, to_device_, "cuMemcpyHtoD_v2") &&
+         find(library_, to_host_, "cuMemcpyDtoH_v2") && find(library_, launch_, "cuLaunchKernel") &&
+         find(library_, create_event_, "cuEventCreate") && find(library_, record_, "cuEventRecord") &&
+         find(library_, wait_, "cuEventSynchronize") && find(library_, elapsed_, "cuEventElapsedTime") &&
+         find(library_, error_name_, "cuGetErrorName");
 }
 
 CudaDriver::CudaDriver() {
@@ -49,11 +52,12 @@ CudaDriver::CudaDriver() {
   check(get_attribute_(&major, kCapabilityMajor, device), "cuDeviceGetAttribute");
   check(get_attribute_(&minor, kCapabilityMinor, device), "cuDeviceGetAttribute");
   device_ = name;
-  if (major != 9) {
+  if (major != 8 && major != 9) {
     why_not_ = device_ + " has compute capability " + std::to_string(major) + "." + std::to_string(minor) +
-               ", the kernels are for 9.0";
+               ", the kernels are for 8.x and 9.x";
     return;
   }
+  architecture_ = major == 8 ? "sm_80" : "sm_90";
   void* context = nullptr;
   check(retain_(&context, device), "cuDevicePrimaryCtxRetain");
   check(set_current_(context), "cuCtxSetCurrent");
@@ -80,14 +84,27 @@ CudaDriver::Function CudaDriver::function(Module module, const std::string& symb
   return function;
 }
 
+int CudaDriver::registers(Function function) const {
+  int value = 0;
+  check(get_function_attribute_(&value, kRegisters, function), "cuFuncGetAttribute");
+  return value;
+}
+
+int CudaDriver::local_bytes(Function function) const {
+  int value = 0;
+  check(get_function_attribute_(&value, kLocalBytes, function), "cuFuncGetAttribute");
+  return value;
+}
+
 CudaDriver::Pointer CudaDriver::allocate(size_t bytes) {
   Pointer pointer = 0;
   check(allocate_(&pointer, bytes), "cuMemAlloc");
   return pointer;
 }
 
+// What a kernel did wrong is told by the call that waited for it.
 void CudaDriver::free(Pointer pointer) {
-  check(free_(pointer), "cuMemFree");
+  free_(pointer);
 }
 
 void CudaDriver::fill(Pointer pointer, unsigned char byte, size_t bytes) {

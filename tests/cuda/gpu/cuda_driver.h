@@ -13,11 +13,14 @@ class CudaDriver : public Device {
   CudaDriver();  // why_not() tells when there is nothing to run on
   const std::string& why_not() const { return why_not_; }
   const std::string& device() const { return device_; }
+  const std::string& architecture() const { return architecture_; }  // of kArchitectures
 
   // These throw Error{internal} naming the call when the driver reports a failure.
   using Module = void*;
   Module load(const std::string& cubin) const;
   Function function(Module module, const std::string& symbol) const;
+  int registers(Function function) const;    // of a thread
+  int local_bytes(Function function) const;  // of a thread, in memory
   Pointer allocate(size_t bytes) override;
   void free(Pointer pointer) override;
   void fill(Pointer pointer, unsigned char byte, size_t bytes) override;
@@ -29,7 +32,7 @@ class CudaDriver : public Device {
   void check(int status, const char* call) const;
   bool open();
 
-  std::string why_not_, device_;
+  std::string why_not_, device_, architecture_;
   void* library_ = nullptr;
   int (*init_)(unsigned) = nullptr;
   int (*get_device_)(int*, int) = nullptr;
@@ -46,6 +49,7 @@ class CudaDriver : public Device {
   int (*to_host_)(void*, Pointer, size_t) = nullptr;
   int (*launch_)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                  void**) = nullptr;
+  int (*get_function_attribute_)(int*, int, void*) = nullptr;
   int (*create_event_)(void**, unsigned) = nullptr;
   int (*record_)(void*, void*) = nullptr;
   int (*wait_)(void*) = nullptr;

@@ -65,12 +65,18 @@ std::vector<Layout> layouts_of(const Json& json) {
 }
 
 Json to_json(const ListedKernel& kernel) {
+  Json packings = Json::array();
+  for (const Packing& packing : kernel.launch.constant_packing)
+    packings.push_back({{"kind", packing.kind}, {"params", packing.params}});
   return {{"image", kernel.image},
+          {"implementation", kernel.implementation},
+          {"flops", kernel.flops},
           {"symbols", kernel.symbols},
           {"grids", kernel.launch.grids},
           {"threads", kernel.launch.threads},
           {"workspace_bytes", kernel.launch.workspace_bytes},
           {"temporary_bytes", kernel.launch.temporary_bytes},
+          {"packings", packings},
           {"inputs", to_json(kernel.launch.input_layouts)},
           {"outputs", to_json(kernel.launch.output_layouts)}};
 }
@@ -78,11 +84,16 @@ Json to_json(const ListedKernel& kernel) {
 ListedKernel kernel_of(const Json& json) {
   ListedKernel kernel;
   kernel.image = json.at("image").get<std::string>();
+  kernel.implementation = json.at("implementation").get<std::string>();
+  kernel.flops = json.at("flops").get<double>();
   kernel.symbols = json.at("symbols").get<std::vector<std::string>>();
   kernel.launch.grids = json.at("grids").get<std::vector<int64_t>>();
   kernel.launch.threads = json.at("threads").get<int64_t>();
   kernel.launch.workspace_bytes = json.at("workspace_bytes").get<int64_t>();
   kernel.launch.temporary_bytes = json.at("temporary_bytes").get<std::vector<int64_t>>();
+  for (const Json& packing : json.at("packings"))
+    kernel.launch.constant_packing.push_back(
+        {packing.at("kind").get<std::string>(), packing.at("params").get<std::vector<int64_t>>()});
   kernel.launch.input_layouts = layouts_of(json.at("inputs"));
   kernel.launch.output_layouts = layouts_of(json.at("outputs"));
   return kernel;
@@ -95,7 +106,11 @@ void write_kernel_list(const std::string& folder, const std::vector<ListedGraph>
   for (const ListedGraph& graph : list) {
     Json kernels = Json::array();
     for (const ListedKernel& kernel : graph.kernels) kernels.push_back(to_json(kernel));
-    json.push_back({{"model", graph.model}, {"graph", to_json(graph.candidate)}, {"kernels", kernels}});
+    json.push_back({{"model", graph.model},
+                    {"timed", graph.timed},
+                    {"checked_rows", graph.checked_rows},
+                    {"graph", to_json(graph.candidate)},
+                    {"kernels", kernels}});
   }
   write_file(folder + "/kernels.json", json.dump(1));
 }
@@ -105,6 +120,8 @@ std::vector<ListedGraph> read_kernel_list(const std::string& folder) {
   for (const Json& entry : Json::parse(read_file(folder + "/kernels.json"))) {
     ListedGraph graph;
     graph.model = entry.at("model").get<std::string>();
+    graph.timed = entry.at("timed").get<bool>();
+    graph.checked_rows = entry.at("checked_rows").get<int64_t>();
     graph.candidate = candidate_of(entry.at("graph"));
     for (const Json& kernel : entry.at("kernels")) graph.kernels.push_back(kernel_of(kernel));
     list.push_back(std::move(graph));

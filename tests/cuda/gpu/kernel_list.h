@@ -1,5 +1,6 @@
-// What `cuda_write` leaves for `cuda_check`: a folder of cubins and kernels.json. Inputs, generated constants
-// and results do not travel: the checker makes them anew (check_kernel.h).
+// What `cuda_write` leaves for `cuda_check`: a folder of cubins, of each image one for every architecture,
+// and kernels.json. Inputs, generated constants and results do not travel: the checker makes them anew
+// (check_kernel.h).
 #pragma once
 
 #include <string>
@@ -10,13 +11,17 @@
 namespace korch::testing {
 
 struct ListedKernel {
-  std::string image;                 // file name in the folder
+  std::string image;           // IMAGE.sm_90.cubin is a file in the folder
+  std::string implementation;  // as it is printed
+  double flops = 0;
   std::vector<std::string> symbols;  // functions in it
   Launch launch;                     // without the functions
 };
 
 struct ListedGraph {
-  std::string model;
+  std::string model;  // or what it is
+  bool timed = false;
+  int64_t checked_rows = 0;  // 0: all results are compared
   CandidateGraph candidate;
   std::vector<ListedKernel> kernels;  // its implementations
 };

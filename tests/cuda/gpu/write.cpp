@@ -1,9 +1,12 @@
-// cuda_write FOLDER [SAMPLE]: compiles kernels of the models of models/ for sm_90, those of the greedy plans
-// and SAMPLE others per model, and leaves them in FOLDER for cuda_check, which may run on another machine.
+// cuda_write FOLDER products: compiles the kernels of linear_cases.h, small ones to check and large ones to
+// time, for every architecture of nvrtc.h, and leaves them in FOLDER for cuda_check, which may run on another
+// machine. cuda_write FOLDER models [SAMPLE]: those of the models of models/, of the greedy plans and SAMPLE
+// others per model, where the interpreter is quick.
 #include <iostream>
 #include <random>
 #include <unordered_set>
 
+#include "../linear_cases.h"
 #include "../model_candidates.h"
 #include "../nvrtc.h"
 #include "kernel_list.h"
@@ -15,13 +18,14 @@ namespace {
 
 constexpr size_t kBatch = 32;  // kernels of one image
 constexpr uint64_t kSeed = 1;
+constexpr double kQuick = 2e8;  // arithmetic that the interpreter does in a second or so
 
 class Writer {
  public:
   Writer(std::string folder, size_t sample) : folder_(std::move(folder)), sample_(sample) {}
 
   void add_model(const std::string& model) {
-    const ModelCandidates found = memory_bound_candidates(model, sample_, kSeed);
+    const ModelCandidates found = model_candidates(model, sample_, kSeed);
     const size_t before = kernels_;
     for (const std::vector<Candidate>* list : {&found.greedy, &found.sampled})
       for (const Candidate& candidate : *list)
@@ -31,21 +35,43 @@ class Writer {
     std::cout << model << ": " << kernels_ - before << " kernels\n";
   }
 
+  void add_products() {
+    for (const LinearCase& c : linear_cases()) {
+      ListedGraph listed{c.name, false, 0, as_read_back(case_graph(c.text)), {}};
+      const Graph& graph = listed.candidate.graph;
+      add_kernels(listed, cuda_implementations(graph, whole_candidate(graph)));
+    }
+    for (const TimedCase& c : timed_cases()) {
+      ListedGraph listed{c.name, true, c.checked_rows, as_read_back(case_graph(c.text)), {}};
+      const Graph& graph = listed.candidate.graph;
+      std::vector<Implementation> ways = cuda_implementations(graph, whole_candidate(graph));
+      std::erase_if(ways, [](const Implementation& way) { return way.family != "staged"; });
+      add_kernels(listed, ways);
+    }
+    compile_waiting();
+  }
+
   void write_list() const { write_kernel_list(folder_, list_); }
 
  private:
-  // Row-major, and one other choice of layouts if there is one.
+  // The first, the last, in stages where it is a product, and one in between.
   void add_candidate(const std::string& model, const Graph& graph, const Candidate& candidate) {
-    ListedGraph listed{model, as_read_back(candidate_graph(graph, candidate)), {}};
+    ListedGraph listed{model, false, 0, as_read_back(candidate_graph(graph, candidate)), {}};
+    std::vector<Implementation> ways =
+        cuda_implementations(listed.candidate.graph, whole_candidate(listed.candidate.graph));
+    if (ways.back().flops > kQuick) return;
+    if (ways.size() > 3) ways = {ways.front(), ways[1 + random_() % (ways.size() - 2)], ways.back()};
+    add_kernels(std::move(listed), ways);
+  }
+
+  void add_kernels(ListedGraph listed, const std::vector<Implementation>& ways) {
     const Candidate whole = whole_candidate(listed.candidate.graph);
-    std::vector<Implementation> ways = loop_implementations(listed.candidate.graph, whole);
-    if (ways.size() > 2) std::swap(ways[1], ways[1 + random_() % (ways.size() - 1)]);
-    ways.resize(std::min<size_t>(ways.size(), 2));
     for (const Implementation& way : ways) {
       Result<CudaKernel> kernel =
           generate_cuda(listed.candidate.graph, whole, way, "k" + std::to_string(kernels_));
       if (!kernel.ok()) continue;
-      listed.kernels.push_back({image_name(), {}, launch_of(kernel.value(), way)});
+      listed.kernels.push_back(
+          {std::to_string(images_), to_string(way), way.flops, {}, launch_of(kernel.value(), way)});
       for (const CudaPhase& phase : kernel.value().phases)
         listed.kernels.back().symbols.push_back(phase.symbol);
       waiting_.push_back(std::move(kernel).value());
@@ -55,13 +81,15 @@ class Writer {
     if (!listed.kernels.empty()) list_.push_back(std::move(listed));
   }
 
-  std::string image_name() const { return std::to_string(images_) + ".cubin"; }
-
   void compile_waiting() {
     if (waiting_.empty()) return;
-    const Result<std::string> cubin = nvrtc_.compile(as_one_program(waiting_));
-    if (!cubin.ok()) throw Error(ErrorKind::internal, cubin.refusal().detail);
-    write_file(folder_ + "/" + image_name(), cubin.value());
+    const std::string text = as_one_program(waiting_);
+    write_file(folder_ + "/" + std::to_string(images_) + ".cu", text);
+    for (const std::string architecture : kArchitectures) {
+      const Result<std::string> cubin = nvrtc_.compile(text, architecture);
+      if (!cubin.ok()) throw Error(ErrorKind::internal, cubin.refusal().detail);
+      write_file(folder_ + "/" + std::to_string(images_) + "." + architecture + ".cubin", cubin.value());
+    }
     ++images_;
     waiting_.clear();
   }
@@ -76,14 +104,17 @@ class Writer {
   size_t kernels_ = 0, images_ = 0;
 };
 
-int run(const std::string& folder, size_t sample) {
+int run(const std::string& folder, const std::string& what, size_t sample) {
   if (!Nvrtc().loaded()) {
     std::cerr << kNvrtcIsMissing << "\n";
     return 1;
   }
   make_directories(folder);
   Writer writer(folder, sample);
-  for (const std::string& model : list_models(KORCH_SOURCE_DIR "/models")) writer.add_model(model);
+  if (what == "products")
+    writer.add_products();
+  else
+    for (const std::string& model : list_models(KORCH_SOURCE_DIR "/models")) writer.add_model(model);
   writer.write_list();
   return 0;
 }
@@ -92,12 +123,13 @@ int run(const std::string& folder, size_t sample) {
 }  // namespace korch::testing
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::cerr << "usage: cuda_write FOLDER [SAMPLE]\n";
+  const std::string what = argc > 2 ? argv[2] : "";
+  if (argc > 4 || (what != "products" && what != "models")) {
+    std::cerr << "usage: cuda_write FOLDER products | cuda_write FOLDER models [SAMPLE]\n";
     return 2;
   }
   try {
-    return korch::testing::run(argv[1], argc > 2 ? std::stoul(argv[2]) : 40);
+    return korch::testing::run(argv[1], what, argc > 3 ? std::stoul(argv[3]) : 40);
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -55,7 +56,8 @@ std::string infix(ScalarFn fn, DType type, const std::string& a, const std::stri
 BodyEmitter::BodyEmitter(const ExprPool& pool, MemorySpelling memory, SourceText& source)
     : pool_(pool), memory_(std::move(memory)), source_(source), scopes_(1) {}
 
-void BodyEmitter::set_lanes(const std::string& variable, int lanes, const std::string& count) {
+void BodyEmitter::set_lanes(const std::string& variable, int lanes, const std::string& count,
+                            bool from_multiple) {
   for (auto it = known_.begin(); it != known_.end();)
     it = it->second.vector ? known_.erase(it) : std::next(it);
   // A single element that depends on a variable which now counts lanes is not single any more.
@@ -64,6 +66,7 @@ void BodyEmitter::set_lanes(const std::string& variable, int lanes, const std::s
   variable_ = lanes > 1 ? variable : std::string();
   lanes_ = lanes;
   count_ = count;
+  from_multiple_ = from_multiple;
   source_.use_lanes(lanes);
 }
 
@@ -153,7 +156,9 @@ std::string BodyEmitter::emit_full(int node) {
 bool BodyEmitter::guards_lanes(int node) const {
   const Expr& e = pool_[node];
   if (e.kind == ExprKind::guard) {
-    if (e.condition.depends_on(variable_)) return true;
+    if (e.condition.depends_on(variable_) &&
+        !(memory_.aligned && same_for_lanes(e.condition, variable_, lanes_)))
+      return true;
     for (const Bound& bound : e.condition.bounds())
       for (int dynamic : bound.index.dynamics())
         if (is_vector(dynamic)) return true;
@@ -198,48 +203,6 @@ BodyEmitter::Operand BodyEmitter::emit_constant(const Expr& e) {
   if (e.type == DType::bf16)
     return {integer_literal(float_to_bfloat16(static_cast<float>(e.number)), e.type), false};
   return {is_float(e.type) ? float_literal(e.number, e.type) : integer_literal(e.integer, e.type), false};
-}
-
-BodyEmitter::Operand BodyEmitter::emit_access(const Expr& e, int node, const std::string& pointer,
-                                              const Index& offset) {
-  bool dynamic_lanes = false;
-  for (int dynamic : offset.dynamics()) dynamic_lanes = dynamic_lanes || is_vector(dynamic);
-  const bool vector = is_vector(node) && (dynamic_lanes || offset.depends_on(variable_));
-  return load(e.type, vector, dynamic_lanes, pointer, offset);
-}
-
-BodyEmitter::Operand BodyEmitter::load(DType type, bool vector, bool dynamic_lanes,
-                                       const std::string& pointer, const Index& offset) {
-  const bool is_bool = type == DType::bool_;
-  if (!vector)
-    return define(type, false, fmt::format("{}[{}]{}", pointer, index(offset), is_bool ? " != 0" : ""));
-  const std::string stored = type_name(is_bool ? DType::u8 : type, lanes_);
-  std::string value;
-  if (!dynamic_lanes && offset.affine_in(variable_)) {
-    const int64_t stride = offset.stride(variable_);
-    const std::string at = fmt::format("{} + ({})", pointer, index(offset));
-    const std::string count = count_.empty() ? std::to_string(lanes_) : count_;
-    if (stride == 1 && count_.empty())
-      value = fmt::format("load<{}>({})", stored, at);
-    else if (stride == 1)
-      value = fmt::format("load_first<{}>({}, {})", stored, at, count_);
-    else if (stride == 2 && type == DType::f32 && count_.empty()) {
-      source_.use_function("load_every_second_" + stored, lanes_);
-      value = fmt::format("load_every_second_{}({})", stored, at);
-    } else
-      value = fmt::format("load_strided<{}>({}, {}, {})", stored, at, stride, count);
-  } else {
-    for (int dynamic : offset.dynamics()) emit(dynamic);
-    const std::string name = fresh("g");
-    line(fmt::format("{} {} = {{}};", stored, name));
-    lane_ = fresh("l");
-    line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}[{4}];", lane_,
-                     count_.empty() ? std::to_string(lanes_) : count_, name, pointer, index(offset)));
-    lane_.clear();
-    value = name;
-  }
-  if (is_bool) value = fmt::format("mask_of_bytes({})", value);
-  return define(type, true, value);
 }
 
 std::string BodyEmitter::combine(ScalarFn fn, DType type, const std::string& a, const std::string& b,
@@ -507,45 +470,6 @@ BodyEmitter::Operand BodyEmitter::emit_by_lane(int node) {
   close();
   known_ = std::move(known);
   return {name, true};
-}
-
-void BodyEmitter::store_line(const std::string& pointer, const Index& offset, const std::string& value) {
-  if (!count_.empty()) return store(pointer, offset, DType::f32, value, true);
-  const std::string to = fmt::format("({} + ({}))", pointer, index(offset));
-  open(fmt::format("if (((unsigned long){} & {}) == 0)", to, lanes_ * size_bytes(DType::f32) - 1));
-  line(fmt::format("__builtin_nontemporal_store({}, ({}*){});", value, type_name(DType::f32, lanes_), to));
-  close();
-  open("else");
-  store(pointer, offset, DType::f32, value, true);
-  close();
-}
-
-void BodyEmitter::store(const std::string& pointer, const Index& offset, DType type, const std::string& value,
-                        bool vector) {
-  if (!vector) {
-    line(fmt::format("{}[{}] = {};", pointer, index(offset), value));
-    return;
-  }
-  const std::string stored = type == DType::bool_ ? fmt::format("bytes_of_mask({})", value) : value;
-  const std::string count = count_.empty() ? std::to_string(lanes_) : count_;
-  if (!offset.affine_in(variable_)) {
-    const std::string name = fresh("x");
-    line(fmt::format("const {} {} = {};", type_name(type == DType::bool_ ? DType::u8 : type, lanes_), name,
-                     stored));
-    lane_ = fresh("l");
-    line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{3}] = {4}[{0}];", lane_, count, pointer,
-                     index(offset), name));
-    lane_.clear();
-    return;
-  }
-  const int64_t stride = offset.stride(variable_);
-  const std::string at = fmt::format("{} + ({})", pointer, index(offset));
-  if (stride == 1 && count_.empty())
-    line(fmt::format("store({}, {});", at, stored));
-  else if (stride == 1)
-    line(fmt::format("store_first({}, {}, {});", at, stored, count_));
-  else
-    line(fmt::format("store_strided({}, {}, {}, {});", at, stride, stored, count));
 }
 
 void BodyEmitter::hoist(const std::vector<int>& roots, const std::set<std::string>& bound) {

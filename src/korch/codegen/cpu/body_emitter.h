@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,13 @@ struct MemorySpelling {
   std::function<StagePlace(const Expr& stage)> stage;
   // What happens to a gather index (a variable of this name) that is out of range.
   std::function<std::string(const std::string& name)> fail = [](const std::string&) { return "return 1;"; };
+  // Vectors are loaded and stored at once only where they are aligned, as `load_aligned`. Lanes then start at
+  // multiples of their number.
+  bool aligned = false;
 };
+
+// Whether a condition is the same for all `lanes` values of the variable from a multiple of them on.
+bool same_for_lanes(const Condition& condition, const std::string& variable, int lanes);
 
 class BodyEmitter {
  public:
@@ -37,8 +44,10 @@ class BodyEmitter {
     bool vector = false;
   };
 
-  // Lanes of what is emitted from now on. Vectors emitted before are forgotten, single elements stay known.
-  void set_lanes(const std::string& variable, int lanes, const std::string& count);
+  // Lanes of what is emitted from now on, the first of them at a multiple of their number or anywhere.
+  // Vectors emitted before are forgotten, single elements stay known.
+  void set_lanes(const std::string& variable, int lanes, const std::string& count,
+                 bool from_multiple = false);
   // Nothing emitted so far is in scope any more.
   void forget();
   // Emission appends here.
@@ -65,8 +74,8 @@ class BodyEmitter {
   void close(const std::string& after = "");
   // Emits what of `roots` can be computed once all variables in `bound` are fixed and is not conditional.
   void hoist(const std::vector<int>& roots, const std::set<std::string>& bound);
-  // A vector load that the caller has already made under this name.
-  void preset(int node, const std::string& name) { remember(node, {name, true}); }
+  // A load that the caller has already made under this name.
+  void preset(int node, const std::string& name, bool vector = true) { remember(node, {name, vector}); }
 
   std::string fresh(const std::string& prefix);
   std::string index(const Index& index);
@@ -83,6 +92,9 @@ class BodyEmitter {
  private:
   bool is_vector(int node) const;
   bool guards_lanes(int node) const;
+  // Elements from a lane to the next one; nothing where that differs.
+  std::optional<int64_t> lane_stride(const Index& offset) const;
+  std::string at_once(const char* access, const Index& offset) const;
   void remember(int node, Operand operand);
   Operand define(DType type, bool vector, const std::string& value);
   Operand emit_new(int node);
@@ -109,6 +121,7 @@ class BodyEmitter {
   std::string variable_;  // the vector variable
   int lanes_ = 1;
   std::string count_;
+  bool from_multiple_ = false;
   std::string lane_;  // spelling of the current lane while going lane by lane
   std::map<int, Operand> known_;
   std::vector<std::vector<int>> scopes_;

@@ -85,7 +85,8 @@ std::vector<const char*> front_end_arguments(Isa isa) {
           kSourceName};
 }
 
-Result<std::string> compile_text(const std::string& source, Isa isa) {
+Result<std::string> compile_text(const std::string& source, Isa isa,
+                                 const std::vector<const char*>& more = {}) {
   const EndOnShortage scope;
   initialize_llvm();
   std::string messages;
@@ -95,14 +96,18 @@ Result<std::string> compile_text(const std::string& source, Isa isa) {
 
   clang::CompilerInstance compiler;
   compiler.createDiagnostics(&printer, /*ShouldOwnClient=*/false);
-  if (!clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), front_end_arguments(isa),
+  std::vector<const char*> arguments = front_end_arguments(isa);
+  arguments.insert(arguments.begin(), more.begin(), more.end());
+  if (!clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), arguments,
                                                  compiler.getDiagnostics()))
     return Refusal{RefusalReason::compile_failed, messages};
   compiler.setVerboseOutputStream(message_stream);
-  // Nothing is read from disk: the source is a buffer, and the file system is an empty one in memory.
-  compiler.createFileManager(llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>());
-  compiler.getFrontendOpts().Inputs = {clang::FrontendInputFile(llvm::MemoryBufferRef(source, kSourceName),
-                                                                clang::InputKind(clang::Language::CXX))};
+  // Nothing is read from disk: the source is the only file of a file system in memory.
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  files->addFile(kSourceName, 0, llvm::MemoryBuffer::getMemBuffer(source, kSourceName));
+  compiler.createFileManager(files);
+  compiler.getFrontendOpts().Inputs = {
+      clang::FrontendInputFile(kSourceName, clang::InputKind(clang::Language::CXX))};
   llvm::SmallString<0> object;
   compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(object));
   clang::EmitObjAction action;
@@ -195,8 +200,8 @@ std::string with_code_of_shared_functions(std::string_view source, Isa isa) {
 
 }  // namespace
 
-Result<std::string> compile_object(const std::string& source, Isa isa) {
-  return compile_text(with_code_of_shared_functions(source, isa), isa);
+Result<std::string> compile_object(const std::string& source, Isa isa, const std::vector<const char*>& more) {
+  return compile_text(more.empty() ? with_code_of_shared_functions(source, isa) : source, isa, more);
 }
 
 std::string compile_command(Isa isa) {

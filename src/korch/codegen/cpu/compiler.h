@@ -20,8 +20,10 @@ inline constexpr char kSharedFunction[] = "//shared function\n";
 inline constexpr char kEndOfSharedFunction[] = "//end of shared function\n";
 
 // The bytes of a relocatable ELF object (position independent, hidden nothing: phase symbols are global).
-// Thread-safe. Deterministic: same source, same bytes.
-Result<std::string> compile_object(const std::string& source, Isa isa);
+// Thread-safe. Deterministic: same source, same bytes. `more`: further arguments of clang's front end, by
+// which tests instrument what they run.
+Result<std::string> compile_object(const std::string& source, Isa isa,
+                                   const std::vector<const char*>& more = {});
 
 // What compiles such a source in a shell, to the same code: the file's name follows.
 std::string compile_command(Isa isa);

@@ -19,7 +19,8 @@ KernelPhase phase_of(const Phase& phase, size_t number, const Target& target) {
       work = work * static_cast<double>(variable.chunk) / static_cast<double>(variable.variable.extent);
   KernelPhase result;
   result.symbol = phase_symbol(number);
-  result.grid = phase.slices();
+  result.rounds = phase.rounds();
+  result.grid = phase.slices() / result.rounds;
   result.grain = std::clamp<int64_t>(static_cast<int64_t>(kGrainWork / std::max(1.0, work)), 1,
                                      std::max<int64_t>(1, result.grid / (kSharesPerWorker * target.threads)));
   return result;

@@ -90,23 +90,19 @@ void NestPrinter::print_points(const Body& body) {
 void NestPrinter::print_lanes(const Segment& segment) {
   const std::string& v = nest_.schedule.variable;
   const Limits range = limits(loop(v), segment.low, segment.high);
-  // What does not change along a part of the loop is accessed only where the part has elements.
-  emitter_.open(v == part_.variable ? fmt::format("if ({} < {})", range.begin, range.end) : "");
+  // What does not change along a part of the loop is accessed only where the part has elements in this slice.
+  const bool whole = segment.low == 0 && segment.high == loop(v).extent && v != part_.variable;
+  emitter_.open(range.fixed || whole ? "" : fmt::format("if ({} < {})", range.begin, range.end));
   emitter_.hoist(always_stored(segment.stores), bound_);
   const int64_t length = segment.high - segment.low;
+  const bool from_multiple = range.fixed && segment.low % lanes_ == 0;
   if (length == 1) {  // the variable is a constant in the expressions
-    if (range.fixed)
-      emitter_.open("");
-    else
-      emitter_.open(
-          fmt::format("if ({} <= {} && {} < {})", range.begin, segment.low, segment.low, range.end));
     map_body(segment.stores);
-    emitter_.close();
   } else {
     emitter_.line(fmt::format("int64_t {} = {};", v, range.begin));
     if (length >= lanes_) {
       emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v, lanes_, range.end));
-      emitter_.set_lanes(v, lanes_, "");
+      emitter_.set_lanes(v, lanes_, "", from_multiple);
       map_body(segment.stores);
       emitter_.set_lanes("", 1, "");
       emitter_.close();
@@ -119,7 +115,7 @@ void NestPrinter::print_lanes(const Segment& segment) {
         count = emitter_.fresh("n");
         emitter_.line(fmt::format("const int {} = (int)({} - {});", count, range.end, v));
       }
-      emitter_.set_lanes(v, lanes_, count);
+      emitter_.set_lanes(v, lanes_, count, from_multiple);
       map_body(segment.stores);
       emitter_.set_lanes("", 1, "");
       emitter_.close();

@@ -15,11 +15,30 @@ namespace {
 constexpr int kUnroll =
     4;  // terms of the innermost loop in one iteration: hides the loop overhead, keeps the text short
 
-std::string vector_types(int width) {
-  return fmt::format(
-      "typedef float v{0} __attribute__((vector_size({1})));"
-      "typedef float v{0}u __attribute__((vector_size({1}),aligned(4),may_alias));\n",
-      width, width * 4);
+// What a product is computed in: overflow of signed integers has no meaning in C++.
+const char* arithmetic_type(const MicroKernel& kernel) {
+  return kernel.type == DType::f32 ? "float" : "unsigned";
+}
+const char* element_type(const MicroKernel& kernel) {
+  return kernel.type == DType::f32 ? "float" : "int";
+}
+
+std::string vector_types(const MicroKernel& kernel, int width) {
+  std::string text = fmt::format(
+      "typedef {2} v{0} __attribute__((vector_size({1})));"
+      "typedef {2} v{0}u __attribute__((vector_size({1}),aligned(4),may_alias));\n",
+      width, width * 4, arithmetic_type(kernel));
+  if (kernel.pairs)
+    text += fmt::format("typedef short v{0}s __attribute__((vector_size({1})));\n", width, width * 4);
+  return text;
+}
+
+// What a term, or two of int16, adds to an accumulator.
+std::string product(const MicroKernel& kernel, size_t vector) {
+  if (!kernel.pairs) return fmt::format("w{}*x", vector);
+  const int width = kernel.lanes[vector];
+  return fmt::format("(v{0})__builtin_ia32_pmaddwd{1}((v{0}s)w{2},(v{0}s)((v{0}){{}}+x))", width, width * 32,
+                     vector);
 }
 
 int64_t b_offset(const MicroKernel& kernel, size_t vector) {
@@ -36,8 +55,9 @@ void emit_term(std::string& text, const MicroKernel& kernel, int64_t a_at, int64
     text += fmt::format("v{0} w{1}=*(const v{0}u*)(pb+{2});", kernel.lanes[v], v, b_at + b_offset(kernel, v));
   text += "\n";
   for (int r = 0; r < kernel.rows; ++r) {
-    text += fmt::format("{{float x=pa[{}];", a_at + r * kernel.row_stride);
-    for (size_t v = 0; v < kernel.lanes.size(); ++v) text += fmt::format("c{0}_{1}+=w{1}*x;", r, v);
+    text += fmt::format("{{{} x=pa[{}];", arithmetic_type(kernel), a_at + r * kernel.row_stride);
+    for (size_t v = 0; v < kernel.lanes.size(); ++v)
+      text += fmt::format("c{}_{}+={};", r, v, product(kernel, v));
     text += "}\n";
   }
   text += "}\n";
@@ -48,7 +68,7 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
   if (iterations > 0) {
     const int64_t next_step = kernel.rows * kUnroll * loop.a_step;  // as much as an iteration reads
     if (kernel.prefetch_next_rows)
-      text += fmt::format("const float*next=pa+{};", kernel.rows * kernel.row_stride);
+      text += fmt::format("const {}*next=pa+{};", element_type(kernel), kernel.rows * kernel.row_stride);
     text += fmt::format("for(long k=0;k<{};++k){{\n", iterations);
     if (kernel.prefetch_next_rows) {
       for (int64_t at = 0; at < next_step; at += kCacheLineFloats)
@@ -69,13 +89,13 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
 void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
   const ReductionLoop& loop = kernel.loops[depth];
   if (depth + 1 == kernel.loops.size()) {
-    text += fmt::format("{{const float*pa=a{0};const float*pb=b{0};\n", depth);
+    text += fmt::format("{{const {1}*pa=a{0};const {1}*pb=b{0};\n", depth, element_type(kernel));
     emit_innermost(text, kernel, loop);
     text += "}\n";
     return;
   }
-  text += fmt::format("{{const float*a{1}=a{0};const float*b{1}=b{0};for(long k{0}=0;k{0}<{2};++k{0}){{\n",
-                      depth, depth + 1, loop.count);
+  text += fmt::format("{{const {3}*a{1}=a{0};const {3}*b{1}=b{0};for(long k{0}=0;k{0}<{2};++k{0}){{\n", depth,
+                      depth + 1, loop.count, element_type(kernel));
   emit_loops(text, kernel, depth + 1);
   text += fmt::format("a{0}+={1};b{0}+={2};}}}}\n", depth + 1, loop.a_step, loop.b_step);
 }
@@ -97,10 +117,11 @@ int64_t MicroKernel::next_elements() const {
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel) {
   KORCH_ASSERT(!kernel.loops.empty() && kernel.rows > 0 && !kernel.lanes.empty(), name);
   std::string text = fmt::format(
-      "{}static __attribute__((noinline)) void {}(const float*a0,const float*b0,float*tile,const "
-      "float*next_columns{}){{\n(void)next_columns;\n",
-      kSharedFunction, name, kernel.part ? ",bool first" : "");
-  for (int width : std::set<int>(kernel.lanes.begin(), kernel.lanes.end())) text += vector_types(width);
+      "{0}static __attribute__((noinline)) void {1}(const {3}*a0,const {3}*b0,{3}*tile,const "
+      "{3}*next_columns{2}){{\n(void)next_columns;\n",
+      kSharedFunction, name, kernel.part ? ",bool first" : "", element_type(kernel));
+  for (int width : std::set<int>(kernel.lanes.begin(), kernel.lanes.end()))
+    text += vector_types(kernel, width);
   auto each = [&](auto accumulator) {  // (width, its name, where it belongs)
     for (int r = 0; r < kernel.rows; ++r) {
       int64_t column = 0;

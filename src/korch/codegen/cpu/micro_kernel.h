@@ -1,6 +1,6 @@
 // The register tile under every generated linear kernel: C++ text of a function
 //
-//   static void NAME(const float* a, const float* b, float* tile, const float* next)
+//   static void NAME(const T* a, const T* b, T* tile, const T* next)
 //
 // that computes tile[r][j] = sum over the reduction of a[r * row_stride + ka] * b[j + kb], where (ka, kb) run
 // over a nest of loops with constant strides. `a` elements are broadcast, `b` elements are read as vectors;
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "korch/target/target.h"
+#include "korch/tensor/dtype.h"
 
 namespace korch::linear {
 
@@ -22,8 +23,10 @@ struct ReductionLoop {
 };
 
 struct MicroKernel {
+  DType type = DType::f32;  // or i32, whose sums wrap around
+  bool pairs = false;       // every i32 of the operands is two i16: two terms
   int rows = 1;
-  std::vector<int> lanes;            // width of each vector of a row: 16, 8 or 4 floats
+  std::vector<int> lanes;            // width of each vector of a row: 16, 8 or 4 elements
   std::vector<int64_t> b_offsets;    // where each vector stands relative to b; empty: one after the other
   int64_t row_stride = 0;            // elements of a
   int64_t tile_pitch = 0;            // elements between rows of the tile

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "korch/codegen/cpu/top_k_printer.h"
+#include "korch/codegen/cpu/rank_printer.h"
 
 namespace korch::tile {
 NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
@@ -23,8 +23,8 @@ void NestPrinter::print() {
   emitter_.set_lanes("", 1, "");
   emitter_.open(nest_.first_slice_only ? "if (slice == 0)" : "");
   open_ = 1;
-  if (nest_.kind == NestKind::top_k)
-    print_top_k();
+  if (ranks(nest_.kind))
+    print_ranked();
   else if (reduces(nest_.kind))
     print_reduce();
   else if (!nest_.schedule.transposed.empty())
@@ -98,13 +98,13 @@ int NestPrinter::unrolling(const std::vector<int>& roots, int64_t vectors) const
   return vectors > 4 ? 4 : 1;
 }
 
-void NestPrinter::print_top_k() {
+void NestPrinter::print_ranked() {
   emitter_.hoist(nest_.roots(), bound_);
   for (const LoopVariable& variable : nest_.loops) {
     open_loop(variable);
     emitter_.hoist(nest_.roots(), bound_);
   }
-  print_best(graph_, nest_, emitter_, source_);
+  print_ranking(graph_, nest_, emitter_, source_);
 }
 
 void NestPrinter::print_reduce() {
@@ -216,6 +216,7 @@ void NestPrinter::print_horizontal() {
     emitter_.open("");
     emitter_.hoist(roots_of(segment.stores), bound_);
     const int64_t length = segment.high - segment.low;
+    const bool from_multiple = segment.low % lanes_ == 0;
     emitter_.line(fmt::format("int64_t {} = {};", v.name, segment.low));
     for (int step : {unroll, 1}) {
       if (length < step * lanes_ || (step == 1 && unroll > 1 && length % (unroll * lanes_) < lanes_))
@@ -225,7 +226,7 @@ void NestPrinter::print_horizontal() {
       for (int u = 0; u < step; ++u) {
         emitter_.open("");
         emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v.name, u * lanes_));
-        emitter_.set_lanes(v.name, lanes_, "");
+        emitter_.set_lanes(v.name, lanes_, "", from_multiple);
         accumulate(segment.stores, nest_.position, accumulators[u], "");
         emitter_.set_lanes("", 1, "");
         emitter_.close();
@@ -241,7 +242,7 @@ void NestPrinter::print_horizontal() {
         accumulate(segment.stores, nest_.position, "single", "");
         emitter_.line(fmt::format("{}[0] = single;", accumulators[0]));
       } else {
-        emitter_.set_lanes(v.name, lanes_, count);
+        emitter_.set_lanes(v.name, lanes_, count, from_multiple);
         accumulate(segment.stores, nest_.position, accumulators[0], count);
         emitter_.set_lanes("", 1, "");
       }

@@ -40,7 +40,7 @@ class NestPrinter {
   void print_vertical();
   void print_vertical_rest(const Segment& segment, const Limits& range);
   void print_scalar_reduce();
-  void print_top_k();
+  void print_ranked();
   void accumulate(const std::vector<Store>& stores, const Index& position, const std::string& accumulator,
                   const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);

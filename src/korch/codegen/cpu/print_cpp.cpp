@@ -6,6 +6,7 @@
 
 #include "korch/codegen/cpu/nest_printer.h"
 #include "korch/codegen/cpu/product_printer.h"
+#include "korch/codegen/cpu/slice_loops.h"
 
 namespace korch::tile {
 namespace {
@@ -23,38 +24,22 @@ std::string declarations(const TileGraph& graph) {
   return text;
 }
 
-// The grid variables of a slice, the innermost changing fastest.
-std::string slice_variables(const Phase& phase) {
-  std::string text;
-  if (phase.grid.empty()) return text;
-  text += "    int64_t rest = slice;\n";
-  for (size_t i = phase.grid.size(); i-- > 0;) {
-    const GridVariable& grid = phase.grid[i];
-    const std::string& name = grid.variable.name;
-    const std::string number = i == 0 ? "rest" : fmt::format("rest % {}", grid.count());
-    if (grid.chunk == 1) {
-      text += fmt::format("    const int64_t {} = {};\n", name, number);
-    } else {
-      text += fmt::format("    const int64_t {} = {};\n", grid.block(), number);
-      text += fmt::format("    const int64_t {}_begin = {} * {};\n", name, grid.block(), grid.chunk);
-      text += fmt::format("    const int64_t {0}_end = index_min({0}_begin + {1}, {2});\n", name, grid.chunk,
-                          grid.variable.extent);
-    }
-    if (i > 0) text += fmt::format("    rest /= {};\n", grid.count());
-  }
-  return text;
-}
-
 // The number of the slice among those that differ in what the nests depend on.
 std::string kept_key(const TileGraph& graph, const Phase& phase, const std::vector<const Nest*>& nests) {
   std::set<std::string> used;
-  for (const Nest* nest : nests)
+  for (const Nest* nest : nests) {
     for (int id : graph.pool.reachable(nest->roots()))
       used.insert(graph.pool.variables(id).begin(), graph.pool.variables(id).end());
+    for (const Store& store : nest->stores) {
+      used.merge(store.offset.variables());
+      used.merge(store.condition.variables());
+    }
+  }
   std::string key = "0";
   for (const GridVariable& grid : phase.grid) {
-    const std::string name = grid.chunk > 1 ? grid.block() : grid.variable.name;
-    if (used.count(name) != 0) key = fmt::format("({} * {} + {})", key, grid.count(), name);
+    if (used.count(grid.variable.name) != 0 || used.count(grid.block()) != 0)
+      key = fmt::format("({} * {} + {})", key, grid.count(),
+                        grid.chunk > 1 ? grid.block() : grid.variable.name);
   }
   return key;
 }
@@ -70,12 +55,13 @@ class PhasePrinter {
         source_(source),
         products_(products),
         emitter_(graph.pool, {.pointer = [&graph](int buffer) { return graph.name(buffer); }, .stage = {}},
-                 source) {}
+                 source),
+        loops_(phase, emitter_) {}
 
   std::string print(const std::string& symbol) {
     emitter_.set_output(&body_, "    ");
     for (size_t i = 0; i < phase_.nests.size(); ++i) nest(i);
-    close_to(0);
+    loops_.leave();
     return fmt::format(R"(
 extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin, int64_t end) {{
 {}{}  for (int64_t slice = begin; slice < end; ++slice) {{
@@ -90,8 +76,7 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
  private:
   void nest(size_t number) {
     const Nest& nest = phase_.nests[number];
-    close_to(shared_loops(open_, nest.around));
-    for (size_t i = open_.size(); i < nest.around.size(); ++i) open(nest.around[i]);
+    loops_.enter(nest.around);
     const bool before = number > 0 && phase_.nests[number - 1].kept;
     if (nest.kept && !before) open_kept(number);
     if (nest.schedule.registers)
@@ -112,25 +97,6 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
     emitter_.line(fmt::format("{} = {};", name, key));
   }
 
-  void open(const OuterLoop& loop) {
-    const std::string& name = loop.variable.name;
-    const GridVariable* grid = phase_.grid_variable(name);
-    if (grid == nullptr) {
-      emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", name, loop.low, loop.high));
-    } else if (grid->chunk == 1) {
-      emitter_.open(fmt::format("if ({1} <= {0} && {0} < {2})", name, loop.low, loop.high));
-    } else {
-      emitter_.open(
-          fmt::format("for (int64_t {0} = index_max({0}_begin, {1}); {0} < index_min({0}_end, {2}); ++{0})",
-                      name, loop.low, loop.high));
-    }
-    open_.push_back(loop);
-  }
-
-  void close_to(size_t depth) {
-    for (; open_.size() > depth; open_.pop_back()) emitter_.close();
-  }
-
   bool streams() const {
     for (const Nest& nest : phase_.nests)
       for (const Store& store : nest.stores)
@@ -145,7 +111,7 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
   ProductPrinter& products_;
   BodyEmitter emitter_;
   std::string before_, body_;  // before the loop over the slices, and in it
-  std::vector<OuterLoop> open_;
+  SliceLoops loops_;
   int kept_ = 0;
 };
 

@@ -43,14 +43,22 @@ int64_t most_passes(const Phase& phase, const std::vector<OuterLoop>& loops) {
   return passes;
 }
 
-MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& product, const Target& target) {
+MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& product, DType type,
+                         const Target& target) {
   MicroKernel m;
+  m.type = type;
   m.rows = static_cast<int>(extent_of(nest.loops, product.row));
   m.lanes = linear::split_lanes(extent_of(nest.loops, product.column), target.vector_lanes());
-  m.row_stride = product.row.empty() ? 0 : product.a.stride(product.row);
+  const auto stride = [&](const Index& operand, const std::string& loop) {
+    return loop.empty() ? 0 : operand.stride(loop) / (product.pairs ? 2 : 1);
+  };
+  m.pairs = product.pairs;
+  m.row_stride = stride(product.a, product.row);
   m.tile_pitch = product.row.empty() ? 0 : nest.stores[0].offset.stride(product.row);
-  for (const LoopVariable& loop : nest.reduced)
-    m.loops.push_back({loop.extent, product.a.stride(loop.name), product.b.stride(loop.name)});
+  for (size_t i = 0; i < nest.reduced.size() - (product.pairs ? 1 : 0); ++i) {
+    const LoopVariable& loop = nest.reduced[i];
+    m.loops.push_back({loop.extent, stride(product.a, loop.name), stride(product.b, loop.name)});
+  }
   m.part = !nest.anew.always_true();
   m.prefetch_next_rows = nest.schedule.prefetch_rows;
   if (nest.schedule.prefetch_columns)
@@ -67,6 +75,7 @@ std::string ProductPrinter::next_columns(const Phase& phase, const Nest& nest, c
   const Product product = *product_of(graph_, nest);
   int64_t elements = extent_of(nest.loops, product.column);
   for (const LoopVariable& loop : nest.reduced) elements *= loop.extent;
+  if (product.pairs) elements /= 2;
   std::string number = "0";
   for (const OuterLoop& loop : sharing_loops(nest, product.b)) {
     const std::string& name = loop.variable.name;
@@ -81,7 +90,8 @@ std::string ProductPrinter::next_columns(const Phase& phase, const Nest& nest, c
 
 void ProductPrinter::print(const Phase& phase, const Nest& nest, BodyEmitter& emitter) {
   const Product product = *product_of(graph_, nest);
-  const MicroKernel kernel = micro_kernel(phase, nest, product, target_);
+  const DType type = graph_.pool[nest.stores[0].value].type;
+  const MicroKernel kernel = micro_kernel(phase, nest, product, type, target_);
   const std::string anonymous = linear::emit_micro_kernel("", kernel);
   std::string& name = names_[anonymous];
   if (name.empty()) {
@@ -91,8 +101,11 @@ void ProductPrinter::print(const Phase& phase, const Nest& nest, BodyEmitter& em
   const auto pointer = [&](int buffer, const Index& offset) {
     return fmt::format("{} + ({})", graph_.name(buffer), emitter.index(origin(offset, nest)));
   };
-  const std::string columns = pointer(product.b_buffer, product.b);
-  std::string arguments = fmt::format("{}, {}, {}, {}", pointer(product.a_buffer, product.a), columns,
+  const auto operand = [&](int buffer, const Index& offset) {
+    return kernel.pairs ? fmt::format("(const int*)({})", pointer(buffer, offset)) : pointer(buffer, offset);
+  };
+  const std::string columns = operand(product.b_buffer, product.b);
+  std::string arguments = fmt::format("{}, {}, {}, {}", operand(product.a_buffer, product.a), columns,
                                       pointer(nest.stores[0].buffer, nest.stores[0].offset),
                                       next_columns(phase, nest, columns, kernel.next_elements()));
   if (kernel.part) arguments += ", " + tile::print(nest.anew);

@@ -6,6 +6,7 @@
 
 #include "korch/base/error.h"
 #include "korch/codegen/cpu/math_text.h"
+#include "korch/codegen/cpu/rank_text.h"
 
 namespace korch::tile {
 namespace {
@@ -34,6 +35,38 @@ static inline float fn_abs(float a) { return __builtin_fabsf(a); }
 static inline double fn_abs(double a) { return __builtin_fabs(a); }
 static inline float fn_copysign(float a, float b) { return __builtin_copysignf(a, b); }
 static inline float to_float(int32_t a) { return (float)a; }
+)";
+
+// Four float32 elements in CUDA C++, where a function is called lane by lane.
+constexpr const char* kCudaQuad = R"(struct f32x4 {
+  float lane[4];
+  __device__ __forceinline__ float& operator[](int l) { return lane[l]; }
+  __device__ __forceinline__ float operator[](int l) const { return lane[l]; }
+};
+static inline f32x4 splat_f32x4(float a) { return {{a, a, a, a}}; }
+template <class V> static inline V load(const float* p) { return {{p[0], p[1], p[2], p[3]}}; }
+template <class V> static inline V load_aligned(const float* p) {
+  const float4 v = *(const float4*)p;
+  return {{v.x, v.y, v.z, v.w}};
+}
+template <class V> static inline V load_strided(const float* p, int64_t s, int) {
+  return {{p[0], p[s], p[2 * s], p[3 * s]}};
+}
+static inline void store_strided(float* p, int64_t s, f32x4 v, int) {
+  for (int l = 0; l < 4; ++l) p[l * s] = v[l];
+}
+static inline void store(float* p, f32x4 v) { store_strided(p, 1, v, 4); }
+static inline void store_aligned(float* p, f32x4 v) { *(float4*)p = float4{v[0], v[1], v[2], v[3]}; }
+static inline f32x4 operator-(f32x4 a) { return {{-a[0], -a[1], -a[2], -a[3]}}; }
+)";
+constexpr const char* kCudaQuadOperator =
+    R"(static inline f32x4 operator$O(f32x4 a, f32x4 b) { return {{a[0] $O b[0], a[1] $O b[1], a[2] $O b[2], a[3] $O b[3]}}; }
+)";
+constexpr const char* kCudaQuadFunction =
+    R"(static inline f32x4 $F(f32x4 a) { return {{$F(a[0]), $F(a[1]), $F(a[2]), $F(a[3])}}; }
+)";
+constexpr const char* kCudaQuadOfTwo =
+    R"(static inline f32x4 $F(f32x4 a, f32x4 b) { return {{$F(a[0], b[0]), $F(a[1], b[1]), $F(a[2], b[2]), $F(a[3], b[3])}}; }
 )";
 
 // Functions of single elements beyond the arithmetic above, by name; vectors call them lane by lane unless
@@ -96,42 +129,8 @@ static inline double fn_sqrt(double a) { return __builtin_sqrt(a); }
   return (uint64_t)(a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : -0x7fffffffffffffffL - 1);
 }
 )"},
-    // place(i) becomes the i-th best of the elements 0 .. n - 1, of equals the first: a heap whose root is
-    // the worst of the k, sorted in the end. NaN is larger than every number.
-    {"select_best",
-     R"(template <class T> static inline bool is_larger(T a, T b) { return !(a <= b) && (a > b || (a != a && b == b)); }
-template <class Place, class Before> static inline void sift_down(int64_t at, int64_t size, Place place, Before before) {
-  const int64_t moved = place(at);
-  for (int64_t child; (child = 2 * at + 1) < size; at = child) {
-    if (child + 1 < size && before(place(child), place(child + 1))) ++child;
-    if (!before(moved, place(child))) break;
-    place(at) = place(child);
-  }
-  place(at) = moved;
-}
-template <class Place, class Element, class Better>
-static inline void select_best(int64_t n, int64_t k, Place place, Element element, Better better) {
-  const auto before = [&](int64_t a, int64_t b) {
-    const auto x = element(a), y = element(b);
-    return better(x, y) || (a < b && !better(y, x));
-  };
-  for (int64_t i = 0; i < k; ++i) place(i) = i;
-  for (int64_t i = k / 2; i-- > 0;) sift_down(i, k, place, before);
-  auto worst = element(place(0));
-  for (int64_t i = k; i < n; ++i) {
-    if (!better(element(i), worst)) continue;
-    place(0) = i;
-    sift_down(0, k, place, before);
-    worst = element(place(0));
-  }
-  for (int64_t i = k - 1; i > 0; --i) {
-    const int64_t last = place(0);
-    place(0) = place(i);
-    place(i) = last;
-    sift_down(0, i, place, before);
-  }
-}
-)"},
+    {"select_best", kSelectBest},
+    {"suppress", kSuppress},
     {"fn_is_nan", R"(template <class T> static inline bool fn_is_nan(T a) { return a != a; }
 )"},
     {"fn_is_inf", R"(template <class T> static inline bool fn_is_inf(T) { return false; }
@@ -223,6 +222,10 @@ static inline $V fn_max($V a, $V b) { return a > b ? a : b; }
     part = replace_all(replace_all(part, "$V", v), "$T", element_type(type));
     text += replace_all(part, "$M", mask);
   }
+  // int16, whose sums alone are computed in lanes.
+  text += replace_all(replace_all("static inline $V splat_$V($T x) { return x - ($V){}; }\n", "$V",
+                                  type_name(DType::i16, lanes)),
+                      "$T", element_type(DType::i16));
   const std::string common = R"(static inline $M splat_$M(bool x) { return ($M){} - (int32_t)x; }
 static inline $M mask_of_bytes($B b) { return __builtin_convertvector(b, $M) != 0; }
 static inline $B bytes_of_mask($M m) { return __builtin_convertvector(m & 1, $B); }
@@ -440,8 +443,10 @@ std::string element_type(DType type) {
       return "uint32_t";
     case DType::u64:
       return "uint64_t";
+    default:
+      KORCH_ASSERT(false, std::string("a kernel on ") + korch::name(type));
+      return {};
   }
-  __builtin_unreachable();
 }
 
 std::string type_name(DType type, int lanes) {
@@ -452,23 +457,25 @@ std::string type_name(DType type, int lanes) {
 }
 
 bool SourceText::is_vector_function(ScalarFn fn, DType type) const {
+  const auto has_vectors = [](DType t) {
+    return std::find(std::begin(kVectorTypes), std::end(kVectorTypes), t) != std::end(kVectorTypes);
+  };
   switch (fn) {
     case ScalarFn::add:
     case ScalarFn::sub:
     case ScalarFn::mul:
+      return type == DType::i16 || has_vectors(type);
     case ScalarFn::neg:
     case ScalarFn::abs:
     case ScalarFn::min:
     case ScalarFn::max:
-      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
     case ScalarFn::eq:
     case ScalarFn::lt:
     case ScalarFn::le:
     case ScalarFn::is_nan:
-      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+      return has_vectors(type);
     case ScalarFn::select:
-      return type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64 ||
-             type == DType::bool_;
+      return has_vectors(type) || type == DType::bool_;
     case ScalarFn::div:
     case ScalarFn::reciprocal:
     case ScalarFn::floor:
@@ -518,7 +525,18 @@ std::string SourceText::as_cuda(std::string text) {
 
 std::string SourceText::cuda_preamble() const {
   std::string text = kHead;
-  for (const auto& [name, lanes] : functions_) text += scalar_function(name, true);
+  std::set<std::string> names;
+  for (const auto& [name, lanes] : functions_)
+    if (names.insert(name).second) text += scalar_function(name, true);
+  if (!lanes_.empty()) {
+    text += kCudaQuad;
+    for (const char* op : {"+", "-", "*", "/"}) text += replace_all(kCudaQuadOperator, "$O", op);
+    for (const char* function : {"fn_min", "fn_max"}) text += replace_all(kCudaQuadOfTwo, "$F", function);
+    text += replace_all(kCudaQuadFunction, "$F", "fn_abs");
+    for (const auto& [name, lanes] : functions_)
+      if (lanes > 1 && !scalar_function(name, true).empty())
+        text += replace_all(kCudaQuadFunction, "$F", name);
+  }
   text = replace_all(std::move(text), "static inline", "static __device__ __forceinline__");
   return as_cuda(std::move(text));
 }

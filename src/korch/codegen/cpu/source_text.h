@@ -30,8 +30,8 @@ class SourceText {
 
   // Everything before the kernel: context struct, types, functions.
   std::string preamble() const;
-  // The same for CUDA C++ (single elements only; the f32 functions are CUDA's own). `as_cuda` spells what
-  // compiler builtins a body contains.
+  // The same for CUDA C++ (single elements, and f32x4; the f32 functions are CUDA's own). `as_cuda` spells
+  // what compiler builtins a body contains.
   std::string cuda_preamble() const;
   static std::string as_cuda(std::string text);
 

@@ -4,27 +4,39 @@
 
 namespace korch {
 
+Target cuda_target() {
+  constexpr int kMultiprocessors = 132;
+  Target target;
+  target.threads = kMultiprocessors;
+  target.library_calls = false;
+  target.gpu = true;
+  return target;
+}
+
+std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate) {
+  return implementations(graph, candidate, cuda_target(), Accuracy::standard);
+}
+
 Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
                                  const Implementation& implementation, const std::string& symbol) {
-  Target target;  // what shapes the slices: blocks of a GPU's size instead of a few workers
-  constexpr int kMultiprocessors = 132;
-  target.threads = kMultiprocessors;
-  Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, target);
+  Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, cuda_target());
   if (!built) return built.refusal();
   const tile::TileGraph& tiles = built.value();
-  if (const std::string obstacle = tile::cuda_obstacle(tiles); !obstacle.empty())
-    return Refusal{RefusalReason::no_kernel_family, obstacle};
   for (const tile::Buffer& buffer : tiles.buffers)
     if (is_small_float(buffer.type))
       return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};
   CudaKernel kernel;
   kernel.source = tile::print_cuda(tiles, symbol);
   for (size_t i = 0; i < tiles.phases.size(); ++i)
-    kernel.phases.push_back({tile::cuda_phase_symbol(symbol, i), tiles.phases[i].slices()});
-  for (const tile::Buffer& buffer : tiles.buffers)
+    // One block takes ordered slices one after the other.
+    kernel.phases.push_back(
+        {tile::cuda_phase_symbol(symbol, i), tiles.phases[i].rounds() > 1 ? 1 : tiles.phases[i].slices()});
+  for (const tile::Buffer& buffer : tiles.buffers) {
+    if (buffer.role == tile::BufferRole::constant) kernel.constant_packing.push_back(buffer.packing);
     if (buffer.role == tile::BufferRole::temporary) kernel.temporary_bytes.push_back(buffer.bytes());
+  }
   kernel.threads = tile::kCudaThreads;
-  kernel.workspace_bytes = tiles.scratch_bytes > tile::kCudaSharedBytes ? tiles.scratch_bytes : 0;
+  kernel.workspace_bytes = tile::cuda_workspace_bytes(tiles);
   return kernel;
 }
 

@@ -18,9 +18,16 @@ struct CudaKernel {
   int threads = 1;                // per block
   int64_t workspace_bytes = 0;    // per block
   std::vector<int64_t> temporary_bytes;
+  std::vector<Packing> constant_packing;  // one per constant operand
 };
 
-// Refuses what has no tile graph, and float16 and bfloat16.
+// What shapes the slices: thread blocks of a GPU instead of a few workers.
+Target cuda_target();
+
+// All ways known; every one has CUDA text, but for the types that generate_cuda refuses.
+std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate);
+
+// Refuses what the family does, calls of a library, and float16 and bfloat16.
 Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
                                  const Implementation& implementation, const std::string& symbol);
 

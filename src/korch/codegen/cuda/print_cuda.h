@@ -1,5 +1,5 @@
-// A tile graph as CUDA C++: the same nests, a thread block per slice, its threads along the loops of each
-// nest.
+// A tile graph as CUDA C++: a thread block per slice, its threads along the loops of each nest and together
+// through the loops around them, a barrier after each nest.
 #pragma once
 
 #include <string>
@@ -9,15 +9,14 @@
 namespace korch::tile {
 
 constexpr int kCudaThreads = 256;               // per block, what the text assumes
-constexpr int64_t kCudaSharedBytes = 32 << 10;  // stages beyond this live in global memory
+constexpr int64_t kCudaSharedBytes = 32 << 10;  // of scratch; buffers beyond lie in global memory
 
 // Of a graph that is not lowered, per phase a kernel, to be launched one after the other: `extern "C"
 // __global__ void symbol(T* in0, ..., int* status, char* workspace)`, each with as many blocks as the phase
-// has slices (or fewer) of kCudaThreads; `workspace` holds TileGraph::scratch_bytes per block when they
-// exceed kCudaSharedBytes. A gather index out of range sets *status to 1.
+// has slices (or fewer) of kCudaThreads. Arguments are aligned to 16 bytes; `workspace` holds
+// cuda_workspace_bytes per block. A gather index out of range sets *status to 1.
 std::string print_cuda(const TileGraph& graph, const std::string& symbol);
-// Why a graph has no such text; empty when it has.
-std::string cuda_obstacle(const TileGraph& graph);
+int64_t cuda_workspace_bytes(const TileGraph& graph);
 // `symbol` for the first phase, symbol_1, symbol_2 ... for the others.
 std::string cuda_phase_symbol(const std::string& symbol, size_t phase);
 

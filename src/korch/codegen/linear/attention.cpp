@@ -34,10 +34,6 @@ Result<Problem> attention_problem(const Graph& graph, const Candidate& candidate
   return problem;
 }
 
-int64_t whole_lines(int64_t elements) {
-  return ceil_div(elements, kCacheLineFloats) * kCacheLineFloats;
-}
-
 // Blocks of keys of one length: number low .. high - 1.
 struct KeyZone {
   int64_t low, high, keys;
@@ -78,15 +74,16 @@ class AttentionBuilder {
   RowKernel query_panel() const;
   int64_t key_blocks() const { return ceil_div(s_.keys, blocking_.keys); }
   std::vector<KeyZone> key_zones() const;
+  int64_t line() const { return kCacheLineBytes / bytes_of(p_, 1); }
+  int64_t whole_lines(int64_t elements) const { return ceil_div(elements, line()) * line(); }
   // Elements between rows of the scores and of the result's tile.
   int64_t score_pitch() const {
     const int64_t pitch = whole_lines(std::min(blocking_.keys, keys_.blocks.lanes_in_all()));
-    return rows_conflict(pitch * 4) ? pitch + kCacheLineFloats : pitch;
+    return rows_conflict(bytes_of(p_, pitch)) ? pitch + line() : pitch;
   }
   int64_t tile_pitch() const { return whole_lines(values_.blocks.lanes_in_all()); }
   Index image() const { return Index::variable("image", s_.batches); }
-  // The block's first query.
-  Index first_query() const;
+  Index first_query() const { return first_row(blocks_, block_.at()); }
   Index matrix(ValueId value, const PackedOperand& operand) const;
   Index key_block(const KeyZone& zone) const { return key_block_.at(zone.low, zone.high); }
   // Whether it is not the first block of keys.
@@ -164,11 +161,6 @@ std::vector<KeyZone> AttentionBuilder::key_zones() const {
   return zones;
 }
 
-Index AttentionBuilder::first_query() const {
-  if (blocks_.short_tiles == 0) return block_.at() * blocks_.rows;
-  return block_.at() * (blocks_.rows - 1) + tile::clamp(block_.at(), 0, blocks_.long_tiles);
-}
-
 // Where the slice's matrix of packed columns begins.
 Index AttentionBuilder::matrix(ValueId value, const PackedOperand& operand) const {
   const Shape& shape = type_of(p_, value).shape;
@@ -190,20 +182,15 @@ void AttentionBuilder::multiply(const Product& p, const std::vector<OuterLoop>& 
       tile.loop(loops, rows.low, rows.high);
       const int64_t lanes = total_lanes(columns.lanes), block = p.columns.block_lanes();
       const Index b = column.at(columns.low, columns.high),
-                  row = tile.at(rows.low, rows.high) * rows.rows + rows.offset +
-                        Index::variable("r", rows.rows),
+                  row = rows.first_row(tile.at(rows.low, rows.high)) + Index::variable("r", rows.rows),
                   c = Index::variable("c", lanes), k = Index::variable("k", p.terms);
-      Nest nest;
-      nest.kind = tile::NestKind::reduce;
-      nest.loops = {{"r", rows.rows}, {"c", lanes}};
-      nest.reduced = {{"k", p.terms}};
       const Index right = p.first_column + b * (p.packed->depth * block) + (p.first_term + k) * lanes + c;
-      nest.stores = {
-          {p.result, row * p.result_pitch + b * block + c,
-           builder_.product(builder_.load(p.left, row * p.left_pitch + k), builder_.load(p.right, right))}};
+      Nest nest =
+          builder_.product_nest(std::move(loops), {{"r", rows.rows}, {"c", lanes}}, {{"k", p.terms}},
+                                builder_.load(p.left, row * p.left_pitch + k), builder_.load(p.right, right),
+                                p.result, row * p.result_pitch + b * block + c);
       nest.anew = p.anew;
-      nest.schedule.registers = true;
-      add(std::move(nest), loops);
+      phase_.nests.push_back(std::move(nest));
     }
 }
 
@@ -242,7 +229,7 @@ int AttentionBuilder::masked_score(const KeyZone& zone, const Index& column) {
   const Index query = tile::clamp(first_query() + row(), 0, s_.queries - 1);
   const int added = builder_.compose(p_.mask, coords, -1,
                                      {{"query", query}, {"key", key_block(zone) * blocking_.keys + column}});
-  return builder_.pool().call(ScalarFn::add, DType::f32, {score, added});
+  return builder_.sum(score, added);
 }
 
 // Scores become weights: exp(score - largest so far), summed. What a row has of earlier keys is scaled to its
@@ -268,8 +255,7 @@ void AttentionBuilder::weigh(const KeyZone& zone, const std::vector<OuterLoop>& 
   weights.kind = tile::NestKind::reduce;
   weights.reduced = {{"c", zone.keys}};
   const int base = base_of(builder_.load(largest_, row()));
-  const int weight =
-      pool.decaying_exp(pool.call(ScalarFn::sub, DType::f32, {builder_.load(scores_, place), base}));
+  const int weight = pool.decaying_exp(builder_.difference(builder_.load(scores_, place), base));
   weights.stores = {{sums_, row(), weight}, {scores_, place, weight}};
   if (part) weights.anew = first(zone);
   add(std::move(weights), loops);
@@ -278,17 +264,15 @@ void AttentionBuilder::weigh(const KeyZone& zone, const std::vector<OuterLoop>& 
 
 // What scores of a row are taken relative to: its largest, unless there is none.
 int AttentionBuilder::base_of(int largest) {
-  tile::ExprPool& pool = builder_.pool();
-  const int none = pool.call(ScalarFn::eq, DType::bool_, {largest, pool.constant(DType::f32, -INFINITY)});
-  return pool.call(ScalarFn::select, DType::f32, {none, builder_.zero(), largest});
+  const int none = builder_.pool().call(ScalarFn::eq, DType::bool_, {largest, builder_.constant(-INFINITY)});
+  return builder_.call(ScalarFn::select, {none, builder_.zero(), largest});
 }
 
 Nest AttentionBuilder::update_maximum(const KeyZone& zone) {
   tile::ExprPool& pool = builder_.pool();
-  const int before =
-      pool.guard(later(zone), builder_.load(largest_, row()), pool.constant(DType::f32, -INFINITY));
-  const int now = pool.call(ScalarFn::max, DType::f32, {before, builder_.load(largest_here_, 0)});
-  const int factor = pool.decaying_exp(pool.call(ScalarFn::sub, DType::f32, {before, base_of(now)}));
+  const int before = pool.guard(later(zone), builder_.load(largest_, row()), builder_.constant(-INFINITY));
+  const int now = builder_.call(ScalarFn::max, {before, builder_.load(largest_here_, 0)});
+  const int factor = pool.decaying_exp(builder_.difference(before, base_of(now)));
   const int sum = builder_.padded(later(zone), builder_.load(sums_, row()));
   Nest nest;
   nest.stores = {{factor_, 0, factor}, {sums_, row(), builder_.product(sum, factor)}, {largest_, row(), now}};
@@ -333,7 +317,7 @@ void AttentionBuilder::finish() {
     tile.valid_columns = s_.width;
     tile.coords = [&](const Index& r, const Index& column) {
       return with_matrix(unflatten(type_of(p_, p_.value).shape, image()),
-                         block_.at(rows.low, rows.high) * rows.rows + rows.offset + r, column);
+                         rows.first_row(block_.at(rows.low, rows.high)) + r, column);
     };
     tile.buffer = tile_;
     tile.row_step = tile_pitch();
@@ -377,13 +361,14 @@ Result<tile::TileGraph> AttentionBuilder::build() {
 
 // Measured on heads of 1024 x 1024 x 16 to 64: 24 to 66 queries of a block differ by 2 %; blocks of 256 keys
 // are 8 % slower than those of 512 and more, whose scores still stay in L2.
-AttentionSchedule choose_blocking(const AttentionShape& s, const Target& target) {
+AttentionSchedule choose_blocking(const Problem& p, const Target& target) {
+  const AttentionShape& s = *p.attention;
   constexpr int64_t kMostQueries = 28;
   constexpr double kScoresInL2 = 0.125;  // share of L2 for the scores of a block
   AttentionSchedule b;
   b.queries = std::min(kMostQueries, ceil_div(s.batches * s.queries, target.threads));
   const int rows = split_rows(s.queries, static_cast<int>(b.queries)).rows;
-  const auto most_keys = static_cast<int64_t>(target.l2_bytes * kScoresInL2 / sizeof(float)) / rows;
+  const auto most_keys = static_cast<int64_t>(target.l2_bytes * kScoresInL2) / bytes_of(p, rows);
   const int64_t keys = ceil_div(s.keys, ceil_div(s.keys, std::max<int64_t>(1, most_keys)));
   b.score = rank_tiles(rows, keys, s.depth, false, target).front();
   b.value = rank_tiles(rows, s.width, keys, false, target).front();
@@ -403,7 +388,7 @@ void list_attention(const Graph& graph, const Candidate& candidate, const Target
   }
   Implementation implementation =
       with_layouts(problem.value(), "attention", Order::row_major, Order::row_major);
-  implementation.schedule = choose_blocking(*problem.value().attention, target);
+  implementation.schedule = choose_blocking(problem.value(), target);
   found.push_back(implementation);
 }
 

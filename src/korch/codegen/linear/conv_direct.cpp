@@ -46,8 +46,8 @@ Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
     return Refusal{RefusalReason::no_kernel_family, "not a convolution of one or two axes"};
   if (!p.weight_constant)
     return Refusal{RefusalReason::no_kernel_family, "convolution weights are not constant"};
-  if (!is_float32(p))
-    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
+  if (!linear::has_register_tiles(p))
+    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32 and int32"};
   return problem;
 }
 
@@ -65,13 +65,16 @@ int row_span(const Problem& p, const Implementation& implementation) {
 }
 
 DataPath data_path(const Problem& p, const Implementation& implementation) {
+  if (multiplies_pairs(p)) return DataPath::panel_channels;
   const ConvShape& s = *p.conv;
   const bool along_channels = contiguous_axis(p, implementation, p.data) == 1;
   if (p.data_fused || s.padded()) return along_channels ? DataPath::panel_channels : DataPath::panel_pixels;
   return DataPath::direct;
 }
 
-RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+}  // namespace
+
+RowKernel linear::conv_rows(const Problem& p, const Implementation& implementation, const Target& target) {
   const ConvShape& s = *p.conv;
   RowKernel k;
   k.problem = &p;
@@ -82,7 +85,6 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   k.depth = s.in_channels / s.group;
   k.taps_h = s.kernel_h;
   k.taps_w = s.kernel_w;
-  k.path = data_path(p, implementation);
   const int span = row_span(p, implementation);
   k.images = span == 1 ? 1 : s.images;
   k.height = span == 3 ? s.out_height : 1;
@@ -101,10 +103,27 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
     return conv_coords(p, span, image, column, y, x);
   };
   k.data_coords = k.result_coords;
+  k.weight_packing = {multiplies_pairs(p) ? "column_pairs" : "columns", {0, s.group}};
+  k.weight_coords = [&p, k](const Index& group, const Index& term, const Index& column) {
+    Coords coords = {group * k.columns + column, tile::floor_mod(term, k.depth)};
+    const Index tap = tile::floor_div(term, k.depth);
+    if (type_of(p, p.weight).shape.size() == 4) coords.push_back(tile::floor_div(tap, k.taps_w));
+    coords.push_back(tile::floor_mod(tap, k.taps_w));
+    return coords;
+  };
+  return k;
+}
+
+namespace {
+
+RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+  RowKernel k = conv_rows(p, implementation, target);
+  k.path = data_path(p, implementation);
   k.transposed_store = stores_rows(p, implementation);
   const TileShape tile = std::get<RowSchedule>(implementation.schedule).tile;
   k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
-  k.weight_packing = {"columns", {0, s.group, tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()}};
+  k.weight_packing.params.insert(k.weight_packing.params.end(),
+                                 {tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()});
   k.tiling = split_rows(k.width, tile.rows);
   SlicingRequest request;
   request.images = k.images * k.groups;
@@ -112,9 +131,9 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   request.tiles = k.tiling.tiles();
   request.column_blocks = k.blocks.total();
   request.flops = p.flops;
-  request.panel_row_bytes = 4.0 * k.stride_h * k.width * k.stride_w * k.depth;
+  request.panel_row_bytes = bytes_of(p, k.stride_h * k.width * k.stride_w * k.depth);
   request.panel_halo_rows = static_cast<double>((k.taps_h - 1) * k.dilation_h + 1 - k.stride_h) / k.stride_h;
-  request.weight_bytes = 4.0 * k.taps_h * k.taps_w * k.depth * k.columns;
+  request.weight_bytes = bytes_of(p, k.taps_h * k.taps_w * k.depth * k.columns);
   request.bytes = implementation.bytes;
   k.slicing = choose_slicing(request, target);
   return k;
@@ -128,7 +147,8 @@ void add_variant(const Problem& p, const Target& target, Order data, Order resul
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
   const int64_t terms = s.kernel_h * s.kernel_w * s.in_channels / s.group, columns = s.out_channels / s.group;
   const TileShape shape =
-      rank_tiles(width, columns, terms, rows_conflict(s.stride_w * s.in_channels * 4), target).front();
+      rank_tiles(width, columns, terms, rows_conflict(bytes_of(p, s.stride_w * s.in_channels)), target)
+          .front();
   implementation.schedule = RowSchedule{shape};
   add_once(implementation, found);
 }
@@ -148,12 +168,12 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
     return;
   }
   // A depthwise window in the prologue is computed in vectors along channels; along pixels, with padding
-  // asked for in every lane, it takes ten times as long.
+  // asked for in every lane, it takes ten times as long. Pairs are of channels.
   std::vector<Order> data_orders = {Order::channels_last};
-  if (p.window == kNoId) data_orders.push_back(Order::row_major);
+  if (p.window == kNoId && !multiplies_pairs(p)) data_orders.push_back(Order::row_major);
   for (Order data : data_orders)
     for (Order result : {Order::channels_last, Order::row_major}) add_variant(p, target, data, result, found);
-  if (p.window != kNoId || p.conv->group != 1 || p.conv->stride_w != 1 ||
+  if (p.window != kNoId || multiplies_pairs(p) || p.conv->group != 1 || p.conv->stride_w != 1 ||
       p.conv->out_channels > most_pixel_columns(target.isa))
     return;
   for (Order data : {Order::channels_last, Order::row_major}) {

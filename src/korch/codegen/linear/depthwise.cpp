@@ -29,8 +29,8 @@ Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate
   if (s.group != s.in_channels || s.out_channels != s.in_channels || s.group == 1)
     return refuse("not a depthwise convolution");
   if (!p.weight_constant || p.data_fused) return refuse("depthwise convolution with computed operands");
-  if (!is_float32(p))
-    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
+  if (!linear::has_register_tiles(p))
+    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32 and int32"};
   return problem;
 }
 

@@ -11,8 +11,7 @@ tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, const
   tile::Nest nest;
   const Index r = Index::variable("r", tile.rows);
   int result = builder.load(tile.buffer, tile.offset + r * tile.row_step + c * tile.column_step);
-  if (tile.divisors >= 0)
-    result = builder.pool().call(ScalarFn::div, DType::f32, {result, builder.load(tile.divisors, r)});
+  if (tile.divisors >= 0) result = builder.call(ScalarFn::div, {result, builder.load(tile.divisors, r)});
   nest.loops = {{"r", tile.rows}};
   nest.loops.insert(nest.loops.end(), loops.begin(), loops.end());
   nest.stores = builder.outputs(tile.coords(r, tile.column + c), result);

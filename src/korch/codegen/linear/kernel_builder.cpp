@@ -79,17 +79,17 @@ void KernelBuilder::pack(ValueId constant, Packing packing, int64_t elements) {
   buffer.elements = elements;
 }
 
-int KernelBuilder::add_buffer(BufferRole role, int64_t elements) {
-  graph_.buffers.push_back({.role = role, .elements = elements});
+int KernelBuilder::add_buffer(BufferRole role, int64_t elements, DType type) {
+  graph_.buffers.push_back({.role = role, .type = type, .elements = elements});
   return static_cast<int>(graph_.buffers.size()) - 1;
 }
 
-int KernelBuilder::add_temporary(int64_t elements) {
-  return add_buffer(BufferRole::temporary, elements);
+int KernelBuilder::add_temporary(int64_t elements, DType type) {
+  return add_buffer(BufferRole::temporary, elements, type);
 }
 
-int KernelBuilder::add_scratch(int64_t elements) {
-  const int number = add_buffer(BufferRole::scratch, elements);
+int KernelBuilder::add_scratch(int64_t elements, DType type) {
+  const int number = add_buffer(BufferRole::scratch, elements, type);
   graph_.buffers[number].offset_bytes = graph_.scratch_bytes;
   graph_.scratch_bytes += ceil_div(graph_.buffers[number].bytes(), kCacheLineBytes) * kCacheLineBytes;
   return number;
@@ -102,6 +102,20 @@ int KernelBuilder::load(int buffer, const Index& offset) {
   load.buffer = buffer;
   load.coords = {offset};
   return graph_.pool.add(std::move(load));
+}
+
+tile::Nest KernelBuilder::product_nest(std::vector<tile::OuterLoop> around,
+                                       std::vector<tile::LoopVariable> loops,
+                                       std::vector<tile::LoopVariable> reduced, int a, int b, int buffer,
+                                       const Index& offset) {
+  tile::Nest nest;
+  nest.kind = tile::NestKind::reduce;
+  nest.around = std::move(around);
+  nest.loops = std::move(loops);
+  nest.reduced = std::move(reduced);
+  nest.stores = {{buffer, offset, product(a, b)}};
+  nest.schedule.registers = true;
+  return nest;
 }
 
 int KernelBuilder::read(ValueId argument, const Coords& coords) {
@@ -123,6 +137,7 @@ std::vector<tile::Store> KernelBuilder::outputs(const Coords& coords, int result
                                                 const tile::Replacements& places,
                                                 const tile::Condition& condition) {
   std::vector<tile::Store> stores;
+  if (condition.always_false()) return stores;
   for (const auto& [output, place] : output_coords(problem_, coords)) {
     check_places(problem_, output, place);
     const Index offset = tile::memory_offset(place, type_of(problem_, output).shape,

@@ -21,21 +21,33 @@ class KernelBuilder {
   int buffer_of(ValueId argument) const;
   void pack(ValueId constant, Packing packing, int64_t elements);
   // In this order: temporaries, then scratch.
-  int add_temporary(int64_t elements);
-  int add_scratch(int64_t elements);
+  // Of the product's type, or another.
+  int add_temporary(int64_t elements) { return add_temporary(elements, element_type(problem_)); }
+  int add_temporary(int64_t elements, DType type);
+  int add_scratch(int64_t elements) { return add_scratch(elements, element_type(problem_)); }
+  int add_scratch(int64_t elements, DType type);
 
   int load(int buffer, const Index& offset);
-  int zero() { return graph_.pool.constant(DType::f32, 0); }
-  int product(int a, int b) { return graph_.pool.call(ScalarFn::mul, DType::f32, {a, b}); }
-  int sum(int a, int b) { return graph_.pool.call(ScalarFn::add, DType::f32, {a, b}); }
-  int difference(int a, int b) { return graph_.pool.call(ScalarFn::sub, DType::f32, {a, b}); }
-  int scaled(double factor, int a) {
-    return factor == 1 ? a : product(graph_.pool.constant(DType::f32, factor), a);
+  // Of the linear primitive's element type.
+  int constant(double number) { return graph_.pool.constant(element_type(problem_), number); }
+  int call(ScalarFn fn, std::vector<int> args) {
+    return graph_.pool.call(fn, element_type(problem_), std::move(args));
   }
+  int zero() { return constant(0); }
+  int zero_of(int buffer) { return graph_.pool.constant(graph_.buffers[buffer].type, 0); }
+  // Of operands that may be of a narrower type.
+  int product(int a, int b) { return call(ScalarFn::mul, {widened(a), widened(b)}); }
+  int sum(int a, int b) { return call(ScalarFn::add, {a, b}); }
+  int difference(int a, int b) { return call(ScalarFn::sub, {a, b}); }
+  int scaled(double factor, int a) { return factor == 1 ? a : product(constant(factor), a); }
   // `value` where the condition holds, else 0.
   int padded(const tile::Condition& condition, int value) {
-    return graph_.pool.guard(condition, value, zero());
+    return graph_.pool.guard(condition, value, graph_.pool.constant(graph_.pool[value].type, 0));
   }
+  // Rows and columns (`loops`) of sums over `reduced` of a * b, kept in registers until they are stored.
+  tile::Nest product_nest(std::vector<tile::OuterLoop> around, std::vector<tile::LoopVariable> loops,
+                          std::vector<tile::LoopVariable> reduced, int a, int b, int buffer,
+                          const Index& offset);
   // A candidate's input or constant as it lies in memory.
   int read(ValueId argument, const Coords& coords);
   // The Value at these coordinates. Where it is made of the linear primitive's result, that is `result`.
@@ -52,7 +64,8 @@ class KernelBuilder {
   tile::TileGraph finish() { return std::move(graph_); }
 
  private:
-  int add_buffer(tile::BufferRole role, int64_t elements);
+  int add_buffer(tile::BufferRole role, int64_t elements, DType type);
+  int widened(int value) { return graph_.pool.call(ScalarFn::cast, element_type(problem_), {value}); }
 
   const Problem& problem_;
   const Implementation& implementation_;

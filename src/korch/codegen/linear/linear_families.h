@@ -26,6 +26,8 @@ KORCH_LINEAR_FAMILY(depthwise, tile::TileGraph, build)
 KORCH_LINEAR_FAMILY(conv_winograd, tile::TileGraph, build)
 // one of the three
 KORCH_LINEAR_FAMILY(winograd_part, tile::TileGraph, build)
+// MatMul and Conv in tiles of thread blocks, whose operands come to shared memory stage by stage
+KORCH_LINEAR_FAMILY(staged, tile::TileGraph, build)
 // Every linear primitive, plainly: the last resort.
 KORCH_LINEAR_FAMILY(linear_generic, tile::TileGraph, build)
 

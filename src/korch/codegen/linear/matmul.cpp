@@ -18,8 +18,8 @@ Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   if (!problem.value().matmul) return Refusal{RefusalReason::no_kernel_family, "not a matmul"};
-  if (!is_float32(problem.value()))
-    return Refusal{RefusalReason::unsupported_type, "matmul of a type other than float32"};
+  if (!linear::has_register_tiles(problem.value()))
+    return Refusal{RefusalReason::unsupported_type, "matmul of a type other than float32 and int32"};
   return problem;
 }
 
@@ -50,6 +50,7 @@ bool walks_flat(const Problem& p, const Implementation& implementation, ValueId 
 }
 
 DataPath data_path(const Problem& p, const Implementation& implementation, bool flat) {
+  if (multiplies_pairs(p)) return DataPath::panel_channels;
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int k_axis = p.matmul->transpose_a ? rank - 2 : rank - 1;
   const int contiguous = contiguous_axis(p, implementation, p.data);
@@ -84,40 +85,47 @@ void set_rows(RowKernel& k, const Problem& p, const Implementation& implementati
     const Coords own = operand_batch(p.matmul->batch, data, batch);
     return p.matmul->transpose_a ? with_matrix(own, term, row) : with_matrix(own, row, term);
   };
-  k.path = data_path(p, implementation, flat);
 }
 
-void set_columns(RowKernel& k, const Problem& p, const Implementation& implementation) {
+void set_columns(RowKernel& k, const Problem& p) {
   const MatMulShape& s = *p.matmul;
   const Shape weight = type_of(p, p.weight).shape;
-  const int vectors = std::get<RowSchedule>(implementation.schedule).tile.vectors;
   k.columns = s.n;
   k.depth = s.k;
-  k.blocks = split_columns(s.n, vectors, k.target->vector_lanes());
   k.weight_matrices = matrices_of(weight);
   if (k.weight_matrices > 1)
     k.weight_matrix = [=, &p](const Index& image) {
       return flatten(weight, operand_batch(p.matmul->batch, weight, image));
     };
-  if (p.weight_constant) {
-    k.weight_packing = {
-        "columns", {s.transpose_b ? 2 : 1, 1, vectors * k.target->vector_lanes(), k.blocks.tail_lanes()}};
-    return;
-  }
+  k.weight_packing = {multiplies_pairs(p) ? "column_pairs" : "columns", {s.transpose_b ? 2 : 1, 1}};
   k.weight_coords = [=, &p](const Index& matrix, const Index& term, const Index& column) {
     const Coords batch = unflatten(weight, matrix);
     return p.matmul->transpose_b ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
   };
 }
 
-RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+}  // namespace
+
+RowKernel linear::matmul_rows(const Problem& p, const Implementation& implementation, const Target& target) {
   RowKernel k;
   k.problem = &p;
   k.implementation = &implementation;
   k.target = &target;
   set_rows(k, p, implementation);
-  set_columns(k, p, implementation);
-  k.tiling = split_rows(k.width, std::get<RowSchedule>(implementation.schedule).tile.rows);
+  set_columns(k, p);
+  return k;
+}
+
+namespace {
+
+RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+  RowKernel k = matmul_rows(p, implementation, target);
+  const TileShape tile = std::get<RowSchedule>(implementation.schedule).tile;
+  k.path = data_path(p, implementation, one_matrix(p));
+  k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
+  k.weight_packing.params.insert(k.weight_packing.params.end(),
+                                 {tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()});
+  k.tiling = split_rows(k.width, tile.rows);
   k.transposed_store = stores_rows(p, implementation);
   SlicingRequest request;
   request.images = k.images;
@@ -125,8 +133,8 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   request.tiles = k.tiling.tiles();
   request.column_blocks = k.blocks.total();
   request.flops = p.flops;
-  request.panel_row_bytes = 4.0 * k.width * k.depth;
-  request.weight_bytes = 4.0 * k.depth * k.columns;
+  request.panel_row_bytes = bytes_of(p, k.width * k.depth);
+  request.weight_bytes = bytes_of(p, k.depth * k.columns);
   request.bytes = implementation.bytes;
   k.slicing = choose_slicing(request, target);
   return k;
@@ -145,7 +153,7 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
   const TileShape shape =
-      rank_tiles(width, s.n, s.k, !s.transpose_a && rows_conflict(s.k * 4), target).front();
+      rank_tiles(width, s.n, s.k, !s.transpose_a && rows_conflict(bytes_of(p, s.k)), target).front();
   for (const auto& [data, result] :
        {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
         std::pair{Order::channels_last, Order::row_major}}) {

@@ -15,16 +15,23 @@ tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& operand, 
     if (low == high || count == 0) return;
     tile::Nest nest;
     block.loop(nest.around, low, high);
-    nest.loops = {{"k", operand.depth}, {"c", count}};
-    const Index k = Index::variable("k", operand.depth), c = Index::variable("c", count) + first,
-                b = block.at(low, high);
-    const int value =
-        valid ? builder.compose(operand.value, operand.coords(matrix.at(), k, b * blocks.block_lanes() + c))
-              : builder.zero();
+    nest.loops = {{"k", operand.steps()}, {"c", count}};
+    if (operand.step_rows > 1) nest.loops.push_back({"pair", operand.step_rows});
+    const Index step = Index::variable("k", operand.steps()),
+                pair = Index::variable("pair", operand.step_rows), c = Index::variable("c", count) + first,
+                b = block.at(low, high), row = step * operand.step_rows + pair;
+    const auto element = [&] {
+      const Index known = Index::variable("row", operand.depth);
+      return builder.padded(
+          tile::Condition().require(row, 0, operand.depth - 1),
+          builder.compose(operand.value, operand.coords(matrix.at(), known, b * blocks.block_lanes() + c), -1,
+                          {{"row", row}}));
+    };
     nest.stores = {
         {temporary,
-         matrix.at() * operand.matrix_elements() + b * (operand.depth * blocks.block_lanes()) + k * lanes + c,
-         value}};
+         matrix.at() * operand.matrix_elements() +
+             (b * (operand.steps() * blocks.block_lanes()) + step * lanes + c) * operand.step_rows + pair,
+         valid ? element() : builder.zero_of(temporary)}};
     phase.nests.push_back(std::move(nest));
   };
   add(0, blocks.blocks, blocks.block_lanes(), 0, blocks.block_lanes(), true);

@@ -3,21 +3,25 @@
 
 #include <functional>
 
+#include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/tiling.h"
 
 namespace korch::linear {
 
-// Matrices of `depth` rows.
+// Matrices of `depth` rows, so many (1 or 2) of them beside each other for every column.
 struct PackedOperand {
   ValueId value = kNoId;
   int64_t matrices = 1, depth = 1;
   ColumnBlocks blocks;
   std::function<Coords(const Index& matrix, const Index& k, const Index& column)> coords;
-  int64_t matrix_elements() const { return depth * blocks.lanes_in_all(); }
+  int64_t step_rows = 1;
+  int64_t steps() const { return ceil_div(depth, step_rows); }
+  int64_t matrix_elements() const { return steps() * step_rows * blocks.lanes_in_all(); }
 };
 
-// Over (matrix, column block): fills `temporary` with the packed columns, [matrix][block][depth][lanes].
+// Over (matrix, column block): fills `temporary` with the packed columns, [matrix][block][steps][lanes]
+// [step_rows].
 tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& columns, int temporary);
 
 }  // namespace korch::linear

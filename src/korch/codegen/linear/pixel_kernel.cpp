@@ -73,13 +73,10 @@ std::vector<PixelZone> PixelKernelBuilder::zones() const {
 
 // Channels outermost: the taps of one channel read the same few lines of its plane.
 tile::Nest PixelKernelBuilder::product(const PixelZone& zone) {
-  tile::Nest nest;
-  nest.kind = tile::NestKind::reduce;
-  y_.loop(nest.around);
-  t_.loop(nest.around, zone.low, zone.high);
+  std::vector<tile::OuterLoop> around;
+  y_.loop(around);
+  t_.loop(around, zone.low, zone.high);
   const int64_t pixels = static_cast<int64_t>(zone.vectors) * lanes_;
-  nest.loops = {{"c", k_.columns}, {"r", pixels}};
-  nest.reduced = {{"k", k_.depth}, {"kh", k_.taps_h}, {"kw", k_.taps_w}};
   const Index c = Index::variable("c", k_.columns), r = Index::variable("r", pixels),
               k = Index::variable("k", k_.depth), kh = Index::variable("kh", k_.taps_h),
               kw = Index::variable("kw", k_.taps_w);
@@ -88,9 +85,9 @@ tile::Nest PixelKernelBuilder::product(const PixelZone& zone) {
   const int data =
       builder_.load(panel_, (y_.local() * k_.stride_h + kh * k_.dilation_h) * panel_shape_.row_step +
                                 pixel(zone) + r + kw * k_.dilation_w + k * panel_shape_.channel_step);
-  nest.stores = {{tile_, c * pitch() + r, builder_.product(weight, data)}};
-  nest.schedule.registers = true;
-  return nest;
+  return builder_.product_nest(std::move(around), {{"c", k_.columns}, {"r", pixels}},
+                               {{"k", k_.depth}, {"kh", k_.taps_h}, {"kw", k_.taps_w}}, weight, data, tile_,
+                               c * pitch() + r);
 }
 
 void PixelKernelBuilder::finish(const PixelZone& zone, std::vector<tile::Nest>& nests) {

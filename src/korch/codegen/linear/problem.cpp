@@ -7,6 +7,7 @@
 
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/loop/cost.h"
+#include "korch/kernel/product.h"
 
 namespace korch::linear {
 
@@ -140,61 +141,83 @@ const TensorType& type_of(const Problem& problem, ValueId value) {
   return problem.graph->value(value).type;
 }
 
-Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
-  Problem problem;
-  problem.graph = &graph;
-  problem.candidate = &candidate;
-  std::set<ValueId> made;
-  NodeId winograd_input = kNoId, winograd_output = kNoId;
+DType element_type(const Problem& problem) {
+  return type_of(problem, problem.value).dtype;
+}
+
+int64_t bytes_of(const Problem& problem, int64_t elements) {
+  return elements * static_cast<int64_t>(size_bytes(element_type(problem)));
+}
+
+namespace {
+
+// The candidate's primitives that are more than elementwise or layout.
+struct Parts {
+  NodeId linear = kNoId, window = kNoId, winograd_input = kNoId, winograd_output = kNoId;
+  std::set<ValueId> made;  // by any primitive
+};
+
+// Sets what is empty in `parts`; gives what does not fit.
+std::string find_parts(const Graph& graph, const Candidate& candidate, Parts& parts) {
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
-    made.insert(node.outputs.begin(), node.outputs.end());
+    parts.made.insert(node.outputs.begin(), node.outputs.end());
     if (info(node.op).category == Category::linear) {
-      if (problem.node != kNoId) return refuse("two linear primitives");
-      problem.node = id;
+      if (parts.linear != kNoId) return "two linear primitives";
+      parts.linear = id;
     } else if (node.op == Op::WindowDot) {
-      if (problem.window != kNoId) return refuse("two depthwise windows before a linear primitive");
-      problem.window = id;
+      if (parts.window != kNoId) return "two depthwise windows before a linear primitive";
+      parts.window = id;
     } else if (node.op == Op::WinogradInput) {
-      winograd_input = id;
+      parts.winograd_input = id;
     } else if (node.op == Op::WinogradOutput) {
-      winograd_output = id;
+      parts.winograd_output = id;
     } else if (!is_inlined(node.op)) {
-      return refuse(fmt::format("{} beside a linear primitive", name(node.op)));
+      return fmt::format("{} beside a linear primitive", name(node.op));
     }
   }
-  if (problem.node == kNoId) return refuse("no linear primitive");
-  const Node& node = graph.node(problem.node);
+  if (parts.linear == kNoId) return "no linear primitive";
+  const Node& node = graph.node(parts.linear);
   if (std::holds_alternative<ConvAttrs>(node.attrs) && node.inputs.size() != 2)
-    return refuse("linear primitive with a bias operand");
-  problem.value = node.outputs[0];
-  problem.data = node.inputs[0];
-  problem.weight = node.inputs[1];
-  const bool is_winograd = node.op == Op::WinogradProduct;
-  const bool is_whole = winograd_input != kNoId && winograd_output != kNoId &&
-                        graph.node(winograd_input).outputs[0] == node.inputs[0] &&
-                        graph.node(winograd_output).inputs[0] == node.outputs[0];
-  const bool has_transforms = winograd_input != kNoId || winograd_output != kNoId;
-  if (is_winograd ? !is_whole : has_transforms) return refuse("a part of Winograd's three primitives");
-  if (is_winograd) {
-    problem.node = winograd_output;
-    problem.value = graph.node(winograd_output).outputs[0];
-    problem.data = graph.node(winograd_input).inputs[0];
-  }
-  problem.data_fused = made.count(problem.data) > 0;
-  problem.weight_fused = made.count(problem.weight) > 0;
-  problem.weight_constant = graph.constant(problem.weight) != nullptr;
+    return "linear primitive with a bias operand";
+  const bool is_whole = parts.winograd_input != kNoId && parts.winograd_output != kNoId &&
+                        graph.node(parts.winograd_input).outputs[0] == node.inputs[0] &&
+                        graph.node(parts.winograd_output).inputs[0] == node.outputs[0];
+  const bool has_transforms = parts.winograd_input != kNoId || parts.winograd_output != kNoId;
+  if (node.op == Op::WinogradProduct ? !is_whole : has_transforms)
+    return "a part of Winograd's three primitives";
+  return {};
+}
 
-  const Shape& x = graph.value(problem.data).type.shape;
-  const Shape& w = graph.value(problem.weight).type.shape;
-  const Shape& y = graph.value(problem.value).type.shape;
-  if (element_count(y) == 0 || element_count(x) == 0) return refuse("empty tensor");
+// What the primitive reads and gives; Winograd's three together are one.
+void set_operands(const Parts& parts, Problem& problem) {
+  const Graph& graph = *problem.graph;
+  const Node& node = graph.node(parts.linear);
+  const bool is_winograd = node.op == Op::WinogradProduct;
+  problem.node = is_winograd ? parts.winograd_output : parts.linear;
+  problem.window = parts.window;
+  problem.value = graph.node(problem.node).outputs[0];
+  problem.data = is_winograd ? graph.node(parts.winograd_input).inputs[0] : node.inputs[0];
+  problem.weight = node.inputs[1];
+  problem.data_fused = parts.made.count(problem.data) > 0;
+  problem.weight_fused = parts.made.count(problem.weight) > 0;
+  problem.weight_constant = graph.constant(problem.weight) != nullptr;
+}
+
+// Extents and arithmetic; gives what does not fit.
+std::string set_shape(const Parts& parts, Problem& problem) {
+  const Graph& graph = *problem.graph;
+  const Node& node = graph.node(parts.linear);
+  const Shape& x = type_of(problem, problem.data).shape;
+  const Shape& w = type_of(problem, problem.weight).shape;
+  const Shape& y = type_of(problem, problem.value).shape;
+  if (element_count(y) == 0 || element_count(x) == 0) return "empty tensor";
   if (node.op == Op::MatMul) {
     problem.matmul = matmul_shape(node, x, y);
     problem.flops = problem.inner_flops = 2.0 * element_count(y) * problem.matmul->k;
   } else if (node.op == Op::WinogradProduct) {
     problem.winograd_tile = std::get<WinogradAttrs>(node.attrs).tile;
-    problem.conv = winograd_shape(std::get<WinogradAttrs>(graph.node(winograd_input).attrs), x, y);
+    problem.conv = winograd_shape(std::get<WinogradAttrs>(graph.node(parts.winograd_input).attrs), x, y);
     const Shape& product = graph.value(node.outputs[0]).type.shape;
     problem.flops = problem.inner_flops =
         2.0 * element_count(product) * graph.value(node.inputs[0]).type.shape[2];
@@ -202,7 +225,7 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
     problem.values = node.inputs[2];
     if (node.inputs.size() > 3) problem.mask = node.inputs[3];
     const AttentionShape s = attention_shape(x, graph.value(problem.values).type.shape, y);
-    if (s.keys == 0) return refuse("empty tensor");
+    if (s.keys == 0) return "empty tensor";
     problem.flops = problem.inner_flops = 2.0 * s.batches * s.queries * s.keys * (s.depth + s.width);
     problem.attention = s;
   } else {
@@ -211,19 +234,36 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
     problem.flops = 2.0 * taps * element_count(node.op == Op::Conv ? y : x);
     problem.inner_flops = problem.flops * inner_share(node, x, w, y);
   }
-
   if (problem.window != kNoId && !problem.conv)
-    return refuse("a depthwise window before another primitive than a convolution");
+    return "a depthwise window before another primitive than a convolution";
+  return {};
+}
 
+// Why the outputs do not follow from the linear result element by element; empty when they do.
+std::string epilogue_fault(const Problem& problem) {
   std::string detail;
-  const std::set<ValueId> following = epilogue_values(graph, candidate, problem, detail);
-  if (following.empty()) return refuse(detail);
-  for (ValueId output : candidate.outputs)
-    if (!following.count(output)) return refuse("an output that does not follow from the linear result");
+  const std::set<ValueId> following = epilogue_values(*problem.graph, *problem.candidate, problem, detail);
+  if (following.empty()) return detail;
+  for (ValueId output : problem.candidate->outputs)
+    if (!following.count(output)) return "an output that does not follow from the linear result";
+  const Shape& y = type_of(problem, problem.value).shape;
   Coords place;
   for (size_t axis = 0; axis < y.size(); ++axis)
     place.push_back(Index::variable(fmt::format("place{}", axis), y[axis]));
-  if (output_coords(problem, place).empty()) return refuse("the linear result meets itself in another order");
+  return output_coords(problem, place).empty() ? "the linear result meets itself in another order" : "";
+}
+
+}  // namespace
+
+Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
+  Problem problem;
+  problem.graph = &graph;
+  problem.candidate = &candidate;
+  Parts parts;
+  if (const std::string fault = find_parts(graph, candidate, parts); !fault.empty()) return refuse(fault);
+  set_operands(parts, problem);
+  if (const std::string fault = set_shape(parts, problem); !fault.empty()) return refuse(fault);
+  if (const std::string fault = epilogue_fault(problem); !fault.empty()) return refuse(fault);
   return problem;
 }
 
@@ -256,6 +296,20 @@ bool is_float32(const Problem& problem) {
   for (ValueId value : {problem.data, problem.weight, problem.value})
     if (type_of(problem, value).dtype != DType::f32) return false;
   return true;
+}
+
+DType operand_type(const Problem& problem) {
+  return type_of(problem, problem.data).dtype;
+}
+
+bool multiplies_pairs(const Problem& problem) {
+  return operand_type(problem) == DType::i16;
+}
+
+bool has_register_tiles(const Problem& problem) {
+  return operand_type(problem) == type_of(problem, problem.weight).dtype &&
+         (operand_type(problem) == element_type(problem) || multiplies_pairs(problem)) &&
+         tile::has_register_tiles(element_type(problem));
 }
 
 }  // namespace korch::linear

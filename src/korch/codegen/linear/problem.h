@@ -65,6 +65,15 @@ Result<Problem> analyze(const Graph& graph, const Candidate& candidate);
 // or a stride beyond the kernel may skip parts do not count.
 double touched_bytes(const Graph& graph, const Candidate& candidate);
 const TensorType& type_of(const Problem& problem, ValueId value);
+// Of the linear primitive's result, and of all that a kernel keeps of it on the way.
+DType element_type(const Problem& problem);
+int64_t bytes_of(const Problem& problem, int64_t elements);
 bool is_float32(const Problem& problem);
+// Of both operands, where they have one.
+DType operand_type(const Problem& problem);
+// Products of int16, whose sums are int32, go two by two.
+bool multiplies_pairs(const Problem& problem);
+// Operands and result are of types that register tiles multiply and hold.
+bool has_register_tiles(const Problem& problem);
 
 }  // namespace korch::linear

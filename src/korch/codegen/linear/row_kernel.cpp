@@ -26,8 +26,9 @@ class RowKernelBuilder {
         y_("y", k_.height, k_.slicing.heights_per_block),
         t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
         block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
-        parts_(reduction_parts(k_.taps_h, k_.taps_w, k_.depth)) {
-    if (4.0 * slice_tiles() * tile_elements() > k_.target->l2_bytes * kTilesInL2) parts_ = {};
+        parts_(reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
+    if (bytes_of(*k_.problem, slice_tiles() * tile_elements()) > k_.target->l2_bytes * kTilesInL2)
+      parts_ = {};
   }
 
   Result<tile::TileGraph> build();
@@ -39,9 +40,9 @@ class RowKernelBuilder {
   // which they lie. Else columns first: a block of them is used by all rows while it is in L2, and the next
   // one arrives.
   bool rows_first() const {
-    return !in_parts() && 4.0 * matrix_size() <= k_.target->l2_bytes * kCachedColumns;
+    return !in_parts() && bytes_of(*k_.problem, matrix_size()) <= k_.target->l2_bytes * kCachedColumns;
   }
-  int64_t terms() const { return k_.taps_h * k_.taps_w * k_.depth; }
+  int64_t terms() const { return k_.taps_h * k_.taps_w * k_.padded_depth(); }
   int64_t matrix_size() const { return k_.blocks.lanes_in_all() * terms(); }
   int64_t slice_tiles() const { return k_.slicing.heights_per_block * k_.slicing.tiles_per_block; }
   int64_t tile_pitch() const { return std::max(k_.blocks.block_lanes(), k_.blocks.tail_lanes()); }
@@ -51,7 +52,6 @@ class RowKernelBuilder {
 
   // Loops over the parts of the reduction that the whole slice goes through one after the other.
   std::vector<OuterLoop> part_loops() const;
-  Index first_row() const;
   Index row_in_panel(const RowZone& rows) const;
   int data(const RowZone& rows, const Index& r, const Index& kh, const Index& kw, const Index& channel);
   Index weight_offset() const;
@@ -79,13 +79,6 @@ std::vector<OuterLoop> RowKernelBuilder::part_loops() const {
   return loops;
 }
 
-// Of the slice's first tile.
-Index RowKernelBuilder::first_row() const {
-  const RowTiling& t = k_.tiling;
-  if (t.short_tiles == 0) return t_.first() * t.rows;
-  return t_.first() * (t.rows - 1) + tile::clamp(t_.first(), 0, t.long_tiles);
-}
-
 // From the slice's first tile to tile t of the zone.
 Index RowKernelBuilder::row_in_panel(const RowZone& rows) const {
   const Index local = t_.local(rows.low, rows.high), t = t_.at(rows.low, rows.high);
@@ -100,7 +93,7 @@ int RowKernelBuilder::data(const RowZone& rows, const Index& r, const Index& kh,
         panel_buffer_, (y_.local() * k_.stride_h + kh * k_.dilation_h) * panel_.row_step +
                            ((row_in_panel(rows) + r) * k_.stride_w + kw * k_.dilation_w) * panel_.pixel_step +
                            channel * panel_.channel_step);
-  const Index x = t_.at(rows.low, rows.high) * rows.rows + rows.offset + r;
+  const Index x = rows.first_row(t_.at(rows.low, rows.high)) + r;
   return builder_.read(k_.problem->data,
                        k_.data_coords(image(), y_.at() * k_.stride_h + kh * k_.dilation_h,
                                       x * k_.stride_w + kw * k_.dilation_w, group() * k_.depth + channel));
@@ -119,32 +112,32 @@ Index RowKernelBuilder::tile_offset(const RowZone& rows) const {
 
 Nest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
                                std::vector<OuterLoop> around) {
-  Nest nest;
-  nest.kind = tile::NestKind::reduce;
-  nest.around = std::move(around);
-  const int64_t lanes = total_lanes(columns.lanes), part_depth = k_.depth / parts_.depth_parts;
-  nest.loops = {{"r", rows.rows}, {"c", lanes}};
+  const int64_t lanes = total_lanes(columns.lanes), part_steps = k_.steps() / parts_.depth_parts,
+                step_channels = k_.step_channels();
   const Index r = Index::variable("r", rows.rows), c = Index::variable("c", lanes);
   const Index kh = Index::variable("kh", k_.taps_h), kw = Index::variable("kw", k_.taps_w),
-              k = Index::variable("k", part_depth);
-  if (k_.taps_h > 1 && parts_.outer_taps < 1) nest.reduced.push_back({"kh", k_.taps_h});
-  if (k_.taps_w > 1 && parts_.outer_taps < 2) nest.reduced.push_back({"kw", k_.taps_w});
-  nest.reduced.push_back({"k", part_depth});
-  const Index channel = Index::variable("kd", parts_.depth_parts) * part_depth + k;
+              k = Index::variable("k", part_steps), pair = Index::variable("pair", step_channels);
+  std::vector<tile::LoopVariable> reduced;
+  if (k_.taps_h > 1 && parts_.outer_taps < 1) reduced.push_back({"kh", k_.taps_h});
+  if (k_.taps_w > 1 && parts_.outer_taps < 2) reduced.push_back({"kw", k_.taps_w});
+  reduced.push_back({"k", part_steps});
+  if (step_channels > 1) reduced.push_back({"pair", step_channels});
+  const Index step = Index::variable("kd", parts_.depth_parts) * part_steps + k;
   const Index column = weight_offset() +
                        block_.at(columns.low, columns.high) * (terms() * k_.blocks.block_lanes()) +
-                       ((kh * k_.taps_w + kw) * k_.depth + channel) * lanes + c;
-  nest.stores = {{tile_, tile_offset(rows) + r * tile_pitch() + c,
-                  builder_.product(data(rows, r, kh, kw, channel), builder_.load(weight_, column))}};
+                       (((kh * k_.taps_w + kw) * k_.steps() + step) * lanes + c) * step_channels + pair;
+  const int row = data(rows, r, kh, kw, step * step_channels + pair);
+  Nest nest =
+      builder_.product_nest(std::move(around), {{"r", rows.rows}, {"c", lanes}}, std::move(reduced), row,
+                            builder_.load(weight_, column), tile_, tile_offset(rows) + r * tile_pitch() + c);
   for (const OuterLoop& part : part_loops())
     nest.anew.require(Index::variable(part.variable.name, part.variable.extent), 0, 0);
-  nest.schedule.registers = true;
-  nest.schedule.prefetch_rows =
-      !paneled() && rows_first() && terms() == k_.depth && k_.stride_w == 1 &&
-      contiguous_axis(*k_.problem, *k_.implementation, k_.problem->data) ==
-          (k_.problem->matmul ? static_cast<int>(type_of(*k_.problem, k_.problem->data).shape.size()) - 1
-                              : 1) &&
-      type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
+  // Rows one after the other in memory, from beyond L2.
+  if (!paneled() && rows_first() && nest.reduced.size() == 1) {
+    const Index& at = builder_.pool()[row].coords[0];
+    nest.schedule.prefetch_rows = at.stride("k") == 1 && at.stride("r") == k_.depth &&
+                                  type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
+  }
   nest.schedule.prefetch_columns = !rows_first();
   return nest;
 }
@@ -157,8 +150,7 @@ void RowKernelBuilder::finish(const RowZone& rows, const ColumnZone& columns,
   tile.valid_columns = columns.valid;
   tile.column = group() * k_.columns + block_.at(columns.low, columns.high) * k_.blocks.block_lanes();
   tile.coords = [&](const Index& r, const Index& column) {
-    return k_.result_coords(image(), y_.at(), t_.at(rows.low, rows.high) * rows.rows + rows.offset + r,
-                            column);
+    return k_.result_coords(image(), y_.at(), rows.first_row(t_.at(rows.low, rows.high)) + r, column);
   };
   tile.buffer = tile_;
   tile.offset = tile_offset(rows);
@@ -195,7 +187,8 @@ tile::Phase RowKernelBuilder::main_phase() {
   t_.deal_out(phase);
   if (!k_.slicing.columns_outer) block_.deal_out(phase);
   if (paneled())
-    phase.nests.push_back(panel_nest(builder_, k_, panel_, panel_buffer_, y_.first(), first_row()));
+    phase.nests.push_back(
+        panel_nest(builder_, k_, panel_, panel_buffer_, y_.first(), first_row(k_.tiling, t_.first())));
   if (!rows_first()) {
     for (const ColumnZone& columns : column_zones(k_.blocks)) {
       std::vector<OuterLoop> around;
@@ -225,14 +218,15 @@ Result<tile::TileGraph> RowKernelBuilder::build() {
     builder_.pack(p.weight, k_.weight_packing,
                   std::max(k_.weight_matrices, k_.weight_matrix ? 1 : k_.groups) * matrix_size());
   } else {
-    const PackedOperand columns{p.weight, k_.weight_matrices, k_.depth, k_.blocks, k_.weight_coords};
-    weight_ = builder_.add_temporary(columns.matrices * columns.matrix_elements());
+    const PackedOperand columns{p.weight,  k_.weight_matrices, k_.depth,
+                                k_.blocks, k_.weight_coords,   k_.step_channels()};
+    weight_ = builder_.add_temporary(columns.matrices * columns.matrix_elements(), operand_type(p));
     builder_.add_phase(packing_phase(builder_, columns, weight_));
   }
   tile_ = builder_.add_scratch(tile_elements() * (in_parts() ? slice_tiles() : 1));
   if (paneled()) {
     panel_ = panel_shape(k_);
-    panel_buffer_ = builder_.add_scratch(panel_.elements);
+    panel_buffer_ = builder_.add_scratch(panel_.elements, operand_type(p));
   }
   builder_.add_phase(main_phase());
   return builder_.finish();

@@ -9,6 +9,7 @@
 
 #include <functional>
 
+#include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/linear/tiling.h"
 #include "korch/kernel/tile_graph.h"
@@ -33,7 +34,7 @@ struct RowKernel {
   std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& column)>
       result_coords;
 
-  // The reduction: taps_h x taps_w x depth.
+  // The reduction: taps_h x taps_w x depth; of int16 two channels at a time, which need a panel_channels.
   int64_t taps_h = 1, taps_w = 1, depth = 1;
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0, pad_left = 0;
   int64_t in_height = 1, in_width = 1;
@@ -55,7 +56,16 @@ struct RowKernel {
   int64_t panel_span = 0;  // result pixels that a panel serves; 0: those of the slice's tiles
   bool transposed_store =
       false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
+
+  int64_t step_channels() const { return multiplies_pairs(*problem) ? 2 : 1; }
+  int64_t steps() const { return ceil_div(depth, step_channels()); }  // the last one may be half empty
+  int64_t padded_depth() const { return steps() * step_channels(); }
 };
+
+// What a convolution or a matmul multiplies, and nothing of how: neither path, blocks, tiling nor slicing,
+// and of the packing neither block nor tail.
+RowKernel conv_rows(const Problem& problem, const Implementation& implementation, const Target& target);
+RowKernel matmul_rows(const Problem& problem, const Implementation& implementation, const Target& target);
 
 Result<tile::TileGraph> build_row_kernel(const RowKernel& kernel);
 

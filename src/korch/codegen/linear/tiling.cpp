@@ -66,6 +66,11 @@ RowTiling split_rows(int64_t extent, int most_rows) {
   return {static_cast<int>(rows), tiles - short_tiles, short_tiles};
 }
 
+tile::Index first_row(const RowTiling& tiling, const tile::Index& t) {
+  if (tiling.short_tiles == 0) return t * tiling.rows;
+  return t * (tiling.rows - 1) + tile::clamp(t, 0, tiling.long_tiles);
+}
+
 std::vector<RowZone> row_zones(const RowTiling& t) {
   std::vector<RowZone> zones;
   if (t.long_tiles > 0) zones.push_back({0, t.long_tiles, t.rows, 0});
@@ -116,7 +121,7 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, 
         std::min(max_rows(vectors, target.isa), rows_share_sets ? kWays : max_rows(1, target.isa));
     const RowTiling tiling = split_rows(rows, most);
     const ColumnBlocks blocks = split_columns(columns, vectors, widest);
-    const double column_bytes = 4.0 * widest * vectors;
+    const double column_bytes = target.vector_bytes() * vectors;
     const double speed =
         (terms <= kMostTerms ? terms : kPartTerms) * column_bytes <= kColumnsInL2 * target.l2_bytes
             ? kL2BytesPerCycle

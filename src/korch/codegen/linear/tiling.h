@@ -7,6 +7,7 @@
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/schedule.h"
+#include "korch/kernel/index.h"
 #include "korch/target/target.h"
 
 namespace korch::linear {
@@ -19,11 +20,15 @@ struct RowTiling {
 };
 RowTiling split_rows(int64_t extent, int most_rows);
 
-// The tiles of one height: t in low .. high - 1, tile t begins at row t * rows + offset.
+// The row that tile t begins with.
+tile::Index first_row(const RowTiling& tiling, const tile::Index& t);
+
+// The tiles of one height: t in low .. high - 1.
 struct RowZone {
   int64_t low, high;
   int rows;
   int64_t offset;
+  tile::Index first_row(const tile::Index& t) const { return t * rows + offset; }
 };
 std::vector<RowZone> row_zones(const RowTiling& tiling);
 

@@ -77,9 +77,9 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   w.blocks = split_columns(w.columns, tile.vectors, target.vector_lanes());
   const int64_t lanes = target.vector_lanes();
   w.channel_pitch = ceil_div(w.channels, lanes) * lanes;
-  if (rows_conflict(w.channel_pitch * 4)) w.channel_pitch += lanes;
-  const int64_t fitting = target.l2_bytes / 2 / (w.elements * w.channel_pitch * 4);
-  const double weight_bytes = 4.0 * w.elements * w.channels * w.columns;
+  if (rows_conflict(bytes_of(p, w.channel_pitch))) w.channel_pitch += lanes;
+  const int64_t fitting = target.l2_bytes / 2 / bytes_of(p, w.elements * w.channel_pitch);
+  const auto weight_bytes = static_cast<double>(bytes_of(p, w.elements * w.channels * w.columns));
   w.streams_weights = weight_bytes > target.l3_bytes * kHeavyWeights;
   w.two_phases = fitting < kFewestTilesPerBlock || w.tiles < target.threads * 2 * kFewestTilesPerBlock ||
                  w.streams_weights;
@@ -114,14 +114,8 @@ class WinogradBuilder {
   Index data_block() const { return w_.two_phases ? tile_.number() * data_elements() : Index(0); }
   void data_nests(const SliceAxis& vectors, WinogradNests& transforms, std::vector<tile::Nest>& nests);
   tile::Phase data_phase(WinogradNests& transforms);
-  // Column blocks low .. high - 1, of these vectors.
-  struct Columns {
-    int64_t low, high;
-    const std::vector<int>& lanes;
-    int64_t valid;
-  };
-  void products(const Columns& columns, std::vector<tile::Nest>& nests);
-  void results(const Columns& columns, WinogradNests& transforms, std::vector<tile::Nest>& nests);
+  void products(const ColumnZone& columns, std::vector<tile::Nest>& nests);
+  void results(const ColumnZone& columns, WinogradNests& transforms, std::vector<tile::Nest>& nests);
   tile::Phase main_phase(WinogradNests& transforms);
 
   const Problem& p_;
@@ -161,35 +155,30 @@ tile::Phase WinogradBuilder::data_phase(WinogradNests& transforms) {
 }
 
 // Of each element of the tiles.
-void WinogradBuilder::products(const Columns& columns, std::vector<tile::Nest>& nests) {
+void WinogradBuilder::products(const ColumnZone& columns, std::vector<tile::Nest>& nests) {
   const int64_t lanes = total_lanes(columns.lanes), tiles = w_.tiling.tiles();
   const Index e = Index::variable("e", w_.elements), c = Index::variable("c", lanes),
               k = Index::variable("k", w_.channels);
   const Index weight =
       block_.at(columns.low, columns.high) * (w_.elements * w_.channels * w_.blocks.block_lanes()) +
       (e * w_.channels + k) * lanes + c;
-  const auto add = [&](int64_t low, int64_t high, int64_t rows, int64_t offset) {
-    if (low == high) return;
-    tile::Nest nest;
-    nest.kind = tile::NestKind::reduce;
-    block_.loop(nest.around, columns.low, columns.high);
-    nest.around.push_back({{"e", w_.elements}, 0, w_.elements});
-    if (tiles > 1) nest.around.push_back({{"t", tiles}, low, high});
-    nest.loops = {{"r", rows}, {"c", lanes}};
-    nest.reduced = {{"k", w_.channels}};
-    const Index row = Index::variable("t", low, high - 1) * rows + offset + Index::variable("r", rows);
-    const int data = builder_.load(data_, data_block() + e * w_.data_plane + row * w_.channel_pitch + k);
-    nest.stores = {{result_, e * w_.result_plane + row * block_pitch() + c,
-                    builder_.product(data, builder_.load(builder_.buffer_of(p_.weight), weight))}};
-    nest.schedule.registers = true;
-    nest.schedule.prefetch_columns = true;
-    nests.push_back(std::move(nest));
-  };
-  add(0, w_.tiling.long_tiles, w_.tiling.rows, 0);
-  add(w_.tiling.long_tiles, tiles, w_.tiling.rows - 1, w_.tiling.long_tiles);
+  for (const RowZone& rows : row_zones(w_.tiling)) {
+    std::vector<tile::OuterLoop> around;
+    block_.loop(around, columns.low, columns.high);
+    around.push_back({{"e", w_.elements}, 0, w_.elements});
+    if (tiles > 1) around.push_back({{"t", tiles}, rows.low, rows.high});
+    const Index row =
+        rows.first_row(Index::variable("t", rows.low, rows.high - 1)) + Index::variable("r", rows.rows);
+    nests.push_back(builder_.product_nest(
+        std::move(around), {{"r", rows.rows}, {"c", lanes}}, {{"k", w_.channels}},
+        builder_.load(data_, data_block() + e * w_.data_plane + row * w_.channel_pitch + k),
+        builder_.load(builder_.buffer_of(p_.weight), weight), result_,
+        e * w_.result_plane + row * block_pitch() + c));
+    nests.back().schedule.prefetch_columns = true;
+  }
 }
 
-void WinogradBuilder::results(const Columns& columns, WinogradNests& transforms,
+void WinogradBuilder::results(const ColumnZone& columns, WinogradNests& transforms,
                               std::vector<tile::Nest>& nests) {
   const Index base = block_.at(columns.low, columns.high) * w_.blocks.block_lanes();
   const TransformedTile from{result_, [&](const Index& element, const Index& column) {
@@ -216,11 +205,7 @@ tile::Phase WinogradBuilder::main_phase(WinogradNests& transforms) {
   tile_.deal_out(phase);
   const int64_t vectors = ceil_div(w_.channels, lanes_);
   if (!w_.two_phases) data_nests(SliceAxis("cv", vectors, vectors), transforms, phase.nests);
-  std::vector<Columns> zones;
-  if (w_.blocks.blocks > 0) zones.push_back({0, w_.blocks.blocks, w_.blocks.lanes, w_.blocks.block_lanes()});
-  if (!w_.blocks.tail.empty())
-    zones.push_back({w_.blocks.blocks, w_.blocks.total(), w_.blocks.tail, w_.blocks.tail_columns});
-  for (const Columns& columns : zones) {
+  for (const ColumnZone& columns : column_zones(w_.blocks)) {
     products(columns, phase.nests);
     results(columns, transforms, phase.nests);
   }
@@ -258,8 +243,8 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
   Implementation implementation =
       with_layouts(p, "conv_winograd", Order::channels_last, Order::channels_last);
   // The transformed weights are what is read.
-  implementation.bytes += 4.0 * (static_cast<double>(tile_elements(attrs) * channels * columns) -
-                                 static_cast<double>(element_count(type_of(p, p.weight).shape)));
+  implementation.bytes +=
+      bytes_of(p, tile_elements(attrs) * channels * columns - element_count(type_of(p, p.weight).shape));
   const int64_t tiles = WinogradTiles(attrs, {s.images, 0, s.out_height, s.out_width}).count();
   // One block of tiles: its column blocks are what workers share.
   const int workers = tiles <= kMostTilesPerBlock ? target.threads : 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "korch/base/ceil_div.h"
+#include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
@@ -79,8 +80,8 @@ class PartBuilder {
   bool is_input() const { return p_.graph->node(p_.node).op == Op::WinogradInput; }
   void transform();
   void product();
-  void row_tiles(const SliceAxis& tiles, const RowTiling& tiling, const SliceAxis& block,
-                 const ColumnBlocks& blocks, bool tail, std::vector<tile::Nest>& nests);
+  void row_tiles(const SliceAxis& tiles, const RowZone& rows, const SliceAxis& block,
+                 const ColumnBlocks& blocks, const ColumnZone& columns, std::vector<tile::Nest>& nests);
 
   const Problem& p_;
   const WinogradAttrs attrs_;
@@ -118,40 +119,32 @@ void PartBuilder::transform() {
 }
 
 // Of one element of the tiles.
-void PartBuilder::row_tiles(const SliceAxis& tiles, const RowTiling& tiling, const SliceAxis& block,
-                            const ColumnBlocks& blocks, bool tail, std::vector<tile::Nest>& nests) {
+void PartBuilder::row_tiles(const SliceAxis& tiles, const RowZone& rows, const SliceAxis& block,
+                            const ColumnBlocks& blocks, const ColumnZone& columns,
+                            std::vector<tile::Nest>& nests) {
   const int64_t elements = tile_elements(attrs_), count = type_of(p_, p_.data).shape[1];
-  const int64_t low = tail ? blocks.blocks : 0, high = tail ? blocks.total() : blocks.blocks;
-  if (low == high) return;
-  const int64_t lanes = tail ? blocks.tail_lanes() : blocks.block_lanes(),
-                valid = tail ? blocks.tail_columns : blocks.block_lanes();
-  const int64_t pitch = std::max(blocks.block_lanes(), blocks.tail_lanes());
-  const Index e = Index::variable("e", elements), column = block.at(low, high) * blocks.block_lanes();
-  const auto add = [&](int64_t first, int64_t end, int64_t rows, int64_t offset) {
-    if (first == end) return;
-    const Index r = Index::variable("r", rows), row = tiles.at(first, end) * rows + offset + r;
-    tile::Nest product, copy;
-    block.loop(product.around, low, high);
-    tiles.loop(product.around, first, end);
-    copy.around = product.around;
-    const Index c = Index::variable("c", lanes), k = Index::variable("k", channels_);
-    product.kind = tile::NestKind::reduce;
-    product.loops = {{"r", rows}, {"c", lanes}};
-    product.reduced = {{"k", channels_}};
-    const int data = builder_.load(builder_.buffer_of(p_.data), (e * count + row) * channels_ + k);
-    const int weight = builder_.load(builder_.buffer_of(p_.weight),
-                                     column * (elements * channels_) + (e * channels_ + k) * lanes + c);
-    product.stores = {{tile_, r * pitch + c, builder_.product(data, weight)}};
-    product.schedule.registers = true;
-    const Index of_column = Index::variable("c", valid);
-    copy.loops = {{"r", rows}, {"c", valid}};
-    copy.stores = {{builder_.buffer_of(p_.value), (e * count + row) * columns_ + column + of_column,
-                    builder_.load(tile_, r * pitch + of_column)}};
-    nests.push_back(std::move(product));
-    nests.push_back(std::move(copy));
-  };
-  add(0, tiling.long_tiles, tiling.rows, 0);
-  add(tiling.long_tiles, tiling.tiles(), tiling.rows - 1, tiling.long_tiles);
+  const int64_t lanes = total_lanes(columns.lanes),
+                pitch = std::max(blocks.block_lanes(), blocks.tail_lanes());
+  const Index e = Index::variable("e", elements), r = Index::variable("r", rows.rows),
+              c = Index::variable("c", lanes), k = Index::variable("k", channels_),
+              column = block.at(columns.low, columns.high) * blocks.block_lanes(),
+              row = rows.first_row(tiles.at(rows.low, rows.high)) + r;
+  std::vector<tile::OuterLoop> around;
+  block.loop(around, columns.low, columns.high);
+  tiles.loop(around, rows.low, rows.high);
+  nests.push_back(
+      builder_.product_nest(around, {{"r", rows.rows}, {"c", lanes}}, {{"k", channels_}},
+                            builder_.load(builder_.buffer_of(p_.data), (e * count + row) * channels_ + k),
+                            builder_.load(builder_.buffer_of(p_.weight),
+                                          column * (elements * channels_) + (e * channels_ + k) * lanes + c),
+                            tile_, r * pitch + c));
+  tile::Nest copy;
+  copy.around = std::move(around);
+  const Index valid = Index::variable("c", columns.valid);
+  copy.loops = {{"r", rows.rows}, {"c", columns.valid}};
+  copy.stores = {{builder_.buffer_of(p_.value), (e * count + row) * columns_ + column + valid,
+                  builder_.load(tile_, r * pitch + valid)}};
+  nests.push_back(std::move(copy));
 }
 
 void PartBuilder::product() {
@@ -167,7 +160,8 @@ void PartBuilder::product() {
   tile::Phase phase;
   tiles.deal_out(phase);
   if (elements > 1) phase.grid.push_back({{"e", elements}, 1});
-  for (const bool tail : {false, true}) row_tiles(tiles, tiling, block, blocks, tail, phase.nests);
+  for (const ColumnZone& columns : column_zones(blocks))
+    for (const RowZone& rows : row_zones(tiling)) row_tiles(tiles, rows, block, blocks, columns, phase.nests);
   builder_.add_phase(std::move(phase));
 }
 
@@ -192,11 +186,10 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const Ta
     const Shape &data = type_of(p, p.data).shape, &weights = type_of(p, p.weight).shape;
     const int64_t parts = channel_parts(std::get<WinogradAttrs>(graph.node(p.node).attrs));
     const auto shape =
-        rank_tiles(data[1], weights[0] / parts, data[2], rows_conflict(data[2] * 4), target)[0];
+        rank_tiles(data[1], weights[0] / parts, data[2], rows_conflict(bytes_of(p, data[2])), target)[0];
     schedule.product = shape;
     // The transformed weights are what is read.
-    implementation.bytes +=
-        4.0 * static_cast<double>(data[0] * data[2] * (weights[0] / parts) - element_count(weights));
+    implementation.bytes += bytes_of(p, data[0] * data[2] * (weights[0] / parts) - element_count(weights));
   }
   implementation.schedule = schedule;
   found.push_back(implementation);

@@ -32,8 +32,9 @@ bool is_comparison(ScalarFn fn) {
 // Evaluates a ScalarExpr over already composed operands. A literal takes the type of its sibling operand.
 class Terms {
  public:
-  Terms(const ScalarExpr& expr, const Node& node, std::vector<int> operands, DType result, ExprPool& pool)
-      : expr_(expr), node_(node), operands_(std::move(operands)), result_(result), pool_(pool) {}
+  Terms(const ScalarExpr& expr, const ScalarAttrs& scalars, std::vector<int> operands, DType result,
+        ExprPool& pool)
+      : expr_(expr), scalars_(scalars), operands_(std::move(operands)), result_(result), pool_(pool) {}
 
   int evaluate() { return term(static_cast<int>(expr_.terms.size()) - 1, pool_[operands_[0]].type); }
 
@@ -81,9 +82,9 @@ class Terms {
       case ScalarFn::arg2:
         return operands_[2];
       case ScalarFn::alpha:
-        return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).alpha);
+        return pool_.constant(wanted, scalars_.alpha);
       case ScalarFn::beta:
-        return pool_.constant(wanted, std::get<ScalarAttrs>(node_.attrs).beta);
+        return pool_.constant(wanted, scalars_.beta);
       case ScalarFn::constant:
         return pool_.constant(wanted, t.value);
       case ScalarFn::cast:
@@ -102,7 +103,7 @@ class Terms {
   }
 
   const ScalarExpr& expr_;
-  const Node& node_;
+  const ScalarAttrs scalars_;
   std::vector<int> operands_;
   DType result_;
   ExprPool& pool_;
@@ -115,6 +116,11 @@ std::string coords_key(const std::vector<Index>& coords) {
 }
 
 }  // namespace
+
+int apply_elementwise(ExprPool& pool, Op op, const ScalarAttrs& scalars, std::vector<int> operands,
+                      DType result) {
+  return Terms(scalar_semantics(op), scalars, std::move(operands), result, pool).evaluate();
+}
 
 std::optional<ScalarFn> combine_function(Op op) {
   switch (op) {
@@ -299,7 +305,9 @@ int Composer::elementwise(const Node& node, const std::vector<Index>& coords) {
   for (ValueId input : node.inputs)
     operands.push_back(compose(input, broadcast_coords(coords, graph_.value(input).type.shape)));
   const DType result = graph_.value(node.outputs[0]).type.dtype;
-  return Terms(scalar_semantics(node.op), node, std::move(operands), result, pool_).evaluate();
+  const auto* scalars = std::get_if<ScalarAttrs>(&node.attrs);
+  return apply_elementwise(pool_, node.op, scalars != nullptr ? *scalars : ScalarAttrs{}, std::move(operands),
+                           result);
 }
 
 int Composer::layout(const Node& node, const std::vector<Index>& coords) {
@@ -452,8 +460,10 @@ int Composer::conv_summand(const Node& node, const std::vector<Index>& coords, c
       weight.push_back(position[s]);
     }
     if (inside.always_false()) return -1;
-    const int product = pool_.call(ScalarFn::mul, result.dtype,
-                                   {compose(node.inputs[0], at), compose(node.inputs[1], weight)});
+    const int product =
+        pool_.call(ScalarFn::mul, result.dtype,
+                   {pool_.call(ScalarFn::cast, result.dtype, {compose(node.inputs[0], at)}),
+                    pool_.call(ScalarFn::cast, result.dtype, {compose(node.inputs[1], weight)})});
     return pool_.guard(inside, product, zero);
   });
   return sum < 0 ? zero : sum;
@@ -473,7 +483,7 @@ int Composer::product(ValueId value, const std::vector<Index>& coords, const std
     Shape batch(shape.begin(), shape.end() - 2);
     std::vector<Index> outer = broadcast_coords({at.begin(), at.end() - 2}, batch);
     outer.insert(outer.end(), at.end() - 2, at.end());
-    return compose(node.inputs[number], outer);
+    return pool_.call(ScalarFn::cast, type, {compose(node.inputs[number], outer)});
   };
   const Index &row = coords[coords.size() - 2], &column = coords.back();
   return pool_.call(

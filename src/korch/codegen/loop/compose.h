@@ -21,6 +21,10 @@ struct Argument {
   Layout layout;
 };
 
+// What the elementwise primitive `op` computes of these operands.
+int apply_elementwise(ExprPool& pool, Op op, const ScalarAttrs& scalars, std::vector<int> operands,
+                      DType result);
+
 class Composer {
  public:
   // `memory` tells where the candidate's inputs and constants lie (one-element constants become literals).

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "korch/codegen/loop/index_map.h"
+#include "korch/codegen/opaque/primitive_kernel.h"
 
 namespace korch {
 namespace {
@@ -24,45 +25,6 @@ Shape joined(const Shape& a, const Shape& b) {
   result.insert(result.end(), b.begin(), b.end());
   return result;
 }
-
-// One primitive and the graph that is made for it; in and out are the buffers of its operands and results.
-struct Job {
-  const Node& node;
-  std::vector<TensorType> inputs, outputs;
-  std::vector<int> in, out;  // out: -1 for a result that nobody asked for
-  TileGraph graph;
-
-  template <typename T>
-  const T& attrs() const {
-    return std::get<T>(node.attrs);
-  }
-  int add_buffer(BufferRole role, const TensorType& type) {
-    graph.buffers.push_back({.role = role, .type = type.dtype, .elements = type.elements()});
-    return static_cast<int>(graph.buffers.size()) - 1;
-  }
-  int load(size_t input, const Index& offset) {
-    Expr e;
-    e.kind = ExprKind::load;
-    e.type = inputs[input].dtype;
-    e.buffer = in[input];
-    e.coords = {offset};
-    return graph.pool.add(std::move(e));
-  }
-  // An element of the indices (input 1) as an index of an axis.
-  Index checked_index(const Index& offset, int64_t extent) {
-    Expr e;
-    e.kind = ExprKind::checked;
-    e.type = DType::i64;
-    e.integer = extent;
-    e.args = {graph.pool.call(ScalarFn::cast, DType::i64, {load(1, offset)})};
-    return Index::dynamic(graph.pool.add(std::move(e)), extent);
-  }
-  Nest& add_nest(Phase phase, Nest nest) {
-    phase.nests.push_back(std::move(nest));
-    graph.phases.push_back(std::move(phase));
-    return graph.phases.back().nests.back();
-  }
-};
 
 // Loops over a shape, row-major: the inner ones in a slice, the outer ones in the grid.
 struct Walk {
@@ -100,7 +62,7 @@ Walk walk_in_order(const Shape& shape) {
   return result;
 }
 
-void add_map(Job& j, NestKind kind, Walk walk, int buffer, const Index& offset, int value) {
+void add_map(PrimitiveKernel& j, NestKind kind, Walk walk, int buffer, const Index& offset, int value) {
   Nest nest;
   nest.kind = kind;
   nest.loops = std::move(walk.loops);
@@ -108,14 +70,14 @@ void add_map(Job& j, NestKind kind, Walk walk, int buffer, const Index& offset, 
   j.add_nest(std::move(walk.phase), std::move(nest));
 }
 
-void copy_data(Job& j) {
+void copy_data(PrimitiveKernel& j) {
   const Walk w = walk({j.outputs[0].elements()});
   add_map(j, NestKind::map, w, j.out[0], w.at[0], j.load(0, w.at[0]));
 }
 
 // The element of the data that the element `at` of the indices addresses: on one axis the index, on the
 // others its own coordinate.
-Index addressed_element(Job& j, const std::vector<Index>& at) {
+Index addressed_element(PrimitiveKernel& j, const std::vector<Index>& at) {
   const auto axis = static_cast<size_t>(j.attrs<AxisAttrs>().axis);
   std::vector<Index> coords = at;
   coords[axis] = j.checked_index(flatten(at, j.inputs[1].shape), j.inputs[0].shape[axis]);
@@ -128,7 +90,7 @@ struct Slices {
   Shape walked;  // tuples, then elements of a slice
   int64_t length = 1;
 };
-Slices slices_of_tuples(const Job& j, int64_t batch_axes) {
+Slices slices_of_tuples(const PrimitiveKernel& j, int64_t batch_axes) {
   const Shape &data = j.inputs[0].shape, &indices = j.inputs[1].shape;
   Slices result;
   result.length = elements(data, batch_axes + indices.back(), data.size());
@@ -136,7 +98,7 @@ Slices slices_of_tuples(const Job& j, int64_t batch_axes) {
   return result;
 }
 
-Index addressed_slice(Job& j, const std::vector<Index>& at, int64_t batch_axes) {
+Index addressed_slice(PrimitiveKernel& j, const std::vector<Index>& at, int64_t batch_axes) {
   const Shape &data = j.inputs[0].shape, &indices = j.inputs[1].shape;
   const Shape strides = row_major_strides(data);
   const int64_t depth = indices.back();
@@ -152,21 +114,21 @@ Index addressed_slice(Job& j, const std::vector<Index>& at, int64_t batch_axes) 
   return offset;
 }
 
-void gather_elements(Job& j) {
+void gather_elements(PrimitiveKernel& j) {
   const Walk w = walk(j.outputs[0].shape);
   add_map(j, NestKind::map, w, j.out[0], flatten(w.at, j.outputs[0].shape),
           j.load(0, addressed_element(j, w.at)));
 }
 
 // Later updates of one element win, so one slice does them all, in order.
-void scatter_elements(Job& j) {
+void scatter_elements(PrimitiveKernel& j) {
   copy_data(j);
   const Walk w = walk_in_order(j.inputs[1].shape);
   add_map(j, NestKind::scatter, w, j.out[0], addressed_element(j, w.at),
           j.load(2, flatten(w.at, j.inputs[1].shape)));
 }
 
-void gather_nd(Job& j) {
+void gather_nd(PrimitiveKernel& j) {
   const int64_t batch_axes = j.attrs<AxisAttrs>().axis;
   const Shape walked = slices_of_tuples(j, batch_axes).walked;
   const Walk w = walk(walked);
@@ -174,7 +136,7 @@ void gather_nd(Job& j) {
           j.load(0, addressed_slice(j, w.at, batch_axes)));
 }
 
-void scatter_nd(Job& j) {
+void scatter_nd(PrimitiveKernel& j) {
   copy_data(j);
   const Shape walked = slices_of_tuples(j, 0).walked;
   const Walk w = walk_in_order(walked);
@@ -196,7 +158,7 @@ void reduce_along(Nest& nest, const std::string& name, int64_t extent) {
   if (extent > 1) nest.reduced.push_back({name, extent});
 }
 
-void cum_sum(Job& j) {
+void cum_sum(PrimitiveKernel& j) {
   const auto& attrs = j.attrs<ScanAttrs>();
   const Rows rows = rows_of(j.inputs[0].shape, attrs.axis);
   Walk w = walk({rows.before, rows.after}, rows.extent);
@@ -214,7 +176,7 @@ void cum_sum(Job& j) {
   j.add_nest(std::move(w.phase), std::move(nest));
 }
 
-void top_k(Job& j) {
+void top_k(PrimitiveKernel& j) {
   const auto& attrs = j.attrs<TopKAttrs>();
   const Rows rows = rows_of(j.inputs[0].shape, attrs.axis);
   Walk w = walk({rows.before, rows.after}, rows.extent);
@@ -235,8 +197,47 @@ void top_k(Job& j) {
   j.add_nest(std::move(w.phase), std::move(nest));
 }
 
+// Of boxes one by one, the best that overlaps none before it. In float64: what is as large as the threshold
+// in float32 is so everywhere.
+void non_max_suppression(PrimitiveKernel& j) {
+  const auto& attrs = j.attrs<SuppressionAttrs>();
+  const Shape &boxes = j.inputs[0].shape, &scores = j.inputs[1].shape;
+  Walk w = walk({scores[0], scores[1]}, scores[2]);
+  ExprPool& pool = j.graph.pool;
+  const auto call = [&](ScalarFn fn, int a, int b) { return pool.call(fn, DType::f64, {a, b}); };
+  const Index along = Index::variable("r0", scores[2]), taken = Index::variable("r1", scores[2]);
+  const auto coordinate = [&](const Index& box, int64_t number) {
+    return pool.call(ScalarFn::cast, DType::f64, {j.load(0, flatten({w.at[0], box, Index(number)}, boxes))});
+  };
+  const auto extent = [&](const Index& box, int64_t axis) {
+    return call(ScalarFn::sub, coordinate(box, axis + 2), coordinate(box, axis));
+  };
+  const auto shared = [&](int64_t axis) {
+    const int end = call(ScalarFn::min, coordinate(along, axis + 2), coordinate(taken, axis + 2)),
+              begin = call(ScalarFn::max, coordinate(along, axis), coordinate(taken, axis));
+    return call(ScalarFn::max, pool.constant(DType::f64, 0), call(ScalarFn::sub, end, begin));
+  };
+  const auto area = [&](const Index& box) { return call(ScalarFn::mul, extent(box, 0), extent(box, 1)); };
+  const int both = call(ScalarFn::mul, shared(0), shared(1));
+  const int any = call(ScalarFn::sub, call(ScalarFn::add, area(along), area(taken)), both);
+  const int excluded =
+      pool.call(ScalarFn::lt, DType::bool_,
+                {pool.constant(DType::f64, attrs.threshold), call(ScalarFn::div, both, any)});
+  const int work = j.add_buffer(BufferRole::temporary, {DType::i64, scores});
+  Nest nest;
+  nest.kind = NestKind::suppress;
+  nest.combine = ScalarFn::max;
+  nest.loops = w.loops;
+  nest.reduced = {{"r0", scores[2]}, {"r1", scores[2]}};
+  nest.rank = {"k0", attrs.k};
+  const Index place = flatten({w.at[0], w.at[1], Index::variable("k0", attrs.k)}, j.outputs[0].shape);
+  const Index element = flatten({w.at[0], w.at[1], along}, scores);
+  nest.stores = {{j.out[0], place, j.load(1, element)}, {work, element, excluded}};
+  j.add_nest(std::move(w.phase), std::move(nest));
+}
+
 // The flat position of each window's maximum in the whole input; the first of equals.
-void max_pool_indices(Job& j) {
+void max_pool_indices(PrimitiveKernel& j) {
   const auto& pool = j.attrs<PoolAttrs>();
   const Shape &in = j.inputs[0].shape, &out = j.outputs[0].shape;
   Walk w = walk(out, element_count(pool.kernel));
@@ -259,7 +260,7 @@ void max_pool_indices(Job& j) {
   j.add_nest(std::move(w.phase), std::move(nest));
 }
 
-using Builder = void (*)(Job&);
+using Builder = void (*)(PrimitiveKernel&);
 
 const std::map<Op, Builder>& builders() {
   static const std::map<Op, Builder> table = {
@@ -269,6 +270,7 @@ const std::map<Op, Builder>& builders() {
       {Op::ScatterND, scatter_nd},
       {Op::CumSum, cum_sum},
       {Op::TopK, top_k},
+      {Op::NonMaxSuppression, non_max_suppression},
       {Op::MaxPoolIndices, max_pool_indices},
   };
   return table;
@@ -288,31 +290,11 @@ std::optional<Refusal> unsupported(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-// The arguments in the order of the ABI, and where among them the operands and results are.
-void add_arguments(const Graph& graph, const Candidate& candidate, Job& j) {
-  std::map<ValueId, int> places;
-  const auto add = [&](BufferRole role, ValueId value) {
-    places[value] = j.add_buffer(role, graph.value(value).type);
-  };
-  for (ValueId value : candidate.inputs) add(BufferRole::input, value);
-  for (ValueId value : candidate.constants) add(BufferRole::constant, value);
-  for (ValueId value : candidate.outputs) add(BufferRole::output, value);
-  for (ValueId value : j.node.inputs) {
-    j.inputs.push_back(graph.value(value).type);
-    j.in.push_back(places.at(value));
-  }
-  for (ValueId value : j.node.outputs) {
-    j.outputs.push_back(graph.value(value).type);
-    j.out.push_back(places.count(value) != 0 ? places.at(value) : -1);
-  }
-}
-
 }  // namespace
 
 void list_opaque(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const bool single = candidate.nodes.size() == 1;
-  if (!single || info(graph.node(candidate.nodes[0]).op).category != Category::opaque) return;
+  if (candidate.nodes.size() != 1 || builders().count(graph.node(candidate.nodes[0]).op) == 0) return;
   if (const std::optional<Refusal> refusal = unsupported(graph, graph.node(candidate.nodes[0]))) {
     refused.push_back(*refusal);
     return;
@@ -327,8 +309,7 @@ void list_opaque(const Graph& graph, const Candidate& candidate, const Target&, 
 
 Result<TileGraph> build_opaque(const Graph& graph, const Candidate& candidate, const Implementation&,
                                const Target&) {
-  Job j{graph.node(candidate.nodes[0]), {}, {}, {}, {}, {}};
-  add_arguments(graph, candidate, j);
+  PrimitiveKernel j = primitive_kernel(graph, candidate);
   builders().at(j.node.op)(j);
   for (const Phase& phase : j.graph.phases)
     for (const Nest& nest : phase.nests)

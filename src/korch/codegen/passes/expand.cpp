@@ -31,6 +31,7 @@ Nest with_value(TileGraph& graph, const Nest& nest, const std::string& variable,
     result.stores[i].offset = rewriter.rewrite(nest.stores[i].offset);
     result.stores[i].condition = substitute(nest.stores[i].condition, {{variable, Index(value)}});
   }
+  std::erase_if(result.stores, [](const Store& store) { return store.condition.always_false(); });
   result.position = substitute(nest.position, {{variable, Index(value)}});
   std::erase_if(result.loops, [&](const LoopVariable& loop) { return loop.name == variable; });
   return result;
@@ -39,6 +40,7 @@ Nest with_value(TileGraph& graph, const Nest& nest, const std::string& variable,
 // The nests that one becomes, in the order of the values.
 void expand_nest(TileGraph& graph, const Phase& phase, const Nest& nest, size_t most,
                  std::vector<Nest>& result) {
+  if (nest.stores.empty()) return;  // none of them holds for this value
   const LoopVariable* loop = deciding_loop(graph, phase, nest);
   if (loop == nullptr || static_cast<size_t>(loop->extent) > most) {
     result.push_back(nest);

@@ -11,7 +11,7 @@ constexpr size_t kMostSegments = 3;  // that are printed for every part
 constexpr double kShared = 0.75;     // of their loads, at most, are left together
 
 bool may_be_partitioned(const Nest& nest) {
-  return nest.kind == NestKind::map && nest.schedule.transposed.empty() &&
+  return nest.kind == NestKind::map && nest.partitioned.empty() && nest.schedule.transposed.empty() &&
          nest.segments.size() <= kMostSegments;
 }
 

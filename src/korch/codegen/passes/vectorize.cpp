@@ -64,7 +64,7 @@ bool only_gathers(const TileGraph& graph, const Nest& nest, const std::string& v
 
 // What the kind of nest leaves to lanes.
 bool runs_in_lanes(const TileGraph& graph, const Nest& nest, const std::string& variable) {
-  if (nest.kind == NestKind::top_k) return false;
+  if (ranks(nest.kind)) return false;
   if (nest.kind == NestKind::scatter) return scatters_in_lanes(graph, nest, variable);
   // Rows side by side, or one after the other.
   const Index& to = nest.stores[0].offset;

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <new>
 
+#include "korch/base/usable_cpus.h"
+
 namespace korch::rt {
 namespace {
 
@@ -23,15 +25,21 @@ double now_us() {
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
 }
 
-// Beside the codes of kernels; as unsigned numbers above them all.
-constexpr int32_t kCancelled = -1, kTasksMissing = -2;
+// Beside the codes of kernels.
+constexpr int32_t kCancelled = 0xfe;
 
 bool is_set(const int32_t* cancel) {
   return cancel != nullptr && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0;
 }
 
+// Slices of a chunk: no more chunks than can be counted.
+int64_t grain_of(const Phase& phase) {
+  const int64_t least = (phase.grid + Board::kMostChunks - 1) / Board::kMostChunks;
+  return phase.grain < least ? least : phase.grain;
+}
+
 int64_t chunks_of(const Phase& phase) {
-  return (phase.grid + phase.grain - 1) / phase.grain;
+  return (phase.grid + grain_of(phase) - 1) / grain_of(phase);
 }
 
 RunError error_of(int32_t kernel_code) {
@@ -44,10 +52,10 @@ RunError error_of(int32_t kernel_code) {
       return RunError::library_failed;
     case KORCH_KERNEL_OUT_OF_MEMORY:
       return RunError::out_of_memory;
+    case KORCH_KERNEL_LOOP_WITHOUT_END:
+      return RunError::loop_without_end;
     case kCancelled:
       return RunError::cancelled;
-    case kTasksMissing:
-      return RunError::parallel_failed;
   }
   return RunError::unknown_code;
 }
@@ -69,29 +77,31 @@ class FlushSubnormals {
 
 }  // namespace
 
-// Chunks that a worker's share has handed out so far, on a cache line of its own.
-struct alignas(64) Executor::Counter {
-  std::atomic<int64_t> next{0};
-};
+int default_threads(const Program& program) {
+  const int compiled = static_cast<int>(program.threads), usable = usable_cpus();
+  return usable < compiled ? usable : compiled;
+}
 
+// Where a run stands. Whoever takes it on writes here before others may take chunks, and they only read.
 struct Executor::Run {
   Executor* executor;
   const RunOptions* options;
-  // The first phase (counted over all steps) in which a kernel failed, and one of its failures: low word
-  // code, high word phase, so that the smallest value is the earliest phase.
-  std::atomic<uint64_t> failure{UINT64_MAX};
+  void** args;  // of the step
+  uint32_t step = 0, phase = 0;
+  double began = 0;  // the step
+  // Of a chunk of this phase: the smallest that is not KORCH_KERNEL_OK.
+  std::atomic<int32_t> failure{KORCH_KERNEL_OK};
+  std::atomic<bool> handed_back{false};  // to the caller
   std::atomic<int> tasks_done{0};
 
-  void note(uint64_t phase_number, int32_t code) {
-    if (code == KORCH_KERNEL_OK) return;
-    const uint64_t mine = phase_number << 32 | static_cast<uint32_t>(code);
-    uint64_t seen = failure.load();
-    while (mine < seen && !failure.compare_exchange_weak(seen, mine)) {
+  const Phase& current_phase() const { return executor->program_->steps[step].phases[phase]; }
+  void note(int32_t code) {
+    int32_t seen = failure.load(std::memory_order_relaxed);
+    while (code != KORCH_KERNEL_OK && (seen == KORCH_KERNEL_OK || code < seen) &&
+           !failure.compare_exchange_weak(seen, code, std::memory_order_relaxed)) {
     }
   }
-  bool failed_by(uint64_t phase_number) const {
-    return failure.load(std::memory_order_relaxed) >> 32 <= phase_number;
-  }
+  bool failed() const { return failure.load(std::memory_order_relaxed) != KORCH_KERNEL_OK; }
 };
 
 Mapping::~Mapping() {
@@ -145,7 +155,7 @@ void Executor::destroy(Executor* executor) {
     if (executor->states_[s] != nullptr) executor->program_->steps[s].library->destroy(executor->states_[s]);
   free(executor->states_);
   free(executor->args_);
-  free(executor->counters_);
+  if (executor->workers_.board == nullptr) Board::destroy(executor->board_);
   executor->~Executor();
   free(executor);
 }
@@ -174,13 +184,11 @@ RunError Executor::allocate(uint64_t scratch_bytes, Mapping& mapping) {
   for (uint32_t s = 0; s < program_->step_count; ++s) arg_count += program_->steps[s].arg_count;
   const auto workers = static_cast<uint64_t>(workers_.threads);
   args_ = static_cast<void**>(calloc(arg_count + 1, sizeof(void*)));
-  void* counters = aligned_alloc(alignof(Counter), 2 * workers * sizeof(Counter));
-  if (args_ == nullptr || counters == nullptr) {
-    free(counters);
-    return RunError::out_of_memory;
-  }
-  counters_ = static_cast<Counter*>(counters);
-  for (uint64_t i = 0; i < 2 * workers; ++i) new (&counters_[i]) Counter;
+  if (workers_.threads == 1)
+    board_ = nullptr;
+  else if (board_ == nullptr)
+    board_ = Board::create(workers_.threads);
+  if (args_ == nullptr || (board_ == nullptr && workers_.threads > 1)) return RunError::out_of_memory;
 
   const uint64_t arena_bytes = round_up(program_->arena_bytes, kPageBytes);
   // An odd number of pages apart, so that equal offsets of two workers do not fall into one cache set.
@@ -219,137 +227,117 @@ void Executor::bind(const void* const* inputs, void* const* outputs) {
 
 RunStatus Executor::run(const void* const* inputs, void* const* outputs, const RunOptions& options) {
   bind(inputs, outputs);
-  Run run;
-  run.executor = this;
-  run.options = &options;
-  for (int i = 0; i < 2 * workers_.threads; ++i) counters_[i].next.store(0, std::memory_order_relaxed);
-  if (workers_.threads == 1) {
-    work(&run, 0);
-  } else if (workers_.concurrent) {
+  for (uint32_t s = 0; options.step_us != nullptr && s < program_->step_count; ++s) options.step_us[s] = 0;
+  const FlushSubnormals mode(program_->flushes_subnormals);
+  Run run{this, &options, args_};
+  while (go_on(&run, 0))
+    if (!share(&run)) return {RunError::parallel_failed, -1};
+  if (!run.failed()) return {};
+  return {error_of(run.failure.load()), static_cast<int32_t>(run.step)};
+}
+
+korch_kernel_context Executor::context_of(const Run& run, int worker) const {
+  return {run.args, scratch_ + static_cast<uint64_t>(worker) * scratch_stride_, states_[run.step], worker};
+}
+
+uint32_t Executor::next_step(uint32_t s, void**& args) const {
+  const Step& step = program_->steps[s];
+  const bool jumps =
+      step.jump_arg >= 0 && (*static_cast<const unsigned char*>(args[step.jump_arg]) != 0) == step.jump_when;
+  const uint32_t next = jumps ? s + static_cast<uint32_t>(step.jump) : s + 1;
+  for (; s < next; ++s) args += program_->steps[s].arg_count;
+  for (; s > next; --s) args -= program_->steps[s - 1].arg_count;
+  return next;
+}
+
+// Runs what one worker runs alone, up to the next phase that is to be shared, which is then published. False
+// at the end of the program, or where a kernel failed.
+bool Executor::go_on(Run* run, int worker) {
+  while (!run->failed() && run->step < program_->step_count) {
+    if (run->phase == 0 && run->options->step_us != nullptr) run->began = now_us();
+    if (run->phase == program_->steps[run->step].phase_count) {
+      end_step(run);
+      continue;
+    }
+    if (board_ != nullptr && chunks_of(run->current_phase()) > 1) {
+      publish(run);
+      return true;
+    }
+    run_alone(run, worker);
+    if (!run->failed()) ++run->phase;
+  }
+  return false;
+}
+
+void Executor::end_step(Run* run) const {
+  const RunOptions& options = *run->options;
+  if (options.step_us != nullptr) options.step_us[run->step] += now_us() - run->began;
+  if (options.observe != nullptr) options.observe(options.observe_user, run->step, run->args);
+  run->step = next_step(run->step, run->args);
+  run->phase = 0;
+}
+
+void Executor::run_alone(Run* run, int worker) const {
+  const Phase& phase = run->current_phase();
+  const korch_kernel_context context = context_of(*run, worker);
+  const int64_t end = phase.first + phase.grid;
+  const int64_t length = run->options->cancel == nullptr ? phase.grid : grain_of(phase);
+  for (int64_t begin = phase.first; begin < end; begin += length) {
+    if (is_set(run->options->cancel)) return run->note(kCancelled);
+    run->note(phase.function(&context, begin, end - begin < length ? end : begin + length));
+  }
+}
+
+void Executor::publish(Run* run) {
+  const auto chunk = [](void* user, int worker, int64_t chunk) {
+    Run* run = static_cast<Run*>(user);
+    if (is_set(run->options->cancel)) return run->note(kCancelled);
+    const FlushSubnormals mode(run->executor->program_->flushes_subnormals);
+    const Phase& phase = run->current_phase();
+    const korch_kernel_context context = run->executor->context_of(*run, worker);
+    const int64_t grain = grain_of(phase), begin = chunk * grain;
+    const int64_t end = phase.grid - begin < grain ? phase.grid : begin + grain;
+    run->note(phase.function(&context, phase.first + begin, phase.first + end));
+  };
+  // The caller alone goes on where somebody observes, or where workers must return before others come.
+  const auto done = [](void* user, int worker) {
+    Run* run = static_cast<Run*>(user);
+    Executor* executor = run->executor;
+    Board* board = executor->board_;
+    const bool served_by_tasks = executor->workers_.board == nullptr;
+    if (!run->failed()) ++run->phase;
+    const bool relays = executor->workers_.concurrent && run->options->observe == nullptr;
+    if (relays && executor->go_on(run, worker)) return;
+    run->handed_back.store(true, std::memory_order_release);  // `run` may end here
+    served_by_tasks ? board->notify_all() : board->notify_first();
+  };
+  board_->publish({chunks_of(run->current_phase()), chunk, done, run});
+}
+
+// Takes part in what is published until the run is handed back. False when the workers did not do what they
+// had to.
+bool Executor::share(Run* run) {
+  if (workers_.board != nullptr) {
+    board_->serve(0, run->handed_back);
+  } else {
     const Task task = [](void* argument, int worker) {
       Run* run = static_cast<Run*>(argument);
-      run->executor->work(run, worker);
+      Board* board = run->executor->board_;
+      if (run->executor->workers_.concurrent)
+        board->serve(worker, run->handed_back);
+      else
+        board->take(worker);
       run->tasks_done.fetch_add(1);
     };
-    workers_.parallel(workers_.user, workers_.threads, task, &run);
-    if (run.tasks_done.load() != workers_.threads) return {RunError::parallel_failed, -1};
-  } else {
-    work_by_phase(&run);
+    int64_t tasks = workers_.threads;
+    if (!workers_.concurrent && chunks_of(run->current_phase()) < tasks)
+      tasks = chunks_of(run->current_phase());
+    run->tasks_done.store(0);
+    workers_.parallel(workers_.user, static_cast<int>(tasks), task, run);
+    if (run->tasks_done.load() != tasks || !run->handed_back.load()) return false;
   }
-  const uint64_t failure = run.failure.load();
-  if (failure == UINT64_MAX) return {};
-  uint32_t phase = static_cast<uint32_t>(failure >> 32);
-  uint32_t step = 0;
-  while (phase >= program_->steps[step].phase_count) phase -= program_->steps[step++].phase_count;
-  const auto code = static_cast<int32_t>(failure & UINT32_MAX);
-  return {error_of(code), static_cast<int32_t>(step)};
-}
-
-korch_kernel_context Executor::context_of(int worker, void** args) const {
-  return {args, scratch_ + static_cast<uint64_t>(worker) * scratch_stride_, nullptr, worker};
-}
-
-// Every worker walks all steps; a barrier ends each phase, and all of them look at `failure` behind the same
-// barrier, for phases up to that one only, so that they stop at the same place.
-void Executor::work(Run* run, int worker) {
-  const FlushSubnormals mode(program_->flushes_subnormals);
-  const int threads = workers_.threads;
-  const RunOptions& options = *run->options;
-  korch_kernel_context context = context_of(worker, args_);
-  uint64_t phase_number = 0;
-  for (uint32_t s = 0; s < program_->step_count; ++s) {
-    const Step& step = program_->steps[s];
-    context.state = states_[s];
-    // The clock is read before anyone may begin: a worker 0 that is descheduled between two steps must not
-    // find the next one done by the others, for nothing.
-    const double before = options.step_us != nullptr && worker == 0 ? now_us() : 0;
-    if (options.step_us != nullptr) barrier_.wait();
-    for (uint32_t p = 0; p < step.phase_count; ++p, ++phase_number) {
-      Counter* counters = counters_ + (phase_number % 2) * threads;
-      run->note(phase_number, run_phase(step.phases[p], threads, counters, context, options.cancel));
-      // The other set was last used before the previous barrier and is next used behind this one.
-      counters_[((phase_number + 1) % 2) * threads + worker].next.store(0, std::memory_order_relaxed);
-      barrier_.wait();
-      if (run->failed_by(phase_number)) return;
-    }
-    if (worker == 0 && options.step_us != nullptr) options.step_us[s] = now_us() - before;
-    if (options.observe != nullptr) {
-      if (worker == 0) options.observe(options.observe_user, s, context.args);
-      barrier_.wait();
-    }
-    context.args += step.arg_count;
-  }
-}
-
-// For workers that may come one after the other: the caller walks the steps, and each phase is a call of
-// `parallel`, unless one worker is enough for it.
-void Executor::work_by_phase(Run* run) {
-  const RunOptions& options = *run->options;
-  void** args = args_;
-  uint64_t phase_number = 0;
-  for (uint32_t s = 0; s < program_->step_count; ++s) {
-    const Step& step = program_->steps[s];
-    const double before = options.step_us != nullptr ? now_us() : 0;
-    for (uint32_t p = 0; p < step.phase_count; ++p, ++phase_number) {
-      run_apart(run, step.phases[p], args, states_[s], phase_number);
-      if (run->failed_by(phase_number)) return;
-    }
-    if (options.step_us != nullptr) options.step_us[s] = now_us() - before;
-    if (options.observe != nullptr) options.observe(options.observe_user, s, args);
-    args += step.arg_count;
-  }
-}
-
-void Executor::run_apart(Run* run, const Phase& phase, void** args, void* state, uint64_t phase_number) {
-  struct Call {
-    Run* run;
-    const Phase* phase;
-    void** args;
-    void* state;
-    uint64_t phase_number;
-    int tasks;
-  };
-  const int64_t chunks = chunks_of(phase);
-  const int tasks = chunks < workers_.threads ? static_cast<int>(chunks) : workers_.threads;
-  Call call{run, &phase, args, state, phase_number, tasks};
-  const Task task = [](void* argument, int index) {
-    const Call& call = *static_cast<Call*>(argument);
-    Executor* executor = call.run->executor;
-    const FlushSubnormals mode(executor->program_->flushes_subnormals);
-    korch_kernel_context context = executor->context_of(index, call.args);
-    context.state = call.state;
-    call.run->note(call.phase_number, executor->run_phase(*call.phase, call.tasks, executor->counters_,
-                                                          context, call.run->options->cancel));
-    call.run->tasks_done.fetch_add(1);
-  };
-  for (int i = 0; i == 0 || i < tasks; ++i) counters_[i].next.store(0, std::memory_order_relaxed);
-  if (tasks <= 1) return task(&call, 0);
-  run->tasks_done.store(0);
-  workers_.parallel(workers_.user, tasks, task, &call);
-  if (run->tasks_done.load() != tasks) run->note(phase_number, kTasksMissing);
-}
-
-// A worker takes the chunks of its own contiguous share, then what is left of the others'. Which worker runs
-// a slice cannot change the result: slices are independent.
-int32_t Executor::run_phase(const Phase& phase, int workers, Counter* counters,
-                            const korch_kernel_context& context, const int32_t* cancel) const {
-  if (workers <= 1 && cancel == nullptr) return phase.function(&context, 0, phase.grid);
-  const int64_t chunks = chunks_of(phase);
-  int32_t code = KORCH_KERNEL_OK;
-  for (int k = 0; k < workers; ++k) {
-    const int owner = (context.worker + k) % workers;
-    const int64_t first = chunks * owner / workers, last = chunks * (owner + 1) / workers;
-    for (;;) {
-      const int64_t chunk = first + counters[owner].next.fetch_add(1, std::memory_order_relaxed);
-      if (chunk >= last) break;
-      if (is_set(cancel)) return code == KORCH_KERNEL_OK ? kCancelled : code;
-      const int64_t begin = chunk * phase.grain;
-      const int64_t end = begin + phase.grain < phase.grid ? begin + phase.grain : phase.grid;
-      const int32_t result = phase.function(&context, begin, end);
-      if (result != KORCH_KERNEL_OK) code = result;
-    }
-  }
-  return code;
+  run->handed_back.store(false);
+  return true;
 }
 
 }  // namespace korch::rt

@@ -14,12 +14,13 @@ struct Pool::Start {
 };
 
 Pool* Pool::create(int threads) {
-  void* memory = aligned_alloc(64, (sizeof(Pool) + 63) / 64 * 64);
+  void* memory = malloc(sizeof(Pool));
   if (memory == nullptr) return nullptr;
   Pool* pool = new (memory) Pool(threads);
   pool->starts_ = static_cast<Start*>(calloc(static_cast<size_t>(threads), sizeof(Start)));
-  if (pool->starts_ == nullptr) {
-    free(memory);
+  pool->board_ = Board::create(threads);
+  if (pool->starts_ == nullptr || pool->board_ == nullptr) {
+    destroy(pool);
     return nullptr;
   }
   // Signals go to the program's own threads.
@@ -35,7 +36,6 @@ Pool* Pool::create(int threads) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pool->started_ == threads) return pool;
-  pool->barrier_.excuse(threads - pool->started_);
   destroy(pool);
   return nullptr;
 }
@@ -44,42 +44,42 @@ void Pool::destroy(Pool* pool, bool workers_live) {
   if (pool == nullptr) return;
   if (workers_live) pool->stop();
   free(pool->starts_);
+  Board::destroy(pool->board_);
   pool->~Pool();
   free(pool);
 }
 
 void Pool::stop() {
-  task_ = nullptr;
-  barrier_.wait();
+  if (started_ == 1) return;
+  stopping_.store(true);
+  board_->notify_all();
   for (int worker = 1; worker < started_; ++worker) pthread_join(starts_[worker].thread, nullptr);
 }
 
-Workers Pool::workers() {
-  const auto parallel = [](void* user, int tasks, Task task, void* argument) {
-    static_cast<Pool*>(user)->run(tasks, task, argument);
-  };
-  return {threads_, /*concurrent=*/true, parallel, this};
-}
-
 void Pool::run(int tasks, Task task, void* argument) {
-  if (threads_ == 1) return task(argument, 0);
-  tasks_ = tasks;
-  task_ = task;
-  argument_ = argument;
-  barrier_.wait();
-  task(argument, 0);
-  barrier_.wait();
+  struct Call {
+    Task task;
+    void* argument;
+    Board* board;
+    std::atomic<bool> over;
+  } call{task, argument, board_, false};
+  const auto chunk = [](void* user, int, int64_t index) {
+    const Call& call = *static_cast<Call*>(user);
+    call.task(call.argument, static_cast<int>(index));
+  };
+  const auto done = [](void* user, int) {
+    Board* board = static_cast<Call*>(user)->board;
+    static_cast<Call*>(user)->over.store(true, std::memory_order_release);  // `user` ends here
+    board->notify_first();
+  };
+  board_->publish({tasks, chunk, done, &call});
+  board_->serve(0, call.over);
 }
 
 void* Pool::worker_main(void* argument) {
   const Start* start = static_cast<const Start*>(argument);
-  Pool* pool = start->pool;
-  for (;;) {
-    pool->barrier_.wait();
-    if (pool->task_ == nullptr) return nullptr;
-    if (start->worker < pool->tasks_) pool->task_(pool->argument_, start->worker);
-    pool->barrier_.wait();
-  }
+  start->pool->board_->serve(start->worker, start->pool->stopping_);
+  return nullptr;
 }
 
 }  // namespace korch::rt

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "korch/runtime/cpu/barrier.h"
+#include "korch/runtime/cpu/board.h"
 
 namespace korch::rt {
 
@@ -14,13 +14,15 @@ using Task = void (*)(void* argument, int index);
 // one thread, the caller's.
 struct Workers {
   int threads = 1;
-  // Whether all tasks are sure to run at the same time, so that they may wait for each other.
+  // Whether a task may wait for what others do.
   bool concurrent = false;
   void (*parallel)(void* user, int tasks, Task task, void* argument) = nullptr;
   void* user = nullptr;
+  // Instead of `parallel`: where threads serve already, as workers 1 to threads - 1.
+  Board* board = nullptr;
 };
 
-// Its threads wait for the next run together. The caller of `run` is worker 0.
+// Its threads serve one board, on which the caller of `run` is worker 0.
 class Pool {
  public:
   // Null when the system gives no memory or no threads. `threads` >= 1.
@@ -29,25 +31,24 @@ class Pool {
   static void destroy(Pool* pool, bool workers_live = true);
 
   int threads() const { return threads_; }
-  Workers workers();
-  // Runs the task on the first `tasks` workers, at the same time, and returns when all are done. One caller
-  // at a time.
+  // For one caller at a time.
+  Workers workers() { return {threads_, /*concurrent=*/true, nullptr, nullptr, board_}; }
+  // Runs task(argument, 0) to task(argument, tasks - 1), each once, and returns when all have returned. They
+  // may wait for what others do, not for others to come. One caller at a time.
   void run(int tasks, Task task, void* argument);
 
  private:
   struct Start;
   static void* worker_main(void* start);
-  explicit Pool(int threads) : threads_(threads), barrier_(threads) {}
+  explicit Pool(int threads) : threads_(threads) {}
   ~Pool() = default;
   void stop();
 
   int threads_;
   int started_ = 1;
   Start* starts_ = nullptr;
-  int tasks_ = 0;
-  Task task_ = nullptr;  // null tells the workers to end
-  void* argument_ = nullptr;
-  Barrier barrier_;
+  Board* board_ = nullptr;
+  std::atomic<bool> stopping_{false};
 };
 
 }  // namespace korch::rt

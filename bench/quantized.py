@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Quantized networks against their float32 original, through korch and ONNX Runtime, interleaved in one process.
+
+    bench/setup
+    build/bench-venv/bin/python bench/quantized.py NETWORK.onnx... [--options=--no-measure]
+
+Each network is quantized by ONNX Runtime's tools: `dynamic` (weights in int8, activations as they come) and `qdq` (static, in
+uint8, calibrated with one random input). Ratio: time over korch's of the float32 network, median of the rounds, with its 95 %
+interval; below 1 it is faster. --disturb runs a process beside it that computes all the time, at nice 19.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+
+import numpy as np
+import onnxruntime
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+from korch_so import Executable, add_round_options, disturbance, interleaved, interval
+from strategies import ROOT
+
+TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+def random_inputs(path):
+    """Of the model's inputs; integers are 0 or 1, extents that are left open 1."""
+    random, arrays = np.random.default_rng(1), {}
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    for tensor in session.get_inputs():
+        shape, dtype = [extent if isinstance(extent, int) else 1 for extent in tensor.shape], TYPES[tensor.type]
+        draw = random.standard_normal if dtype == np.float32 else lambda s: random.integers(0, 2, s)
+        arrays[tensor.name] = draw(shape).astype(dtype)
+    return arrays
+
+
+class OneInput(CalibrationDataReader):
+    def __init__(self, arrays):
+        self.left = [arrays]
+
+    def get_next(self):
+        return self.left.pop() if self.left else None
+
+
+def quantized(path, folder, arrays):
+    """Paths of the float32 network and its quantized ones, by kind."""
+    paths = {kind: os.path.join(folder, kind + ".onnx") for kind in ("float32", "dynamic", "qdq")}
+    if not all(os.path.exists(p) for p in paths.values()):
+        quant_pre_process(path, paths["float32"])
+        quantize_dynamic(paths["float32"], paths["dynamic"], weight_type=QuantType.QInt8)
+        quantize_static(paths["float32"], paths["qdq"], OneInput(arrays), quant_format=QuantFormat.QDQ,
+                        activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+    return paths
+
+
+class Korch:
+    def __init__(self, path, arrays, args):
+        so = path[:-5] + ".so"
+        if args.recompile or not os.path.exists(so):
+            subprocess.run([args.korch, "compile", path, "-o", so, "--threads", str(args.threads)] + args.options,
+                           check=True, stdout=subprocess.DEVNULL)
+        self.executable = Executable(so)
+        self.executable.bind(arrays)
+        self.run = self.executable.run
+
+    def results(self):
+        return self.executable.results
+
+
+class OnnxRuntime:
+    def __init__(self, path, arrays, args):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = args.threads
+        self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.arrays = arrays
+
+    def run(self):
+        self.outputs = self.session.run(None, self.arrays)
+
+    def results(self):
+        return self.outputs
+
+
+def compare(path, args):
+    folder = os.path.join(args.work, os.path.basename(path)[:-5])
+    os.makedirs(folder, exist_ok=True)
+    arrays = random_inputs(path)
+    engines = {(name, kind): engine(p, arrays, args) for kind, p in quantized(path, folder, arrays).items()
+               for name, engine in (("korch", Korch), ("ONNX Runtime", OnnxRuntime))}
+    times = interleaved({key: engine.run for key, engine in engines.items()}, args)
+    print("%s, %d rounds" % (os.path.basename(path), len(times["korch", "float32"])))
+    for name, kind in engines:
+        ratios = [t / base for t, base in zip(times[name, kind], times["korch", "float32"])]
+        error = max(float(np.max(np.abs(a - b))) for a, b in zip(engines["korch", kind].results(),
+                                                              engines["ONNX Runtime", kind].results()))
+        print("  %-13s %-8s %9.2f ms  %.3f [%.3f, %.3f]%s" % (
+            (name, kind, statistics.median(times[name, kind]) * 1e3) + interval(ratios) +
+            ("  the two differ by %.3g at most" % error if name == "korch" else "",)), flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("networks", nargs="+")
+    p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
+    p.add_argument("--options", type=str.split, default=[], help="of korch compile")
+    p.add_argument("--work", default=os.path.join(ROOT, "build/bench-quantized"))
+    p.add_argument("--recompile", action="store_true")
+    add_round_options(p, 41, 60)
+    args = p.parse_args()
+    with disturbance(args.disturb):
+        for path in args.networks:
+            compare(path, args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Recurrent layers through korch, ONNX Runtime and OpenVINO, interleaved in one process: one sequence, 64 steps.
+
+    bench/setup
+    build/bench-venv/bin/python bench/recurrent.py [--widths 256,1024] [--options=--no-measure] [--disturb]
+
+Ratio: time over korch's, median of the rounds, with its 95 % interval; above 1 korch is faster. A step reads all recurrent
+weights: beside it stands how fast that is, and how fast one product of a row by the same matrix is in korch alone.
+--cells Scan is the layer h = tanh(x w + h r + b) as a loop of single operators (with --steps 512, too many to write out).
+"""
+import argparse
+import os
+import statistics
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from engine_worker import Korch, OnnxRuntime, OpenVino
+from korch_so import add_round_options, disturbance, interleaved, interval
+from strategies import ROOT
+
+GATES = {"LSTM": 4, "GRU": 3, "Scan": 1}
+
+
+def saved(nodes, shape, weights, path):
+    graph = helper.make_graph(nodes, "layer", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(w, name) for name, w in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(onnx.shape_inference.infer_shapes(model), path)
+
+
+def scan(weights):
+    """A loop whose body is one step of single operators."""
+    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["row", "w"], ["p"]), helper.make_node("MatMul", ["before", "r"], ["q"]),
+         helper.make_node("Add", ["p", "q"], ["s"]), helper.make_node("Add", ["s", "b"], ["t"]),
+         helper.make_node("Tanh", ["t"], ["after"]), helper.make_node("Identity", ["after"], ["made"])],
+        "step", [value("before"), value("row")], [value("after"), value("made")])
+    width = weights["b"].shape[-1]
+    weights.update({"w": weights["w"][0].T.copy(), "r": weights["r"][0].T.copy(), "b": weights["b"][:, :width // 2].copy(),
+                    "zero": np.zeros((1, width // 2), np.float32)})
+    return helper.make_node("Scan", ["zero", "x"], ["last", "y"], body=body, num_scan_inputs=1)
+
+
+def write(cell, width, steps, folder):
+    """The layer, and a product of one row by its recurrent weights."""
+    random, gates = np.random.default_rng(1), GATES[cell]
+    draw = lambda *shape: (random.standard_normal(shape) / np.sqrt(width)).astype(np.float32)
+    layer, product = (os.path.join(folder, "%s%d.%s.onnx" % (cell.lower(), width, kind)) for kind in ("layer", "product"))
+    more = {"linear_before_reset": 1} if cell == "GRU" else {}
+    weights = {"w": draw(1, gates * width, width), "r": draw(1, gates * width, width), "b": draw(1, 2 * gates * width)}
+    node = scan(weights) if cell == "Scan" else helper.make_node(cell, ["x", "w", "r", "b"], ["y"], hidden_size=width, **more)
+    saved([node], [steps, 1, width], weights, layer)
+    saved([helper.make_node("MatMul", ["x", "r"], ["y"])], [1, width], {"r": draw(width, gates * width)}, product)
+    return layer, product
+
+
+def compiled(path, args):
+    so = path[:-5] + ".so"
+    subprocess.run([args.korch, "compile", path, "-o", so, "--threads", str(args.threads)] + args.options, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return {"so": so, "onnx": path, "threads": args.threads}
+
+
+def compare(cell, width, args):
+    layer, product = [compiled(path, args) for path in write(cell, width, args.steps, args.work)]
+    random = np.random.default_rng(2)
+    x = random.standard_normal((args.steps, 1, width)).astype(np.float32)
+    engines = {"korch": Korch(layer, {"x": x}), "ONNX Runtime": OnnxRuntime(layer, {"x": x}),
+               "OpenVINO": OpenVino(layer, {"x": x}), "product": Korch(product, {"x": x[0]})}
+    times = interleaved({name: engine.run for name, engine in engines.items()}, args)
+    gigabytes = GATES[cell] * width * width * 4e-9
+    print("%s, %d wide, %d rounds" % (cell, width, len(times["korch"])))
+    results = {name: engines[name].outputs(["y"])[0] for name in engines if name != "product"}
+    for name, result in results.items():
+        ratios = [t / base for t, base in zip(times[name], times["korch"])]
+        time = statistics.median(times[name])
+        print("  %-13s %9.3f ms  %6.1f GB/s  %.3f [%.3f, %.3f]  differs by %.2g at most" % (
+            (name, time * 1e3, gigabytes * args.steps / time) + interval(ratios) +
+            (float(np.max(np.abs(result - results["ONNX Runtime"]))),)), flush=True)
+    print("  %-13s %9.3f ms  %6.1f GB/s" % ("one product", statistics.median(times["product"]) * 1e3,
+                                           gigabytes / statistics.median(times["product"])), flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--cells", default="LSTM,GRU")
+    p.add_argument("--widths", default="256,1024")
+    p.add_argument("--steps", type=int, default=64)
+    p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
+    p.add_argument("--options", type=str.split, default=[], help="of korch compile")
+    p.add_argument("--work", default=os.path.join(ROOT, "build/bench-recurrent"))
+    add_round_options(p, 61, 30)
+    args = p.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    with disturbance(args.disturb):
+        for cell in args.cells.split(","):
+            for width in args.widths.split(","):
+                compare(cell, int(width), args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,320 @@
+#include "korch/codegen/cuda/cuda_nest_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "korch/codegen/cpu/rank_printer.h"
+#include "korch/codegen/cuda/print_cuda.h"
+#include "korch/codegen/passes/vectorize.h"
+#include "korch/kernel/product.h"
+
+namespace korch::tile {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kQuad = 4;  // float32 elements that a thread loads or stores at once
+
+int64_t fixed_count(const std::vector<LoopVariable>& loops) {
+  int64_t count = 1;
+  for (const LoopVariable& loop : loops) count *= loop.extent;
+  return count;
+}
+
+// Whether points that differ along the innermost loop never meet, whatever the others are.
+bool never_meet(const TileGraph& graph, const Nest& nest) {
+  if (nest.loops.empty() || !scatters_in_lanes(graph, nest, nest.loops.back().name)) return false;
+  const Index& offset = nest.stores[0].offset;
+  const int64_t span = nest.loops.back().extent * std::abs(offset.stride(nest.loops.back().name));
+  return std::all_of(offset.terms().begin(), offset.terms().end(), [&](const Index::Term& term) {
+    return term.atom->name == nest.loops.back().name || term.coefficient % span == 0;
+  });
+}
+
+// The loops with the one last along which neighbouring threads run, which vectors would.
+Nest ordered(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+  Nest result = nest;
+  const std::string fast = nest.schedule.variable.empty() || nest.schedule.across
+                               ? choose_lanes(graph, phase, nest, kWarp).variable
+                               : nest.schedule.variable;
+  for (size_t i = 0; i + 1 < result.loops.size(); ++i)
+    if (result.loops[i].name == fast) std::swap(result.loops[i], result.loops.back());
+  return result;
+}
+
+}  // namespace
+
+void CudaNestPrinter::print(const Nest& nest) {
+  const auto tile = held_.find(nest.stores[0].buffer);
+  const HeldReader reader = held_reader(graph_, nest, held_);
+  emitter_.open(nest.first_slice_only ? "if (slice == 0)" : "");
+  if (tile != held_.end())
+    print_held_product(nest, tile->second);
+  else if (reader.buffer >= 0)
+    print_held_map(nest, reader);
+  else if (nest.kind == NestKind::map)
+    print_map(ordered(graph_, phase_, nest));
+  else if (nest.kind == NestKind::scatter)
+    print_scatter(nest);
+  else if (ranks(nest.kind))
+    print_ranked(ordered(graph_, phase_, nest));
+  else if (nest.kind != NestKind::reduce || fixed_count(nest.loops) >= kWarp)
+    print_reduce_by_thread(ordered(graph_, phase_, nest));
+  else
+    print_reduce_by_block(ordered(graph_, phase_, nest));
+  emitter_.close();
+}
+
+// How many values the loops take together, over `divisor`, as text: a chunked variable's count is known at
+// run time.
+std::string CudaNestPrinter::count_of(const std::vector<LoopVariable>& loops, int64_t divisor) const {
+  int64_t fixed = 1;
+  std::string text;
+  for (const LoopVariable& loop : loops) {
+    if (phase_.chunked(loop.name) != nullptr)
+      text += fmt::format("({0}_end - {0}_begin) * ", loop.name);
+    else
+      fixed *= loop.extent;
+  }
+  if (fixed % divisor == 0) return text + std::to_string(fixed / divisor);
+  return fmt::format("{}{} / {}", text, fixed, divisor);
+}
+
+// Points first, first + step, ... of the loops, the last variable changing fastest, by `quad` values of it.
+void CudaNestPrinter::open_points(const std::vector<LoopVariable>& loops, const std::string& first,
+                                  const std::string& step, int64_t quad) {
+  const std::string point = emitter_.fresh("p"), count = count_of(loops, quad);
+  const bool chunked = std::any_of(loops.begin(), loops.end(), [&](const LoopVariable& loop) {
+    return phase_.chunked(loop.name) != nullptr;
+  });
+  const char* type = !chunked && fixed_count(loops) <= INT32_MAX ? "uint32_t" : "int64_t";
+  emitter_.open(fmt::format("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", type, point, first, count, step));
+  if (loops.size() > 1) emitter_.line(fmt::format("{} {}_rest = {};", type, point, point));
+  for (size_t i = loops.size(); i-- > 0;) {
+    const std::string& name = loops[i].name;
+    const int64_t width = i + 1 == loops.size() ? quad : 1;
+    const bool own = phase_.chunked(name) != nullptr;
+    std::string extent = own ? fmt::format("({0}_end - {0}_begin)", name) : std::to_string(loops[i].extent);
+    if (width > 1)
+      extent = own ? fmt::format("({} / {})", extent, width) : std::to_string(loops[i].extent / width);
+    std::string value = loops.size() > 1 ? point + "_rest" : point;
+    if (i > 0) value = fmt::format("{} % {}", value, extent);
+    if (width > 1) value = fmt::format("({}) * {}", value, width);
+    emitter_.line(fmt::format("const int64_t {} = {}{};", name, own ? name + "_begin + " : "", value));
+    if (i > 0) emitter_.line(fmt::format("{}_rest /= {};", point, extent));
+  }
+}
+
+// Whether every thread may have four values of the variable: of float32 alone, found and put by address.
+bool CudaNestPrinter::runs_in_quads(const Nest& nest, const std::string& variable) const {
+  for (const LoopVariable& loop : nest.loops)
+    if (loop.name == variable && loop.extent % kQuad != 0) return false;
+  if (const GridVariable* chunked = phase_.chunked(variable))
+    if (chunked->chunk % kQuad != 0) return false;
+  for (const Store& store : nest.stores)
+    if (!store.offset.affine_in(variable) || store.offset.stride(variable) == 0 ||
+        !store.offset.dynamics().empty() || graph_.buffers[store.buffer].type != DType::f32 ||
+        !same_for_lanes(store.condition, variable, kQuad))
+      return false;
+  constexpr int64_t kNoShuffle = 2;  // what vectors of a CPU load every second element for
+  for (int id : graph_.pool.reachable(nest.roots())) {
+    const Expr& e = graph_.pool[id];
+    if (e.type != DType::f32 || e.kind == ExprKind::fold || e.kind == ExprKind::checked) return false;
+    if (e.kind == ExprKind::guard && !same_for_lanes(e.condition, variable, kQuad)) return false;
+    if (e.kind == ExprKind::load && (!e.coords[0].affine_in(variable) || !e.coords[0].dynamics().empty() ||
+                                     e.coords[0].stride(variable) == kNoShuffle))
+      return false;
+  }
+  return true;
+}
+
+void CudaNestPrinter::store(const Store& store, const std::string& value, bool quad) {
+  emitter_.store(graph_.name(store.buffer), store.offset, graph_.buffers[store.buffer].type, value, quad);
+}
+
+void CudaNestPrinter::store_all(const std::vector<Store>& stores, bool quad) {
+  for (const Store& place : stores) {
+    const bool always = place.condition.always_true();
+    if (!always) emitter_.open(fmt::format("if ({})", tile::print(place.condition)));
+    store(place, quad ? emitter_.emit_full(place.value) : emitter_.emit(place.value).text, quad);
+    if (!always) emitter_.close();
+  }
+}
+
+void CudaNestPrinter::print_map(const Nest& nest) {
+  const bool quad = !nest.loops.empty() && fixed_count(nest.loops) >= kQuad * kCudaThreads &&
+                    runs_in_quads(nest, nest.loops.back().name);
+  open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
+  if (quad) emitter_.set_lanes(nest.loops.back().name, kQuad, "");
+  store_all(nest.stores, quad);
+  emitter_.set_lanes("", 1, "");
+  emitter_.close();
+}
+
+// Threads along the innermost loop where its points never meet, each of them in order; else one alone.
+void CudaNestPrinter::print_scatter(const Nest& nest) {
+  std::vector<LoopVariable> in_order = nest.loops;
+  if (never_meet(graph_, nest)) {
+    open_points({in_order.back()}, "threadIdx.x", std::to_string(kCudaThreads));
+    in_order.pop_back();
+  } else {
+    emitter_.open("if (threadIdx.x == 0)");
+  }
+  open_points(in_order, "0", "1");
+  store_all(nest.stores);
+  emitter_.close();
+  emitter_.close();
+}
+
+// One row per thread.
+void CudaNestPrinter::print_ranked(const Nest& nest) {
+  open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
+  print_ranking(graph_, nest, emitter_, source_);
+  emitter_.close();
+}
+
+// Every thread adds to its own results what it reads of rows and columns, term by term.
+void CudaNestPrinter::print_held_product(const Nest& nest, const HeldTile& tile) {
+  const Product product = *product_of(graph_, nest);
+  const std::string name = graph_.name(nest.stores[0].buffer);
+  const int64_t high = tile.thread_rows, wide = tile.thread_columns / kQuad;
+  source_.use_lanes(kQuad);
+  const auto each_result = [&](const std::string& head, const std::string& value) {
+    emitter_.open(head);
+    emitter_.line("#pragma unroll");
+    emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", high));
+    emitter_.line("#pragma unroll");
+    emitter_.line(fmt::format("for (int j = 0; j < {}; ++j) {}[i][j] = {};", wide, name, value));
+    emitter_.close();
+    emitter_.close();
+  };
+  if (!nest.anew.always_false())
+    each_result(nest.anew.always_true() ? "" : fmt::format("if ({})", tile::print(nest.anew)),
+                "splat_f32x4(0.0f)");
+  for (const LoopVariable& loop : nest.reduced) {
+    emitter_.line("#pragma unroll");
+    emitter_.open(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", loop.name, loop.extent));
+  }
+  emitter_.line(fmt::format("f32x4 a[{}], b[{}];", high / kQuad, wide));
+  const auto fill = [&](const char* to, int64_t blocks, const std::string& variable, const std::string& first,
+                        int64_t step, int buffer, const Index& offset) {
+    emitter_.line("#pragma unroll");
+    emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", blocks));
+    emitter_.line(fmt::format("const int64_t {} = {}_{} + i * {};", variable, name, first, step));
+    emitter_.set_lanes(variable, kQuad, "");
+    emitter_.line(
+        fmt::format("{}[i] = {};", to, emitter_.stored(graph_.name(buffer), offset, DType::f32, true)));
+    emitter_.set_lanes("", 1, "");
+    emitter_.close();
+  };
+  fill("a", high / kQuad, product.row, "row", tile.row_step(), product.a_buffer, product.a);
+  fill("b", wide, product.column, "column", tile.column_step(), product.b_buffer, product.b);
+  each_result("", name + "[i][j] + splat_f32x4(a[i / 4][i % 4]) * b[j]");
+  for (size_t i = 0; i < nest.reduced.size(); ++i) emitter_.close();
+}
+
+// Every thread on its own results.
+void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader) {
+  const HeldTile& tile = held_.at(reader.buffer);
+  const std::string name = graph_.name(reader.buffer);
+  const bool quad = !reader.column.name.empty() && runs_in_quads(nest, reader.column.name);
+  const std::string column = reader.column.name.empty() ? "column" : reader.column.name;
+  emitter_.line("#pragma unroll");
+  emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", tile.thread_rows));
+  std::string rest = fmt::format("({}_row + i / 4 * {} + i % 4)", name, tile.row_step());
+  std::string inside;
+  int64_t below = tile.rows;
+  for (const HeldReader::Row& row : reader.rows) {
+    emitter_.line(fmt::format("const int64_t {} = {} / {};", row.loop.name, rest, row.unit));
+    if (row.loop.extent * row.unit < below)
+      inside += fmt::format("{} < {} && ", row.loop.name, row.loop.extent);
+    rest = fmt::format("{} % {}", rest, row.unit);
+    below = row.unit;
+  }
+  if (below > 1) inside += fmt::format("{} == 0 && ", rest);
+  emitter_.line("#pragma unroll");
+  emitter_.open(
+      fmt::format("for (int j = 0; j < {}; ++j)", quad ? tile.thread_columns / kQuad : tile.thread_columns));
+  emitter_.line(quad ? fmt::format("const int64_t {} = {}_column + j * {};", column, name, tile.column_step())
+                     : fmt::format("const int64_t {} = {}_column + j / 4 * {} + j % 4;", column, name,
+                                   tile.column_step()));
+  if (reader.column.extent < tile.columns) inside += fmt::format("{} < {} && ", column, reader.column.extent);
+  emitter_.open(inside.empty() ? "" : "if (" + inside.substr(0, inside.size() - 4) + ")");
+  if (quad) emitter_.set_lanes(column, kQuad, "");
+  emitter_.preset(reader.load, name + (quad ? "[i][j]" : "[i][j / 4][j % 4]"), quad);
+  store_all(nest.stores, quad);
+  emitter_.set_lanes("", 1, "");
+  for (int scope = 0; scope < 3; ++scope) emitter_.close();
+}
+
+void CudaNestPrinter::accumulate(const Nest& nest, const std::string& accumulator) {
+  const DType type = graph_.pool[nest.stores[0].value].type;
+  const bool always = nest.stores[0].condition.always_true();
+  if (!always) emitter_.open(fmt::format("if ({})", tile::print(nest.stores[0].condition)));
+  for (size_t i = 1; i < nest.stores.size(); ++i)
+    store(nest.stores[i], emitter_.emit(nest.stores[i].value).text);
+  const std::string element = emitter_.emit(nest.stores[0].value).text;
+  if (nest.kind == NestKind::arg_reduce)
+    emitter_.take_extreme(nest.combine, type, accumulator, accumulator + "_at", element,
+                          emitter_.index(nest.position), nest.select_last, nest.nan_wins);
+  else
+    emitter_.line(
+        fmt::format("{} = {};", accumulator, emitter_.combine(nest.combine, type, accumulator, element, 1)));
+  if (nest.kind == NestKind::scan) store(nest.stores[0], accumulator);
+  if (!always) emitter_.close();
+}
+
+// Combined with what is stored, where the nest does not begin anew.
+void CudaNestPrinter::store_reduced(const Nest& nest, const std::string& value) {
+  const Store& place = nest.stores[0];
+  if (nest.anew.always_true()) return store(place, value);
+  const DType type = graph_.pool[place.value].type;
+  const std::string name = emitter_.fresh("a");
+  emitter_.line(fmt::format("{} {} = {};", type_name(type, 1), name, value));
+  emitter_.open(fmt::format("if (!({}))", tile::print(nest.anew)));
+  const std::string before = emitter_.stored(graph_.name(place.buffer), place.offset, type, false);
+  emitter_.line(fmt::format("{} = {};", name, emitter_.combine(nest.combine, type, before, name, 1)));
+  emitter_.close();
+  store(place, name);
+}
+
+// One kept element per thread.
+void CudaNestPrinter::print_reduce_by_thread(const Nest& nest) {
+  const bool arg = nest.kind == NestKind::arg_reduce;
+  open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
+  const std::string accumulator =
+      emitter_.accumulator(nest.combine, graph_.pool[nest.stores[0].value].type, 1, arg);
+  open_points(nest.reduced, "0", "1");
+  accumulate(nest, accumulator);
+  emitter_.close();
+  if (nest.kind != NestKind::scan) store_reduced(nest, accumulator + (arg ? "_at" : ""));
+  emitter_.close();
+}
+
+// All threads on one kept element; their parts are combined through shared memory.
+void CudaNestPrinter::print_reduce_by_block(const Nest& nest) {
+  const DType type = graph_.pool[nest.stores[0].value].type;
+  const std::string parts = emitter_.fresh("parts");
+  uses_parts_ = true;
+  emitter_.line(fmt::format("{0}* const {1} = ({0}*)parts;", type_name(type, 1), parts));
+  open_points(nest.loops, "0", "1");
+  const std::string accumulator = emitter_.accumulator(nest.combine, type, 1, false);
+  open_points(nest.reduced, "threadIdx.x", std::to_string(kCudaThreads));
+  accumulate(nest, accumulator);
+  emitter_.close();
+  emitter_.line(fmt::format("{}[threadIdx.x] = {};", parts, accumulator));
+  emitter_.line("__syncthreads();");
+  emitter_.open(fmt::format("for (int half = {}; half > 0; half /= 2)", kCudaThreads / 2));
+  emitter_.line(fmt::format(
+      "if (threadIdx.x < half) {0}[threadIdx.x] = {1};", parts,
+      emitter_.combine(nest.combine, type, parts + "[threadIdx.x]", parts + "[threadIdx.x + half]", 1)));
+  emitter_.line("__syncthreads();");
+  emitter_.close();
+  emitter_.open("if (threadIdx.x == 0)");
+  store_reduced(nest, parts + "[0]");
+  emitter_.close();
+  emitter_.line("__syncthreads();");
+  emitter_.close();
+}
+
+}  // namespace korch::tile

@@ -1,0 +1,50 @@
+// One nest as statements of a thread block.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "korch/codegen/cpu/body_emitter.h"
+#include "korch/codegen/cuda/held_tile.h"
+#include "korch/kernel/tile_graph.h"
+
+namespace korch::tile {
+
+class CudaNestPrinter {
+ public:
+  CudaNestPrinter(const TileGraph& graph, const Phase& phase, const std::map<int, HeldTile>& held,
+                  BodyEmitter& emitter, SourceText& source)
+      : graph_(graph), phase_(phase), held_(held), emitter_(emitter), source_(source) {}
+
+  // Without a barrier after it.
+  void print(const Nest& nest);
+  // Whether threads met in `parts`, an array of kCudaThreads doubles in shared memory.
+  bool uses_parts() const { return uses_parts_; }
+
+ private:
+  std::string count_of(const std::vector<LoopVariable>& loops, int64_t divisor) const;
+  void open_points(const std::vector<LoopVariable>& loops, const std::string& first, const std::string& step,
+                   int64_t quad = 1);
+  bool runs_in_quads(const Nest& nest, const std::string& variable) const;
+  void store(const Store& store, const std::string& value, bool quad = false);
+  void store_all(const std::vector<Store>& stores, bool quad = false);
+  void print_map(const Nest& nest);
+  void print_scatter(const Nest& nest);
+  void print_ranked(const Nest& nest);
+  void print_held_product(const Nest& nest, const HeldTile& tile);
+  void print_held_map(const Nest& nest, const HeldReader& reader);
+  void accumulate(const Nest& nest, const std::string& accumulator);
+  void store_reduced(const Nest& nest, const std::string& value);
+  void print_reduce_by_thread(const Nest& nest);
+  void print_reduce_by_block(const Nest& nest);
+
+  const TileGraph& graph_;
+  const Phase& phase_;
+  const std::map<int, HeldTile>& held_;
+  BodyEmitter& emitter_;
+  SourceText& source_;
+  bool uses_parts_ = false;
+};
+
+}  // namespace korch::tile

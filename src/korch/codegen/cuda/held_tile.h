@@ -1,0 +1,38 @@
+// Tiles of products that stay in the registers of a thread block from a phase's first term to its outputs:
+// what a scratch buffer is when nothing but `registers` products of one shape and maps over their results
+// touches it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "korch/kernel/tile_graph.h"
+
+namespace korch::tile {
+
+// A thread has thread_rows x thread_columns results, in blocks of 4 x 4: rows at `row_step` from each other,
+// columns at `column_step`.
+struct HeldTile {
+  int64_t rows = 0, columns = 0;
+  int64_t thread_rows = 0, thread_columns = 0;
+  int64_t row_step() const { return rows / (thread_rows / 4); }
+  int64_t column_step() const { return columns / (thread_columns / 4); }
+};
+
+// By buffer.
+std::map<int, HeldTile> held_tiles(const TileGraph& graph, const Phase& phase, int64_t threads);
+
+// A map over the results of a held tile, or the first of them, and its one load of it: at row
+// sum of row variable * unit (units descend) and a column. Without a column variable at column 0.
+struct HeldReader {
+  struct Row {
+    LoopVariable loop;
+    int64_t unit = 1;
+  };
+  int buffer = -1, load = -1;  // -1: none
+  std::vector<Row> rows;
+  LoopVariable column;
+};
+HeldReader held_reader(const TileGraph& graph, const Nest& nest, const std::map<int, HeldTile>& held);
+
+}  // namespace korch::tile

@@ -1,0 +1,301 @@
+// Matrix products and convolutions on a GPU: staged. A slice is a tile of rows by columns. Stage by stage of
+// the reduction, taps by channels, the terms of its rows, computed by the prologue and zero padded, and those
+// of its columns come to scratch; its results stay in registers until the epilogue takes them.
+#include "korch/base/ceil_div.h"
+#include "korch/codegen/linear/kernel_builder.h"
+#include "korch/codegen/linear/layout_choice.h"
+#include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/row_kernel.h"
+#include "korch/codegen/linear/slice_axis.h"
+
+namespace korch {
+
+using namespace linear;
+
+namespace {
+
+constexpr int64_t kStage = 16;
+constexpr int64_t kSpread = 4;  // elements added to a panel's rows: else those of one bank follow each other
+
+Result<Problem> staged_problem(const Graph& graph, const Candidate& candidate) {
+  Result<Problem> problem = analyze(graph, candidate);
+  if (!problem.ok()) return problem;
+  const Problem& p = problem.value();
+  const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
+  const bool is_conv = p.conv && graph.node(p.node).op == Op::Conv;
+  if (!p.matmul && !is_conv) return refuse("neither a matmul nor a convolution of one or two axes");
+  if (p.window != kNoId) return refuse("a depthwise window before a staged convolution");
+  if (is_conv && p.conv->group > 1 && p.conv->in_channels == p.conv->group)
+    return refuse("depthwise convolution in staged");
+  if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "product of a type other than float32"};
+  return problem;
+}
+
+RowKernel rows_of(const Problem& p, const Implementation& implementation, const Target& target) {
+  return p.matmul ? matmul_rows(p, implementation, target) : conv_rows(p, implementation, target);
+}
+
+// One axis of the results cut into tiles: whole ones, and a shorter last one.
+struct TiledAxis {
+  SliceAxis tiles;
+  int64_t extent = 1, size = 1;
+  TiledAxis(const char* name, int64_t extent, int64_t size)
+      : tiles(name, ceil_div(extent, size), 1), extent(extent), size(size) {}
+
+  struct Zone {
+    int64_t low, high;  // tiles
+    int64_t size;       // of each
+  };
+  std::vector<Zone> zones() const {
+    std::vector<Zone> result;
+    const int64_t whole = extent / size;
+    if (whole > 0) result.push_back({0, whole, size});
+    if (extent % size > 0) result.push_back({whole, whole + 1, extent % size});
+    return result;
+  }
+  // The value number `within` of the slice's tile.
+  Index at(const Zone& zone, const char* within) const {
+    return tiles.at(zone.low, zone.high) * size + Index::variable(within, zone.size);
+  }
+  Index at(const char* within) const { return tiles.at() * size + Index::variable(within, size); }
+};
+
+// How many of a tile's `rows` lie along y, where rows are pixels: so that the fewest are none.
+int64_t tile_height(int64_t height, int64_t width, int64_t rows) {
+  int64_t best = 1, fewest = 0;
+  for (int64_t high = 1; high <= rows; high *= 2) {
+    const int64_t wide = rows / high, all = ceil_div(height, high) * high * ceil_div(width, wide) * wide;
+    if (high == 1 || all < fewest) {
+      best = high;
+      fewest = all;
+    }
+  }
+  return best;
+}
+
+class StagedBuilder {
+ public:
+  explicit StagedBuilder(const RowKernel& kernel)
+      : k_(kernel),
+        s_(std::get<StagedSchedule>(kernel.implementation->schedule)),
+        builder_(*kernel.problem, *kernel.implementation, *kernel.target),
+        y_("ty", k_.height, tile_height(k_.height, k_.width, s_.rows)),
+        x_("tx", k_.width, s_.rows / y_.size),
+        column_("block", k_.columns, s_.columns) {
+    // Few channels: as many taps in a stage as fit.
+    const int64_t most = s_.stage + s_.stage * 3 / 4;
+    channels_ = ceil_div(k_.depth, ceil_div(k_.depth, s_.stage));
+    if (channels_ == k_.depth && k_.taps_w * channels_ <= most) taps_w_ = k_.taps_w;
+    if (taps_w_ == k_.taps_w && channels_ == k_.depth && k_.taps_h * taps_w_ * channels_ <= most)
+      taps_h_ = k_.taps_h;
+  }
+  Result<tile::TileGraph> build();
+
+ private:
+  Index image() const { return Index::variable("image", k_.images); }
+  Index group() const { return Index::variable("group", k_.groups); }
+  Index matrix() const { return k_.weight_matrix ? k_.weight_matrix(image()) : group(); }
+  Index tap_h() const { return Index::variable("kh", k_.taps_h); }
+  Index tap_w() const { return Index::variable("kw", k_.taps_w); }
+  Index channel() const {
+    return Index::variable("stage", ceil_div(k_.depth, channels_)) * channels_ +
+           Index::variable("k", channels_);
+  }
+  int64_t stage_terms() const { return taps_h_ * taps_w_ * channels_; }
+  Index row_in_tile() const {
+    return Index::variable("ry", y_.size) * x_.size + Index::variable("rx", x_.size);
+  }
+  // Of a panel's element; panels are panel[term][row or column].
+  Index panel_offset(int64_t width, const Index& within) const {
+    const Index kh = taps_h_ > 1 ? tap_h() : Index(0), kw = taps_w_ > 1 ? tap_w() : Index(0);
+    return ((kh * taps_w_ + kw) * channels_ + Index::variable("k", channels_)) * (width + kSpread) + within;
+  }
+
+  std::vector<tile::OuterLoop> stages() const;
+  std::vector<tile::LoopVariable> terms() const;
+  // Where the placeholder `channel` stands, and that there is one.
+  int padded(tile::Condition inside, int value) {
+    inside.require(channel(), 0, k_.depth - 1);
+    return builder_.padded(inside, value);
+  }
+  int row_element();
+  int column_element();
+  tile::Nest panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer, const Index& offset,
+                   int value);
+  tile::Nest product();
+  tile::Nest epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x, const TiledAxis::Zone& columns);
+  void add_nests(tile::Phase& phase);
+
+  const RowKernel& k_;
+  const StagedSchedule s_;
+  KernelBuilder builder_;
+  TiledAxis y_, x_, column_;
+  int64_t taps_h_ = 1, taps_w_ = 1, channels_ = 1;  // of a stage
+  int row_panel_ = -1, column_panel_ = -1, tile_ = -1;
+};
+
+std::vector<tile::OuterLoop> StagedBuilder::stages() const {
+  std::vector<tile::OuterLoop> loops;
+  const auto add = [&](const char* name, int64_t extent) {
+    if (extent > 1) loops.push_back({{name, extent}, 0, extent});
+  };
+  if (taps_h_ == 1) add("kh", k_.taps_h);
+  if (taps_w_ == 1) add("kw", k_.taps_w);
+  add("stage", ceil_div(k_.depth, channels_));
+  return loops;
+}
+
+// Within a stage.
+std::vector<tile::LoopVariable> StagedBuilder::terms() const {
+  std::vector<tile::LoopVariable> loops;
+  if (taps_h_ > 1) loops.push_back({"kh", taps_h_});
+  if (taps_w_ > 1) loops.push_back({"kw", taps_w_});
+  loops.push_back({"k", channels_});
+  return loops;
+}
+
+int StagedBuilder::row_element() {
+  const Index iy = y_.at("ry") * k_.stride_h - k_.pad_top + tap_h() * k_.dilation_h,
+              ix = x_.at("rx") * k_.stride_w - k_.pad_left + tap_w() * k_.dilation_w;
+  tile::Condition inside;
+  inside.require(iy, 0, k_.in_height - 1).require(ix, 0, k_.in_width - 1);
+  const Coords coords =
+      k_.data_coords(image(), Index::variable("iy", k_.in_height), Index::variable("ix", k_.in_width),
+                     group() * k_.depth + Index::variable("channel", k_.depth));
+  return padded(inside, builder_.compose(k_.problem->data, coords, -1,
+                                         {{"iy", iy}, {"ix", ix}, {"channel", channel()}}));
+}
+
+// Constant columns are packed in blocks as wide as a tile.
+int StagedBuilder::column_element() {
+  const Problem& p = *k_.problem;
+  const Index tap = tap_h() * k_.taps_w + tap_w();
+  if (!p.weight_constant) {
+    tile::Condition inside;
+    inside.require(column_.at("c"), 0, k_.columns - 1);
+    const Coords coords = k_.weight_coords(matrix(), tap * k_.depth + Index::variable("channel", k_.depth),
+                                           Index::variable("column", k_.columns));
+    return padded(inside, builder_.compose(p.weight, coords, -1,
+                                           {{"column", column_.at("c")}, {"channel", channel()}}));
+  }
+  const int64_t matrices = k_.weight_matrix ? k_.weight_matrices : k_.groups, tiles = column_.tiles.extent(),
+                block = k_.taps_h * k_.taps_w * k_.depth * s_.columns;
+  Packing packing = k_.weight_packing;
+  packing.params.insert(packing.params.end(), {s_.columns, s_.columns});
+  builder_.pack(p.weight, packing, matrices * tiles * block);
+  return padded({},
+                builder_.load(builder_.buffer_of(p.weight), (matrix() * tiles + column_.tiles.at()) * block +
+                                                                (tap * k_.depth + channel()) * s_.columns +
+                                                                Index::variable("c", s_.columns)));
+}
+
+// Neighbouring threads fill elements of neighbouring rows or columns, or of neighbouring channels.
+tile::Nest StagedBuilder::panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
+                                const Index& offset, int value) {
+  tile::Nest nest;
+  nest.around = stages();
+  nest.loops = terms();
+  const std::string fast = along_terms ? "k" : across.back().name;
+  nest.loops.insert(nest.loops.end(), across.begin(), across.end());
+  nest.stores = {{buffer, offset, value}};
+  for (const tile::LoopVariable& loop : nest.loops)
+    if (loop.name == fast && loop.extent > 1) nest.schedule = {.lanes = 4, .variable = fast};
+  return nest;
+}
+
+tile::Nest StagedBuilder::product() {
+  const Index r = Index::variable("r", s_.rows), c = Index::variable("c", s_.columns);
+  tile::Nest nest = builder_.product_nest(stages(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
+                                          builder_.load(row_panel_, panel_offset(s_.rows, r)),
+                                          builder_.load(column_panel_, panel_offset(s_.columns, c)), tile_,
+                                          r * s_.columns + c);
+  for (const tile::OuterLoop& loop : stages())
+    nest.anew.require(Index::variable(loop.variable.name, loop.variable.extent), 0, 0);
+  return nest;
+}
+
+tile::Nest StagedBuilder::epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x,
+                                   const TiledAxis::Zone& columns) {
+  tile::Nest nest;
+  y_.tiles.loop(nest.around, y.low, y.high);
+  x_.tiles.loop(nest.around, x.low, x.high);
+  column_.tiles.loop(nest.around, columns.low, columns.high);
+  const Index ry = Index::variable("ry", y.size), rx = Index::variable("rx", x.size),
+              c = Index::variable("c", columns.size);
+  nest.loops = {{"ry", y.size}, {"rx", x.size}, {"c", columns.size}};
+  const int result = builder_.load(tile_, (ry * x_.size + rx) * s_.columns + c);
+  nest.stores = builder_.outputs(k_.result_coords(image(), y_.at(y, "ry"), x_.at(x, "rx"),
+                                                  group() * k_.columns + column_.at(columns, "c")),
+                                 result);
+  return nest;
+}
+
+void StagedBuilder::add_nests(tile::Phase& phase) {
+  const Problem& p = *k_.problem;
+  const int rank = static_cast<int>(type_of(p, p.data).shape.size());
+  const int term_axis = !p.matmul ? 1 : p.matmul->transpose_a ? rank - 2 : rank - 1;
+  const bool rows_along_terms = contiguous_axis(p, *k_.implementation, p.data) == term_axis;
+  const bool columns_along_terms = !p.weight_constant && (!p.matmul || p.matmul->transpose_b);
+  phase.nests.push_back(panel({{"ry", y_.size}, {"rx", x_.size}}, rows_along_terms, row_panel_,
+                              panel_offset(s_.rows, row_in_tile()), row_element()));
+  phase.nests.push_back(panel({{"c", s_.columns}}, columns_along_terms, column_panel_,
+                              panel_offset(s_.columns, Index::variable("c", s_.columns)), column_element()));
+  phase.nests.push_back(product());
+  for (const TiledAxis::Zone& y : y_.zones())
+    for (const TiledAxis::Zone& x : x_.zones())
+      for (const TiledAxis::Zone& columns : column_.zones()) phase.nests.push_back(epilogue(y, x, columns));
+}
+
+Result<tile::TileGraph> StagedBuilder::build() {
+  if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
+    return Refusal{RefusalReason::no_kernel_family, obstacle};
+  row_panel_ = builder_.add_scratch(stage_terms() * (s_.rows + kSpread));
+  column_panel_ = builder_.add_scratch(stage_terms() * (s_.columns + kSpread));
+  tile_ = builder_.add_scratch(s_.rows * s_.columns);
+  tile::Phase phase;
+  if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
+  if (k_.groups > 1) phase.grid.push_back({{"group", k_.groups}, 1});
+  y_.tiles.deal_out(phase);
+  x_.tiles.deal_out(phase);
+  column_.tiles.deal_out(phase);
+  add_nests(phase);
+  builder_.add_phase(std::move(phase));
+  return builder_.finish();
+}
+
+}  // namespace
+
+void list_staged(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+                 std::vector<Implementation>& found, std::vector<Refusal>& refused) {
+  const Result<Problem> problem = staged_problem(graph, candidate);
+  if (!problem.ok()) {
+    refused.push_back(problem.refusal());
+    return;
+  }
+  const Problem& p = problem.value();
+  for (Order data : {Order::row_major, Order::channels_last})
+    for (Order result : {Order::row_major, Order::channels_last}) {
+      Implementation implementation = with_layouts(p, "staged", data, result);
+      const RowKernel k = rows_of(p, implementation, target);
+      // The large tile needs half as much from memory, but some for every multiprocessor.
+      std::vector<int64_t> sizes = {128, 64};
+      const int64_t large_tiles =
+          k.images * k.groups * ceil_div(k.height * k.width, sizes[0]) * ceil_div(k.columns, sizes[0]);
+      if (large_tiles < target.threads) std::swap(sizes[0], sizes[1]);
+      for (int64_t size : sizes) {
+        if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
+        implementation.schedule = StagedSchedule{size, size, kStage};
+        add_once(implementation, found);
+      }
+    }
+}
+
+Result<tile::TileGraph> build_staged(const Graph& graph, const Candidate& candidate,
+                                     const Implementation& implementation, const Target& target) {
+  const Result<Problem> problem = staged_problem(graph, candidate);
+  if (!problem.ok()) return problem.refusal();
+  const RowKernel kernel = rows_of(problem.value(), implementation, target);
+  return StagedBuilder(kernel).build();
+}
+
+}  // namespace korch

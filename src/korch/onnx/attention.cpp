@@ -1,0 +1,86 @@
+#include "korch/onnx/attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace korch::onnx {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool all_set(const Term& condition) {
+  const auto& constant = condition.operand()->constant;
+  if (!constant) return false;
+  const auto* values = constant->data<uint8_t>();
+  return std::all_of(values, values + constant->elements(), [](uint8_t value) { return value != 0; });
+}
+
+// Whether a query may attend any key, [..., 1].
+Term attends_any(const Term& bias) {
+  return number_like(bias, -kInfinity) < reduce(Op::ReduceMax, bias, {bias.rank() - 1});
+}
+
+}  // namespace
+
+AttentionResult attend(const AttentionTerms& terms) {
+  NodeImport& n = terms.q.node();
+  const Term q = widened(terms.q), k = widened(terms.k), v = widened(terms.v);
+  if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4) n.invalid("queries, keys and values need rank 4");
+  const int64_t batch = q.extent(0), heads = q.extent(1), queries = q.extent(2), kv_heads = k.extent(1),
+                keys = k.extent(2);
+  if (kv_heads < 1 || heads % kv_heads != 0 || v.extent(1) != kv_heads || v.extent(2) != keys)
+    n.invalid(fmt::format("queries {}, keys {} and values {} do not agree", to_string(q.operand()->type),
+                          to_string(k.operand()->type), to_string(v.operand()->type)));
+  // The queries of the heads that share keys are rows of one product.
+  const int64_t rows = heads / kv_heads * queries;
+  const Term product =
+      matmul(reshape(q * terms.scale, {batch, kv_heads, rows, q.extent(3)}), transpose(k, {0, 1, 3, 2}));
+  const Term scores = reshape(product, {batch, heads, queries, keys});
+  const Term capped = terms.softcap > 0 ? tanh(scores / terms.softcap) * terms.softcap : scores;
+  std::optional<Term> bias;
+  if (terms.bias) bias = widened(*terms.bias);
+  if (terms.allowed && !all_set(*terms.allowed))
+    bias = select(*terms.allowed, bias ? *bias : number_like(scores, 0), -kInfinity);
+  const Term biased = bias ? capped + *bias : capped;
+  const DType softmax_type = terms.softmax_type == DType::f64 ? DType::f64 : biased.dtype();
+  Term weights = cast(softmax(cast(biased, softmax_type), 3), biased.dtype());
+  if (bias) {
+    const Term any = attends_any(*bias);
+    if (!all_set(any)) weights = select(any, weights, 0);
+  }
+  const Term mixed = matmul(reshape(weights, {batch, kv_heads, rows, keys}), v);
+  return {scores, capped, biased, weights, reshape(mixed, {batch, heads, queries, v.extent(3)})};
+}
+
+Term split_heads(const Term& x, int64_t heads) {
+  NodeImport& n = x.node();
+  if (x.rank() != 3 || heads < 1 || x.extent(2) % heads != 0)
+    n.invalid(fmt::format("{} does not divide into {} heads", to_string(x.operand()->type), heads));
+  return transpose(reshape(x, {x.extent(0), x.extent(1), heads, x.extent(2) / heads}), {0, 2, 1, 3});
+}
+
+Term join_heads(const Term& x) {
+  return reshape(transpose(x, {0, 2, 1, 3}), {x.extent(0), x.extent(2), x.extent(1) * x.extent(3)});
+}
+
+Term rotate_pairs(const Term& x, const Term& cosine, const Term& sine, bool interleaved) {
+  const int64_t last = x.rank() - 1, pairs = cosine.extent(cosine.rank() - 1);
+  const int64_t rotated = 2 * pairs, step = interleaved ? 2 : 1;
+  if (rotated > x.extent(last) || sine.shape() != cosine.shape())
+    x.node().invalid(
+        fmt::format("sines and cosines of {} pairs for {}", pairs, to_string(x.operand()->type)));
+  const Term a = slice(x, last, 0, pairs, step), b = slice(x, last, interleaved ? 1 : pairs, pairs, step);
+  const Term real = a * cosine - b * sine, imaginary = a * sine + b * cosine;
+  const Term rest = slice(x, last, rotated, x.extent(last) - rotated);
+  Shape shape = x.shape();
+  shape[last] = rotated;
+  const Term turned =
+      interleaved
+          ? reshape(concat({insert_axis(real, last + 1), insert_axis(imaginary, last + 1)}, last + 1), shape)
+          : concat({real, imaginary}, last);
+  return rotated == x.extent(last) ? turned : concat({turned, rest}, last);
+}
+
+}  // namespace korch::onnx

@@ -1,0 +1,463 @@
+#include "korch/onnx/bounded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "korch/onnx/rules.h"
+#include "korch/onnx/tensor_data.h"
+
+namespace korch::onnx {
+namespace {
+
+// Beside those that work element by element.
+constexpr const char* kTakesBounded =
+    "Shape Size NonZero Compress Squeeze Unsqueeze Flatten Reshape Transpose Concat Split "
+    "Slice Expand Gather GatherElements GatherND TopK CumSum ReduceSum ReduceMax ReduceMin "
+    "ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp ArgMax ArgMin "
+    "Softmax LogSoftmax MatMul Gemm Conv ConvTranspose MaxPool AveragePool "
+    "BatchNormalization LayerNormalization InstanceNormalization If Range ConstantOfShape "
+    "NonMaxSuppression";
+
+[[noreturn]] void unsupported(Op op, const std::string& what) {
+  throw Error(ErrorKind::unsupported,
+              fmt::format("an extent of what {} reads depends on the data: {}", name(op), what));
+}
+
+class Bounded {
+ public:
+  Bounded(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
+          const std::string& origin)
+      : builder_(builder), op_(op), attrs_(attrs), inputs_(inputs), origin_(origin) {}
+
+  std::vector<Operand> run() {
+    if (info(op_).category == Category::elementwise || op_ == Op::Sum || op_ == Op::Mean ||
+        op_ == Op::VariadicMax || op_ == Op::VariadicMin || op_ == Op::Gelu || op_ == Op::Mish)
+      return with(broadcast(require_same_bounds()));
+    switch (op_) {
+      case Op::Transpose:
+        return transpose();
+      case Op::Reshape:
+        return reshape();
+      case Op::Expand:
+        return expand();
+      case Op::Slice:
+        return slice();
+      case Op::Concat:
+        return concat();
+      case Op::Gather:
+        return gather();
+      case Op::GatherElements:
+        return gather_elements();
+      case Op::GatherND:
+        return gather_nd();
+      case Op::CumSum:
+        return cum_sum();
+      case Op::TopK:
+        return top_k();
+      case Op::Softmax:
+      case Op::LogSoftmax:
+        return softmax();
+      case Op::ArgMax:
+      case Op::ArgMin:
+        return arg_reduce();
+      case Op::MatMul:
+        return matmul();
+      case Op::Gemm:
+        return gemm();
+      case Op::ReduceSum:
+      case Op::ReduceMax:
+      case Op::ReduceMin:
+      case Op::ReduceProd:
+      case Op::ReduceMean:
+      case Op::ReduceL1:
+      case Op::ReduceL2:
+      case Op::ReduceSumSquare:
+      case Op::ReduceLogSumExp:
+        return reduce();
+      default:
+        return along_batch();
+    }
+  }
+
+ private:
+  template <typename T>
+  const T& attrs() const {
+    return std::get<T>(attrs_);
+  }
+  const Operand& x() const { return inputs_[0]; }
+  Operand emit(Op op, Attrs attrs, const std::vector<Operand>& inputs) {
+    return builder_.emit_at_bounds(op, std::move(attrs), inputs, origin_)[0];
+  }
+  Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
+  Operand positions(int64_t count, int64_t axis, int64_t rank) {
+    return builder_.positions(DType::i64, count, axis, rank, origin_);
+  }
+  Operand integer(int64_t value) { return constant(HostTensor::of<int64_t>(DType::i64, {}, {value})); }
+
+  std::vector<Operand> with(const std::vector<Operand>& extents) { return with(inputs_, extents); }
+  // The operator at its bounds, each result with these extents.
+  std::vector<Operand> with(const std::vector<Operand>& inputs, const std::vector<Operand>& extents) {
+    std::vector<Operand> outputs = builder_.emit_at_bounds(op_, attrs_, inputs, origin_);
+    const bool any =
+        std::any_of(extents.begin(), extents.end(), [](const Operand& e) { return e != nullptr; });
+    for (const Operand& output : outputs)
+      if (any) output->extents = extents;
+    return outputs;
+  }
+
+  // The operand with this number in place of what lies beyond the extent of the axis.
+  Operand masked(const Operand& operand, int64_t axis, const HostTensor& value) {
+    const Operand extent = extent_of(operand, axis);
+    if (extent == nullptr) return operand;
+    const Operand at = positions(operand->shape()[static_cast<size_t>(axis)], axis, operand->rank());
+    const Operand result =
+        emit(Op::Where, NoAttrs{}, {emit(Op::Less, NoAttrs{}, {at, extent}), operand, constant(value)});
+    result->extents = operand->extents;
+    return result;
+  }
+  Operand masked_by_zero(const Operand& operand, int64_t axis) {
+    return masked(operand, axis, HostTensor(TensorType{operand->dtype(), {}}));
+  }
+  Operand masked_everywhere(Operand operand, const HostTensor& value) {
+    for (int64_t axis = 0; axis < operand->rank(); ++axis) operand = masked(operand, axis, value);
+    return operand;
+  }
+
+  // Numpy's rules would take bounds for extents.
+  const std::vector<Operand>& require_same_bounds() {
+    for (const Operand& a : inputs_)
+      for (const Operand& b : inputs_)
+        for (int64_t i = 1; i <= std::min(a->rank(), b->rank()); ++i) {
+          const int64_t bound = a->shape()[a->rank() - i], other = b->shape()[b->rank() - i];
+          const bool is_one = other == 1 && extent_of(b, b->rank() - i) == nullptr;
+          if (extent_of(a, a->rank() - i) != nullptr && bound != other && !is_one)
+            unsupported(op_, fmt::format("extents up to {} and {} meet", bound, other));
+        }
+    return inputs_;
+  }
+
+  static std::vector<Operand> broadcast(const std::vector<Operand>& operands) {
+    int64_t rank = 0;
+    for (const Operand& operand : operands) rank = std::max(rank, operand->rank());
+    std::vector<Operand> extents(static_cast<size_t>(rank));
+    for (const Operand& operand : operands)
+      for (int64_t axis = 0; axis < operand->rank(); ++axis) {
+        Operand& extent = extents[static_cast<size_t>(axis + rank - operand->rank())];
+        if (extent == nullptr) extent = extent_of(operand, axis);
+      }
+    return extents;
+  }
+
+  std::vector<Operand> transpose() {
+    std::vector<Operand> extents;
+    for (int64_t axis : attrs<PermAttrs>().perm) extents.push_back(extent_of(x(), axis));
+    return with(extents);
+  }
+
+  // An axis stays, or leads the axes that become one, or is the first of those that one becomes.
+  std::vector<Operand> reshape() {
+    const Shape &from = x()->shape(), &to = attrs<ShapeAttrs>().shape;
+    std::vector<Operand> extents(to.size());
+    size_t i = 0, o = 0;
+    while (i < from.size() || o < to.size()) {
+      // The next axes on either side with as many elements.
+      const size_t first_in = i, first_out = o;
+      int64_t in = i < from.size() ? from[i++] : 1, out = o < to.size() ? to[o++] : 1;
+      while (in != out && (in < out ? i < from.size() : o < to.size()))
+        (in < out ? in *= from[i++] : out *= to[o++]);
+      if (in != out) unsupported(op_, "its elements cannot be told apart");
+      // Axes of extent 1 that lead are not what the extent is of.
+      size_t lead_in = first_in, lead_out = first_out;
+      while (lead_in + 1 < i && from[lead_in] == 1 && extent_of(x(), lead_in) == nullptr) ++lead_in;
+      while (lead_out + 1 < o && to[lead_out] == 1) ++lead_out;
+      for (size_t axis = first_in; axis < i; ++axis)
+        if (axis != lead_in && extent_of(x(), static_cast<int64_t>(axis)) != nullptr)
+          unsupported(op_, "an axis behind another becomes part of it");
+      const Operand extent = lead_in < i ? extent_of(x(), static_cast<int64_t>(lead_in)) : nullptr;
+      if (extent == nullptr || lead_out == o) continue;  // what is squeezed is 1
+      const int64_t rows_in = element_count(Shape(from.begin() + lead_in + 1, from.begin() + i)),
+                    rows_out = element_count(Shape(to.begin() + lead_out + 1, to.begin() + o));
+      extents[lead_out] = scaled(extent, rows_in, rows_out);
+    }
+    return with(extents);
+  }
+
+  // extent * times / by, which divides.
+  Operand scaled(const Operand& extent, int64_t times, int64_t by) {
+    if (times == by) return extent;
+    if (times % std::max<int64_t>(by, 1) != 0 && by % std::max<int64_t>(times, 1) != 0)
+      unsupported(op_, fmt::format("rows of {} become rows of {}", times, by));
+    if (by == 0) unsupported(op_, "rows without elements");
+    const Operand product = emit(Op::Mul, NoAttrs{}, {extent, integer(times)});
+    const Operand result = emit(Op::Div, NoAttrs{}, {product, integer(by)});
+    if (extent->upper) result->upper = *extent->upper * times / by;
+    return result;
+  }
+
+  std::vector<Operand> expand() {
+    const Shape& to = attrs<ShapeAttrs>().shape;
+    std::vector<Operand> extents(to.size());
+    for (int64_t axis = 0; axis < x()->rank(); ++axis) {
+      const size_t place = to.size() - static_cast<size_t>(x()->rank() - axis);
+      extents[place] = extent_of(x(), axis);
+      if (extents[place] != nullptr && to[place] != x()->shape()[axis])
+        unsupported(op_, "it would be repeated");
+    }
+    return with(extents);
+  }
+
+  std::vector<Operand> slice() {
+    const auto& cut = attrs<SliceAttrs>();
+    std::vector<Operand> extents(x()->shape().size());
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      Operand extent = extent_of(x(), static_cast<int64_t>(axis));
+      if (extent == nullptr) continue;
+      const int64_t bound = x()->shape()[axis];
+      if (cut.steps[axis] != 1) unsupported(op_, "it takes steps");
+      if (cut.starts[axis] > 0) {
+        extent = emit(Op::Sub, NoAttrs{}, {extent, integer(cut.starts[axis])});
+        extent = emit(Op::Max, NoAttrs{}, {extent, integer(0)});
+      }
+      if (cut.sizes[axis] < bound - cut.starts[axis])
+        extent = emit(Op::Min, NoAttrs{}, {extent, integer(cut.sizes[axis])});
+      if (extent != extent_of(x(), static_cast<int64_t>(axis))) extent->upper = cut.sizes[axis];
+      extents[axis] = extent;
+    }
+    return with(extents);
+  }
+
+  std::vector<Operand> concat() {
+    const int64_t along = attrs<AxisAttrs>().axis;
+    std::vector<Operand> extents(x()->shape().size());
+    for (const Operand& operand : inputs_)
+      for (size_t axis = 0; axis < extents.size(); ++axis)
+        if (extents[axis] == nullptr && static_cast<int64_t>(axis) != along)
+          extents[axis] = extent_of(operand, static_cast<int64_t>(axis));
+    std::vector<Operand> outputs = with(extents);
+    return {dense_along(outputs[0], along)};
+  }
+
+  // Behind each part begins the next: `whole` has them at their bounds.
+  Operand dense_along(const Operand& whole, int64_t along) {
+    const int64_t bound = whole->shape()[static_cast<size_t>(along)];
+    const Operand at = positions(bound, 0, 1);
+    Operand from, total = integer(0);
+    int64_t begin = 0;  // of a part, at the bounds
+    bool moves = false;
+    for (const Operand& part : inputs_) {
+      const int64_t part_bound = part->shape()[static_cast<size_t>(along)];
+      // The elements from `total` on come from this part, unless from a later one.
+      const Operand shifted =
+          emit(Op::Add, NoAttrs{}, {emit(Op::Sub, NoAttrs{}, {at, total}), integer(begin)});
+      from = from == nullptr ? shifted
+                             : emit(Op::Where, NoAttrs{},
+                                    {emit(Op::GreaterOrEqual, NoAttrs{}, {at, total}), shifted, from});
+      const Operand extent = extent_of(part, along);
+      moves = moves || extent != nullptr;
+      total = emit(Op::Add, NoAttrs{}, {total, extent == nullptr ? integer(part_bound) : extent});
+      begin += part_bound;
+    }
+    if (!moves) return whole;
+    total->upper = bound;
+    Operand result = whole;
+    if (std::any_of(inputs_.begin(), inputs_.end() - 1,
+                    [&](const Operand& part) { return extent_of(part, along) != nullptr; })) {
+      const Operand clamped = emit(Op::Min, NoAttrs{}, {from, integer(bound - 1)});
+      result = emit(Op::Gather, AxisAttrs{along}, {whole, clamped});
+      result->extents = whole->extents;
+    }
+    if (result->extents.empty()) result->extents.resize(result->shape().size());
+    result->extents[static_cast<size_t>(along)] = total;
+    return result;
+  }
+
+  // Indices count from the extent where they are negative; those beyond their own extents are 0.
+  Operand indices_of(const Operand& indices, const Operand& extent) {
+    Operand result = masked_everywhere(indices, HostTensor(TensorType{indices->dtype(), {}}));
+    if (extent == nullptr) return result;
+    const std::vector<Operand> extents = result->extents;
+    if (result->dtype() != DType::i64) result = emit(Op::Cast, CastAttrs{DType::i64}, {result});
+    const Operand negative = emit(Op::Less, NoAttrs{}, {result, integer(0)});
+    const Operand from_end = emit(Op::Add, NoAttrs{}, {result, extent});
+    result = emit(Op::Where, NoAttrs{}, {negative, from_end, result});
+    result->extents = extents;
+    return result;
+  }
+
+  std::vector<Operand> gather() {
+    const int64_t axis = attrs<AxisAttrs>().axis;
+    const Operand indices = indices_of(inputs_[1], extent_of(x(), axis));
+    std::vector<Operand> extents;
+    for (int64_t i = 0; i < x()->rank(); ++i) {
+      if (i != axis) {
+        extents.push_back(extent_of(x(), i));
+        continue;
+      }
+      for (int64_t k = 0; k < indices->rank(); ++k) extents.push_back(extent_of(indices, k));
+    }
+    return with({x(), indices}, extents);
+  }
+
+  std::vector<Operand> gather_elements() {
+    const Operand indices = indices_of(inputs_[1], extent_of(x(), attrs<AxisAttrs>().axis));
+    return with({x(), indices}, indices->extents);
+  }
+
+  std::vector<Operand> gather_nd() {
+    const int64_t batch = attrs<AxisAttrs>().axis, depth = inputs_[1]->shape().back();
+    if (extent_of(inputs_[1], inputs_[1]->rank() - 1) != nullptr)
+      unsupported(op_, "the length of the indices");
+    const Operand indices = indices_of(inputs_[1], nullptr);
+    std::vector<Operand> extents;
+    for (int64_t i = 0; i + 1 < indices->rank(); ++i) extents.push_back(extent_of(indices, i));
+    for (int64_t i = batch + depth; i < x()->rank(); ++i) extents.push_back(extent_of(x(), i));
+    return with({x(), indices}, extents);
+  }
+
+  std::vector<Operand> cum_sum() {
+    const auto& scan = attrs<ScanAttrs>();
+    const Operand data = scan.reverse ? masked_by_zero(x(), scan.axis) : x();
+    return with({data}, x()->extents);
+  }
+
+  // Of what lies beyond the extent nothing is taken while there is something else.
+  std::vector<Operand> top_k() {
+    const auto& top = attrs<TopKAttrs>();
+    std::vector<Operand> extents = x()->extents;
+    extents[static_cast<size_t>(top.axis)] = nullptr;
+    return with({masked(x(), top.axis, extreme(x()->dtype(), top.largest))}, extents);
+  }
+
+  std::vector<Operand> softmax() {
+    return with({masked(x(), attrs<AxisAttrs>().axis, extreme(x()->dtype(), true))}, x()->extents);
+  }
+
+  std::vector<Operand> arg_reduce() {
+    const auto& arg = attrs<ArgReduceAttrs>();
+    if (arg.select_last && extent_of(x(), arg.axis) != nullptr) unsupported(op_, "the last of equals");
+    return with({masked(x(), arg.axis, extreme(x()->dtype(), op_ == Op::ArgMax))},
+                without({arg.axis}, arg.keepdims));
+  }
+
+  std::vector<Operand> without(const std::vector<int64_t>& axes, bool keepdims) const {
+    std::vector<Operand> extents;
+    for (int64_t axis = 0; axis < x()->rank(); ++axis) {
+      const bool reduced = std::count(axes.begin(), axes.end(), axis) != 0;
+      if (!reduced || keepdims) extents.push_back(reduced ? nullptr : extent_of(x(), axis));
+    }
+    return extents;
+  }
+
+  std::vector<Operand> reduce() {
+    const auto& over = attrs<ReduceAttrs>();
+    const DType type = x()->dtype();
+    HostTensor neutral(TensorType{type, {}});
+    if (op_ == Op::ReduceMax || op_ == Op::ReduceLogSumExp) neutral = extreme(type, true);
+    if (op_ == Op::ReduceMin) neutral = extreme(type, false);
+    if (op_ == Op::ReduceProd) neutral = converted(HostTensor::of<double>(DType::f64, {}, {1}), type);
+    Operand data = x(), count = integer(1);
+    bool counted = false;
+    for (int64_t axis : over.axes) {
+      const Operand extent = extent_of(x(), axis);
+      counted = counted || extent != nullptr;
+      count = emit(Op::Mul, NoAttrs{}, {count, extent == nullptr ? integer(x()->shape()[axis]) : extent});
+      data = masked(data, axis, neutral);
+    }
+    const std::vector<Operand> extents = without(over.axes, over.keepdims);
+    if (!counted || op_ != Op::ReduceMean) return with({data}, extents);
+    const Operand sum = emit(Op::ReduceSum, over, {data});
+    const Operand mean = emit(Op::Div, NoAttrs{}, {sum, emit(Op::Cast, CastAttrs{type}, {count})});
+    mean->extents = extents;
+    return {mean};
+  }
+
+  std::vector<Operand> matmul() {
+    const auto& product = attrs<MatMulAttrs>();
+    return of_matrices(product.transpose_a, product.transpose_b);
+  }
+  std::vector<Operand> gemm() {
+    const auto& product = attrs<GemmAttrs>();
+    if (inputs_.size() > 2 && is_bounded(inputs_[2])) unsupported(op_, "what is added");
+    return of_matrices(product.transpose_a, product.transpose_b);
+  }
+  // Zeros stand in for what lies beyond the sum.
+  std::vector<Operand> of_matrices(bool transpose_a, bool transpose_b) {
+    const Operand &a = inputs_[0], &b = inputs_[1];
+    const int64_t sum_a = a->rank() - (transpose_a ? 2 : 1), sum_b = b->rank() - (transpose_b ? 1 : 2);
+    std::vector<Operand> inputs = inputs_;
+    inputs[0] = masked_by_zero(a, sum_a);
+    inputs[1] = masked_by_zero(b, sum_b);
+    const int64_t rank = std::max(a->rank(), b->rank());
+    std::vector<Operand> extents(static_cast<size_t>(rank));
+    for (const Operand& operand : {a, b})
+      for (int64_t axis = 0; axis + 2 < operand->rank(); ++axis) {
+        Operand& extent = extents[static_cast<size_t>(axis + rank - operand->rank())];
+        if (extent == nullptr) extent = extent_of(operand, axis);
+      }
+    extents[rank - 2] = extent_of(a, a->rank() - (transpose_a ? 1 : 2));
+    extents[rank - 1] = extent_of(b, b->rank() - (transpose_b ? 2 : 1));
+    return with(inputs, extents);
+  }
+
+  // Images one by one, rows one by one.
+  std::vector<Operand> along_batch() {
+    static const std::set<Op> by_image = {Op::Conv,
+                                          Op::ConvTranspose,
+                                          Op::WindowSum,
+                                          Op::WindowMax,
+                                          Op::MaxPoolIndices,
+                                          Op::AveragePool,
+                                          Op::InstanceNormalization,
+                                          Op::GroupNormalization,
+                                          Op::BatchNormalization,
+                                          Op::LRN,
+                                          Op::DepthToSpace,
+                                          Op::DepthToSpaceCRD,
+                                          Op::SpaceToDepth,
+                                          Op::Pad,
+                                          Op::Resize,
+                                          Op::LayerNormalization};
+    if (by_image.count(op_) == 0) unsupported(op_, "korch does not know what that does to its result");
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
+        if (extent_of(inputs_[i], axis) != nullptr && (i > 0 || axis > 0))
+          unsupported(op_, "an axis other than that of the batch");
+    if (op_ == Op::Pad && (attrs<PadAttrs>().before[0] != 0 || attrs<PadAttrs>().after[0] != 0))
+      unsupported(op_, "the padded axis");
+    if (op_ == Op::Resize && attrs<ResizeAttrs>().sizes[0] != x()->shape()[0])
+      unsupported(op_, "the resized axis");
+    if (op_ == Op::LayerNormalization && attrs<NormAttrs>().axis == 0)
+      unsupported(op_, "the normalized axis");
+    return with(x()->extents);
+  }
+
+  GraphBuilder& builder_;
+  const Op op_;
+  const Attrs& attrs_;
+  const std::vector<Operand>& inputs_;
+  const std::string& origin_;
+};
+
+}  // namespace
+
+bool takes_bounded(const std::string& op_type) {
+  static const std::set<std::string> names = [] {
+    std::istringstream words(kTakesBounded);
+    std::set<std::string> result{std::istream_iterator<std::string>(words), {}};
+    for (const RuleRow& row : elementwise_rules()) result.insert(row.op_type);
+    result.erase("SwiGLU");  // takes the halves of an axis
+    return result;
+  }();
+  return names.count(op_type) != 0;
+}
+
+std::vector<Operand> emit_bounded(GraphBuilder& builder, Op op, const Attrs& attrs,
+                                  const std::vector<Operand>& inputs, const std::string& origin) {
+  return Bounded(builder, op, attrs, inputs, origin).run();
+}
+
+}  // namespace korch::onnx

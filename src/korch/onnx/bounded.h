@@ -1,0 +1,33 @@
+// Extents that depend on the data (NonZero, NonMaxSuppression, ...), while a model is read: shapes state
+// bounds, operands know the extents, and what stands beyond them is computed and counts for nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "korch/onnx/graph_builder.h"
+
+namespace korch::onnx {
+
+inline bool is_bounded(const Operand& operand) {
+  return operand != nullptr && !operand->extents.empty();
+}
+// The extent of an axis where it depends on the data, else null.
+inline Operand extent_of(const Operand& operand, int64_t axis) {
+  return is_bounded(operand) ? operand->extents[static_cast<size_t>(axis)] : nullptr;
+}
+
+// As GraphBuilder::emit where an input is bounded: what lies beyond an extent has no influence on what lies
+// within those of the results. Throws Error{unsupported} where that would take more than masks.
+std::vector<Operand> emit_bounded(GraphBuilder& builder, Op op, const Attrs& attrs,
+                                  const std::vector<Operand>& inputs, const std::string& origin);
+
+// What small integer tensors hold that were made of extents: `outputs` are `op`'s of `inputs`.
+void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
+                     const std::vector<Operand>& outputs, const std::string& origin);
+
+// Whether the rule of an ONNX operator looks at the shapes of its inputs through the operators alone that it
+// emits, or asks for extents.
+bool takes_bounded(const std::string& op_type);
+
+}  // namespace korch::onnx

@@ -1,0 +1,182 @@
+// What small tensors of integers hold that were made of extents.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "korch/onnx/bounded.h"
+
+namespace korch::onnx {
+namespace {
+
+constexpr size_t kMaxElements = 16;  // of a tensor whose elements are followed
+
+// Of a tensor of integers, rank 0 or 1, that is constant or made of extents; else none.
+std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Operand& operand) {
+  if (!operand->elements.empty()) return operand->elements;
+  if (!operand->constant || operand->rank() > 1 || is_float(operand->dtype()) || is_bounded(operand) ||
+      operand->type.elements() > static_cast<int64_t>(kMaxElements))
+    return std::nullopt;
+  std::vector<Operand> result;
+  for (int64_t i = 0; i < operand->type.elements(); ++i)
+    result.push_back(builder.constant(
+        HostTensor::of<int64_t>(DType::i64, {}, {element_as_int(*operand->constant, i)}), operand->origins));
+  return result;
+}
+
+std::optional<int64_t> known(const Operand& element) {
+  return element->constant ? std::optional(element_as_int(*element->constant, 0)) : std::nullopt;
+}
+std::optional<int64_t> upper_of(const Operand& element) {
+  return element->constant ? known(element) : element->upper;
+}
+
+// None where the result may be less than 0: that is no extent, and means something else to who reads it.
+std::optional<int64_t> upper_of(Op op, const Operand& a, const Operand& b) {
+  constexpr int64_t kMost = int64_t{1} << 31;  // products stay inside int64
+  const std::optional<int64_t> x = upper_of(a), y = upper_of(b);
+  if (!x || !y || std::max(*x, *y) > kMost) return std::nullopt;
+  if (op == Op::Max) return *x >= 0 || *y >= 0 ? std::optional(std::max(*x, *y)) : std::nullopt;
+  if (*x < 0 || *y < 0) return std::nullopt;
+  switch (op) {
+    case Op::Add:
+      return *x + *y;
+    case Op::Mul:
+      return *x * *y;
+    case Op::Div:
+      return b->constant && *y > 0 ? std::optional(*x / *y) : std::nullopt;
+    case Op::Min:
+      return std::min(*x, *y);
+    default:
+      return std::nullopt;
+  }
+}
+
+// Elements of a result, from those of the operands.
+class Elements {
+ public:
+  Elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
+           const std::string& origin)
+      : builder_(builder), op_(op), attrs_(attrs), inputs_(inputs), origin_(origin) {}
+
+  std::vector<Operand> run() {
+    for (const Operand& input : inputs_) {
+      const auto elements = elements_of(builder_, input);
+      if (!elements) return {};
+      of_.push_back(*elements);
+    }
+    switch (op_) {
+      case Op::Reshape:
+      case Op::Cast:
+        return of_[0];
+      case Op::Gather:
+        return gathered();
+      case Op::Slice:
+        return sliced();
+      case Op::Concat:
+        for (size_t i = 1; i < of_.size(); ++i) of_[0].insert(of_[0].end(), of_[i].begin(), of_[i].end());
+        return of_[0];
+      case Op::ReduceProd:
+        return combined(Op::Mul);
+      case Op::ReduceSum:
+        return combined(Op::Add);
+      case Op::ReduceMin:
+        return combined(Op::Min);
+      case Op::ReduceMax:
+        return combined(Op::Max);
+      case Op::Equal:
+      case Op::Where:
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+      case Op::Div:
+      case Op::Min:
+      case Op::Max:
+        return elementwise();
+      default:
+        return {};
+    }
+  }
+
+ private:
+  std::vector<Operand> gathered() {
+    std::vector<Operand> result;
+    const auto count = static_cast<int64_t>(of_[0].size());
+    for (const Operand& index : of_[1]) {
+      const std::optional<int64_t> at = known(index);
+      if (!at || *at < -count || *at >= count) return {};
+      result.push_back(of_[0][static_cast<size_t>(*at < 0 ? *at + count : *at)]);
+    }
+    return result;
+  }
+
+  std::vector<Operand> sliced() {
+    const auto& cut = std::get<SliceAttrs>(attrs_);
+    std::vector<Operand> result;
+    for (int64_t i = 0; i < cut.sizes[0]; ++i)
+      result.push_back(of_[0][static_cast<size_t>(cut.starts[0] + i * cut.steps[0])]);
+    return result;
+  }
+
+  std::vector<Operand> combined(Op op) {
+    if (of_[0].empty()) return {};
+    Operand all = of_[0][0];
+    for (size_t i = 1; i < of_[0].size(); ++i) all = scalar(op, all, of_[0][i]);
+    return {all};
+  }
+
+  Operand scalar(Op op, const Operand& a, const Operand& b) {
+    const Operand result = builder_.emit_at_bounds(op, NoAttrs{}, {a, b}, origin_)[0];
+    if (!result->constant) result->upper = upper_of(op, a, b);
+    return result;
+  }
+
+  // Null where it is not known.
+  Operand is_equal(const Operand& a, const Operand& b) {
+    const std::optional<int64_t> x = known(a), y = known(b);
+    const bool differ = (x && *x < 0 && b->upper) || (y && *y < 0 && a->upper);  // an extent is not negative
+    if (!differ && !(x && y)) return nullptr;
+    return builder_.constant(HostTensor::of<int64_t>(DType::i64, {}, {!differ && *x == *y ? 1 : 0}),
+                             {origin_});
+  }
+
+  std::vector<Operand> elementwise() {
+    size_t count = 1;
+    for (const auto& elements : of_) count = elements.size() == 1 ? count : elements.size();
+    std::vector<Operand> result;
+    for (size_t i = 0; i < count; ++i) {
+      const auto at = [&](size_t k) { return of_[k][of_[k].size() == 1 ? 0 : i]; };
+      if (op_ == Op::Where) {
+        const std::optional<int64_t> condition = known(at(0));
+        result.push_back(condition ? at(*condition != 0 ? 1 : 2) : nullptr);
+      } else {
+        result.push_back(op_ == Op::Equal ? is_equal(at(0), at(1)) : scalar(op_, at(0), at(1)));
+      }
+      if (result.back() == nullptr) return {};
+    }
+    return result;
+  }
+
+  GraphBuilder& builder_;
+  const Op op_;
+  const Attrs& attrs_;
+  const std::vector<Operand>& inputs_;
+  const std::string& origin_;
+  std::vector<std::vector<Operand>> of_;  // per input
+};
+
+}  // namespace
+
+void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
+                     const std::vector<Operand>& outputs, const std::string& origin) {
+  const Operand& output = outputs[0];
+  const bool made_of_extents = std::any_of(inputs.begin(), inputs.end(),
+                                           [](const Operand& input) { return !input->elements.empty(); });
+  if (!made_of_extents || output->constant || output->rank() > 1 || is_float(output->dtype()) ||
+      output->type.elements() > static_cast<int64_t>(kMaxElements))
+    return;
+  std::vector<Operand> elements = Elements(builder, op, attrs, inputs, origin).run();
+  if (static_cast<int64_t>(elements.size()) == output->type.elements())
+    output->elements = std::move(elements);
+}
+
+}  // namespace korch::onnx

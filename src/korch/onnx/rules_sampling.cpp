@@ -1,0 +1,361 @@
+// Images sampled where coordinates say: grids, and regions that are pooled.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "korch/onnx/model_file.h"
+#include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+constexpr int64_t kMaxDeformedTaps = 256;  // of all groups of offsets: each is sampled by itself
+
+enum class Padding { zeros, border, reflection };
+
+// What one axis contributes to a sample: an element's place (a whole number), whether it exists, its weight.
+struct Tap {
+  Term place, exists, weight;
+};
+using Taps = std::vector<Tap>;
+
+struct Sampling {
+  std::string mode;
+  Padding padding = Padding::zeros;
+  bool align_corners = false;
+};
+
+// Folded at the ends of [low, high].
+Term reflected(const Term& x, double low, double high) {
+  const double range = high - low;
+  if (range <= 0) return x * 0.0 + low;
+  const Term below = x < low;
+  const Term distance = max(low - x, x - high), turns = floor(distance / range);
+  const Term rest = distance - turns * range, half = turns * 0.5;
+  const Term odd = floor(half) < half;
+  const Term inside = distance <= number_like(x, 0);
+  return select(inside, x, select(apply(Op::Xor, {below, odd}), rest + low, high - rest));
+}
+
+// A place of the axis, or of what continues it; those that do not exist, NaN among them, become 0.
+Tap tap_at(const Term& place, const Term& weight, int64_t extent, const Sampling& sampling) {
+  const auto last = static_cast<double>(extent - 1);
+  const double edge = sampling.align_corners ? 0 : 0.5;
+  Term at = place;
+  if (sampling.padding == Padding::border) at = clamp(place, 0, last);
+  if (sampling.padding == Padding::reflection) at = reflected(place, -edge, last + edge);
+  const Term exists = 0.0 <= at && at <= number_like(at, last);
+  return {select(exists, at, 0), exists, weight};
+}
+
+// Keys' cubic, at distances 1 + t, t, 1 - t and 2 - t.
+std::vector<Term> cubic_weights(const Term& t) {
+  constexpr double kA = -0.75;
+  const auto near = [](const Term& d) { return (d * (kA + 2) - (kA + 3)) * d * d + 1.0; };
+  const auto far = [](const Term& d) { return ((d * kA - 5 * kA) * d + 8 * kA) * d - 4 * kA; };
+  return {far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)};
+}
+
+// Of an axis, from coordinates in [-1, 1].
+Taps taps_of(const Term& coordinate, int64_t extent, const Sampling& sampling) {
+  const auto size = static_cast<double>(extent), last = size - 1;
+  const double edge = sampling.align_corners ? 0 : 0.5;
+  Term x = sampling.align_corners ? (coordinate + 1.0) * (last / 2) : ((coordinate + 1.0) * size - 1.0) * 0.5;
+  if (sampling.mode == "nearest") x = apply(Op::Round, {x});
+  if (sampling.padding == Padding::border) x = clamp(x, 0, last);
+  if (sampling.padding == Padding::reflection) x = reflected(x, -edge, last + edge);
+  if (sampling.mode == "nearest") {
+    // Reflected at half a place, it lies between two: the one before counts.
+    return {tap_at(floor(x), expand(number_like(x, 1), x.shape()), extent, sampling)};
+  }
+  const Term base = floor(x), t = x - base;
+  Taps taps;
+  if (sampling.mode == "linear") {
+    taps.push_back(tap_at(base, 1.0 - t, extent, sampling));
+    taps.push_back(tap_at(base + 1.0, t, extent, sampling));
+    return taps;
+  }
+  double step = -1;
+  for (const Term& weight : cubic_weights(t)) {
+    taps.push_back(tap_at(base + step, weight, extent, sampling));
+    step += 1;
+  }
+  return taps;
+}
+
+// Row after row of data [N * elements, C]: sums over all combinations of taps, [N, points, C]. `first` is
+// where the rows of each batch begin.
+Term weighted_sum(const Term& rows, const Term& first, const std::vector<Taps>& axes, const Shape& extents) {
+  std::optional<Term> sum;
+  std::vector<size_t> choice(axes.size(), 0);
+  for (;;) {
+    std::optional<Term> place, exists, weight;
+    for (size_t a = 0; a < axes.size(); ++a) {
+      const Tap& tap = axes[a][choice[a]];
+      place = place ? *place * static_cast<double>(extents[a]) + cast(tap.place, DType::i64)
+                    : cast(tap.place, DType::i64);
+      exists = exists ? *exists && tap.exists : tap.exists;
+      weight = weight ? *weight * tap.weight : tap.weight;
+    }
+    const Term values = apply(Op::Gather, {rows, *place + first}, AxisAttrs{0});
+    const Term term =
+        select(insert_axis(*exists, 2), values, 0) * insert_axis(cast(*weight, rows.dtype()), 2);
+    sum = sum ? *sum + term : term;
+    size_t a = axes.size();
+    while (a > 0 && ++choice[a - 1] == axes[a - 1].size()) choice[--a] = 0;
+    if (a == 0) return *sum;
+  }
+}
+
+// [N, C, ...] to [N * elements, C].
+Term rows_of(const Term& x) {
+  const int64_t elements = element_count(Shape(x.shape().begin() + 2, x.shape().end()));
+  const Term flat = transpose(reshape(x, {x.extent(0), x.extent(1), elements}), {0, 2, 1});
+  return reshape(flat, {x.extent(0) * elements, x.extent(1)});
+}
+
+Sampling read_sampling(NodeImport& n) {
+  Sampling sampling;
+  sampling.mode = n.string_attr("mode", "linear");
+  if (sampling.mode == "bilinear") sampling.mode = "linear";
+  if (sampling.mode == "bicubic") sampling.mode = "cubic";
+  if (sampling.mode != "linear" && sampling.mode != "cubic" && sampling.mode != "nearest")
+    n.invalid("mode " + quoted_name(sampling.mode));
+  const std::string padding = n.string_attr("padding_mode", "zeros");
+  if (padding != "zeros" && padding != "border" && padding != "reflection")
+    n.invalid("padding_mode " + quoted_name(padding));
+  sampling.padding = padding == "border"       ? Padding::border
+                     : padding == "reflection" ? Padding::reflection
+                                               : Padding::zeros;
+  sampling.align_corners = n.flag("align_corners", false);
+  return sampling;
+}
+
+Results grid_sample(NodeImport& n) {
+  const Sampling sampling = read_sampling(n);
+  const Term x(n, n.input(0)), grid = widened({n, n.input(1)});
+  const int64_t spatial = x.rank() - 2;
+  if (spatial < 1 || grid.rank() != x.rank() || grid.extent(0) != x.extent(0) ||
+      grid.extent(spatial + 1) != spatial)
+    n.invalid(
+        fmt::format("a grid {} for data {}", to_string(grid.operand()->type), to_string(x.operand()->type)));
+  if (spatial > 3) n.unsupported(fmt::format("{} spatial axes", spatial));
+  const Shape extents(x.shape().begin() + 2, x.shape().end());
+  n.bounded("extent", extents, 1, kMaxOffset);
+  Shape out(grid.shape().begin() + 1, grid.shape().end() - 1);
+  const int64_t batch = x.extent(0), channels = x.extent(1), points = element_count(out);
+  const Term coordinates = reshape(grid, {batch, points, spatial});
+  std::vector<Taps> axes;
+  for (int64_t a = 0; a < spatial; ++a) {
+    const Term along = reshape(slice(coordinates, 2, spatial - 1 - a, 1), {batch, points});
+    axes.push_back(taps_of(along, extents[a], sampling));
+  }
+  const Term first = positions(n, DType::i64, batch, 0, 2) * static_cast<double>(element_count(extents));
+  const Term real = is_float(x.dtype()) ? widened(x) : cast(x, DType::f32);
+  const Term y = weighted_sum(rows_of(real), first, axes, extents);
+  out.insert(out.begin(), {batch, channels});
+  return {cast(reshape(transpose(y, {0, 2, 1}), out), x.dtype())};
+}
+
+// Places of an axis whose ends are -1 and 1: of its outer elements, or of their outer edges.
+std::vector<double> unit_places(int64_t extent, bool align_corners) {
+  std::vector<double> result;
+  const auto size = static_cast<double>(extent);
+  for (int64_t i = 0; i < extent; ++i) {
+    const auto at = static_cast<double>(i);
+    result.push_back(!align_corners ? (2 * at + 1) / size - 1 : extent == 1 ? -1 : 2 * at / (size - 1) - 1);
+  }
+  return result;
+}
+
+// Every point (x, y, ..., 1) of the image times the matrix.
+Results affine_grid(NodeImport& n) {
+  const Term theta(n, n.input(0));
+  const Shape size = n.ints_input(1, "image extents");
+  n.bounded("extent", size, 1, kMaxOffset);
+  const bool align_corners = n.flag("align_corners", false);
+  const auto spatial = static_cast<int64_t>(size.size()) - 2;
+  if ((spatial != 2 && spatial != 3) || theta.shape() != Shape{size[0], spatial, spatial + 1})
+    n.invalid("matrices " + to_string(theta.operand()->type) + " do not fit the image extents");
+  const Shape image(size.begin() + 2, size.end());
+  Shape grid = image;
+  grid.push_back(1);
+  std::vector<Term> coordinates;
+  for (int64_t a = spatial - 1; a >= 0; --a) {
+    Shape along(grid.size(), 1);
+    along[a] = image[a];
+    n.require_moderate({DType::f64, along});
+    coordinates.push_back(
+        expand(constant(n, theta.dtype(), along, unit_places(image[a], align_corners)), grid));
+  }
+  coordinates.push_back(expand(number_like(theta, 1), grid));
+  const int64_t points = element_count(image);
+  const Term base = reshape(concat(coordinates, spatial), {1, points, spatial + 1});
+  Shape out = image;
+  out.insert(out.begin(), size[0]);
+  out.push_back(spatial);
+  return {reshape(matmul(base, transpose(theta, {0, 2, 1})), out)};
+}
+
+// Samples of one axis of regions, [regions, count], between two elements each.
+Taps region_taps(const Term& start, const Term& extent, int64_t count, int64_t size) {
+  const Term steps = positions(start.node(), start.dtype(), count, 1, 2) + 0.5;
+  const Term at = start + steps * (extent / static_cast<double>(count));
+  const auto last = static_cast<double>(size - 1);
+  const Term exists = -1.0 <= at && at <= number_like(at, static_cast<double>(size));
+  const Term inside = select(exists, clamp(at, 0, last), 0);
+  const Term low = floor(inside), t = inside - low;
+  return {{low, exists, 1.0 - t}, {clamp(low + 1.0, 0, last), exists, t}};
+}
+
+struct Regions {
+  Term rows, first;  // of the images, and where those of each region's image begin: [regions, 1, 1]
+  Taps y, x;
+  int64_t height, width;  // of the images
+};
+
+// The weighted elements of one combination of taps, [regions, y, x, channels].
+Term region_elements(const Regions& r, const Tap& y, const Tap& x) {
+  const Term row = insert_axis(cast(y.place, DType::i64), 2),
+             column = insert_axis(cast(x.place, DType::i64), 1);
+  const Term values =
+      apply(Op::Gather, {r.rows, row * static_cast<double>(r.width) + column + r.first}, AxisAttrs{0});
+  const Term weight = insert_axis(y.weight, 2) * insert_axis(x.weight, 1);
+  const Term exists = insert_axis(y.exists, 2) && insert_axis(x.exists, 1);
+  return select(insert_axis(exists, 3), values, 0) * insert_axis(cast(weight, values.dtype()), 3);
+}
+
+Results roi_align(NodeImport& n) {
+  const Term image(n, n.input(0)), x = widened(image), rois = widened({n, n.input(1)});
+  const Term batch = cast({n, n.input(2)}, DType::i64);
+  const std::string mode = n.string_attr("mode", "avg");
+  const std::string transformation =
+      n.opset() < 16 ? "output_half_pixel" : n.string_attr("coordinate_transformation_mode", "half_pixel");
+  if (mode != "avg" && mode != "max") n.invalid("mode " + quoted_name(mode));
+  if (transformation != "half_pixel" && transformation != "output_half_pixel")
+    n.invalid("coordinate_transformation_mode " + quoted_name(transformation));
+  const int64_t height = n.int_attr("output_height", 1), width = n.int_attr("output_width", 1);
+  const int64_t ratio = n.int_attr("sampling_ratio", 0);
+  n.bounded("output extent", {height, width}, 1, kMaxStep);
+  n.bounded("sampling_ratio", {ratio}, 0, kMaxStep);
+  if (ratio == 0) n.unsupported("sampling_ratio 0: how many samples a region has would depend on the data");
+  if (x.rank() != 4 || rois.rank() != 2 || rois.extent(1) != 4 || batch.shape() != Shape{rois.extent(0)})
+    n.invalid("data need rank 4, regions [count, 4], and an index of a batch each");
+  n.bounded("extent", {x.extent(2), x.extent(3)}, 1, kMaxOffset);
+  const bool half_pixel = transformation == "half_pixel";
+  const Term scaled = rois * n.float_attr("spatial_scale", 1) - (half_pixel ? 0.5 : 0.0);
+  const auto taps = [&](int64_t column, int64_t count, int64_t size) {
+    const Term start = slice(scaled, 1, column, 1);
+    Term extent = slice(scaled, 1, column + 2, 1) - start;
+    if (!half_pixel) extent = max(extent, number_like(extent, 1));
+    return region_taps(start, extent, count, size);
+  };
+  const int64_t count = rois.extent(0);
+  const Term first = reshape(batch * static_cast<double>(x.extent(2) * x.extent(3)), {count, 1, 1});
+  const Regions r{
+      rows_of(x),  first,      taps(1, height * ratio, x.extent(2)), taps(0, width * ratio, x.extent(3)),
+      x.extent(2), x.extent(3)};
+  std::optional<Term> samples;
+  for (const Tap& y : r.y)
+    for (const Tap& along : r.x) {
+      const Term elements = region_elements(r, y, along);
+      samples = !samples ? elements : mode == "avg" ? *samples + elements : max(*samples, elements);
+    }
+  const Term bins = reshape(*samples, {count, height, ratio, width, ratio, x.extent(1)});
+  const Term pooled = reduce(mode == "avg" ? Op::ReduceMean : Op::ReduceMax, bins, {2, 4}, false);
+  return {cast(transpose(pooled, {0, 3, 1, 2}), image.dtype())};
+}
+
+struct Deformed {
+  Term rows;      // [N * H * W, C]
+  Term first;     // where those of each batch begin, [N, 1]
+  Shape in, out;  // spatial extents
+  int64_t batch;
+};
+
+// One tap of the kernel, from where the offsets of a group of channels say: [N, group's channels, out...].
+Term deformed_tap(const Deformed& d, const Term& offsets, int64_t tap, const std::vector<double>& base,
+                  const std::vector<int64_t>& strides, int64_t channels, int64_t channel) {
+  NodeImport& n = d.rows.node();
+  const int64_t points = element_count(d.out);
+  std::vector<Taps> axes;
+  for (size_t a = 0; a < 2; ++a) {
+    const Term grid = positions(n, offsets.dtype(), d.out[a], static_cast<int64_t>(a) + 1, 3) *
+                          static_cast<double>(strides[a]) +
+                      base[a];
+    const Term offset =
+        reshape(slice(offsets, 1, 2 * tap + static_cast<int64_t>(a), 1), {d.batch, d.out[0], d.out[1]});
+    const Term at = reshape(grid + offset, {d.batch, points}), low = floor(at), t = at - low;
+    const Sampling zeros{"linear", Padding::zeros, true};
+    axes.push_back({tap_at(low, 1.0 - t, d.in[a], zeros), tap_at(low + 1.0, t, d.in[a], zeros)});
+  }
+  const Term sampled = weighted_sum(slice(d.rows, 1, channel, channels), d.first, axes, d.in);
+  return reshape(transpose(sampled, {0, 2, 1}), {d.batch, channels, d.out[0], d.out[1]});
+}
+
+// The taps side by side are the data of a convolution over no neighbours.
+Results deform_conv(NodeImport& n) {
+  const Term x = widened({n, n.input(0)}), w = widened({n, n.input(1)}), offsets = widened({n, n.input(2)});
+  if (x.rank() != 4 || w.rank() != 4 || offsets.rank() != 4) n.unsupported("data of other rank than 4");
+  const Shape in(x.shape().begin() + 2, x.shape().end()), kernel(w.shape().begin() + 2, w.shape().end());
+  n.bounded("extent", in, 1, kMaxOffset);
+  n.bounded("weight extent", kernel, 1, kMaxStep);
+  if (n.ints_attr("kernel_shape", kernel) != kernel) n.invalid("kernel_shape is not that of the weights");
+  const Windows windows = read_windows(n, in, kernel);
+  const int64_t group = n.int_attr("group", 1), offset_group = n.int_attr("offset_group", 1);
+  n.bounded("group", {group, offset_group}, 1, kMaxStep);
+  const int64_t batch = x.extent(0), channels = x.extent(1), taps = kernel[0] * kernel[1];
+  Shape out;
+  for (size_t a = 0; a < 2; ++a)
+    out.push_back((in[a] + windows.pads_before[a] + windows.pads_after[a] -
+                   (kernel[a] - 1) * windows.dilations[a] - 1) /
+                      windows.strides[a] +
+                  1);
+  if (channels % offset_group != 0 ||
+      offsets.shape() != Shape{batch, 2 * taps * offset_group, out[0], out[1]})
+    n.invalid("offsets " + to_string(offsets.operand()->type) + " do not fit data and weights");
+  if (taps * offset_group > kMaxDeformedTaps) n.unsupported("more than 256 taps and groups of offsets");
+  const Term first = positions(n, DType::i64, batch, 0, 2) * static_cast<double>(in[0] * in[1]);
+  const Deformed d{rows_of(x), first, in, out, batch};
+  std::vector<Term> columns;  // [N, C of a group, 1, out...] per tap, group by group
+  std::vector<Term> groups;
+  const int64_t each = channels / offset_group;
+  for (int64_t g = 0; g < offset_group; ++g) {
+    columns.clear();
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const std::vector<double> base = {
+          static_cast<double>(tap / kernel[1] * windows.dilations[0] - windows.pads_before[0]),
+          static_cast<double>(tap % kernel[1] * windows.dilations[1] - windows.pads_before[1])};
+      Term value = deformed_tap(d, offsets, g * taps + tap, base, windows.strides, each, g * each);
+      if (n.has_input(4)) value = value * slice(widened({n, n.input(4)}), 1, g * taps + tap, 1);
+      columns.push_back(insert_axis(value, 2));
+    }
+    groups.push_back(concat(columns, 2));
+  }
+  const Term data = reshape(concat(groups, 1), {batch, channels * taps, out[0], out[1]});
+  ConvAttrs attrs;
+  attrs.strides = attrs.dilations = {1, 1};
+  attrs.pads_before = attrs.pads_after = {0, 0};
+  attrs.group = group;
+  Term y = apply(Op::Conv, {data, reshape(w, {w.extent(0), w.extent(1) * taps, 1, 1})}, attrs);
+  if (n.has_input(3)) y = y + reshape(widened({n, n.input(3)}), {w.extent(0), 1, 1});
+  return {cast(y, n.input(0)->dtype())};
+}
+
+}  // namespace
+
+const std::vector<RuleRow>& sampling_rules() {
+  static const std::vector<RuleRow> rows = {
+      {"GridSample", grid_sample, 16, 22},
+      {"AffineGrid", affine_grid, 20, 20},
+      {"RoiAlign", roi_align, 10, 22},
+      {"DeformConv", deform_conv, 19, 22},
+  };
+  return rows;
+}
+
+}  // namespace korch::onnx

@@ -1,0 +1,180 @@
+#include "korch/onnx/term.h"
+
+#include "korch/onnx/rules.h"
+
+namespace korch::onnx {
+
+Term apply(Op op, const std::vector<Term>& operands, Attrs attrs) {
+  NodeImport& n = operands[0].node();
+  return {n, n.emit(op, std::move(attrs), {operands.begin(), operands.end()})};
+}
+
+Term number_like(const Term& like, double number) {
+  return {like.node(), like.dtype(), number};
+}
+
+Term operator+(const Term& a, const Term& b) {
+  return apply(Op::Add, {a, b});
+}
+Term operator-(const Term& a, const Term& b) {
+  return apply(Op::Sub, {a, b});
+}
+Term operator*(const Term& a, const Term& b) {
+  return apply(Op::Mul, {a, b});
+}
+Term operator/(const Term& a, const Term& b) {
+  return apply(Op::Div, {a, b});
+}
+Term operator+(const Term& a, double b) {
+  return a + number_like(a, b);
+}
+Term operator-(const Term& a, double b) {
+  return a - number_like(a, b);
+}
+Term operator-(double a, const Term& b) {
+  return number_like(b, a) - b;
+}
+Term operator*(const Term& a, double b) {
+  return a * number_like(a, b);
+}
+Term operator/(const Term& a, double b) {
+  return a / number_like(a, b);
+}
+Term operator-(const Term& a) {
+  return apply(Op::Neg, {a});
+}
+
+Term operator<(const Term& a, const Term& b) {
+  return apply(Op::Less, {a, b});
+}
+Term operator<=(const Term& a, const Term& b) {
+  return apply(Op::LessOrEqual, {a, b});
+}
+Term operator==(const Term& a, const Term& b) {
+  return apply(Op::Equal, {a, b});
+}
+Term operator<(const Term& a, double b) {
+  return a < number_like(a, b);
+}
+Term operator<=(double a, const Term& b) {
+  return number_like(b, a) <= b;
+}
+Term operator==(const Term& a, double b) {
+  return a == number_like(a, b);
+}
+Term operator&&(const Term& a, const Term& b) {
+  return apply(Op::And, {a, b});
+}
+Term operator||(const Term& a, const Term& b) {
+  return apply(Op::Or, {a, b});
+}
+Term operator!(const Term& a) {
+  return apply(Op::Not, {a});
+}
+Term select(const Term& condition, const Term& yes, const Term& no) {
+  return apply(Op::Where, {condition, yes, no});
+}
+Term select(const Term& condition, const Term& yes, double no) {
+  return select(condition, yes, number_like(yes, no));
+}
+Term select(const Term& condition, double yes, const Term& no) {
+  return select(condition, number_like(no, yes), no);
+}
+
+Term exp(const Term& x) {
+  return apply(Op::Exp, {x});
+}
+Term log(const Term& x) {
+  return apply(Op::Log, {x});
+}
+Term sqrt(const Term& x) {
+  return apply(Op::Sqrt, {x});
+}
+Term tanh(const Term& x) {
+  return apply(Op::Tanh, {x});
+}
+Term sigmoid(const Term& x) {
+  return apply(Op::Sigmoid, {x});
+}
+Term abs(const Term& x) {
+  return apply(Op::Abs, {x});
+}
+Term floor(const Term& x) {
+  return apply(Op::Floor, {x});
+}
+Term max(const Term& a, const Term& b) {
+  return apply(Op::Max, {a, b});
+}
+Term min(const Term& a, const Term& b) {
+  return apply(Op::Min, {a, b});
+}
+Term clamp(const Term& x, double low, double high) {
+  return min(max(x, number_like(x, low)), number_like(x, high));
+}
+Term softmax(const Term& x, int64_t axis) {
+  return apply(Op::Softmax, {x}, AxisAttrs{axis});
+}
+
+Term cast(const Term& x, DType dtype) {
+  return {x.node(), x.node().cast(x.operand(), dtype)};
+}
+Term widened(const Term& x) {
+  return is_small_float(x.dtype()) ? cast(x, DType::f32) : x;
+}
+Term reshape(const Term& x, const Shape& shape) {
+  return {x.node(), x.node().reshape(x.operand(), shape)};
+}
+Term expand(const Term& x, const Shape& shape) {
+  return x.shape() == shape ? x : apply(Op::Expand, {x}, ShapeAttrs{shape});
+}
+Term transpose(const Term& x, const std::vector<int64_t>& perm) {
+  return apply(Op::Transpose, {x}, PermAttrs{perm});
+}
+
+Term slice(const Term& x, int64_t axis, int64_t start, int64_t count, int64_t step) {
+  SliceAttrs attrs{Shape(x.shape().size(), 0), x.shape(), Shape(x.shape().size(), 1)};
+  attrs.starts[axis] = start;
+  attrs.sizes[axis] = count;
+  attrs.steps[axis] = step;
+  return {x.node(), sliced(x.node(), x.operand(), attrs)};
+}
+
+Term concat(const std::vector<Term>& parts, int64_t axis) {
+  return parts.size() == 1 ? parts[0] : apply(Op::Concat, parts, AxisAttrs{axis});
+}
+
+Term pad(const Term& x, int64_t axis, int64_t before, int64_t after, double value) {
+  if (before == 0 && after == 0) return x;
+  PadAttrs attrs{Shape(x.shape().size(), 0), Shape(x.shape().size(), 0), PadMode::constant, value};
+  attrs.before[axis] = before;
+  attrs.after[axis] = after;
+  return apply(Op::Pad, {x}, attrs);
+}
+
+Term insert_axis(const Term& x, int64_t axis) {
+  Shape shape = x.shape();
+  shape.insert(shape.begin() + axis, 1);
+  return reshape(x, shape);
+}
+
+Term matmul(const Term& a, const Term& b) {
+  return apply(Op::MatMul, {a, b}, MatMulAttrs{});
+}
+
+Term reduce(Op op, const Term& x, const std::vector<int64_t>& axes, bool keepdims) {
+  return apply(op, {x}, ReduceAttrs{axes, keepdims});
+}
+
+Term gather_elements(const Term& data, const Term& indices, int64_t axis) {
+  return apply(Op::GatherElements, {data, indices}, AxisAttrs{axis});
+}
+
+Term positions(NodeImport& n, DType dtype, int64_t count, int64_t axis, int64_t rank) {
+  return {n, n.positions(dtype, count, axis, rank)};
+}
+
+Term constant(NodeImport& n, DType dtype, const Shape& shape, const std::vector<double>& values) {
+  return {n, n.constant(converted(HostTensor::of<double>(DType::f64, shape, values), dtype))};
+}
+
+}  // namespace korch::onnx

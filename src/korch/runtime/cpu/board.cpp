@@ -1,0 +1,150 @@
+#include "korch/runtime/cpu/board.h"
+
+#include <immintrin.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+namespace korch::rt {
+namespace {
+
+// Pauses before sleeping, some 50 us: about what a sleep and the wake-up cost, so waiting is at worst twice
+// that.
+constexpr int kSpins = 2000;
+
+// Numbers of works count around.
+constexpr int kNumberBits = 64 - Board::kChunkBits;
+constexpr uint64_t kNumberMask = (uint64_t{1} << kNumberBits) - 1;
+// So many works apart, every share is told how far the numbers are: one that had no chunks for long would
+// look new.
+constexpr uint64_t kReminder = uint64_t{1} << 20;
+
+uint64_t pack(uint64_t number, int64_t chunks) {
+  return number << Board::kChunkBits | static_cast<uint64_t>(chunks);
+}
+
+uint64_t number_of(uint64_t packed) {
+  return packed >> Board::kChunkBits;
+}
+
+int64_t chunks_of(uint64_t packed) {
+  return static_cast<int64_t>(packed) & Board::kMostChunks;
+}
+
+bool is_later(uint64_t number, uint64_t than) {
+  return ((number - than) & kNumberMask) - 1 < kNumberMask / 2;
+}
+
+// Which sleepers a wake-up is for.
+constexpr uint32_t kFirst = 1, kOthers = 2;
+
+void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t who) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAIT_BITSET_PRIVATE, expected, nullptr, nullptr,
+          who);
+}
+
+void futex_wake(std::atomic<uint32_t>* word, int64_t sleepers, uint32_t who) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE_BITSET_PRIVATE, sleepers, nullptr, nullptr,
+          who);
+}
+
+}  // namespace
+
+Board* Board::create(int workers) {
+  const size_t shares = static_cast<size_t>(workers) * sizeof(Share);
+  void* memory = aligned_alloc(alignof(Board), sizeof(Board) + shares);
+  if (memory == nullptr) return nullptr;
+  Board* board = new (memory) Board(workers);
+  board->shares_ = reinterpret_cast<Share*>(board + 1);
+  for (int i = 0; i < workers; ++i) new (&board->shares_[i]) Share;
+  return board;
+}
+
+void Board::destroy(Board* board) {
+  if (board == nullptr) return;
+  board->~Board();
+  free(board);
+}
+
+void Board::publish(const Work& work) {
+  const uint64_t number = (number_of(state_.load(std::memory_order_relaxed)) + 1) & kNumberMask;
+  work_ = work;
+  ended_.store(0, std::memory_order_relaxed);
+  if (number % kReminder == 0)
+    for (int i = 0; i < workers_; ++i)
+      shares_[i].taken.store(pack((number - 1) & kNumberMask, kMostChunks), std::memory_order_relaxed);
+  state_.store(pack(number, work.chunks), std::memory_order_release);
+  changed(work.chunks - 1, kFirst | kOthers);
+}
+
+// A sleeper counts itself before the kernel compares the word, and the word changes before anyone looks for
+// sleepers: one of the two sees the other.
+void Board::changed(int64_t wanted, uint32_t who) {
+  changes_.fetch_add(1);
+  if (sleepers_.load() != 0 && wanted > 0) futex_wake(&changes_, wanted, who);
+}
+
+void Board::notify_all() {
+  changed(INT32_MAX, kFirst | kOthers);
+}
+
+void Board::notify_first() {
+  changed(1, kFirst);
+}
+
+// A share that speaks of an earlier work was not looked at in this one. That this holds of a work that is
+// over too is impossible: it ended because the shares that had chunks were used up.
+bool Board::claim(int owner, uint64_t number, int64_t length, int64_t* chunk) {
+  std::atomic<uint64_t>& taken = shares_[owner].taken;
+  uint64_t seen = taken.load(std::memory_order_relaxed);
+  do {
+    if (is_later(number_of(seen), number)) return false;
+    *chunk = number_of(seen) == number ? chunks_of(seen) : 0;
+    if (*chunk >= length) return false;
+  } while (!taken.compare_exchange_weak(seen, pack(number, *chunk + 1), std::memory_order_relaxed));
+  return true;
+}
+
+// A worker that comes late to a work that is over gets no chunk of it, and reads no more than `state`.
+bool Board::take_of(uint64_t state, int worker) {
+  const int64_t chunks = chunks_of(state);
+  int64_t ended = 0;
+  for (int k = 0; k < workers_; ++k) {
+    const int owner = (worker + k) % workers_;
+    const int64_t first = chunks * owner / workers_, length = chunks * (owner + 1) / workers_ - first;
+    for (int64_t chunk = 0; claim(owner, number_of(state), length, &chunk); ++ended)
+      work_.chunk(work_.user, worker, first + chunk);
+  }
+  if (ended == 0) return false;
+  if (ended_.fetch_add(ended, std::memory_order_acq_rel) + ended == chunks) work_.done(work_.user, worker);
+  return true;
+}
+
+void Board::take(int worker) {
+  while (take_of(state_.load(std::memory_order_acquire), worker)) {
+  }
+}
+
+void Board::serve(int worker, const std::atomic<bool>& over) {
+  for (;;) {
+    const uint32_t seen = changes_.load();
+    take(worker);
+    if (over.load(std::memory_order_acquire)) return;
+    wait(worker, seen);
+  }
+}
+
+void Board::wait(int worker, uint32_t seen) {
+  for (int spin = 0; spin < kSpins; ++spin) {
+    if (changes_.load(std::memory_order_acquire) != seen) return;
+    _mm_pause();
+  }
+  sleepers_.fetch_add(1);
+  while (changes_.load() == seen) futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers);
+  sleepers_.fetch_sub(1);
+}
+
+}  // namespace korch::rt

@@ -1,0 +1,63 @@
+// Where workers find the work that is to be shared, and take chunks of it. Who ends the last chunk goes on:
+// nobody waits for a worker that holds none, be it idle, late or descheduled.
+#pragma once
+
+#include <stdint.h>
+
+#include <atomic>
+
+namespace korch::rt {
+
+struct Work {
+  int64_t chunks;  // 1 to Board::kMostChunks
+  // Called once for each chunk, by any worker.
+  void (*chunk)(void* user, int worker, int64_t chunk);
+  // Called when all chunks are done, by the worker that ended the last of them. It may publish.
+  void (*done)(void* user, int worker);
+  void* user;
+};
+
+class Board {
+ public:
+  static constexpr int kChunkBits = 24;
+  static constexpr int64_t kMostChunks = (int64_t{1} << kChunkBits) - 1;
+
+  // Null when there is no memory. `workers` >= 1; their numbers are smaller, and no two have the same one at
+  // the same time.
+  static Board* create(int workers);
+  static void destroy(Board* board);
+
+  // What was published before must be done. Callers follow one another.
+  void publish(const Work& work);
+  // Takes chunks of what is published, and of what is published behind it, until none is left. Each worker
+  // has a share of its own, and then takes what is left of the others'.
+  void take(int worker);
+  // Takes chunks until `over`. Waiting for more spins briefly, then sleeps.
+  void serve(int worker, const std::atomic<bool>& over);
+  // Who serves looks at `over` again: all, or worker 0.
+  void notify_all();
+  void notify_first();
+
+ private:
+  struct alignas(64) Share {
+    std::atomic<uint64_t> taken{0};  // number of the work, and so many of its share's chunks
+  };
+
+  explicit Board(int workers) : workers_(workers) {}
+  ~Board() = default;
+  bool take_of(uint64_t state, int worker);
+  bool claim(int owner, uint64_t number, int64_t length, int64_t* chunk);
+  void changed(int64_t wanted, uint32_t who);
+  void wait(int worker, uint32_t seen);
+
+  // One cache line: what a waiting worker looks at, and what it then needs.
+  alignas(64) std::atomic<uint64_t> state_{0};  // number of the work, and how many chunks it has
+  std::atomic<uint32_t> changes_{0};
+  std::atomic<uint32_t> sleepers_{0};
+  Work work_{};
+  alignas(64) std::atomic<int64_t> ended_{0};  // chunks
+  Share* shares_ = nullptr;
+  const int workers_;
+};
+
+}  // namespace korch::rt

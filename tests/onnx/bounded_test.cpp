@@ -1,0 +1,253 @@
+// Extents that depend on the data: what lies beyond them changes nothing, and results tell how long they are.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "expect_error.h"
+#include "one_node.h"
+
+namespace korch {
+namespace {
+
+HostTensor flags(const std::vector<bool>& values) {
+  HostTensor result(TensorType{DType::bool_, {static_cast<int64_t>(values.size())}});
+  for (size_t i = 0; i < values.size(); ++i) result.mutable_data<uint8_t>()[i] = values[i] ? 1 : 0;
+  return result;
+}
+
+// The outputs at their own extents.
+std::vector<HostTensor> run(const ModelBuilder& b, const std::vector<HostTensor>& inputs) {
+  const Graph graph = import_onnx_bytes(b.bytes());
+  std::vector<HostTensor> outputs = interpret(graph, inputs);
+  const std::vector<Shape> shapes = output_shapes(graph, outputs);
+  outputs.resize(outputs.size() - graph.extents().size());
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = outputs[i].cropped(shapes[i]);
+  return outputs;
+}
+
+void expect(const HostTensor& result, const Shape& shape, const Values& values) {
+  EXPECT_EQ(result.shape(), shape);
+  Values got;
+  for (int64_t i = 0; i < result.elements(); ++i) got.push_back(element_as_double(result, i));
+  expect_near(got, values);
+}
+
+// %y: the elements of %x, f32[6], where %c holds; then one node of it, and what else it reads.
+ModelBuilder of_selected(const std::string& op_type, const std::vector<std::string>& operands,
+                         const Shape& shape = {6}) {
+  ModelBuilder b(21);
+  b.input("x", shape).input("c", {shape[0]}, 9).output("z");
+  set_attribute(b.node("Compress", {"x", "c"}, {"y"}), "axis", 0);
+  b.node(op_type, operands, {"z"}, "it");
+  return b;
+}
+onnx::proto::NodeProto& last(ModelBuilder& b) {
+  return *b.model.mutable_graph()->mutable_node(b.model.graph().node_size() - 1);
+}
+const HostTensor kSix = f32({6}, {5, -7, 6, 8, -9, 4});
+const HostTensor kFour = flags({true, false, true, true, false, true});  // 5 6 8 4
+const HostTensor kNone = flags(std::vector<bool>(6, false));
+
+TEST(Bounded, NonZero) {
+  ModelBuilder b(21);
+  b.input("x", {2, 3}).output("y");
+  b.node("NonZero", {"x"}, {"y"});
+  expect(run(b, {f32({2, 3}, {0, 1, 2, 3, 0, -1})})[0], {2, 4}, {0, 0, 1, 1, 1, 2, 0, 2});
+  expect(run(b, {f32({2, 3}, {0, 0, 0, 0, 0, 0})})[0], {2, 0}, {});
+}
+
+TEST(Bounded, Unique) {
+  OneNode node("Unique", {f32({6}, {2, 1, 1, 3, 4, 3})}, "");
+  for (const char* name : {"i", "v", "n"}) {
+    node.node().add_output(name);
+    node.model.output(name);
+  }
+  std::vector<HostTensor> results = run(node.model, node.inputs);
+  expect(results[0], {4}, {1, 2, 3, 4});
+  expect(results[1], {4}, {1, 0, 3, 4});
+  expect(results[2], {6}, {1, 0, 0, 2, 3, 2});
+  expect(results[3], {4}, {2, 1, 2, 1});
+  set_attribute(node.node(), "sorted", 0);
+  results = run(node.model, node.inputs);
+  expect(results[0], {4}, {2, 1, 3, 4});
+  expect(results[1], {4}, {0, 1, 3, 4});
+  expect(results[2], {6}, {0, 1, 1, 2, 3, 2});
+  expect(results[3], {4}, {1, 2, 2, 1});
+}
+
+TEST(Bounded, UniqueRows) {
+  OneNode node("Unique", {f32({4, 2}, {1, 0, 0, 5, 1, 0, 0, 4})}, "");
+  set_attribute(node.node(), "axis", 0);
+  expect(run(node.model, node.inputs)[0], {3, 2}, {0, 4, 0, 5, 1, 0});
+}
+
+TEST(Bounded, ElementsAndReductions) {
+  const auto value = [](ModelBuilder b, const HostTensor& which = kFour) { return run(b, {kSix, which})[0]; };
+  expect(value(of_selected("Neg", {"y"})), {4}, {-5, -6, -8, -4});
+  for (const auto& [op, all, none] :
+       std::vector<std::tuple<std::string, double, double>>{{"ReduceSum", 23, 0},
+                                                            {"ReduceProd", 960, 1},
+                                                            {"ReduceMean", 5.75, NAN},
+                                                            {"ReduceMin", 4, INFINITY}}) {
+    expect(value(of_selected(op, {"y"})), {1}, {all});
+    const Values got = {element_as_double(value(of_selected(op, {"y"}), kNone), 0)};
+    EXPECT_TRUE(got[0] == none || (std::isnan(got[0]) && std::isnan(none))) << op << got[0];
+  }
+  ModelBuilder most = of_selected("ArgMax", {"y"});
+  expect(value(most), {1}, {2});
+  ModelBuilder softmax = of_selected("Softmax", {"y"});
+  const HostTensor shares = value(softmax);
+  EXPECT_EQ(shares.shape(), Shape{4});
+  double sum = 0;
+  for (int64_t i = 0; i < 4; ++i) sum += element_as_double(shares, i);
+  EXPECT_NEAR(sum, 1, 1e-6);
+}
+
+TEST(Bounded, Layouts) {
+  const HostTensor rows = f32({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const auto value = [&](const ModelBuilder& b) { return run(b, {rows, kFour})[0]; };
+  const Values taken = {1, 2, 5, 6, 7, 8, 11, 12}, turned = {1, 5, 7, 11, 2, 6, 8, 12};
+  expect(value(of_selected("Transpose", {"y"}, {6, 2})), {2, 4}, turned);
+  ModelBuilder flat = of_selected("Reshape", {"y", "shape"}, {6, 2});
+  flat.ints("shape", {-1});
+  expect(value(flat), {8}, taken);
+  ModelBuilder pairs = of_selected("Reshape", {"y", "shape"}, {6, 2});
+  pairs.ints("shape", {1, -1, 1, 2});
+  expect(value(pairs), {1, 4, 1, 2}, taken);
+  ModelBuilder twice = of_selected("Concat", {"y", "x", "y"}, {6, 2});
+  set_attribute(last(twice), "axis", 0);
+  expect(value(twice), {14, 2},
+         {1, 2, 5, 6, 7, 8, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 5, 6, 7, 8, 11, 12});
+  ModelBuilder behind = of_selected("Slice", {"y", "from", "to"}, {6, 2});
+  behind.ints("from", {1});
+  behind.ints("to", {1 << 30});
+  expect(value(behind), {3, 2}, {5, 6, 7, 8, 11, 12});
+  ModelBuilder ends = of_selected("Gather", {"y", "which"}, {6, 2});
+  ends.ints("which", {-1, 0});
+  expect(value(ends), {2, 2}, {11, 12, 1, 2});
+  ModelBuilder last_row = of_selected("Slice", {"y", "from", "to"}, {6, 2});
+  last_row.ints("from", {-1});
+  last_row.ints("to", {1 << 30});
+  expect_error([&] { value(last_row); }, ErrorKind::unsupported, {"from the end"});
+}
+
+// What a shape says goes on into shapes.
+TEST(Bounded, ExtentsAreValues) {
+  ModelBuilder b(21);
+  b.input("x", {6}).input("c", {6}, 9);
+  b.node("Compress", {"x", "c"}, {"y"});
+  b.node("Shape", {"y"}, {"shape"});
+  b.node("ConstantOfShape", {"shape"}, {"zeros"});
+  b.node("Squeeze", {"shape"}, {"count"});
+  b.initializer("nought", i64({}, {0}));
+  b.initializer("one", i64({}, {1}));
+  b.ints("three", {3});
+  b.node("Range", {"nought", "count", "one"}, {"places"});
+  b.node("Min", {"shape", "three"}, {"k"});
+  b.node("TopK", {"y", "k"}, {"best", "where"});
+  b.node("Concat", {"shape", "three"}, {"wide"});
+  set_attribute(last(b), "axis", 0);
+  b.node("Size", {"y"}, {"size"});
+  b.ints("column", {1});
+  b.node("Unsqueeze", {"y", "column"}, {"tall"});
+  b.node("Expand", {"tall", "wide"}, {"repeated"});
+  for (const char* name : {"shape", "zeros", "places", "best", "where", "size", "repeated"}) b.output(name);
+  const std::vector<HostTensor> four = run(b, {kSix, kFour});
+  expect(four[0], {1}, {4});
+  expect(four[1], {4}, {0, 0, 0, 0});
+  expect(four[2], {4}, {0, 1, 2, 3});
+  expect(four[3], {3}, {8, 6, 5});
+  expect(four[4], {3}, {2, 1, 0});
+  expect(four[5], {}, {4});
+  expect(four[6], {4, 3}, {5, 5, 5, 6, 6, 6, 8, 8, 8, 4, 4, 4});
+  const std::vector<HostTensor> two = run(b, {kSix, flags({false, true, false, false, false, true})});
+  expect(two[3], {2}, {4, -7});
+  expect(two[6], {2, 3}, {-7, -7, -7, 4, 4, 4});
+}
+
+TEST(Bounded, Products) {
+  ModelBuilder b(21);
+  b.input("x", {6, 2}).input("c", {6}, 9).output("gram").output("outer");
+  set_attribute(b.node("Compress", {"x", "c"}, {"y"}), "axis", 0);
+  b.node("Transpose", {"y"}, {"t"});
+  b.node("MatMul", {"t", "y"}, {"gram"});
+  b.node("MatMul", {"y", "t"}, {"outer"});
+  const HostTensor rows = f32({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const std::vector<HostTensor> two = run(b, {rows, flags({true, false, true, false, false, false})});
+  expect(two[0], {2, 2}, {26, 32, 32, 40});
+  expect(two[1], {2, 2}, {5, 17, 17, 61});
+}
+
+TEST(Bounded, BranchesOfOtherLengths) {
+  ModelBuilder b(21);
+  b.input("x", {6}).input("c", {6}, 9).input("which", {}, 9).output("z");
+  b.node("Compress", {"x", "c"}, {"y"});
+  auto& node = b.node("If", {"which"}, {"z"});
+  for (const auto& [name, value] : {std::pair("then_branch", "y"), std::pair("else_branch", "x")}) {
+    auto* attribute = node.add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(onnx::proto::AttributeProto::GRAPH);
+    auto* same = attribute->mutable_g()->add_node();
+    same->set_op_type("Neg");
+    same->add_input(value);
+    same->add_output("r");
+    attribute->mutable_g()->add_output()->set_name("r");
+  }
+  const auto flag = [](bool value) { return HostTensor::of<bool>(DType::bool_, {}, {value}); };
+  expect(run(b, {kSix, kFour, flag(true)})[0], {4}, {-5, -6, -8, -4});
+  expect(run(b, {kSix, kFour, flag(false)})[0], {6}, {-5, 7, -6, -8, 9, -4});
+}
+
+// Rules that look at shapes themselves are not asked.
+TEST(Bounded, RefusedByName) {
+  expect_error(
+      [] {
+        run(of_selected("Hardmax", {"y"}), {kSix, kFour});
+      },
+      ErrorKind::unsupported, {"\"it\" (Hardmax): an extent of what it reads depends on the data"});
+  // One less than an extent may be -1, which a Slice counts from the end.
+  ModelBuilder but_one = of_selected("Slice", {"y", "from", "to"});
+  but_one.node("Shape", {"y"}, {"count"});
+  but_one.node("Sub", {"count", "one"}, {"to"});
+  but_one.ints("from", {0});
+  but_one.ints("one", {1});
+  expect_error([&] { import_onnx_bytes(but_one.bytes()); }, ErrorKind::unsupported,
+               {"its ends depend on the data, and no bound is known"});
+  ModelBuilder apart = of_selected("Reshape", {"t", "shape"}, {6, 2});
+  apart.node("Transpose", {"y"}, {"t"});
+  apart.ints("shape", {-1});
+  expect_error([&] { import_onnx_bytes(apart.bytes()); }, ErrorKind::unsupported,
+               {"an axis behind another becomes part of it"});
+}
+
+ModelBuilder suppression(int64_t boxes, int64_t most, float overlap, float least) {
+  ModelBuilder b(21);
+  b.input("boxes", {1, boxes, 4}).input("scores", {1, 2, boxes}).output("y");
+  b.ints("most", {most});
+  b.floats("overlap", {1}, {overlap});
+  b.floats("least", {1}, {least});
+  b.node("NonMaxSuppression", {"boxes", "scores", "most", "overlap", "least"}, {"y"}, "boxes");
+  return b;
+}
+
+TEST(Bounded, NonMaxSuppression) {
+  // The second overlaps the first by 9/11; the corners of the third are the other way round.
+  const HostTensor boxes = f32({1, 4, 4}, {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 1, 11, 0, 10, 0, 100, 1, 101});
+  const HostTensor scores = f32({1, 2, 4}, {0.9f, 0.75f, 0.6f, 0.95f, 0.1f, 0.5f, 0.3f, 0});
+  expect(run(suppression(4, 10, 0.5f, 0), {boxes, scores})[0], {5, 3},
+         {0, 0, 3, 0, 0, 0, 0, 0, 2, 0, 1, 1, 0, 1, 2});
+  expect(run(suppression(4, 1, 0.5f, 0.2f), {boxes, scores})[0], {2, 3}, {0, 0, 3, 0, 1, 1});
+  expect(run(suppression(4, 10, 0.9f, 0.55f), {boxes, scores})[0], {4, 3},
+         {0, 0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 2});
+  expect(run(suppression(4, 10, 0.5f, 2), {boxes, scores})[0], {0, 3}, {});
+  expect(run(suppression(4, 0, 0.5f, 0), {boxes, scores})[0], {0, 3}, {});
+  expect_error([] { import_onnx_bytes(suppression(4, 1, 0.5f, NAN).bytes()); }, ErrorKind::invalid,
+               {"a threshold is no number"});
+  expect_error([] { import_onnx_bytes(suppression(4, 1, 1.5f, 0).bytes()); }, ErrorKind::invalid,
+               {"iou_threshold"});
+}
+
+}  // namespace
+}  // namespace korch

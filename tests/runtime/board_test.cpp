@@ -1,0 +1,101 @@
+#include "korch/runtime/cpu/board.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace korch::rt {
+namespace {
+
+struct DestroyBoard {
+  void operator()(Board* board) const { Board::destroy(board); }
+};
+using BoardOwner = std::unique_ptr<Board, DestroyBoard>;
+
+// Works that follow one another, of 1 to 50 chunks; each chunk adds to its own number.
+struct Chain {
+  Board* board;
+  int works;
+  int naps = 0;  // so many works apart, the one that goes on sleeps before it does
+  int current = 0;
+  std::atomic<int> wrong{0};
+  std::vector<int> values = std::vector<int>(50, -1);
+  std::atomic<bool> over{false};
+
+  int64_t chunks() const { return 1 + current * 37 % 50; }
+  void publish() {
+    const auto chunk = [](void* user, int, int64_t number) {
+      auto* chain = static_cast<Chain*>(user);
+      int& value = chain->values[static_cast<size_t>(number)];
+      if (value == chain->current) ++chain->wrong;  // taken twice
+      value = chain->current;
+    };
+    const auto done = [](void* user, int) {
+      auto* chain = static_cast<Chain*>(user);
+      for (int64_t i = 0; i < chain->chunks(); ++i)
+        if (chain->values[static_cast<size_t>(i)] != chain->current) ++chain->wrong;
+      if (chain->naps > 0 && chain->current % chain->naps == 0) ::usleep(300);
+      if (++chain->current < chain->works) return chain->publish();
+      chain->over.store(true);
+      chain->board->notify_all();
+    };
+    board->publish({chunks(), chunk, done, this});
+  }
+  // With threads that serve as workers 1 to `threads` - 1.
+  void run(int threads) {
+    std::vector<std::thread> others;
+    for (int worker = 1; worker < threads; ++worker)
+      others.emplace_back([this, worker] { board->serve(worker, over); });
+    publish();
+    board->serve(0, over);
+    for (std::thread& other : others) other.join();
+  }
+};
+
+class BoardTest : public testing::TestWithParam<int> {};
+
+TEST_P(BoardTest, RunsEachChunkOnceBeforeWhatComesBehind) {
+  const BoardOwner board(Board::create(GetParam()));
+  Chain chain{board.get(), 20000};
+  chain.run(GetParam());
+  EXPECT_EQ(chain.wrong.load(), 0);
+}
+
+TEST_P(BoardTest, WakesThoseWhoSleep) {
+  const BoardOwner board(Board::create(GetParam()));
+  Chain chain{board.get(), 400, 3};
+  chain.run(GetParam());
+  EXPECT_EQ(chain.wrong.load(), 0);
+}
+
+TEST_P(BoardTest, WaitsForNobodyWhoHoldsNothing) {
+  const BoardOwner board(Board::create(GetParam()));
+  Chain chain{board.get(), 1000};
+  chain.run(1);
+  EXPECT_EQ(chain.wrong.load(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, BoardTest, testing::Values(1, 2, 3, 4, 7));
+
+// A share that has had no chunk for a million works is looked at when it has one.
+TEST(Board, RemembersSharesThatWereEmptyForLong) {
+  const BoardOwner board(Board::create(2));
+  int chunks = 0;
+  const auto count = [](void* user, int, int64_t) { ++*static_cast<int*>(user); };
+  const auto nothing = [](void*, int) {};
+  constexpr int kWorks = (1 << 21) + 1;
+  for (int i = 0; i < kWorks; ++i) {
+    board->publish({1, count, nothing, &chunks});
+    board->take(0);
+  }
+  board->publish({2, count, nothing, &chunks});
+  board->take(0);
+  EXPECT_EQ(chunks, kWorks + 2);
+}
+
+}  // namespace
+}  // namespace korch::rt

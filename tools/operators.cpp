@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli.h"
+#include "korch/onnx/operator_types.h"
+#include "korch/onnx/rules.h"
+#include "verbs.h"
+
+namespace korch {
+namespace {
+
+std::vector<onnx::RuleRow> rows_of(const std::string& domain) {
+  std::vector<onnx::RuleRow> rows;
+  for (const auto* table : onnx::rule_tables(domain)) rows.insert(rows.end(), table->begin(), table->end());
+  std::sort(rows.begin(), rows.end(), [](const onnx::RuleRow& a, const onnx::RuleRow& b) {
+    return std::string(a.op_type) < b.op_type;
+  });
+  return rows;
+}
+
+// What its first input may be of; empty where there is none.
+std::string types_of(const std::string& domain, const std::string& op_type) {
+  const auto found = onnx::operator_types().find(op_type);
+  return domain == "ai.onnx" && found != onnx::operator_types().end() ? found->second : "";
+}
+
+void print_operators(bool json) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  if (!json)
+    fmt::print("{:<14} {:<34} {:>5} {:>7} {:>5}  {}\n", "domain", "operator", "since", "version", "until",
+               "types of the first input");
+  for (const char* domain : {"ai.onnx", onnx::kRuntimeDomain})
+    for (const onnx::RuleRow& row : rows_of(domain)) {
+      const bool ends = row.until < onnx::kLatestOpset;
+      const std::string types = types_of(domain, row.op_type);
+      if (!json)
+        fmt::print("{:<14} {:<34} {:>5} {:>7} {:>5}  {}\n", domain, row.op_type, row.since, row.version,
+                   ends ? std::to_string(row.until) : "", types);
+      nlohmann::ordered_json entry = {
+          {"domain", domain}, {"operator", row.op_type}, {"since", row.since}, {"version", row.version}};
+      if (ends) entry["until"] = row.until;
+      if (!types.empty()) entry["types"] = types;
+      all.push_back(std::move(entry));
+    }
+  if (json) print_json(all);
+}
+
+}  // namespace
+
+void add_operators_verb(CLI::App& app) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* verb =
+      app.add_subcommand("operators", "list the ONNX operators that can be compiled, by their versions");
+  verb->add_flag("--json", *json, "print the result as JSON");
+  verb->callback([json] { print_operators(*json); });
+}
+
+}  // namespace korch
