@@ -274,7 +274,7 @@ TEST_F(Faults, CompileAllocationsUpToThePlan) {
 
   plan_->own = OwnCalls::none;
   plan_->compiler_calls = plan_->calls_compiler;
-  plan_->compiler_samples = tries_all() ? 500 : 30;
+  plan_->compiler_samples = tries_all() ? 12000 : 30;
   plan_->calls = plan_->calls_compiler = plan_->outcomes = 0;
   EXPECT_EQ(run(words, true), 0) << read_file(path("log"));
   EXPECT_GT(plan_->outcomes, plan_->compiler_samples / 2);

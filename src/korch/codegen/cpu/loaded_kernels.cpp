@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "korch/base/interrupt.h"
 #include "korch/base/shortage.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/cpu/load_error.h"
@@ -21,6 +22,10 @@ T must(llvm::Expected<T> value, const char* what) {
   throw_load_error(std::string(what) + ": " + llvm::toString(value.takeError()));
 }
 
+[[noreturn]] void end_out_of_memory() {
+  end_at_once(ErrorKind::resource, "out of memory while loading a kernel");
+}
+
 }  // namespace
 
 struct LoadedKernels::State {
@@ -28,8 +33,12 @@ struct LoadedKernels::State {
       : session(must(llvm::orc::SelfExecutorProcessControl::Create(), "executor process control")),
         layer(session, session.getExecutorProcessControl().getMemMgr()),
         process_symbols(session.createBareJITDylib("process")) {
-    session.setErrorReporter(
-        [this](llvm::Error error) { reported += llvm::toString(std::move(error)) + "\n"; });
+    session.setErrorReporter([this](llvm::Error error) {
+      llvm::handleAllErrors(std::move(error), [this](const llvm::ErrorInfoBase& part) {
+        if (part.convertToErrorCode() == std::errc::not_enough_memory) end_out_of_memory();
+        reported += part.message() + "\n";
+      });
+    });
     process_symbols.addGenerator(
         must(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(/*GlobalPrefix=*/'\0'), "dlsym"));
   }
@@ -63,8 +72,9 @@ Result<std::vector<void*>> LoadedKernels::load(const std::string& object,
   const std::string name = "kernel" + std::to_string(state_->count++);
   orc::JITDylib& library = state_->session.createBareJITDylib(name);
   library.addToLinkOrder(state_->process_symbols);
-  if (llvm::Error error = state_->layer.add(library, llvm::MemoryBuffer::getMemBufferCopy(object, name)))
-    return refused(std::move(error));
+  std::unique_ptr<llvm::MemoryBuffer> copy = llvm::MemoryBuffer::getMemBufferCopy(object, name);
+  if (copy == nullptr) end_out_of_memory();
+  if (llvm::Error error = state_->layer.add(library, std::move(copy))) return refused(std::move(error));
   std::vector<void*> addresses;
   for (const std::string& symbol : symbols) {
     auto found = state_->session.lookup({&library}, state_->session.intern(symbol));
