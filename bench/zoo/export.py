@@ -77,6 +77,8 @@ def export(name, exporter, folder):
     torch.onnx.export(module, tuple(inputs.values()), path, **arguments)
     if exporter in QUANTIZING:
         quantize(path, exporter, {n: x.numpy() for n, x in inputs.items()})
+    if getattr(module, "rows_in_any_order", False):
+        open(os.path.join(folder, "rows_in_any_order"), "w").close()
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     os.makedirs(os.path.join(folder, "inputs"))
     for node in session.get_inputs():

@@ -6,7 +6,7 @@
 Per network: `korch compile --no-measure --no-profile-db --no-heal`, self-check on, `korch run` on the inputs that export.py wrote,
 and the outputs against ONNX Runtime's on one thread: floats within 1e-3 (quantized networks: 0.1, a rounding that falls otherwise
 is a step of the numbers behind it) of the largest magnitude of the reference output (both compute in float32, in different orders),
-integers equal. The tighter judge is korch's self-check against float64; a mismatch here is
+integers equal, detections in any order (scores of random weights lie closer than rounding). The tighter judge is korch's self-check against float64; a mismatch here is
 judged again by `korch verify`. Time (of the processor and of the wall) and memory are limited; a limit counts as a hang.
 FOLDER/results.json keeps the result per version of korch, so a sweep that was stopped goes on; --again repeats what failed.
 """
@@ -100,6 +100,18 @@ def error_of(actual, expected, tolerance):
     return float(np.abs(actual[finite] - expected[finite]).max() / (tolerance * scale)) if scale > 0 else float(np.abs(actual).max() > 0)
 
 
+def rows_as_in(expected, actual):
+    """The outputs' rows in the reference's order: to each of its rows the nearest that is left."""
+    if any(actual[n].shape != o.shape for n, o in expected.items()):
+        return actual
+    def table(outputs):
+        return np.concatenate([outputs[n].reshape(len(o), -1) / max(np.abs(o).max(initial=0), 1e-30) for n, o in expected.items()], 1)
+    rows, left, order = table(actual), list(range(len(table(actual)))), []
+    for row in table(expected):
+        order.append(left.pop(int(np.abs(rows[left] - row).max(1).argmin())))
+    return {n: o[order] for n, o in actual.items()}
+
+
 def says_nothing(expected):
     """A reference of one number everywhere, or none finite, cannot show a mistake."""
     return all(not np.isfinite(o).any() or (o.size > 1 and np.ptp(o[np.isfinite(o)]) == 0) for o in expected.values())
@@ -142,8 +154,10 @@ def examine(folder, args):
             result.update(verdict="run: " + verdict_of(ran["code"]), message=ran["err"][:20000])
             return result
         tolerance = tolerance_of(folder)
-        errors = {n: error_of(np.load(os.path.join(work, "out", n.replace("/", "_") + ".npy")), o, tolerance)
-                  for n, o in expected.items()}
+        actual = {n: np.load(os.path.join(work, "out", n.replace("/", "_") + ".npy")) for n in expected}
+        if os.path.exists(os.path.join(folder, "rows_in_any_order")):
+            actual = rows_as_in(expected, actual)
+        errors = {n: error_of(actual[n], o, tolerance) for n, o in expected.items()}
         worst = max(errors, key=errors.get)
         result["error"] = errors[worst]
         if says_nothing(expected):

@@ -133,6 +133,72 @@ TEST(Bounded, Layouts) {
   expect_error([&] { value(last_row); }, ErrorKind::unsupported, {"from the end"});
 }
 
+// What goes where something was found, and elements of what was found, from its end too.
+TEST(Bounded, Scatter) {
+  for (const std::string op : {"ScatterElements", "ScatterND"}) {
+    ModelBuilder b(21);
+    b.input("x", {6}).input("c", {6}, 9).output("back").output("changed").output("none");
+    b.node("Compress", {"x", "c"}, {"y"});
+    b.node("NonZero", {"c"}, {"found"});
+    b.ints("column", {-1, 1});
+    b.ints("list", {-1});
+    b.node("Transpose", {"found"}, {"tuples"});
+    b.node("Reshape", {"tuples", "list"}, {"places"});
+    b.floats("zeros", {6}, std::vector<float>(6));
+    const bool by_tuples = op == "ScatterND";
+    b.node(op, {"zeros", by_tuples ? "tuples" : "places", "y"}, {"back"});
+    b.initializer("ends", by_tuples ? i64({2, 1}, {-1, 0}) : i64({2}, {-1, 0}));
+    b.floats("new", {2}, {100, 200});
+    b.node(op, {"y", "ends", "new"}, {"changed"});
+    b.initializer("nowhere", i64(by_tuples ? Shape{0, 1} : Shape{0}, {}));
+    b.floats("nothing", {0}, {});
+    b.node(op, {"y", "nowhere", "nothing"}, {"none"});
+    const std::vector<HostTensor> four = run(b, {kSix, kFour});
+    expect(four[0], {6}, {5, 0, 6, 8, 0, 4});
+    expect(four[1], {4}, {200, 6, 8, 100});
+    expect(four[2], {4}, {5, 6, 8, 4});
+    const std::vector<HostTensor> two = run(b, {kSix, flags({false, true, false, true, false, false})});
+    expect(two[0], {6}, {0, -7, 0, 8, 0, 0});
+    expect(two[1], {2}, {200, 100});
+  }
+}
+
+// Each region as if it were alone, whatever stands beyond them.
+TEST(Bounded, Regions) {
+  const HostTensor rows = f32({4, 5}, {0, 0, 0, 3, 3, 7, NAN, 1e30f, 2, 2, 1, 1, 0, 3, 2, -9, 0, 0, 1, 2});
+  HostTensor image(TensorType{DType::f32, {2, 2, 4, 4}});
+  for (int i = 0; i < 64; ++i) image.mutable_data<float>()[i] = static_cast<float>(i * 37 % 64);
+  for (const std::string op : {"RoiAlign", "MaxRoiPool"}) {
+    const auto model = [&](bool some) {
+      ModelBuilder b(21);
+      b.input("image", {2, 2, 4, 4}).input("r", {4, 5}).input("c", {4}, 9).output("z");
+      const std::string regions = some ? "some" : "r";
+      if (some) set_attribute(b.node("Compress", {"r", "c"}, {regions}), "axis", 0);
+      if (op == "MaxRoiPool") {
+        set_attribute(b.node(op, {"image", regions}, {"z"}), "pooled_shape", std::vector<int64_t>{2, 2});
+        return b;
+      }
+      b.ints("second", {1});
+      b.ints("many", {1 << 20});
+      b.node("Slice", {regions, "second", "many", "second"}, {"boxes"});
+      b.initializer("image_at", i64({}, {0}));
+      set_attribute(b.node("Gather", {regions, "image_at"}, {"images"}), "axis", 1);
+      set_attribute(b.node("Cast", {"images"}, {"batch"}), "to", 7);
+      auto& node = b.node(op, {"image", "boxes", "batch"}, {"z"});
+      for (const char* name : {"output_height", "output_width", "sampling_ratio"})
+        set_attribute(node, name, 2);
+      return b;
+    };
+    HostTensor whole_rows = rows;
+    whole_rows.mutable_data<float>()[5] = whole_rows.mutable_data<float>()[15] = 0;  // images that exist
+    const HostTensor all = run(model(false), {image, whole_rows, flags({true, true, true, true})})[0];
+    const HostTensor chosen = run(model(true), {image, rows, flags({true, false, true, false})})[0];
+    ASSERT_EQ(chosen.shape(), (Shape{2, 2, 2, 2}));
+    for (int64_t i = 0; i < 16; ++i)
+      EXPECT_EQ(element_as_double(chosen, i), element_as_double(all, i < 8 ? i : i + 8)) << op << i;
+  }
+}
+
 // What a shape says goes on into shapes.
 TEST(Bounded, ExtentsAreValues) {
   ModelBuilder b(21);

@@ -131,6 +131,16 @@ TEST(NewOperators, RegionsOfInterest) {
   expect_near(Own("RoiAlign", {x, rois, image}).with("sampling_ratio", 2).with("mode", "max").run(), {4});
 }
 
+// Whole, in the middle, half an element to the right and below (halves go away from zero), outside.
+TEST(NewOperators, GreatestOfRegions) {
+  HostTensor x(TensorType{DType::f32, {1, 1, 4, 4}});
+  for (int i = 0; i < 16; ++i) x.mutable_data<float>()[i] = static_cast<float>(i - 20);
+  const HostTensor rois = f32({4, 5}, {0, 0, 0, 3, 3, 0, 1, 1, 2, 2, 0, 0.5, 0.5, 2.5, 2.5, 0, 5, 5, 9, 9});
+  OneNode node("MaxRoiPool", {x, rois}, "");
+  set_attribute(node.node(), "pooled_shape", std::vector<int64_t>{2, 2});
+  expect_near(node.run(), {-15, -13, -7, -5, -15, -14, -11, -10, -10, -9, -6, -5, 0, 0, 0, 0});
+}
+
 TEST(NewOperators, SpectrumOfAnImpulse) {
   Own whole("DFT", {f32({1, 3, 1}, {0, 1, 0})});
   const double half = std::sqrt(3) / 2;

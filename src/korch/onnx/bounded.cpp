@@ -20,7 +20,7 @@ constexpr const char* kTakesBounded =
     "ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp ArgMax ArgMin "
     "Softmax LogSoftmax MatMul Gemm Conv ConvTranspose MaxPool AveragePool "
     "BatchNormalization LayerNormalization InstanceNormalization If Range ConstantOfShape "
-    "NonMaxSuppression";
+    "NonMaxSuppression RoiAlign MaxRoiPool Scatter ScatterElements ScatterND";
 
 [[noreturn]] void unsupported(Op op, const std::string& what) {
   throw Error(ErrorKind::unsupported,
@@ -54,6 +54,10 @@ class Bounded {
         return gather_elements();
       case Op::GatherND:
         return gather_nd();
+      case Op::ScatterElements:
+        return scatter_elements();
+      case Op::ScatterND:
+        return scatter_nd();
       case Op::CumSum:
         return cum_sum();
       case Op::TopK:
@@ -280,12 +284,18 @@ class Bounded {
     Operand result = masked_everywhere(indices, HostTensor(TensorType{indices->dtype(), {}}));
     if (extent == nullptr) return result;
     const std::vector<Operand> extents = result->extents;
-    if (result->dtype() != DType::i64) result = emit(Op::Cast, CastAttrs{DType::i64}, {result});
-    const Operand negative = emit(Op::Less, NoAttrs{}, {result, integer(0)});
-    const Operand from_end = emit(Op::Add, NoAttrs{}, {result, extent});
-    result = emit(Op::Where, NoAttrs{}, {negative, from_end, result});
+    result = from_end(as_i64(result), extent);
     result->extents = extents;
     return result;
+  }
+  Operand as_i64(const Operand& x) {
+    return x->dtype() == DType::i64 ? x : emit(Op::Cast, CastAttrs{DType::i64}, {x});
+  }
+  // Negative indices count from the extent, if there is one.
+  Operand from_end(const Operand& indices, const Operand& extent) {
+    if (extent == nullptr) return indices;
+    const Operand negative = emit(Op::Less, NoAttrs{}, {indices, integer(0)});
+    return emit(Op::Where, NoAttrs{}, {negative, emit(Op::Add, NoAttrs{}, {indices, extent}), indices});
   }
 
   std::vector<Operand> gather() {
@@ -316,6 +326,60 @@ class Bounded {
     for (int64_t i = 0; i + 1 < indices->rank(); ++i) extents.push_back(extent_of(indices, i));
     for (int64_t i = batch + depth; i < x()->rank(); ++i) extents.push_back(extent_of(x(), i));
     return with({x(), indices}, extents);
+  }
+
+  std::vector<Operand> scatter_elements() {
+    const int64_t axis = attrs<AxisAttrs>().axis, bound = x()->shape()[axis];
+    Operand indices = from_end(as_i64(inputs_[1]), extent_of(x(), axis));
+    if (const Operand valid = within(inputs_[1], inputs_[1]->rank()))
+      indices = emit(Op::Where, NoAttrs{}, {valid, indices, integer(bound)});
+    return scattered(axis, indices);
+  }
+
+  std::vector<Operand> scatter_nd() {
+    const int64_t last = inputs_[1]->rank() - 1, depth = inputs_[1]->shape().back();
+    if (extent_of(inputs_[1], last) != nullptr || depth == 0) unsupported(op_, "the length of the indices");
+    Operand indices = as_i64(inputs_[1]);
+    std::vector<Operand> extents;
+    std::vector<int64_t> nowhere(static_cast<size_t>(depth), 0);
+    nowhere[0] = x()->shape()[0];
+    for (int64_t d = 0; d < depth; ++d) {
+      const Operand extent = extent_of(x(), d);
+      extents.push_back(emit(Op::Reshape, ShapeAttrs{{1}},
+                             {extent == nullptr ? integer(x()->shape()[static_cast<size_t>(d)]) : extent}));
+    }
+    indices = from_end(indices, depth == 1 ? extents[0] : emit(Op::Concat, AxisAttrs{0}, extents));
+    if (const Operand valid = within(inputs_[1], last))
+      indices = emit(Op::Where, NoAttrs{},
+                     {valid, indices, constant(HostTensor::of<int64_t>(DType::i64, {depth}, nowhere))});
+    return scattered(0, indices);
+  }
+
+  // With one place more on the axis, for what goes nowhere.
+  std::vector<Operand> scattered(int64_t axis, const Operand& indices) {
+    Shape one = x()->shape();
+    one[static_cast<size_t>(axis)] = 1;
+    const Operand zero = constant(HostTensor(TensorType{x()->dtype(), {}}));
+    const Operand longer =
+        emit(Op::Concat, AxisAttrs{axis}, {x(), emit(Op::Expand, ShapeAttrs{one}, {zero})});
+    const Operand all = emit(op_, attrs_, {longer, indices, inputs_[2]});
+    const size_t rank = one.size();
+    const Operand result = emit(Op::Slice, SliceAttrs{Shape(rank, 0), x()->shape(), Shape(rank, 1)}, {all});
+    result->extents = x()->extents;
+    return {result};
+  }
+
+  // Which elements lie within the extents of the first axes: null if all do. Of the operand's rank.
+  Operand within(const Operand& operand, int64_t axes) {
+    Operand result;
+    for (int64_t axis = 0; axis < axes; ++axis) {
+      const Operand extent = extent_of(operand, axis);
+      if (extent == nullptr) continue;
+      const Operand at = positions(operand->shape()[static_cast<size_t>(axis)], axis, operand->rank());
+      const Operand here = emit(Op::Less, NoAttrs{}, {at, extent});
+      result = result == nullptr ? here : emit(Op::And, NoAttrs{}, {result, here});
+    }
+    return result;
   }
 
   std::vector<Operand> cum_sum() {

@@ -114,6 +114,7 @@ const std::map<std::string, std::string>& operator_types() {
       {"MatMulInteger", "i8 u8"},
       {"Max", "f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8"},
       {"MaxPool", "f64 f32 f16 bf16 i8 u8"},
+      {"MaxRoiPool", "f64 f32 f16 bf16"},
       {"MaxUnpool", "f64 f32 f16 bf16"},
       {"Mean", "f64 f32 f16 bf16"},
       {"MeanVarianceNormalization", "f64 f32 f16 bf16"},

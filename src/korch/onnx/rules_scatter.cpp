@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
@@ -25,6 +26,8 @@ std::optional<Reduction> read_reduction(NodeImport& n) {
   const std::string name = n.string_attr("reduction", "none");
   const DType type = n.input(0)->dtype();
   if (name == "none") return std::nullopt;
+  for (size_t i = 0; i < 3; ++i)
+    if (is_bounded(n.input(i))) n.unsupported("reductions of what has an extent that depends on the data");
   if (type == DType::bool_) n.unsupported("reductions of bool");
   if (name == "add") return Reduction{Op::Add, Op::ReduceSum, n.scalar(type, 0)};
   if (name == "mul") return Reduction{Op::Mul, Op::ReduceProd, n.scalar(type, 1)};
