@@ -7,6 +7,12 @@
 #include "korch/codegen/cpu/rank_printer.h"
 
 namespace korch::tile {
+namespace {
+
+constexpr int64_t kBlockTerms = 64;  // of a sum: about 2^6 roundings of its last bit
+
+}  // namespace
+
 NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
                          BodyEmitter& emitter, SourceText& source)
     : graph_(graph),
@@ -173,17 +179,79 @@ void NestPrinter::store_reduced(const Store& place, const std::string& value, bo
   store(place, name, vector);
 }
 
-// The loops over what is reduced, but the one that counts lanes, in a scope of their own.
-NestPrinter::OpenLoops NestPrinter::open_reduced(const std::vector<int>& roots) {
-  OpenLoops loops{bound_, open_};
+bool NestPrinter::sums_floats() const {
+  return nest_.kind == NestKind::reduce && nest_.combine == ScalarFn::add &&
+         is_float(graph_.pool[nest_.stores[0].value].type);
+}
+
+// The innermost loop that makes enough terms together with those inside it, which end in `vectors` of lanes.
+NestPrinter::Blocks NestPrinter::blocks(int64_t vectors) const {
+  std::vector<const LoopVariable*> loops;
+  int64_t terms = vectors;
+  for (const LoopVariable& variable : nest_.reduced) {
+    if (variable.name == nest_.schedule.variable) continue;
+    loops.push_back(&variable);
+    terms *= variable.extent;
+  }
+  if (!sums_floats() || terms < 2 * kBlockTerms) return {};
+  int64_t inside = vectors;
+  while (loops.size() > 1 && inside * loops.back()->extent < kBlockTerms) {
+    inside *= loops.back()->extent;
+    loops.pop_back();
+  }
+  if (loops.empty()) return {};
+  return {loops.back(), std::max<int64_t>(1, kBlockTerms / inside)};
+}
+
+// The loops over what is reduced, but the one that counts lanes (`vectors` of them, where it is one of
+// those), in a scope of their own.
+NestPrinter::Reduction NestPrinter::open_reduction(const std::vector<int>& roots,
+                                                   const std::vector<std::string>& accumulators, int lanes,
+                                                   int64_t vectors) {
+  Reduction reduction{{bound_, open_}, accumulators, {}, {}};
+  const Blocks parts = blocks(vectors);
   emitter_.open("");
   ++open_;
   for (const LoopVariable& variable : nest_.reduced) {
     if (variable.name == nest_.schedule.variable) continue;
-    open_loop(variable);
+    if (&variable == parts.loop)
+      open_block(parts, reduction, lanes);
+    else
+      open_loop(variable);
     emitter_.hoist(roots, bound_);
   }
-  return loops;
+  return reduction;
+}
+
+void NestPrinter::open_block(const Blocks& blocks, Reduction& reduction, int lanes) {
+  const std::string& v = blocks.loop->name;
+  const Limits range = limits(*blocks.loop, 0, blocks.loop->extent);
+  emitter_.open(fmt::format("for (int64_t {0}_block = {1}; {0}_block < {2}; {0}_block += {3})", v,
+                            range.begin, range.end, blocks.iterations));
+  ++open_;
+  const DType type = graph_.pool[nest_.stores[0].value].type;
+  for (size_t i = 0; i < reduction.sums.size(); ++i)
+    reduction.parts.push_back(emitter_.accumulator(nest_.combine, type, lanes, false));
+  reduction.block = OpenLoops{bound_, open_};
+  emitter_.open(fmt::format("for (int64_t {0} = {0}_block; {0} < index_min({0}_block + {1}, {2}); ++{0})", v,
+                            blocks.iterations, range.end));
+  ++open_;
+  bound_.insert(v);
+}
+
+void NestPrinter::close_reduction(const Reduction& reduction, int lanes) {
+  if (reduction.block) {
+    close_loops(*reduction.block);
+    add_parts(reduction.sums, reduction.parts, lanes);
+  }
+  close_loops(reduction.loops);
+}
+
+void NestPrinter::add_parts(const std::vector<std::string>& sums, const std::vector<std::string>& parts,
+                            int lanes) {
+  const DType type = graph_.pool[nest_.stores[0].value].type;
+  for (size_t i = 0; i < parts.size(); ++i)
+    emitter_.line(fmt::format("{} = {};", sums[i], combined(type, sums[i], parts[i], lanes)));
 }
 
 void NestPrinter::close_loops(const OpenLoops& loops) {
@@ -195,9 +263,9 @@ void NestPrinter::print_scalar_reduce() {
   const DType type = graph_.pool[nest_.stores[0].value].type;
   const std::string accumulator =
       emitter_.accumulator(nest_.combine, type, 1, nest_.kind == NestKind::arg_reduce);
-  const OpenLoops loops = open_reduced(always_stored(nest_.stores));
-  accumulate(nest_.stores, nest_.position, accumulator, "");
-  close_loops(loops);
+  const Reduction reduction = open_reduction(always_stored(nest_.stores), {accumulator}, 1, 1);
+  accumulate(nest_.stores, nest_.position, reduction.accumulators()[0], "");
+  close_reduction(reduction, 1);
   if (nest_.kind == NestKind::scan) return;
   store_reduced(nest_.stores[0], accumulator + (nest_.kind == NestKind::arg_reduce ? "_at" : ""), false);
 }
@@ -211,52 +279,75 @@ void NestPrinter::print_horizontal() {
   std::vector<std::string> accumulators;
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes_, false));
-  const OpenLoops loops = open_reduced(roots);
+  const Reduction reduction =
+      open_reduction(roots, accumulators, lanes_, std::max<int64_t>(1, v.extent / lanes_ / unroll));
   for (const Segment& segment : nest_.segments) {
     emitter_.open("");
     emitter_.hoist(roots_of(segment.stores), bound_);
     const int64_t length = segment.high - segment.low;
-    const bool from_multiple = segment.low % lanes_ == 0;
     emitter_.line(fmt::format("int64_t {} = {};", v.name, segment.low));
     for (int step : {unroll, 1}) {
       if (length < step * lanes_ || (step == 1 && unroll > 1 && length % (unroll * lanes_) < lanes_))
         continue;
-      emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v.name, step * lanes_, segment.high));
-      emitter_.line(fmt::format("const int64_t {0}_step = {0};", v.name));
-      for (int u = 0; u < step; ++u) {
-        emitter_.open("");
-        emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v.name, u * lanes_));
-        emitter_.set_lanes(v.name, lanes_, "", from_multiple);
-        accumulate(segment.stores, nest_.position, accumulators[u], "");
-        emitter_.set_lanes("", 1, "");
-        emitter_.close();
-      }
-      emitter_.close();
+      print_vectors(segment, step, reduction.accumulators());
       if (unroll == 1) break;
     }
     if (length % lanes_ != 0) {
-      const std::string count = std::to_string(length % lanes_);
+      const std::string count = std::to_string(length % lanes_), &first = reduction.accumulators()[0];
       emitter_.open("");
       if (length == 1) {
-        emitter_.line(fmt::format("float single = {}[0];", accumulators[0]));
+        emitter_.line(fmt::format("float single = {}[0];", first));
         accumulate(segment.stores, nest_.position, "single", "");
-        emitter_.line(fmt::format("{}[0] = single;", accumulators[0]));
+        emitter_.line(fmt::format("{}[0] = single;", first));
       } else {
-        emitter_.set_lanes(v.name, lanes_, count, from_multiple);
-        accumulate(segment.stores, nest_.position, accumulators[0], count);
+        emitter_.set_lanes(v.name, lanes_, count, segment.low % lanes_ == 0);
+        accumulate(segment.stores, nest_.position, first, count);
         emitter_.set_lanes("", 1, "");
       }
       emitter_.close();
     }
     emitter_.close();
   }
-  close_loops(loops);
+  close_reduction(reduction, lanes_);
   for (int u = 1; u < unroll; ++u)
     emitter_.line(
         fmt::format("{0} = {1};", accumulators[0], combined(type, accumulators[0], accumulators[u], lanes_)));
   const std::string across = std::string("across_") + korch::name(nest_.combine);
   source_.use_function(across, lanes_);
   store_reduced(nest_.stores[0], fmt::format("{}({})", across, accumulators[0]), false);
+}
+
+// Whole vectors of the reduced variable, `step` at a time, from where it stands.
+void NestPrinter::print_vectors(const Segment& segment, int step,
+                                const std::vector<std::string>& accumulators) {
+  const std::string& v = nest_.schedule.variable;
+  const int64_t length = step * lanes_;
+  std::string end = std::to_string(segment.high);
+  const bool parts = sums_floats() && (segment.high - segment.low) / length >= 2 * kBlockTerms;
+  const std::vector<std::string> sums(accumulators.begin(), accumulators.begin() + step);
+  std::vector<std::string> names = sums;
+  if (parts) {
+    emitter_.open(fmt::format("while ({} + {} <= {})", v, length, end));
+    const DType type = graph_.pool[nest_.stores[0].value].type;
+    for (std::string& name : names) name = emitter_.accumulator(nest_.combine, type, lanes_, false);
+    emitter_.line(
+        fmt::format("const int64_t {0}_until = index_min({0} + {1}, {2});", v, length * kBlockTerms, end));
+    end = v + "_until";
+  }
+  emitter_.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", v, length, end));
+  emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
+  for (int u = 0; u < step; ++u) {
+    emitter_.open("");
+    emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v, u * lanes_));
+    emitter_.set_lanes(v, lanes_, "", segment.low % lanes_ == 0);
+    accumulate(segment.stores, nest_.position, names[u], "");
+    emitter_.set_lanes("", 1, "");
+    emitter_.close();
+  }
+  emitter_.close();
+  if (!parts) return;
+  add_parts(sums, names, lanes_);
+  emitter_.close();
 }
 
 // Lanes along a kept variable: `unroll` vectors beside each other go through the reduced loops together.
@@ -318,18 +409,18 @@ void NestPrinter::print_accumulation(const Segment& segment, const std::string& 
   for (int u = 0; u < unroll; ++u)
     accumulators.push_back(emitter_.accumulator(nest_.combine, type, lanes, arg));
   if (!single) emitter_.line(fmt::format("const int64_t {0}_step = {0};", v));
-  const OpenLoops loops = open_reduced(always_stored(segment.stores));
+  const Reduction reduction = open_reduction(always_stored(segment.stores), accumulators, lanes, 1);
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");
     if (!single) {
       emitter_.line(fmt::format("const int64_t {0} = {0}_step + {1};", v, u * lanes_));
       emitter_.set_lanes(v, lanes, count);
     }
-    accumulate(segment.stores, position, accumulators[u], "");
+    accumulate(segment.stores, position, reduction.accumulators()[u], "");
     emitter_.set_lanes("", 1, "");
     emitter_.close();
   }
-  close_loops(loops);
+  close_reduction(reduction, lanes);
   if (nest_.kind == NestKind::scan) return;
   for (int u = 0; u < unroll; ++u) {
     emitter_.open("");

@@ -1,6 +1,7 @@
 // One loop nest as C++ statements.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,32 @@ class NestPrinter {
                   const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);
 
+  // Sums of many floats have a sum of their own for each so many iterations of one loop: what is added last
+  // is then not rounded as often as there are terms.
+  struct Blocks {
+    const LoopVariable* loop = nullptr;  // none: few terms, or no sums
+    int64_t iterations = 0;
+  };
   struct OpenLoops {
     std::set<std::string> bound;  // before them
     int open;
   };
-  OpenLoops open_reduced(const std::vector<int>& roots);
+  struct Reduction {
+    OpenLoops loops;
+    std::vector<std::string> sums;  // or what the accumulators are
+    std::optional<OpenLoops> block;
+    std::vector<std::string> parts;  // of a block
+    const std::vector<std::string>& accumulators() const { return block ? parts : sums; }
+  };
+  bool sums_floats() const;
+  Blocks blocks(int64_t vectors) const;
+  Reduction open_reduction(const std::vector<int>& roots, const std::vector<std::string>& accumulators,
+                           int lanes, int64_t vectors);
+  void open_block(const Blocks& blocks, Reduction& reduction, int lanes);
+  void close_reduction(const Reduction& reduction, int lanes);
+  void add_parts(const std::vector<std::string>& sums, const std::vector<std::string>& parts, int lanes);
   void close_loops(const OpenLoops& loops);
+  void print_vectors(const Segment& segment, int step, const std::vector<std::string>& accumulators);
 
   void open_loop(const LoopVariable& variable);
   void close_all();
