@@ -163,6 +163,42 @@ TEST(Bounded, Scatter) {
   }
 }
 
+TEST(Bounded, Padding) {
+  ModelBuilder b = of_selected("Pad", {"y", "pads", "value"});
+  b.ints("pads", {1, 2});
+  b.floats("value", {}, {9});
+  expect(run(b, {kSix, kFour})[0], {7}, {9, 5, 6, 8, 4, 9, 9});
+  expect(run(b, {kSix, kNone})[0], {3}, {9, 9, 9});
+  ModelBuilder beside = of_selected("Pad", {"y", "pads"}, {6, 2});
+  beside.ints("pads", {0, 1, 0, 0});
+  set_attribute(last(beside), "mode", std::string("edge"));
+  const HostTensor rows = f32({6, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  expect(run(beside, {rows, flags({false, true, false, false, false, true})})[0], {2, 3},
+         {3, 3, 4, 11, 11, 12});
+  for (const bool cuts : {false, true}) {
+    ModelBuilder refused = of_selected("Pad", {"y", "pads"});
+    refused.ints("pads", {cuts ? -1 : 1, 0});
+    if (!cuts) set_attribute(last(refused), "mode", std::string("edge"));
+    expect_error([&] { import_onnx_bytes(refused.bytes()); }, ErrorKind::unsupported,
+                 {cuts ? "negative pads" : "reflects or repeats"});
+  }
+}
+
+TEST(Bounded, ResizedImages) {
+  ModelBuilder b = of_selected("Resize", {"y", "", "scales"}, {3, 1, 1, 2});
+  b.floats("scales", {4}, {1, 1, 1, 2});
+  set_attribute(last(b), "coordinate_transformation_mode", std::string("asymmetric"));
+  set_attribute(last(b), "nearest_mode", std::string("floor"));
+  const HostTensor images = f32({3, 1, 1, 2}, {1, 2, 3, 4, 5, 6});
+  expect(run(b, {images, flags({true, false, true})})[0], {2, 1, 1, 4}, {1, 1, 2, 2, 5, 5, 6, 6});
+  ModelBuilder batch = of_selected("Resize", {"y", "", "scales"}, {3, 1, 1, 2});
+  batch.floats("scales", {4}, {2, 1, 1, 1});
+  expect_error([&] { import_onnx_bytes(batch.bytes()); }, ErrorKind::unsupported, {"the resized axis"});
+  ModelBuilder sizes = of_selected("Resize", {"y", "", "", "sizes"}, {3, 1, 1, 2});
+  sizes.ints("sizes", {3, 1, 1, 4});
+  expect_error([&] { import_onnx_bytes(sizes.bytes()); }, ErrorKind::unsupported, {"sizes"});
+}
+
 // Each region as if it were alone, whatever stands beyond them.
 TEST(Bounded, Regions) {
   const HostTensor rows = f32({4, 5}, {0, 0, 0, 3, 3, 7, NAN, 1e30f, 2, 2, 1, 1, 0, 3, 2, -9, 0, 0, 1, 2});

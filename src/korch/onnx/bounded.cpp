@@ -20,7 +20,7 @@ constexpr const char* kTakesBounded =
     "ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp ArgMax ArgMin "
     "Softmax LogSoftmax MatMul Gemm Conv ConvTranspose MaxPool AveragePool "
     "BatchNormalization LayerNormalization InstanceNormalization If Range ConstantOfShape "
-    "NonMaxSuppression RoiAlign MaxRoiPool Scatter ScatterElements ScatterND";
+    "NonMaxSuppression RoiAlign MaxRoiPool Pad Resize Scatter ScatterElements ScatterND";
 
 [[noreturn]] void unsupported(Op op, const std::string& what) {
   throw Error(ErrorKind::unsupported,
@@ -58,6 +58,8 @@ class Bounded {
         return scatter_elements();
       case Op::ScatterND:
         return scatter_nd();
+      case Op::Pad:
+        return pad();
       case Op::CumSum:
         return cum_sum();
       case Op::TopK:
@@ -382,6 +384,23 @@ class Bounded {
     return result;
   }
 
+  // What lies beyond an extent begins the padding behind it.
+  std::vector<Operand> pad() {
+    const auto& pad = attrs<PadAttrs>();
+    std::vector<Operand> extents = x()->extents;
+    Operand data = x();
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      const int64_t more = pad.before[axis] + pad.after[axis];
+      if (extents[axis] == nullptr || more == 0) continue;
+      if (pad.mode != PadMode::constant) unsupported(op_, "what its padding reflects or repeats");
+      const HostTensor value = converted(HostTensor::of<double>(DType::f64, {}, {pad.value}), x()->dtype());
+      data = masked(data, static_cast<int64_t>(axis), value);
+      extents[axis] = emit(Op::Add, NoAttrs{}, {extents[axis], integer(more)});
+      extents[axis]->upper = x()->shape()[axis] + more;
+    }
+    return with({data}, extents);
+  }
+
   std::vector<Operand> cum_sum() {
     const auto& scan = attrs<ScanAttrs>();
     const Operand data = scan.reverse ? masked_by_zero(x(), scan.axis) : x();
@@ -482,7 +501,6 @@ class Bounded {
                                           Op::DepthToSpace,
                                           Op::DepthToSpaceCRD,
                                           Op::SpaceToDepth,
-                                          Op::Pad,
                                           Op::Resize,
                                           Op::LayerNormalization};
     if (by_image.count(op_) == 0) unsupported(op_, "korch does not know what that does to its result");
@@ -490,8 +508,6 @@ class Bounded {
       for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
         if (extent_of(inputs_[i], axis) != nullptr && (i > 0 || axis > 0))
           unsupported(op_, "an axis other than that of the batch");
-    if (op_ == Op::Pad && (attrs<PadAttrs>().before[0] != 0 || attrs<PadAttrs>().after[0] != 0))
-      unsupported(op_, "the padded axis");
     if (op_ == Op::Resize && attrs<ResizeAttrs>().sizes[0] != x()->shape()[0])
       unsupported(op_, "the resized axis");
     if (op_ == Op::LayerNormalization && attrs<NormAttrs>().axis == 0)

@@ -248,6 +248,8 @@ Results pad(NodeImport& n) {
     cut.starts[i] = std::max<int64_t>(-pads.before[i], 0);
     cut.sizes[i] -= cut.starts[i] + std::max<int64_t>(-pads.after[i], 0);
     if (cut.sizes[i] < 0) n.invalid(fmt::format("the negative pads of axis {} exceed its extent", i));
+    if (cut.sizes[i] != x->shape()[i] && extent_of(x, static_cast<int64_t>(i)) != nullptr)
+      n.unsupported("negative pads of an axis whose extent depends on the data");
     if (cut.sizes[i] == 0) cut.starts[i] = 0;
     attrs.before.push_back(std::max<int64_t>(pads.before[i], 0));
     attrs.after.push_back(std::max<int64_t>(pads.after[i], 0));

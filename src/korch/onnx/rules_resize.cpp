@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
@@ -245,6 +246,7 @@ Results resize(NodeImport& n) {
   // An empty tensor stands for a missing one.
   const auto given = [&](size_t i) { return n.has_input(i) && n.input(i)->type.elements() > 0; };
   if (given(3)) {
+    if (is_bounded(n.input(0))) n.unsupported("sizes, where an extent of the data depends on the data");
     apply_sizes(n, spread(n, n.ints_input(3, "sizes"), in), attrs);
     keep_aspect_ratio(n, attrs);
   } else if (given(2)) {
@@ -258,6 +260,7 @@ Results resize(NodeImport& n) {
       (filter.antialias &&
        std::any_of(attrs.scales.begin(), attrs.scales.end(), [](double scale) { return scale < 1; }));
   if (!needs_filter) return resized(n, attrs);
+  if (is_bounded(n.input(0))) n.unsupported("this mode with an extent that depends on the data");
   n.bounded("size", attrs.sizes, 1, kMaxOffset);
   if (n.input(0)->type.elements() == 0) n.invalid("data " + to_string(n.input(0)->type) + " are empty");
   const Term x = widened({n, n.input(0)});
