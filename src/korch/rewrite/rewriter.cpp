@@ -194,7 +194,7 @@ void Rewriter::equate(ValueId value, ValueId other) {
   KORCH_ASSERT(graph_.value(value).type == graph_.value(other).type,
                std::string(rule_) + " equates " + to_string(graph_.value(value).type) + " %" +
                    graph_.value(value).name + " with " + to_string(graph_.value(other).type));
-  if (!loops_.is_within(loops_.of_value(value), innermost_loop(other))) return;
+  if (!loops_.is_within(innermost_loop(value), innermost_loop(other))) return;
   if (static_cast<int>(graph_.value(value).producers.size()) >= limits_.max_producers) {
     ++limited_["alternatives_per_value"];
     return;

@@ -77,7 +77,7 @@ class Rewriter {
   std::optional<ValueId> simplified(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs);
   void move_producers(ValueId from, ValueId to);
   bool take_constants(ValueId value);
-  // Of what was there that the Value is computed from.
+  // Of what was there that the Value is computed from: the Value itself may be new.
   int innermost_loop(ValueId value) const;
 
   Graph& graph_;
