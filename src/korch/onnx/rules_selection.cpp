@@ -210,7 +210,8 @@ Results non_max_suppression(NodeImport& n) {
       n.has_input(2) ? n.extents_input(2, "number of boxes") : std::vector<Extent>{{0, nullptr}};
   if (most.size() != 1) n.invalid("the number of boxes is no scalar");
   SuppressionAttrs attrs{std::clamp<int64_t>(most[0].bound, 0, scores.extent(2)), threshold(n, 3, 0)};
-  if (!(attrs.threshold >= 0 && attrs.threshold <= 1)) n.invalid(fmt::format("iou_threshold {}", attrs.threshold));
+  if (!(attrs.threshold >= 0 && attrs.threshold <= 1))
+    n.invalid(fmt::format("iou_threshold {}", attrs.threshold));
   const bool centred = n.flag("center_point_box", false);
   const double least = threshold(n, 4, -kInfinity);
   // No box is taken with -inf.
