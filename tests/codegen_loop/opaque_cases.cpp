@@ -87,6 +87,18 @@ const std::vector<Case>& opaque_primitives() {
   %y = NonMaxSuppression(%b, %s) {k=7, threshold=0.25}
   output %y "y"
 })"},
+      {"top_one", R"(graph {
+  input %x : f32[4x9] "x"
+  %v, %p = TopK(%x) {axis=1, k=1, largest=true}
+  output %v "v"
+  output %p "p"
+})"},
+      {"suppression_of_one_box", R"(graph {
+  input %b : f32[2x1x4] "b"
+  input %s : f32[2x3x1] "s"
+  %y = NonMaxSuppression(%b, %s) {k=1, threshold=0.25}
+  output %y "y"
+})"},
       {"max_pool_positions", R"(graph {
   input %x : f32[2x3x11x14] "x"
   %y = MaxPoolIndices(%x) {kernel=[3,3], strides=[2,1], dilations=[1,2], pads_before=[1,2], pads_after=[1,0], count_include_pad=false}

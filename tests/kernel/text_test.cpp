@@ -216,13 +216,13 @@ TEST(TileText, RefusesSuppressionsThatDoNotFit) {
   } cases[] = {
       {"suppress max", "suppress min", "suppress takes the largest"},
       {"over r0 in 6, r1 in 6", "over r0 in 6, r1 in 5", "with another for what was taken"},
-      {"in0: f32[12]", "in0: i32[12]", ""},
+      {"in0: f32[12]", "in0: i32[12]", "suppress compares floats"},
       {"<- %4", "<- %2", "to exclude is a bool"},
       {"out0[i0 * 3 + k0] <- %0", "out0[i0 * 3 + k0] <- %1", "a number that depends on r1, which was taken"},
       {"out0[i0 * 3 + k0]", "out0[i0 * 3 + r0]", "what is taken has no places of its own along k0"},
       {"temp0[i0 * 6 + r0]", "temp0[i0 * 6 + r1]", "no working memory of its own along r0"},
       {"%1 = in0[i0 * 6 + r1]", "%1 = in0[i0 * 6 + k0]", "suppress of elements that depend on k0"},
-      {"suppress max over", "suppress max lanes 8 along i0 over", ""},
+      {"rank k0 in 3", "rank k0 in 3 lanes 8 across r0", "what ranks has no lanes"},
       {"      temp0[i0 * 6 + r0] <- %4\n", "", "suppress stores what is taken, and works where it may"},
   };
   for (const auto& c : cases) {

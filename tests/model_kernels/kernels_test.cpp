@@ -1,5 +1,7 @@
 // Kernels of the models: tile graph, machine code and primitives agree, and slices access what their regions
 // say.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -229,10 +231,12 @@ void check_one(const std::string& model, size_t number, const ModelKernel& kerne
   const std::string what = to_string(kernel.way);
   if (options().verbose)
     std::cout << model << " " << number << " " << kernel.origin << " " << what << std::endl;
-  SCOPED_TRACE("rerun: test_model_kernels --gtest_filter='ModelKernels.*' --plans --models " + model +
+  // What a model before has, too, is not looked at again: numbers are of these models together.
+  const std::string models = fmt::format("{}", fmt::join(options().models, ","));
+  SCOPED_TRACE("rerun: test_model_kernels --gtest_filter='ModelKernels.*' --plans --models " + models +
                " --sample " + std::to_string(options().sample) + " --seed " + std::to_string(options().seed) +
-               " --kernel " + std::to_string(number) + "\n" + kernel.origin + ", " + what + "\n" +
-               print(alone(*kernel.graph, kernel.candidate).graph));
+               " --kernel " + std::to_string(number) + "\n" + kernel.origin + ", " + what + "\n" + model +
+               ": " + print(alone(*kernel.graph, kernel.candidate).graph));
   try {
     KernelCheck(kernel, options().seed + number, counts).run();
   } catch (const Error& error) {

@@ -37,7 +37,7 @@ HostTensor constant_of(const HostTensor& value, const Extents& extents, uint64_t
   return converted(wide, value.dtype());
 }
 
-// The attributes for operands of these types; `out`: the extents of the result as they were.
+// The attributes at the smaller extents, for a first operand of shape `in`.
 Attrs attributes(const Node& node, const Extents& extents, const Shape& in) {
   Attrs attrs = node.attrs;
   if (auto* shaped = std::get_if<ShapeAttrs>(&attrs)) shaped->shape = mapped(extents, shaped->shape);

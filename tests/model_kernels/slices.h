@@ -18,7 +18,7 @@ namespace korch::testing {
 // The kernel of a tile graph, traced. Every buffer has random content.
 class Slices {
  public:
-  // `range`: of floats; integers are 0 or 1, indices that every axis has.
+  // Floats lie in [low, high]; integers are 0 or 1, indices that every axis has.
   Slices(tile::TileGraph graph, const Target& target, double low, double high);
 
   const tile::TileGraph& graph() const { return graph_; }

@@ -62,4 +62,11 @@ struct Enumeration {
 
 Enumeration enumerate_candidates(const Graph& graph, const EnumerateOptions& options = {});
 
+// Of all of them, at their full extents.
+inline double bytes_of(const Graph& graph, const std::vector<ValueId>& values) {
+  double bytes = 0;
+  for (ValueId value : values) bytes += static_cast<double>(graph.value(value).type.bytes());
+  return bytes;
+}
+
 }  // namespace korch

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -163,17 +161,11 @@ std::string depthwise_of(const HostTensor& constant, const Params& p) {
 
 std::string pack_depthwise(const HostTensor& constant, const Params& p) {
   KORCH_ASSERT(p.size() == 1, "depthwise packing");
-  switch (constant.dtype()) {
-    case DType::f32:
-      return depthwise_of<float>(constant, p);
-    case DType::i32:
-      return depthwise_of<int32_t>(constant, p);
-    case DType::i16:
-      return depthwise_of<int16_t>(constant, p);
-    default:
-      KORCH_ASSERT(false, "depthwise packing");
-      return {};
-  }
+  const DType type = constant.dtype();
+  if (type == DType::i32) return depthwise_of<int32_t>(constant, p);
+  if (type == DType::i16) return depthwise_of<int16_t>(constant, p);
+  KORCH_ASSERT(type == DType::f32, "depthwise packing");
+  return depthwise_of<float>(constant, p);
 }
 
 // Of each of a tile's elements, result and channel.

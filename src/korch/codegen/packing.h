@@ -4,11 +4,10 @@
 //   row_major                              as the model has it
 //   layout     order..., block_axis, block the constant in that Layout
 //   columns    source, group, block, tail  float32 matrix of K terms by N columns, the columns in blocks of
-//   `block` lanes and a
-//                                          last block of `tail` lanes (0: none), zero padded:
-//                                          [group][block][K][lanes]. source 0: convolution weights [N, C,
-//                                          k...], K runs over k..., C; source 1: [..., K, N], source 2: [...,
-//                                          N, K], one matrix per batch index
+//                                          `block` lanes and a last block of `tail` lanes (0: none), zero
+//                                          padded: [group][block][K][lanes]. source 0: convolution weights
+//                                          [N, C, k...], K runs over k..., C; source 1: [..., K, N], source
+//                                          2: [..., N, K], one matrix per batch index
 //   column_pairs  as columns                of int16, as [block][K / 2][lanes][2], an odd K padded with 0
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
 //   winograd   m, block, tail              weights [N, C, r, r] transformed for F(m,r):

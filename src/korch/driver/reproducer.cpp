@@ -18,7 +18,7 @@ std::string about(const FaultyKernel& faulty) {
                         fmt::join(call.params, " "), fmt::join(call.floats, " "));
   text += "\nlaunch:\n";
   for (const KernelPhase& phase : faulty.kernel.phases)
-    text += fmt::format("  {} on {} slices\n", phase.symbol, phase.grid);
+    text += fmt::format("  {} on {} slices\n", phase.symbol, phase.slices());
   return text;
 }
 
@@ -75,7 +75,7 @@ std::string harness(const FaultyKernel& faulty) {
   for (const KernelPhase& phase : kernel.phases) {
     declarations += fmt::format("extern \"C\" int32_t {}(const korch_kernel_context*, int64_t, int64_t);\n",
                                 phase.symbol);
-    launches += fmt::format("  for (int64_t slice = 0; slice < {}; ++slice)\n", phase.grid * phase.rounds);
+    launches += fmt::format("  for (int64_t slice = 0; slice < {}; ++slice)\n", phase.slices());
     launches += fmt::format("    if (const int code = {}(&context, slice, slice + 1)) return failed(code);\n",
                             phase.symbol);
   }

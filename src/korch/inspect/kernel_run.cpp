@@ -80,7 +80,7 @@ std::vector<HostTensor> run_phases(const tile::TileGraph& graph, const Kernel& k
   const korch_kernel_context context{pointers.data(), scratch.mutable_raw(), nullptr, 0};
   for (size_t i = 0; i < kernel.phases.size(); ++i) {
     const auto function = reinterpret_cast<korch_kernel_fn>(functions.value()[i]);
-    if (const int32_t code = function(&context, 0, kernel.phases[i].grid); code != KORCH_KERNEL_OK)
+    if (const int32_t code = function(&context, 0, kernel.phases[i].slices()); code != KORCH_KERNEL_OK)
       throw Error(ErrorKind::invalid, fmt::format("the kernel ends with code {}", code));
   }
   return outputs;

@@ -76,6 +76,11 @@ class NestVerifier {
     return {};
   }
 
+  // Another one for every value of the variable.
+  static bool has_places(const Index& place, const LoopVariable& variable) {
+    return variable.extent == 1 || (place.affine_in(variable.name) && place.stride(variable.name) != 0);
+  }
+
   // The positions' places hold what is kept so far.
   std::string top_k() const {
     if (nest_.reduced.size() != 1) return "top_k looks along one variable";
@@ -83,7 +88,7 @@ class NestVerifier {
     if (nest_.rank.extent > nest_.reduced[0].extent)
       return fmt::format("{} elements have no {} best", nest_.reduced[0].extent, nest_.rank.extent);
     const Index& place = nest_.stores[0].offset;
-    if (!place.affine_in(rank) || place.stride(rank) == 0)
+    if (!has_places(place, nest_.rank))
       return fmt::format("the positions have no places of their own along {}", rank);
     for (const Store& store : nest_.stores)
       if (store.offset.depends_on(along)) return fmt::format("top_k stores at {}, not at {}", along, rank);
@@ -111,12 +116,11 @@ class NestVerifier {
     if (graph_.pool[work.value].type != DType::bool_) return "to exclude is a bool";
     if (graph_.pool.variables(places.value).count(taken) != 0)
       return fmt::format("a number that depends on {}, which was taken", taken);
-    const auto counts = [](const Index& place, const std::string& name) {
-      return place.affine_in(name) && place.stride(name) != 0;
-    };
-    if (!counts(places.offset, rank) || places.offset.depends_on(along) || places.offset.depends_on(taken))
+    if (!has_places(places.offset, nest_.rank) || places.offset.depends_on(along) ||
+        places.offset.depends_on(taken))
       return fmt::format("what is taken has no places of its own along {}", rank);
-    if (!counts(work.offset, along) || work.offset.depends_on(rank) || work.offset.depends_on(taken))
+    if (!has_places(work.offset, nest_.reduced[0]) || work.offset.depends_on(rank) ||
+        work.offset.depends_on(taken))
       return fmt::format("suppress has no working memory of its own along {}", along);
     for (int id : graph_.pool.reachable(nest_.roots())) {
       const Expr& e = graph_.pool[id];

@@ -25,6 +25,7 @@ struct KernelPhase {
   int64_t grid = 1;    // independent slices [0, grid); a barrier stands between phases
   int64_t grain = 1;   // slices handed out at a time
   int64_t rounds = 1;  // slices [r * grid, (r + 1) * grid) after those of round r - 1; a barrier between
+  int64_t slices() const { return grid * rounds; }
 };
 
 // Arguments of every phase, in this order: inputs, constants, outputs, temporaries.

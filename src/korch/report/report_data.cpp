@@ -126,7 +126,7 @@ class Report {
     const PlanStep& step = plan_.steps[s];
     const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
     Json phases = Json::array(), rejected = Json::array();
-    for (const KernelPhase& phase : kernel.phases) phases.push_back(phase.grid);
+    for (const KernelPhase& phase : kernel.phases) phases.push_back(phase.slices());
     for (const RejectedKernel& r : step.rejected)
       rejected.push_back({{"what", r.what}, {"us", r.cost_us}, {"same_inputs", r.same_inputs}});
     Json json = {{"label", step.label},

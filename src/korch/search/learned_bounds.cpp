@@ -74,12 +74,6 @@ std::vector<std::string> kind_names(const Graph& graph, const Columns& columns, 
           fmt::format("{} {} {}", kernel, work.broad, size), fmt::format("{} {}", kernel, work.broad)};
 }
 
-double bytes_of(const Graph& graph, const std::vector<ValueId>& values) {
-  double bytes = 0;
-  for (ValueId value : values) bytes += static_cast<double>(graph.value(value).type.bytes());
-  return bytes;
-}
-
 }  // namespace
 
 LearnedBounds::LearnedBounds(const Graph& graph, const Columns& columns, std::vector<double> plain_us)

@@ -224,16 +224,16 @@ NestPrinter::Reduction NestPrinter::open_reduction(const std::vector<int>& roots
 }
 
 void NestPrinter::open_block(const Blocks& blocks, Reduction& reduction, int lanes) {
-  const std::string& v = blocks.loop->name;
+  const std::string &v = blocks.loop->name, first = emitter_.fresh("b");
   const Limits range = limits(*blocks.loop, 0, blocks.loop->extent);
-  emitter_.open(fmt::format("for (int64_t {0}_block = {1}; {0}_block < {2}; {0}_block += {3})", v,
-                            range.begin, range.end, blocks.iterations));
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", first, range.begin, range.end,
+                            blocks.iterations));
   ++open_;
   const DType type = graph_.pool[nest_.stores[0].value].type;
   for (size_t i = 0; i < reduction.sums.size(); ++i)
     reduction.parts.push_back(emitter_.accumulator(nest_.combine, type, lanes, false));
   reduction.block = OpenLoops{bound_, open_};
-  emitter_.open(fmt::format("for (int64_t {0} = {0}_block; {0} < index_min({0}_block + {1}, {2}); ++{0})", v,
+  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < index_min({1} + {2}, {3}); ++{0})", v, first,
                             blocks.iterations, range.end));
   ++open_;
   bound_.insert(v);

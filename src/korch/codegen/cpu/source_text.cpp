@@ -443,10 +443,20 @@ std::string element_type(DType type) {
       return "uint32_t";
     case DType::u64:
       return "uint64_t";
-    default:
-      KORCH_ASSERT(false, std::string("a kernel on ") + korch::name(type));
-      return {};
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz:
+    case DType::f8e8m0:
+    case DType::f4e2m1:
+    case DType::i4:
+    case DType::u4:
+    case DType::i2:
+    case DType::u2:
+      break;
   }
+  KORCH_ASSERT(false, std::string("a kernel on ") + korch::name(type));
+  return {};
 }
 
 std::string type_name(DType type, int lanes) {

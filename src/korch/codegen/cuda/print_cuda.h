@@ -1,5 +1,5 @@
 // A tile graph as CUDA C++: a thread block per slice, its threads along the loops of each nest and together
-// through the loops around them, a barrier after each nest.
+// through the loops around them, a barrier after each nest whose threads may meet the next one's in memory.
 #pragma once
 
 #include <string>

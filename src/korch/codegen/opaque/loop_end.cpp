@@ -10,12 +10,6 @@ int64_t place(const std::vector<ValueId>& values, ValueId value) {
   return found == values.end() ? -1 : found - values.begin();
 }
 
-double bytes_of(const Graph& graph, const std::vector<ValueId>& values) {
-  double bytes = 0;
-  for (ValueId value : values) bytes += static_cast<double>(graph.value(value).type.bytes());
-  return bytes;
-}
-
 }  // namespace
 
 void list_loop_end(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,

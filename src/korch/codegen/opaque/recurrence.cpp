@@ -16,7 +16,7 @@ namespace {
 using namespace tile;
 using namespace linear;
 
-// Multiply-adds of a step from which on two workers beat one in spite of the barrier.
+// Of a step, from which on two workers beat one in spite of the barrier.
 constexpr double kSharedStepFlops = 1e5;
 
 double step_flops(const Shape& gates, const Shape& weights) {
@@ -265,7 +265,7 @@ void list_recurrence(const Graph& graph, const Candidate& candidate, const Targe
   way.family = "recurrence";
   for (ValueId value : node.inputs)
     if (graph.value(value).type.elements() == 0 || is_small_float(graph.value(value).type.dtype)) {
-      refused.push_back({RefusalReason::unsupported_type, to_string(graph.value(value).type)});
+      refused.push_back({RefusalReason::no_kernel_family, to_string(graph.value(value).type)});
       return;
     }
   way.input_layouts.resize(candidate.inputs.size());
