@@ -47,6 +47,8 @@ std::string isa_text(Isa isa) {
       return "AVX2 (x86-64-v3)";
     case Isa::x86_64_v4:
       return "AVX-512 (x86-64-v4)";
+    case Isa::x86_64_v4_vnni:
+      return "AVX-512 with VNNI (x86-64-v4-vnni)";
   }
   __builtin_unreachable();
 }

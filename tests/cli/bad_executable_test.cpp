@@ -102,13 +102,13 @@ TEST_F(BadExecutable, WhoseDamagedPartIsNamed) {
 // For instructions that this CPU lacks, when there are such.
 TEST_F(BadExecutable, ForANewerCpu) {
   const int code =
-      run("compile " + path("m.onnx") + " -o " + path("new.so") + " --target x86-64-v4 --no-profile-db");
+      run("compile " + path("m.onnx") + " -o " + path("new.so") + " --target x86-64-v4-vnni --no-profile-db");
   if (code == 0) GTEST_SKIP() << "this CPU runs every target that korch knows";
   ASSERT_EQ(run("compile " + path("m.onnx") + " -o " + path("new.so") +
-                " --target x86-64-v4 --no-measure --no-profile-db"),
+                " --target x86-64-v4-vnni --no-measure --no-profile-db"),
             0)
       << err_;
-  expect_refused("run " + path("new.so"), 7, {"x86-64-v4"});
+  expect_refused("run " + path("new.so"), 7, {"x86-64-v4-vnni"});
 }
 
 TEST_F(BadExecutable, WithADamagedPlan) {

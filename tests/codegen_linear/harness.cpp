@@ -239,7 +239,7 @@ HostTensor random_tensor(const TensorType& type, int64_t seed, double scale) {
 
 std::vector<Isa> isas_that_run_here() {
   std::vector<Isa> isas;
-  for (Isa isa : {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4})
+  for (Isa isa : kIsas)
     if (runs_here(isa)) isas.push_back(isa);
   return isas;
 }

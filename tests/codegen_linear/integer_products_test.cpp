@@ -1,4 +1,4 @@
-// Random products and convolutions of int16 and int32, every implementation of theirs, to the bit.
+// Random products and convolutions of int16, int32 and bytes, every implementation of theirs, to the bit.
 // KORCH_GRAPHS=N: so many; KORCH_SEED=S: that one alone.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ class IntegerProduct {
 
   // Of quantized bytes less their zero point, as networks have them, or of all numbers of the type.
   Graph make() {
-    type_ = pick(3) == 0 ? DType::i32 : DType::i16;
+    type_ = pick(3) == 0 ? DType::i32 : pick(2) == 0 ? DType::i16 : DType::u8;
+    weight_type_ = type_ == DType::u8 ? DType::i8 : type_;
     const ValueId value = pick(2) == 0 ? matmul() : convolution();
     ValueId result = value;
     if (pick(2) == 0) {  // exact in float32 as far as the bounds below let it count
@@ -51,27 +52,29 @@ class IntegerProduct {
     const int64_t bits = static_cast<int64_t>(size_bytes(type)) * 8, kind = pick(3);
     HostTensor wide(TensorType{DType::i64, shape});
     for (int64_t i = 0; i < wide.elements(); ++i) {
-      int64_t value = pick(int64_t{1} << bits) - (int64_t{1} << (bits - 1));
-      if (kind == 1) value = pick(511) - 255;
-      if (kind == 2) value = -(int64_t{1} << (bits - 1));  // whose products wrap around
+      const int64_t least = type == DType::u8 ? 0 : -(int64_t{1} << (bits - 1));
+      int64_t value = pick(int64_t{1} << bits) + least;
+      if (kind == 1 && bits > 8) value = pick(511) - 255;
+      if (kind == 2) value = type == DType::u8 ? 255 : least;  // whose products wrap around
       wide.mutable_data<int64_t>()[i] = value;
     }
     return converted(wide, type);
   }
 
-  ValueId operand(const Shape& shape, bool constant, bool plain = false) {
-    if (constant) return graph_.add_constant(numbers(type_, shape), "w");
+  ValueId operand(DType type, const Shape& shape, bool constant, bool plain = false) {
+    if (constant) return graph_.add_constant(numbers(type, shape), "w");
     if (plain || pick(2) == 0) {
-      inputs_.push_back(numbers(type_, shape));
-      return graph_.add_input({type_, shape}, "x");
+      inputs_.push_back(numbers(type, shape));
+      return graph_.add_input({type, shape}, "x");
     }
     HostTensor bytes(TensorType{DType::u8, shape});
     for (int64_t i = 0; i < bytes.elements(); ++i)
       bytes.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(pick(256));
     inputs_.push_back(bytes);
     const ValueId wide =
-        graph_.add(Op::Cast, CastAttrs{type_}, {graph_.add_input({DType::u8, shape}, "bytes")});
-    return graph_.add(Op::Sub, NoAttrs{}, {wide, number(type_, static_cast<double>(pick(256)))});
+        graph_.add(Op::Cast, CastAttrs{type}, {graph_.add_input({DType::u8, shape}, "bytes")});
+    return graph_.add(Op::Sub, NoAttrs{},
+                      {wide, number(type, static_cast<double>(pick(type == DType::i8 ? 128 : 256)))});
   }
 
   ValueId matmul() {
@@ -80,8 +83,9 @@ class IntegerProduct {
     Shape a = transpose_a ? Shape{k, m} : Shape{m, k}, b = transpose_b ? Shape{n, k} : Shape{k, n};
     if (pick(2) == 0) a.insert(a.begin(), batch);
     if (pick(4) == 0) b.insert(b.begin(), batch);
-    const ValueId left = operand(a, false);
-    return graph_.add(Op::MatMul, MatMulAttrs{transpose_a, transpose_b}, {left, operand(b, pick(3) != 0)});
+    const ValueId left = operand(type_, a, false);
+    return graph_.add(Op::MatMul, MatMulAttrs{transpose_a, transpose_b},
+                      {left, operand(weight_type_, b, pick(3) != 0)});
   }
 
   ValueId convolution() {
@@ -100,13 +104,13 @@ class IntegerProduct {
       w.push_back(taps);
       x.push_back((taps - 1) * dilation + extent(16));
     }
-    const ValueId data = operand(x, false, depthwise);  // whose kernels have no prologue
-    return graph_.add(Op::Conv, attrs, {data, operand(w, true)});
+    const ValueId data = operand(type_, x, false, depthwise);  // whose kernels have no prologue
+    return graph_.add(Op::Conv, attrs, {data, operand(weight_type_, w, true)});
   }
 
   std::mt19937_64 random_;
   Graph graph_;
-  DType type_ = DType::i16;
+  DType type_ = DType::i16, weight_type_ = DType::i16;
   std::vector<HostTensor> inputs_;
 };
 

@@ -46,7 +46,7 @@ Target test_target(Isa isa, int threads) {
 
 std::vector<Isa> runnable_isas() {
   std::vector<Isa> isas;
-  for (Isa isa : {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4}) {
+  for (Isa isa : kIsas) {
     if (runs_here(isa))
       isas.push_back(isa);
     else

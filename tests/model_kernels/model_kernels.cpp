@@ -115,7 +115,7 @@ Hash key_of(const ModelKernel& kernel) {
 
 Target model_target() {
   Target target;
-  for (Isa isa : {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4})
+  for (Isa isa : kIsas)
     if (runs_here(isa)) target.isa = isa;
   target.threads = 2;
   target.library_calls = false;

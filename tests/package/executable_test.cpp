@@ -289,9 +289,9 @@ TEST_F(ExecutableTest, ReadingSurvivesDamage) {
 }
 
 TEST_F(ExecutableTest, RefusesAnotherCpu) {
-  if (runs_here(Isa::x86_64_v4)) GTEST_SKIP() << "this CPU offers every instruction set korch knows";
-  const std::string file = folder_->path() + "/v4.so";
-  write_executable(test_package(*plan_, Isa::x86_64_v4), file);
+  if (runs_here(Isa::x86_64_v4_vnni)) GTEST_SKIP() << "this CPU offers every instruction set korch knows";
+  const std::string file = folder_->path() + "/vnni.so";
+  write_executable(test_package(*plan_, Isa::x86_64_v4_vnni), file);
   EXPECT_EQ(kind_of_failure([&] { LoadedExecutable model(file); }), ErrorKind::io);
 }
 

@@ -72,13 +72,15 @@ int64_t lanes_at(int64_t first, int64_t columns, int64_t block, int64_t tail) {
   return tail;
 }
 
-// Taps keep their pairs apart.
-void pack_pairs(const MatrixView<int16_t>& m, int64_t first, int64_t lanes, std::vector<int16_t>& out) {
+// Taps keep their groups of rows apart.
+template <typename T>
+void pack_groups(const MatrixView<T>& m, int64_t first, int64_t lanes, std::vector<T>& out) {
+  constexpr int64_t kTogether = 4 / sizeof(T);
   const int64_t valid = std::min(lanes, m.columns - first);
   for (int64_t o = 0; o < m.outer_k; ++o)
-    for (int64_t i = 0; i < m.inner_k; i += 2)
+    for (int64_t i = 0; i < m.inner_k; i += kTogether)
       for (int64_t l = 0; l < lanes; ++l)
-        for (int64_t at : {i, i + 1})
+        for (int64_t at = i; at < i + kTogether; ++at)
           out.push_back(l < valid && at < m.inner_k
                             ? m.data[o * m.outer_stride + at * m.inner_stride + (first + l) * m.column_stride]
                             : 0);
@@ -135,14 +137,20 @@ std::string columns_of(const HostTensor& constant, const Params& p) {
   return bytes_of(values);
 }
 
-// As `columns`, two rows of the matrix beside each other: [K / 2][lanes][2], the last row's partner 0.
-std::string pack_column_pairs(const HostTensor& constant, const Params& p) {
-  KORCH_ASSERT(p.size() == 4 && constant.dtype() == DType::i16, "column_pairs packing");
-  std::vector<int16_t> values;
-  for (const auto& m : matrices(constant.shape(), constant.data<int16_t>(), p[0], p[1]))
+template <typename T>
+std::string column_groups_of(const HostTensor& constant, const Params& p) {
+  std::vector<T> values;
+  for (const auto& m : matrices(constant.shape(), constant.data<T>(), p[0], p[1]))
     for (int64_t first = 0; first < m.columns; first += p[2])
-      pack_pairs(m, first, lanes_at(first, m.columns, p[2], p[3]), values);
+      pack_groups(m, first, lanes_at(first, m.columns, p[2], p[3]), values);
   return bytes_of(values);
+}
+
+std::string pack_column_groups(const HostTensor& constant, const Params& p) {
+  KORCH_ASSERT(p.size() == 4, "column_groups packing");
+  if (constant.dtype() == DType::i8) return column_groups_of<int8_t>(constant, p);
+  KORCH_ASSERT(constant.dtype() == DType::i16, "column_groups packing");
+  return column_groups_of<int16_t>(constant, p);
 }
 
 std::string pack_columns(const HostTensor& constant, const Params& p) {
@@ -216,7 +224,7 @@ struct PackingKind {
 
 constexpr PackingKind kKinds[] = {
     {"row_major", pack_row_major}, {"layout", pack_layout},     {"columns", pack_columns},
-    {"depthwise", pack_depthwise}, {"winograd", pack_winograd}, {"column_pairs", pack_column_pairs},
+    {"depthwise", pack_depthwise}, {"winograd", pack_winograd}, {"column_groups", pack_column_groups},
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 //                                          padded: [group][block][K][lanes]. source 0: convolution weights
 //                                          [N, C, k...], K runs over k..., C; source 1: [..., K, N], source
 //                                          2: [..., N, K], one matrix per batch index
-//   column_pairs  as columns                of int16, as [block][K / 2][lanes][2], an odd K padded with 0
+//   column_groups  as columns               of int16 or int8, as many rows beside each other as four bytes
+//   hold, s:
+//                                          [block][K / s][lanes][s], a K that s does not divide padded with 0
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
 //   winograd   m, block, tail              weights [N, C, r, r] transformed for F(m,r):
 //                                          [block][(m+r-1)^2][C][lanes]

@@ -65,6 +65,8 @@ HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, b
                       transpose_a,
                       transpose_b,
                       in_float32};
+  if (a.dtype() != b.dtype())  // uint8 and int8
+    return batched<int64_t>(s, converted(a, DType::i64), converted(b, DType::i64), shape);
   const HostTensor wide_a = widened(a), wide_b = widened(b);
   if (wide_a.dtype() == DType::f64) return batched<double>(s, wide_a, wide_b, shape);
   if (wide_a.dtype() == DType::u64) return batched<uint64_t>(s, wide_a, wide_b, shape);

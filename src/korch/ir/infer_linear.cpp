@@ -34,12 +34,24 @@ void require_spatial(const InferArgs& args, const ConvAttrs& conv, size_t spatia
   infer_require(args, conv.group > 0, "group must be positive");
 }
 
+// uint8 times int8: what processors have an instruction for.
+bool are_bytes(const InferArgs& args) {
+  return args.inputs.size() == 2 && args.inputs[0].dtype == DType::u8 && args.inputs[1].dtype == DType::i8;
+}
+
+// Products of int16 and of bytes are summed in int32.
+DType product_type(const InferArgs& args) {
+  const DType type = args.inputs[0].dtype;
+  return type == DType::i16 || are_bytes(args) ? DType::i32 : type;
+}
+
 Shape conv_shape(const InferArgs& args, bool transposed) {
   const ConvAttrs& conv = args.get<ConvAttrs>();
   const size_t spatial = static_cast<size_t>(std::max<int64_t>(args.rank(0) - 2, 0));
   const DType type = args.inputs[0].dtype;
-  infer_require(args, is_float(type) || (!transposed && (type == DType::i32 || type == DType::i16)),
-                transposed ? "operands must be floats" : "operands must be floats, int16 or int32");
+  infer_require(
+      args, is_float(type) || (!transposed && (type == DType::i32 || type == DType::i16 || are_bytes(args))),
+      transposed ? "operands must be floats" : "operands must be floats, int16, int32, or uint8 and int8");
   infer_require(args, is_float(type) || args.inputs.size() < 3, "integers have no bias");
   require_spatial(args, conv, spatial, transposed);
   const Shape& x = args.shape(0);
@@ -69,11 +81,6 @@ Shape conv_shape(const InferArgs& args, bool transposed) {
     infer_require(args, out.back() >= 0, "negative output extent");
   }
   return out;
-}
-
-// Products of int16 are summed in int32.
-DType product_type(DType operands) {
-  return operands == DType::i16 ? DType::i32 : operands;
 }
 
 Shape attention_shape(const InferArgs& args) {
@@ -111,7 +118,8 @@ Shape winograd_product_shape(const InferArgs& args) {
 }  // namespace
 
 std::vector<TensorType> infer_linear(const InferArgs& args) {
-  require_same_dtype(args);
+  const bool sums = args.op == Op::MatMul || args.op == Op::Conv;
+  if (!sums || !are_bytes(args)) require_same_dtype(args);
   if (args.op == Op::Attention) {
     infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
     return {{args.inputs[0].dtype, attention_shape(args)}};
@@ -119,7 +127,7 @@ std::vector<TensorType> infer_linear(const InferArgs& args) {
   if (args.op == Op::WinogradProduct) return {{args.inputs[0].dtype, winograd_product_shape(args)}};
   const Shape shape =
       args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
-  return {{product_type(args.inputs[0].dtype), shape}};
+  return {{product_type(args), shape}};
 }
 
 }  // namespace korch

@@ -13,23 +13,29 @@ bool affine_in_loops(const Index& index, const Nest& nest) {
   return true;
 }
 
-// A load, or one of int16 as int32; null: something else.
+// A load, or one of fewer bits as int32; null: something else.
 const Expr* widened_load(const TileGraph& graph, int node) {
   const Expr* e = &graph.pool[node];
-  if (e->kind == ExprKind::call && e->fn == ScalarFn::cast && e->type == DType::i32 &&
-      graph.pool[e->args[0]].type == DType::i16)
+  if (e->kind == ExprKind::call && e->fn == ScalarFn::cast && e->type == DType::i32)
     e = &graph.pool[e->args[0]];
   return e->kind == ExprKind::load ? e : nullptr;
 }
 
-bool are_pairs(const Nest& nest, const Product& product) {
-  const LoopVariable& pair = nest.reduced.back();
-  if (nest.reduced.size() < 2 || pair.extent != 2) return false;
+// How many products one instruction adds to a sum of this type; 0: none that is known.
+int terms_of(DType a, DType b, DType sum) {
+  if (a == sum && b == sum) return 1;
+  if (a == DType::i16 && b == DType::i16 && sum == DType::i32) return 2;
+  return a == DType::u8 && b == DType::i8 && sum == DType::i32 ? 4 : 0;
+}
+
+bool are_together(const Nest& nest, const Product& product) {
+  const LoopVariable& term = nest.reduced.back();
+  if (nest.reduced.size() < 2 || term.extent != product.terms) return false;
   for (const Index* operand : {&product.a, &product.b}) {
-    if (operand->stride(pair.name) != 1) return false;
+    if (operand->stride(term.name) != 1) return false;
     for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
       for (const LoopVariable& loop : *loops)
-        if (loop.name != pair.name && operand->stride(loop.name) % 2 != 0) return false;
+        if (loop.name != term.name && operand->stride(loop.name) % product.terms != 0) return false;
   }
   return true;
 }
@@ -44,12 +50,13 @@ std::optional<Product> product_of(const TileGraph& graph, const Nest& nest) {
   const Expr& sum = graph.pool[store.value];
   if (sum.kind != ExprKind::call || sum.fn != ScalarFn::mul) return std::nullopt;
   const Expr *a = widened_load(graph, sum.args[0]), *b = widened_load(graph, sum.args[1]);
-  if (a == nullptr || b == nullptr || a->type != b->type) return std::nullopt;
+  if (a == nullptr || b == nullptr) return std::nullopt;
   Product product;
-  product.pairs = a->type != sum.type;
   product.column = nest.loops.back().name;
   if (nest.loops.size() == 2) product.row = nest.loops[0].name;
   if (a->coords[0].depends_on(product.column)) std::swap(a, b);
+  product.terms = terms_of(a->type, b->type, sum.type);
+  if (product.terms == 0) return std::nullopt;
   product.a_buffer = a->buffer;
   product.b_buffer = b->buffer;
   product.a = a->coords[0];
@@ -57,8 +64,8 @@ std::optional<Product> product_of(const TileGraph& graph, const Nest& nest) {
   const bool plain = affine_in_loops(product.a, nest) && affine_in_loops(product.b, nest) &&
                      affine_in_loops(store.offset, nest) && !product.a.depends_on(product.column) &&
                      !product.b.depends_on(product.row) && store.offset.stride(product.column) == 1 &&
-                     product.b.stride(product.column) == (product.pairs ? 2 : 1) &&
-                     (!product.pairs || are_pairs(nest, product));
+                     product.b.stride(product.column) == product.terms &&
+                     (product.terms == 1 || are_together(nest, product));
   return plain ? std::optional(product) : std::nullopt;
 }
 

@@ -10,11 +10,12 @@
 namespace korch::tile {
 
 // `a` is the same for all columns and `b` for all rows; columns of `b` and of the result lie one after the
-// other. Of int16, two terms each: the innermost reduced loop is over those two, which lie beside each other
-// in `a` and, for every column, in `b`; all other strides of the operands are even.
+// other. Of int16, and of bytes (`a` of u8, `b` of i8), whose sum is i32, as many terms as an i32 has room
+// for: the innermost reduced loop is over those 2 or 4, which lie beside each other in `a` and, for every
+// column, in `b`; all other strides of the operands are multiples of it.
 struct Product {
   std::string row, column;  // loops of the nest; row is empty where there is one row
-  bool pairs = false;
+  int terms = 1;            // beside each other
   int a_buffer = 0, b_buffer = 0;
   Index a, b;  // offsets, affine in all loops of the nest
 };

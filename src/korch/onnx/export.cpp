@@ -360,12 +360,13 @@ std::string Exporter::cast(const std::string& value, DType to) {
   return name;
 }
 
-// Of int16, which ONNX does not multiply, in int32, as their product is.
+// Of int16 and bytes, which ONNX does not multiply, in int32, as their product is.
 void Exporter::add_matmul(const Node& node) {
   const MatMulAttrs& attrs = std::get<MatMulAttrs>(node.attrs);
   const auto operand = [&](size_t i, bool transposed) {
     std::string value = input(node, i);
-    if (input_type(node, i).dtype == DType::i16) value = cast(value, DType::i32);
+    if (size_bytes(input_type(node, i).dtype) < 4 && is_integer(input_type(node, i).dtype))
+      value = cast(value, DType::i32);
     if (!transposed) return value;
     std::vector<int64_t> perm(input_type(node, i).shape.size());
     std::iota(perm.begin(), perm.end(), 0);
@@ -378,7 +379,7 @@ void Exporter::add_matmul(const Node& node) {
   add(node, "MatMul", {a, b});
 }
 
-// Of int16 in float64, where sums of their products are exact.
+// Of int16 and bytes in float64, where sums of their products are exact.
 void Exporter::add_conv(const Node& node) {
   const ConvAttrs& conv = std::get<ConvAttrs>(node.attrs);
   const DType type = input_type(node, 0).dtype;
@@ -386,7 +387,7 @@ void Exporter::add_conv(const Node& node) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("ONNX has no convolution of int32, which computes %{}", names_[node.outputs[0]]));
   proto::NodeProto* out = nullptr;
-  if (type == DType::i16) {
+  if (is_integer(type)) {
     const std::string sum = unique("sum");
     out = add("Conv", {cast(input(node, 0), DType::f64), cast(input(node, 1), DType::f64)}, {sum});
     set_attribute(add(node, "Cast", {cast(sum, DType::i64)}), "to", int64_t{data_type_of(DType::i32)});

@@ -15,7 +15,7 @@ ExecutableInfo read_executable(const std::string& path) {
   info.plan_json = file.section(kPlanSection);
   info.needed = file.needed();
   const std::string_view isa = file.section(kTargetSection);
-  for (Isa known : {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4}) {
+  for (Isa known : kIsas) {
     if (isa != name(known)) continue;
     info.isa = known;
     return info;

@@ -66,7 +66,7 @@ typedef struct korch_tensor_info {
 
 typedef struct korch_model_info {
   uint32_t api_version; /* KORCH_API_VERSION it was written with */
-  const char* isa;      /* "x86-64", "x86-64-v3" or "x86-64-v4" */
+  const char* isa;      /* "x86-64", "x86-64-v3", "x86-64-v4" or "x86-64-v4-vnni" */
   uint32_t threads;     /* it was compiled for */
   uint32_t input_count;
   uint32_t output_count;

@@ -7,7 +7,7 @@
 namespace korch::rt {
 
 // Values of korch::Isa (target/target.h).
-enum IsaLevel : uint32_t { kPortable, kX86_64_v3, kX86_64_v4 };
+enum IsaLevel : uint32_t { kPortable, kX86_64_v3, kX86_64_v4, kX86_64_v4_vnni };
 
 // An axis of an output whose extent the run writes, after the outputs, as one i64.
 struct OutputExtent {

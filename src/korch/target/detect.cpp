@@ -75,6 +75,8 @@ const char* name(Isa isa) {
       return "x86-64-v3";
     case Isa::x86_64_v4:
       return "x86-64-v4";
+    case Isa::x86_64_v4_vnni:
+      return "x86-64-v4-vnni";
   }
   return "?";
 }
@@ -86,13 +88,14 @@ int Target::vector_bytes() const {
     case Isa::x86_64_v3:
       return 32;
     case Isa::x86_64_v4:
+    case Isa::x86_64_v4_vnni:
       return 64;
   }
   return 16;
 }
 
 int Target::vector_registers() const {
-  return isa == Isa::x86_64_v4 ? 32 : 16;
+  return isa >= Isa::x86_64_v4 ? 32 : 16;
 }
 
 bool runs_here(Isa isa) {
@@ -107,23 +110,23 @@ bool runs_here(Isa isa) {
       return runs_here(Isa::x86_64_v3) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    case Isa::x86_64_v4_vnni:
+      return runs_here(Isa::x86_64_v4) && __builtin_cpu_supports("avx512vnni");
   }
   return false;
 }
 
 Target detect_target(const std::string& wanted, int threads) {
   Target target;
-  if (wanted == "x86-64-v3") {
-    target.isa = Isa::x86_64_v3;
-  } else if (wanted == "x86-64-v4") {
-    target.isa = Isa::x86_64_v4;
-  } else if (wanted == "native") {
-    target.isa = runs_here(Isa::x86_64_v4)   ? Isa::x86_64_v4
-                 : runs_here(Isa::x86_64_v3) ? Isa::x86_64_v3
-                                             : Isa::portable;
-  } else {
-    throw Error(ErrorKind::usage, "unknown target '" + wanted + "': use native, x86-64-v3 or x86-64-v4");
-  }
+  bool known = wanted == "native";
+  for (Isa isa : kIsas)
+    if (wanted == "native" ? runs_here(isa) : isa != Isa::portable && wanted == name(isa)) {
+      target.isa = isa;
+      known = true;
+    }
+  if (!known)
+    throw Error(ErrorKind::usage,
+                "unknown target '" + wanted + "': use native, x86-64-v3, x86-64-v4 or x86-64-v4-vnni");
   target.threads = threads > 0 ? threads : usable_cpus();
   target.cpu_name = cpu_name();
   set_cache(&target.l1_bytes, 1, _SC_LEVEL1_DCACHE_SIZE);

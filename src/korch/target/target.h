@@ -1,4 +1,5 @@
-// Target: what the code is generated for. ISA levels are the x86-64 psABI's v3 (AVX2 + FMA) and v4 (AVX-512).
+// Target: what the code is generated for. ISA levels are the x86-64 psABI's v3 (AVX2 + FMA) and v4 (AVX-512),
+// and v4 with VNNI, whose instructions multiply bytes and add up four products at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,9 @@ namespace korch {
 constexpr int64_t kCacheLineBytes = 64;
 constexpr int64_t kCacheLineFloats = kCacheLineBytes / 4;  // float32 elements
 
-enum class Isa { portable, x86_64_v3, x86_64_v4 };
+// Each level has what those before it have.
+enum class Isa { portable, x86_64_v3, x86_64_v4, x86_64_v4_vnni };
+constexpr Isa kIsas[] = {Isa::portable, Isa::x86_64_v3, Isa::x86_64_v4, Isa::x86_64_v4_vnni};
 const char* name(Isa isa);
 
 struct Target {
@@ -27,7 +30,7 @@ struct Target {
 };
 
 // What this machine is; `threads` 0 means all the cores this process may run on. Error{usage} when `name` is
-// not "native", "x86-64-v3" or "x86-64-v4".
+// not "native" or a level beyond x86-64.
 Target detect_target(const std::string& name, int threads);
 bool runs_here(Isa isa);
 

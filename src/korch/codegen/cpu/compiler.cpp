@@ -55,34 +55,36 @@ void initialize_llvm() {
 // machine where its headers are. Loops are spelled with explicit vectors, so the vectorizers stay off (as -O1
 // has them).
 std::vector<const char*> front_end_arguments(Isa isa) {
-  return {"-triple",
-          "x86_64-unknown-linux-gnu",
-          "-emit-obj",
-          "-disable-llvm-verifier",
-          "-discard-value-names",
-          "-target-cpu",
-          name(isa),
-          "-O1",
-          "-std=c++20",
-          "-mprefer-vector-width=512",
-          "-ffp-contract=fast",
-          "-mrelocation-model",
-          "pic",
-          "-pic-level",
-          "2",
-          "-mframe-pointer=none",
-          "-fno-rtti",
-          "-relaxed-aliasing",
-          "-fno-threadsafe-statics",
-          "-nostdsysteminc",
-          "-nobuiltininc",
-          "-Qn",
-          "-w",
-          "-main-file-name",
-          kSourceName,
-          "-x",
-          "c++",
-          kSourceName};
+  std::vector<const char*> arguments = {"-triple",
+                                        "x86_64-unknown-linux-gnu",
+                                        "-emit-obj",
+                                        "-disable-llvm-verifier",
+                                        "-discard-value-names",
+                                        "-target-cpu",
+                                        name(std::min(isa, Isa::x86_64_v4)),
+                                        "-O1",
+                                        "-std=c++20",
+                                        "-mprefer-vector-width=512",
+                                        "-ffp-contract=fast",
+                                        "-mrelocation-model",
+                                        "pic",
+                                        "-pic-level",
+                                        "2",
+                                        "-mframe-pointer=none",
+                                        "-fno-rtti",
+                                        "-relaxed-aliasing",
+                                        "-fno-threadsafe-statics",
+                                        "-nostdsysteminc",
+                                        "-nobuiltininc",
+                                        "-Qn",
+                                        "-w",
+                                        "-main-file-name",
+                                        kSourceName,
+                                        "-x",
+                                        "c++",
+                                        kSourceName};
+  if (isa == Isa::x86_64_v4_vnni) arguments.insert(arguments.begin(), {"-target-feature", "+avx512vnni"});
+  return arguments;
 }
 
 Result<std::string> compile_text(const std::string& source, Isa isa,
@@ -206,9 +208,10 @@ Result<std::string> compile_object(const std::string& source, Isa isa, const std
 
 std::string compile_command(Isa isa) {
   return fmt::format(
-      "clang++-19 -std=c++20 -O1 -march={} -mprefer-vector-width=512 -ffp-contract=fast -fno-strict-aliasing "
+      "clang++-19 -std=c++20 -O1 -march={}{} -mprefer-vector-width=512 -ffp-contract=fast "
+      "-fno-strict-aliasing "
       "-fno-rtti -fPIC -w -c",
-      name(isa));
+      name(std::min(isa, Isa::x86_64_v4)), isa == Isa::x86_64_v4_vnni ? " -mavx512vnni" : "");
 }
 
 std::string compiler_version() {

@@ -28,17 +28,26 @@ std::string vector_types(const MicroKernel& kernel, int width) {
       "typedef {2} v{0} __attribute__((vector_size({1})));"
       "typedef {2} v{0}u __attribute__((vector_size({1}),aligned(4),may_alias));\n",
       width, width * 4, arithmetic_type(kernel));
-  if (kernel.pairs)
-    text += fmt::format("typedef short v{0}s __attribute__((vector_size({1})));\n", width, width * 4);
+  if (kernel.terms > 1)
+    text += fmt::format("typedef {2} v{0}s __attribute__((vector_size({1})));\n", width, width * 4,
+                        kernel.terms == 2 ? "short" : "int");
   return text;
 }
 
-// What a term, or two of int16, adds to an accumulator.
-std::string product(const MicroKernel& kernel, size_t vector) {
-  if (!kernel.pairs) return fmt::format("w{}*x", vector);
+// Adds what an element of each operand stands for to an accumulator.
+std::string accumulate(const MicroKernel& kernel, int row, size_t vector) {
   const int width = kernel.lanes[vector];
-  return fmt::format("(v{0})__builtin_ia32_pmaddwd{1}((v{0}s)w{2},(v{0}s)((v{0}){{}}+x))", width, width * 32,
-                     vector);
+  switch (kernel.terms) {
+    case 1:
+      return fmt::format("c{}_{}+=w{}*x;", row, vector, vector);
+    case 2:
+      return fmt::format("c{3}_{2}+=(v{0})__builtin_ia32_pmaddwd{1}((v{0}s)w{2},(v{0}s)((v{0}){{}}+x));",
+                         width, width * 32, vector, row);
+    default:
+      return fmt::format(
+          "c{3}_{2}=(v{0})__builtin_ia32_vpdpbusd{1}((v{0}s)c{3}_{2},(v{0}s)((v{0}){{}}+x),(v{0}s)w{2});",
+          width, width * 32, vector, row);
+  }
 }
 
 int64_t b_offset(const MicroKernel& kernel, size_t vector) {
@@ -56,8 +65,7 @@ void emit_term(std::string& text, const MicroKernel& kernel, int64_t a_at, int64
   text += "\n";
   for (int r = 0; r < kernel.rows; ++r) {
     text += fmt::format("{{{} x=pa[{}];", arithmetic_type(kernel), a_at + r * kernel.row_stride);
-    for (size_t v = 0; v < kernel.lanes.size(); ++v)
-      text += fmt::format("c{}_{}+={};", r, v, product(kernel, v));
+    for (size_t v = 0; v < kernel.lanes.size(); ++v) text += accumulate(kernel, r, v);
     text += "}\n";
   }
   text += "}\n";
@@ -165,7 +173,7 @@ int64_t total_lanes(const std::vector<int>& lanes) {
 }
 
 int max_rows(int vectors, Isa isa) {
-  const int registers = isa == Isa::x86_64_v4 ? 32 : 16;
+  const int registers = isa >= Isa::x86_64_v4 ? 32 : 16;
   return std::max(1, (registers - vectors - 1) / vectors);
 }
 

@@ -24,7 +24,9 @@ struct ReductionLoop {
 
 struct MicroKernel {
   DType type = DType::f32;  // or i32, whose sums wrap around
-  bool pairs = false;       // every i32 of the operands is two i16: two terms
+  // Of one element of the operands: 1; of type i32 also 2, each an i16, or 4, each a byte, of `a` without
+  // sign.
+  int terms = 1;
   int rows = 1;
   std::vector<int> lanes;            // width of each vector of a row: 16, 8 or 4 elements
   std::vector<int64_t> b_offsets;    // where each vector stands relative to b; empty: one after the other

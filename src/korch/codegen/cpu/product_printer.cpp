@@ -50,12 +50,12 @@ MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& pr
   m.rows = static_cast<int>(extent_of(nest.loops, product.row));
   m.lanes = linear::split_lanes(extent_of(nest.loops, product.column), target.vector_lanes());
   const auto stride = [&](const Index& operand, const std::string& loop) {
-    return loop.empty() ? 0 : operand.stride(loop) / (product.pairs ? 2 : 1);
+    return loop.empty() ? 0 : operand.stride(loop) / product.terms;
   };
-  m.pairs = product.pairs;
+  m.terms = product.terms;
   m.row_stride = stride(product.a, product.row);
   m.tile_pitch = product.row.empty() ? 0 : nest.stores[0].offset.stride(product.row);
-  for (size_t i = 0; i < nest.reduced.size() - (product.pairs ? 1 : 0); ++i) {
+  for (size_t i = 0; i < nest.reduced.size() - (product.terms > 1 ? 1 : 0); ++i) {
     const LoopVariable& loop = nest.reduced[i];
     m.loops.push_back({loop.extent, stride(product.a, loop.name), stride(product.b, loop.name)});
   }
@@ -75,7 +75,7 @@ std::string ProductPrinter::next_columns(const Phase& phase, const Nest& nest, c
   const Product product = *product_of(graph_, nest);
   int64_t elements = extent_of(nest.loops, product.column);
   for (const LoopVariable& loop : nest.reduced) elements *= loop.extent;
-  if (product.pairs) elements /= 2;
+  elements /= product.terms;
   std::string number = "0";
   for (const OuterLoop& loop : sharing_loops(nest, product.b)) {
     const std::string& name = loop.variable.name;
@@ -102,7 +102,8 @@ void ProductPrinter::print(const Phase& phase, const Nest& nest, BodyEmitter& em
     return fmt::format("{} + ({})", graph_.name(buffer), emitter.index(origin(offset, nest)));
   };
   const auto operand = [&](int buffer, const Index& offset) {
-    return kernel.pairs ? fmt::format("(const int*)({})", pointer(buffer, offset)) : pointer(buffer, offset);
+    return kernel.terms > 1 ? fmt::format("(const int*)({})", pointer(buffer, offset))
+                            : pointer(buffer, offset);
   };
   const std::string columns = operand(product.b_buffer, product.b);
   std::string arguments = fmt::format("{}, {}, {}, {}", operand(product.a_buffer, product.a), columns,

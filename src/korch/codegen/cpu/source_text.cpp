@@ -244,7 +244,7 @@ static inline $F fn_copysign($F a, $F b) { return __builtin_elementwise_copysign
 
 // Masked f32 access in one instruction; the templates' loops serve the other types.
 std::string masked_access(Isa isa, int lanes) {
-  if (isa == Isa::x86_64_v4 && lanes == 16)
+  if (isa >= Isa::x86_64_v4 && lanes == 16)
     return R"(template <> inline f32x16 load_first<f32x16, float>(const float* p, int n) {
   return (f32x16)__builtin_ia32_loadups512_mask(p, (f32x16){}, (unsigned short)((1u << n) - 1));
 }
@@ -375,10 +375,10 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
   if (name == "across_mul") return across(name, "{} * {}", lanes);
   if (name == "across_max") return across(name, "fn_max({}, {})", lanes);
   if (name == "across_min") return across(name, "fn_min({}, {})", lanes);
-  if (name == "scale_by_power" && isa == Isa::x86_64_v4 && lanes == 16)
+  if (name == "scale_by_power" && isa >= Isa::x86_64_v4 && lanes == 16)
     return "static inline f32x16 scale_by_power(f32x16 y, f32x16 n, i32x16) {\n"
            "  return (f32x16)__builtin_ia32_scalefps512_mask(y, n, y, (unsigned short)-1, 4);\n}\n";
-  if (isa == Isa::x86_64_v4 && lanes == 16)
+  if (isa >= Isa::x86_64_v4 && lanes == 16)
     for (const MathFunction& row : avx512_math_functions())
       if (name == row.name) return row.text + 1;
   if (const MathFunction* math = find_math(name)) {

@@ -38,7 +38,7 @@ Coords conv_coords(const Problem& problem, int span, const Index& image, const I
   return coords;
 }
 
-Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
+Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate, const Target& target) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
@@ -46,8 +46,9 @@ Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate) {
     return Refusal{RefusalReason::no_kernel_family, "not a convolution of one or two axes"};
   if (!p.weight_constant)
     return Refusal{RefusalReason::no_kernel_family, "convolution weights are not constant"};
-  if (!linear::has_register_tiles(p))
-    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32 and int32"};
+  if (!linear::has_register_tiles(p, target))
+    return Refusal{RefusalReason::unsupported_type,
+                   "convolution of types that this target has no register tiles for"};
   return problem;
 }
 
@@ -65,8 +66,9 @@ int row_span(const Problem& p, const Implementation& implementation) {
 }
 
 DataPath data_path(const Problem& p, const Implementation& implementation) {
-  if (multiplies_pairs(p)) return DataPath::panel_channels;
   const ConvShape& s = *p.conv;
+  if (terms_together(p) > 1 && (s.in_channels / s.group) % terms_together(p) != 0)
+    return DataPath::panel_channels;
   const bool along_channels = contiguous_axis(p, implementation, p.data) == 1;
   if (p.data_fused || s.padded()) return along_channels ? DataPath::panel_channels : DataPath::panel_pixels;
   return DataPath::direct;
@@ -103,7 +105,7 @@ RowKernel linear::conv_rows(const Problem& p, const Implementation& implementati
     return conv_coords(p, span, image, column, y, x);
   };
   k.data_coords = k.result_coords;
-  k.weight_packing = {multiplies_pairs(p) ? "column_pairs" : "columns", {0, s.group}};
+  k.weight_packing = {terms_together(p) > 1 ? "column_groups" : "columns", {0, s.group}};
   k.weight_coords = [&p, k](const Index& group, const Index& term, const Index& column) {
     Coords coords = {group * k.columns + column, tile::floor_mod(term, k.depth)};
     const Index tap = tile::floor_div(term, k.depth);
@@ -131,9 +133,9 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   request.tiles = k.tiling.tiles();
   request.column_blocks = k.blocks.total();
   request.flops = p.flops;
-  request.panel_row_bytes = bytes_of(p, k.stride_h * k.width * k.stride_w * k.depth);
+  request.panel_row_bytes = operand_bytes(p, k.stride_h * k.width * k.stride_w * k.depth);
   request.panel_halo_rows = static_cast<double>((k.taps_h - 1) * k.dilation_h + 1 - k.stride_h) / k.stride_h;
-  request.weight_bytes = bytes_of(p, k.taps_h * k.taps_w * k.depth * k.columns);
+  request.weight_bytes = operand_bytes(p, k.taps_h * k.taps_w * k.depth * k.columns);
   request.bytes = implementation.bytes;
   k.slicing = choose_slicing(request, target);
   return k;
@@ -145,9 +147,10 @@ void add_variant(const Problem& p, const Target& target, Order data, Order resul
   Implementation implementation = with_layouts(p, "conv_direct", data, result);
   const int span = row_span(p, implementation);
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
-  const int64_t terms = s.kernel_h * s.kernel_w * s.in_channels / s.group, columns = s.out_channels / s.group;
+  const int64_t steps = s.kernel_h * s.kernel_w * ceil_div(s.in_channels / s.group, terms_together(p)),
+                columns = s.out_channels / s.group;
   const TileShape shape =
-      rank_tiles(width, columns, terms, rows_conflict(bytes_of(p, s.stride_w * s.in_channels)), target)
+      rank_tiles(width, columns, steps, rows_conflict(operand_bytes(p, s.stride_w * s.in_channels)), target)
           .front();
   implementation.schedule = RowSchedule{shape};
   add_once(implementation, found);
@@ -157,7 +160,7 @@ void add_variant(const Problem& p, const Target& target, Order data, Order resul
 
 void list_conv_direct(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
                       std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = conv_problem(graph, candidate);
+  const Result<Problem> problem = conv_problem(graph, candidate, target);
   if (!problem.ok()) {
     refused.push_back(problem.refusal());
     return;
@@ -168,12 +171,12 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
     return;
   }
   // A depthwise window in the prologue is computed in vectors along channels; along pixels, with padding
-  // asked for in every lane, it takes ten times as long. Pairs are of channels.
+  // asked for in every lane, it takes ten times as long. Terms that go together are of channels.
   std::vector<Order> data_orders = {Order::channels_last};
-  if (p.window == kNoId && !multiplies_pairs(p)) data_orders.push_back(Order::row_major);
+  if (p.window == kNoId && terms_together(p) == 1) data_orders.push_back(Order::row_major);
   for (Order data : data_orders)
     for (Order result : {Order::channels_last, Order::row_major}) add_variant(p, target, data, result, found);
-  if (p.window != kNoId || multiplies_pairs(p) || p.conv->group != 1 || p.conv->stride_w != 1 ||
+  if (p.window != kNoId || terms_together(p) > 1 || p.conv->group != 1 || p.conv->stride_w != 1 ||
       p.conv->out_channels > most_pixel_columns(target.isa))
     return;
   for (Order data : {Order::channels_last, Order::row_major}) {
@@ -185,7 +188,7 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
 
 Result<tile::TileGraph> build_conv_direct(const Graph& graph, const Candidate& candidate,
                                           const Implementation& implementation, const Target& target) {
-  const Result<Problem> problem = conv_problem(graph, candidate);
+  const Result<Problem> problem = conv_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   const RowKernel kernel = describe(problem.value(), implementation, target);
   return implementation.family == kPixels ? build_pixel_kernel(kernel) : build_row_kernel(kernel);

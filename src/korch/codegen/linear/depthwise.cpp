@@ -19,7 +19,7 @@ namespace {
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
-Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate) {
+Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate, const Target& target) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
@@ -29,8 +29,9 @@ Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate
   if (s.group != s.in_channels || s.out_channels != s.in_channels || s.group == 1)
     return refuse("not a depthwise convolution");
   if (!p.weight_constant || p.data_fused) return refuse("depthwise convolution with computed operands");
-  if (!linear::has_register_tiles(p))
-    return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32 and int32"};
+  if (!linear::has_register_tiles(p, target) || terms_together(p) == 4)
+    return Refusal{RefusalReason::unsupported_type,
+                   "depthwise convolution of a type other than float32, int32 and int16"};
   return problem;
 }
 
@@ -112,7 +113,7 @@ Result<tile::TileGraph> DepthwiseBuilder::build() {
 
 void list_depthwise(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
                     std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = depthwise_problem(graph, candidate);
+  const Result<Problem> problem = depthwise_problem(graph, candidate, target);
   if (!problem.ok()) {
     refused.push_back(problem.refusal());
     return;
@@ -126,7 +127,7 @@ void list_depthwise(const Graph& graph, const Candidate& candidate, const Target
 
 Result<tile::TileGraph> build_depthwise(const Graph& graph, const Candidate& candidate,
                                         const Implementation& implementation, const Target& target) {
-  const Result<Problem> problem = depthwise_problem(graph, candidate);
+  const Result<Problem> problem = depthwise_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   return DepthwiseBuilder(problem.value(), implementation, target).build();
 }

@@ -14,12 +14,13 @@ using namespace linear;
 
 namespace {
 
-Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate) {
+Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate, const Target& target) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   if (!problem.value().matmul) return Refusal{RefusalReason::no_kernel_family, "not a matmul"};
-  if (!linear::has_register_tiles(problem.value()))
-    return Refusal{RefusalReason::unsupported_type, "matmul of a type other than float32 and int32"};
+  if (!linear::has_register_tiles(problem.value(), target))
+    return Refusal{RefusalReason::unsupported_type,
+                   "matmul of types that this target has no register tiles for"};
   return problem;
 }
 
@@ -50,11 +51,12 @@ bool walks_flat(const Problem& p, const Implementation& implementation, ValueId 
 }
 
 DataPath data_path(const Problem& p, const Implementation& implementation, bool flat) {
-  if (multiplies_pairs(p)) return DataPath::panel_channels;
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int k_axis = p.matmul->transpose_a ? rank - 2 : rank - 1;
   const int contiguous = contiguous_axis(p, implementation, p.data);
   const bool along_k = contiguous == k_axis;
+  if (terms_together(p) > 1 && (!along_k || p.matmul->k % terms_together(p) != 0))
+    return DataPath::panel_channels;
   if (p.data_fused || (flat && !walks_flat(p, implementation, p.data)))
     return along_k || contiguous != (k_axis == rank - 1 ? rank - 2 : rank - 1) ? DataPath::panel_channels
                                                                                : DataPath::panel_pixels;
@@ -97,7 +99,7 @@ void set_columns(RowKernel& k, const Problem& p) {
     k.weight_matrix = [=, &p](const Index& image) {
       return flatten(weight, operand_batch(p.matmul->batch, weight, image));
     };
-  k.weight_packing = {multiplies_pairs(p) ? "column_pairs" : "columns", {s.transpose_b ? 2 : 1, 1}};
+  k.weight_packing = {terms_together(p) > 1 ? "column_groups" : "columns", {s.transpose_b ? 2 : 1, 1}};
   k.weight_coords = [=, &p](const Index& matrix, const Index& term, const Index& column) {
     const Coords batch = unflatten(weight, matrix);
     return p.matmul->transpose_b ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
@@ -133,8 +135,8 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   request.tiles = k.tiling.tiles();
   request.column_blocks = k.blocks.total();
   request.flops = p.flops;
-  request.panel_row_bytes = bytes_of(p, k.width * k.depth);
-  request.weight_bytes = bytes_of(p, k.depth * k.columns);
+  request.panel_row_bytes = operand_bytes(p, k.width * k.depth);
+  request.weight_bytes = operand_bytes(p, k.depth * k.columns);
   request.bytes = implementation.bytes;
   k.slicing = choose_slicing(request, target);
   return k;
@@ -144,7 +146,7 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
 
 void list_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = matmul_problem(graph, candidate);
+  const Result<Problem> problem = matmul_problem(graph, candidate, target);
   if (!problem.ok()) {
     refused.push_back(problem.refusal());
     return;
@@ -152,8 +154,9 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   const Problem& p = problem.value();
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
-  const TileShape shape =
-      rank_tiles(width, s.n, s.k, !s.transpose_a && rows_conflict(bytes_of(p, s.k)), target).front();
+  const TileShape shape = rank_tiles(width, s.n, ceil_div(s.k, terms_together(p)),
+                                     !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target)
+                              .front();
   for (const auto& [data, result] :
        {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
         std::pair{Order::channels_last, Order::row_major}}) {
@@ -165,7 +168,7 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
 
 Result<tile::TileGraph> build_matmul(const Graph& graph, const Candidate& candidate,
                                      const Implementation& implementation, const Target& target) {
-  const Result<Problem> problem = matmul_problem(graph, candidate);
+  const Result<Problem> problem = matmul_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   return build_row_kernel(describe(problem.value(), implementation, target));
 }

@@ -16,10 +16,10 @@ tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& operand, 
     tile::Nest nest;
     block.loop(nest.around, low, high);
     nest.loops = {{"k", operand.steps()}, {"c", count}};
-    if (operand.step_rows > 1) nest.loops.push_back({"pair", operand.step_rows});
+    if (operand.step_rows > 1) nest.loops.push_back({"term", operand.step_rows});
     const Index step = Index::variable("k", operand.steps()),
-                pair = Index::variable("pair", operand.step_rows), c = Index::variable("c", count) + first,
-                b = block.at(low, high), row = step * operand.step_rows + pair;
+                term = Index::variable("term", operand.step_rows), c = Index::variable("c", count) + first,
+                b = block.at(low, high), row = step * operand.step_rows + term;
     const auto element = [&] {
       const Index known = Index::variable("row", operand.depth);
       return builder.padded(
@@ -30,7 +30,7 @@ tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& operand, 
     nest.stores = {
         {temporary,
          matrix.at() * operand.matrix_elements() +
-             (b * (operand.steps() * blocks.block_lanes()) + step * lanes + c) * operand.step_rows + pair,
+             (b * (operand.steps() * blocks.block_lanes()) + step * lanes + c) * operand.step_rows + term,
          valid ? element() : builder.zero_of(temporary)}};
     phase.nests.push_back(std::move(nest));
   };

@@ -9,7 +9,7 @@
 
 namespace korch::linear {
 
-// Matrices of `depth` rows, so many (1 or 2) of them beside each other for every column.
+// Matrices of `depth` rows, so many (1, 2 or 4) of them beside each other for every column.
 struct PackedOperand {
   ValueId value = kNoId;
   int64_t matrices = 1, depth = 1;

@@ -18,7 +18,7 @@ PanelShape panel_shape(const RowKernel& k) {
   if (k.path == DataPath::panel_channels) {
     s.channel_step = 1;
     s.pixel_step = k.padded_depth();
-    if (rows_conflict(bytes_of(*k.problem, s.pixel_step * k.stride_w))) s.pixel_step += kSpread;
+    if (rows_conflict(operand_bytes(*k.problem, s.pixel_step * k.stride_w))) s.pixel_step += kSpread;
     s.row_step = s.pixels * s.pixel_step;
     s.elements = s.rows * s.row_step;
   } else {

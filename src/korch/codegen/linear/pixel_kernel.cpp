@@ -13,7 +13,7 @@ namespace {
 
 // Vectors of pixels beside `columns` rows of accumulators, one register for the broadcast.
 int most_vectors(int64_t columns, Isa isa) {
-  const int registers = isa == Isa::x86_64_v4 ? 32 : 16;
+  const int registers = isa >= Isa::x86_64_v4 ? 32 : 16;
   return static_cast<int>((registers - 1) / (columns + 1));
 }
 

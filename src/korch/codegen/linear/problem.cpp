@@ -302,13 +302,19 @@ DType operand_type(const Problem& problem) {
   return type_of(problem, problem.data).dtype;
 }
 
-bool multiplies_pairs(const Problem& problem) {
-  return operand_type(problem) == DType::i16;
+int64_t operand_bytes(const Problem& problem, int64_t elements) {
+  return elements * static_cast<int64_t>(size_bytes(operand_type(problem)));
 }
 
-bool has_register_tiles(const Problem& problem) {
+int64_t terms_together(const Problem& problem) {
+  const DType type = operand_type(problem);
+  return element_type(problem) != DType::i32 ? 1 : type == DType::i16 ? 2 : type == DType::u8 ? 4 : 1;
+}
+
+bool has_register_tiles(const Problem& problem, const Target& target) {
+  if (terms_together(problem) == 4) return target.isa >= Isa::x86_64_v4_vnni && !target.gpu;
   return operand_type(problem) == type_of(problem, problem.weight).dtype &&
-         (operand_type(problem) == element_type(problem) || multiplies_pairs(problem)) &&
+         (operand_type(problem) == element_type(problem) || terms_together(problem) == 2) &&
          tile::has_register_tiles(element_type(problem));
 }
 

@@ -69,11 +69,13 @@ const TensorType& type_of(const Problem& problem, ValueId value);
 DType element_type(const Problem& problem);
 int64_t bytes_of(const Problem& problem, int64_t elements);
 bool is_float32(const Problem& problem);
-// Of both operands, where they have one.
+// Of the first operand; the second has the same, or is i8 beside u8.
 DType operand_type(const Problem& problem);
-// Products of int16, whose sums are int32, go two by two.
-bool multiplies_pairs(const Problem& problem);
-// Operands and result are of types that register tiles multiply and hold.
-bool has_register_tiles(const Problem& problem);
+int64_t operand_bytes(const Problem& problem, int64_t elements);
+// Products of int16 go two by two and those of bytes four by four, with sums in int32; others alone.
+int64_t terms_together(const Problem& problem);
+// Operands and result are of types that register tiles multiply and hold; of bytes on a target with an
+// instruction for that.
+bool has_register_tiles(const Problem& problem, const Target& target);
 
 }  // namespace korch::linear

@@ -40,7 +40,7 @@ class RowKernelBuilder {
   // which they lie. Else columns first: a block of them is used by all rows while it is in L2, and the next
   // one arrives.
   bool rows_first() const {
-    return !in_parts() && bytes_of(*k_.problem, matrix_size()) <= k_.target->l2_bytes * kCachedColumns;
+    return !in_parts() && operand_bytes(*k_.problem, matrix_size()) <= k_.target->l2_bytes * kCachedColumns;
   }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.padded_depth(); }
   int64_t matrix_size() const { return k_.blocks.lanes_in_all() * terms(); }
@@ -116,17 +116,17 @@ Nest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
                 step_channels = k_.step_channels();
   const Index r = Index::variable("r", rows.rows), c = Index::variable("c", lanes);
   const Index kh = Index::variable("kh", k_.taps_h), kw = Index::variable("kw", k_.taps_w),
-              k = Index::variable("k", part_steps), pair = Index::variable("pair", step_channels);
+              k = Index::variable("k", part_steps), term = Index::variable("term", step_channels);
   std::vector<tile::LoopVariable> reduced;
   if (k_.taps_h > 1 && parts_.outer_taps < 1) reduced.push_back({"kh", k_.taps_h});
   if (k_.taps_w > 1 && parts_.outer_taps < 2) reduced.push_back({"kw", k_.taps_w});
   reduced.push_back({"k", part_steps});
-  if (step_channels > 1) reduced.push_back({"pair", step_channels});
+  if (step_channels > 1) reduced.push_back({"term", step_channels});
   const Index step = Index::variable("kd", parts_.depth_parts) * part_steps + k;
   const Index column = weight_offset() +
                        block_.at(columns.low, columns.high) * (terms() * k_.blocks.block_lanes()) +
-                       (((kh * k_.taps_w + kw) * k_.steps() + step) * lanes + c) * step_channels + pair;
-  const int row = data(rows, r, kh, kw, step * step_channels + pair);
+                       (((kh * k_.taps_w + kw) * k_.steps() + step) * lanes + c) * step_channels + term;
+  const int row = data(rows, r, kh, kw, step * step_channels + term);
   Nest nest =
       builder_.product_nest(std::move(around), {{"r", rows.rows}, {"c", lanes}}, std::move(reduced), row,
                             builder_.load(weight_, column), tile_, tile_offset(rows) + r * tile_pitch() + c);
@@ -220,7 +220,7 @@ Result<tile::TileGraph> RowKernelBuilder::build() {
   } else {
     const PackedOperand columns{p.weight,  k_.weight_matrices, k_.depth,
                                 k_.blocks, k_.weight_coords,   k_.step_channels()};
-    weight_ = builder_.add_temporary(columns.matrices * columns.matrix_elements(), operand_type(p));
+    weight_ = builder_.add_temporary(columns.matrices * columns.matrix_elements(), type_of(p, p.weight).dtype);
     builder_.add_phase(packing_phase(builder_, columns, weight_));
   }
   tile_ = builder_.add_scratch(tile_elements() * (in_parts() ? slice_tiles() : 1));

@@ -34,7 +34,8 @@ struct RowKernel {
   std::function<Coords(const Index& image, const Index& y, const Index& x, const Index& column)>
       result_coords;
 
-  // The reduction: taps_h x taps_w x depth; of int16 two channels at a time, which need a panel_channels.
+  // The reduction: taps_h x taps_w x depth; of small integers 2 or 4 channels at a time, which then lie
+  // beside each other.
   int64_t taps_h = 1, taps_w = 1, depth = 1;
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0, pad_left = 0;
   int64_t in_height = 1, in_width = 1;
@@ -57,7 +58,7 @@ struct RowKernel {
   bool transposed_store =
       false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
 
-  int64_t step_channels() const { return multiplies_pairs(*problem) ? 2 : 1; }
+  int64_t step_channels() const { return terms_together(*problem); }
   int64_t steps() const { return ceil_div(depth, step_channels()); }  // the last one may be half empty
   int64_t padded_depth() const { return steps() * step_channels(); }
 };

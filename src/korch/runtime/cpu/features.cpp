@@ -38,8 +38,10 @@ bool cpu_offers(IsaLevel isa) {
   if (!all_set(extended.ebx, bit_BMI | bit_AVX2 | bit_BMI2)) return false;
   if (!all_set(amd.ecx, bit_LZCNT) || !all_set(saved_state(), kSseAndAvxState)) return false;
   if (isa == kX86_64_v3) return true;
-  return all_set(extended.ebx, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL) &&
-         all_set(saved_state(), kAvx512State);
+  if (!all_set(extended.ebx, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL) ||
+      !all_set(saved_state(), kAvx512State))
+    return false;
+  return isa == kX86_64_v4 || all_set(extended.ecx, bit_AVX512VNNI);
 }
 
 }  // namespace korch::rt
