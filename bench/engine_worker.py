@@ -2,6 +2,8 @@
 
 Every engine gets float32, `threads` threads, inputs that are in place already, and memory of its own for the outputs.
 """
+import contextlib
+import multiprocessing
 import os
 import sys
 import time
@@ -9,6 +11,8 @@ import time
 import numpy as np
 
 from korch_so import Executable, inputs_of
+
+PREPARE_SECONDS = 1200    # an engine that takes longer has failed
 
 
 class Korch:
@@ -179,3 +183,61 @@ def serve(pipe, engine, job, log):
     except BaseException as error:  # whatever stops an engine is written in its place of the table
         pipe.send(("failed", "%s: %s" % (type(error).__name__, str(error).strip()[:300])))
         raise
+
+
+class Worker:
+    """The other end: an engine's process."""
+
+    def __init__(self, engine, job, log):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=serve, args=(other, engine, job, log))
+        self.process.start()
+        other.close()
+        self.failed = None
+        answer = self.receive(PREPARE_SECONDS)
+        if answer:
+            _, self.prepare_s, self.converted, self.outputs = answer
+
+    def receive(self, seconds):
+        try:
+            answer = self.pipe.recv() if self.pipe.poll(seconds) else ("failed", "no answer in %d s" % seconds)
+        except EOFError:
+            self.process.join()
+            answer = ("failed", "its process ended with code %s" % self.process.exitcode)
+        if answer[0] == "failed":
+            self.failed = answer[1]
+            self.process.kill()
+            return None
+        return answer
+
+    def ask(self, verb, amount):
+        try:
+            self.pipe.send((verb, amount))
+        except BrokenPipeError:
+            pass  # its last words are in the pipe
+        answer = self.receive(PREPARE_SECONDS)
+        return answer[1] if answer else None
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.pipe.send(("end", 0))
+        self.process.join(20)
+        self.process.kill()
+        self.process.join()
+
+
+def interleaved_processes(workers, args, warm_up=3):
+    """korch_so.interleaved of engines in processes of their own; raises RuntimeError where one failed."""
+    times, order, start = {name: [] for name in workers}, list(workers), time.time()
+    for i in range(args.rounds + warm_up):
+        for name in order if i % 2 else reversed(order):
+            time.sleep(args.pause)
+            seconds = workers[name].ask("run", 0.01)
+            if workers[name].failed:
+                raise RuntimeError("%s: %s" % (name, workers[name].failed))
+            if i >= warm_up:
+                times[name].append(seconds)
+        if i >= 12 and time.time() - start > args.max_seconds:
+            break
+    return times

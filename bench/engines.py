@@ -24,7 +24,7 @@ import time
 import numpy as np
 
 import engines_page
-from engine_worker import ENGINES, serve
+from engine_worker import ENGINES, Worker
 from korch_so import disturbance, interval
 from reference import reference_error, relative_error, write_reference
 from strategies import MODELS, ROOT, written
@@ -34,7 +34,6 @@ TORCHVISION = ["resnet18", "squeezenet1_1", "mobilenet_v3_large", "shufflenet_v2
 PACKAGES = ["torch", "torchvision", "transformers", "onnx", "onnxscript", "onnxruntime", "openvino", "numpy"]
 WARM_UP_ROUNDS = 3
 LEAST_ROUNDS = 9          # however slow a network is
-PREPARE_SECONDS = 1200    # an engine that takes longer has failed
 THREADS_SECONDS = 0.5     # of runs in which the threads at work are counted
 QUIET_CORES = 0.05        # what other programs may use
 QUIET_LOAD = 0.5          # load average of the last minute at the start
@@ -88,48 +87,6 @@ def compiled(network, onnx, args):
 
 def commit():
     return subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True).stdout.strip()
-
-
-class Worker:
-    """An engine's process."""
-
-    def __init__(self, engine, job, log):
-        context = multiprocessing.get_context("spawn")
-        self.pipe, other = context.Pipe()
-        self.process = context.Process(target=serve, args=(other, engine, job, log))
-        self.process.start()
-        other.close()
-        self.failed = None
-        answer = self.receive(PREPARE_SECONDS)
-        if answer:
-            _, self.prepare_s, self.converted, self.outputs = answer
-
-    def receive(self, seconds):
-        try:
-            answer = self.pipe.recv() if self.pipe.poll(seconds) else ("failed", "no answer in %d s" % seconds)
-        except EOFError:
-            self.process.join()
-            answer = ("failed", "its process ended with code %s" % self.process.exitcode)
-        if answer[0] == "failed":
-            self.failed = answer[1]
-            self.process.kill()
-            return None
-        return answer
-
-    def ask(self, verb, amount):
-        try:
-            self.pipe.send((verb, amount))
-        except BrokenPipeError:
-            pass  # its last words are in the pipe
-        answer = self.receive(PREPARE_SECONDS)
-        return answer[1] if answer else None
-
-    def close(self):
-        with contextlib.suppress(BrokenPipeError):
-            self.pipe.send(("end", 0))
-        self.process.join(20)
-        self.process.kill()
-        self.process.join()
 
 
 def cores_used():

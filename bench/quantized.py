@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Quantized networks against their float32 original, through korch and ONNX Runtime, interleaved in one process.
+"""Quantized networks against their float32 original, through korch, ONNX Runtime and OpenVINO, a process each, interleaved.
 
     bench/setup
     build/bench-venv/bin/python bench/quantized.py NETWORK.onnx... [--options=--no-measure]
@@ -9,6 +9,7 @@ uint8, calibrated with one random input). Ratio: time over korch's of the float3
 interval; below 1 it is faster. --disturb runs a process beside it that computes all the time, at nice 19.
 """
 import argparse
+import contextlib
 import os
 import statistics
 import subprocess
@@ -18,7 +19,8 @@ import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
-from korch_so import Executable, add_round_options, disturbance, interleaved, interval
+from engine_worker import Worker, interleaved_processes
+from korch_so import add_round_options, disturbance, interval
 from strategies import ROOT
 
 TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -54,49 +56,57 @@ def quantized(path, folder, arrays):
     return paths
 
 
-class Korch:
-    def __init__(self, path, arrays, args):
-        so = path[:-5] + ".so"
-        if args.recompile or not os.path.exists(so):
-            subprocess.run([args.korch, "compile", path, "-o", so, "--threads", str(args.threads)] + args.options,
-                           check=True, stdout=subprocess.DEVNULL)
-        self.executable = Executable(so)
-        self.executable.bind(arrays)
-        self.run = self.executable.run
-
-    def results(self):
-        return self.executable.results
+ENGINES = {"korch": "korch", "ONNX Runtime": "onnxruntime", "OpenVINO": "openvino"}
 
 
-class OnnxRuntime:
-    def __init__(self, path, arrays, args):
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = args.threads
-        self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        self.arrays = arrays
-
-    def run(self):
-        self.outputs = self.session.run(None, self.arrays)
-
-    def results(self):
-        return self.outputs
+def job_of(path, folder, args):
+    """Of an engine's process; the executable is compiled unless it is there."""
+    so = path[:-5] + ".so"
+    if args.recompile or not os.path.exists(so):
+        subprocess.run([args.korch, "compile", path, "-o", so, "--threads", str(args.threads)] + args.options,
+                       check=True, stdout=subprocess.DEVNULL)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return {"so": so, "onnx": path, "threads": args.threads, "inputs": folder,
+            "input_names": [i.name for i in session.get_inputs()], "output_names": [o.name for o in session.get_outputs()]}
 
 
 def compare(path, args):
     folder = os.path.join(args.work, os.path.basename(path)[:-5])
-    os.makedirs(folder, exist_ok=True)
+    inputs = os.path.join(folder, "inputs")
+    os.makedirs(inputs, exist_ok=True)
     arrays = random_inputs(path)
-    engines = {(name, kind): engine(p, arrays, args) for kind, p in quantized(path, folder, arrays).items()
-               for name, engine in (("korch", Korch), ("ONNX Runtime", OnnxRuntime))}
-    times = interleaved({key: engine.run for key, engine in engines.items()}, args)
+    for name, array in arrays.items():
+        np.save(os.path.join(inputs, name.replace("/", "_") + ".npy"), array)
+    with contextlib.ExitStack() as stack:
+        workers = {}
+        for kind, p in quantized(path, folder, arrays).items():
+            job = job_of(p, inputs, args)
+            for name in args.engines.split(","):
+                worker = Worker(ENGINES[name], job, os.path.join(folder, kind + "." + ENGINES[name] + ".log"))
+                stack.callback(worker.close)
+                if worker.failed:
+                    print("  %-13s %-8s %s" % (name, kind, worker.failed))
+                else:
+                    workers[name, kind] = worker
+        times = interleaved_processes(workers, args)
     print("%s, %d rounds" % (os.path.basename(path), len(times["korch", "float32"])))
-    for name, kind in engines:
+    for name, kind in workers:
         ratios = [t / base for t, base in zip(times[name, kind], times["korch", "float32"])]
-        error = max(float(np.max(np.abs(a - b))) for a, b in zip(engines["korch", kind].results(),
-                                                              engines["ONNX Runtime", kind].results()))
-        print("  %-13s %-8s %9.2f ms  %.3f [%.3f, %.3f]%s" % (
+        print("  %-13s %-8s %9.2f ms  %.3f [%.3f, %.3f]  %s" % (
             (name, kind, statistics.median(times[name, kind]) * 1e3) + interval(ratios) +
-            ("  the two differ by %.3g at most" % error if name == "korch" else "",)), flush=True)
+            (difference(workers, name, kind),)), flush=True)
+
+
+def difference(workers, name, kind):
+    """How far an engine's results are from korch's of the same file and from korch's of the float32 network."""
+    own = workers[name, kind].outputs
+    parts = []
+    for other in (("korch", kind), ("korch", "float32")):
+        if other in workers and other != (name, kind):
+            largest = max(float(np.max(np.abs(b))) for b in workers[other].outputs)
+            apart = max(float(np.max(np.abs(a - b))) for a, b in zip(own, workers[other].outputs))
+            parts.append("%.3g of the largest from %s's %s" % ((apart / largest,) + other))
+    return ", ".join(parts)
 
 
 def main():
@@ -105,6 +115,7 @@ def main():
     p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
     p.add_argument("--options", type=str.split, default=[], help="of korch compile")
     p.add_argument("--work", default=os.path.join(ROOT, "build/bench-quantized"))
+    p.add_argument("--engines", default=",".join(ENGINES), help="at least korch")
     p.add_argument("--recompile", action="store_true")
     add_round_options(p, 41, 60)
     args = p.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recurrent layers through korch, ONNX Runtime and OpenVINO, interleaved in one process: one sequence, 64 steps.
+"""Recurrent layers through korch, ONNX Runtime and OpenVINO, a process each, interleaved: one sequence, 64 steps.
 
     bench/setup
     build/bench-venv/bin/python bench/recurrent.py [--widths 256,1024] [--options=--no-measure] [--disturb]
@@ -9,6 +9,7 @@ weights: beside it stands how fast that is, and how fast one product of a row by
 --cells Scan is the layer h = tanh(x w + h r + b) as a loop of single operators (with --steps 512, too many to write out).
 """
 import argparse
+import contextlib
 import os
 import statistics
 import subprocess
@@ -17,8 +18,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from engine_worker import Korch, OnnxRuntime, OpenVino
-from korch_so import add_round_options, disturbance, interleaved, interval
+from engine_worker import Worker, interleaved_processes
+from korch_so import add_round_options, disturbance, interval
 from strategies import ROOT
 
 GATES = {"LSTM": 4, "GRU": 3, "Scan": 1}
@@ -59,23 +60,31 @@ def write(cell, width, steps, folder):
     return layer, product
 
 
-def compiled(path, args):
-    so = path[:-5] + ".so"
+def compiled(path, x, args):
+    """The job of an engine's process."""
+    so, inputs = path[:-5] + ".so", path[:-5] + ".inputs"
     subprocess.run([args.korch, "compile", path, "-o", so, "--threads", str(args.threads)] + args.options, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return {"so": so, "onnx": path, "threads": args.threads}
+    os.makedirs(inputs, exist_ok=True)
+    np.save(os.path.join(inputs, "x.npy"), x)
+    return {"so": so, "onnx": path, "threads": args.threads, "inputs": inputs, "input_names": ["x"], "output_names": ["y"]}
 
 
 def compare(cell, width, args):
-    layer, product = [compiled(path, args) for path in write(cell, width, args.steps, args.work)]
     random = np.random.default_rng(2)
     x = random.standard_normal((args.steps, 1, width)).astype(np.float32)
-    engines = {"korch": Korch(layer, {"x": x}), "ONNX Runtime": OnnxRuntime(layer, {"x": x}),
-               "OpenVINO": OpenVino(layer, {"x": x}), "product": Korch(product, {"x": x[0]})}
-    times = interleaved({name: engine.run for name, engine in engines.items()}, args)
+    layer, product = [compiled(path, x if i == 0 else x[0], args)
+                      for i, path in enumerate(write(cell, width, args.steps, args.work))]
+    with contextlib.ExitStack() as stack:
+        workers = {}
+        for name, engine, job in (("korch", "korch", layer), ("ONNX Runtime", "onnxruntime", layer),
+                                  ("OpenVINO", "openvino", layer), ("product", "korch", product)):
+            workers[name] = Worker(engine, job, os.path.join(args.work, engine + ".log"))
+            stack.callback(workers[name].close)
+        times = interleaved_processes(workers, args)
+        results = {name: worker.outputs[0] for name, worker in workers.items() if name != "product"}
     gigabytes = GATES[cell] * width * width * 4e-9
     print("%s, %d wide, %d rounds" % (cell, width, len(times["korch"])))
-    results = {name: engines[name].outputs(["y"])[0] for name in engines if name != "product"}
     for name, result in results.items():
         ratios = [t / base for t, base in zip(times[name], times["korch"])]
         time = statistics.median(times[name])

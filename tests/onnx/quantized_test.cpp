@@ -131,5 +131,64 @@ TEST(Quantized, MatMulOfFewBits) {
   EXPECT_EQ(node(true).run(), (Values{-1 + 0 + 1 + 2 + 0.5 * (8 + 2 * 0)}));
 }
 
+// QuantizeLinear and DequantizeLinear around a product: one of whole numbers, which are multiplied by the
+// scales once.
+struct QuantizedProduct {
+  ModelBuilder b{21};
+
+  QuantizedProduct(const Shape& data, const HostTensor& weights, const std::vector<float>& scales,
+                   int64_t axis) {
+    b.input("x", data);
+    b.initializer("xs", f32({}, {0.5}));
+    b.initializer("xz", zero(3));
+    b.initializer("w", weights);
+    b.initializer("ws",
+                  f32(scales.size() == 1 ? Shape{} : Shape{static_cast<int64_t>(scales.size())}, scales));
+    b.node("QuantizeLinear", {"x", "xs", "xz"}, {"xq"});
+    b.node("DequantizeLinear", {"xq", "xs", "xz"}, {"xd"});
+    set_attribute(b.node("DequantizeLinear", {"w", "ws"}, {"wd"}), "axis", axis);
+    b.output("y");
+  }
+  Graph graph() { return import_onnx_bytes(b.bytes()); }
+};
+
+Values values_of(const HostTensor& tensor) {
+  Values values;
+  for (int64_t i = 0; i < tensor.elements(); ++i) values.push_back(element_as_double(tensor, i));
+  return values;
+}
+
+bool multiplies(const Graph& graph, Op op, const std::vector<double>& weights) {
+  for (NodeId id = 0; id < graph.node_count(); ++id)
+    if (graph.node(id).op == op) return values_of(*graph.constant(graph.node(id).inputs[1])) == weights;
+  return false;
+}
+
+TEST(Quantized, ProductsOfDequantizedNumbersAreOfWholeOnes) {
+  const HostTensor w = i8({2, 2}, {1, -2, 3, 4});
+  QuantizedProduct columns({1, 2}, w, {0.25, 2}, 1);
+  columns.b.node("MatMul", {"xd", "wd"}, {"y"});
+  EXPECT_TRUE(multiplies(columns.graph(), Op::MatMul, {1, -2, 3, 4}));
+  EXPECT_EQ(values_of(interpret(columns.graph(), {f32({1, 2}, {2, 1})})[0]),
+            (Values{(4 * 1 + 2 * 3) * 0.125, (4 * -2 + 2 * 4) * 1.0}));
+
+  QuantizedProduct rows({1, 2}, w, {0.25, 2}, 0);
+  rows.b.node("MatMul", {"xd", "wd"}, {"y"});  // whose scales change along what is summed
+  EXPECT_FALSE(multiplies(rows.graph(), Op::MatMul, {1, -2, 3, 4}));
+  EXPECT_EQ(values_of(interpret(rows.graph(), {f32({1, 2}, {2, 1})})[0]), (Values{0.5 + 6, -1 + 8}));
+
+  QuantizedProduct gemm({1, 2}, w, {0.25, 2}, 0);
+  gemm.b.initializer("bias", f32({2}, {10, 20}));
+  set_attribute(gemm.b.node("Gemm", {"xd", "wd", "bias"}, {"y"}), "transB", 1);
+  EXPECT_TRUE(multiplies(gemm.graph(), Op::Gemm, {1, -2, 3, 4}));
+  EXPECT_EQ(values_of(interpret(gemm.graph(), {f32({1, 2}, {2, 1})})[0]), (Values{10, 20.0 + 12 + 8}));
+
+  QuantizedProduct conv({1, 2, 1, 1}, i8({2, 2, 1, 1}, {1, -2, 3, 4}), {0.25, 2}, 0);
+  conv.b.initializer("bias", f32({2}, {10, 20}));
+  conv.b.node("Conv", {"xd", "wd", "bias"}, {"y"});
+  EXPECT_TRUE(multiplies(conv.graph(), Op::Conv, {1, -2, 3, 4}));
+  EXPECT_EQ(values_of(interpret(conv.graph(), {f32({1, 2, 1, 1}, {2, 1})})[0]), (Values{10, 40}));
+}
+
 }  // namespace
 }  // namespace korch

@@ -45,6 +45,72 @@ Graph attention(Instance& g) {
   return g.finish({g.matmul(p, v, false, vt)});
 }
 
+ValueId whole_numbers(Instance& g, DType type, const Shape& shape) {
+  HostTensor numbers(TensorType{DType::f64, shape});
+  for (int64_t i = 0; i < numbers.elements(); ++i)
+    numbers.mutable_data<double>()[i] = static_cast<double>(g.pick(-128, 127));
+  return g.op(Op::Constant, {}, ConstantAttrs{converted(numbers, type)});
+}
+
+ValueId between(Instance& g, ValueId x, float low, float high) {
+  if (g.coin()) return g.op(Op::Min, {g.op(Op::Max, {x, g.number(low)}), g.number(high)});
+  return g.op(Op::Max, {g.op(Op::Min, {x, g.number(high)}), g.number(low)});
+}
+
+ValueId rounded(Instance& g, const Shape& shape) {
+  return g.op(Op::Round, {g.op(Op::Mul, {g.input(shape), g.number(100)})});
+}
+
+// A convolution of these images, or a product of them as rows, by whole numbers.
+ValueId product_by_whole_numbers(Instance& g, ValueId images, DType type) {
+  const Shape shape = g.shape(images);
+  const int64_t features = g.pick(1, 9);
+  if (g.coin()) {
+    const ValueId rows = g.op(Op::Reshape, {images}, ShapeAttrs{{shape[0] * shape[1], shape[2] * shape[3]}});
+    const bool turned = g.coin();
+    const int64_t terms = shape[2] * shape[3];
+    const Shape weights = turned ? Shape{features, terms} : Shape{terms, features};
+    return g.matmul(rows, whole_numbers(g, type, weights), false, turned);
+  }
+  ConvAttrs attrs;
+  attrs.strides = attrs.dilations = {1, g.pick(1, 2)};
+  attrs.pads_before = {g.pick(0, 1), g.pick(0, 1)};
+  attrs.pads_after = {0, g.pick(0, 1)};
+  const ValueId weights = whole_numbers(g, type, {features, shape[1], g.pick(1, 2), g.pick(1, 3)});
+  return g.op(Op::Conv, {images, weights}, attrs);
+}
+
+Graph numbers_that_are_multiplied(Instance& g) {
+  const auto low = static_cast<float>(g.pick(-128, 0));
+  const ValueId numbers =
+      between(g, rounded(g, {2, 3, 6, 7}), low, low + static_cast<float>(g.pick(128, 255)));
+  return g.finish({product_by_whole_numbers(g, numbers, DType::f32), numbers});
+}
+
+// Of floats, and of integers, whose zero point may be known only when the network runs.
+Graph bytes_that_are_multiplied(Instance& g) {
+  const bool with_sign = g.coin();
+  const ValueId whole = between(g, rounded(g, {2, 3, 6, 7}), with_sign ? -128 : 0, with_sign ? 127 : 255);
+  const ValueId bytes = g.op(Op::Cast, {whole}, CastAttrs{with_sign ? DType::i8 : DType::u8});
+  const int64_t zero = with_sign ? g.pick(-127, 0) : g.pick(0, 255);
+  if (g.coin()) {
+    const ValueId numbers = g.op(Op::Cast, {bytes}, CastAttrs{DType::f32});
+    const ValueId less = zero == 0 ? numbers : g.op(Op::Sub, {numbers, g.number(static_cast<float>(zero))});
+    return g.finish({product_by_whole_numbers(g, less, DType::f32)});
+  }
+  const ValueId numbers = g.op(Op::Cast, {bytes}, CastAttrs{DType::i16});
+  HostTensor known(TensorType{DType::i16, {}});
+  known.mutable_data<int16_t>()[0] = static_cast<int16_t>(zero);
+  ValueId less = g.op(Op::Sub, {numbers, g.graph.add_constant(known)});
+  if (g.coin()) {
+    const ValueId first = g.op(Op::Slice, {bytes}, SliceAttrs{{0, 0, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}});
+    less = g.op(Op::Sub, {numbers, g.op(Op::Cast, {first}, CastAttrs{DType::i16})});
+    const ValueId rows = g.op(Op::Reshape, {less}, ShapeAttrs{{6, 42}});
+    return g.finish({g.matmul(rows, whole_numbers(g, DType::i16, {42, g.pick(1, 9)}))});
+  }
+  return g.finish({product_by_whole_numbers(g, less, DType::i16)});
+}
+
 Graph layouts_that_cancel(Instance& g) {
   const auto apply = [&](ValueId x) { return g.op(g.coin() ? Op::Tanh : Op::Relu, {x}); };
   switch (g.pick(0, 4)) {
@@ -203,6 +269,8 @@ const std::map<std::string, MakeInstance>& instances() {
          return g.finish({g.op(op, {y, g.weights(g.coin() ? Shape{1, n} : Shape{1})})});
        }},
       {"layouts_cancel", layouts_that_cancel},
+      {"whole_numbers_as_bytes", numbers_that_are_multiplied},
+      {"product_of_bytes", bytes_that_are_multiplied},
       {"function_before_repetition",
        [](Instance& g) {
          const ValueId x = g.input({1, g.pick(1, 3), 2, 3});

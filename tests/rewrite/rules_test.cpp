@@ -28,7 +28,7 @@ Graph with_producer(const Graph& graph, ValueId value, NodeId producer) {
 // What a rule makes of a graph, one graph per alternative.
 std::vector<Graph> variants(const Graph& graph, const std::vector<RewriteRule>& rules,
                             const std::string& rule) {
-  const Rewritten rewritten = add_alternatives(graph, {.only = {rule}, .fold = false}, rules);
+  const Rewritten rewritten = add_alternatives(graph, {.only = {rule}, .bytes = true, .fold = false}, rules);
   std::vector<Graph> result;
   if (print(rewritten.base) != print(graph)) result.push_back(rewritten.base);
   for (ValueId value = 0; value < rewritten.graph.value_count(); ++value) {
@@ -122,6 +122,25 @@ TEST(Rules, StrassenNeedsHalvesOfManyChannels) {
     Instance g(1);
     const ValueId y = g.conv(g.input({1, from, 2, 3}), g.weights({to, from, 1, 1}));
     EXPECT_EQ(variants(g.finish({y}), rewrite_rules(), "strassen").empty(), !fits) << from << " to " << to;
+  }
+}
+
+// Numbers of a larger range, weights beyond an int8, and floats stay what they are.
+TEST(Rules, BytesHoldWholeNumbersOfTheirRange) {
+  for (const auto& [low, high, weight, fits] : {std::tuple{0.F, 255.F, 127.F, true},
+                                                {-1.F, 255.F, 127.F, false},
+                                                {0.F, 254.5F, 127.F, false},
+                                                {-255.F, 0.F, -128.F, true},
+                                                {1.F, 200.F, 1.F, false},
+                                                {0.F, 255.F, 128.F, false},
+                                                {0.F, 255.F, 0.5F, false}}) {
+    Instance g(1);
+    const ValueId whole = g.op(Op::Round, {g.input({2, 3})});
+    const ValueId x = g.op(Op::Min, {g.op(Op::Max, {whole, g.number(low)}), g.number(high)});
+    const ValueId w = g.graph.add_constant(HostTensor::of<float>(DType::f32, {3, 1}, {1, weight, 2}));
+    const std::vector<Graph> others =
+        variants(g.finish({g.matmul(x, w)}), rewrite_rules(), "whole_numbers_as_bytes");
+    EXPECT_EQ(others.empty(), !fits) << low << " to " << high << " times " << weight;
   }
 }
 

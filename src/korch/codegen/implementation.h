@@ -22,6 +22,7 @@ struct Implementation {
   std::vector<Layout> output_layouts;  // one per Candidate::outputs
   Schedule schedule;                   // of the struct that the family has
   double flops = 0;                    // arithmetic of this implementation, for the lower bound
+  int64_t flops_at_once = 1;           // so many times float32's peak is the most it can reach
   double bytes = 0;                    // distinct bytes it must touch
 };
 

@@ -256,6 +256,7 @@ class Compilation {
     if (!options_.alternatives || !rewrites || is_large(primitive_)) return;
     rewritten = korch::add_alternatives(primitive_, {.strict = options_.accuracy == Accuracy::strict,
                                                      .only = options_.rules,
+                                                     .bytes = target_.multiplies_bytes(),
                                                      .alternatives = options_.strategy != Strategy::published,
                                                      .deadline = early_deadline()});
     now_->report.pruned = rewritten.limited;

@@ -56,6 +56,13 @@ HostTensor batched(const MatMulShape& s, const HostTensor& a, const HostTensor& 
   return out;
 }
 
+// Sums of so many products of them are exact in float64, whose products are the fastest.
+constexpr int64_t kMostExactTerms = int64_t{1} << 22;
+bool are_small_integers(const HostTensor& a, const HostTensor& b) {
+  return is_integer(a.dtype()) && is_integer(b.dtype()) && size_bytes(a.dtype()) <= 2 &&
+         size_bytes(b.dtype()) <= 2;
+}
+
 HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, bool transpose_b,
                    bool in_float32, const Shape& shape) {
   const Shape& x = a.shape();
@@ -65,7 +72,13 @@ HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, b
                       transpose_a,
                       transpose_b,
                       in_float32};
-  if (a.dtype() != b.dtype())  // uint8 and int8
+  if (are_small_integers(a, b) && s.k <= kMostExactTerms) {
+    MatMulShape exact = s;
+    exact.in_float32 = false;
+    return converted(batched<double>(exact, converted(a, DType::f64), converted(b, DType::f64), shape),
+                     DType::i64);
+  }
+  if (a.dtype() != b.dtype())
     return batched<int64_t>(s, converted(a, DType::i64), converted(b, DType::i64), shape);
   const HostTensor wide_a = widened(a), wide_b = widened(b);
   if (wide_a.dtype() == DType::f64) return batched<double>(s, wide_a, wide_b, shape);

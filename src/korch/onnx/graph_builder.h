@@ -29,6 +29,8 @@ struct OperandState {
   // integers.
   std::shared_ptr<OperandState> unquantized;
   double zero_point = 0;
+  // Of one that is whole numbers, of a quantized type, times factors, all in float32: both.
+  std::shared_ptr<OperandState> whole, factor;
 
   // Of a row of what a loop stacked along the first axis: that, and the row's number.
   std::shared_ptr<OperandState> stack;

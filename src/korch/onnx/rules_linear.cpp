@@ -28,10 +28,39 @@ Operand matrix_product(NodeImport& n, Operand a, Operand b) {
 
 namespace {
 
+// Two operands that are whole numbers times factors, of which the second's do not change along what is
+// summed: their product is one of whole numbers, times both factors.
+struct WholeNumbers {
+  Operand left, right;
+  Term factor;  // broadcasts to the result
+};
+
+// `feature`: the axis of the constant second operand that is the result's last, or the first of `rank`.
+std::optional<WholeNumbers> whole_numbers(NodeImport& n, int64_t feature, bool channels) {
+  const Operand &left = n.input(0), &right = n.input(1);
+  if (!left->whole || !right->whole || !right->constant || element_count(left->factor->shape()) != 1)
+    return std::nullopt;
+  Term own(n, right->factor);
+  if (element_count(own.shape()) == 1) {
+    own = reshape(own, {});
+  } else {
+    const int64_t extent = right->shape()[static_cast<size_t>(feature)];
+    if (own.rank() != right->rank() || own.extent(feature) != extent || element_count(own.shape()) != extent)
+      return std::nullopt;
+    Shape shape = {extent};
+    if (channels) shape.resize(static_cast<size_t>(right->rank() - 1), 1);
+    own = reshape(own, shape);
+  }
+  return WholeNumbers{left->whole, right->whole, reshape({n, left->factor}, {}) * own};
+}
+
 Results matmul(NodeImport& n) {
   if (const DType type = n.input(0)->dtype();
       type == DType::bool_ || (is_integer(type) && size_bytes(type) < 4))
     n.invalid("operands must be floats or integers of 32 or 64 bits");
+  if (n.input(0)->rank() > 1 && n.input(1)->rank() > 1)
+    if (const auto numbers = whole_numbers(n, n.input(1)->rank() - 1, false))
+      return {Term(n, matrix_product(n, numbers->left, numbers->right)) * numbers->factor};
   return {matrix_product(n, n.input(0), n.input(1))};
 }
 
@@ -44,6 +73,10 @@ Results gemm(NodeImport& n) {
   attrs.transpose_b = n.flag("transB", false);
   std::vector<Operand> operands = {n.input(0), n.input(1)};
   if (n.has_input(2)) operands.push_back(n.input(2));
+  if (const auto numbers = whole_numbers(n, attrs.transpose_b ? 0 : 1, false); numbers && attrs.beta == 1) {
+    const Term product = Term(n, n.emit(Op::Gemm, attrs, {numbers->left, numbers->right})) * numbers->factor;
+    return {n.has_input(2) ? product + Term(n, n.input(2)) : product};
+  }
   return {n.emit(Op::Gemm, attrs, operands)};
 }
 
@@ -101,6 +134,14 @@ namespace {
 
 Results conv(NodeImport& n) {
   if (!is_float(n.input(0)->dtype())) n.invalid("operands must be floats");
+  if (const auto numbers = whole_numbers(n, 0, true)) {
+    const Term product = Term(n, convolution(n, {numbers->left, numbers->right})) * numbers->factor;
+    if (!n.has_input(2)) return {product};
+    Shape shape(static_cast<size_t>(product.rank() - 1), 1);
+    shape[0] = product.extent(1);
+    if (n.input(2)->shape() != Shape{shape[0]}) n.invalid("the bias needs one element per channel");
+    return {product + reshape({n, n.input(2)}, shape)};
+  }
   return {convolution(n, conv_operands(n))};
 }
 

@@ -173,6 +173,14 @@ Results quantize_linear(NodeImport& n) {
   return {rounded(quotient(cast({n, n.input(0)}, DType::f32), scale), zero_point, type)};
 }
 
+Results times_factor(const Term& whole, const Term& factor, DType to) {
+  const Term result = whole * factor;
+  if (to != DType::f32) return {cast(result, to)};
+  result.operand()->whole = whole;
+  result.operand()->factor = factor;
+  return {result};
+}
+
 Results dequantize_linear(NodeImport& n) {
   const int64_t axis = n.int_attr("axis", 1), block = n.int_attr("block_size", 0);
   const Term x(n, n.input(0));
@@ -184,11 +192,12 @@ Results dequantize_linear(NodeImport& n) {
   const auto zero_point = optional_input(n, 2, [](const Term& zero) { return zero; });
   require_same_type(x, zero_point);
   if (const Operand centred = x.operand()->unquantized) {
-    if (known_zero_point(zero_point) == x.operand()->zero_point) return {cast(Term(n, centred) * factor, to)};
+    if (known_zero_point(zero_point) == x.operand()->zero_point)
+      return times_factor({n, centred}, factor, to);
   }
   Term difference = cast(x, wide);
   if (zero_point) difference = difference - spread(cast(*zero_point, wide), x.shape(), axis, block);
-  return {cast(cast(difference, DType::f32) * factor, to)};
+  return times_factor(cast(difference, DType::f32), factor, to);
 }
 
 // The range of x with 0 in it, on 0 ... 255.

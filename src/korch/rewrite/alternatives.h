@@ -16,6 +16,7 @@ struct RewriteOptions {
   bool strict = false;                 // only rules that add no error beyond another order of summation
   std::vector<std::string> only = {};  // names of the rules to apply; empty: all
   RewriteLimits limits = {};
+  bool bytes = false;        // the target multiplies bytes
   bool alternatives = true;  // false: only what dominates, in the place of what it equals
   bool fold = true;          // constants that alternatives need are computed (in float64, rounded once)
   Deadline deadline = {};    // after which nothing more is added; a limit like the others

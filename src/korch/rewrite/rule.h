@@ -28,6 +28,7 @@ struct RewriteRule {
   // Looks at one node with an operator of `roots`, and says with Rewriter::equate what else computes its
   // output.
   void (*apply)(Rewriter& rewriter, NodeId node);
+  bool for_bytes = false;  // only where the target multiplies bytes
 };
 
 // In the order in which they are tried.

@@ -18,6 +18,30 @@ std::vector<Op> elementwise() {
 
 const std::vector<RewriteRule>& rewrite_rules() {
   static const std::vector<RewriteRule> table = {
+      {"whole_numbers_as_bytes",
+       "Min(Max(Round(x), a), b), read by L(x, W)",
+       "Cast(Cast_u8(Min(Max(Round(x) Sub a, 0), b Sub a))) Add a",
+       "a <= 0 <= b are whole numbers at most 255 apart, x is a number; L is matmul or convolution, W is "
+       "constant "
+       "whole numbers that an int8 holds",
+       true,
+       true,
+       false,
+       {Op::Min, Op::Max},
+       rules::whole_numbers_as_bytes,
+       true},
+      {"product_of_bytes",
+       "L(Cast(x) Add a, W)",
+       "Cast(L(x, Cast_i8(W)) Add a L(1, W))",
+       "x is bytes, a a whole number; L is matmul or convolution, W is constant whole numbers that an int8 "
+       "holds; "
+       "sums in float32 fit an int32",
+       true,
+       true,
+       false,
+       {Op::MatMul, Op::Conv},
+       rules::product_of_bytes,
+       true},
       {"convolution_over_concat",
        "Conv(Concat(x_i), W)",
        "sum of Conv(x_i, W_i)",

@@ -45,6 +45,9 @@ void convolution_as_matmul(Rewriter& r, NodeId id);
 // convolution_pieces.cpp
 void large_kernel_as_small_ones(Rewriter& r, NodeId id);
 void strided_convolution_by_phases(Rewriter& r, NodeId id);
+// bytes.cpp: quantized numbers
+void whole_numbers_as_bytes(Rewriter& r, NodeId id);
+void product_of_bytes(Rewriter& r, NodeId id);
 // upsampling.cpp
 void upsampling_into_convolution(Rewriter& r, NodeId id);
 

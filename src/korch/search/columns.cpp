@@ -23,7 +23,8 @@ class Builder {
     info.implementation = implementation;
     info.key = hash_text(hash.hex() + to_string(implementation));
     Column column;
-    column.cost_us = lower_bound_us(implementation.flops, implementation.bytes, target_, peaks_);
+    column.cost_us = lower_bound_us(implementation.flops / static_cast<double>(implementation.flops_at_once),
+                                    implementation.bytes, target_, peaks_);
     for (size_t i = 0; i < candidate.inputs.size(); ++i)
       column.inputs.push_back(tensor(candidate.inputs[i], implementation.input_layouts[i]));
     for (size_t i = 0; i < candidate.outputs.size(); ++i)

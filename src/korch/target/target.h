@@ -27,6 +27,8 @@ struct Target {
   int vector_bytes() const;                                // 64, 32 or 16
   int vector_lanes() const { return vector_bytes() / 4; }  // of float32
   int vector_registers() const;                            // 32 or 16
+  // Has an instruction that adds four products of bytes to an int32.
+  bool multiplies_bytes() const { return isa >= Isa::x86_64_v4_vnni && !gpu; }
 };
 
 // What this machine is; `threads` 0 means all the cores this process may run on. Error{usage} when `name` is

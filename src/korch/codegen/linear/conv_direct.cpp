@@ -67,10 +67,13 @@ int row_span(const Problem& p, const Implementation& implementation) {
 
 DataPath data_path(const Problem& p, const Implementation& implementation) {
   const ConvShape& s = *p.conv;
-  if (terms_together(p) > 1 && (s.in_channels / s.group) % terms_together(p) != 0)
-    return DataPath::panel_channels;
-  const bool along_channels = contiguous_axis(p, implementation, p.data) == 1;
-  if (p.data_fused || s.padded()) return along_channels ? DataPath::panel_channels : DataPath::panel_pixels;
+  const bool along_channels = contiguous_axis(p, implementation, p.data) == 1,
+             fused = p.data_fused || s.padded();
+  const int64_t together = terms_together(p);
+  if (together > 1)
+    return fused || !along_channels || (s.in_channels / s.group) % together != 0 ? DataPath::panel_channels
+                                                                                 : DataPath::direct;
+  if (fused) return along_channels ? DataPath::panel_channels : DataPath::panel_pixels;
   return DataPath::direct;
 }
 

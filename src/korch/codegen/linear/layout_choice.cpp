@@ -38,6 +38,7 @@ Implementation with_layouts(const Problem& problem, const std::string& family, O
   for (ValueId output : problem.candidate->outputs)
     implementation.output_layouts.push_back(layout_in(problem, output, result));
   implementation.flops = problem.flops;
+  implementation.flops_at_once = terms_together(problem);
   implementation.bytes = touched_bytes(*problem.graph, *problem.candidate);
   return implementation;
 }

@@ -54,10 +54,12 @@ DataPath data_path(const Problem& p, const Implementation& implementation, bool 
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int k_axis = p.matmul->transpose_a ? rank - 2 : rank - 1;
   const int contiguous = contiguous_axis(p, implementation, p.data);
-  const bool along_k = contiguous == k_axis;
-  if (terms_together(p) > 1 && (!along_k || p.matmul->k % terms_together(p) != 0))
-    return DataPath::panel_channels;
-  if (p.data_fused || (flat && !walks_flat(p, implementation, p.data)))
+  const bool along_k = contiguous == k_axis,
+             fused = p.data_fused || (flat && !walks_flat(p, implementation, p.data));
+  const int64_t together = terms_together(p);
+  if (together > 1)
+    return fused || !along_k || p.matmul->k % together != 0 ? DataPath::panel_channels : DataPath::direct;
+  if (fused)
     return along_k || contiguous != (k_axis == rank - 1 ? rank - 2 : rank - 1) ? DataPath::panel_channels
                                                                                : DataPath::panel_pixels;
   return DataPath::direct;

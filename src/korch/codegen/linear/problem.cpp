@@ -312,7 +312,7 @@ int64_t terms_together(const Problem& problem) {
 }
 
 bool has_register_tiles(const Problem& problem, const Target& target) {
-  if (terms_together(problem) == 4) return target.isa >= Isa::x86_64_v4_vnni && !target.gpu;
+  if (terms_together(problem) == 4) return target.multiplies_bytes();
   return operand_type(problem) == type_of(problem, problem.weight).dtype &&
          (operand_type(problem) == element_type(problem) || terms_together(problem) == 2) &&
          tile::has_register_tiles(element_type(problem));
