@@ -80,6 +80,8 @@ def compare(path, args):
     with contextlib.ExitStack() as stack:
         workers = {}
         for kind, p in quantized(path, folder, arrays).items():
+            if kind not in args.kinds.split(","):
+                continue
             job = job_of(p, inputs, args)
             for name in args.engines.split(","):
                 worker = Worker(ENGINES[name], job, os.path.join(folder, kind + "." + ENGINES[name] + ".log"))
@@ -115,6 +117,7 @@ def main():
     p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
     p.add_argument("--options", type=str.split, default=[], help="of korch compile")
     p.add_argument("--work", default=os.path.join(ROOT, "build/bench-quantized"))
+    p.add_argument("--kinds", default="float32,dynamic,qdq", help="at least float32")
     p.add_argument("--engines", default=",".join(ENGINES), help="at least korch")
     p.add_argument("--recompile", action="store_true")
     add_round_options(p, 41, 60)

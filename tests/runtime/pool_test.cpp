@@ -60,5 +60,62 @@ TEST_P(PoolTest, WakesSleepers) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, PoolTest, testing::Values(1, 2, 3, 4));
 
+cpu_set_t processors_of_this_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  return set;
+}
+
+// Those of the pool's own thread, from two tasks that wait for each other: one of them is the caller's.
+cpu_set_t processors_of_worker(Pool& pool) {
+  struct Both {
+    pthread_t caller = pthread_self();
+    std::atomic<int> came{0};
+    cpu_set_t processors;
+  } both;
+  pool.run(
+      2,
+      [](void* argument, int) {
+        Both& both = *static_cast<Both*>(argument);
+        if (pthread_self() != both.caller) both.processors = processors_of_this_thread();
+        both.came.fetch_add(1);
+        while (both.came.load() < 2) {
+        }
+      },
+      &both);
+  return both.processors;
+}
+
+TEST(Pool, ThreadsKeepOffTheCallersProcessor) {
+  const cpu_set_t all = processors_of_this_thread();
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
+  const PoolOwner pool(Pool::create(2));
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &all)) continue;
+    cpu_set_t here, others = all;
+    CPU_ZERO(&here);
+    CPU_SET(processor, &here);
+    CPU_CLR(processor, &others);
+    ASSERT_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+    const cpu_set_t allowed = processors_of_worker(*pool);
+    EXPECT_TRUE(CPU_EQUAL(&allowed, &others)) << processor;
+  }
+  sched_setaffinity(0, sizeof all, &all);
+}
+
+// Of more threads than processors, some have to share.
+TEST(Pool, MoreThreadsThanProcessorsStayWhereTheyLike) {
+  const cpu_set_t all = processors_of_this_thread();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const PoolOwner pool(Pool::create(2));
+  const cpu_set_t allowed = processors_of_worker(*pool);
+  EXPECT_TRUE(CPU_EQUAL(&allowed, &one));
+  sched_setaffinity(0, sizeof all, &all);
+}
+
 }  // namespace
 }  // namespace korch::rt

@@ -94,7 +94,8 @@ typedef struct korch_pool korch_pool;
 typedef struct korch_options {
   uint64_t struct_size;
   /* Workers, the caller of korch_run among them. 0: those of the pool, or as compiled, but no more than the
-   * process may use (its affinity, its control groups' quota). */
+   * process may use (its affinity, its control groups' quota). Threads of the instance and of korch_pool keep
+   * off the processor on which korch_run is called, by their affinity. */
   int32_t threads;
   /* 1: `parallel` runs all tasks at the same time, each on a thread of its own, so that they may wait for
    * each other: it is called once per run, else (0) once for every phase of a kernel that has work for two.

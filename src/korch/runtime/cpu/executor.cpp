@@ -227,6 +227,7 @@ void Executor::bind(const void* const* inputs, void* const* outputs) {
 
 RunStatus Executor::run(const void* const* inputs, void* const* outputs, const RunOptions& options) {
   bind(inputs, outputs);
+  if (workers_.begin != nullptr) workers_.begin(workers_.user);
   for (uint32_t s = 0; options.step_us != nullptr && s < program_->step_count; ++s) options.step_us[s] = 0;
   const FlushSubnormals mode(program_->flushes_subnormals);
   Run run{this, &options, args_};

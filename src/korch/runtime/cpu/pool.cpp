@@ -17,6 +17,7 @@ Pool* Pool::create(int threads) {
   void* memory = malloc(sizeof(Pool));
   if (memory == nullptr) return nullptr;
   Pool* pool = new (memory) Pool(threads);
+  if (sched_getaffinity(0, sizeof pool->usable_, &pool->usable_) != 0) CPU_ZERO(&pool->usable_);
   pool->starts_ = static_cast<Start*>(calloc(static_cast<size_t>(threads), sizeof(Start)));
   pool->board_ = Board::create(threads);
   if (pool->starts_ == nullptr || pool->board_ == nullptr) {
@@ -56,7 +57,26 @@ void Pool::stop() {
   for (int worker = 1; worker < started_; ++worker) pthread_join(starts_[worker].thread, nullptr);
 }
 
+Workers Pool::workers() {
+  const auto begin = [](void* user) { static_cast<Pool*>(user)->keep_off_callers_processor(); };
+  return {threads_, /*concurrent=*/true, nullptr, this, board_, begin};
+}
+
+// Linux likes to wake a thread where the one that wakes it runs. The caller goes on computing there, so a run
+// of a millisecond would end before the thread began.
+void Pool::keep_off_callers_processor() {
+  const int processor = sched_getcpu();
+  if (processor < 0 || processor == callers_processor_ || !CPU_ISSET(processor, &usable_)) return;
+  if (started_ == 1 || threads_ > CPU_COUNT(&usable_)) return;
+  callers_processor_ = processor;
+  cpu_set_t others = usable_;
+  CPU_CLR(processor, &others);
+  for (int worker = 1; worker < started_; ++worker)
+    pthread_setaffinity_np(starts_[worker].thread, sizeof others, &others);  // for speed alone
+}
+
 void Pool::run(int tasks, Task task, void* argument) {
+  keep_off_callers_processor();
   struct Call {
     Task task;
     void* argument;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "korch/runtime/cpu/board.h"
 
@@ -20,6 +21,8 @@ struct Workers {
   void* user = nullptr;
   // Instead of `parallel`: where threads serve already, as workers 1 to threads - 1.
   Board* board = nullptr;
+  // With `user`, by the caller of a run before it publishes anything; or null.
+  void (*begin)(void* user) = nullptr;
 };
 
 // Its threads serve one board, on which the caller of `run` is worker 0.
@@ -32,7 +35,7 @@ class Pool {
 
   int threads() const { return threads_; }
   // For one caller at a time.
-  Workers workers() { return {threads_, /*concurrent=*/true, nullptr, nullptr, board_}; }
+  Workers workers();
   // Runs task(argument, 0) to task(argument, tasks - 1), each once, and returns when all have returned. They
   // may wait for what others do, not for others to come. One caller at a time.
   void run(int tasks, Task task, void* argument);
@@ -43,12 +46,15 @@ class Pool {
   explicit Pool(int threads) : threads_(threads) {}
   ~Pool() = default;
   void stop();
+  void keep_off_callers_processor();
 
   int threads_;
   int started_ = 1;
   Start* starts_ = nullptr;
   Board* board_ = nullptr;
   std::atomic<bool> stopping_{false};
+  cpu_set_t usable_;            // by the thread that made the pool; empty: not known
+  int callers_processor_ = -1;  // which the threads may not use
 };
 
 }  // namespace korch::rt
