@@ -83,13 +83,15 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
            (round >= share * options.min_rounds && benching.seconds() > share * options.max_seconds);
   };
   for (int loading = 1; loading <= options.loadings && !is_over(1); ++loading) {
-    for (size_t i = 0; i < paths.size(); ++i) {
+    // Whichever is loaded last has the better place.
+    for (size_t step = 0; step < paths.size(); ++step) {
+      const size_t i = loading % 2 == 0 ? paths.size() - 1 - step : step;
       load(i);
       ratios[i].clear();
     }
     do {
       throw_if_interrupted();
-      run_round(/*is_backwards=*/round % 2 == 1);
+      run_round(/*is_backwards=*/(round + loading) % 2 == 0);
       ++round;
     } while (!is_over(static_cast<double>(loading) / options.loadings));
     for (size_t i = 0; i < paths.size(); ++i) loading_ratios[i].push_back(median_interval(ratios[i]).median);
