@@ -64,30 +64,59 @@ void grouped(GraphMaker& m) {
   dressed(m, conv(m, x, out, {k, k}, attrs), 3);
 }
 
-// Bytes less their zero point times weights of few bits, in int16 or int32, and the floats that the sums
-// stand for.
+namespace {
+
+ValueId number(GraphMaker& m, double value) {
+  HostTensor number(TensorType{DType::f64, {}});
+  number.mutable_data<double>()[0] = value;
+  return m.constant(converted(number, DType::f32));
+}
+
+// Of f32: floats rounded to 256 numbers or a few more; else bytes less their zero point.
+ValueId quantized(GraphMaker& m, DType type, const Shape& shape) {
+  if (type != DType::f32) {
+    const DType bytes = m.random.one_in(2) ? DType::u8 : DType::i8;
+    const ValueId x = m.must(Op::Cast, CastAttrs{type}, {m.input({bytes, shape})});
+    return m.random.one_in(3) ? x : m.must(Op::Sub, NoAttrs{}, {x, m.constant({type, {}})});
+  }
+  const ValueId scaled = m.must(Op::Mul, NoAttrs{}, {m.input({type, shape}), number(m, 50)});
+  const auto low = static_cast<double>(-m.random.between(0, 255));
+  const ValueId above = m.must(Op::Max, NoAttrs{}, {m.must(Op::Round, NoAttrs{}, {scaled}), number(m, low)});
+  return m.must(Op::Min, NoAttrs{}, {above, number(m, low + (m.random.one_in(8) ? 300 : 255))});
+}
+
+ValueId whole_weights(GraphMaker& m, DType type, const Shape& shape) {
+  HostTensor numbers(TensorType{DType::i64, shape});
+  const int64_t most = m.random.one_in(8) ? 130 : 127;
+  for (int64_t i = 0; i < numbers.elements(); ++i)
+    numbers.mutable_data<int64_t>()[i] = m.random.between(-128, most);
+  return m.constant(converted(numbers, type));
+}
+
+}  // namespace
+
+// Whole numbers times whole weights, in float32, int16 or int32, and the floats that the sums stand for.
 void quantized_product(GraphMaker& m) {
-  const DType type = m.random.one_in(3) ? DType::i32 : DType::i16;
+  const DType type = m.random.of(std::vector<DType>{DType::f32, DType::f32, DType::i16, DType::i32});
   const bool is_conv = m.random.one_in(2);
   const int64_t k = m.random.of(Ints{1, 3, 2}), group = m.random.one_in(4) ? m.random.between(2, 4) : 1;
   const Shape shape = is_conv ? Shape{few(m), group * m.random.between(1, 20), m.random.between(k, 10),
                                       m.random.between(k, 10)}
                               : m.shape(static_cast<int>(m.random.between(2, 3)), 400);
-  ValueId x =
-      m.must(Op::Cast, CastAttrs{type}, {m.input({m.random.one_in(2) ? DType::u8 : DType::i8, shape})});
-  if (!m.random.one_in(3)) x = m.must(Op::Sub, NoAttrs{}, {x, m.constant({type, {}})});
+  const ValueId x = quantized(m, type, shape);
   if (shape.back() == 0) throw GraphMaker::GaveUp{};
   ValueId y = kNoId;
   if (is_conv) {
     ConvAttrs attrs = random_conv(m, {shape[2], shape[3]}, {k, k});
     attrs.group = group;
     y = m.must(Op::Conv, attrs,
-               {x, m.constant({type, {group * m.random.between(1, 20), shape[1] / group, k, k}})});
+               {x, whole_weights(m, type, {group * m.random.between(1, 20), shape[1] / group, k, k})});
   } else {
-    y = matmul(m, x, m.extent(40));
+    y = m.must(Op::MatMul, MatMulAttrs{}, {x, whole_weights(m, type, {shape.back(), m.extent(40)})});
   }
-  y = m.must(Op::Cast, CastAttrs{DType::f32}, {y});
-  dressed(m, m.must(Op::Mul, NoAttrs{}, {y, m.constant({DType::f32, {}})}));
+  if (type != DType::f32) y = m.must(Op::Cast, CastAttrs{DType::f32}, {y});
+  y = m.must(Op::Mul, NoAttrs{}, {y, number(m, 1e-3)});
+  dressed(m, y);
 }
 
 void depthwise(GraphMaker& m) {

@@ -91,7 +91,8 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
   if (!is_defined_) return;
   primitive_ = fission(imported_);
   verify(primitive_, Stage::primitive);
-  rewritten_ = add_alternatives(primitive_, {.strict = setting_.accuracy == Accuracy::strict});
+  rewritten_ = add_alternatives(
+      primitive_, {.strict = setting_.accuracy == Accuracy::strict, .bytes = target_.multiplies_bytes()});
   verify(rewritten_.graph, Stage::primitive);
   inside_ = std::make_unique<Oracle>(rewritten_.graph, inputs_);
 }
