@@ -75,11 +75,15 @@ bool read_options(const Options* given, Options* options) {
   return given == nullptr || korch::rt::read_sized(*given, options) == korch::rt::Sized::known;
 }
 
+constexpr int32_t kMostSpin_us = 10000000;
+
 // Whose threads the instance runs on; a pool of its own is made when they are nobody's.
 korch_status choose_workers(const korch_options& options, korch_instance* instance, Workers* workers) {
   if (options.threads < 0 || (options.concurrent != 0 && options.concurrent != 1) ||
       (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
-      (options.parallel != nullptr && options.pool != nullptr))
+      (options.parallel != nullptr && options.pool != nullptr) || options.spin_us < -1 ||
+      options.spin_us > kMostSpin_us ||
+      (options.spin_us != 0 && (options.parallel != nullptr || options.pool != nullptr)))
     return KORCH_INVALID_ARGUMENT;
   workers->threads = options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.program);
   if (options.parallel != nullptr) {
@@ -97,7 +101,8 @@ korch_status choose_workers(const korch_options& options, korch_instance* instan
     workers->user = options.pool;
     return KORCH_OK;
   }
-  instance->own_pool = Pool::create(workers->threads);
+  const int spin_us = options.spin_us == 0 ? korch::rt::Board::kSpin_us : options.spin_us;
+  instance->own_pool = Pool::create(workers->threads, spin_us);
   if (instance->own_pool == nullptr) return KORCH_OUT_OF_MEMORY;
   *workers = instance->own_pool->workers();
   return KORCH_OK;
@@ -217,7 +222,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
 }
 
 korch_status korch_create(int threads, korch_instance** instance) {
-  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr};
+  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0};
   return korch_create_with(&options, instance);
 }
 

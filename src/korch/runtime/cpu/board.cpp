@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <new>
@@ -11,9 +12,13 @@
 namespace korch::rt {
 namespace {
 
-// Pauses before sleeping, some 50 us: about what a sleep and the wake-up cost, so waiting is at worst twice
-// that.
-constexpr int kSpins = 2000;
+constexpr int kPauses = 32;  // between two looks at the clock, a microsecond
+
+int64_t now_ns() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * int64_t{1000000000} + time.tv_nsec;
+}
 
 // Numbers of works count around.
 constexpr int kNumberBits = 64 - Board::kChunkBits;
@@ -53,11 +58,11 @@ void futex_wake(std::atomic<uint32_t>* word, int64_t sleepers, uint32_t who) {
 
 }  // namespace
 
-Board* Board::create(int workers) {
+Board* Board::create(int workers, int spin_us) {
   const size_t shares = static_cast<size_t>(workers) * sizeof(Share);
   void* memory = aligned_alloc(alignof(Board), sizeof(Board) + shares);
   if (memory == nullptr) return nullptr;
-  Board* board = new (memory) Board(workers);
+  Board* board = new (memory) Board(workers, spin_us);
   board->shares_ = reinterpret_cast<Share*>(board + 1);
   for (int i = 0; i < workers; ++i) new (&board->shares_[i]) Share;
   return board;
@@ -138,9 +143,13 @@ void Board::serve(int worker, const std::atomic<bool>& over) {
 }
 
 void Board::wait(int worker, uint32_t seen) {
-  for (int spin = 0; spin < kSpins; ++spin) {
-    if (changes_.load(std::memory_order_acquire) != seen) return;
-    _mm_pause();
+  const int64_t until = spin_ns_ > 0 ? now_ns() + spin_ns_ : 0;
+  while (spin_ns_ > 0) {
+    for (int pause = 0; pause < kPauses; ++pause) {
+      if (changes_.load(std::memory_order_acquire) != seen) return;
+      _mm_pause();
+    }
+    if (now_ns() >= until) break;
   }
   sleepers_.fetch_add(1);
   while (changes_.load() == seen) futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers);

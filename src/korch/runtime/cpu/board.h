@@ -22,9 +22,12 @@ class Board {
   static constexpr int kChunkBits = 24;
   static constexpr int64_t kMostChunks = (int64_t{1} << kChunkBits) - 1;
 
+  // A sleep and the wake-up cost about as much, so that waiting costs twice that at worst.
+  static constexpr int kSpin_us = 50;
+
   // Null when there is no memory. `workers` >= 1; their numbers are smaller, and no two have the same one at
   // the same time.
-  static Board* create(int workers);
+  static Board* create(int workers, int spin_us = kSpin_us);
   static void destroy(Board* board);
 
   // What was published before must be done. Callers follow one another.
@@ -32,7 +35,7 @@ class Board {
   // Takes chunks of what is published, and of what is published behind it, until none is left. Each worker
   // has a share of its own, and then takes what is left of the others'.
   void take(int worker);
-  // Takes chunks until `over`. Waiting for more spins briefly, then sleeps.
+  // Takes chunks until `over`. Waiting for more spins for spin_us, then sleeps.
   void serve(int worker, const std::atomic<bool>& over);
   // Who serves looks at `over` again: all, or worker 0.
   void notify_all();
@@ -43,7 +46,7 @@ class Board {
     std::atomic<uint64_t> taken{0};  // number of the work, and so many of its share's chunks
   };
 
-  explicit Board(int workers) : workers_(workers) {}
+  Board(int workers, int spin_us) : workers_(workers), spin_ns_(int64_t{1000} * spin_us) {}
   ~Board() = default;
   bool take_of(uint64_t state, int worker);
   bool claim(int owner, uint64_t number, int64_t length, int64_t* chunk);
@@ -58,6 +61,7 @@ class Board {
   alignas(64) std::atomic<int64_t> ended_{0};  // chunks
   Share* shares_ = nullptr;
   const int workers_;
+  const int64_t spin_ns_;
 };
 
 }  // namespace korch::rt

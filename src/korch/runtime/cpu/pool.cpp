@@ -13,13 +13,13 @@ struct Pool::Start {
   pthread_t thread;
 };
 
-Pool* Pool::create(int threads) {
+Pool* Pool::create(int threads, int spin_us) {
   void* memory = malloc(sizeof(Pool));
   if (memory == nullptr) return nullptr;
   Pool* pool = new (memory) Pool(threads);
   if (sched_getaffinity(0, sizeof pool->usable_, &pool->usable_) != 0) CPU_ZERO(&pool->usable_);
   pool->starts_ = static_cast<Start*>(calloc(static_cast<size_t>(threads), sizeof(Start)));
-  pool->board_ = Board::create(threads);
+  pool->board_ = Board::create(threads, spin_us);
   if (pool->starts_ == nullptr || pool->board_ == nullptr) {
     destroy(pool);
     return nullptr;
