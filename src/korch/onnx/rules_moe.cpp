@@ -24,7 +24,7 @@ constexpr int64_t kMostBlockRows = 64;
 struct Routing {
   int64_t block;  // rows of a step
   Term tokens;  // [experts * places]: of each expert the tokens routed to it in order, then the number of all
-  Term weights;  // [experts * (tokens + 1)], f32: 0 behind
+  Term weights;  // [experts * (tokens + 1)], the sum's type: 0 behind
   Term steps;    // [experts], blocks there are
   int64_t places, count;
 };
@@ -48,7 +48,7 @@ class Experts {
     x_ = reshape(x_, {tokens_, hidden_});
     const Routing routing = route();
     // One row more, where the rows go that a block has beyond its expert's tokens.
-    Term sum = expand(reshape(Term(n_, DType::f32, 0), {1, 1}), {tokens_ + 1, hidden_});
+    Term sum = expand(reshape(Term(n_, sum_type(), 0), {1, 1}), {tokens_ + 1, hidden_});
     for (int64_t expert = 0; expert < experts_; ++expert) sum = added(sum, routing, expert);
     return {cast(reshape(slice(sum, 0, 0, tokens_), shape), x_.dtype())};
   }
@@ -83,8 +83,10 @@ class Experts {
     n_.bounded("k", {k_}, 1, experts_);
     const int64_t inner = fc2->shape()[2];
     const bool gated = activation_ == "swiglu", fused = gated && fusion_ != 0;
-    // Older models have [experts, hidden, inner], of which readers disagree where the elements stand.
-    if (fc2->shape()[1] != hidden_) n_.unsupported("weights that are not [experts, hidden, inner] last");
+    // Older models declare fc1 and fc2 the other way round, and readers disagree where the elements stand
+    // then.
+    if (fc2->shape()[1] != hidden_)
+      n_.unsupported(fmt::format("fc2 weights {}, not [experts, hidden, inner]", to_string(fc2->type)));
     require(fc2, "fc2 weights", {experts_, hidden_, inner});
     require(fc1, "fc1 weights", {experts_, fused ? 2 * inner : inner, hidden_});
     const Operand bias1 = bias(3, fc1), bias3 = n_.has_input(6) ? bias(7, n_.input(6)) : nullptr;
@@ -114,6 +116,8 @@ class Experts {
       n_.invalid(fmt::format("the {} are {}, not [{}]", what, to_string(operand->type), to_string(shape)));
   }
 
+  DType sum_type() const { return is_small_float(x_.dtype()) ? DType::f32 : x_.dtype(); }
+
   // About half of what an expert gets where all get as many, a power of two: then a step's weights serve many
   // rows, and few are computed for nothing.
   int64_t block_rows() const {
@@ -131,7 +135,7 @@ class Experts {
     const Term chosen = insert_axis(cast({n_, top[1]}, DType::i64), 0) ==
                         reshape(positions(n_, DType::i64, experts_, 0, 1), {experts_, 1, 1});
     const Term share =
-        reduce(Op::ReduceSum, select(chosen, insert_axis(cast(weights, DType::f32), 0), 0.0), {2}, false);
+        reduce(Op::ReduceSum, select(chosen, insert_axis(cast(weights, sum_type()), 0), 0.0), {2}, false);
     const Term ones = reduce(Op::ReduceSum, cast(chosen, DType::i64), {2}, false);  // [experts, tokens]
     const int64_t block = block_rows(), places = (tokens_ + block - 1) / block * block;
     const Term ends = apply(Op::CumSum, {ones}, ScanAttrs{1});
@@ -169,7 +173,7 @@ class Experts {
       const Term inner =
           activated(product(rows, gate), up ? std::optional(product(rows, *up)) : std::nullopt);
       const Term weight = gather(routing.weights, token + static_cast<double>(expert * (routing.count + 1)));
-      const Term made = cast(product(inner, out), DType::f32) * insert_axis(weight, 1);
+      const Term made = cast(product(inner, out), sum_type()) * insert_axis(weight, 1);
       const Term after = apply(Op::ScatterND, {before, insert_axis(token, 1), gather(before, token) + made});
       return {n_.scalar(DType::bool_, 1), after};
     };
