@@ -16,9 +16,9 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-// Rows of a step. More share one reading of an expert's weights; those beyond an expert's last are computed
-// for nothing.
-constexpr int64_t kMostBlockRows = 64;
+// Rows of a step. They share one reading of the expert's weights, which takes longer than so few rows'
+// products; of many, those beyond an expert's last are computed for nothing.
+constexpr int64_t kLeastBlockRows = 4, kMostBlockRows = 64;
 
 // What a router made of its logits [tokens, experts].
 struct Routing {
@@ -118,11 +118,12 @@ class Experts {
 
   DType sum_type() const { return is_small_float(x_.dtype()) ? DType::f32 : x_.dtype(); }
 
-  // About half of what an expert gets where all get as many, a power of two: then a step's weights serve many
-  // rows, and few are computed for nothing.
+  // A power of two, about half of what an expert gets where all get as many.
   int64_t block_rows() const {
     int64_t rows = 1;
-    while (2 * rows <= kMostBlockRows && 4 * rows * experts_ <= tokens_ * k_) rows *= 2;
+    while (rows < kMostBlockRows && 2 * rows <= tokens_ &&
+           (rows < kLeastBlockRows || 4 * rows * experts_ <= tokens_ * k_))
+      rows *= 2;
     return rows;
   }
 
