@@ -109,6 +109,11 @@ TEST(MixtureOfExperts, WhatIsRefused) {
   MoeCase c;
   c.k = 5;
   expect_refused(MoeModel(c).model(), ErrorKind::invalid, {"mixture", "k"});
+  const HostTensor many(TensorType{DType::f32, {2000, 1, 1}});
+  expect_refused(OneNode("MoE", {f32({1, 1}, {1}), HostTensor(TensorType{DType::f32, {1, 2000}}), many,
+                                 HostTensor(TensorType{}), many})
+                     .model,
+                 ErrorKind::unsupported, {"2000 experts"});
   const HostTensor x = f32({1, 2}, {1, 2}), logits = f32({1, 2}, {1, 0});
   const HostTensor weights(TensorType{DType::f32, {2, 3, 2}});
   expect_refused(OneNode("MoE", {x, logits, weights, HostTensor(TensorType{}), weights}).model,

@@ -20,6 +20,9 @@ using Results = std::vector<Operand>;
 // products; of many, those beyond an expert's last are computed for nothing.
 constexpr int64_t kLeastBlockRows = 4, kMostBlockRows = 64;
 
+// Loops that are written out, one for each.
+constexpr int64_t kMostExperts = 1024;
+
 // What a router made of its logits [tokens, experts].
 struct Routing {
   int64_t block;  // rows of a step
@@ -81,6 +84,8 @@ class Experts {
     experts_ = logits->shape()[1];
     require(logits, "what the router says", {tokens_, experts_});
     n_.bounded("k", {k_}, 1, experts_);
+    if (experts_ > kMostExperts)
+      n_.unsupported(fmt::format("{} experts, more than {}", experts_, kMostExperts));
     const int64_t inner = fc2->shape()[2];
     const bool gated = activation_ == "swiglu", fused = gated && fusion_ != 0;
     // Older models declare fc1 and fc2 the other way round, and readers disagree where the elements stand
