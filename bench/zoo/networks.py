@@ -274,6 +274,11 @@ causal("mistral", T.MistralForCausalLM, lambda: T.MistralConfig(vocab_size=120, 
 causal("qwen2", T.Qwen2ForCausalLM, lambda: T.Qwen2Config(vocab_size=120, num_key_value_heads=2, **TINY))
 causal("gemma", T.GemmaForCausalLM, lambda: T.GemmaConfig(vocab_size=120, num_key_value_heads=1, head_dim=16, **TINY))
 causal("gemma2", T.Gemma2ForCausalLM, lambda: T.Gemma2Config(vocab_size=120, num_key_value_heads=2, head_dim=16, **TINY))
+causal("mixtral", T.MixtralForCausalLM, lambda: T.MixtralConfig(
+    vocab_size=120, num_key_value_heads=2, num_local_experts=4, num_experts_per_tok=2, **TINY))
+causal("qwen3_moe", T.Qwen3MoeForCausalLM, lambda: T.Qwen3MoeConfig(
+    vocab_size=120, num_key_value_heads=2, head_dim=16, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32,
+    norm_topk_prob=True, **TINY))
 causal("phi", T.PhiForCausalLM, lambda: T.PhiConfig(vocab_size=120, **TINY))
 causal("falcon", T.FalconForCausalLM, lambda: T.FalconConfig(
     vocab_size=120, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, alibi=False))

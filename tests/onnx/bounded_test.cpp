@@ -163,6 +163,27 @@ TEST(Bounded, Scatter) {
   }
 }
 
+// Of what was found, each element is added at half its position: what lies beyond is added nowhere.
+TEST(Bounded, ScatterWithAReduction) {
+  for (const bool by_tuples : {false, true}) {
+    ModelBuilder b(21);
+    b.input("x", {6}).input("c", {6}, 9).output("sums");
+    b.node("Compress", {"x", "c"}, {"y"});
+    b.node("NonZero", {"c"}, {"found"});
+    b.ints("two", {2});
+    b.ints("list", {-1});
+    b.node("Div", {"found", "two"}, {"halves"});
+    b.node("Transpose", {"halves"}, {"tuples"});
+    b.node("Reshape", {"tuples", "list"}, {"places"});
+    b.floats("tens", {3}, {10, 10, 10});
+    auto& scatter = b.node(by_tuples ? "ScatterND" : "ScatterElements",
+                           {"tens", by_tuples ? "tuples" : "places", "y"}, {"sums"});
+    set_attribute(scatter, "reduction", std::string("add"));
+    expect(run(b, {kSix, kFour})[0], {3}, {15, 24, 14});
+    expect(run(b, {kSix, kNone})[0], {3}, {10, 10, 10});
+  }
+}
+
 TEST(Bounded, Padding) {
   ModelBuilder b = of_selected("Pad", {"y", "pads", "value"});
   b.ints("pads", {1, 2});

@@ -8,7 +8,7 @@ namespace korch::onnx {
 
 std::vector<const std::vector<RuleRow>*> rule_tables(const std::string& domain) {
   if (domain == kRuntimeDomain)
-    return {&runtime_rules(), &runtime_attention_rules(), &runtime_quantized_rules()};
+    return {&runtime_rules(), &runtime_attention_rules(), &runtime_quantized_rules(), &runtime_moe_rules()};
   if (!is_onnx_domain(domain)) return {};
   return {&elementwise_rules(),   &shape_rules(),     &selection_rules(), &layout_rules(),
           &indexing_rules(),      &reduction_rules(), &linear_rules(),    &pooling_rules(),

@@ -51,6 +51,7 @@ const std::vector<RuleRow>& quantized_rules();  // and products of integers
 const std::vector<RuleRow>& runtime_rules();
 const std::vector<RuleRow>& runtime_attention_rules();
 const std::vector<RuleRow>& runtime_quantized_rules();
+const std::vector<RuleRow>& runtime_moe_rules();  // mixtures of experts
 
 constexpr const char* kRuntimeDomain = "com.microsoft";  // of ONNX Runtime
 

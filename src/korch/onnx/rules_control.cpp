@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "korch/ir/loops.h"
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/running_loop.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
@@ -33,12 +33,6 @@ void require_few(NodeImport& n, int64_t steps, const proto::GraphProto& body) {
   if (steps > kMaxUnrolled / std::max(1, body.node_size()))
     n.unsupported(fmt::format("{} steps of {} nodes; all of them are written out, up to {} nodes", steps,
                               body.node_size(), kMaxUnrolled));
-}
-
-bool is_true(NodeImport& n, const Operand& condition) {
-  if (condition->dtype() != DType::bool_ || condition->constant->elements() != 1)
-    n.invalid("the condition is not one bool");
-  return element_as_int(*condition->constant, 0) != 0;
 }
 
 // At these bounds: zeros behind.
@@ -105,69 +99,6 @@ Operand stacked(NodeImport& n, const std::vector<Term>& steps, int64_t axis, boo
   return concat(parts, place);
 }
 
-// A loop that runs: `step` imports its body for a step's number and state, and returns the condition to go
-// on, the states and the rows.
-struct Running {
-  Operand count, condition;     // i64[], bool[]
-  std::optional<int64_t> most;  // steps there can be
-  Results states;
-  std::function<Results(const Operand& number, const Results& states)> step;
-};
-
-bool is_plain(const Operand& x) {
-  return !x->sequence && !is_bounded(x);
-}
-
-// The states and what is stacked of the rows, along a new first axis, and the number of steps; nothing where
-// the body cannot run as one.
-std::optional<Results> run(NodeImport& n, const Running& loop) {
-  if (!std::all_of(loop.states.begin(), loop.states.end(), is_plain)) return std::nullopt;
-  const auto carried = static_cast<std::ptrdiff_t>(loop.states.size());
-  const auto begin = [&](const LoopAttrs& attrs, const Results& stacks) {
-    Results given = {loop.count, loop.condition};
-    given.insert(given.end(), loop.states.begin(), loop.states.end());
-    given.insert(given.end(), stacks.begin(), stacks.end());
-    return n.emit_all(Op::LoopBegin, attrs, given);
-  };
-  const auto step_after = [&](const Results& begun) {
-    return loop.step(begun[0], {begun.begin() + 2, begun.begin() + 2 + carried});
-  };
-  LoopAttrs attrs{n.new_loop(), carried};
-  Results begun = begin(attrs, {}), made = step_after(begun);
-  if (made.empty() || !std::all_of(made.begin(), made.end(), is_plain)) return std::nullopt;
-  for (std::ptrdiff_t i = 0; i < carried; ++i)
-    if (made[1 + i]->type != loop.states[i]->type) return std::nullopt;
-  if (static_cast<std::ptrdiff_t>(made.size()) > 1 + carried) {
-    if (!loop.most) return std::nullopt;
-    Results stacks;
-    for (auto row = made.begin() + 1 + carried; row != made.end(); ++row) {
-      Shape shape = (*row)->shape();
-      shape.insert(shape.begin(), *loop.most);
-      stacks.push_back(n.emit(Op::Expand, ShapeAttrs{shape}, {n.scalar((*row)->dtype(), 0)}));
-    }
-    // Once more, now that their types are known; the first is read by nobody.
-    attrs.number = n.new_loop();
-    begun = begin(attrs, stacks);
-    made = step_after(begun);
-  }
-  Results given = {begun[0], loop.count, n.reshape(made[0], {})};
-  given.insert(given.end(), made.begin() + 1, made.begin() + 1 + carried);
-  given.insert(given.end(), begun.begin() + 2 + carried, begun.end());
-  given.insert(given.end(), made.begin() + 1 + carried, made.end());
-  Results ended = n.emit_all(Op::LoopEnd, attrs, given);
-  const Operand steps = ended[0];
-  ended.erase(ended.begin(), ended.begin() + 2);
-  if (loop.most) steps->upper = *loop.most;
-  const bool all = loop.most && loop.count->constant && made[0]->constant && is_true(n, made[0]) &&
-                   loop.condition->constant && is_true(n, loop.condition);
-  for (auto stack = ended.begin() + carried; stack != ended.end() && !all; ++stack) {
-    Results extents(static_cast<size_t>((*stack)->rank()));
-    extents[0] = steps;
-    *stack = n.bounded(*stack, extents);
-  }
-  return ended;
-}
-
 // What a branch reads from around, as a loop carries it in; constants stay where they are, and what is known
 // of more than a tensor's elements would be lost.
 bool is_carried(const Operand& x) {
@@ -179,7 +110,7 @@ bool is_carried(const Operand& x) {
 // carried, or its primitives would depend on nothing in the loop, stand before it and always be computed.
 std::optional<Results> run_once(NodeImport& n, const proto::GraphProto& branch, const std::string& label,
                                 const Term& count, const Results& read, const Results& otherwise) {
-  Running loop{count.operand(), n.scalar(DType::bool_, 1), 1, read, nullptr};
+  RunningLoop loop{count.operand(), n.scalar(DType::bool_, 1), 1, read, nullptr};
   loop.states.insert(loop.states.end(), otherwise.begin(), otherwise.end());
   loop.step = [&](const Operand&, const Results& states) {
     size_t next = 0;
@@ -190,7 +121,7 @@ std::optional<Results> run_once(NodeImport& n, const proto::GraphProto& branch, 
     results.insert(results.begin(), n.scalar(DType::bool_, 1));
     return results;
   };
-  std::optional<Results> results = run(n, loop);
+  std::optional<Results> results = run_loop(n, loop);
   if (results) results->erase(results->begin(), results->begin() + static_cast<std::ptrdiff_t>(read.size()));
   return results;
 }
@@ -355,7 +286,7 @@ class Sequences {
 
 std::optional<Results> running_loop(NodeImport& n) {
   const proto::GraphProto& body = n.graph_attr("body");
-  Running loop;
+  RunningLoop loop;
   loop.condition = n.has_input(1) ? n.reshape(n.input(1), {}) : n.scalar(DType::bool_, 1);
   loop.count = n.has_input(0) ? n.reshape(n.input(0), {})
                               : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {INT64_MAX}));
@@ -374,7 +305,7 @@ std::optional<Results> running_loop(NodeImport& n) {
     const Results made = n.import_body(body, inputs, "step", true);
     return made.empty() ? made : sequences.rows_last(made);
   };
-  std::optional<Results> results = run(n, loop);
+  std::optional<Results> results = run_loop(n, loop);
   if (!results || sequences.empty()) return results;
   if (std::any_of(results->begin(), results->end(), is_bounded))
     return std::nullopt;  // how many items there are
@@ -481,7 +412,7 @@ Results scan(NodeImport& n) {
   }
   const int64_t steps = sources[0].extent(axes[0]);
   if (!is_short(steps, body)) {
-    Running loop;
+    RunningLoop loop;
     loop.count = n.constant(HostTensor::of<int64_t>(DType::i64, {}, {steps}));
     loop.condition = n.scalar(DType::bool_, 1);
     loop.most = steps;
@@ -497,7 +428,7 @@ Results scan(NodeImport& n) {
       if (!outputs.empty()) outputs.insert(outputs.begin(), n.scalar(DType::bool_, 1));
       return outputs;
     };
-    if (std::optional<Results> results = run(n, loop)) {
+    if (std::optional<Results> results = run_loop(n, loop)) {
       for (int64_t i = 0; i < made_count; ++i) {
         Operand& stack = (*results)[carried + i];
         stack = placed(Term(n, stack), out_axes[i], out_reversed[i] != 0).operand();

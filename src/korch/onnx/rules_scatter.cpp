@@ -26,8 +26,7 @@ std::optional<Reduction> read_reduction(NodeImport& n) {
   const std::string name = n.string_attr("reduction", "none");
   const DType type = n.input(0)->dtype();
   if (name == "none") return std::nullopt;
-  for (size_t i = 0; i < 3; ++i)
-    if (is_bounded(n.input(i))) n.unsupported("reductions of what has an extent that depends on the data");
+  if (is_bounded(n.input(0))) n.unsupported("reductions into what has an extent that depends on the data");
   if (type == DType::bool_) n.unsupported("reductions of bool");
   if (name == "add") return Reduction{Op::Add, Op::ReduceSum, n.scalar(type, 0)};
   if (name == "mul") return Reduction{Op::Mul, Op::ReduceProd, n.scalar(type, 1)};
@@ -55,6 +54,19 @@ Term continued(Term x, const Shape& shape, const Operand& identity) {
   return x;
 }
 
+// Where updates go, one target for each along the first `axes` axes of `of`, which are the indices or the
+// updates: what lies beyond an extent of those goes nowhere.
+Term nowhere_beyond(const Term& target, const Term& of, size_t axes) {
+  std::optional<Term> inside = within(of);
+  for (size_t axis = 0; inside && axis < of.shape().size(); ++axis) {
+    if (axis < axes) continue;
+    if (of.extent(static_cast<int64_t>(axis)) == 0) return target;
+    if (extent_of(of, axis) != nullptr) of.node().unsupported("slices whose extents depend on the data");
+    inside = slice(*inside, static_cast<int64_t>(axis), 0, 1);
+  }
+  return inside ? select(reshape(*inside, target.shape()), target, -1) : target;
+}
+
 // [.., places, ..] and, along a new axis behind that of the places, the updates [.., updates, ..].
 Results scatter_elements(NodeImport& n) {
   const Term data(n, n.input(0)), updates(n, n.input(2));
@@ -65,16 +77,20 @@ Results scatter_elements(NodeImport& n) {
   infer_types(Op::ScatterElements, attrs, {n.input(0)->type, n.input(1)->type, n.input(2)->type});  // checks
   const int64_t places = data.extent(axis);
   require_moderate(n, places * updates.operand()->type.elements());
-  const Term index = insert_axis(from_front(cast({n, n.input(1)}, DType::i64), places), axis);
-  const Term here = index == positions(n, DType::i64, places, axis, index.rank());
-  const Term chosen = select(here, insert_axis(updates, axis), Term(n, reduction->identity));
+  Term index = from_front(cast(at_bounds({n, n.input(1)}), DType::i64), places);
+  for (const Term& of : {Term(n, n.input(1)), updates})
+    index = nowhere_beyond(index, of, index.shape().size());
+  const Term target = insert_axis(index, axis);
+  const Term here = target == positions(n, DType::i64, places, axis, target.rank());
+  const Term chosen = select(here, insert_axis(at_bounds(updates), axis), Term(n, reduction->identity));
   const Term each = reduce(reduction->many, chosen, {axis + 1}, false);
   return {apply(reduction->two, {data, continued(each, data.shape(), reduction->identity)})};
 }
 
 // Places [P, D] of slices, updates [M, D]. A tuple that addresses nothing meets no place.
 Results scatter_nd(NodeImport& n) {
-  const Term data(n, n.input(0)), indices = cast({n, n.input(1)}, DType::i64), updates(n, n.input(2));
+  const Term data(n, n.input(0)), indices = cast(at_bounds({n, n.input(1)}), DType::i64),
+                                  updates(n, n.input(2));
   const auto reduction = read_reduction(n);
   if (!reduction) return {n.emit(Op::ScatterND, {data, n.input(1), updates})};
   infer_types(Op::ScatterND, NoAttrs{}, {n.input(0)->type, n.input(1)->type, n.input(2)->type});  // checks
@@ -92,9 +108,12 @@ Results scatter_nd(NodeImport& n) {
     place = place ? *place * static_cast<double>(extent) + at : at;
     exists = exists ? *exists && valid : valid;
   }
-  const Term target = reshape(select(*exists, *place, -1), {1, count, 1});
+  Term where = select(*exists, *place, -1);
+  for (const Term& of : {Term(n, n.input(1)), updates}) where = nowhere_beyond(where, of, tuple.size());
+  const Term target = reshape(where, {1, count, 1});
   const Term here = target == positions(n, DType::i64, places, 0, 3);
-  const Term chosen = select(here, reshape(updates, {1, count, length}), Term(n, reduction->identity));
+  const Term chosen =
+      select(here, reshape(at_bounds(updates), {1, count, length}), Term(n, reduction->identity));
   const Term each = reduce(reduction->many, chosen, {1}, false);
   return {apply(reduction->two, {data, reshape(each, data.shape())})};
 }

@@ -24,23 +24,6 @@ Term integer(NodeImport& n, int64_t value) {
 Term flat(const Term& x) {
   return reshape(x, {x.operand()->type.elements()});
 }
-// As if its extents were its bounds.
-Term at_bounds(const Term& x) {
-  return is_bounded(x.operand()) ? Term(x.node(), x.node().bounded(x, {})) : x;
-}
-
-// Of each element, whether it lies within the extents.
-std::optional<Term> within(const Term& x) {
-  std::optional<Term> result;
-  for (int64_t axis = 0; axis < x.rank(); ++axis) {
-    const Operand extent = extent_of(x, axis);
-    if (extent == nullptr) continue;
-    const Term inside =
-        positions(x.node(), DType::i64, x.extent(axis), axis, x.rank()) < Term(x.node(), extent);
-    result = result ? *result && inside : inside;
-  }
-  return result ? std::optional(expand(*result, x.shape())) : std::nullopt;
-}
 
 // The positions of what a mask selects, in order: [elements], of which `count` count; 0 behind.
 struct Selected {

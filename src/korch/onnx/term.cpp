@@ -1,5 +1,6 @@
 #include "korch/onnx/term.h"
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
 
 namespace korch::onnx {
@@ -175,6 +176,22 @@ Term positions(NodeImport& n, DType dtype, int64_t count, int64_t axis, int64_t 
 
 Term constant(NodeImport& n, DType dtype, const Shape& shape, const std::vector<double>& values) {
   return {n, n.constant(converted(HostTensor::of<double>(DType::f64, shape, values), dtype))};
+}
+
+Term at_bounds(const Term& x) {
+  return is_bounded(x.operand()) ? Term(x.node(), x.node().bounded(x, {})) : x;
+}
+
+std::optional<Term> within(const Term& x) {
+  std::optional<Term> result;
+  for (int64_t axis = 0; axis < x.rank(); ++axis) {
+    const Operand extent = extent_of(x, axis);
+    if (extent == nullptr) continue;
+    const Term inside =
+        positions(x.node(), DType::i64, x.extent(axis), axis, x.rank()) < Term(x.node(), extent);
+    result = result ? *result && inside : inside;
+  }
+  return result ? std::optional(expand(*result, x.shape())) : std::nullopt;
 }
 
 }  // namespace korch::onnx

@@ -2,6 +2,7 @@
 // its definition: `x * sigmoid(x * alpha)`. Numbers take the type of the other operand; shapes broadcast.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,5 +86,9 @@ Term gather_elements(const Term& data, const Term& indices, int64_t axis);
 // 0, 1, 2, ... along one axis of a tensor of this rank, the others having extent 1.
 Term positions(NodeImport& n, DType dtype, int64_t count, int64_t axis, int64_t rank);
 Term constant(NodeImport& n, DType dtype, const Shape& shape, const std::vector<double>& values);
+// Of a tensor whose extents depend on the data (bounded.h): the same as if they were their bounds, and of
+// each element whether it lies within them; none: all do.
+Term at_bounds(const Term& x);
+std::optional<Term> within(const Term& x);
 
 }  // namespace korch::onnx
