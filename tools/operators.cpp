@@ -31,7 +31,7 @@ void print_operators(bool json) {
   if (!json)
     fmt::print("{:<14} {:<34} {:>5} {:>7} {:>5}  {}\n", "domain", "operator", "since", "version", "until",
                "types of the first input");
-  for (const char* domain : {"ai.onnx", onnx::kRuntimeDomain})
+  for (const char* domain : onnx::kDomains)
     for (const onnx::RuleRow& row : rows_of(domain)) {
       const bool ends = row.until < onnx::kLatestOpset;
       const std::string types = types_of(domain, row.op_type);

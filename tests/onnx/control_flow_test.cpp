@@ -364,6 +364,41 @@ TEST(ControlFlow, LongScan) {
             (Values{2000, 1, 2004, 2003, 1998}));
 }
 
+// Of opset 8, [batches, rows, columns]: the running sum of each batch.
+ModelBuilder batched_scan(int64_t states, const Shape& x, const std::string& lengths = {}) {
+  ModelBuilder b(8);
+  b.input("zero", {states, 1}).input("x", x).output("sum").output("sums");
+  NodeProto& node = b.node("Scan", {lengths, "zero", "x"}, {"sum", "sums"}, "batches");
+  set_attribute(node, "num_scan_inputs", 1);
+  GraphProto& body = body_of(node, "body");
+  add_inputs(body, {"before", "row"});
+  add(body, "Add", {"before", "row"}, "after");
+  add_outputs(body, {"after", "after"});
+  return b;
+}
+
+TEST(ControlFlow, ScanOfBatches) {
+  ModelBuilder b = batched_scan(2, {2, 3, 1});
+  const std::vector<HostTensor> inputs = {f32({2, 1}, {0, 10}), f32({2, 3, 1}, {1, 2, 3, 4, 5, 6})};
+  EXPECT_EQ(run(b, inputs), (Values{6, 25}));
+  EXPECT_EQ(run(b, inputs, 1), (Values{1, 3, 6, 14, 19, 25}));
+  set_attribute(*b.model.mutable_graph()->mutable_node(0), "directions", std::vector<int64_t>{1});
+  EXPECT_EQ(run(b, inputs, 1), (Values{3, 5, 6, 16, 21, 25}));
+  ModelBuilder long_one = batched_scan(2, {2, 2000, 1});
+  EXPECT_EQ(loops_in(import_onnx_bytes(long_one.bytes())), 2);
+  EXPECT_EQ(run(long_one, {f32({2, 1}, {0, 1}),
+                           HostTensor::of<float>(DType::f32, {2, 2000, 1}, std::vector<float>(4000, 1))}),
+            (Values{2000, 2001}));
+}
+
+TEST(ControlFlow, ScanOfBatchesRefused) {
+  expect_refused(batched_scan(2, {3, 3, 1}), ErrorKind::invalid, {"batches", "input 2", "2 batches"});
+  ModelBuilder some = batched_scan(2, {2, 3, 1}, "lengths");
+  some.ints("lengths", {3, 2});
+  expect_refused(some, ErrorKind::unsupported, {"batches", "sequence_lens"});
+  expect_refused(batched_scan(60000, {60000, 1, 1}), ErrorKind::unsupported, {"batches", "60000 steps"});
+}
+
 // A function's subgraph calls another function and reads the function's values.
 TEST(ControlFlow, InsideFunctions) {
   ModelBuilder b(21);

@@ -190,5 +190,23 @@ TEST(Quantized, ProductsOfDequantizedNumbersAreOfWholeOnes) {
   EXPECT_EQ(values_of(interpret(conv.graph(), {f32({1, 2, 1, 1}, {2, 1})})[0]), (Values{10, 40}));
 }
 
+// A power of two that is no smaller; -0 and what is too small become the least.
+TEST(Float8E8M0, Cast) {
+  const auto cast = [] {
+    OneNode node("Cast", {f32({6}, {1, 1.0001F, 3, 1e-45F, 3e38F, 0.5F})}, "");
+    set_attribute(node.node(), "to", 24);
+    return node;
+  };
+  const HostTensor result = interpret(import_onnx_bytes(cast().model.bytes()), cast().inputs)[0];
+  EXPECT_EQ(as_int_vector(result.retyped(DType::u8)), (std::vector<int64_t>{127, 128, 129, 0, 254, 126}));
+  OneNode down = cast(), wrong = cast(), strict = cast();
+  set_attribute(down.node(), "round_mode", std::string("down"));
+  expect_refused(down.model, ErrorKind::unsupported, {"Cast", "FLOAT8E8M0", "rounding up"});
+  set_attribute(strict.node(), "saturate", 0);
+  expect_refused(strict.model, ErrorKind::unsupported, {"Cast", "FLOAT8E8M0", "saturating"});
+  set_attribute(wrong.node(), "round_mode", std::string("sideways"));
+  expect_refused(wrong.model, ErrorKind::invalid, {"round_mode", "sideways"});
+}
+
 }  // namespace
 }  // namespace korch

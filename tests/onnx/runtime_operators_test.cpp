@@ -136,9 +136,6 @@ TEST(GridSample, StrangeCoordinates) {
 }
 
 TEST(Refused, WhatDependsOnData) {
-  expect_refused(
-      OneNode("RoiAlign", {f32({1, 1, 1, 1}, {1}), f32({1, 4}, {0, 0, 1, 1}), i64({1}, {0})}, "").model,
-      ErrorKind::unsupported, {"sampling_ratio"});
   expect_refused(OneNode("Det", {HostTensor(TensorType{DType::f32, {5, 5}})}, "").model,
                  ErrorKind::unsupported, {"determinants of 5 rows"});
 }

@@ -17,8 +17,9 @@ class CastLowering {
     if (from == to) return finish(bytes(value, from), carrier(from));
     if (is_storage(from)) value = decoded(value, from);
     if (!is_storage(to)) return finish(value, to);
-    finish(small_format(to).exponent_bits > 0 ? encoded(converted_to(value, DType::f32), to)
-                                              : wrapped(converted_to(value, DType::i32), to),
+    finish(to == DType::f8e8m0                  ? power_of_two(converted_to(value, DType::f32))
+           : small_format(to).exponent_bits > 0 ? encoded(converted_to(value, DType::f32), to)
+                                                : wrapped(converted_to(value, DType::i32), to),
            carrier(to));
   }
 
@@ -63,6 +64,25 @@ class CastLowering {
     const auto integer = [&](double x) { return number(DType::i32, x); };
     const ValueId positive = add(Op::Mod, {add(Op::Add, {value, integer(offset)}), integer(values)});
     return add(Op::Sub, {positive, integer(offset)});
+  }
+
+  // The exponent of the next power of two from 2^-127 on. What is at most 1 is scaled by 2^127 first, which
+  // is exact, so that the lower half of the exponents is counted like the upper one; by powers of two, down
+  // to 1, all of it exact.
+  ValueId power_of_two(ValueId x) {
+    const int bias = 127, most = 0xfe, nan = 0xff;
+    ValueId magnitude = add(Op::Abs, {x});
+    const ValueId upper = add(Op::Greater, {magnitude, real(1)});
+    magnitude = choose(upper, magnitude, add(Op::Mul, {magnitude, real(std::ldexp(1, bias))}));
+    ValueId code = choose(upper, real(bias), real(0));
+    const auto count = [&](int step) {
+      const ValueId above = add(Op::Greater, {magnitude, real(std::ldexp(1, step - 1))});
+      magnitude = choose(above, add(Op::Mul, {magnitude, real(std::ldexp(1, -step))}), magnitude);
+      code = choose(above, add(Op::Add, {code, real(step)}), code);
+    };
+    for (int step = 64; step > 0; step /= 2) count(step);
+    code = add(Op::Min, {code, real(most)});
+    return choose(add(Op::IsNaN, {x}), real(nan), code);
   }
 
   // The bits of x: its magnitude is brought into [0, 2), binade by binade, where the smallest normal number

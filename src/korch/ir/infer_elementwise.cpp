@@ -78,8 +78,8 @@ std::vector<TensorType> infer_elementwise(const InferArgs& args) {
       infer_require(args, is_float(first), "needs a float operand");
       return {{DType::bool_, shape}};
     case Rule::cast:
-      infer_require(args, args.get<CastAttrs>().to != DType::f8e8m0 || first == DType::f8e8m0,
-                    "casts to f8e8m0 are not supported");
+      infer_require(args, args.get<CastAttrs>().to != DType::f8e8m0 || args.get<CastAttrs>().saturate,
+                    "casts to f8e8m0 saturate");
       return {{args.get<CastAttrs>().to, shape}};
     case Rule::select:
       infer_require(args, first == DType::bool_, "the condition must be bool");

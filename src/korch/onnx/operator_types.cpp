@@ -204,6 +204,7 @@ const std::map<std::string, std::string>& operator_types() {
       {"Tan", "f64 f32 f16 bf16"},
       {"Tanh", "f64 f32 f16 bf16"},
       {"TensorScatter", "f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool"},
+      {"TfIdfVectorizer", "i64 i32"},
       {"ThresholdedRelu", "f64 f32 f16 bf16"},
       {"Tile", "f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool"},
       {"TopK", "f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8"},

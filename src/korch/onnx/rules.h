@@ -1,6 +1,7 @@
 // Import rules: how an ONNX operator becomes operators of our table. One table per operator family.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -45,15 +46,22 @@ const std::vector<RuleRow>& signal_rules();  // windows, spectra
 const std::vector<RuleRow>& random_rules();
 const std::vector<RuleRow>& sampling_rules();  // images where coordinates say
 const std::vector<RuleRow>& bit_rules();
-const std::vector<RuleRow>& control_rules();    // If, Loop, Scan
+const std::vector<RuleRow>& feature_rules();  // of what is counted
+const std::vector<RuleRow>& control_rules();  // If, Loop
+const std::vector<RuleRow>& scan_rules();
 const std::vector<RuleRow>& quantized_rules();  // and products of integers
 // Of kRuntimeDomain.
 const std::vector<RuleRow>& runtime_rules();
 const std::vector<RuleRow>& runtime_attention_rules();
 const std::vector<RuleRow>& runtime_quantized_rules();
 const std::vector<RuleRow>& runtime_moe_rules();  // mixtures of experts
+// Of kLearnerDomain.
+const std::vector<RuleRow>& learner_rules();
 
 constexpr const char* kRuntimeDomain = "com.microsoft";  // of ONNX Runtime
+constexpr const char* kLearnerDomain = "ai.onnx.ml";     // ONNX's, of classical learners
+// All that have rules, ONNX's own first.
+constexpr std::array<const char*, 3> kDomains = {"ai.onnx", kRuntimeDomain, kLearnerDomain};
 
 // The tables of a domain ("" or "ai.onnx": ONNX's own); none for one that korch does not know.
 std::vector<const std::vector<RuleRow>*> rule_tables(const std::string& domain);

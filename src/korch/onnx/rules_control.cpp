@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "korch/ir/loops.h"
 #include "korch/onnx/bounded.h"
@@ -18,22 +19,9 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-// Nodes that a loop becomes where it can, and where it must.
-constexpr int64_t kUnrolled = 1000, kMaxUnrolled = 50000;
-
 // Elements that a branch reads, some microseconds: with more, it is not computed for nothing.
 constexpr double kLargeBranch = 0x1p14;
 constexpr int kDeepestBranch = 3;
-
-bool is_short(int64_t steps, const proto::GraphProto& body) {
-  return steps <= 1 || steps <= kUnrolled / std::max(1, body.node_size());
-}
-
-void require_few(NodeImport& n, int64_t steps, const proto::GraphProto& body) {
-  if (steps > kMaxUnrolled / std::max(1, body.node_size()))
-    n.unsupported(fmt::format("{} steps of {} nodes; all of them are written out, up to {} nodes", steps,
-                              body.node_size(), kMaxUnrolled));
-}
 
 // At these bounds: zeros behind.
 Term padded(NodeImport& n, const Operand& x, const Shape& bounds) {
@@ -73,30 +61,6 @@ Term chosen(NodeImport& n, const Operand& condition, const Operand& yes, const O
     if (!same) extents.back()->upper = bounds.back();
   }
   return {n, n.bounded(select(chooses, padded(n, yes, bounds), padded(n, no, bounds)), extents)};
-}
-
-// What the steps made, one beside the other along a new axis. Of no steps: what the body declares.
-Operand stacked(NodeImport& n, const std::vector<Term>& steps, int64_t axis, bool reversed,
-                const proto::ValueInfoProto& declared) {
-  if (steps.empty()) {
-    const auto& type = declared.type().tensor_type();
-    const std::optional<DType> dtype = dtype_of(type.elem_type());
-    Shape shape = {0};
-    for (const auto& dimension : type.shape().dim()) {
-      if (!dimension.has_dim_value()) n.unsupported("no steps, and a result whose shape is not declared");
-      shape.push_back(dimension.dim_value());
-    }
-    if (!type.has_shape() || !dtype) n.unsupported("no steps, and a result whose shape is not declared");
-    return n.constant(HostTensor(TensorType{*dtype, shape}));
-  }
-  const int64_t rank = steps[0].rank() + 1, place = n.axis(axis, rank);
-  std::vector<Term> parts;
-  for (const Term& step : steps) {
-    if (step.shape() != steps[0].shape()) n.unsupported("a result whose shape changes from step to step");
-    parts.push_back(insert_axis(step, place));
-  }
-  if (reversed) std::reverse(parts.begin(), parts.end());
-  return concat(parts, place);
 }
 
 // What a branch reads from around, as a loop carries it in; constants stay where they are, and what is known
@@ -367,103 +331,12 @@ Results loop(NodeImport& n) {
   return written_out_loop(n);
 }
 
-// Rows along the first axis, along another.
-Term placed(Term stack, int64_t axis, bool reversed) {
-  NodeImport& n = stack.node();
-  const int64_t place = n.axis(axis, stack.rank());
-  if (reversed) {
-    SliceAttrs all{Shape(stack.shape().size(), 0), stack.shape(), Shape(stack.shape().size(), 1)};
-    all.starts[0] = stack.extent(0) - 1;
-    all.steps[0] = -1;
-    stack = apply(Op::Slice, {stack}, all);
-  }
-  std::vector<int64_t> perm;
-  for (int64_t i = 1; i < stack.rank(); ++i) perm.push_back(i);
-  perm.insert(perm.begin() + place, 0);
-  return place == 0 ? stack : transpose(stack, perm);
-}
-
-Results scan(NodeImport& n) {
-  if (n.opset() < 9) n.unsupported("the batches of opset 8");
-  const proto::GraphProto& body = n.graph_attr("body");
-  const auto count = static_cast<int64_t>(n.input_count());
-  const int64_t scanned = n.int_attr("num_scan_inputs");
-  const int64_t carried = count - scanned, made_count = body.output_size() - carried;
-  if (scanned < 1 || carried < 0 || made_count < 0) n.invalid(fmt::format("num_scan_inputs {}", scanned));
-  const auto attribute = [&](const char* name, int64_t size) {
-    std::vector<int64_t> values = n.ints_attr(name, std::vector<int64_t>(static_cast<size_t>(size), 0));
-    if (static_cast<int64_t>(values.size()) != size)
-      n.invalid(fmt::format("{} needs {} entries", name, size));
-    return values;
-  };
-  const std::vector<int64_t> in_axes = attribute("scan_input_axes", scanned),
-                             in_reversed = attribute("scan_input_directions", scanned),
-                             out_axes = attribute("scan_output_axes", made_count),
-                             out_reversed = attribute("scan_output_directions", made_count);
-  Results states;
-  for (int64_t i = 0; i < carried; ++i) states.push_back(n.input(i));
-  std::vector<Term> sources;
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < scanned; ++i) {
-    sources.push_back({n, n.input(carried + i)});
-    axes.push_back(n.axis(in_axes[i], sources[i].rank()));
-    if (sources[i].extent(axes[i]) != sources[0].extent(axes[0]))
-      n.invalid("the inputs that are scanned have different lengths");
-  }
-  const int64_t steps = sources[0].extent(axes[0]);
-  if (!is_short(steps, body)) {
-    RunningLoop loop;
-    loop.count = n.constant(HostTensor::of<int64_t>(DType::i64, {}, {steps}));
-    loop.condition = n.scalar(DType::bool_, 1);
-    loop.most = steps;
-    loop.states = states;
-    loop.step = [&](const Operand& number, const Results& before) {
-      Results inputs = before;
-      const Term forward(n, number), backward = Term(n, loop.count) - 1 - forward;
-      for (int64_t i = 0; i < scanned; ++i)
-        inputs.push_back(
-            n.emit(Op::Gather, AxisAttrs{axes[i]},
-                   {sources[i].operand(), (in_reversed[i] != 0 ? backward : forward).operand()}));
-      Results outputs = n.import_body(body, inputs, "step", true);
-      if (!outputs.empty()) outputs.insert(outputs.begin(), n.scalar(DType::bool_, 1));
-      return outputs;
-    };
-    if (std::optional<Results> results = run_loop(n, loop)) {
-      for (int64_t i = 0; i < made_count; ++i) {
-        Operand& stack = (*results)[carried + i];
-        stack = placed(Term(n, stack), out_axes[i], out_reversed[i] != 0).operand();
-      }
-      return *results;
-    }
-  }
-  require_few(n, steps, body);
-  std::vector<std::vector<Term>> made(static_cast<size_t>(made_count));
-  for (int64_t step = 0; step < steps; ++step) {
-    Results inputs = states;
-    for (int64_t i = 0; i < scanned; ++i) {
-      const Term row = slice(sources[i], axes[i], in_reversed[i] != 0 ? steps - 1 - step : step, 1);
-      Shape shape = row.shape();
-      shape.erase(shape.begin() + axes[i]);
-      inputs.push_back(reshape(row, shape));
-    }
-    const Results outputs = n.import_body(body, inputs, std::to_string(step));
-    for (int64_t i = 0; i < carried; ++i) states[i] = outputs[i];
-    for (int64_t i = 0; i < made_count; ++i) made[i].push_back({n, outputs[carried + i]});
-  }
-  Results results = states;
-  for (int64_t i = 0; i < made_count; ++i)
-    results.push_back(
-        stacked(n, made[i], out_axes[i], out_reversed[i] != 0, body.output(static_cast<int>(carried + i))));
-  return results;
-}
-
 }  // namespace
 
 const std::vector<RuleRow>& control_rules() {
   static const std::vector<RuleRow> rows = {
       {"If", if_else, 1, 25},
       {"Loop", loop, 1, 25},
-      {"Scan", scan, 8, 25},
   };
   return rows;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -93,23 +94,25 @@ Results is_nan(NodeImport& n) {
   return {n.emit(Op::IsNaN, {as_float(n, n.input(0))})};
 }
 
-// `saturate` is about float8 only.
+// `saturate` is about float8 only, `round_mode` about FLOAT8E8M0.
 Operand cast_to(NodeImport& n, DType to) {
   const bool saturate = n.flag("saturate", true);
+  const std::string rounding = n.string_attr("round_mode", "up");
   const Operand& x = n.input(0);
-  if (to == DType::f8e8m0 && x->dtype() != to) n.unsupported("to FLOAT8E8M0");
+  if (rounding != "up" && rounding != "down" && rounding != "nearest")
+    n.invalid("round_mode " + quoted_name(rounding));
+  if (to == DType::f8e8m0 && x->dtype() != to && (!saturate || rounding != "up"))
+    n.unsupported("to FLOAT8E8M0 other than rounding up and saturating, its defaults");
   return saturate || !is_storage(to) || x->dtype() == to ? n.cast(x, to)
                                                          : n.emit(Op::Cast, CastAttrs{to, false}, {x});
 }
 
 Results cast(NodeImport& n) {
-  n.ignore("round_mode");  // of float8e8m0
   if (!n.has("to")) n.invalid("attribute to is missing");
   return {cast_to(n, n.dtype_attr("to", DType::f32))};
 }
 
 Results cast_like(NodeImport& n) {
-  n.ignore("round_mode");
   return {cast_to(n, n.input(1)->dtype())};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
@@ -231,6 +232,133 @@ Term region_elements(const Regions& r, const Tap& y, const Tap& x) {
   return select(insert_axis(exists, 3), values, 0) * insert_axis(cast(weight, values.dtype()), 3);
 }
 
+// What RoiAlign is asked for: regions as starts and extents on the image, parts of each.
+struct Alignment {
+  Term x, batch;  // [N, C, H, W], an image of each region
+  Term scaled;    // the regions' corners x, y, x, y
+  bool half_pixel, averages;
+  int64_t height, width;  // parts
+
+  Term start(int64_t axis) const { return slice(scaled, 1, 1 - axis, 1); }  // of rows 0, of columns 1
+  Term extent(int64_t axis) const {
+    const Term result = slice(scaled, 1, 3 - axis, 1) - start(axis);
+    return half_pixel ? result : max(result, number_like(result, 1));
+  }
+};
+
+// As many samples of each part along each axis as sampling_ratio says.
+Term align_by_ratio(const Alignment& a, int64_t ratio) {
+  const int64_t count = a.batch.extent(0), channels = a.x.extent(1);
+  const Term first = reshape(a.batch * static_cast<double>(a.x.extent(2) * a.x.extent(3)), {count, 1, 1});
+  const Regions r{rows_of(a.x),
+                  first,
+                  region_taps(a.start(0), a.extent(0), a.height * ratio, a.x.extent(2)),
+                  region_taps(a.start(1), a.extent(1), a.width * ratio, a.x.extent(3)),
+                  a.x.extent(2),
+                  a.x.extent(3)};
+  std::optional<Term> samples;
+  for (const Tap& y : r.y)
+    for (const Tap& along : r.x) {
+      const Term elements = region_elements(r, y, along);
+      samples = !samples ? elements : a.averages ? *samples + elements : max(*samples, elements);
+    }
+  const Term bins = reshape(*samples, {count, a.height, ratio, a.width, ratio, channels});
+  const Term pooled = reduce(a.averages ? Op::ReduceMean : Op::ReduceMax, bins, {2, 4}, false);
+  return transpose(pooled, {0, 3, 1, 2});
+}
+
+// The samples of an axis whose number the regions' extents say: the least whole number of them that are no
+// more than an element apart. All that counts of them are the weights they give the elements, and an element
+// has a weight in those alone that lie at most one from it: no more than 4, since two or more samples of a
+// part lie more than 1/2 apart. So the work does not depend on how many there are, nor on how far a region
+// goes beyond the image.
+struct Adaptive {
+  Term count;        // in each part, [regions, 1]; of no region at all 0 or less
+  Term sum;          // of the weights of each element, [regions, parts, size]
+  Term most, least;  // of them
+  Term any;          // where there is a weight
+  Term zero;         // some sample lies before the first element or behind the image, [regions, parts]
+};
+// Before the first sample that has a weight one more is looked at, and behind the last, for what is rounded.
+constexpr int64_t kSamplesNear = 4 + 3;
+
+// In float64: a part far outside has many samples before the first that counts.
+Adaptive adaptive_axis(const Term& start, const Term& extent, int64_t parts, int64_t size, DType type) {
+  NodeImport& n = start.node();
+  const auto last = static_cast<double>(size - 1);
+  const Term length = cast(extent, DType::f64) / static_cast<double>(parts);
+  // By the quotient in the regions' own type; one less where a kernel that multiplies by the inverse came out
+  // above a whole number.
+  const Term quotient = cast(apply(Op::Ceil, {cast(length, extent.dtype())}), DType::f64);
+  const Term fewer = (quotient - 1.0) * static_cast<double>(parts);
+  const Term count = select(cast(extent, DType::f64) <= fewer, quotient - 1.0, quotient);
+  const Term step = length / max(count, number_like(count, 1));
+  const Term begin = cast(start, DType::f64) + positions(n, DType::f64, parts, 1, 2) * length;
+  const auto sample = [&](const Term& number, const Term& from, const Term& by) {
+    return from + (number + 0.5) * by;
+  };
+  const auto spread = [&](const Term& x) { return insert_axis(insert_axis(x, 2), 3); };
+  const Term element = positions(n, DType::f64, size, 2, 4);
+  const Term gap = spread(select(number_like(count, 1) < count, step, 1));
+  const Term number =
+      floor((element - 1.0 - spread(begin)) / gap - 0.5) - 1.0 + positions(n, DType::f64, kSamplesNear, 3, 4);
+  const Term at = sample(number, spread(begin), spread(step));
+  const Term exists =
+      0.0 <= number && number < spread(count) && -1.0 <= at && at <= number_like(at, last + 1);
+  const Term inside = select(exists, clamp(at, 0, last), 0), low = floor(inside);
+  const Term share = cast(inside - low, type);  // of the element behind
+  const Term is_low = exists && low == element, is_high = exists && clamp(low + 1.0, 0, last) == element;
+  const auto weights = [&](Op op, double otherwise) {
+    const Term before = select(is_low, 1.0 - share, otherwise), behind = select(is_high, share, otherwise);
+    const Term both = op == Op::ReduceSum   ? before + behind
+                      : op == Op::ReduceMax ? max(before, behind)
+                                            : min(before, behind);
+    return reduce(op, both, {3}, false);
+  };
+  const Term most = weights(Op::ReduceMax, -1);
+  const Term within = 0.0 <= sample(number_like(begin, 0), begin, step) &&
+                      sample(count - 1.0, begin, step) <= number_like(begin, static_cast<double>(size));
+  return {
+      cast(count, type), weights(Op::ReduceSum, 0), most, weights(Op::ReduceMin, 2), 0.0 <= most, !within};
+}
+
+// What elements along `axis`, the axis of the weights' size in x, make of a part, or what stands for it where
+// they have no weight.
+Term weighed(const Adaptive& a, const Term& x, const std::function<Term(const Term&)>& laid_out, int64_t axis,
+             bool averages) {
+  NodeImport& n = x.node();
+  if (averages) {
+    const Term weight = laid_out(a.sum);
+    return reduce(Op::ReduceSum, select(weight == 0.0, 0, weight * x), {axis}, false);
+  }
+  const Term none(n, n.constant(extreme(x.dtype(), true)));
+  const Term product = select(x < 0, laid_out(a.least), laid_out(a.most)) * x;
+  return reduce(Op::ReduceMax, select(laid_out(a.any), product, none), {axis}, false);
+}
+
+// Columns first and then rows. Among the greatest, what lies outside counts as 0, and so does the element
+// behind a sample that was moved to the first one; a part without samples is 0.
+Term align_adaptively(const Alignment& a) {
+  const DType type = a.x.dtype();
+  const Adaptive y = adaptive_axis(a.start(0), a.extent(0), a.height, a.x.extent(2), type),
+                 x = adaptive_axis(a.start(1), a.extent(1), a.width, a.x.extent(3), type);
+  const Term images = apply(Op::Gather, {a.x, a.batch}, AxisAttrs{0});
+  const auto with_zero = [&](const Term& greatest, const Term& zero) {
+    return a.averages ? greatest : select(zero, max(greatest, number_like(greatest, 0)), greatest);
+  };
+  // [regions, 1, 1, parts, W] and [regions, 1, parts, H, 1]
+  const auto of_columns = [](const Term& weight) { return insert_axis(insert_axis(weight, 1), 1); };
+  const auto of_rows = [](const Term& weight) { return insert_axis(insert_axis(weight, 3), 1); };
+  const Term columns = with_zero(weighed(x, insert_axis(images, 3), of_columns, 4, a.averages),
+                                 insert_axis(insert_axis(x.zero, 1), 1));
+  const Term parts = with_zero(weighed(y, insert_axis(columns, 2), of_rows, 3, a.averages),
+                               insert_axis(insert_axis(y.zero, 1), 3));
+  const auto of_regions = [](const Term& x) { return insert_axis(insert_axis(x, 2), 3); };
+  if (a.averages) return parts / of_regions(max(x.count * y.count, number_like(x.count, 1)));
+  const Term none = x.count <= number_like(x.count, 0) || y.count <= number_like(y.count, 0);
+  return select(of_regions(none), 0, parts);
+}
+
 Results roi_align(NodeImport& n) {
   if (is_bounded(n.input(0))) n.unsupported("images with an extent that depends on the data");
   const Term image(n, n.input(0)), x = widened(image), rois = widened({n, n.input(1)});
@@ -245,32 +373,13 @@ Results roi_align(NodeImport& n) {
   const int64_t ratio = n.int_attr("sampling_ratio", 0);
   n.bounded("output extent", {height, width}, 1, kMaxStep);
   n.bounded("sampling_ratio", {ratio}, 0, kMaxStep);
-  if (ratio == 0) n.unsupported("sampling_ratio 0: how many samples a region has would depend on the data");
   if (x.rank() != 4 || rois.rank() != 2 || rois.extent(1) != 4 || batch.shape() != Shape{rois.extent(0)})
     n.invalid("data need rank 4, regions [count, 4], and an index of a batch each");
   n.bounded("extent", {x.extent(2), x.extent(3)}, 1, kMaxOffset);
   const bool half_pixel = transformation == "half_pixel";
   const Term scaled = rois * n.float_attr("spatial_scale", 1) - (half_pixel ? 0.5 : 0.0);
-  const auto taps = [&](int64_t column, int64_t count, int64_t size) {
-    const Term start = slice(scaled, 1, column, 1);
-    Term extent = slice(scaled, 1, column + 2, 1) - start;
-    if (!half_pixel) extent = max(extent, number_like(extent, 1));
-    return region_taps(start, extent, count, size);
-  };
-  const int64_t count = rois.extent(0);
-  const Term first = reshape(batch * static_cast<double>(x.extent(2) * x.extent(3)), {count, 1, 1});
-  const Regions r{
-      rows_of(x),  first,      taps(1, height * ratio, x.extent(2)), taps(0, width * ratio, x.extent(3)),
-      x.extent(2), x.extent(3)};
-  std::optional<Term> samples;
-  for (const Tap& y : r.y)
-    for (const Tap& along : r.x) {
-      const Term elements = region_elements(r, y, along);
-      samples = !samples ? elements : mode == "avg" ? *samples + elements : max(*samples, elements);
-    }
-  const Term bins = reshape(*samples, {count, height, ratio, width, ratio, x.extent(1)});
-  const Term pooled = reduce(mode == "avg" ? Op::ReduceMean : Op::ReduceMax, bins, {2, 4}, false);
-  return {cast(transpose(pooled, {0, 3, 1, 2}), image.dtype())};
+  const Alignment a{x, batch, scaled, half_pixel, mode == "avg", height, width};
+  return {cast(ratio == 0 ? align_adaptively(a) : align_by_ratio(a, ratio), image.dtype())};
 }
 
 // Halves go away from zero.

@@ -1,21 +1,54 @@
 #include "korch/onnx/running_loop.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "korch/ir/loops.h"
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/model_file.h"
 
 namespace korch::onnx {
-namespace {
 
 using Results = std::vector<Operand>;
 
-}  // namespace
+bool is_short(int64_t steps, const proto::GraphProto& body) {
+  return steps <= 1 || steps <= kUnrolled / std::max(1, body.node_size());
+}
+
+void require_few(NodeImport& n, int64_t steps, const proto::GraphProto& body) {
+  if (steps > kMaxUnrolled / std::max(1, body.node_size()))
+    n.unsupported(fmt::format("{} steps of {} nodes; all of them are written out, up to {} nodes", steps,
+                              body.node_size(), kMaxUnrolled));
+}
 
 bool is_true(NodeImport& n, const Operand& condition) {
   if (condition->dtype() != DType::bool_ || condition->constant->elements() != 1)
     n.invalid("the condition is not one bool");
   return element_as_int(*condition->constant, 0) != 0;
+}
+
+Operand stacked(NodeImport& n, const std::vector<Term>& steps, int64_t axis, bool reversed,
+                const proto::ValueInfoProto& declared) {
+  if (steps.empty()) {
+    const auto& type = declared.type().tensor_type();
+    const std::optional<DType> dtype = dtype_of(type.elem_type());
+    Shape shape = {0};
+    for (const auto& dimension : type.shape().dim()) {
+      if (!dimension.has_dim_value()) n.unsupported("no steps, and a result whose shape is not declared");
+      shape.push_back(dimension.dim_value());
+    }
+    if (!type.has_shape() || !dtype) n.unsupported("no steps, and a result whose shape is not declared");
+    return n.constant(HostTensor(TensorType{*dtype, shape}));
+  }
+  const int64_t rank = steps[0].rank() + 1, place = n.axis(axis, rank);
+  std::vector<Term> parts;
+  for (const Term& step : steps) {
+    if (step.shape() != steps[0].shape()) n.unsupported("a result whose shape changes from step to step");
+    parts.push_back(insert_axis(step, place));
+  }
+  if (reversed) std::reverse(parts.begin(), parts.end());
+  return concat(parts, place);
 }
 
 bool is_plain(const Operand& x) {

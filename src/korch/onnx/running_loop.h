@@ -1,17 +1,30 @@
-// RunningLoop: a loop of the Graph (ir/loops.h) that an import rule emits, step by step at run time.
+// What Loop, Scan and branches of If have in common: steps that are written out, and loops that run
+// (ir/loops.h).
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "korch/onnx/node_import.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 
-// `step` emits the body for a step's number and states, and returns the condition to go on, the states and
-// the rows to stack; nothing where it cannot. What it emits that does not follow from either is computed
-// before the loop, whether or not a step runs.
+// Nodes that a loop becomes where it can, and where it must.
+constexpr int64_t kUnrolled = 1000, kMaxUnrolled = 50000;
+
+bool is_short(int64_t steps, const proto::GraphProto& body);  // and so written out
+// Error{unsupported} where that would be too many nodes.
+void require_few(NodeImport& n, int64_t steps, const proto::GraphProto& body);
+bool is_true(NodeImport& n, const Operand& condition);  // of a constant
+bool is_plain(const Operand& x);                        // a tensor whose extents are known
+
+// What the steps made, one beside the other along a new axis. Of no steps: what the body declares.
+Operand stacked(NodeImport& n, const std::vector<Term>& steps, int64_t axis, bool reversed,
+                const proto::ValueInfoProto& declared);
+
+// A loop that runs: `step` imports its body for a step's number and state, and returns the condition to go
+// on, the states and the rows.
 struct RunningLoop {
   Operand count, condition;     // i64[], bool[]
   std::optional<int64_t> most;  // steps there can be
@@ -19,13 +32,8 @@ struct RunningLoop {
   std::function<std::vector<Operand>(const Operand& number, const std::vector<Operand>& states)> step;
 };
 
-// The states, and what is stacked of the rows along a new first axis, as long as there were steps; nothing
-// where the body cannot run as one.
+// The states and what is stacked of the rows, along a new first axis; nothing where the body cannot
+// run as one.
 std::optional<std::vector<Operand>> run_loop(NodeImport& n, const RunningLoop& loop);
-
-// A tensor of constant extents.
-bool is_plain(const Operand& x);
-// Of a constant: Error{invalid} where it is not one bool.
-bool is_true(NodeImport& n, const Operand& condition);
 
 }  // namespace korch::onnx

@@ -43,6 +43,18 @@ const Row& row(DType type) {
   return kRows[static_cast<int>(type)];
 }
 
+// The least power of two that is no smaller; signs are dropped.
+uint8_t power_of_two_byte(float value) {
+  if (std::isnan(value)) return 0xff;
+  constexpr int kMost = 0xfe, kBias = 127;
+  const float magnitude = std::fabs(value);
+  if (value == 0) return 0;
+  if (std::isinf(value)) return kMost;
+  int exponent;  // of a fraction in [1/2, 1)
+  const float fraction = std::frexp(magnitude, &exponent);
+  return static_cast<uint8_t>(std::clamp(exponent - (fraction <= 0.5F ? 1 : 0) + kBias, 0, kMost));
+}
+
 }  // namespace
 
 size_t size_bytes(DType type) {
@@ -169,6 +181,7 @@ double stored_value(DType storage, uint8_t byte) {
 }
 
 uint8_t stored_byte(DType storage, double value, bool saturate) {
+  if (storage == DType::f8e8m0) return power_of_two_byte(static_cast<float>(value));
   const SmallFormat format = small_format(storage);
   if (format.exponent_bits == 0) {
     const auto byte = static_cast<uint8_t>(std::fabs(value) < 0x1p62 ? static_cast<int64_t>(value) : 0);

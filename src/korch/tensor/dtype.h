@@ -68,8 +68,8 @@ SmallFormat small_format(DType storage);
 constexpr int kStorageCodes = 256;
 // What a byte stands for; of integers as many bits as they have.
 double stored_value(DType storage, uint8_t byte);
-// The nearest number, half to even; beyond the largest one it, or `overflow`. Integers are truncated and
-// wrap.
+// The nearest number, half to even; beyond the largest one it, or `overflow`. Integers are truncated, wrap.
+// Of f8e8m0, without signs and 0, the next power of two that is no less than the magnitude, or the largest.
 uint8_t stored_byte(DType storage, double value, bool saturate = true);
 
 }  // namespace korch
