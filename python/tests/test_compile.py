@@ -133,8 +133,8 @@ class CompileTest(unittest.TestCase):
             (self.path("absent.onnx"), korch.FileError, "absent.onnx"),
             (self.folder, korch.FileError, ""),
             (Serializable(ValueError("too large")), korch.InvalidModel, "too large"),
-            (builder.model([builder.node("TfIdfVectorizer", ["x"], ["y"], "odd")], [builder.tensor("x", (3, 3))],
-                           [builder.tensor("y", ())]), korch.Unsupported, "TfIdfVectorizer"),
+            (builder.model([builder.node("RegexFullMatch", ["x"], ["y"], "odd")], [builder.tensor("x", (3, 3))],
+                           [builder.tensor("y", ())]), korch.Unsupported, "RegexFullMatch"),
             (7, korch.UsageError, "not a int"),
             (None, korch.UsageError, "not a NoneType"),
         ):
