@@ -120,19 +120,15 @@ int64_t padded_columns(int64_t columns, int64_t block, int64_t tail) {
   return columns / block * block + (columns % block ? tail : 0);
 }
 
-int64_t columns_elements(const Shape& shape, const Params& p) {
-  int64_t total = 0;
-  for (const auto& m : matrices<float>(shape, nullptr, p[0], p[1]))
-    total += m.outer_k * m.inner_k * padded_columns(m.columns, p[2], p[3]);
-  return total;
-}
-
 template <typename T>
 std::string columns_of(const HostTensor& constant, const Params& p) {
-  std::vector<T> values(static_cast<size_t>(columns_elements(constant.shape(), p)));
+  const auto views = matrices(constant.shape(), constant.data<T>(), p[0], p[1]);
+  int64_t elements = 0;
+  for (const MatrixView<T>& m : views)
+    elements += m.outer_k * m.inner_k * padded_columns(m.columns, p[2], p[3]);
+  std::vector<T> values(static_cast<size_t>(elements));
   T* out = values.data();
-  for (const MatrixView<T>& m : matrices(constant.shape(), constant.data<T>(), p[0], p[1]))
-    pack_matrix(m, p[2], p[3], out);
+  for (const MatrixView<T>& m : views) pack_matrix(m, p[2], p[3], out);
   KORCH_ASSERT(out == values.data() + values.size(), "columns packing size");
   return bytes_of(values);
 }
