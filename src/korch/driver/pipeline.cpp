@@ -262,8 +262,7 @@ class Compilation {
     now_->report.pruned = rewritten.limited;
     now_->report.alternative_constant_bytes = rewritten.constant_bytes;
     now_->report.rules = rewritten.rules;
-    now_->rule_of = rewritten.rule_of;
-    for (const auto& [id, rule] : now_->rule_of)
+    for (const auto& [id, rule] : now_->rule_of = rewritten.rule_of)
       if (is_computing(rewritten.graph.node(id))) ++now_->report.alternatives[rule];
   }
 

@@ -117,6 +117,7 @@ std::optional<Bytes> bytes_behind(Rewriter& r, ValueId value, int depth = 0) {
         result.lowest = op == Op::Add ? *number : -*number;
       else
         result.zero_point = sum->inputs[1];
+      break;
     }
   const std::optional<Node> cast = r.producer(numbers, Op::Cast);
   if (!cast || r.shape(numbers) != r.shape(value)) return std::nullopt;
