@@ -345,6 +345,11 @@ TEST(Bounded, RefusedByName) {
                {"an axis behind another becomes part of it"});
 }
 
+TEST(Bounded, RanksAreCheckedAsWithoutBounds) {
+  ModelBuilder product = of_selected("Gemm", {"y", "y"}, {12});
+  expect_error([&] { import_onnx_bytes(product.bytes()); }, ErrorKind::invalid, {"Gemm", "rank"});
+}
+
 ModelBuilder suppression(int64_t boxes, int64_t most, float overlap, float least) {
   ModelBuilder b(21);
   b.input("boxes", {1, boxes, 4}).input("scores", {1, 2, boxes}).output("y");

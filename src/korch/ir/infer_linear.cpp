@@ -11,6 +11,7 @@ namespace {
 
 Shape matmul_shape(const InferArgs& args) {
   const MatMulAttrs& attrs = args.get<MatMulAttrs>();
+  infer_require(args, args.inputs[0].dtype != DType::bool_, "operands must be numbers");
   infer_require(args, args.rank(0) >= 2 && args.rank(1) >= 2, "operands must have rank 2 or more");
   Shape a = args.shape(0), b = args.shape(1);
   if (attrs.transpose_a) std::swap(a[a.size() - 1], a[a.size() - 2]);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "korch/ir/infer.h"
 #include "korch/ir/winograd.h"
 
@@ -37,25 +39,35 @@ Shape pooled(const InferArgs& args, const PoolAttrs& pool) {
   return out;
 }
 
+int64_t tile_count(const InferArgs& args, const WinogradAttrs& attrs, const Shape& result) {
+  const int64_t down = checked_add(args, result[2], attrs.tile),
+                across = checked_add(args, result[3], attrs.tile);
+  checked_multiply(args, result[0], checked_multiply(args, down, across));
+  return WinogradTiles(attrs, result).count();
+}
+
 Shape tiled(const InferArgs& args, const WinogradAttrs& attrs) {
   require_winograd(args, attrs);
   infer_require(args, args.rank(0) == 4, "data must have rank 4");
   infer_require(args, attrs.pads_before.size() == 2 && attrs.pads_after.size() == 2,
                 "pads need one entry per spatial axis");
+  for (size_t axis = 0; axis < 2; ++axis)
+    window_extent(args, args.shape(0)[axis + 2], attrs.taps, 1, 1, attrs.pads_before[axis],
+                  attrs.pads_after[axis]);
   const Shape result = winograd_result(attrs, args.shape(0));
-  infer_require(args, result[2] > 0 && result[3] > 0, "the data is smaller than the taps");
   infer_require(args, !is_strassen(attrs) || (result[2] == args.shape(0)[2] && result[3] == args.shape(0)[3]),
                 "one tap takes no padding");
   infer_require(args, args.shape(0)[1] % channel_parts(attrs) == 0, "channels must have halves");
-  return {tile_elements(attrs), WinogradTiles(attrs, result).count(),
-          args.shape(0)[1] / channel_parts(attrs)};
+  return {tile_elements(attrs), tile_count(args, attrs, result), args.shape(0)[1] / channel_parts(attrs)};
 }
 
 Shape untiled(const InferArgs& args, const WinogradAttrs& attrs) {
   require_winograd(args, attrs);
   infer_require(args, attrs.shape.size() == 4, "the result must have rank 4");
+  infer_require(args, *std::min_element(attrs.shape.begin(), attrs.shape.end()) >= 0,
+                "the result's extents must not be negative");
   infer_require(args, attrs.shape[1] % channel_parts(attrs) == 0, "channels must have halves");
-  const Shape expected = {tile_elements(attrs), WinogradTiles(attrs, attrs.shape).count(),
+  const Shape expected = {tile_elements(attrs), tile_count(args, attrs, attrs.shape),
                           attrs.shape[1] / channel_parts(attrs)};
   infer_require(args, args.shape(0) == expected, "there must be one row per tile of the result");
   return attrs.shape;

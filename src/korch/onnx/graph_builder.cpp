@@ -16,6 +16,17 @@ namespace {
 constexpr int64_t kAlwaysFoldedBytes = 64 << 10;  // shape arithmetic, however much there was before
 constexpr double kAlwaysFoldedWork = 0x1p16;
 
+struct InputTypes {
+  explicit InputTypes(const std::vector<Operand>& inputs) {
+    for (const Operand& input : inputs) {
+      types.push_back(input->type);
+      constants.push_back(input->constant ? &*input->constant : nullptr);
+    }
+  }
+  std::vector<TensorType> types;
+  std::vector<const HostTensor*> constants;
+};
+
 }  // namespace
 
 Operand GraphBuilder::input(TensorType type, const std::string& name) {
@@ -73,8 +84,11 @@ bool GraphBuilder::may_work(double work) {
 
 std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Operand>& inputs,
                                         const std::string& origin) {
-  if (std::any_of(inputs.begin(), inputs.end(), is_bounded))
+  if (std::any_of(inputs.begin(), inputs.end(), is_bounded)) {
+    const InputTypes bounds(inputs);
+    infer_types(op, attrs, bounds.types, bounds.constants);  // throws what it would without bounds
     return emit_bounded(*this, op, attrs, inputs, origin);
+  }
   const std::vector<Operand> outputs = emit_at_bounds(op, attrs, inputs, origin);
   follow_elements(*this, op, attrs, inputs, outputs, origin);
   return outputs;
@@ -82,12 +96,7 @@ std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Op
 
 std::vector<Operand> GraphBuilder::emit_at_bounds(Op op, Attrs attrs, const std::vector<Operand>& inputs,
                                                   const std::string& origin) {
-  std::vector<TensorType> input_types;
-  std::vector<const HostTensor*> constants;
-  for (const Operand& input : inputs) {
-    input_types.push_back(input->type);
-    constants.push_back(input->constant ? &*input->constant : nullptr);
-  }
+  const auto [input_types, constants] = InputTypes(inputs);
   const std::vector<TensorType> types = infer_types(op, attrs, input_types, constants);
   for (const TensorType& type : types) require_fits_memory(type);
 
