@@ -18,7 +18,7 @@ namespace korch {
 namespace {
 
 struct BenchArguments {
-  std::vector<std::string> executables, inputs;
+  std::vector<std::string> executables, inputs, shapes;
   BenchOptions options;
   std::string database, export_json;
   bool profile = false, json = false;
@@ -160,12 +160,17 @@ void add_bench_verb(CLI::App& app) {
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
+  verb->add_option(
+      "--shape", arguments->shapes,
+      "extent of an open dimension, SYMBOL=4 (repeatable), of executables that have it; the largest "
+      "where not given");
   verb->add_option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
   verb->add_flag("--profile", arguments->profile, "a table per kernel of the first executable");
   verb->add_flag("--json", arguments->json, "print the result as JSON");
   verb->add_option("--export-json", arguments->export_json, "write the same JSON into this file");
   verb->callback([arguments] {
     arguments->options.input_files = parse_assignments("--input", arguments->inputs);
+    arguments->options.extents = parse_extents(arguments->shapes);
     run_bench(*arguments);
   });
 }

@@ -19,19 +19,6 @@ bool parse_number(const std::string& text, T* value) {
 
 }  // namespace
 
-Shape parse_shape(const std::string& text) {
-  Shape shape;
-  for (size_t start = 0; start <= text.size();) {
-    const size_t end = std::min(text.find('x', start), text.size());
-    int64_t extent = 0;
-    if (!parse_number(text.substr(start, end - start), &extent) || extent < 0)
-      throw Error(ErrorKind::usage, "'" + text + "' is not a shape; write it like 1x3x224x224");
-    shape.push_back(extent);
-    start = end + 1;
-  }
-  return shape;
-}
-
 std::map<std::string, std::string> parse_assignments(const std::string& option,
                                                      const std::vector<std::string>& items) {
   std::map<std::string, std::string> result;
@@ -43,6 +30,39 @@ std::map<std::string, std::string> parse_assignments(const std::string& option,
       throw Error(ErrorKind::usage, option + " names '" + item.substr(0, equals) + "' twice");
   }
   return result;
+}
+
+std::map<std::string, int64_t> parse_extents(const std::vector<std::string>& items) {
+  std::map<std::string, int64_t> result;
+  for (const auto& [name, text] : parse_assignments("--shape", items))
+    if (!parse_number(text, &result[name]) || result[name] < 0)
+      throw Error(ErrorKind::usage, "'" + text + "' is no extent of '" + name + "'");
+  return result;
+}
+
+void parse_shapes(const std::vector<std::string>& items, std::map<std::string, Shape>* most,
+                  std::map<std::string, Shape>* least) {
+  for (const auto& [name, text] : parse_assignments("--shape", items)) {
+    // Each extent, or the least of a range of them.
+    Shape& from = (*least)[name];
+    Shape& to = (*most)[name];
+    for (size_t start = 0; start <= text.size();) {
+      const size_t end = std::min(text.find('x', start), text.size());
+      const std::string extent = text.substr(start, end - start);
+      const size_t dots = extent.find("..");
+      int64_t low = 0, high = 0;
+      const bool is_read = parse_number(extent.substr(0, dots), &low) &&
+                           parse_number(dots == std::string::npos ? extent : extent.substr(dots + 2), &high);
+      if (!is_read || low < 0 || high < low)
+        throw Error(
+            ErrorKind::usage,
+            "'" + text + "' is not a shape; write it like 1x3x224x224, or with ranges, 1..8x3x224x224");
+      from.push_back(low);
+      to.push_back(high);
+      start = end + 1;
+    }
+    if (from == to) least->erase(name);
+  }
 }
 
 double parse_seconds(const std::string& text) {

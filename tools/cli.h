@@ -13,8 +13,13 @@ namespace korch {
 
 inline constexpr int kMostThreads = 1024;  // that --threads takes: more than any machine has cores to gain by
 
-// "1x3x224x224". Throws Error{usage}.
-Shape parse_shape(const std::string& text);
+// {"NAME=1x3x224x224", "SYMBOL=1..64", ...}: the largest extents, and where a range leaves one open the least
+// too. Throws Error{usage}.
+void parse_shapes(const std::vector<std::string>& items, std::map<std::string, Shape>* most,
+                  std::map<std::string, Shape>* least);
+
+// {"SYMBOL=4", ...}. Throws Error{usage}.
+std::map<std::string, int64_t> parse_extents(const std::vector<std::string>& items);
 
 // {"NAME=VALUE", ...} as a map; throws Error{usage} on a missing '=' or a name given twice.
 std::map<std::string, std::string> parse_assignments(const std::string& option,

@@ -138,8 +138,7 @@ void run_compile(CompileArguments& arguments) {
   CompileOptions& options = arguments.options;
   options.measure = !arguments.no_measure;
   options.verify = !arguments.no_verify;
-  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
-    options.shapes[name] = parse_shape(shape);
+  parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
   if (!arguments.budget.empty()) options.budget_s = parse_seconds(arguments.budget);
   options.database_path = arguments.no_database         ? ""
                           : !arguments.database.empty() ? arguments.database
@@ -175,8 +174,9 @@ void add_compile_verb(CLI::App& app) {
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   verb->add_option("--shape", arguments->shapes,
-                   "fix what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
-                   "dimension everywhere, SYMBOL=4");
+                   "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
+                   "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "
+                   "executable for all of it");
   verb->add_option(
           "--seed", options.seed,
           "of random numbers that the model draws, each node without a seed of its own; every run has the "

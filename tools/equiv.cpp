@@ -43,8 +43,7 @@ std::string field_text(const FieldResult& field) {
 
 void run_equiv(EquivArguments& arguments) {
   ImportOptions import_options;
-  for (const auto& [input, shape] : parse_assignments("--shape", arguments.shapes))
-    import_options.shapes[input] = parse_shape(shape);
+  parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
   const Graph a = apply_fission_rules(import_onnx(arguments.a, import_options));
   const Graph b = apply_fission_rules(import_onnx(arguments.b, import_options));
   arguments.options.inputs = [](const Graph& graph, uint64_t seed) { return random_inputs(graph, seed); };

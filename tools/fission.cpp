@@ -27,8 +27,7 @@ void run_fission(const FissionArguments& arguments) {
   require_writable(arguments.output);
   ImportOptions options;
   options.on_external_file = [&](const std::string& path) { files.reads("the model's external data", path); };
-  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
-    options.shapes[name] = parse_shape(shape);
+  parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
   const Graph imported = import_onnx(arguments.model, options);
   const Graph primitive = fission(imported);
   export_onnx(primitive, arguments.output);

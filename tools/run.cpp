@@ -19,7 +19,7 @@ namespace {
 
 struct RunArguments {
   std::string executable, output_dir;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, shapes;
   uint64_t seed = 1;
   int threads = 0;
   bool json = false;
@@ -82,7 +82,8 @@ void run_run(const RunArguments& arguments) {
   const std::map<std::string, std::string> input_files = parse_assignments("--input", arguments.inputs);
   LoadedExecutable executable(arguments.executable, arguments.threads);
   const std::vector<std::string> files = output_files(arguments, input_files, executable.outputs());
-  const std::vector<HostTensor> inputs = executable_inputs(executable, arguments.seed, input_files);
+  const std::vector<HostTensor> inputs =
+      executable_inputs(executable, arguments.seed, input_files, parse_extents(arguments.shapes));
   if (!files.empty()) make_directories(arguments.output_dir);
   const std::vector<HostTensor> outputs = executable.run(inputs);
   throw_if_interrupted();
@@ -97,6 +98,10 @@ void add_run_verb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("run", "run an executable");
   verb->add_option("executable", arguments->executable, "made by korch compile")->required();
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); random where not given");
+  verb->add_option(
+      "--shape", arguments->shapes,
+      "extent of an open dimension for random inputs, SYMBOL=4 (repeatable); the largest where not "
+      "given");
   verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--threads", arguments->threads,
                    "workers; 0: as compiled, as far as the process may use so many")

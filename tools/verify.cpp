@@ -23,8 +23,7 @@ struct VerifyArguments {
 
 void run_verify(const VerifyArguments& arguments) {
   ImportOptions import_options;
-  for (const auto& [name, shape] : parse_assignments("--shape", arguments.shapes))
-    import_options.shapes[name] = parse_shape(shape);
+  parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
   import_options.seed = arguments.model_seed;
   const Graph graph = import_onnx(arguments.model, import_options);
   const VerifyResult result = compare_executable(graph, arguments.executable, arguments.options);

@@ -104,6 +104,20 @@ TEST(Text, AlternativeMayMakeItsOwnValueBeforeTheOtherProducer) {
   expect_round_trip(g);
 }
 
+TEST(Text, OpenDimensions) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {8, 2}}, "x"), z = g.add_input({DType::f32, {2, 8}}, "z");
+  const ValueId rows = g.add_input({DType::i64, {}}, "n"), other = g.add_input({DType::i64, {}}, "m");
+  g.set_outputs({g.add(Op::MatMul, MatMulAttrs{}, {x, z}), rows, other}, {"y", "n", "m"}, {{0, 0}, {0, 1}});
+  g.set_open_dimensions({{"n", 1, 8, {{0, 0}, {1, 1}}}, {"m", 0, 2, {{1, 0}}}});
+  verify(g, Stage::imported);
+  const Graph again = parse_graph(print(g));
+  EXPECT_EQ(print(again), print(g));
+  EXPECT_EQ(again.open_dimensions(), g.open_dimensions());
+  g.set_open_dimensions({{"n", 1, 7, {{0, 0}}}, {"m", 0, 2, {{1, 0}}}});
+  EXPECT_THROW(verify(g, Stage::imported), Error);
+}
+
 TEST(Text, NamesMayLookLikeComments) {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {2}}, "//n");

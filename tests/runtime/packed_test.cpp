@@ -32,6 +32,15 @@ TEST(Packed, MovesWhatCountsToTheFront) {
       }
       if (counts) wanted.push_back(data[at]);
     }
+    // There and back.
+    std::vector<uint32_t> at_bounds(data.size(), UINT32_MAX);
+    if (!wanted.empty())
+      unpack(at_bounds.data(), wanted.data(), sizeof(uint32_t), rank, bounds.data(), extents.data());
+    for (size_t at = 0, row = 0; at < data.size(); ++at) {
+      const bool counts = row < wanted.size() && wanted[row] == data[at];
+      EXPECT_EQ(at_bounds[at], counts ? data[at] : UINT32_MAX);
+      row += counts ? 1 : 0;
+    }
     pack(data.data(), sizeof(uint32_t), rank, bounds.data(), extents.data());
     data.resize(wanted.size());
     EXPECT_EQ(data, wanted);

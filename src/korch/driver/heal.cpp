@@ -5,6 +5,7 @@
 #include <set>
 
 #include "korch/driver/reproducer.h"
+#include "korch/inspect/open_shapes.h"
 #include "korch/inspect/verify.h"
 #include "korch/runtime/library.h"
 
@@ -57,7 +58,8 @@ std::vector<FaultyKernel> failing_step(const Graph& imported, const Plan& plan, 
   std::vector<HostTensor> outputs = loaded.allocate_outputs();
   int ended = -1;
   try {
-    loaded.run_observed(random_inputs(imported, VerifyOptions().seed), outputs,
+    const std::vector<HostTensor> inputs = random_inputs(imported, VerifyOptions().seed);
+    loaded.run_observed(dense_inputs(imported, inputs), outputs,
                         [&](int step, void* const*) { ended = step; });
   } catch (const Error&) {
     if (ended + 1 < static_cast<int>(plan.steps.size())) return {faulty_kernel(plan, ended + 1, reason)};

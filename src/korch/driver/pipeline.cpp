@@ -582,6 +582,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const auto import = [&] {
     ImportOptions import_options;
     import_options.shapes = options.shapes;
+    import_options.least_shapes = options.least_shapes;
     import_options.seed = options.seed;
     import_options.on_external_file = [&](const std::string& path) {
       compilation.files().reads("the model's external data", path);

@@ -31,6 +31,15 @@ double plan_flops(const Plan& plan) {
   return flops;
 }
 
+// Those that are the executable's: others may be of shapes that are fixed.
+std::map<std::string, int64_t> extents_of(const LoadedExecutable& executable,
+                                          const std::map<std::string, int64_t>& given) {
+  std::map<std::string, int64_t> result;
+  for (const PlanDimension& dimension : executable.dimensions())
+    if (const auto found = given.find(dimension.name); found != given.end()) result.insert(*found);
+  return result;
+}
+
 }  // namespace
 
 MedianInterval median_interval(std::vector<double> samples) {
@@ -62,7 +71,8 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
       row.flops = plan_flops(plan_from_json(executables[i]->info().plan_json));
       inputs[i] = i > 0 && executables[i]->inputs() == executables[0]->inputs()
                       ? inputs[0]
-                      : executable_inputs(*executables[i], options.seed, options.input_files);
+                      : executable_inputs(*executables[i], options.seed, options.input_files,
+                                          extents_of(*executables[i], options.extents));
       outputs[i] = executables[i]->allocate_outputs();
     }
     for (int run = 0; run < kWarmUpRuns; ++run) executables[i]->run_into(inputs[i], outputs[i]);
@@ -122,7 +132,8 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
 std::vector<StepProfile> profile_steps(const std::string& path, const BenchOptions& options) {
   LoadedExecutable executable(path, options.threads);
   const Plan plan = plan_from_json(executable.info().plan_json);
-  const std::vector<HostTensor> inputs = executable_inputs(executable, options.seed, options.input_files);
+  const std::vector<HostTensor> inputs =
+      executable_inputs(executable, options.seed, options.input_files, options.extents);
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   std::vector<std::vector<double>> times(plan.steps.size());
   for (int i = 0; i < kWarmUpRuns; ++i) executable.run_into(inputs, outputs);

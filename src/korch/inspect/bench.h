@@ -17,6 +17,9 @@ struct BenchOptions {
   int threads = 0;  // 0: as compiled
   uint64_t seed = 1;
   std::map<std::string, std::string> input_files;  // instead of random ones: input name -> .npy file
+  // Of open dimensions, by their names, for executables that have them; those not named are as large as may
+  // be.
+  std::map<std::string, int64_t> extents;
 };
 
 struct BenchRow {

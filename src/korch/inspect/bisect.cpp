@@ -7,6 +7,7 @@
 #include <map>
 
 #include "korch/fission/fission.h"
+#include "korch/inspect/open_shapes.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
 #include "korch/plan/plan_json.h"
@@ -183,9 +184,10 @@ Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std:
   if (bisector.result.other_network) return std::move(bisector.result);
   bisector.result.has_loops = bisector.has_loops();
   if (bisector.result.has_loops) return std::move(bisector.result);
-  bisector.evaluate(inputs);
+  const std::vector<HostTensor> all = at_bounds(imported, inputs);
+  bisector.evaluate(all);
   std::vector<HostTensor> outputs = executable.allocate_outputs();
-  executable.run_observed(inputs, outputs,
+  executable.run_observed(dense_inputs(imported, all), outputs,
                           [&](int number, void* const* args) { bisector.judge(number, args); });
   return std::move(bisector.result);
 }

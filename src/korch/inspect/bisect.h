@@ -33,6 +33,7 @@ struct Bisection {
   bool other_network = false;        // the plan names Values that the network does not have
 };
 
+// `inputs` as the interpreter takes them; open dimensions are taken as large as they may be.
 Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs);
 
 // A sentence naming the first wrong kernel, or what it means that there is none.

@@ -18,14 +18,29 @@ std::string list_of(const std::vector<PlanIo>& inputs) {
   return text;
 }
 
+void require_dimensions(const LoadedExecutable& executable, const std::map<std::string, int64_t>& extents) {
+  for (const auto& [name, extent] : extents) {
+    const std::vector<PlanDimension>& open = executable.dimensions();
+    const auto found =
+        std::find_if(open.begin(), open.end(), [&](const PlanDimension& d) { return d.name == name; });
+    if (found == open.end())
+      throw Error(ErrorKind::usage,
+                  fmt::format("'{}' has no open dimension '{}'", executable.info().path, name));
+    if (extent < found->least || extent > found->most)
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} is {} to {}, not {}", name, found->least, found->most, extent));
+  }
+}
+
 }  // namespace
 
 std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, uint64_t seed,
-                                          const std::map<std::string, std::string>& files) {
+                                          const std::map<std::string, std::string>& files,
+                                          const std::map<std::string, int64_t>& extents) {
   const std::vector<PlanIo>& ios = executable.inputs();
-  Graph graph;
-  for (const PlanIo& io : ios) graph.add_input(io.type, io.name);
-  std::vector<HostTensor> inputs = random_inputs(graph, seed);
+  std::map<std::string, int64_t> known = extents;
+  require_dimensions(executable, extents);
+  std::map<size_t, HostTensor> given;
   for (const auto& [name, path] : files) {
     const auto found =
         std::find_if(ios.begin(), ios.end(), [&](const PlanIo& io) { return io.name == name; });
@@ -33,11 +48,27 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
       throw Error(ErrorKind::invalid,
                   fmt::format("there is no input named '{}'; the inputs are {}", name, list_of(ios)));
     const HostTensor tensor = read_npy(path);
-    const std::optional<HostTensor> input = as_type(tensor, found->type);
+    const auto number = static_cast<int>(found - ios.begin());
+    const std::optional<HostTensor> input =
+        as_type(tensor, {found->type.dtype, executable.shape_within(number, tensor.shape())});
     if (!input)
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name,
                                                   to_string(found->type), path, to_string(tensor.type())));
-    inputs[found - ios.begin()] = *input;
+    for (const PlanDimension& dimension : executable.dimensions())
+      for (const auto& [open, axis] : dimension.axes)
+        if (open == number) known.emplace(dimension.name, input->shape()[static_cast<size_t>(axis)]);
+    given.emplace(number, *input);
+  }
+  Graph graph;
+  for (const PlanIo& io : ios) graph.add_input(io.type, io.name);
+  std::vector<HostTensor> inputs = random_inputs(graph, seed);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Shape shape = inputs[i].shape();
+    for (const PlanDimension& dimension : executable.dimensions())
+      for (const auto& [open, axis] : dimension.axes)
+        if (open == static_cast<int>(i) && known.contains(dimension.name))
+          shape[static_cast<size_t>(axis)] = known.at(dimension.name);
+    inputs[i] = given.contains(i) ? given.at(i) : inputs[i].cropped(shape);
   }
   return inputs;
 }

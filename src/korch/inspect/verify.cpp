@@ -9,6 +9,7 @@
 #include <set>
 
 #include "korch/base/interrupt.h"
+#include "korch/inspect/open_shapes.h"
 #include "korch/interp/interpreter.h"
 #include "korch/package/loaded.h"
 
@@ -60,11 +61,15 @@ void require_same_types(const char* what, const std::vector<ValueId>& wanted, co
                                                   to_string(value.type)));
 }
 
+// Of so many seeds one has open dimensions as large as they may be.
+constexpr uint64_t kSeedsPerBounds = 3;
+
 }  // namespace
 
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatInputs floats) {
   std::vector<HostTensor> inputs;
-  for (size_t number = 0; number < graph.inputs().size(); ++number) {
+  const size_t tensors = graph.inputs().size() - graph.open_dimensions().size();
+  for (size_t number = 0; number < tensors; ++number) {
     const Value& value = graph.value(graph.inputs()[number]);
     std::mt19937_64 random(seed * 1000003 + number);
     HostTensor wide(TensorType{is_float(value.type.dtype) ? DType::f64 : DType::i64, value.type.shape});
@@ -79,6 +84,13 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatIn
                       [&] { return static_cast<int64_t>(random() % range); });
     }
     inputs.push_back(converted(wide, value.type.dtype));
+  }
+  for (const OpenDimension& open : graph.open_dimensions()) {
+    std::mt19937_64 random(seed * 1000003 + inputs.size());
+    const auto range = static_cast<uint64_t>(open.most - open.least + 1);
+    const int64_t drawn = open.least + static_cast<int64_t>(random() % range);
+    const bool at_bounds = seed % kSeedsPerBounds == VerifyOptions().seed;
+    inputs.push_back(HostTensor::of<int64_t>(DType::i64, {}, {at_bounds ? open.most : drawn}));
   }
   return inputs;
 }
@@ -130,7 +142,10 @@ std::string failure_text(const VerifyResult& result) {
 VerifyResult compare_executable(const Graph& imported, const std::string& executable,
                                 const VerifyOptions& options) {
   LoadedExecutable loaded(executable);
-  require_same_types("input", imported.inputs(), imported, loaded.inputs());
+  const std::vector<ValueId>& read = imported.inputs();  // and open extents
+  require_same_types(
+      "input", {read.begin(), read.end() - static_cast<std::ptrdiff_t>(imported.open_dimensions().size())},
+      imported, loaded.inputs());
   const std::vector<ValueId>& all = imported.outputs();  // and extents
   require_same_types("output",
                      {all.begin(), all.end() - static_cast<std::ptrdiff_t>(imported.extents().size())},
@@ -143,7 +158,7 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
     const auto [inputs, exact] = moderate_sample(imported, seed, {Precision::float64, check});
     const std::vector<Tolerance> tolerances =
         output_tolerances(imported, inputs, exact, seed, options.deadline);
-    const std::vector<HostTensor> got = loaded.run(inputs);
+    const std::vector<HostTensor> got = loaded.run(dense_inputs(imported, inputs));
     bool sample_passed = true;
     for (size_t i = 0; i < got.size(); ++i) {
       const Deviation deviation = tolerances[i].compare(got[i]);

@@ -32,6 +32,8 @@ struct VerifyResult {
 enum class FloatInputs { normal, unit };
 
 // Random inputs for a graph: floats, bools, integers within the range the graph implies (indices of gathers).
+// Then the extents of open dimensions: within their bounds, or (one of three seeds, 1 among them) the
+// largest.
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed,
                                       FloatInputs floats = FloatInputs::normal);
 

@@ -221,6 +221,7 @@ Graph Graph::compact() const {
   for (ValueId output : outputs_) result.outputs_.push_back(copy_value(output));
   result.output_names_ = output_names_;
   result.extents_ = extents_;
+  result.open_dimensions_ = open_dimensions_;
   return result;
 }
 

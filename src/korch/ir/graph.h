@@ -39,6 +39,20 @@ struct OutputExtent {
   friend bool operator==(const OutputExtent&, const OutputExtent&) = default;
 };
 
+// Axes of graph inputs of one extent that each run tells: `least` to `most`, which is what the types state.
+// The run's extent is an input too.
+struct OpenDimension {
+  struct Axis {
+    int input = 0, axis = 0;
+    friend bool operator==(const Axis&, const Axis&) = default;
+  };
+  std::string name;
+  int64_t least = 0, most = 0;
+  std::vector<Axis> axes;
+
+  friend bool operator==(const OpenDimension&, const OpenDimension&) = default;
+};
+
 class Graph {
  public:
   ValueId add_input(TensorType type, std::string name);
@@ -56,6 +70,10 @@ class Graph {
   // axis count, and the others, which are computed too, do not.
   void set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names,
                    std::vector<OutputExtent> extents = {});
+  // Their extents are the last inputs, one i64 each.
+  void set_open_dimensions(std::vector<OpenDimension> dimensions) {
+    open_dimensions_ = std::move(dimensions);
+  }
   void set_input_order(std::vector<ValueId> inputs);  // the same ones
   void kill_node(NodeId id);                          // outputs keep their Value without this producer
   void replace_uses(ValueId from, ValueId to);        // in nodes and graph outputs
@@ -65,6 +83,7 @@ class Graph {
   const std::vector<ValueId>& outputs() const { return outputs_; }
   const std::vector<std::string>& output_names() const { return output_names_; }
   const std::vector<OutputExtent>& extents() const { return extents_; }
+  const std::vector<OpenDimension>& open_dimensions() const { return open_dimensions_; }
   size_t node_count() const { return nodes_.size(); }  // dead ones included
   size_t value_count() const { return values_.size(); }
   const Node& node(NodeId id) const { return nodes_[id]; }
@@ -92,6 +111,7 @@ class Graph {
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_names_;
   std::vector<OutputExtent> extents_;
+  std::vector<OpenDimension> open_dimensions_;
 };
 
 std::vector<TensorType> input_types(const Graph& graph, const Node& node);

@@ -83,6 +83,7 @@ class Parser : TextCursor {
     while (!accept("}")) statement();
     if (!at_end()) fail("text after the graph");
     graph_.set_outputs(outputs_, output_names_, extents_);
+    graph_.set_open_dimensions(open_);
     return std::move(graph_);
   }
 
@@ -279,12 +280,27 @@ class Parser : TextCursor {
     if (!by_name_.emplace(name, id).second) fail(fmt::format("%{} is defined twice", name));
   }
 
+  OpenDimension open_dimension(const std::string& name) {
+    OpenDimension result{name, integer(word()), integer(word()), {}};
+    expect("of");
+    do {
+      const int64_t input = integer(word()), axis = integer(word());
+      result.axes.push_back({static_cast<int>(input), static_cast<int>(axis)});
+    } while (accept(","));
+    return result;
+  }
+
   void statement() {
     if (accept("input ")) {
       const std::string name = value_name();
       expect(":");
       TensorType type = tensor_type();
-      define(name, graph_.add_input(std::move(type), quoted()));
+      std::string title = quoted();
+      if (accept("open "))
+        open_.push_back(open_dimension(title));
+      else if (!open_.empty())
+        fail("extents are the last inputs");
+      define(name, graph_.add_input(std::move(type), std::move(title)));
     } else if (accept("output ")) {
       outputs_.push_back(existing(value_name()));
       output_names_.push_back(quoted());
@@ -370,6 +386,7 @@ class Parser : TextCursor {
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_names_;
   std::vector<OutputExtent> extents_;
+  std::vector<OpenDimension> open_;
 };
 
 }  // namespace

@@ -160,6 +160,13 @@ std::string node_text(const Graph& graph, const Node& node, Names& names, bool a
   return text;
 }
 
+std::string open_text(const OpenDimension& dimension) {
+  std::string text = fmt::format(" open {} {} of", dimension.least, dimension.most);
+  for (const auto& [input, axis] : dimension.axes) text += fmt::format(" {} {},", input, axis);
+  text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string print_attrs(const Attrs& attrs) {
@@ -174,9 +181,14 @@ std::string print(const Graph& graph, NodeId node) {
 std::string print(const Graph& graph) {
   Names names(graph);
   std::string text = "graph {\n";
-  for (ValueId id : graph.inputs())
-    text += fmt::format("  input %{} : {} {}\n", names.of(id), to_string(graph.value(id).type),
-                        quoted(graph.value(id).name));
+  const size_t tensors_read = graph.inputs().size() - graph.open_dimensions().size();
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Value& value = graph.value(graph.inputs()[i]);
+    text += fmt::format("  input %{} : {} {}", names.of(graph.inputs()[i]), to_string(value.type),
+                        quoted(value.name));
+    if (i >= tensors_read) text += open_text(graph.open_dimensions()[i - tensors_read]);
+    text += "\n";
+  }
   std::vector<bool> made(graph.value_count(), false);
   for (NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);

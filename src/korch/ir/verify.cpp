@@ -69,6 +69,29 @@ void verify_extents(const Graph& graph) {
   }
 }
 
+void verify_open_dimensions(const Graph& graph) {
+  const std::vector<OpenDimension>& open = graph.open_dimensions();
+  const auto require = [](bool condition, const OpenDimension& dimension, const char* what) {
+    if (!condition)
+      throw Error(ErrorKind::internal,
+                  fmt::format("verifier: open dimension '{}': {}", dimension.name, what));
+  };
+  const int64_t tensors = static_cast<int64_t>(graph.inputs().size()) - static_cast<int64_t>(open.size());
+  for (size_t i = 0; i < open.size(); ++i) {
+    require(tensors > 0, open[i], "there are no tensors to be its");
+    const TensorType& type = graph.value(graph.inputs()[static_cast<size_t>(tensors) + i]).type;
+    require(type.dtype == DType::i64 && type.shape.empty(), open[i], "its extent is no i64 of rank 0");
+    require(open[i].least >= 0 && open[i].least <= open[i].most, open[i], "its bounds are none");
+    require(!open[i].axes.empty(), open[i], "it has no axis");
+    for (const auto& [input, axis] : open[i].axes) {
+      require(input >= 0 && input < tensors, open[i], "there is no such input");
+      const Shape& shape = graph.value(graph.inputs()[static_cast<size_t>(input)]).type.shape;
+      require(axis >= 0 && axis < static_cast<int>(shape.size()), open[i], "there is no such axis");
+      require(shape[static_cast<size_t>(axis)] == open[i].most, open[i], "a type states another bound");
+    }
+  }
+}
+
 }  // namespace
 
 void verify(const Graph& graph, Stage stage) {
@@ -82,6 +105,7 @@ void verify(const Graph& graph, Stage stage) {
       throw Error(ErrorKind::internal, fmt::format("verifier: graph output {} is never computed", output));
   }
   verify_extents(graph);
+  verify_open_dimensions(graph);
   graph.topological_order();
   const std::string fault = Loops(graph).fault();
   if (!fault.empty()) throw Error(ErrorKind::internal, "verifier: " + fault);

@@ -20,7 +20,10 @@ constexpr const char* kTakesBounded =
     "ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp ArgMax ArgMin "
     "Softmax LogSoftmax MatMul Gemm Conv ConvTranspose MaxPool AveragePool "
     "BatchNormalization LayerNormalization InstanceNormalization If Range ConstantOfShape "
-    "NonMaxSuppression RoiAlign MaxRoiPool Pad Resize Scatter ScatterElements ScatterND";
+    "NonMaxSuppression RoiAlign MaxRoiPool Pad Resize Scatter ScatterElements ScatterND "
+    "GlobalAveragePool GlobalMaxPool RMSNormalization GroupNormalization SkipLayerNormalization "
+    "SimplifiedLayerNormalization SkipSimplifiedLayerNormalization BiasGelu FastGelu Trilu DepthToSpace "
+    "SpaceToDepth LRN";
 
 [[noreturn]] void unsupported(Op op, const std::string& what) {
   throw Error(ErrorKind::unsupported,
@@ -64,6 +67,8 @@ class Bounded {
         return cum_sum();
       case Op::TopK:
         return top_k();
+      case Op::LayerNormalization:
+        return layer_normalization();
       case Op::Softmax:
       case Op::LogSoftmax:
         return softmax();
@@ -501,8 +506,7 @@ class Bounded {
                                           Op::DepthToSpace,
                                           Op::DepthToSpaceCRD,
                                           Op::SpaceToDepth,
-                                          Op::Resize,
-                                          Op::LayerNormalization};
+                                          Op::Resize};
     if (by_image.count(op_) == 0) unsupported(op_, "korch does not know what that does to its result");
     for (size_t i = 0; i < inputs_.size(); ++i)
       for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
@@ -510,8 +514,14 @@ class Bounded {
           unsupported(op_, "an axis other than that of the batch");
     if (op_ == Op::Resize && attrs<ResizeAttrs>().sizes[0] != x()->shape()[0])
       unsupported(op_, "the resized axis");
-    if (op_ == Op::LayerNormalization && attrs<NormAttrs>().axis == 0)
-      unsupported(op_, "the normalized axis");
+    return with(x()->extents);
+  }
+
+  std::vector<Operand> layer_normalization() {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
+        if (extent_of(inputs_[i], axis) != nullptr && (i > 0 || axis >= attrs<NormAttrs>().axis))
+          unsupported(op_, "a normalized axis");
     return with(x()->extents);
   }
 

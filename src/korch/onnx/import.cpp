@@ -15,6 +15,7 @@
 #include "korch/base/printable.h"
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/inline_functions.h"
+#include "korch/onnx/input_shapes.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
@@ -74,11 +75,7 @@ class Importer {
   int64_t opset_of(const proto::NodeProto& node, const std::string& description) const;
   void read_initializers();
   void read_inputs();
-  void check_given_shapes() const;
-  Shape input_shape(const proto::ValueInfoProto& input);
-  int64_t given_extent(const proto::ValueInfoProto& input, int axis);
-  void add_open(const proto::ValueInfoProto& input, const std::string& shape);
-  void throw_open() const;
+  void add_extents(const std::vector<OpenDimension>& dimensions, const std::vector<Operand>& inputs);
   void add_source(const std::string& name, Operand operand, const char* what);
   void import_nodes();
   void import_node(int number);
@@ -126,8 +123,6 @@ class Importer {
     std::string kind, message;
   };
   std::vector<Unsupported> unsupported_;
-  std::vector<std::string> open_inputs_;  // whose shapes are not known
-  std::vector<std::string> hints_;        // the options that would give them, each once
 };
 
 void Importer::read_opsets() {
@@ -186,136 +181,25 @@ void Importer::read_initializers() {
   }
 }
 
-bool is_open(const proto::TensorShapeProto::Dimension& dimension) {
-  return !dimension.has_dim_value() || dimension.dim_value() < 0;
-}
-
-// As one argument of a shell.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/=+-@%";
-  return text.find_first_not_of(kPlain) == std::string::npos ? text : "'" + text + "'";
-}
-
-// The names of the options are graph inputs or symbolic dimensions of graph inputs.
-void Importer::check_given_shapes() const {
-  const std::set<std::string> constants(scope_->sources.begin(), scope_->sources.end());
-  std::set<std::string> inputs, symbols;
-  for (const auto& input : model_.graph().input()) {
-    if (constants.contains(input.name())) continue;
-    inputs.insert(input.name());
-    for (const auto& dimension : input.type().tensor_type().shape().dim())
-      if (is_open(dimension)) symbols.insert(dimension.dim_param());
+// Inputs behind the others; operands know them as the extents of their axes.
+void Importer::add_extents(const std::vector<OpenDimension>& dimensions, const std::vector<Operand>& inputs) {
+  for (const OpenDimension& dimension : dimensions) {
+    const Operand extent = builder_.input({DType::i64, {}}, dimension.name);
+    extent->upper = dimension.most;
+    for (const auto& [input, axis] : dimension.axes) {
+      const Operand& operand = inputs[static_cast<size_t>(input)];
+      operand->extents.resize(operand->shape().size());
+      operand->extents[static_cast<size_t>(axis)] = extent;
+    }
   }
-  for (const auto& [name, shape] : options_.shapes) {
-    const bool input = inputs.contains(name), symbol = !name.empty() && symbols.contains(name);
-    if (!input && !symbol)
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("a shape is given for {}, but the model has no such input or symbolic dimension",
-                      quoted_name(name)));
-    if (input && symbol)
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("{} is both a graph input and a symbolic dimension: give the shapes of the inputs "
-                      "that have it, by names that are inputs alone",
-                      quoted_name(name)));
-    if (symbol && shape.size() != 1)
-      throw Error(ErrorKind::usage, fmt::format("{} is a symbolic dimension: give one extent, not {}",
-                                                quoted_name(name), to_string(shape)));
-  }
-}
-
-// Of an open dimension, by its symbol or the input's given shape; -1 when nothing tells.
-int64_t Importer::given_extent(const proto::ValueInfoProto& input, int axis) {
-  const auto& dimension = input.type().tensor_type().shape().dim(axis);
-  const auto given = options_.shapes.find(input.name());
-  const auto symbol =
-      dimension.dim_param().empty() ? options_.shapes.end() : options_.shapes.find(dimension.dim_param());
-  if (given == options_.shapes.end()) {
-    if (is_open(dimension)) return symbol == options_.shapes.end() ? -1 : symbol->second[0];
-    return dimension.dim_value();
-  }
-  const int64_t extent = given->second[axis];
-  if (!is_open(dimension) && extent != dimension.dim_value())
-    throw Error(ErrorKind::invalid,
-                fmt::format("graph input {} has extent {} on axis {}, but the given shape {} says {}",
-                            quoted_name(input.name()), dimension.dim_value(), axis, to_string(given->second),
-                            extent));
-  if (is_open(dimension) && symbol != options_.shapes.end() && symbol->second[0] != extent)
-    throw Error(ErrorKind::usage, fmt::format("the shape {} given for {} contradicts {}={}",
-                                              to_string(given->second), quoted_name(input.name()),
-                                              quoted_name(dimension.dim_param()), symbol->second[0]));
-  return extent;
-}
-
-// Notes an input whose shape is not known, and the options that would tell it.
-void Importer::add_open(const proto::ValueInfoProto& input, const std::string& shape) {
-  open_inputs_.push_back(fmt::format("{}{}", quoted_name(input.name()), shape));
-  std::vector<std::string> hints;
-  std::string whole;
-  bool all_named = input.type().tensor_type().has_shape();
-  for (int axis = 0; axis < input.type().tensor_type().shape().dim_size(); ++axis) {
-    const auto& dimension = input.type().tensor_type().shape().dim(axis);
-    const int64_t known = given_extent(input, axis);
-    const int64_t example = known >= 0 ? known : axis == 0 ? 1 : 128;
-    whole += fmt::format("{}{}", axis == 0 ? "" : "x", example);
-    if (known >= 0) continue;
-    all_named = all_named && !dimension.dim_param().empty();
-    hints.push_back(fmt::format("{}={}", printable(dimension.dim_param()), example));
-  }
-  if (!all_named)
-    hints = {fmt::format("{}={}", printable(input.name()), whole.empty() ? "1x3x224x224" : whole)};
-  for (const std::string& hint : hints) {
-    const std::string symbol = hint.substr(0, hint.rfind('=') + 1);
-    const bool known = std::any_of(hints_.begin(), hints_.end(),
-                                   [&](const std::string& other) { return other.starts_with(symbol); });
-    if (!known) hints_.push_back(hint);
-  }
-}
-
-void Importer::throw_open() const {
-  if (open_inputs_.empty()) return;
-  std::string options;
-  for (const std::string& hint : hints_) options += " --shape " + shell_word(hint);
-  throw Error(ErrorKind::invalid,
-              fmt::format("the model leaves shapes open, of the graph input{} {}; give them, e.g.{}",
-                          open_inputs_.size() == 1 ? "" : "s", fmt::join(open_inputs_, ", "), options));
-}
-
-// Noted as open, and with extents of 1, where the file and the options leave it open.
-Shape Importer::input_shape(const proto::ValueInfoProto& input) {
-  const auto given = options_.shapes.find(input.name());
-  const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
-  if (!input.type().tensor_type().has_shape()) {
-    if (given != options_.shapes.end()) return given->second;
-    add_open(input, " of unknown rank");
-    return {};
-  }
-  if (given != options_.shapes.end() && static_cast<int>(given->second.size()) != declared.dim_size())
-    throw Error(ErrorKind::invalid,
-                fmt::format("graph input {} has rank {}, but the given shape {} has rank {}",
-                            quoted_name(input.name()), declared.dim_size(), to_string(given->second),
-                            given->second.size()));
-  Shape shape;
-  std::vector<std::string> shown;
-  bool open = false;
-  for (int axis = 0; axis < declared.dim_size(); ++axis) {
-    const std::string& symbol = declared.dim(axis).dim_param();
-    const int64_t extent = given_extent(input, axis);
-    const std::string unknown = symbol.empty() ? "?" : printable(symbol);
-    shown.push_back(extent >= 0 ? std::to_string(extent) : unknown);
-    shape.push_back(extent >= 0 || given != options_.shapes.end() ? extent : 1);
-    open = open || (extent < 0 && given == options_.shapes.end());
-  }
-  if (open) add_open(input, fmt::format(" [{}]", fmt::join(shown, " x ")));
-  return shape;
+  builder_.graph().set_open_dimensions(dimensions);
 }
 
 void Importer::read_inputs() {
   const std::set<std::string> constants(scope_->sources.begin(), scope_->sources.end());
   std::set<std::string> names;
-  check_given_shapes();
+  std::vector<Operand> operands;
+  InputShapes shapes(model_.graph(), constants, options_);
   for (const auto& input : model_.graph().input()) {
     if (!names.insert(input.name()).second)
       throw Error(ErrorKind::invalid,
@@ -331,15 +215,17 @@ void Importer::read_inputs() {
       add_source(input.name(), nullptr, "a graph input");
       continue;
     }
-    const TensorType tensor_type{*dtype, input_shape(input)};
+    const TensorType tensor_type{*dtype, shapes.of(input, static_cast<int>(operands.size()))};
     try {
       require_fits_memory(tensor_type);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("graph input {}: {}", quoted_name(input.name()), error.what()));
     }
-    add_source(input.name(), builder_.input(tensor_type, printable(input.name())), "a graph input");
+    operands.push_back(builder_.input(tensor_type, printable(input.name())));
+    add_source(input.name(), operands.back(), "a graph input");
   }
-  throw_open();
+  shapes.require_known();
+  add_extents(shapes.open_dimensions(), operands);
 }
 
 // None when one of them could not be imported.

@@ -30,6 +30,10 @@ struct ImportOptions {
   // What the file leaves open: the shape of a graph input, by its name; or by the name of a symbolic
   // dimension, which may stand in several inputs, a shape of one extent.
   std::map<std::string, Shape> shapes;
+  // Under the same names, for shapes that each run tells (Graph::open_dimensions): the least extents.
+  // `shapes` holds the largest, and where both are equal the extent is fixed. Symbols that an input shares
+  // with others are one dimension.
+  std::map<std::string, Shape> least_shapes = {};
   // What folding may add to a model in all, and the work it may do (interp/work.h).
   int64_t max_folding_growth_bytes = int64_t{256} << 20;
   double max_folding_work = kMaxFoldingWork;

@@ -23,6 +23,17 @@ std::vector<PlanIo> describe(const korch_tensor_info* tensors, uint32_t count) {
   return result;
 }
 
+std::vector<PlanDimension> dimensions_of(const korch_model_info& model) {
+  std::vector<PlanDimension> result;
+  for (uint32_t d = 0; d < model.dimension_count; ++d)
+    result.push_back({model.dimensions[d].name, model.dimensions[d].least, model.dimensions[d].most, {}});
+  for (uint32_t a = 0; a < model.open_axis_count; ++a) {
+    const korch_open_axis& open = model.open_axes[a];
+    result[open.dimension].axes.push_back({static_cast<int>(open.input), static_cast<int>(open.axis)});
+  }
+  return result;
+}
+
 ErrorKind kind_of(korch_status status) {
   switch (status) {
     case KORCH_UNSUPPORTED_CPU:
@@ -57,14 +68,18 @@ LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)),
         reinterpret_cast<std::remove_pointer_t<decltype(function)>>(require_symbol(library, symbol, info));
   };
   decltype(&korch_describe) describe_model = nullptr;
-  look_up("korch_describe", &describe_model);
   look_up("korch_create", &create);
   look_up("korch_profile", &profile);
+  look_up("korch_describe", &describe_model);
+  model = describe_model();
+  if (model->api_version >= 5) {
+    look_up("korch_run_with", &run_with);
+    dimensions = dimensions_of(*model);
+  }
   look_up("korch_output_dims", &output_dims);
   look_up("korch_last_error", &last_error);
   look_up("korch_status_text", &status_text);
   look_up("korch_free", &free);
-  model = describe_model();
   inputs = describe(model->inputs, model->input_count);
   outputs = describe(model->outputs, model->output_count);
 }
@@ -145,6 +160,15 @@ void LoadedExecutable::run_observed(const std::vector<HostTensor>& inputs, std::
   if (watch.thrown) std::rethrow_exception(watch.thrown);
 }
 
+Shape LoadedExecutable::shape_within(int input, const Shape& given) const {
+  Shape shape = code_->inputs[static_cast<size_t>(input)].type.shape;
+  if (given.size() != shape.size()) return shape;
+  for (const PlanDimension& dimension : code_->dimensions)
+    for (const auto& [open, axis] : dimension.axes)
+      if (open == input) shape[static_cast<size_t>(axis)] = given[static_cast<size_t>(axis)];
+  return shape;
+}
+
 void LoadedExecutable::check(const std::vector<HostTensor>& inputs,
                              const std::vector<HostTensor>& outputs) const {
   const std::vector<PlanIo>&wanted = code_->inputs, &made = code_->outputs;
@@ -152,7 +176,7 @@ void LoadedExecutable::check(const std::vector<HostTensor>& inputs,
     throw Error(ErrorKind::invalid,
                 fmt::format("'{}' has {} inputs, {} are given", info().path, wanted.size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!as_type(inputs[i], wanted[i].type))
+    if (!as_type(inputs[i], {wanted[i].type.dtype, shape_within(static_cast<int>(i), inputs[i].shape())}))
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, {} is given", wanted[i].name,
                                                   to_string(wanted[i].type), to_string(inputs[i].type())));
   KORCH_ASSERT(outputs.size() == made.size(), "number of outputs");
@@ -167,7 +191,10 @@ void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::v
   std::vector<void*> output_bytes;
   for (const HostTensor& input : inputs) input_bytes.push_back(input.raw());
   for (HostTensor& output : outputs) output_bytes.push_back(output.mutable_raw());
-  run_raw(input_bytes.data(), output_bytes.data(), step_us, observe, user);
+  std::vector<const int64_t*> dims;
+  for (const HostTensor& input : inputs) dims.push_back(input.shape().data());
+  run_raw(input_bytes.data(), output_bytes.data(), step_us, observe, user,
+          code_->dimensions.empty() ? nullptr : dims.data());
 }
 
 void LoadedExecutable::run_on(const void* const* inputs, void* const* outputs, double* step_us) {
@@ -175,12 +202,17 @@ void LoadedExecutable::run_on(const void* const* inputs, void* const* outputs, d
 }
 
 void LoadedExecutable::run_raw(const void* const* inputs, void* const* outputs, double* step_us,
-                               korch_observer observe, void* user) {
-  const korch_status status = code_->profile(instance_, inputs, outputs, step_us, observe, user);
+                               korch_observer observe, void* user, const int64_t* const* input_dims) {
+  const korch_run_options options = {sizeof options, step_us, observe, user, nullptr, input_dims};
+  const korch_status status = input_dims != nullptr
+                                  ? code_->run_with(instance_, inputs, outputs, &options)
+                                  : code_->profile(instance_, inputs, outputs, step_us, observe, user);
   if (status != KORCH_OK) {
     const std::string detail = code_->last_error(instance_);
-    throw Error(kind_of(status), fmt::format("running '{}' failed: {}", info().path,
-                                             detail.empty() ? code_->status_text(status) : detail));
+    const bool wrong_dims = status == KORCH_INVALID_ARGUMENT && !detail.empty();
+    throw Error(wrong_dims ? ErrorKind::invalid : kind_of(status),
+                fmt::format("running '{}' failed: {}", info().path,
+                            detail.empty() ? code_->status_text(status) : detail));
   }
 }
 

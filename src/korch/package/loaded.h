@@ -24,8 +24,10 @@ struct LoadedCode {
   Library library;
   const korch_model_info* model = nullptr;
   std::vector<PlanIo> inputs, outputs;
+  std::vector<PlanDimension> dimensions;
   decltype(&korch_create) create = nullptr;
   decltype(&korch_profile) profile = nullptr;
+  decltype(&korch_run_with) run_with = nullptr;  // where there are dimensions
   decltype(&korch_output_dims) output_dims = nullptr;
   decltype(&korch_last_error) last_error = nullptr;
   decltype(&korch_status_text) status_text = nullptr;
@@ -48,9 +50,12 @@ class LoadedExecutable {
   const korch_model_info& model() const { return *code_->model; }
   const std::vector<PlanIo>& inputs() const { return code_->inputs; }
   const std::vector<PlanIo>& outputs() const { return code_->outputs; }
+  // The input's shape, with the given extents on open axes; its bounds where the rank is another.
+  Shape shape_within(int input, const Shape& given) const;
+  const std::vector<PlanDimension>& dimensions() const { return code_->dimensions; }
 
-  // Outputs of the extents that they have. Error{invalid} when inputs do not match in number, dtype or shape,
-  // or a gather's index leaves its axis.
+  // Inputs of extents that the dimensions allow; outputs of the extents that they have. Error{invalid} when
+  // inputs do not match in number, dtype or shape, or a gather's index leaves its axis.
   std::vector<HostTensor> run(const std::vector<HostTensor>& inputs);
   std::vector<HostTensor> allocate_outputs() const;
   // As the last run left it.
@@ -64,7 +69,8 @@ class LoadedExecutable {
   using Observer = std::function<void(int step, void* const* args)>;
   void run_observed(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
                     const Observer& observe);
-  // On the caller's buffers, as korch_run wants them; `step_us`, if any, receives what profile() gives.
+  // On the caller's buffers, as korch_run wants them, at their bounds; `step_us`, if any, receives what
+  // profile() gives.
   void run_on(const void* const* inputs, void* const* outputs, double* step_us = nullptr);
 
  private:
@@ -73,7 +79,7 @@ class LoadedExecutable {
                    korch_observer observe, void* user);
 
   void run_raw(const void* const* inputs, void* const* outputs, double* step_us, korch_observer observe,
-               void* user);
+               void* user, const int64_t* const* input_dims = nullptr);
 
   std::shared_ptr<const LoadedCode> code_;
   korch_instance* instance_ = nullptr;

@@ -79,17 +79,20 @@ class TableWriter {
     std::string extents;
     for (const PlanExtent& e : plan_.extents) extents += fmt::format("{{{}, {}}}, ", e.output, e.axis);
     if (!extents.empty()) text_ += fmt::format("static const OutputExtent extents[] = {{{}}};\n", extents);
+    const size_t open_axes = write_dimensions();
     text_ += "}  // namespace korch::rt\nusing namespace korch::rt;\n";
     int64_t scratch_bytes = 0;
     for (const Kernel& kernel : plan_.kernels) scratch_bytes = std::max(scratch_bytes, kernel.scratch_bytes);
     text_ += fmt::format(
         "extern \"C\" const Model korch_model = {{\n"
         "  {{steps, {0}, {1}, {2}, {3}, {10}}}, {4}, {5},\n"
-        "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9}}}, {11}}};\n",
+        "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9},\n"
+        "   {12}, {13}, {14}, {15}}}, {11}}};\n",
         step_count_, plan_.threads, memory_.arena_bytes, scratch_bytes,
         weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa), quoted(name(isa)),
         plan_.inputs.size(), plan_.outputs.size(), weights_bytes, plan_.flushes_subnormals,
-        reference("extents", plan_.extents.size()));
+        reference("extents", plan_.extents.size()), plan_.dimensions.size(), open_axes,
+        plan_.dimensions.empty() ? "nullptr" : "dimensions", open_axes == 0 ? "nullptr" : "open_axes");
     text_ += fmt::format(
         "extern \"C\" __attribute__((section(\"{}\"))) const CheckRecord korch_check_record = {{}};\n",
         kCheckSection);
@@ -97,6 +100,22 @@ class TableWriter {
   }
 
  private:
+  // The number of open axes.
+  size_t write_dimensions() {
+    std::string rows, axes;
+    size_t count = 0;
+    for (size_t d = 0; d < plan_.dimensions.size(); ++d) {
+      const PlanDimension& dimension = plan_.dimensions[d];
+      rows += fmt::format("{{{}, {}, {}}}, ", quoted(dimension.name), dimension.least, dimension.most);
+      for (const auto& [input, axis] : dimension.axes)
+        axes += fmt::format("{{{}, {}, {}}}, ", input, axis, d);
+      count += dimension.axes.size();
+    }
+    if (!rows.empty()) text_ += fmt::format("static const korch_dimension dimensions[] = {{{}}};\n", rows);
+    if (count > 0) text_ += fmt::format("static const korch_open_axis open_axes[] = {{{}}};\n", axes);
+    return count;
+  }
+
   void write_kernel(size_t k) {
     const Kernel& kernel = plan_.kernels[k];
     std::string phases;

@@ -81,8 +81,23 @@ struct PlanExtent {
   friend bool operator==(const PlanExtent&, const PlanExtent&) = default;
 };
 
+// The extent of axes of inputs, as each run tells it: PlanTensor::index counts it after the inputs, one i64.
+struct PlanDimension {
+  struct Axis {
+    int input = 0, axis = 0;
+
+    friend bool operator==(const Axis&, const Axis&) = default;
+  };
+  std::string name;
+  int64_t least = 0, most = 0;  // most: what the inputs' types state
+  std::vector<Axis> axes;
+
+  friend bool operator==(const PlanDimension&, const PlanDimension&) = default;
+};
+
 struct Plan {
   std::vector<PlanIo> inputs, outputs;
+  std::vector<PlanDimension> dimensions;
   std::vector<PlanExtent> extents;
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;

@@ -240,6 +240,10 @@ Plan parse(const Json& json) {
   for (const Json& io : json.at("outputs")) plan.outputs.push_back({io.at("name"), type_from(io)});
   for (const Json& e : json.value("extents", Json::array()))
     plan.extents.push_back({e.at("output"), e.at("axis")});
+  for (const Json& d : json.value("dimensions", Json::array())) {
+    plan.dimensions.push_back({d.at("name"), d.at("least"), d.at("most"), {}});
+    for (const Json& a : d.at("axes")) plan.dimensions.back().axes.push_back({a.at("input"), a.at("axis")});
+  }
   for (const Json& k : json.at("kernels")) plan.kernels.push_back(kernel_from(k));
   for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
@@ -258,12 +262,19 @@ std::string report_to_json(const PlanReport& report) {
 std::string plan_to_json(const Plan& plan) {
   Json extents = Json::array();
   for (const PlanExtent& e : plan.extents) extents.push_back({{"output", e.output}, {"axis", e.axis}});
+  Json dimensions = Json::array();
+  for (const PlanDimension& d : plan.dimensions) {
+    Json axes = Json::array();
+    for (const auto& [input, axis] : d.axes) axes.push_back({{"input", input}, {"axis", axis}});
+    dimensions.push_back({{"name", d.name}, {"least", d.least}, {"most", d.most}, {"axes", axes}});
+  }
   const Json json = {{"format", kPlanFormat},
                      {"threads", plan.threads},
                      {"flushes_subnormals", plan.flushes_subnormals},
                      {"report", to_json(plan.report)},
                      {"inputs", io_json(plan.inputs)},
                      {"outputs", io_json(plan.outputs)},
+                     {"dimensions", dimensions},
                      {"extents", extents},
                      {"steps", to_json(plan.steps)},
                      {"kernels", to_json(plan.kernels)},

@@ -11,11 +11,13 @@
 #include "korch/runtime/check.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/model.h"
+#include "korch/runtime/open_inputs.h"
 #include "korch/runtime/packed.h"
 #include "korch/runtime/shared_pool.h"
 #include "korch/runtime/sized.h"
 
 using korch::rt::Executor;
+using korch::rt::OpenInputs;
 using korch::rt::Pool;
 using korch::rt::RunError;
 using korch::rt::RunOptions;
@@ -36,6 +38,7 @@ struct korch_instance {
   void** outputs = nullptr;
   int64_t* extents = nullptr;
   int64_t* dims = nullptr;  // room for those of any output
+  OpenInputs* open_inputs = nullptr;
 };
 
 namespace {
@@ -160,7 +163,7 @@ bool pack_outputs(korch_instance* instance) {
 }
 
 korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
-                 const RunOptions& options) {
+                 const RunOptions& options, const int64_t* const* input_dims = nullptr) {
   const korch_model_info& model = korch_model.info;
   if (instance == nullptr || !complete(inputs, model.inputs, model.input_count) ||
       !complete(outputs, model.outputs, model.output_count))
@@ -168,6 +171,13 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   if (forked(instance)) return KORCH_FORKED;
   if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
   instance->message[0] = '\0';
+  if (instance->open_inputs != nullptr) {
+    inputs = instance->open_inputs->prepare(inputs, input_dims, instance->message, sizeof instance->message);
+    if (inputs == nullptr) {
+      instance->busy.store(false, std::memory_order_release);
+      return KORCH_INVALID_ARGUMENT;
+    }
+  }
   if (instance->extents != nullptr) {
     memcpy(instance->outputs, outputs, model.output_count * sizeof(void*));
     outputs = instance->outputs;
@@ -208,7 +218,12 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
   auto* made = new (memory) korch_instance;
   Workers workers;
-  korch_status result = make_extents(made) ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
+  bool enough = make_extents(made);
+  if (enough) {
+    made->open_inputs = OpenInputs::create(&korch_model.info);
+    enough = made->open_inputs != nullptr;
+  }
+  korch_status result = enough ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
   if (result == KORCH_OK) {
     RunStatus status;
     made->executor = Executor::create(&korch_model.program, korch_model.weights, workers, &status);
@@ -230,7 +245,8 @@ korch_status korch_run_with(korch_instance* instance, const void* const* inputs,
                             const korch_run_options* options) {
   korch_run_options known;
   if (!read_options(options, &known)) return KORCH_INVALID_ARGUMENT;
-  return run(instance, inputs, outputs, {known.step_us, known.observe, known.user, known.cancel});
+  return run(instance, inputs, outputs, {known.step_us, known.observe, known.user, known.cancel},
+             known.input_dims);
 }
 
 korch_status korch_run(korch_instance* instance, const void* const* inputs, void* const* outputs) {
@@ -296,6 +312,7 @@ void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
   Executor::destroy(instance->executor);
   Pool::destroy(instance->own_pool, /*workers_live=*/!forked(instance));
+  OpenInputs::destroy(instance->open_inputs);
   free(instance->outputs);
   free(instance);
 }

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KORCH_API_VERSION 4
+#define KORCH_API_VERSION 5
 
 typedef enum korch_status {
   KORCH_OK = 0,
@@ -64,6 +64,18 @@ typedef struct korch_tensor_info {
   uint64_t size_bytes; /* that a buffer for it must have */
 } korch_tensor_info;
 
+/* An extent that each run tells (korch_run_options::input_dims): `least` to `most`. */
+typedef struct korch_dimension {
+  const char* name;
+  int64_t least, most;
+} korch_dimension;
+
+/* An axis of an input that has it. */
+typedef struct korch_open_axis {
+  uint32_t input, axis;
+  uint32_t dimension; /* into korch_model_info::dimensions */
+} korch_open_axis;
+
 typedef struct korch_model_info {
   uint32_t api_version; /* KORCH_API_VERSION it was written with */
   const char* isa;      /* "x86-64", "x86-64-v3", "x86-64-v4" or "x86-64-v4-vnni" */
@@ -76,6 +88,11 @@ typedef struct korch_model_info {
   const char* const* step_names;
   uint64_t arena_bytes;   /* of every instance, scratch of the workers excluded */
   uint64_t weights_bytes; /* mapped from the file, shared by all instances */
+  /* Since version 5. Where there are any, dims and size_bytes of the inputs and outputs are bounds. */
+  uint32_t dimension_count;
+  uint32_t open_axis_count;
+  const korch_dimension* dimensions;
+  const korch_open_axis* open_axes;
 } korch_model_info;
 
 typedef struct korch_instance korch_instance;
@@ -107,9 +124,10 @@ typedef struct korch_options {
   void* parallel_user;
   /* Or this pool's, which must live until the instance is freed. */
   korch_pool* pool;
-  /* For so many microseconds the instance's own threads look for work before they sleep, whether a run goes on or
-   * the last one ended: who calls every millisecond and asks for 2000 meets them awake, and pays with their
-   * processors. 0: 50, about what a sleep and a wake-up cost; -1: they sleep at once. Up to 10000000. Since version 4. */
+  /* For so many microseconds the instance's own threads look for work before they sleep, whether a run goes
+   * on or the last one ended: who calls every millisecond and asks for 2000 meets them awake, and pays with
+   * their processors. 0: 50, about what a sleep and a wake-up cost; -1: they sleep at once. Up to 10000000.
+   * Since version 4. */
   int32_t spin_us;
 } korch_options;
 
@@ -123,6 +141,11 @@ typedef struct korch_run_options {
    * comes. Read atomically during the run; whoever sets it does so atomically (std::atomic<int32_t>,
    * __atomic_store_n). */
   const int32_t* cancel;
+  /* One per input: its extents, as many numbers as its rank, of the dense row-major tensor that its buffer
+   * holds. Null, or null for an input: those of korch_describe. Only open axes may differ from these, by an
+   * extent that their dimension allows, the same on all of its axes; else KORCH_INVALID_ARGUMENT
+   * (korch_last_error tells why), and nothing is read or written. Since version 5. */
+  const int64_t* const* input_dims;
 } korch_run_options;
 
 KORCH_API const korch_model_info* korch_describe(void);
@@ -153,10 +176,10 @@ KORCH_API korch_status korch_profile(korch_instance* instance, const void* const
                                      void* user);
 
 /* The extents of an output as the last run left it: `dims` receives as many numbers as its rank. They are
- * those of korch_describe, or fewer where the network's shapes depend on its inputs (NonZero,
- * NonMaxSuppression and the like); the buffer then begins with a dense row-major tensor of these extents, and
- * what follows in it is undefined.
- * KORCH_INVALID_ARGUMENT when there is no such output or no run has ended in KORCH_OK. Since version 3. */
+ * those of korch_describe, or fewer where the network's shapes depend on its inputs (their extents, or what
+ * is in them: NonZero, NonMaxSuppression and the like); the buffer then begins with a dense row-major tensor
+ * of these extents, and what follows in it is undefined. KORCH_INVALID_ARGUMENT when there is no such output
+ * or no run has ended in KORCH_OK. Since version 3. */
 KORCH_API korch_status korch_output_dims(const korch_instance* instance, uint32_t output, int64_t* dims);
 
 /* threads: including the caller of a run; 0: as compiled. The pool's code is this executable's: do not unload

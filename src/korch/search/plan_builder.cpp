@@ -32,14 +32,7 @@ class PlanMaker {
       if (columns.infos[id].kind != ColumnInfo::Kind::kernel) continue;
       for (int value : made_.back()) makers_[value].push_back(id);
     }
-    for (ValueId input : graph.inputs()) {
-      const Value& value = graph.value(input);
-      const int tensor = new_tensor({input, Layout{}});
-      plan().tensors[tensor].role = TensorRole::input;
-      plan().tensors[tensor].index = static_cast<int>(plan().inputs.size());
-      plan().inputs.push_back({value.name, value.type});
-      tensor_of_[{input, Layout{}}] = tensor;
-    }
+    add_inputs();
   }
 
   void add(int column) {
@@ -52,6 +45,22 @@ class PlanMaker {
       case ColumnInfo::Kind::kernel:
         add_step(column);
         break;
+    }
+  }
+
+  void add_inputs() {
+    const size_t tensors = graph_.inputs().size() - graph_.open_dimensions().size();
+    for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+      const ValueId input = graph_.inputs()[i];
+      const int tensor = new_tensor({input, Layout{}});
+      plan().tensors[tensor].role = TensorRole::input;
+      plan().tensors[tensor].index = static_cast<int>(i);
+      if (i < tensors) plan().inputs.push_back({graph_.value(input).name, graph_.value(input).type});
+      tensor_of_[{input, Layout{}}] = tensor;
+    }
+    for (const OpenDimension& open : graph_.open_dimensions()) {
+      plan().dimensions.push_back({open.name, open.least, open.most, {}});
+      for (const auto& [input, axis] : open.axes) plan().dimensions.back().axes.push_back({input, axis});
     }
   }
 

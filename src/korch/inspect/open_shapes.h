@@ -1,0 +1,17 @@
+// Inputs of networks with open dimensions (ir/graph.h): the interpreter takes tensors at their bounds and the
+// extents behind them, an executable tensors of these extents.
+#pragma once
+
+#include <vector>
+
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+// What an executable is given, of what the interpreter is.
+std::vector<HostTensor> dense_inputs(const Graph& graph, const std::vector<HostTensor>& inputs);
+
+// With the largest extents, so that everything counts.
+std::vector<HostTensor> at_bounds(const Graph& graph, std::vector<HostTensor> inputs);
+
+}  // namespace korch

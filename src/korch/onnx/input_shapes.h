@@ -1,0 +1,47 @@
+// Shapes of graph inputs: what the file states and the options give.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "korch/onnx/import.h"
+#include "onnx.pb.h"
+
+namespace korch::onnx {
+
+// Whether the file leaves its extent open.
+bool is_open(const proto::TensorShapeProto::Dimension& dimension);
+
+class InputShapes {
+ public:
+  // `constants`: names of inputs that are none, since they have a value. Throws Error{usage} where an option
+  // names neither an input nor a symbolic dimension, or both.
+  InputShapes(const proto::GraphProto& graph, const std::set<std::string>& constants,
+              const ImportOptions& options);
+
+  // Of the input that will be number `number` of the graph: bounds where runs tell the extents.
+  // Errors{invalid, usage} where the options contradict the file or each other.
+  Shape of(const proto::ValueInfoProto& input, int number) {
+    Shape bounds = bounds_of(input);
+    note_open_axes(input, number, bounds);
+    return bounds;
+  }
+  // Throws Error{invalid} naming the inputs so far whose shapes nothing tells, and the options that would.
+  void require_known() const;
+  const std::vector<OpenDimension>& open_dimensions() const { return open_dimensions_; }
+
+ private:
+  Shape bounds_of(const proto::ValueInfoProto& input);
+  int64_t given_extent(const proto::ValueInfoProto& input, int axis);
+  int64_t least_extent(const proto::ValueInfoProto& input, int axis, int64_t most) const;
+  void note_open_axes(const proto::ValueInfoProto& input, int number, const Shape& bounds);
+  void add_open(const proto::ValueInfoProto& input, const std::string& shape);
+
+  const ImportOptions& options_;
+  std::vector<std::string> open_inputs_;  // whose shapes are not known
+  std::vector<std::string> hints_;        // the options that would give them, each once
+  std::vector<OpenDimension> open_dimensions_;
+};
+
+}  // namespace korch::onnx

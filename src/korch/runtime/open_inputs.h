@@ -1,0 +1,34 @@
+// Inputs with open dimensions: a run tells their extents, kernels find the tensors at their bounds.
+#pragma once
+
+#include "korch/runtime/korch.h"
+
+namespace korch::rt {
+
+class OpenInputs {
+ public:
+  // `model` must outlive it. Null when there is no memory.
+  static OpenInputs* create(const korch_model_info* model);
+  static void destroy(OpenInputs* inputs);
+
+  // What the executor reads: the caller's buffers, or copies of them at their bounds, then the extents. What
+  // lies beyond the extents in a copy is undefined. `dims` as in korch_run_options. Null, with a sentence in
+  // `message`, when they are none that the dimensions allow.
+  const void* const* prepare(const void* const* inputs, const int64_t* const* dims, char* message,
+                             uint64_t message_bytes);
+
+ private:
+  explicit OpenInputs(const korch_model_info* model) : model_(model) {}
+  ~OpenInputs();
+  bool allocate();
+  bool read_dims(uint32_t input, const int64_t* dims, char* message, uint64_t message_bytes);
+  const korch_open_axis* open_axis(uint32_t input, uint32_t axis) const;
+
+  const korch_model_info* model_;
+  const void** pointers_ = nullptr;  // of inputs, then of extents_
+  void** copies_ = nullptr;          // per input with open axes
+  int64_t* extents_ = nullptr;       // per dimension
+  int64_t* dims_ = nullptr;          // room for those of any input
+};
+
+}  // namespace korch::rt

@@ -1,0 +1,102 @@
+// Executables for a range of shapes: each run says the extents, and a wrong one is an error before anything
+// runs.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "korch/base/error.h"
+#include "korch/base/files.h"
+#include "korch/driver/pipeline.h"
+#include "korch/inspect/executable_inputs.h"
+#include "korch/inspect/open_shapes.h"
+#include "korch/inspect/verify.h"
+#include "korch/interp/interpreter.h"
+#include "korch/package/loaded.h"
+
+namespace korch {
+namespace {
+
+// y = softmax over the rows that count of (x + z) w, for x[n, 6] and z[m, n, 6]: 1 to 7 rows, 2 to 3
+// matrices.
+Graph network() {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {7, 6}}, "x"), z = g.add_input({DType::f32, {3, 7, 6}}, "z");
+  const ValueId rows = g.add_input({DType::i64, {}}, "n"), matrices = g.add_input({DType::i64, {}}, "m");
+  std::vector<float> weights(36);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 37 % 64) / 32 - 1;
+  const ValueId w = g.add_constant(HostTensor::of<float>(DType::f32, {6, 6}, weights));
+  const ValueId product = g.add(Op::MatMul, MatMulAttrs{}, {g.add(Op::Add, NoAttrs{}, {x, z}), w});
+  const ValueId at = g.add_constant(HostTensor::of<int64_t>(DType::i64, {7, 1}, {0, 1, 2, 3, 4, 5, 6}));
+  const ValueId nothing = g.add_constant(HostTensor::of<float>(DType::f32, {}, {-INFINITY}));
+  const ValueId masked =
+      g.add(Op::Where, NoAttrs{}, {g.add(Op::Less, NoAttrs{}, {at, rows}), product, nothing});
+  g.set_outputs({g.add(Op::Softmax, AxisAttrs{1}, {masked}), matrices, rows}, {"y", "m", "n"},
+                {{0, 0}, {0, 1}});
+  g.set_open_dimensions({{"n", 1, 7, {{0, 0}, {1, 1}}}, {"m", 2, 3, {{1, 0}}}});
+  return g;
+}
+
+class OpenDimensionsTest : public testing::Test {
+ protected:
+  std::string compiled() {
+    CompileOptions options;
+    options.threads = 2;
+    options.measure = false;
+    compile_graph(network(), "open", folder_.path() + "/open.so", options);
+    return folder_.path() + "/open.so";
+  }
+  TempDir folder_;
+};
+
+TEST_F(OpenDimensionsTest, RunsWithAnyExtents) {
+  const Graph graph = network();
+  verify(graph, Stage::imported);
+  LoadedExecutable executable(compiled());
+  EXPECT_EQ(executable.dimensions().size(), 2u);
+  // Large, then small, then large again: what runs leave behind changes nothing.
+  for (uint64_t seed = 1; seed < 30; ++seed) {
+    const std::vector<HostTensor> inputs = random_inputs(graph, seed);
+    const std::vector<HostTensor> exact = interpret(graph, inputs);
+    const HostTensor wanted = exact[0].cropped(output_shapes(graph, exact)[0]);
+    const HostTensor got = executable.run(dense_inputs(graph, inputs))[0];
+    ASSERT_EQ(got.shape(), wanted.shape());
+    for (int64_t i = 0; i < got.elements(); ++i)
+      ASSERT_NEAR(element_as_double(got, i), element_as_double(wanted, i), 1e-5);
+  }
+}
+
+TEST_F(OpenDimensionsTest, OtherExtentsAreErrorsThatSayWhy) {
+  LoadedExecutable executable(compiled());
+  const auto error_of = [&](const Shape& x, const Shape& z) {
+    const std::vector<HostTensor> inputs = {HostTensor(TensorType{DType::f32, x}),
+                                            HostTensor(TensorType{DType::f32, z})};
+    try {
+      executable.run(inputs);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::invalid);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto expect_error = [&](const Shape& x, const Shape& z, const std::string& wanted) {
+    EXPECT_NE(error_of(x, z).find(wanted), std::string::npos) << error_of(x, z);
+  };
+  expect_error({8, 6}, {3, 8, 6}, "input 'x', axis 0: n is 1 to 7, not 8");
+  expect_error({0, 6}, {3, 0, 6}, "input 'x', axis 0: n is 1 to 7, not 0");
+  expect_error({5, 6}, {3, 4, 6}, "input 'z', axis 1: n is 4 here and 5 before");
+  expect_error({5, 6}, {1, 5, 6}, "input 'z', axis 0: m is 2 to 3, not 1");
+  expect_error({5, 5}, {3, 5, 6}, "input 'x' is");
+  EXPECT_EQ(error_of({5, 6}, {2, 5, 6}), "");
+}
+
+TEST_F(OpenDimensionsTest, RandomInputsOfSomeExtents) {
+  const LoadedExecutable executable(compiled());
+  const std::vector<HostTensor> inputs = executable_inputs(executable, 1, {}, {{"n", 4}});
+  EXPECT_EQ(inputs[0].shape(), (Shape{4, 6}));
+  EXPECT_EQ(inputs[1].shape(), (Shape{3, 4, 6}));
+  EXPECT_THROW(executable_inputs(executable, 1, {}, {{"n", 8}}), Error);
+  EXPECT_THROW(executable_inputs(executable, 1, {}, {{"k", 1}}), Error);
+}
+
+}  // namespace
+}  // namespace korch

@@ -1,0 +1,174 @@
+// One graph for any extent within a range: it computes what the graph for that extent alone computes.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "expect_error.h"
+#include "korch/interp/interpreter.h"
+#include "one_node.h"
+
+namespace korch {
+namespace {
+
+HostTensor random_tensor(const Shape& shape, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  HostTensor result(TensorType{DType::f32, shape});
+  std::generate_n(result.mutable_data<float>(), result.elements(), [&] { return normal(random); });
+  return result;
+}
+
+// `x` within a tensor of the bounds, the rest of which is no number.
+HostTensor at_bounds(const HostTensor& x, const Shape& bounds) {
+  HostTensor result(TensorType{DType::f32, bounds});
+  std::fill_n(result.mutable_data<float>(), result.elements(), NAN);
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    int64_t rest = i, place = 0, stride = 1;
+    for (size_t axis = bounds.size(); axis-- > 0;) {
+      place += rest % x.shape()[axis] * stride;
+      rest /= x.shape()[axis];
+      stride *= bounds[axis];
+    }
+    result.mutable_data<float>()[place] = x.data<float>()[i];
+  }
+  return result;
+}
+
+constexpr int64_t kMostBatch = 3, kMostSteps = 5, kWidth = 4;
+
+// Of one input x[batch, steps, kWidth].
+struct Network {
+  const char* name;
+  std::function<void(ModelBuilder&)> build;
+};
+
+void expect_same_at_all_extents(const Network& network) {
+  ModelBuilder b(17);
+  b.input("x", {-1, -1, kWidth}, 1, {"batch", "steps", ""}).output("y");
+  b.initializer("w", random_tensor({kWidth, kWidth}, 7));
+  network.build(b);
+  ImportOptions open;
+  open.shapes = {{"batch", {kMostBatch}}, {"steps", {kMostSteps}}};
+  open.least_shapes = {{"batch", {1}}, {"steps", {1}}};
+  const Graph graph = import_onnx_bytes(b.bytes(), open);
+  ASSERT_EQ(graph.open_dimensions().size(), 2u);
+  for (int64_t batch = 1; batch <= kMostBatch; ++batch)
+    for (int64_t steps = 1; steps <= kMostSteps; ++steps) {
+      const HostTensor x = random_tensor({batch, steps, kWidth}, 10 * batch + steps);
+      ImportOptions fixed;
+      fixed.shapes = {{"batch", {batch}}, {"steps", {steps}}};
+      const HostTensor wanted = interpret(import_onnx_bytes(b.bytes(), fixed), {x})[0];
+      const std::vector<HostTensor> got =
+          interpret(graph, {at_bounds(x, {kMostBatch, kMostSteps, kWidth}),
+                            HostTensor::of<int64_t>(DType::i64, {}, {batch}),
+                            HostTensor::of<int64_t>(DType::i64, {}, {steps})});
+      const HostTensor result = got[0].cropped(output_shapes(graph, got)[0]);
+      ASSERT_EQ(result.shape(), wanted.shape()) << network.name;
+      for (int64_t i = 0; i < result.elements(); ++i)
+        ASSERT_NEAR(element_as_double(result, i), element_as_double(wanted, i), 1e-9)
+            << network.name << ", batch " << batch << ", steps " << steps << ", element " << i;
+    }
+}
+
+TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
+  const std::vector<Network> networks = {
+      {"pointwise", [](ModelBuilder& b) { b.node("Relu", {"x"}, {"y"}); }},
+      {"attention",
+       [](ModelBuilder& b) {
+         set_attribute(b.node("Transpose", {"x"}, {"t"}), "perm", std::vector<int64_t>{0, 2, 1});
+         b.node("MatMul", {"x", "t"}, {"scores"});
+         set_attribute(b.node("Softmax", {"scores"}, {"p"}), "axis", -1);
+         b.node("MatMul", {"p", "x"}, {"y"});
+       }},
+      {"sum over steps",
+       [](ModelBuilder& b) {
+         set_attribute(b.node("ReduceMean", {"x"}, {"m"}), "axes", std::vector<int64_t>{1});
+         b.node("Sub", {"x", "m"}, {"y"});
+       }},
+      {"rows of both",
+       [](ModelBuilder& b) {
+         b.ints("shape", {-1, kWidth});
+         set_attribute(b.node("Transpose", {"x"}, {"t"}), "perm", std::vector<int64_t>{1, 0, 2});
+         set_attribute(b.node("ReduceMax", {"t"}, {"most"}), "axes", std::vector<int64_t>{0});
+         b.node("MatMul", {"most", "w"}, {"y"});
+       }},
+      {"heads by the shape",
+       [](ModelBuilder& b) {
+         b.node("Shape", {"x"}, {"s"});
+         b.ints("zero", {0});
+         b.ints("one", {1});
+         b.ints("heads", {2, kWidth / 2});
+         b.node("Gather", {"s", "zero"}, {"n"});
+         b.node("Gather", {"s", "one"}, {"steps"});
+         set_attribute(b.node("Concat", {"n", "steps", "heads"}, {"to"}), "axis", 0);
+         b.node("Reshape", {"x", "to"}, {"h"});
+         set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+       }},
+      {"twice as long",
+       [](ModelBuilder& b) {
+         set_attribute(b.node("Concat", {"x", "x"}, {"c"}), "axis", 1);
+         set_attribute(b.node("CumSum", {"c", "axis"}, {"y"}), "exclusive", 0);
+         b.ints("axis", {1});
+         b.model.mutable_graph()->mutable_initializer(b.model.graph().initializer_size() - 1)->clear_dims();
+       }},
+      {"normalized",
+       [](ModelBuilder& b) {
+         b.floats("scale", {kWidth}, {1, 2, 3, 4});
+         set_attribute(b.node("LayerNormalization", {"x", "scale"}, {"y"}), "axis", -1);
+       }},
+  };
+  for (const Network& network : networks) expect_same_at_all_extents(network);
+}
+
+ModelBuilder two_inputs() {
+  ModelBuilder b(17);
+  b.input("x", {-1, 2}, 1, {"n", ""}).input("z", {-1, 2}, 1, {"n", ""}).output("y");
+  b.node("Add", {"x", "z"}, {"y"});
+  return b;
+}
+
+TEST(OpenDimensions, OneSymbolIsOneDimension) {
+  ImportOptions options;
+  options.shapes = {{"n", {8}}};
+  options.least_shapes = {{"n", {2}}};
+  const Graph graph = import_onnx_bytes(two_inputs().bytes(), options);
+  const OpenDimension wanted{"n", 2, 8, {{0, 0}, {1, 0}}};
+  EXPECT_EQ(graph.open_dimensions(), std::vector<OpenDimension>{wanted});
+  EXPECT_EQ(graph.inputs().size(), 3u);
+  EXPECT_EQ(graph.extents().size(), 1u);
+}
+
+TEST(OpenDimensions, OptionsThatContradictEachOther) {
+  const auto import = [](const std::map<std::string, Shape>& most,
+                         const std::map<std::string, Shape>& least) {
+    ImportOptions options;
+    options.shapes = most;
+    options.least_shapes = least;
+    import_onnx_bytes(two_inputs().bytes(), options);
+  };
+  expect_error(
+      [&] {
+        import({{"x", { 8, 2 }}, { "z", { 8, 2 } }}, {{"x", { 2, 2 }}, { "z", { 3, 2 } }});
+      },
+      ErrorKind::usage, {"\"n\" is 2..8 for one input and 3..8 for \"z\""});
+  expect_error(
+      [&] {
+        import({{"x", { 8, 2 }}, { "z", { 8, 2 } }}, {{ "x", { 2, 2 } }});
+      },
+      ErrorKind::usage, {"\"n\" is 2..8 for one input and 8..8 for \"z\""});
+}
+
+// An extent that decides what is computed is refused by name.
+TEST(OpenDimensions, WhatTheyCannotBe) {
+  ModelBuilder b(17);
+  b.input("x", {-1, 4}, 1, {"n", ""}).output("y");
+  set_attribute(b.node("Hardmax", {"x"}, {"y"}, "it"), "axis", 0);
+  ImportOptions options;
+  options.shapes = {{"n", {8}}};
+  options.least_shapes = {{"n", {2}}};
+  expect_error([&] { import_onnx_bytes(b.bytes(), options); }, ErrorKind::unsupported, {"\"it\" (Hardmax)"});
+}
+
+}  // namespace
+}  // namespace korch
