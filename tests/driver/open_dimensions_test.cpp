@@ -42,9 +42,10 @@ class OpenDimensionsTest : public testing::Test {
     CompileOptions options;
     options.threads = 2;
     options.measure = false;
-    compile_graph(network(), "open", folder_.path() + "/open.so", options);
+    plan_ = compile_graph(network(), "open", folder_.path() + "/open.so", options).plan;
     return folder_.path() + "/open.so";
   }
+  Plan plan_;
   TempDir folder_;
 };
 
@@ -53,6 +54,8 @@ TEST_F(OpenDimensionsTest, RunsWithAnyExtents) {
   verify(graph, Stage::imported);
   LoadedExecutable executable(compiled());
   EXPECT_EQ(executable.dimensions().size(), 2u);
+  EXPECT_TRUE(std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                          [](const PlanStep& step) { return !step.limits.empty(); }));
   // Large, then small, then large again: what runs leave behind changes nothing.
   for (uint64_t seed = 1; seed < 30; ++seed) {
     const std::vector<HostTensor> inputs = random_inputs(graph, seed);

@@ -125,6 +125,18 @@ TEST(Rules, StrassenNeedsHalvesOfManyChannels) {
   }
 }
 
+// Nor may pixels of two images be a pair where the last images may be none of the run.
+TEST(Rules, StrassenPairsPixelsOfOneImageWhereImagesAreFew) {
+  for (const int64_t columns : {3, 4}) {
+    Instance g(1);
+    const ValueId y = g.conv(g.input({4, 128, 3, columns}), g.weights({128, 128, 1, 1}));
+    Graph graph = g.finish({y});
+    const ValueId count = graph.add_input({DType::i64, {}}, "n");
+    graph.set_outputs({graph.outputs()[0], count}, {"y", "n"}, {{0, 0}});
+    EXPECT_EQ(variants(graph, rewrite_rules(), "strassen").empty(), columns == 3);
+  }
+}
+
 // Numbers of a larger range, weights beyond an int8, and floats stay what they are.
 TEST(Rules, BytesHoldWholeNumbersOfTheirRange) {
   for (const auto& [low, high, weight, fits] : {std::tuple{0.F, 255.F, 127.F, true},

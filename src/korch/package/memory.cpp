@@ -65,6 +65,10 @@ class MemoryPlanner {
   void find_lifetimes();
   void find_outputs();
   void join_in_place();
+  bool limits_read(const PlanStep& step, const Group& group) {
+    return std::any_of(step.limits.begin(), step.limits.end(),
+                       [&](const PlanSliceLimit& limit) { return &group_of(limit.tensor) == &group; });
+  }
   bool may_join(int step, int input, int output);
   bool may_join_state(int end, int input, int output);
   void place();
@@ -116,6 +120,12 @@ void MemoryPlanner::find_lifetimes() {
                    "step '" + step.label + "' reads '" + tensor(id).name + "' before it is made");
       group.last_step = std::max(group.last_step, s);
     }
+    for (const PlanSliceLimit& limit : step.limits) {
+      Group& group = group_of(limit.tensor);
+      KORCH_ASSERT(group.external || group.first_step < s,
+                   "a limit of step '" + step.label + "' is read before it is made");
+      group.last_step = std::max(group.last_step, s);
+    }
   }
   // What a step of a loop reads of before it, every step reads.
   for (int s = 0; s < end_; ++s) {
@@ -149,7 +159,7 @@ bool MemoryPlanner::may_join(int s, int input, int output) {
   // The kernel promises the pair alone: no other argument may see these bytes change.
   const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
   const auto in_from = [&](int id) { return &group_of(id) == &from; };
-  return std::count_if(step.inputs.begin(), step.inputs.end(), in_from) == 1 &&
+  return !limits_read(step, from) && std::count_if(step.inputs.begin(), step.inputs.end(), in_from) == 1 &&
          std::none_of(step.outputs.begin(), step.outputs.end(), in_from);
 }
 
@@ -166,6 +176,7 @@ bool MemoryPlanner::may_join_state(int end, int input, int output) {
   const auto is_carried = [&](int id) { return &group_of(id) == &to; };
   for (int s = begin + 1; s <= end; ++s) {
     const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
+    if (limits_read(step, to)) return false;
     const bool around = step.other_end > s && s < from.first_step && from.first_step < step.other_end;
     if (around) return false;  // made again and again in an inner loop
     const auto reads = std::count_if(step.inputs.begin(), step.inputs.end(), is_carried);

@@ -171,13 +171,28 @@ class TableWriter {
     for (const std::vector<int>* operands : {&step.inputs, &step.constants, &step.outputs})
       for (int id : *operands) args.push_back(memory_.tensors[static_cast<size_t>(id)]);
     args.insert(args.end(), memory_.temporaries[s].begin(), memory_.temporaries[s].end());
+    std::string limits;  // their extents are the last arguments
+    for (const PlanSliceLimit& limit : step.limits) {
+      limits += fmt::format("{{{}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
+                            limit.stride, limit.count, limit.times, limit.by);
+      args.push_back(memory_.tensors[static_cast<size_t>(limit.tensor)]);
+    }
+    if (!limits.empty()) text_ += fmt::format("static const SliceLimit limits{}[] = {{{}}};\n", s, limits);
     write_args(std::to_string(s), args);
     int64_t rounds = 0;
     for (const KernelPhase& phase : kernel.phases) rounds += phase.rounds;
     add_step_row(reference(fmt::format("phases{}", step.kernel), rounds),
                  reference(fmt::format("args{}", s), args.size()),
                  call_fields(std::to_string(step.kernel), kernel.call), step.label,
-                 jump_of(plan_, static_cast<int>(s)));
+                 jump_of(plan_, static_cast<int>(s)),
+                 reference(fmt::format("limits{}", s), step.limits.size()));
+  }
+
+  // A phase's first row in the table, where each round has one.
+  static int64_t table_phase(const Kernel& kernel, int phase) {
+    int64_t row = 0;
+    for (int p = 0; p < phase; ++p) row += kernel.phases[static_cast<size_t>(p)].rounds;
+    return row;
   }
 
   void write_copy(const OutputCopy& copy) {
@@ -193,9 +208,10 @@ class TableWriter {
   }
 
   void add_step_row(const std::string& phases, const std::string& args, const std::string& call,
-                    const std::string& label, const Jump& jump = {}) {
-    step_rows_ += fmt::format("  {{{}, {}, {}, {}, {}, {}, {}}},\n", phases, args, call, quoted(label),
-                              jump.arg, jump.by, jump.when);
+                    const std::string& label, const Jump& jump = {},
+                    const std::string& limits = "nullptr, 0") {
+    step_rows_ += fmt::format("  {{{}, {}, {}, {}, {}, {}, {}, {}}},\n", phases, args, call, quoted(label),
+                              jump.arg, jump.by, jump.when, limits);
     step_names_ += fmt::format("  {},\n", quoted(label));
     ++step_count_;
   }

@@ -50,9 +50,18 @@ struct RejectedKernel {
   bool same_inputs = false;  // it needs nothing that the step does not read: it could stand in its place
 };
 
+// Slices of a phase that a run needs not: those of value (slice / stride) % count from ceil(e * times / by) on, where
+// e is what a tensor of one i64 holds, an extent of this run.
+struct PlanSliceLimit {
+  int phase = 0;
+  int tensor = -1;  // into Plan::tensors
+  int64_t stride = 1, count = 1, times = 1, by = 1;
+};
+
 struct PlanStep {
   int kernel = -1;                              // into Plan::kernels
   std::vector<int> inputs, constants, outputs;  // into Plan::tensors
+  std::vector<PlanSliceLimit> limits;           // by phase, of each outer ones first
   int other_end = -1;                           // of the loop that this step begins or ends: that step
   std::string label;                            // for people: the primitives, e.g. "Conv+Add+Relu"
   std::vector<std::string> primitives;          // one line each, textual IR

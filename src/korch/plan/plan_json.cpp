@@ -108,7 +108,14 @@ Kernel kernel_from(const Json& json) {
 }
 
 Json to_json(const PlanStep& step) {
-  Json rejected = Json::array(), wiring = Json::array();
+  Json rejected = Json::array(), wiring = Json::array(), limits = Json::array();
+  for (const PlanSliceLimit& l : step.limits)
+    limits.push_back({{"phase", l.phase},
+                      {"tensor", l.tensor},
+                      {"stride", l.stride},
+                      {"count", l.count},
+                      {"times", l.times},
+                      {"by", l.by}});
   for (const RejectedKernel& r : step.rejected)
     rejected.push_back({{"what", r.what}, {"us", r.cost_us}, {"same_inputs", r.same_inputs}});
   for (const PlanPrimitive& p : step.wiring)
@@ -127,6 +134,7 @@ Json to_json(const PlanStep& step) {
           {"predicted_us", step.predicted_us},
           {"measured", step.measured},
           {"bound_us", step.bound_us},
+          {"limits", limits},
           {"rejected", rejected}};
 }
 
@@ -148,6 +156,9 @@ PlanStep step_from(const Json& json) {
     step.rejected.push_back({r.at("what"), r.at("us"), r.value("same_inputs", false)});
   for (const Json& p : json.value("wiring", Json::array()))
     step.wiring.push_back({p.at("inputs"), p.at("outputs"), p.at("origins"), p.at("work")});
+  for (const Json& l : json.value("limits", Json::array()))
+    step.limits.push_back(
+        {l.at("phase"), l.at("tensor"), l.at("stride"), l.at("count"), l.at("times"), l.at("by")});
   return step;
 }
 

@@ -132,6 +132,9 @@ void strassen(Rewriter& r, NodeId id) {
   const Shape w = r.shape(conv.inputs[1]);
   if (std::min(w[0], w[1]) < kFewestChannels || w[0] % kStrassenHalves != 0 || w[1] % kStrassenHalves != 0)
     return;
+  // Behind an extent of the run there may be anything: no pixel of an image may be paired with one of another.
+  const Shape x = r.shape(conv.inputs[0]);
+  if (!r.graph().extents().empty() && x[2] * x[3] % kStrassenPixels != 0) return;
   WinogradAttrs attrs;
   attrs.tile = kStrassenPixels;
   attrs.taps = 1;

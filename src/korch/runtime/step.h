@@ -21,6 +21,13 @@ struct BufferRef {
   uint64_t offset;  // bytes
 };
 
+// Slices that a run does not need: slice s of the phase has the value (s / stride) % count, and those from
+// ceil(extent * times / by) on write nothing that counts. The extent is the i64 at args[arg].
+struct SliceLimit {
+  uint32_t phase, arg;
+  int64_t stride, count, times, by;
+};
+
 struct LibraryOps;  // create/destroy of a library call's state (library.h)
 
 struct Step {
@@ -39,6 +46,8 @@ struct Step {
   int32_t jump_arg = -1;  // -1: the one behind it is
   int32_t jump = 0;
   bool jump_when = false;
+  const SliceLimit* limits = nullptr;  // by phase, of each outer strides first
+  uint32_t limit_count = 0;
 };
 
 struct LibraryOps {

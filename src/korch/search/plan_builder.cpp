@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
 
@@ -11,6 +12,8 @@
 #include "korch/interp/work.h"
 #include "korch/ir/loops.h"
 #include "korch/ir/text.h"
+#include "korch/runtime/cpu/onednn.h"
+#include "korch/search/slice_limits.h"
 
 namespace korch {
 namespace {
@@ -21,7 +24,7 @@ constexpr size_t kRejectedShown = 8, kReplacementsShown = 5;
 class PlanMaker {
  public:
   PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
-      : graph_(graph), columns_(columns), bank_(bank), loops_(graph) {
+      : graph_(graph), columns_(columns), target_(target), bank_(bank), loops_(graph) {
     plan().threads = target.threads;
     makers_.resize(graph.value_count());
     for (const Column& column : columns.problem.columns) {
@@ -79,6 +82,24 @@ class PlanMaker {
     }
   }
 
+  // Before loops are put in order. Only where outputs have extents of their own.
+  void add_limits(const std::vector<int>& chosen) {
+    if (graph_.extents().empty()) return;
+    std::set<NodeId> made;
+    for (int column : chosen) {
+      const ColumnInfo& info = columns_.infos[column];
+      if (info.kind == ColumnInfo::Kind::view) made.insert(info.view_node);
+      if (info.kind != ColumnInfo::Kind::kernel) continue;
+      const std::vector<NodeId>& nodes = columns_.candidates[info.candidate].nodes;
+      made.insert(nodes.begin(), nodes.end());
+    }
+    std::vector<NodeId> order = graph_.topological_order();
+    std::erase_if(order, [&](NodeId node) { return !made.contains(node); });
+    const std::map<ValueId, NeededPart> parts = needed_parts(graph_, order);
+    if (parts.empty()) return;
+    for (size_t s = 0; s < plan().steps.size(); ++s) add_limits(step_columns_[s], parts, plan().steps[s]);
+  }
+
   // The steps of each loop between its ends, which know of each other.
   void order_loops() {
     if (loops_.empty()) return;
@@ -93,6 +114,19 @@ class PlanMaker {
       steps[static_cast<size_t>(steps.back().other_end)].other_end = at;
     }
     plan().steps = std::move(steps);
+  }
+
+  // Limits whose extents nobody has made by then.
+  void drop_late_limits() {
+    std::set<int> made;
+    for (PlanStep& step : plan().steps) {
+      std::erase_if(step.limits, [&](const PlanSliceLimit& limit) {
+        int root = limit.tensor;
+        while (plan().tensors[root].alias_of >= 0) root = plan().tensors[root].alias_of;
+        return plan().tensors[root].role != TensorRole::input && made.count(root) == 0;
+      });
+      made.insert(step.outputs.begin(), step.outputs.end());
+    }
   }
 
   BuiltPlan result;
@@ -187,6 +221,43 @@ class PlanMaker {
     if (!loops_.empty()) note_loop(column, step);
     step.rejected = rejected_for(column);
     plan().steps.push_back(std::move(step));
+    step_columns_.push_back(column);
+  }
+
+  void add_limits(int column, const std::map<ValueId, NeededPart>& parts, PlanStep& step) const {
+    std::vector<LimitedOutput> outputs;
+    bool any = false;
+    for (int output : columns_.problem.columns[column].outputs) {
+      const TensorKey& key = columns_.tensors[output];
+      const auto part = parts.find(key.value);
+      outputs.push_back({graph_.value(key.value).type.shape, key.layout,
+                         part == parts.end() ? NeededPart{} : part->second});
+      any = any || part != parts.end();
+    }
+    if (!any) return;
+    const Kernel& kernel = result.plan.kernels[step.kernel];
+    std::vector<SliceLimit> limits;
+    if (kernel.call.library == "onednn" && outputs.size() == 1) {
+      const int64_t images = kernel.call.params[offsetof(rt::OnednnCall, images) / sizeof(int64_t)];
+      limits = limits_by_image(kernel.phases[0].grid, images, outputs[0]);
+    } else if (const Result<tile::TileGraph> tiles = tiles_of(column); tiles) {
+      limits = slice_limits(tiles.value(), outputs);
+    }
+    for (const SliceLimit& limit : limits) {
+      const auto tensor = tensor_of_.find({limit.needed.extent, Layout{}});
+      if (tensor == tensor_of_.end()) continue;
+      step.limits.push_back(
+          {limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times, limit.needed.by});
+    }
+  }
+
+  Result<tile::TileGraph> tiles_of(int column) const {
+    const ColumnInfo& info = columns_.infos[column];
+    if (info.kind == ColumnInfo::Kind::kernel)
+      return tile_graph(graph_, columns_.candidates[info.candidate], info.implementation, target_);
+    const TensorKey& from = columns_.tensors[columns_.problem.columns[column].inputs[0]];
+    const TensorKey& to = columns_.tensors[columns_.problem.columns[column].outputs[0]];
+    return reorder_tile_graph(graph_.value(from.value).type, from.layout, to.layout, target_);
   }
 
   // Where the step stands; a loop's end writes where its begin does.
@@ -269,12 +340,14 @@ class PlanMaker {
 
   const Graph& graph_;
   const Columns& columns_;
+  const Target& target_;
   KernelBank& bank_;
   const Loops loops_;
   std::vector<LoopItem> items_;           // where each step stands; none where there are no loops
   std::vector<std::vector<int>> made_;    // of each column: the Values it makes, ascending
   std::vector<std::vector<int>> makers_;  // of each Value: the kernel columns that make it
   std::map<TensorKey, int> tensor_of_;
+  std::vector<int> step_columns_;  // of each step
   std::map<Hash, int> kernel_of_;
   std::map<std::tuple<ValueId, std::string, std::vector<int64_t>>, int> constant_of_;
 };
@@ -303,7 +376,9 @@ BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vect
   PlanMaker maker(graph, columns, bank, target);
   for (int column : chosen) maker.add(column);
   maker.add_outputs();
+  maker.add_limits(chosen);
   maker.order_loops();
+  maker.drop_late_limits();
   maker.result.plan.flushes_subnormals = accuracy != Accuracy::strict;
   return std::move(maker.result);
 }

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "korch/base/usable_cpus.h"
+#include "korch/runtime/active_slices.h"
 
 namespace korch::rt {
 namespace {
@@ -38,8 +39,15 @@ int64_t grain_of(const Phase& phase) {
   return phase.grain < least ? least : phase.grain;
 }
 
-int64_t chunks_of(const Phase& phase) {
-  return (phase.grid + grain_of(phase) - 1) / grain_of(phase);
+ActiveSlices active_slices(const Step& step, uint32_t phase, void* const* args) {
+  ActiveSlices active(step.phases[phase].grid);
+  for (uint32_t i = 0; i < step.limit_count; ++i) {
+    const SliceLimit& limit = step.limits[i];
+    if (limit.phase != phase) continue;
+    const int64_t extent = *static_cast<const int64_t*>(args[limit.arg]);
+    active.limit(limit.stride, limit.count, (extent * limit.times + limit.by - 1) / limit.by);
+  }
+  return active;
 }
 
 RunError error_of(int32_t kernel_code) {
@@ -88,13 +96,23 @@ struct Executor::Run {
   const RunOptions* options;
   void** args;  // of the step
   uint32_t step = 0, phase = 0;
-  double began = 0;  // the step
+  double began = 0;          // the step
+  ActiveSlices active = {};  // of the phase
   // Of a chunk of this phase: the smallest that is not KORCH_KERNEL_OK.
   std::atomic<int32_t> failure{KORCH_KERNEL_OK};
   std::atomic<bool> handed_back{false};  // to the caller
   std::atomic<int> tasks_done{0};
 
   const Phase& current_phase() const { return executor->program_->steps[step].phases[phase]; }
+  int64_t chunks() const {
+    return (active.count() + grain_of(current_phase()) - 1) / grain_of(current_phase());
+  }
+  int32_t call(const korch_kernel_context& context, int64_t begin, int64_t end) const {
+    const Phase& of = current_phase();
+    return active.visit(begin, end, [&](int64_t first, int64_t last) {
+      return of.function(&context, of.first + first, of.first + last);
+    });
+  }
   void note(int32_t code) {
     int32_t seen = failure.load(std::memory_order_relaxed);
     while (code != KORCH_KERNEL_OK && (seen == KORCH_KERNEL_OK || code < seen) &&
@@ -260,7 +278,12 @@ bool Executor::go_on(Run* run, int worker) {
       end_step(run);
       continue;
     }
-    if (board_ != nullptr && chunks_of(run->current_phase()) > 1) {
+    // Who observes sees all that kernels can write.
+    if (run->options->observe == nullptr)
+      run->active = active_slices(program_->steps[run->step], run->phase, run->args);
+    else
+      run->active = ActiveSlices(run->current_phase().grid);
+    if (board_ != nullptr && run->chunks() > 1) {
       publish(run);
       return true;
     }
@@ -281,11 +304,11 @@ void Executor::end_step(Run* run) const {
 void Executor::run_alone(Run* run, int worker) const {
   const Phase& phase = run->current_phase();
   const korch_kernel_context context = context_of(*run, worker);
-  const int64_t end = phase.first + phase.grid;
-  const int64_t length = run->options->cancel == nullptr ? phase.grid : grain_of(phase);
-  for (int64_t begin = phase.first; begin < end; begin += length) {
+  const int64_t end = run->active.count();
+  const int64_t length = run->options->cancel == nullptr ? end : grain_of(phase);
+  for (int64_t begin = 0; begin < end; begin += length) {
     if (is_set(run->options->cancel)) return run->note(kCancelled);
-    run->note(phase.function(&context, begin, end - begin < length ? end : begin + length));
+    run->note(run->call(context, begin, end - begin < length ? end : begin + length));
   }
 }
 
@@ -296,9 +319,8 @@ void Executor::publish(Run* run) {
     const FlushSubnormals mode(run->executor->program_->flushes_subnormals);
     const Phase& phase = run->current_phase();
     const korch_kernel_context context = run->executor->context_of(*run, worker);
-    const int64_t grain = grain_of(phase), begin = chunk * grain;
-    const int64_t end = phase.grid - begin < grain ? phase.grid : begin + grain;
-    run->note(phase.function(&context, phase.first + begin, phase.first + end));
+    const int64_t grain = grain_of(phase), begin = chunk * grain, all = run->active.count();
+    run->note(run->call(context, begin, all - begin < grain ? all : begin + grain));
   };
   // The caller alone goes on where somebody observes, or where workers must return before others come.
   const auto done = [](void* user, int worker) {
@@ -312,7 +334,7 @@ void Executor::publish(Run* run) {
     run->handed_back.store(true, std::memory_order_release);  // `run` may end here
     served_by_tasks ? board->notify_all() : board->notify_first();
   };
-  board_->publish({chunks_of(run->current_phase()), chunk, done, run});
+  board_->publish({run->chunks(), chunk, done, run});
 }
 
 // Takes part in what is published until the run is handed back. False when the workers did not do what they
@@ -331,8 +353,7 @@ bool Executor::share(Run* run) {
       run->tasks_done.fetch_add(1);
     };
     int64_t tasks = workers_.threads;
-    if (!workers_.concurrent && chunks_of(run->current_phase()) < tasks)
-      tasks = chunks_of(run->current_phase());
+    if (!workers_.concurrent && run->chunks() < tasks) tasks = run->chunks();
     run->tasks_done.store(0);
     workers_.parallel(workers_.user, static_cast<int>(tasks), task, run);
     if (run->tasks_done.load() != tasks || !run->handed_back.load()) return false;

@@ -1,0 +1,33 @@
+// Which slices of a kernel a run can leave out, since all they write is beyond extents that the run has.
+#pragma once
+
+#include <vector>
+
+#include "korch/kernel/tile_graph.h"
+#include "korch/search/needed_part.h"
+#include "korch/tensor/layout.h"
+
+namespace korch {
+
+// Slice s has the value (s / stride) % count of a grid variable; those values are needed that are below
+// ceil(e * times / by).
+struct SliceLimit {
+  int phase = 0;
+  int64_t stride = 1, count = 1;
+  NeededExtent needed;
+};
+
+// An output of a kernel: one of the tile graph's, in the order of its buffers.
+struct LimitedOutput {
+  Shape shape;
+  Layout layout;
+  NeededPart part;  // empty: all of it
+};
+
+// Of the grid of one phase whose slices are those of each image of the output's first axis, one after the other.
+std::vector<SliceLimit> limits_by_image(int64_t slices, int64_t images, const LimitedOutput& output);
+
+// Of each phase that writes outputs alone and whose slices run in any order, outer variables first.
+std::vector<SliceLimit> slice_limits(const tile::TileGraph& graph, const std::vector<LimitedOutput>& outputs);
+
+}  // namespace korch

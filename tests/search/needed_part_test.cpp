@@ -1,0 +1,127 @@
+// What is not needed changes nothing that counts, and what is known to be needed in part is what the test
+// says.
+#include "korch/search/needed_part.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "korch/interp/interpreter.h"
+
+namespace korch {
+namespace {
+
+ValueId numbers(Graph& g, const Shape& shape, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  HostTensor value(TensorType{DType::f32, shape});
+  std::generate_n(value.mutable_data<float>(), value.elements(), [&] { return normal(random); });
+  return g.add_constant(value);
+}
+
+ValueId positions(Graph& g, const Shape& shape) {
+  HostTensor value(TensorType{DType::i64, shape});
+  for (int64_t i = 0; i < value.elements(); ++i) value.mutable_data<int64_t>()[i] = i;
+  return g.add_constant(value);
+}
+
+// x[4, 6, 8], of which n matrices and m rows count, through attention over the rows, and layouts.
+struct Network {
+  Graph g;
+  ValueId x, n, m;
+  std::vector<ValueId> between;
+
+  Network() {
+    x = g.add_input({DType::f32, {4, 6, 8}}, "x");
+    n = g.add_input({DType::i64, {}}, "n");
+    m = g.add_input({DType::i64, {}}, "m");
+    const ValueId heads =
+        g.add(Op::Transpose, PermAttrs{{0, 2, 1, 3}}, {g.add(Op::Reshape, ShapeAttrs{{4, 6, 2, 4}}, {x})});
+    const ValueId scores = g.add(Op::MatMul, MatMulAttrs{false, true}, {heads, heads});
+    const ValueId counts = g.add(Op::Less, NoAttrs{}, {positions(g, {6}), m});
+    const auto masked = [&](ValueId value, ValueId condition, float other) {
+      return g.add(Op::Where, NoAttrs{},
+                   {condition, value, g.add_constant(HostTensor::of<float>(DType::f32, {}, {other}))});
+    };
+    const ValueId most = g.add(Op::ReduceMax, ReduceAttrs{{3}, true}, {masked(scores, counts, -1e30F)});
+    const ValueId weights =
+        g.add(Op::Exp, NoAttrs{}, {g.add(Op::Sub, NoAttrs{}, {masked(scores, counts, -1e30F), most})});
+    const ValueId rows = g.add(Op::Reshape, ShapeAttrs{{6, 1}}, {counts});
+    const ValueId mixed = g.add(Op::MatMul, MatMulAttrs{}, {weights, masked(heads, rows, 0)});
+    const ValueId back = g.add(Op::Transpose, PermAttrs{{0, 2, 1, 3}}, {mixed});
+    const ValueId flat = g.add(Op::Reshape, ShapeAttrs{{4, 6, 8}}, {back});
+    const ValueId y = g.add(Op::MatMul, MatMulAttrs{}, {flat, numbers(g, {8, 3}, 1)});
+    g.set_outputs({y, n, m}, {"y", "n", "m"}, {{0, 0}, {0, 1}});
+    g.set_open_dimensions({{"n", 1, 4, {{0, 0}}}, {"m", 1, 6, {{0, 1}}}});
+    between = {heads, scores, most, weights, mixed, flat};
+  }
+};
+
+TEST(NeededPart, FollowsOperatorsBackwards) {
+  Network network;
+  const auto parts = needed_parts(network.g, network.g.topological_order());
+  const std::optional<NeededExtent> n = NeededExtent{network.n, 1, 1}, m = NeededExtent{network.m, 1, 1},
+                                    all = std::nullopt;
+  EXPECT_EQ(parts.at(network.x), (NeededPart{n, m, all}));
+  EXPECT_EQ(parts.at(network.between[0]), (NeededPart{n, all, m, all}));
+  EXPECT_EQ(parts.at(network.between[1]), (NeededPart{n, all, m, m}));
+  EXPECT_EQ(parts.at(network.between[2]), (NeededPart{n, all, m, all}));
+  EXPECT_EQ(parts.at(network.between[3]), (NeededPart{n, all, m, all}));
+  EXPECT_EQ(parts.at(network.between[5]), (NeededPart{n, m, all}));
+}
+
+TEST(NeededPart, NothingElseMatters) {
+  Network network;
+  std::mt19937_64 random(5);
+  std::normal_distribution<float> normal;
+  HostTensor x(TensorType{DType::f32, {4, 6, 8}});
+  std::generate_n(x.mutable_data<float>(), x.elements(), [&] { return normal(random); });
+  for (int64_t n = 1; n <= 4; ++n)
+    for (int64_t m = 1; m <= 6; ++m) {
+      HostTensor other = x;
+      for (int64_t i = 0; i < x.elements(); ++i)
+        if (i / 48 >= n || i / 8 % 6 >= m) other.mutable_data<float>()[i] = NAN;
+      const auto outputs = [&](const HostTensor& data) {
+        const std::vector<HostTensor> all =
+            interpret(network.g, {data, HostTensor::of<int64_t>(DType::i64, {}, {n}),
+                                  HostTensor::of<int64_t>(DType::i64, {}, {m})});
+        const HostTensor y = all[0].cropped(output_shapes(network.g, all)[0]);
+        return std::string(static_cast<const char*>(y.raw()), static_cast<size_t>(y.bytes()));
+      };
+      EXPECT_EQ(outputs(x), outputs(other)) << n << " " << m;
+    }
+}
+
+TEST(NeededPart, RowsOfAllMatrices) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {4, 6, 8}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+  const ValueId rows = g.add(Op::Reshape, ShapeAttrs{{24, 8}}, {x});
+  const ValueId sums = g.add(Op::ReduceSum, ReduceAttrs{{1}, false}, {rows});
+  g.set_outputs({g.add(Op::Reshape, ShapeAttrs{{4, 6}}, {sums}), n}, {"y", "n"}, {{0, 0}});
+  const auto parts = needed_parts(g, g.topological_order());
+  EXPECT_EQ(parts.at(sums), (NeededPart{NeededExtent{n, 6, 1}}));
+  EXPECT_EQ(parts.at(x), (NeededPart{NeededExtent{n, 1, 1}, std::nullopt, std::nullopt}));
+}
+
+// Two readers that need different parts need all of it, and so do operators that mix what counts with what
+// does not.
+TEST(NeededPart, AllWhereItIsNotKnown) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {6, 8}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+  const ValueId y = g.add(Op::Relu, NoAttrs{}, {x});
+  const ValueId sum = g.add(Op::ReduceSum, ReduceAttrs{{0}, false}, {y});
+  g.set_outputs({y, sum, n}, {"y", "sum", "n"}, {{0, 0}});
+  EXPECT_TRUE(needed_parts(g, g.topological_order()).empty());
+}
+
+TEST(NeededPart, MultiplesOfExtents) {
+  const NeededExtent n{7, 1, 1};
+  EXPECT_EQ(scaled(n, 6, 4), (NeededExtent{7, 3, 2}));
+  EXPECT_EQ(scaled({7, 6, 1}, 1, 6), n);
+  EXPECT_EQ(scaled({7, 1, 2}, 2, 1), std::nullopt);  // rounded up twice
+  EXPECT_EQ(scaled({7, INT64_MAX, 1}, 2, 1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace korch
