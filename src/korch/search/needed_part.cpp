@@ -127,25 +127,36 @@ class Backwards {
     return part;
   }
 
+  // The extent that a condition 0, 1, 2, ... < extent compares with; kNoId where it is another condition.
+  ValueId counted(ValueId condition) const {
+    const std::vector<NodeId>& producers = graph_.value(condition).producers;
+    if (producers.empty()) return kNoId;
+    const Node& less = graph_.node(producers[0]);
+    if (less.op == Op::Reshape) return counted(less.inputs[0]);
+    if (less.op != Op::Less) return kNoId;
+    const HostTensor* positions = graph_.constant(less.inputs[0]);
+    if (positions == nullptr || !is_integer(positions->dtype())) return kNoId;
+    if (graph_.value(less.inputs[1]).type.elements() != 1 || graph_.constant(less.inputs[1]) != nullptr)
+      return kNoId;
+    for (int64_t p = 0; p < positions->elements(); ++p)
+      if (element_as_int(*positions, p) != p) return kNoId;
+    return less.inputs[1];
+  }
+
   // Where(position < extent, x, ...): beyond the extent nothing of x is looked at.
   NeededPart masked(const Node& node, size_t i, NeededPart part) const {
     if (node.op != Op::Where || i != 1) return part;
-    const std::vector<NodeId>& producers = graph_.value(node.inputs[0]).producers;
-    if (producers.empty() || graph_.node(producers[0]).op != Op::Less) return part;
-    const Node& less = graph_.node(producers[0]);
-    const HostTensor* positions = graph_.constant(less.inputs[0]);
-    if (positions == nullptr || graph_.value(less.inputs[1]).type.elements() != 1) return part;
-    if (graph_.constant(less.inputs[1]) != nullptr || !is_integer(positions->dtype())) return part;
-    const Shape& counted = positions->shape();
+    const ValueId extent = counted(node.inputs[0]);
+    if (extent == kNoId) return part;
+    // The condition varies along one axis alone.
+    const Shape& condition = shape(node.inputs[0]);
     const auto axis =
-        std::find_if(counted.begin(), counted.end(), [](int64_t extent) { return extent != 1; });
-    if (axis == counted.end() || *axis != positions->elements()) return part;
-    for (int64_t p = 0; p < positions->elements(); ++p)
-      if (element_as_int(*positions, p) != p) return part;
-    const auto from_end = static_cast<size_t>(counted.end() - axis);
+        std::find_if(condition.begin(), condition.end(), [](int64_t count) { return count != 1; });
+    if (axis == condition.end() || *axis != element_count(condition)) return part;
+    const auto from_end = static_cast<size_t>(condition.end() - axis);
     if (from_end > part.size() || shape(node.inputs[1])[part.size() - from_end] != *axis) return part;
     std::optional<NeededExtent>& here = part[part.size() - from_end];
-    if (!here) here = resolved(graph_, {less.inputs[1]});
+    if (!here) here = resolved(graph_, {extent});
     return part;
   }
 
