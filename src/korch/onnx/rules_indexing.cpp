@@ -35,7 +35,11 @@ Results top_k(NodeImport& n) {
     if (k.size() != 1) n.invalid("its number k must be one integer");
     attrs.k = k[0].bound;
     counted = k[0].counted;
-    if (counted != nullptr) attrs.k = std::min(attrs.k, n.input(0)->shape()[attrs.axis]);
+    const int64_t most = n.input(0)->shape()[attrs.axis];
+    if (counted != nullptr && attrs.k > most) {
+      attrs.k = most;
+      counted = min({n, counted}, {n, DType::i64, static_cast<double>(most)}).operand();
+    }
   }
   attrs.largest = n.flag("largest", true);
   attrs.sorted = n.flag("sorted", true);
