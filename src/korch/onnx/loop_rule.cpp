@@ -50,7 +50,8 @@ std::optional<Grown> grown(const proto::GraphProto& body, std::string input, con
       times += here;
     }
     // In a circle of names, which the import refuses, there would be no end.
-    if (times != 1 || reader == nullptr || passed > body.node_size() || reader->output_size() != 1 || reader->input_size() == 0)
+    if (times != 1 || reader == nullptr || passed > body.node_size() || reader->output_size() != 1 ||
+        reader->input_size() == 0)
       return std::nullopt;
     const std::string& op = reader->op_type();
     if (is_sequence && appends_item(*reader, input)) {
