@@ -22,6 +22,25 @@ ModelBuilder slow_model() {
   return b;
 }
 
+// A loop that no condition ends.
+ModelBuilder endless_model() {
+  ModelBuilder b(21);
+  b.input("x", {256, 256}).output("y");
+  onnx::proto::NodeProto& node = b.node("Loop", {"", "", "x"}, {"y"});
+  auto* attribute = node.add_attribute();
+  attribute->set_name("body");
+  attribute->set_type(onnx::proto::AttributeProto::GRAPH);
+  onnx::proto::GraphProto& body = *attribute->mutable_g();
+  for (const char* name : {"i", "goes_on", "before"}) body.add_input()->set_name(name);
+  for (const char* name : {"goes_on", "after"}) body.add_output()->set_name(name);
+  onnx::proto::NodeProto& product = *body.add_node();
+  product.set_op_type("MatMul");
+  product.add_input("before");
+  product.add_input("x");
+  product.add_output("after");
+  return b;
+}
+
 class Interrupt : public CliWithOldOutput {
  protected:
   // Sends the signal `after_ms` after the terminal has shown `text` (at once when it is empty).
@@ -113,6 +132,18 @@ TEST_F(Interrupt, WhileRunningVerifyingAndTiming) {
         "bench --profile " + path("slow.so"), "verify " + path("slow.onnx") + " " + path("slow.so")})
     expect_interrupted(arguments, "", 1000);
   EXPECT_FALSE(file_exists(path("out/v100.npy")));
+}
+
+TEST_F(Interrupt, OfLoopsWithoutEnd) {
+  write_model("endless.onnx", endless_model());
+  const std::string arguments =
+      compile_arguments("endless.onnx", "--strategy unfused --no-measure");
+  expect_interrupted(arguments, "verify", 300);
+  ASSERT_EQ(run("compile " + path("endless.onnx") + " -o " + path("endless.so") +
+                " --threads 1 --strategy unfused --no-measure --no-verify --no-profile-db"),
+            0)
+      << err_;
+  expect_interrupted("run " + path("endless.so"), "", 1000);
 }
 
 TEST_F(Interrupt, TwiceEndsAtOnce) {

@@ -107,6 +107,24 @@ TEST(Oracle, KnowsWhatRoundingDecides) {
 }
 
 // sin(x) is x where x is small, in float32 alone.
+// exp(p) / exp(p) with both computed for themselves: of a large p each is off by some of its roundings.
+TEST(Oracle, KnowsThatKernelsComputeAgain) {
+  const auto quotient_may_be = [](float x, float got) {
+    Graph graph;
+    const ValueId product =
+        graph.add(Op::Mul, NoAttrs{}, {graph.add_input({DType::f32, {1}}, "x"), graph.inputs()[0]});
+    const ValueId nearest = graph.add_constant(HostTensor::of<float>(DType::f32, {1}, {x * x}));
+    const ValueId power = graph.add(Op::Exp, NoAttrs{}, {graph.add(Op::Sub, NoAttrs{}, {product, nearest})});
+    const ValueId quotient = graph.add(Op::Div, NoAttrs{}, {power, power});
+    graph.set_outputs({quotient}, {"y"});
+    Oracle oracle(graph, {HostTensor::of<float>(DType::f32, {1}, {x})});
+    return !oracle.difference(quotient, HostTensor::of<float>(DType::f32, {1}, {got}));
+  };
+  EXPECT_TRUE(quotient_may_be(100, 1.002F));
+  EXPECT_FALSE(quotient_may_be(100, 10));
+  EXPECT_FALSE(quotient_may_be(1, 1.002F));
+}
+
 TEST(Oracle, KnowsWhereRoundingMakesEqual) {
   Graph graph;
   const ValueId x = graph.add_input({DType::f32, {2}}, "x");

@@ -146,29 +146,41 @@ void Oracle::disturb(HostTensor& tensor, DType dtype, double scale, Random& rand
   tensor = result;
 }
 
-std::vector<HostTensor> Oracle::evaluate(const Disturbance* disturbance) const {
-  std::vector<HostTensor> values(graph_.value_count());
+// The results of a node: disturbed, each operand as either of two computations of it left it.
+std::vector<HostTensor> Oracle::results_of(const Node& node, const Values& values, const Values& again,
+                                           const Disturbance* disturbance, Random& random) const {
+  std::vector<HostTensor> inputs;
+  for (ValueId value : node.inputs) {
+    const bool is_again = disturbance != nullptr && again[value].raw() != nullptr && random.one_in(2);
+    inputs.push_back(is_again ? again[value] : values[value]);
+    const DType dtype = graph_.value(value).type.dtype;
+    // Sums round on their way, whatever they read.
+    const bool sums =
+        info(node.op).category == Category::reduce && rounds(node, graph_.value(node.outputs[0]).type.dtype);
+    if (disturbance != nullptr && (is_rounded_[value] || sums) && is_float(dtype))
+      disturb(inputs.back(), dtype, disturbance->scale, random);
+  }
+  std::vector<TensorType> types;
+  for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
+  std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::float64);
+  if (disturbance != nullptr && node.op == Op::Equal) join_where_crossing(node, inputs, results[0]);
+  return results;
+}
+
+Oracle::Values Oracle::evaluate(const Disturbance* disturbance) const {
+  Values values(graph_.value_count()), again(graph_.value_count());
   for (size_t i = 0; i < inputs_.size(); ++i) values[graph_.inputs()[i]] = inputs_[i];
   Random random(disturbance == nullptr ? 0 : disturbance->seed);
   std::vector<size_t> begins;  // of the loops that are open
   for (size_t at = 0; at < order_.size(); ++at) {
     const NodeId id = order_[at];
     const Node& node = graph_.node(id);
-    if (!is_first(id) && (disturbance == nullptr || random.one_in(2))) continue;
-    std::vector<HostTensor> inputs;
-    for (ValueId value : node.inputs) {
-      inputs.push_back(values[value]);
-      const DType dtype = graph_.value(value).type.dtype;
-      // Sums round on their way, whatever they read.
-      const bool sums = info(node.op).category == Category::reduce &&
-                        rounds(node, graph_.value(node.outputs[0]).type.dtype);
-      if (disturbance != nullptr && (is_rounded_[value] || sums) && is_float(dtype))
-        disturb(inputs.back(), dtype, disturbance->scale, random);
+    if (disturbance != nullptr && !is_loop_end(node.op) && (is_first(id) || random.one_in(2))) {
+      const std::vector<HostTensor> results = results_of(node, values, again, disturbance, random);
+      for (size_t i = 0; i < results.size(); ++i) again[node.outputs[i]] = results[i];
     }
-    std::vector<TensorType> types;
-    for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
-    std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::float64);
-    if (disturbance != nullptr && node.op == Op::Equal) join_where_crossing(node, inputs, results[0]);
+    if (!is_first(id) && (disturbance == nullptr || random.one_in(2))) continue;
+    const std::vector<HostTensor> results = results_of(node, values, again, disturbance, random);
     for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = results[i];
     if (!is_loop_end(node.op)) continue;
     const bool goes_on = element_as_int(results[1], 0) != 0;

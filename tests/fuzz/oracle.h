@@ -2,10 +2,11 @@
 //
 // The tolerance is of each element: the graph is computed again a few times while every operator reads
 // operands that are disturbed by a little more than what float32 (or the type at hand) rounds away, each
-// reader its own disturbance; where a Value has several producers, any of them makes it. How far an element
-// moves then is what it may be off, times a factor. So where a result is decided by rounding (a comparison of
-// almost equal numbers, x - x computed twice, an index of the largest) anything is allowed there, and there
-// alone. Values that nothing rounds must be equal.
+// reader its own disturbance; where a Value has several producers, any of them makes it. Kernels compute
+// again what they share, each in its own way, so each Value is computed twice, and readers take either. How
+// far an element moves then is what it may be off, times a factor. So where a result is decided by rounding
+// (a comparison of almost equal numbers, x - x computed twice, an index of the largest) anything is allowed
+// there, and there alone. Values that nothing rounds must be equal.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +40,12 @@ class Oracle {
     double scale;   // of the usual one
     uint64_t seed;  // of signs
   };
+  using Values = std::vector<HostTensor>;  // by their ids
   void order_loops();
   bool is_first(NodeId id) const;  // of the producers of what it makes
-  std::vector<HostTensor> evaluate(const Disturbance* disturbance) const;
+  Values evaluate(const Disturbance* disturbance) const;
+  std::vector<HostTensor> results_of(const Node& node, const Values& values, const Values& again,
+                                     const Disturbance* disturbance, Random& random) const;
   void disturb(HostTensor& tensor, DType dtype, double scale, Random& random) const;
   void join_where_crossing(const Node& equal, const std::vector<HostTensor>& disturbed,
                            HostTensor& result) const;

@@ -4,6 +4,7 @@
 #include "expect_error.h"
 #include "korch/ir/loops.h"
 #include "one_node.h"
+#include "subgraphs.h"
 
 namespace korch {
 namespace {
@@ -11,26 +12,6 @@ namespace {
 using onnx::proto::GraphProto;
 using onnx::proto::NodeProto;
 
-GraphProto& body_of(NodeProto& node, const std::string& name) {
-  auto* attribute = node.add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(onnx::proto::AttributeProto::GRAPH);
-  return *attribute->mutable_g();
-}
-NodeProto& add(GraphProto& graph, const std::string& op_type, const std::vector<std::string>& inputs,
-               const std::string& output) {
-  NodeProto& node = *graph.add_node();
-  node.set_op_type(op_type);
-  for (const std::string& input : inputs) node.add_input(input);
-  node.add_output(output);
-  return node;
-}
-void add_inputs(GraphProto& graph, const std::vector<std::string>& names) {
-  for (const std::string& name : names) graph.add_input()->set_name(name);
-}
-void add_outputs(GraphProto& graph, const std::vector<std::string>& names) {
-  for (const std::string& name : names) graph.add_output()->set_name(name);
-}
 HostTensor flag(bool value) {
   return HostTensor::of<bool>(DType::bool_, {}, {value});
 }

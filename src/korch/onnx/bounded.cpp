@@ -19,7 +19,7 @@ constexpr const char* kTakesBounded =
     "Slice Expand Gather GatherElements GatherND TopK CumSum ReduceSum ReduceMax ReduceMin "
     "ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp ArgMax ArgMin "
     "Softmax LogSoftmax MatMul Gemm Conv ConvTranspose MaxPool AveragePool "
-    "BatchNormalization LayerNormalization InstanceNormalization If Range ConstantOfShape "
+    "BatchNormalization LayerNormalization InstanceNormalization If Loop Range ConstantOfShape "
     "NonMaxSuppression RoiAlign MaxRoiPool Pad Resize Scatter ScatterElements ScatterND "
     "GlobalAveragePool GlobalMaxPool RMSNormalization GroupNormalization SkipLayerNormalization "
     "SimplifiedLayerNormalization SkipSimplifiedLayerNormalization BiasGelu FastGelu Trilu DepthToSpace "
@@ -169,7 +169,40 @@ class Bounded {
     return with(extents);
   }
 
-  // An axis stays, or leads the axes that become one, or is the first of those that one becomes.
+  // With the axes from `first` to `end` as one, all that counts in front of it.
+  Operand merged(const Operand& x, size_t first, size_t end) {
+    const Shape& in = x->shape();
+    Shape shape(in.begin(), in.begin() + first);
+    shape.push_back(element_count(Shape(in.begin() + first, in.begin() + end)));
+    shape.insert(shape.end(), in.begin() + end, in.end());
+    const int64_t bound = shape[first];
+    Operand place = positions(bound, 0, 1), total = integer(1), from;
+    int64_t stride = 1;  // at the bounds
+    for (size_t axis = end; axis-- > first; stride *= in[axis]) {
+      const Operand counted = extent_of(x, static_cast<int64_t>(axis));
+      const Operand extent = counted == nullptr ? integer(in[axis]) : counted;
+      total = emit(Op::Mul, NoAttrs{}, {total, extent});
+      const Operand divisor = emit(Op::Max, NoAttrs{}, {extent, integer(1)});
+      Operand part = place;
+      if (axis > first) {
+        part = emit(Op::Mod, NoAttrs{}, {place, divisor});
+        place = emit(Op::Div, NoAttrs{}, {place, divisor});
+      }
+      part = emit(Op::Mul, NoAttrs{}, {part, integer(stride)});
+      from = from == nullptr ? part : emit(Op::Add, NoAttrs{}, {from, part});
+    }
+    total->upper = bound;
+    const Operand whole = emit(Op::Reshape, ShapeAttrs{shape}, {x});
+    const Operand inside = emit(Op::Min, NoAttrs{}, {from, integer(std::max<int64_t>(bound - 1, 0))});
+    const Operand result = emit(Op::Gather, AxisAttrs{static_cast<int64_t>(first)}, {whole, inside});
+    result->extents.assign(x->extents.begin(), x->extents.begin() + first);
+    result->extents.push_back(total);
+    result->extents.insert(result->extents.end(), x->extents.begin() + end, x->extents.end());
+    return result;
+  }
+
+  // An axis stays, or leads the axes that become one, or is the first of those that one becomes. Of several
+  // that become one, what counts moves together first.
   std::vector<Operand> reshape() {
     const Shape &from = x()->shape(), &to = attrs<ShapeAttrs>().shape;
     std::vector<Operand> extents(to.size());
@@ -187,7 +220,7 @@ class Bounded {
       while (lead_out + 1 < o && to[lead_out] == 1) ++lead_out;
       for (size_t axis = first_in; axis < i; ++axis)
         if (axis != lead_in && extent_of(x(), static_cast<int64_t>(axis)) != nullptr)
-          unsupported(op_, "an axis behind another becomes part of it");
+          return builder_.emit(op_, attrs_, {merged(x(), lead_in, i)}, origin_);
       const Operand extent = lead_in < i ? extent_of(x(), static_cast<int64_t>(lead_in)) : nullptr;
       if (extent == nullptr || lead_out == o) continue;  // what is squeezed is 1
       const int64_t rows_in = element_count(Shape(from.begin() + lead_in + 1, from.begin() + i)),
@@ -244,10 +277,12 @@ class Bounded {
   std::vector<Operand> concat() {
     const int64_t along = attrs<AxisAttrs>().axis;
     std::vector<Operand> extents(x()->shape().size());
-    for (const Operand& operand : inputs_)
-      for (size_t axis = 0; axis < extents.size(); ++axis)
-        if (extents[axis] == nullptr && static_cast<int64_t>(axis) != along)
-          extents[axis] = extent_of(operand, static_cast<int64_t>(axis));
+    // Off that axis all have one extent: it is known where one operand's is.
+    for (size_t axis = 0; axis < extents.size(); ++axis) {
+      const auto extent = [&](const Operand& part) { return extent_of(part, static_cast<int64_t>(axis)); };
+      if (static_cast<int64_t>(axis) != along && std::all_of(inputs_.begin(), inputs_.end(), extent))
+        extents[axis] = extent(x());
+    }
     std::vector<Operand> outputs = with(extents);
     return {dense_along(outputs[0], along)};
   }

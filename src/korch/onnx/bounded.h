@@ -22,6 +22,11 @@ inline Operand extent_of(const Operand& operand, int64_t axis) {
 std::vector<Operand> emit_bounded(GraphBuilder& builder, Op op, const Attrs& attrs,
                                   const std::vector<Operand>& inputs, const std::string& origin);
 
+// Each element of a small tensor of integers, rank 0 or 1, as i64 of rank 0: constants where they are known,
+// else with an upper bound where there is one (ranges.h). Nothing of others.
+std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Operand& operand,
+                                                const std::string& origin);
+
 // What small integer tensors hold that were made of extents: `outputs` are `op`'s of `inputs`.
 void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
                      const std::vector<Operand>& outputs, const std::string& origin);

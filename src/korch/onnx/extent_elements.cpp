@@ -4,23 +4,38 @@
 #include <optional>
 
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/tensor_data.h"
 
 namespace korch::onnx {
 namespace {
 
 constexpr size_t kMaxElements = 16;  // of a tensor whose elements are followed
 
-// Of a tensor of integers, rank 0 or 1, that is constant or made of extents; else none.
-std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Operand& operand) {
-  if (!operand->elements.empty()) return operand->elements;
-  if (!operand->constant || operand->rank() > 1 || is_float(operand->dtype()) || is_bounded(operand) ||
-      operand->type.elements() > static_cast<int64_t>(kMaxElements))
-    return std::nullopt;
-  std::vector<Operand> result;
-  for (int64_t i = 0; i < operand->type.elements(); ++i)
-    result.push_back(builder.constant(
-        HostTensor::of<int64_t>(DType::i64, {}, {element_as_int(*operand->constant, i)}), operand->origins));
-  return result;
+constexpr double kMostExtent = 0x1p31;  // products stay inside int64
+
+// An element that the data say. A bound holds whatever they are.
+Operand from_data(GraphBuilder& builder, const Operand& operand, int64_t index, const std::string& origin) {
+  const Range range = builder.range(operand, index);
+  const auto number = [&](double value) {
+    return builder.constant(HostTensor::of<int64_t>(DType::i64, {}, {static_cast<int64_t>(value)}), {origin});
+  };
+  const auto emit = [&](Op op, Attrs attrs, const std::vector<Operand>& inputs) {
+    return builder.emit_at_bounds(op, std::move(attrs), inputs, origin)[0];
+  };
+  if (range.is_one()) return number(range.low);
+  Operand element = operand;
+  if (operand->rank() == 1) {
+    if (operand->type.elements() > 1) element = emit(Op::Slice, SliceAttrs{{index}, {1}, {1}}, {element});
+    element = emit(Op::Reshape, ShapeAttrs{{}}, {element});
+  }
+  if (element->dtype() != DType::i64) element = emit(Op::Cast, CastAttrs{DType::i64}, {element});
+  const bool is_extent = range.low >= 0 && range.high <= kMostExtent;
+  if (is_extent)
+    element = emit(Op::Min, NoAttrs{}, {emit(Op::Max, NoAttrs{}, {element, number(0)}), number(range.high)});
+  if (element == operand) element = std::make_shared<OperandState>(*operand);
+  element->from_data = true;
+  if (is_extent) element->upper = static_cast<int64_t>(range.high);
+  return element;
 }
 
 std::optional<int64_t> known(const Operand& element) {
@@ -60,7 +75,7 @@ class Elements {
 
   std::vector<Operand> run() {
     for (const Operand& input : inputs_) {
-      const auto elements = elements_of(builder_, input);
+      const auto elements = elements_of(builder_, input, origin_);
       if (!elements) return {};
       of_.push_back(*elements);
     }
@@ -126,7 +141,9 @@ class Elements {
 
   Operand scalar(Op op, const Operand& a, const Operand& b) {
     const Operand result = builder_.emit_at_bounds(op, NoAttrs{}, {a, b}, origin_)[0];
-    if (!result->constant) result->upper = upper_of(op, a, b);
+    if (result->constant) return result;
+    result->upper = upper_of(op, a, b);
+    result->from_data = a->from_data || b->from_data;
     return result;
   }
 
@@ -166,6 +183,24 @@ class Elements {
 
 }  // namespace
 
+std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Operand& operand,
+                                                const std::string& origin) {
+  if (!operand->elements.empty()) return operand->elements;
+  if (operand->rank() > 1 || is_float(operand->dtype()) || is_bounded(operand) ||
+      operand->type.elements() > static_cast<int64_t>(kMaxElements))
+    return std::nullopt;
+  std::vector<Operand> result;
+  for (int64_t i = 0; i < operand->type.elements(); ++i) {
+    if (!operand->constant)
+      result.push_back(from_data(builder, operand, i, origin));
+    else
+      result.push_back(
+          builder.constant(HostTensor::of<int64_t>(DType::i64, {}, {element_as_int(*operand->constant, i)}),
+                           operand->origins));
+  }
+  return result;
+}
+
 void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
                      const std::vector<Operand>& outputs, const std::string& origin) {
   const Operand& output = outputs[0];
@@ -175,8 +210,17 @@ void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std
       output->type.elements() > static_cast<int64_t>(kMaxElements))
     return;
   std::vector<Operand> elements = Elements(builder, op, attrs, inputs, origin).run();
-  if (static_cast<int64_t>(elements.size()) == output->type.elements())
+  if (static_cast<int64_t>(elements.size()) != output->type.elements()) return;
+  const auto is_constant = [](const Operand& element) { return element->constant.has_value(); };
+  if (!std::all_of(elements.begin(), elements.end(), is_constant)) {
     output->elements = std::move(elements);
+    return;
+  }
+  std::vector<int64_t> values;
+  for (const Operand& element : elements) values.push_back(element_as_int(*element->constant, 0));
+  output->constant = converted(HostTensor::of<int64_t>(DType::i64, output->shape(), values), output->dtype());
+  output->id = kNoId;  // what was emitted is read by nobody
+  output->origins = {origin};
 }
 
 }  // namespace korch::onnx

@@ -127,6 +127,26 @@ std::vector<Operand> GraphBuilder::emit_at_bounds(Op op, Attrs attrs, const std:
   return outputs;
 }
 
+Range GraphBuilder::range(const Operand& operand, int64_t index) {
+  Range range = ranges_.of({value(operand), index});
+  if (operand->upper)
+    range = {std::max(range.low, 0.0), std::min(range.high, static_cast<double>(*operand->upper))};
+  return range;
+}
+
+std::optional<int64_t> GraphBuilder::difference(const Operand& a, int64_t index, const Operand& b,
+                                                int64_t other_index) {
+  const auto [of, offset] = ranges_.origin({value(a), index});
+  const auto [other, other_offset] = ranges_.origin({value(b), other_index});
+  return of == other ? std::optional(offset - other_offset) : std::nullopt;
+}
+
+std::optional<int64_t> GraphBuilder::growth(const Operand& extent, const Operand& than) {
+  constexpr double kMost = 0x1p40;  // more is no extent
+  const double growth = ranges_.growth({value(extent), 0}, {value(than), 0});
+  return growth <= kMost ? std::optional(static_cast<int64_t>(growth)) : std::nullopt;
+}
+
 ValueId GraphBuilder::value(const Operand& operand) {
   if (operand->id == kNoId)
     operand->id = graph_.add_constant(*operand->constant, operand->name, operand->origins);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "korch/ir/graph.h"
+#include "korch/onnx/ranges.h"
 
 namespace korch::onnx {
 
@@ -24,7 +25,8 @@ struct OperandState {
   std::vector<std::shared_ptr<OperandState>> extents;
   // What a small tensor of integers holds that was made of extents: i64 of rank 0, some constant.
   std::vector<std::shared_ptr<OperandState>> elements;
-  std::optional<int64_t> upper;  // of one that is an extent: no larger
+  std::optional<int64_t> upper;  // of one that is an extent: no larger, and not negative
+  bool from_data = false;        // of an element: no extent, nor made of extents alone
   // Of numbers that were quantized with this zero point: less that, and as float32 before they became
   // integers.
   std::shared_ptr<OperandState> unquantized;
@@ -67,6 +69,12 @@ class GraphBuilder {
   int64_t new_loop() { return loops_++; }  // a number of its own
   // Elements that the nodes emitted so far read (interp/work.h), those without effect among them.
   double emitted_work() const { return emitted_work_; }
+  // What an element of an operand can be (ranges.h), row-major; kAny: each.
+  Range range(const Operand& operand, int64_t index);
+  // Of an element of one operand less that of another, where it is a known number.
+  std::optional<int64_t> difference(const Operand& a, int64_t index, const Operand& b, int64_t other_index);
+  // By how much one extent is larger than another at most, whatever that is, where that is known.
+  std::optional<int64_t> growth(const Operand& extent, const Operand& than);
   // The Value of an operand; puts a constant into the Graph.
   ValueId value(const Operand& operand);
   // Names an operand and its Value after an ONNX value; the first name stays.
@@ -81,6 +89,7 @@ class GraphBuilder {
   const double max_work_;
   const uint64_t seed_;
   Graph graph_;
+  Ranges ranges_{graph_};
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far
   double work_ = 0;           // elements it has read (interp/work.h)

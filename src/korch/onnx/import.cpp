@@ -82,7 +82,7 @@ class Importer {
   std::vector<Operand> import_body(const proto::GraphProto& body, std::vector<Operand> inputs,
                                    const std::string& label, const Captured& captured);
   std::vector<Operand> try_body(const proto::GraphProto& body, std::vector<Operand> inputs,
-                                const std::string& label, const Captured& captured);
+                                const std::string& label, std::string& refusal, const Captured& captured);
   std::vector<Operand> apply_rule(Rule rule, NodeImport& node, const std::string& kind,
                                   const std::string& description);
   std::optional<std::vector<Operand>> node_inputs(const proto::NodeProto& node) const;
@@ -298,15 +298,18 @@ std::vector<Operand> Importer::import_body(const proto::GraphProto& body, std::v
   return outputs;
 }
 
-// No outputs where something in it is unsupported.
+// No outputs where something in it is unsupported, which `refusal` says then.
 std::vector<Operand> Importer::try_body(const proto::GraphProto& body, std::vector<Operand> inputs,
-                                        const std::string& label, const Captured& captured) {
+                                        const std::string& label, std::string& refusal,
+                                        const Captured& captured) {
   const size_t refused = unsupported_.size();
   try {
     return import_body(body, std::move(inputs), label, captured);
   } catch (const BodyRefused&) {
+    if (unsupported_.size() > refused) refusal = unsupported_[refused].message;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
+    refusal = error.what();
   }
   unsupported_.resize(refused);
   return {};
@@ -341,10 +344,10 @@ void Importer::import_node(int number) {
     for (const std::string& name : proto.output()) used_outputs.push_back(used(name));
     NodeImport node(proto, label, opset, *inputs, used_outputs, builder_, external_,
                     [&](const proto::GraphProto& body, std::vector<Operand> given, const std::string& step,
-                        bool tentative, const Captured& captured) {
+                        std::string* refusal, const Captured& captured) {
                       const std::string inner = fmt::format("{}/{}/", label, step);
-                      return tentative ? try_body(body, std::move(given), inner, captured)
-                                       : import_body(body, std::move(given), inner, captured);
+                      return refusal == nullptr ? import_body(body, std::move(given), inner, captured)
+                                                : try_body(body, std::move(given), inner, *refusal, captured);
                     });
     outputs = apply_rule(row->rule, node, kind, description);
   }

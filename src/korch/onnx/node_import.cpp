@@ -62,18 +62,27 @@ std::vector<int64_t> NodeImport::ints_input(size_t i, const char* what) const {
   return as_int_vector(tensor);
 }
 
-std::vector<Extent> NodeImport::extents_input(size_t i, const char* what) const {
+std::vector<Operand> NodeImport::elements_input(size_t i, const char* what) const {
   const Operand& operand = input(i);
+  if (!is_integer(operand->dtype())) invalid(fmt::format("its {} must be integers", what));
+  if (operand->rank() > 1) invalid(fmt::format("its {} must have rank 1", what));
+  const auto elements = elements_of(builder_, operand, origin_);
+  if (elements) return *elements;
+  std::vector<Operand> result;
+  for (int64_t value : ints_input(i, what))
+    result.push_back(builder_.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}), {origin_}));
+  return result;
+}
+
+std::vector<Extent> NodeImport::extents_input(size_t i, const char* what) const {
   std::vector<Extent> result;
-  if (operand->elements.empty()) {
-    for (int64_t value : ints_input(i, what)) result.push_back({value, nullptr});
-    return result;
-  }
-  for (const Operand& element : operand->elements) {
+  for (const Operand& element : elements_input(i, what)) {
     if (element->constant)
       result.push_back({element_as_int(*element->constant, 0), nullptr});
     else if (element->upper)
       result.push_back({*element->upper, element});
+    else if (element->from_data)
+      constant_input(i, what);
     else
       unsupported(fmt::format("its {} depend on the data, and no bound is known", what));
   }

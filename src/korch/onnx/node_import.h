@@ -27,10 +27,11 @@ using Captured = std::function<Operand(const Operand&)>;
 
 // Imports a subgraph of a node with these inputs, once more at each call: its outputs. It may read what the
 // graph around it has, or what `captured` (may be null) makes of it. `step` tells one call from another in
-// the names of its nodes. Where it is `tentative` and something in it is unsupported, there are no outputs.
-using ImportBody =
-    std::function<std::vector<Operand>(const proto::GraphProto& body, std::vector<Operand> inputs,
-                                       const std::string& step, bool tentative, const Captured& captured)>;
+// the names of its nodes. Where `refusal` is given and something in it is unsupported, it says what, and
+// there are no outputs.
+using ImportBody = std::function<std::vector<Operand>(const proto::GraphProto& body,
+                                                      std::vector<Operand> inputs, const std::string& step,
+                                                      std::string* refusal, const Captured& captured)>;
 
 // An extent that a node asks for: its bound alone, or up to it what depends on the data.
 struct Extent {
@@ -65,7 +66,9 @@ class NodeImport {
   const HostTensor& constant_input(size_t i, const char* what) const;
   std::vector<int64_t> ints_input(size_t i, const char* what) const;  // rank 0 or 1
   int64_t int_input(size_t i, const char* what) const;                // exactly one element
-  // Of rank 0 or 1: integers, constant or made of extents (bounded.h), which are at least 0.
+  // Of rank 0 or 1: integers, each constant or from the data (bounded.h).
+  std::vector<Operand> elements_input(size_t i, const char* what) const;
+  // Likewise, those from the data at least 0 and bounded.
   std::vector<Extent> extents_input(size_t i, const char* what) const;
   size_t output_count() const { return used_outputs_.size(); }
   bool output_used(size_t i) const { return i < used_outputs_.size() && used_outputs_[i]; }
@@ -83,9 +86,9 @@ class NodeImport {
   HostTensor tensor_attr(const char* name);
   const proto::GraphProto& graph_attr(const char* name);
   std::vector<Operand> import_body(const proto::GraphProto& body, std::vector<Operand> inputs,
-                                   const std::string& step, bool tentative = false,
+                                   const std::string& step, std::string* refusal = nullptr,
                                    const Captured& captured = nullptr) {
-    return import_body_(body, std::move(inputs), step, tentative, captured);
+    return import_body_(body, std::move(inputs), step, refusal, captured);
   }
   DType dtype_attr(const char* name, DType fallback);
   void ignore(const char* name) { (void)find(name); }  // without influence on inference
@@ -105,6 +108,14 @@ class NodeImport {
   Operand emit(Op op, const std::vector<Operand>& inputs) { return emit(op, NoAttrs{}, inputs); }
   std::vector<Operand> emit_all(Op op, Attrs attrs, const std::vector<Operand>& inputs);
   Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
+  // What an element can be (ranges.h), and how much two of them differ where that is known.
+  Range range(const Operand& operand, int64_t index = 0) { return builder_.range(operand, index); }
+  std::optional<int64_t> difference(const Operand& a, const Operand& b) {
+    return builder_.difference(a, 0, b, 0);
+  }
+  std::optional<int64_t> growth(const Operand& extent, const Operand& than) {
+    return builder_.growth(extent, than);
+  }
   int64_t new_loop() { return builder_.new_loop(); }
   double emitted_work() const { return builder_.emitted_work(); }
   Operand positions(DType dtype, int64_t count, int64_t axis, int64_t rank) {

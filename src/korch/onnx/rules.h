@@ -18,7 +18,7 @@ constexpr int64_t kLatestOpset = 28;
 // Returns the outputs of the node; it may return fewer than the node names when the others are unused.
 using Rule = std::vector<Operand> (*)(NodeImport&);
 
-// An operator, by its history in its domain's opsets. tests/onnx_node/check_versions.py compares with ONNX's.
+// An operator, by its history in its domain's opsets. bench/onnx_operators.py compares with ONNX's.
 struct RuleRow {
   const char* op_type;
   Rule rule;
@@ -31,6 +31,7 @@ const std::vector<RuleRow>& elementwise_rules();
 const std::vector<RuleRow>& shape_rules();      // constants, and what depends on shapes alone
 const std::vector<RuleRow>& selection_rules();  // whose results' extents depend on the data
 const std::vector<RuleRow>& layout_rules();
+const std::vector<RuleRow>& slice_rules();
 const std::vector<RuleRow>& indexing_rules();  // gather, top-k
 const std::vector<RuleRow>& scatter_rules();
 const std::vector<RuleRow>& reduction_rules();

@@ -1,4 +1,6 @@
 // Gather, top-k, one-hot, sums and products along an axis.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "korch/onnx/bounded.h"
@@ -35,7 +37,11 @@ Results top_k(NodeImport& n) {
     if (k.size() != 1) n.invalid("its number k must be one integer");
     attrs.k = k[0].bound;
     counted = k[0].counted;
-    if (counted != nullptr) attrs.k = std::min(attrs.k, n.input(0)->shape()[attrs.axis]);
+    const int64_t most = n.input(0)->shape()[attrs.axis];
+    if (counted != nullptr && attrs.k > most) {
+      attrs.k = most;
+      counted = min({n, counted}, {n, DType::i64, static_cast<double>(most)}).operand();
+    }
   }
   attrs.largest = n.flag("largest", true);
   attrs.sorted = n.flag("sorted", true);
@@ -82,13 +88,25 @@ Results cum_prod(NodeImport& n) {
   return {x};
 }
 
+// Known ones are checked; others count as within the axis.
+Term sequence_lengths(const Term& given, int64_t extent) {
+  NodeImport& n = given.node();
+  const auto& constant = given.operand()->constant;
+  for (int64_t i = 0; constant && i < constant->elements(); ++i)
+    if (const int64_t length = element_as_int(*constant, i); length < 0 || length > extent)
+      n.invalid(fmt::format("sequence length {} is not within 0 and {}", length, extent));
+  const Term lengths = cast(given, DType::i64);
+  return constant ? lengths : clamp(lengths, 0, static_cast<double>(extent));
+}
+
 // The first elements of each sequence in the other direction.
 Results reverse_sequence(NodeImport& n) {
-  const Term x(n, n.input(0)), lengths = cast({n, n.input(1)}, DType::i64);
+  const Term x(n, n.input(0));
   const int64_t time = n.axis(n.int_attr("time_axis", 0), x.rank()),
                 batch = n.axis(n.int_attr("batch_axis", 1), x.rank());
-  if (time == batch || lengths.shape() != Shape{x.extent(batch)})
+  if (time == batch || n.input(1)->shape() != Shape{x.extent(batch)})
     n.invalid("one length per element of batch_axis");
+  const Term lengths = sequence_lengths({n, n.input(1)}, x.extent(time));
   Shape along(x.shape().size(), 1);
   along[batch] = x.extent(batch);
   const Term length = reshape(lengths, along), at = positions(n, DType::i64, x.extent(time), time, x.rank());

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -69,7 +68,11 @@ Results reshape(NodeImport& n) {
   const Operand& x = n.input(0);
   const bool zero_is_zero = n.flag("allowzero", false);
   Shape target;
-  for (const Extent& extent : n.extents_input(1, "target extents")) target.push_back(extent.bound);
+  for (const Extent& extent : n.extents_input(1, "target extents")) {
+    if (extent.counted != nullptr && extent.counted->from_data)
+      n.constant_input(1, "target extents");  // which of the elements count would depend on them
+    target.push_back(extent.bound);
+  }
   n.bounded("target extent", target, -1, kMaxOffset);
   for (size_t i = 0; i < target.size(); ++i) {
     if (target[i] != 0 || zero_is_zero) continue;
@@ -124,74 +127,6 @@ Results split(NodeImport& n) {
       std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != extent)
     n.invalid(fmt::format("its sizes must be {} numbers with the sum {}", parts, extent));
   return onnx::parts(n, x, axis, sizes);
-}
-
-// One axis of ONNX's (and numpy's) slice as first element, count and step.
-struct Range {
-  int64_t start, size, step;
-};
-Range normalized(int64_t extent, int64_t start, int64_t end, int64_t step) {
-  const auto from_front = [&](int64_t position) { return position < 0 ? position + extent : position; };
-  // Down to -1, the position before the first element, when walking backwards.
-  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
-  start = std::clamp(from_front(start), std::min(low + (step < 0), high), high);
-  end = std::clamp(from_front(end), low, std::max(high, low));
-  const int64_t distance = step > 0 ? end - start : start - end;
-  // A step below -2^63 + 1 has no magnitude in int64; any step beyond the extent takes one element.
-  const int64_t magnitude =
-      step == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : std::abs(step);
-  const int64_t size = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
-  return {size == 0 ? 0 : start, size, size <= 1 ? 1 : step};
-}
-
-Results slice(NodeImport& n) {
-  const Operand& x = n.input(0);
-  const bool by_attributes = n.opset() < 10;
-  const std::vector<int64_t> starts = by_attributes ? n.ints_attr("starts", {}) : n.ints_input(1, "starts");
-  const std::vector<Extent> stops = by_attributes ? std::vector<Extent>{} : n.extents_input(2, "ends");
-  std::vector<int64_t> ends = by_attributes ? n.ints_attr("ends", {}) : std::vector<int64_t>{};
-  for (const Extent& stop : stops) ends.push_back(stop.bound);
-  std::vector<int64_t> axes(starts.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  if (by_attributes) axes = n.ints_attr("axes", axes);
-  if (!by_attributes && n.has_input(3)) axes = n.ints_input(3, "axes");
-  std::vector<int64_t> steps(starts.size(), 1);
-  if (!by_attributes && n.has_input(4)) steps = n.ints_input(4, "steps");
-  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-    n.invalid("starts, ends, axes and steps differ in length");
-  n.axes(axes, x->rank());  // each once
-  SliceAttrs attrs{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
-  Results cuts(x->shape().size());  // ends that depend on the data
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const int64_t axis = n.axis(axes[i], x->rank());
-    if (steps[i] == 0) n.invalid("a step is 0");
-    const Operand counted = i < stops.size() ? stops[i].counted : nullptr;
-    if ((counted != nullptr || extent_of(x, axis) != nullptr) &&
-        (starts[i] < 0 || ends[i] < 0 || steps[i] != 1))
-      n.unsupported("of an extent that depends on the data, what lies from the end, or steps");
-    cuts[axis] = counted;
-    const Range range = normalized(x->shape()[axis], starts[i], ends[i], steps[i]);
-    attrs.starts[axis] = range.start;
-    attrs.sizes[axis] = range.size;
-    attrs.steps[axis] = range.step;
-  }
-  const Operand result = sliced(n, x, attrs);
-  Results extents(result->shape().size());
-  bool any = false;
-  for (int64_t axis = 0; axis < result->rank(); ++axis) {
-    extents[axis] = extent_of(result, axis);
-    if (cuts[axis] == nullptr) continue;
-    any = true;
-    // Elements from the start on, of those that there are.
-    const Term stop =
-        max(Term(n, cuts[axis]) - static_cast<double>(attrs.starts[axis]), number_like({n, cuts[axis]}, 0));
-    const Operand there = extents[axis] != nullptr
-                              ? extents[axis]
-                              : n.scalar(DType::i64, static_cast<double>(attrs.sizes[axis]));
-    extents[axis] = min(stop, {n, there});
-    extents[axis]->upper = attrs.sizes[axis];
-  }
-  return {any ? n.bounded(result, extents) : result};
 }
 
 // Pads per axis, from the attribute or the input; begins first, then ends.
@@ -275,9 +210,13 @@ Results expand(NodeImport& n) {
   const Operand expanded = target == x->shape() ? x : n.emit(Op::Expand, ShapeAttrs{target}, {x});
   Results extents(target.size());
   for (int64_t axis = 0; axis < expanded->rank(); ++axis) extents[axis] = extent_of(expanded, axis);
+  const auto extent_before = [&](size_t axis) {  // 1 where there was no such axis
+    const size_t added = target.size() - x->shape().size();
+    return axis < added ? 1 : x->shape()[axis - added];
+  };
   for (size_t i = 0; i < given.size(); ++i) {
-    Operand& extent = extents[extents.size() - given.size() + i];
-    if (extent == nullptr) extent = given[i].counted;
+    const size_t axis = extents.size() - given.size() + i;
+    if (extents[axis] == nullptr && extent_before(axis) == 1) extents[axis] = given[i].counted;
   }
   return {n.bounded(expanded, extents)};
 }
@@ -440,7 +379,6 @@ const std::vector<RuleRow>& layout_rules() {
       {"Transpose", transpose, 1, 25},
       {"Concat", concat, 1, 13},
       {"Split", split, 1, 18},
-      {"Slice", slice, 1, 13},
       {"Pad", pad, 1, 25},
       {"Expand", expand, 8, 13},
       {"Tile", tile, 1, 13},

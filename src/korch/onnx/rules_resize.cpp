@@ -234,6 +234,98 @@ void keep_aspect_ratio(NodeImport& n, ResizeAttrs& attrs) {
   }
 }
 
+// An axis of `in` elements that becomes `out`, i64 of rank 0, one of which depends on the data.
+struct OpenAxis {
+  int64_t axis, bound;  // of the result
+  Term in, out;
+};
+
+// Where each element of the result lies among those of the axis, as source_of says: float32, along the axis.
+Term sources(const OpenAxis& a, int64_t rank, const std::string& mode) {
+  NodeImport& n = a.in.node();
+  const Term at = positions(n, DType::f32, a.bound, a.axis, rank);
+  const Term in = cast(a.in, DType::f32), out = cast(a.out, DType::f32), scale = out / in;
+  if (mode == "align_corners") return at * (in - 1) / max(out - 1, number_like(out, 1));
+  if (mode == "asymmetric") return at / scale;
+  if (mode == "tf_half_pixel_for_nn") return select(in == out, at, (at + 0.5) / scale);
+  const Term source = (at + 0.5) / scale - 0.5;
+  return mode == "pytorch_half_pixel" ? select(out <= number_like(out, 1), 0, source) : source;
+}
+
+Term nearest_of(const Term& source, const std::string& mode) {
+  const Term below = floor(source), half = source - below - 0.5;
+  if (mode == "floor") return below;
+  const Term up = mode == "ceil"                ? below < source
+                  : mode == "round_prefer_ceil" ? 0 <= half
+                                                : number_like(half, 0) < half;
+  return select(up, below + 1, below);
+}
+
+// The weights of the elements around a source that lies `beyond` the one before it, from the first on.
+std::vector<Term> weights_of(const Term& beyond, const ResizeAttrs& attrs) {
+  if (attrs.mode == "linear") return {1 - beyond, beyond};
+  const double a = attrs.cubic_coeff_a;
+  const auto near = [&](const Term& d) { return ((d * (a + 2) - (a + 3)) * d * d) + 1; };
+  const auto far = [&](const Term& d) { return ((d * a - 5 * a) * d + 8 * a) * d - 4 * a; };
+  return {far(beyond + 1), near(beyond), near(1 - beyond), far(2 - beyond)};
+}
+
+Term resized_along(const Term& x, const OpenAxis& a, const ResizeAttrs& attrs) {
+  const Term last = max(a.in - 1, number_like(a.in, 0));
+  // Elements at these places of the axis, the nearest ones of those that there are.
+  const auto at = [&](const Term& places) {
+    const Term index = min(max(cast(places, DType::i64), number_like(last, 0)), last);
+    return apply(Op::Gather, {x, reshape(index, {a.bound})}, AxisAttrs{a.axis});
+  };
+  Term source = sources(a, x.rank(), attrs.coordinate_mode);
+  if (attrs.mode == "nearest") return at(nearest_of(source, attrs.nearest_mode));
+  if (attrs.mode == "linear") source = min(max(source, number_like(source, 0)), cast(last, DType::f32));
+  const Term below = floor(source);
+  const int first = attrs.mode == "linear" ? 0 : -1;
+  std::vector<Term> weights = weights_of(source - below, attrs);
+  std::optional<Term> result, sum;
+  for (size_t tap = 0; tap < weights.size(); ++tap) {
+    const Term places = below + static_cast<double>(first + static_cast<int>(tap));
+    Term weight = weights[tap];
+    if (attrs.exclude_outside && attrs.mode == "cubic") {
+      weight = select(0 <= places && places <= cast(last, DType::f32), weight, 0);
+      sum = sum ? *sum + weight : weight;
+    }
+    const Term part = at(places) * cast(weight, x.dtype());
+    result = result ? *result + part : part;
+  }
+  return sum ? *result / cast(*sum, x.dtype()) : *result;
+}
+
+// To sizes that depend on the data, or from extents that do.
+Results resize_open(NodeImport& n, const ResizeAttrs& attrs, const Filter& filter) {
+  const Operand& x = n.input(0);
+  if (n.string_attr("keep_aspect_ratio_policy", "stretch") != "stretch" || filter.antialias ||
+      filter.coordinate_mode == "tf_crop_and_resize" || filter.coordinate_mode == "half_pixel_symmetric")
+    n.unsupported("this mode with sizes or extents that depend on the data");
+  const std::vector<Extent> given = n.extents_input(3, "sizes");
+  std::vector<Extent> sizes;
+  for (int64_t axis = 0; axis < x->rank(); ++axis) sizes.push_back({x->shape()[axis], extent_of(x, axis)});
+  sizes = spread(n, given, sizes);
+  if (x->type.elements() == 0) n.invalid("data " + to_string(x->type) + " are empty");
+  if (!is_float(x->dtype()) && attrs.mode != "nearest") n.unsupported("integers with this mode");
+  Term y = at_bounds(attrs.mode == "nearest" ? Term(n, x) : widened({n, x}));
+  Results extents;
+  for (int64_t axis = 0; axis < x->rank(); ++axis) {
+    const auto [bound, counted] = sizes[static_cast<size_t>(axis)];
+    const Operand from = extent_of(x, axis);
+    extents.push_back(counted);
+    if (counted == from && bound == x->shape()[axis]) continue;
+    n.bounded("size", {bound}, 1, kMaxOffset);
+    const auto count = [&](int64_t constant, const Operand& open) {
+      return Term(n,
+                  open != nullptr ? open : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {constant})));
+    };
+    y = resized_along(y, {axis, bound, count(x->shape()[axis], from), count(bound, counted)}, attrs);
+  }
+  return {n.bounded(cast(y, x->dtype()), extents)};
+}
+
 Results resize(NodeImport& n) {
   if (n.opset() < 11) return upsample(n);
   ResizeAttrs attrs;
@@ -246,7 +338,7 @@ Results resize(NodeImport& n) {
   // An empty tensor stands for a missing one.
   const auto given = [&](size_t i) { return n.has_input(i) && n.input(i)->type.elements() > 0; };
   if (given(3)) {
-    if (is_bounded(n.input(0))) n.unsupported("sizes, where an extent of the data depends on the data");
+    if (is_bounded(n.input(0)) || !n.input(3)->constant) return resize_open(n, attrs, filter);
     apply_sizes(n, spread(n, n.ints_input(3, "sizes"), in), attrs);
     keep_aspect_ratio(n, attrs);
   } else if (given(2)) {

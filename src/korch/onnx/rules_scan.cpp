@@ -68,7 +68,7 @@ std::optional<Results> running_scan(NodeImport& n, const Scanning& s) {
       inputs.push_back(
           n.emit(Op::Gather, AxisAttrs{s.axes[i]},
                  {s.sources[i].operand(), (s.in_reversed[i] != 0 ? backward : forward).operand()}));
-    Results outputs = n.import_body(s.body, inputs, s.label + "step", true);
+    Results outputs = n.import_body(s.body, inputs, s.label + "step", &loop.refusal);
     if (!outputs.empty()) outputs.insert(outputs.begin(), n.scalar(DType::bool_, 1));
     return outputs;
   };

@@ -1,0 +1,403 @@
+#include "korch/onnx/ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+namespace korch::onnx {
+namespace {
+
+constexpr int kDeepest = 200;                        // nodes above an element that are looked at
+constexpr int64_t kMostElements = int64_t{1} << 16;  // of a constant that is searched
+constexpr int64_t kMostCompared = 16;                // of what one is the greatest of
+constexpr double kMostExact = 9007199254740992.0;    // 2^53: integers up to it are exact in double
+
+Shape coordinates(int64_t index, const Shape& shape) {
+  Shape result(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0; index /= std::max<int64_t>(shape[axis], 1))
+    result[axis] = index % std::max<int64_t>(shape[axis], 1);
+  return result;
+}
+
+int64_t index_of(const Shape& coordinates, const Shape& shape) {
+  int64_t index = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis) index = index * shape[axis] + coordinates[axis];
+  return index;
+}
+
+// Of an operand that is broadcast to the result's shape.
+int64_t broadcast_index(int64_t index, const Shape& result, const Shape& operand) {
+  if (index == kAny || result == operand) return index;
+  Shape at = coordinates(index, result);
+  at.erase(at.begin(), at.end() - static_cast<std::ptrdiff_t>(operand.size()));
+  for (size_t axis = 0; axis < operand.size(); ++axis)
+    if (operand[axis] == 1) at[axis] = 0;
+  return index_of(at, operand);
+}
+
+// Where an element of a node's result comes from, when the node only moves elements.
+class Moved {
+ public:
+  Moved(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+
+  std::optional<Element> from(int64_t index) const {
+    switch (node_.op) {
+      case Op::Reshape:
+        return Element{data(), index};
+      case Op::Cast:
+        if (!is_integer(in_type().dtype) || size_bytes(out_type().dtype) < size_bytes(in_type().dtype) ||
+            !is_integer(out_type().dtype))
+          return std::nullopt;
+        return Element{data(), index};
+      case Op::Expand:
+        return Element{data(), broadcast_index(index, out_type().shape, in_type().shape)};
+      case Op::Transpose:
+      case Op::Slice:
+      case Op::Gather:
+        return Element{data(), index == kAny ? kAny : placed(coordinates(index, out_type().shape))};
+      case Op::GatherElements:
+      case Op::GatherND:
+        return Element{data(), kAny};
+      case Op::Concat:
+        return part(index);
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  ValueId data() const { return node_.inputs[0]; }
+  const TensorType& in_type() const { return graph_.value(data()).type; }
+  const TensorType& out_type() const { return graph_.value(node_.outputs[0]).type; }
+
+  int64_t placed(const Shape& at) const {
+    const Shape& in = in_type().shape;
+    Shape from(in.size());
+    if (const auto* permuted = std::get_if<PermAttrs>(&node_.attrs)) {
+      for (size_t axis = 0; axis < in.size(); ++axis)
+        from[static_cast<size_t>(permuted->perm[axis])] = at[axis];
+      return index_of(from, in);
+    }
+    if (const auto* cut = std::get_if<SliceAttrs>(&node_.attrs)) {
+      for (size_t axis = 0; axis < in.size(); ++axis)
+        from[axis] = cut->starts[axis] + at[axis] * cut->steps[axis];
+      return index_of(from, in);
+    }
+    return gathered(at);
+  }
+
+  int64_t gathered(const Shape& at) const {
+    const Shape& in = in_type().shape;
+    const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node_.attrs).axis);
+    const HostTensor* indices = graph_.constant(node_.inputs[1]);
+    if (indices == nullptr) return kAny;
+    const size_t rank = indices->shape().size();
+    const Shape which(at.begin() + axis, at.begin() + axis + rank);
+    int64_t index = element_as_int(*indices, index_of(which, indices->shape()));
+    if (index < 0) index += in[axis];
+    if (index < 0 || index >= in[axis]) return kAny;
+    Shape from(at.begin(), at.begin() + axis);
+    from.push_back(index);
+    from.insert(from.end(), at.begin() + axis + rank, at.end());
+    return index_of(from, in);
+  }
+
+  std::optional<Element> part(int64_t index) const {
+    if (index == kAny) return std::nullopt;
+    const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node_.attrs).axis);
+    Shape at = coordinates(index, out_type().shape);
+    for (ValueId input : node_.inputs) {
+      const Shape& shape = graph_.value(input).type.shape;
+      if (at[axis] < shape[axis]) return Element{input, index_of(at, shape)};
+      at[axis] -= shape[axis];
+    }
+    return std::nullopt;
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+};
+
+Range joined(Range a, Range b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+// Of the greater, or the lesser, of two numbers.
+Range greater(Range a, Range b) {
+  return {std::max(a.low, b.low), std::max(a.high, b.high)};
+}
+Range lesser(Range a, Range b) {
+  return {std::min(a.low, b.low), std::min(a.high, b.high)};
+}
+
+// As the type rounds what lies at the ends: rounding keeps the order.
+Range rounded(Range range, DType type) {
+  if (std::isnan(range.low) || std::isnan(range.high)) return {};
+  if (type == DType::f64) return range;
+  if (type == DType::f32)
+    return {static_cast<double>(static_cast<float>(range.low)),
+            static_cast<double>(static_cast<float>(range.high))};
+  if (is_float(type)) {  // bfloat16 rounds by 2^-9
+    const auto wider = [](double x, double sign) { return x + sign * std::fabs(x) * 0x1p-8; };
+    return {wider(range.low, -1), wider(range.high, 1)};
+  }
+  // Integers wrap around.
+  const double most = type == DType::i64 ? kMostExact : static_cast<double>(int64_t{1} << 31) - 1;
+  if (type != DType::i64 && type != DType::i32) return {};
+  return range.low < -most || range.high > most ? Range{} : range;
+}
+
+// Over the corners of what the operands can be. 0 times infinity stands for a number times 0.
+template <typename Function>
+Range over_corners(Range a, Range b, Function function) {
+  Range result{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (double x : {a.low, a.high})
+    for (double y : {b.low, b.high}) {
+      const double corner = function(x, y), there = std::isnan(corner) ? 0 : corner;
+      result = joined(result, {there, there});
+    }
+  return result;
+}
+
+Range product(Range a, Range b) {
+  return over_corners(a, b, std::multiplies<>());
+}
+
+Range quotient(Range a, Range b, bool whole) {
+  if (b.low <= 0 && b.high >= 0) return {};
+  const Range result = over_corners(a, b, std::divides<>());
+  return whole ? Range{std::trunc(result.low), std::trunc(result.high)} : result;
+}
+
+Range converted_to(Range range, DType from, DType to) {
+  if (is_float(to)) return rounded(range, to);
+  if (to == DType::bool_) return {0, 1};
+  if (is_float(from)) range = {std::trunc(range.low), std::trunc(range.high)};
+  return rounded(range, to);
+}
+
+Range of_constant(const HostTensor& tensor, int64_t index) {
+  if (index != kAny) {
+    const double x = element_as_double(tensor, index);
+    return std::isnan(x) ? Range{} : Range{x, x};
+  }
+  if (tensor.elements() == 0 || tensor.elements() > kMostElements) return {};
+  Range result{element_as_double(tensor, 0), element_as_double(tensor, 0)};
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const double x = element_as_double(tensor, i);
+    if (std::isnan(x)) return {};
+    result = joined(result, {x, x});
+  }
+  return result;
+}
+
+Range of_type(DType type) {
+  if (type == DType::bool_) return {0, 1};
+  if (type == DType::u8) return {0, 255};
+  if (type == DType::i8) return {-128, 127};
+  return {};
+}
+
+}  // namespace
+
+Range Ranges::of(Element element, int depth) {
+  if (element.index == kAny && graph_.value(element.value).type.elements() == 1) element.index = 0;
+  if (const auto found = known_.find(element); found != known_.end()) return found->second;
+  const Value& value = graph_.value(element.value);
+  Range range = of_type(value.type.dtype);
+  if (!value.producers.empty() && depth < kDeepest && value.type.elements() > 0) {
+    const Range result = computed(graph_.node(value.producers[0]), element, depth + 1);
+    range = {std::max(range.low, result.low), std::min(range.high, result.high)};
+  }
+  return known_[element] = range;
+}
+
+Range Ranges::computed(const Node& node, Element element, int depth) {
+  const Value& value = graph_.value(element.value);
+  const auto input = [&](size_t i) { return of({node.inputs[i], kAny}, depth); };
+  const auto extent = [&](size_t i, int64_t axis) {
+    return static_cast<double>(graph_.value(node.inputs[i]).type.shape[static_cast<size_t>(axis)]);
+  };
+  if (const HostTensor* constant = graph_.constant(element.value))
+    return of_constant(*constant, element.index);
+  if (const auto moved = Moved(graph_, node).from(element.index)) return of(*moved, depth);
+  if (info(node.op).category == Category::elementwise) return elementwise(node, element, depth);
+  switch (node.op) {
+    case Op::Concat:
+    case Op::VariadicMax:
+    case Op::VariadicMin: {
+      Range all = input(0);
+      for (size_t i = 1; i < node.inputs.size(); ++i)
+        all = node.op == Op::Concat        ? joined(all, input(i))
+              : node.op == Op::VariadicMax ? greater(all, input(i))
+                                           : lesser(all, input(i));
+      return all;
+    }
+    case Op::Pad: {
+      const double fill = std::get<PadAttrs>(node.attrs).value;
+      return joined(input(0), {fill, fill});
+    }
+    case Op::ScatterElements:
+    case Op::ScatterND:
+      return joined(input(0), input(2));
+    case Op::ReduceMax:
+    case Op::ReduceMin: {
+      const int64_t elements = graph_.value(node.inputs[0]).type.elements();
+      if (value.type.elements() != 1 || elements > kMostCompared) return input(0);
+      Range all = of({node.inputs[0], 0}, depth);
+      for (int64_t i = 1; i < elements; ++i) {
+        const Range each = of({node.inputs[0], i}, depth);
+        all = node.op == Op::ReduceMax ? greater(all, each) : lesser(all, each);
+      }
+      return all;
+    }
+    case Op::ReduceMean:
+    case Op::WindowMax:
+      return input(0);
+    case Op::ReduceSum:
+      return rounded(
+          product(input(0), Range{0, static_cast<double>(graph_.value(node.inputs[0]).type.elements() /
+                                                         std::max<int64_t>(value.type.elements(), 1))}),
+          value.type.dtype);
+    case Op::ArgMax:
+    case Op::ArgMin:
+      return {0, extent(0, std::get<ArgReduceAttrs>(node.attrs).axis) - 1};
+    case Op::TopK:
+      return element.value == node.outputs[0]
+                 ? input(0)
+                 : Range{0, std::max(extent(0, std::get<TopKAttrs>(node.attrs).axis) - 1, 0.0)};
+    case Op::Softmax:
+      return {0, 1};
+    case Op::LoopBegin:  // the number of the step
+      return element.value == node.outputs[0] ? Range{0, std::max(input(0).high - 1, 0.0)} : Range{};
+    case Op::LoopEnd:
+      return element.value == node.outputs[0] ? Range{0, std::max(input(1).high, 0.0)} : Range{};
+    default:
+      return {};
+  }
+}
+
+Range Ranges::elementwise(const Node& node, Element element, int depth) {
+  const TensorType& type = graph_.value(element.value).type;
+  const auto input = [&](size_t i) {
+    const Shape& shape = graph_.value(node.inputs[i]).type.shape;
+    return of({node.inputs[i], broadcast_index(element.index, type.shape, shape)}, depth);
+  };
+  const auto within = [&](Range range) { return rounded(range, type.dtype); };
+  switch (node.op) {
+    case Op::Cast:
+      return converted_to(input(0), graph_.value(node.inputs[0]).type.dtype, type.dtype);
+    case Op::Neg:
+      return within({-input(0).high, -input(0).low});
+    case Op::Abs: {
+      const Range x = input(0);
+      const double far = std::max(std::fabs(x.low), std::fabs(x.high));
+      return within({x.low > 0 ? x.low : x.high < 0 ? -x.high : 0, far});
+    }
+    case Op::Relu:
+      return {std::max(input(0).low, 0.0), std::max(input(0).high, 0.0)};
+    case Op::Floor:
+      return {std::floor(input(0).low), std::floor(input(0).high)};
+    case Op::Ceil:
+      return {std::ceil(input(0).low), std::ceil(input(0).high)};
+    case Op::Round:
+      return {std::nearbyint(input(0).low), std::nearbyint(input(0).high)};
+    case Op::Sqrt:
+      return within({std::sqrt(std::max(input(0).low, 0.0)), std::sqrt(std::max(input(0).high, 0.0))});
+    case Op::Sigmoid:
+    case Op::HardSigmoid:
+      return {0, 1};
+    case Op::Tanh:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Erf:
+      return {-1, 1};
+    case Op::Add:
+      return within({input(0).low + input(1).low, input(0).high + input(1).high});
+    case Op::Sub:
+      return within({input(0).low - input(1).high, input(0).high - input(1).low});
+    case Op::Mul:
+      return within(product(input(0), input(1)));
+    case Op::Div:
+      return within(quotient(input(0), input(1), is_integer(type.dtype)));
+    case Op::Mod:  // of the divisor's sign
+      return input(1).low > 0 ? Range{0, input(1).high} : Range{};
+    case Op::Max:
+      return greater(input(0), input(1));
+    case Op::Min:
+      return lesser(input(0), input(1));
+    case Op::Where:
+      return joined(input(1), input(2));
+    default:
+      return {};
+  }
+}
+
+std::pair<Element, int64_t> Ranges::origin(Element element) {
+  int64_t offset = 0;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const Value& value = graph_.value(element.value);
+    if (value.producers.empty() || element.index == kAny) break;
+    const Node& node = graph_.node(value.producers[0]);
+    if (const auto moved = Moved(graph_, node).from(element.index)) {
+      if (moved->index == kAny) break;
+      element = *moved;
+      continue;
+    }
+    const bool is_sum = node.op == Op::Add || node.op == Op::Sub;
+    if ((!is_sum && node.op != Op::Max && node.op != Op::Min) || !is_integer(value.type.dtype)) break;
+    const auto operand = [&](size_t i) {
+      const Shape& shape = graph_.value(node.inputs[i]).type.shape;
+      return Element{node.inputs[i], broadcast_index(element.index, value.type.shape, shape)};
+    };
+    const Element a = operand(0), b = operand(1);
+    if (!is_sum) {
+      const Range x = of(a), y = of(b);
+      const bool is_max = node.op == Op::Max;
+      if (is_max ? x.low < y.high : x.high > y.low) break;
+      element = a;
+      continue;
+    }
+    const HostTensor *first = graph_.constant(a.value), *second = graph_.constant(b.value);
+    const bool by_second = second != nullptr;
+    if (!by_second && (first == nullptr || node.op == Op::Sub)) break;
+    const int64_t step = element_as_int(by_second ? *second : *first, by_second ? b.index : a.index);
+    constexpr int64_t kMost = int64_t{1} << 40;
+    if (step < -kMost || step > kMost) break;
+    offset += node.op == Op::Sub ? -step : step;
+    element = by_second ? a : b;
+  }
+  return {element, offset};
+}
+
+double Ranges::growth(Element element, Element than, int depth) {
+  if (element == than) return 0;
+  const double itself = std::max(of(element).high, 0.0);  // than what is not negative
+  const Value& value = graph_.value(element.value);
+  if (value.producers.empty() || depth > kDeepest / 8) return itself;
+  const Node& node = graph_.node(value.producers[0]);
+  if (const auto moved = Moved(graph_, node).from(element.index))
+    return std::min(itself, growth(*moved, than, depth + 1));
+  const auto operand = [&](size_t i) {
+    const Shape& shape = graph_.value(node.inputs[i]).type.shape;
+    return Element{node.inputs[i], broadcast_index(element.index, value.type.shape, shape)};
+  };
+  const auto from = [&](size_t i) { return growth(operand(i), than, depth + 1); };
+  switch (node.op) {
+    case Op::Add:
+      return std::min({itself, from(0) + of(operand(1)).high, from(1) + of(operand(0)).high});
+    case Op::Sub:
+      return std::min(itself, from(0) - of(operand(1)).low);
+    case Op::Min:
+      return std::min({itself, from(0), from(1)});
+    case Op::Max:
+      return std::min(itself, std::max(from(0), from(1)));
+    case Op::Where:
+      return std::min(itself, std::max(from(1), from(2)));
+    default:
+      return itself;
+  }
+}
+
+}  // namespace korch::onnx

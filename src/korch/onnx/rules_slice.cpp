@@ -1,0 +1,158 @@
+// Slice: by constants, and between positions that depend on the data.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "korch/onnx/bounded.h"
+#include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
+
+namespace korch::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+// One axis of ONNX's (and numpy's) slice as first element, count and step.
+struct Cut {
+  int64_t start, size, step;
+};
+Cut normalized(int64_t extent, int64_t start, int64_t end, int64_t step) {
+  const auto from_front = [&](int64_t position) { return position < 0 ? position + extent : position; };
+  // Down to -1, the position before the first element, when walking backwards.
+  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+  start = std::clamp(from_front(start), std::min(low + (step < 0), high), high);
+  end = std::clamp(from_front(end), low, std::max(high, low));
+  const int64_t distance = step > 0 ? end - start : start - end;
+  // A step below -2^63 + 1 has no magnitude in int64; any step beyond the extent takes one element.
+  const int64_t magnitude =
+      step == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : std::abs(step);
+  const int64_t size = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
+  return {size == 0 ? 0 : start, size, size <= 1 ? 1 : step};
+}
+
+Term integer(NodeImport& n, int64_t value) {
+  return {n, n.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}))};
+}
+std::optional<int64_t> known(const Term& x) {
+  return x.operand()->constant ? std::optional(element_as_int(*x.operand()->constant, 0)) : std::nullopt;
+}
+
+// A position on an axis of `there` elements, as counted from the front and within it.
+Term from_front(const Term& position, const Term& there) {
+  NodeImport& n = position.node();
+  const Range range = n.range(position);
+  if (range.low >= 0) return min(position, there);
+  const Term counted = select(position < 0, position + there, position);
+  return min(max(counted, integer(n, 0)), there);
+}
+
+// No more elements than this lie between the two.
+int64_t longest(const Term& start, const Term& end, int64_t bound) {
+  NodeImport& n = start.node();
+  const Range from = n.range(start), to = n.range(end);
+  int64_t most = bound;
+  const auto at_most = [&](double count) {
+    if (count < static_cast<double>(most)) most = std::max(static_cast<int64_t>(count), int64_t{0});
+  };
+  at_most(static_cast<double>(bound) - std::max(from.low, 0.0));
+  if (to.low >= 0) at_most(to.high - std::max(from.low, 0.0));
+  if (from.high < 0) at_most(-from.low);
+  if (const auto apart = n.difference(end, start); apart && *apart >= 0) at_most(static_cast<double>(*apart));
+  return most;
+}
+
+// Between two positions, of which one or the axis's extent depends on the data.
+Term between(const Term& x, int64_t axis, const Term& start, const Term& end) {
+  NodeImport& n = x.node();
+  const int64_t bound = x.extent(axis), most = longest(start, end, bound);
+  const Operand counted = extent_of(x, axis);
+  const Term there = counted != nullptr ? Term(n, counted) : integer(n, bound);
+  const Term first = from_front(start, there);
+  Term result = at_bounds(x);
+  if (known(start) && *known(start) >= 0)
+    result = slice(result, axis, std::min(*known(start), bound - most), most);
+  else
+    result =
+        apply(Op::Gather, {result, min(first + positions(n, DType::i64, most, 0, 1), integer(n, bound - 1))},
+              AxisAttrs{axis});
+  const auto apart = n.difference(end, start);
+  const Range range = n.range(start);
+  Results extents(x.shape().size());
+  for (int64_t i = 0; i < x.rank(); ++i) extents[i] = extent_of(x, i);
+  const bool always_fits = counted == nullptr && apart && *apart == most && range.low >= 0 &&
+                           range.high <= static_cast<double>(bound - most);
+  extents[axis] = nullptr;
+  if (!always_fits) {
+    const Term length = from_front(end, there) - first;
+    extents[axis] = min(max(length, integer(n, 0)), integer(n, most)).operand();
+    extents[axis]->upper = most;
+  }
+  return {n, n.bounded(result, extents)};
+}
+
+struct Arguments {
+  Results starts, ends;  // i64 of rank 0
+  std::vector<int64_t> axes, steps;
+};
+
+Arguments read_arguments(NodeImport& n, int64_t rank) {
+  Arguments given;
+  const auto constants = [&](const std::vector<int64_t>& values) {
+    Results result;
+    for (int64_t value : values) result.push_back(integer(n, value));
+    return result;
+  };
+  const bool by_attributes = n.opset() < 10;
+  given.starts = by_attributes ? constants(n.ints_attr("starts", {})) : n.elements_input(1, "starts");
+  given.ends = by_attributes ? constants(n.ints_attr("ends", {})) : n.elements_input(2, "ends");
+  given.axes.resize(given.starts.size());
+  std::iota(given.axes.begin(), given.axes.end(), 0);
+  if (by_attributes) given.axes = n.ints_attr("axes", given.axes);
+  if (!by_attributes && n.has_input(3)) given.axes = n.ints_input(3, "axes");
+  given.steps.assign(given.starts.size(), 1);
+  if (!by_attributes && n.has_input(4)) given.steps = n.ints_input(4, "steps");
+  if (given.ends.size() != given.starts.size() || given.axes.size() != given.starts.size() ||
+      given.steps.size() != given.starts.size())
+    n.invalid("starts, ends, axes and steps differ in length");
+  n.axes(given.axes, rank);  // each once
+  for (int64_t& axis : given.axes) axis = n.axis(axis, rank);
+  return given;
+}
+
+Results slice(NodeImport& n) {
+  const Operand& x = n.input(0);
+  const Arguments given = read_arguments(n, x->rank());
+  SliceAttrs attrs{Shape(x->shape().size(), 0), x->shape(), Shape(x->shape().size(), 1)};
+  std::vector<size_t> open;  // that constants do not say
+  for (size_t i = 0; i < given.axes.size(); ++i) {
+    const int64_t axis = given.axes[i];
+    if (given.steps[i] == 0) n.invalid("a step is 0");
+    const auto start = known({n, given.starts[i]}), end = known({n, given.ends[i]});
+    if (!start || !end || (extent_of(x, axis) != nullptr && (*start < 0 || *end < 0))) {
+      open.push_back(i);
+      continue;
+    }
+    if (extent_of(x, axis) != nullptr && given.steps[i] != 1)
+      n.unsupported("of an extent that depends on the data, steps");
+    const Cut cut = normalized(x->shape()[axis], *start, *end, given.steps[i]);
+    attrs.starts[axis] = cut.start;
+    attrs.sizes[axis] = cut.size;
+    attrs.steps[axis] = cut.step;
+  }
+  Term result(n, sliced(n, x, attrs));
+  for (size_t i : open) {
+    if (given.steps[i] != 1) n.unsupported("steps between positions that depend on the data");
+    result = between(result, given.axes[i], {n, given.starts[i]}, {n, given.ends[i]});
+  }
+  return {result};
+}
+
+}  // namespace
+
+const std::vector<RuleRow>& slice_rules() {
+  static const std::vector<RuleRow> rows = {{"Slice", slice, 1, 13}};
+  return rows;
+}
+
+}  // namespace korch::onnx
