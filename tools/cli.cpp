@@ -45,6 +45,12 @@ std::map<std::string, std::string> parse_assignments(const std::string& option,
   return result;
 }
 
+std::map<std::string, PlanSchedule> schedules_by_name() {
+  std::map<std::string, PlanSchedule> schedules;
+  for (PlanSchedule schedule : kSchedules) schedules[name(schedule)] = schedule;
+  return schedules;
+}
+
 double parse_seconds(const std::string& text) {
   double factor = 1;
   std::string digits = text;

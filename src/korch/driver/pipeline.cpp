@@ -186,6 +186,7 @@ class Compilation {
 
   void plan() {
     now_->built = make_plan();
+    timed("tasks", [&] { add_accesses(graph(), now_->columns, target_, now_->built); });
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();

@@ -141,8 +141,10 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   const Plan& plan = *input.plan;
   const Weights weights = lay_out_weights(input.constant_bytes);
   const MemoryPlan memory = plan_memory(plan, weights.offsets);
-  const Result<std::string> tables =
-      compile_object(table_source(plan, memory, weights.size_bytes, input.target.isa), Isa::portable);
+  const std::optional<PlanTasks> tasks = plan_tasks(plan, memory);
+  const Result<std::string> tables = compile_object(
+      table_source(plan, memory, tasks ? &*tasks : nullptr, weights.size_bytes, input.target.isa),
+      Isa::portable);
   KORCH_ASSERT(tables.ok(), "tables do not compile: " + tables.refusal().detail);
 
   FileBeside output(path);

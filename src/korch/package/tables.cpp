@@ -61,9 +61,54 @@ std::string reference(const std::string& name, size_t count) {
   return fmt::format("{}, {}", count == 0 ? "nullptr" : name, count);
 }
 
+// Of rt::Schedule.
+const char* schedule_name(PlanSchedule schedule) {
+  switch (schedule) {
+    case PlanSchedule::barrier:
+      return "barrier";
+    case PlanSchedule::dynamic:
+      return "dynamic";
+    case PlanSchedule::assigned:
+      return "assigned";
+  }
+  return "?";
+}
+
+// Events that tasks and events trigger stand in one table, which each has a part of.
+std::string task_table(const PlanTasks& tasks) {
+  std::string task_rows, event_rows, order, ends;
+  std::vector<int> triggers;
+  const auto part = [&](const std::vector<int>& events) {
+    const size_t first = triggers.size();
+    triggers.insert(triggers.end(), events.begin(), events.end());
+    return fmt::format("{}, {}", first, events.size());
+  };
+  for (const Task& task : tasks.graph.tasks)
+    task_rows += fmt::format("{{{}, {}, {}, {}, {}, {}}},\n", task.step, task.phase, task.begin, task.end,
+                             task.waits, part(task.triggers));
+  const std::vector<std::pair<int, int>> waiting = waiting_tasks(tasks.graph);
+  for (size_t e = 0; e < tasks.graph.events.size(); ++e)
+    event_rows += fmt::format("{{{}, {}, {}, {}}},\n", tasks.graph.events[e].needed, waiting[e].first,
+                              waiting[e].second - waiting[e].first, part(tasks.graph.events[e].then));
+  size_t end = 0;
+  for (const std::vector<int>& mine : tasks.assignment) {
+    order += fmt::format("{}{}", fmt::join(mine, ", "), mine.empty() ? "" : ",\n");
+    ends += fmt::format("{}, ", end += mine.size());
+  }
+  return fmt::format(
+      "static const SliceTask task_rows[] = {{\n{}}};\nstatic const TaskEvent event_rows[] = {{\n{}}};\n"
+      "static const uint32_t task_triggers[] = {{{}}};\nstatic const uint32_t task_order[] = {{{}}};\n"
+      "static const uint32_t order_ends[] = {{{}}};\n"
+      "static const TaskTable tasks = {{task_rows, {}, event_rows, {}, task_triggers, task_order, "
+      "order_ends, {}}};\n",
+      task_rows, event_rows, fmt::join(triggers, ", "), order, ends, tasks.graph.tasks.size(),
+      tasks.graph.events.size(), tasks.assignment.size());
+}
+
 class TableWriter {
  public:
-  TableWriter(const Plan& plan, const MemoryPlan& memory) : plan_(plan), memory_(memory) {}
+  TableWriter(const Plan& plan, const MemoryPlan& memory, const PlanTasks* tasks)
+      : plan_(plan), memory_(memory), tasks_(tasks) {}
 
   std::string write(int64_t weights_bytes, Isa isa) {
     text_ = all_declarations();
@@ -79,17 +124,19 @@ class TableWriter {
     std::string extents;
     for (const PlanExtent& e : plan_.extents) extents += fmt::format("{{{}, {}}}, ", e.output, e.axis);
     if (!extents.empty()) text_ += fmt::format("static const OutputExtent extents[] = {{{}}};\n", extents);
+    if (tasks_ != nullptr) text_ += task_table(*tasks_);
     text_ += "}  // namespace korch::rt\nusing namespace korch::rt;\n";
     int64_t scratch_bytes = 0;
     for (const Kernel& kernel : plan_.kernels) scratch_bytes = std::max(scratch_bytes, kernel.scratch_bytes);
     text_ += fmt::format(
         "extern \"C\" const Model korch_model = {{\n"
-        "  {{steps, {0}, {1}, {2}, {3}, {10}}}, {4}, {5},\n"
+        "  {{steps, {0}, {1}, {2}, {3}, {10}, {12}, Schedule::{13}}}, {4}, {5},\n"
         "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9}}}, {11}}};\n",
         step_count_, plan_.threads, memory_.arena_bytes, scratch_bytes,
         weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa), quoted(name(isa)),
         plan_.inputs.size(), plan_.outputs.size(), weights_bytes, plan_.flushes_subnormals,
-        reference("extents", plan_.extents.size()));
+        reference("extents", plan_.extents.size()), tasks_ != nullptr ? "&tasks" : "nullptr",
+        schedule_name(plan_.schedule));
     text_ += fmt::format(
         "extern \"C\" __attribute__((section(\"{}\"))) const CheckRecord korch_check_record = {{}};\n",
         kCheckSection);
@@ -198,6 +245,7 @@ class TableWriter {
 
   const Plan& plan_;
   const MemoryPlan& memory_;
+  const PlanTasks* const tasks_;
   std::string text_, step_rows_, step_names_;
   int step_count_ = 0;
 };
@@ -215,8 +263,9 @@ Jump jump_of(const Plan& plan, int step) {
           s.other_end < step};
 }
 
-std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa) {
-  return TableWriter(plan, memory).write(weights_bytes, isa);
+std::string table_source(const Plan& plan, const MemoryPlan& memory, const PlanTasks* tasks,
+                         int64_t weights_bytes, Isa isa) {
+  return TableWriter(plan, memory, tasks).write(weights_bytes, isa);
 }
 
 }  // namespace korch

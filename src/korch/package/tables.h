@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "korch/package/memory.h"
+#include "korch/package/plan_tasks.h"
 #include "korch/plan/plan.h"
 #include "korch/target/target.h"
 
@@ -24,7 +25,8 @@ struct Jump {
 Jump jump_of(const Plan& plan, int step);
 
 // Self-contained: holds the runtime's own declarations. Defines korch_model, and korch_check_record with
-// nothing in it yet.
-std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa);
+// nothing in it yet. `tasks`: of the plan, if it has some.
+std::string table_source(const Plan& plan, const MemoryPlan& memory, const PlanTasks* tasks,
+                         int64_t weights_bytes, Isa isa);
 
 }  // namespace korch

@@ -81,6 +81,14 @@ struct PlanExtent {
   friend bool operator==(const PlanExtent&, const PlanExtent&) = default;
 };
 
+// Who runs what, and when (docs/design/tasks.md): phase after phase; tasks as they become ready, on any
+// worker; tasks assigned to workers.
+enum class PlanSchedule { barrier, dynamic, assigned };
+inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic,
+                                              PlanSchedule::assigned};
+const char* name(PlanSchedule schedule);  // "barrier", "dynamic", "static"
+bool parse_schedule(const std::string& text, PlanSchedule* schedule);
+
 struct Plan {
   std::vector<PlanIo> inputs, outputs;
   std::vector<PlanExtent> extents;
@@ -89,7 +97,8 @@ struct Plan {
   std::vector<PlanConstant> constants;
   std::vector<PlanStep> steps;  // in execution order
   int threads = 1;
-  bool flushes_subnormals = false;  // results too small for a normal number become 0
+  bool flushes_subnormals = false;                // results too small for a normal number become 0
+  PlanSchedule schedule = PlanSchedule::barrier;  // unless who runs it asks for another
   PlanReport report;
 };
 

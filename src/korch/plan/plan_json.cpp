@@ -245,6 +245,9 @@ Plan parse(const Json& json) {
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
   plan.threads = json.at("threads");
   plan.flushes_subnormals = json.value("flushes_subnormals", false);
+  // Executables of before know one way.
+  if (!parse_schedule(json.value("schedule", std::string("barrier")), &plan.schedule))
+    throw std::runtime_error("unknown schedule");
   plan.report = report_from(json.at("report"));
   return plan;
 }
@@ -261,6 +264,7 @@ std::string plan_to_json(const Plan& plan) {
   const Json json = {{"format", kPlanFormat},
                      {"threads", plan.threads},
                      {"flushes_subnormals", plan.flushes_subnormals},
+                     {"schedule", name(plan.schedule)},
                      {"report", to_json(plan.report)},
                      {"inputs", io_json(plan.inputs)},
                      {"outputs", io_json(plan.outputs)},

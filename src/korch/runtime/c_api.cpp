@@ -82,7 +82,7 @@ korch_status choose_workers(const korch_options& options, korch_instance* instan
   if (options.threads < 0 || (options.concurrent != 0 && options.concurrent != 1) ||
       (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
       (options.parallel != nullptr && options.pool != nullptr) || options.spin_us < -1 ||
-      options.spin_us > kMostSpin_us ||
+      options.spin_us > kMostSpin_us || options.schedule < 0 || options.schedule > 3 ||
       (options.spin_us != 0 && (options.parallel != nullptr || options.pool != nullptr)))
     return KORCH_INVALID_ARGUMENT;
   workers->threads = options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.program);
@@ -211,7 +211,8 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   korch_status result = make_extents(made) ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
   if (result == KORCH_OK) {
     RunStatus status;
-    made->executor = Executor::create(&korch_model.program, korch_model.weights, workers, &status);
+    made->executor = Executor::create(&korch_model.program, korch_model.weights, workers, &status, nullptr,
+                                       static_cast<korch::rt::Schedule>(known.schedule));
     result = status_of(status.error);
   }
   if (result != KORCH_OK)
@@ -222,7 +223,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
 }
 
 korch_status korch_create(int threads, korch_instance** instance) {
-  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0};
+  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0, 0};
   return korch_create_with(&options, instance);
 }
 
@@ -294,7 +295,7 @@ const char* korch_status_text(korch_status status) {
 
 void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
-  Executor::destroy(instance->executor);
+  Executor::destroy(instance->executor, /*workers_live=*/!forked(instance));
   Pool::destroy(instance->own_pool, /*workers_live=*/!forked(instance));
   free(instance->outputs);
   free(instance);
