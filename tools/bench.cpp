@@ -159,6 +159,9 @@ void add_bench_verb(CLI::App& app) {
                    "workers; 0: as compiled, as far as the process may use so many")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
+  verb->add_option("--schedule", arguments->options.schedules,
+                   "instead of the one it was compiled with (repeatable: each executable with each)")
+      ->transform(one_of(schedules_by_name()));
   verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
   verb->add_option(
       "--shape", arguments->shapes,

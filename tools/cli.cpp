@@ -65,6 +65,12 @@ void parse_shapes(const std::vector<std::string>& items, std::map<std::string, S
   }
 }
 
+std::map<std::string, PlanSchedule> schedules_by_name() {
+  std::map<std::string, PlanSchedule> schedules;
+  for (PlanSchedule schedule : kSchedules) schedules[name(schedule)] = schedule;
+  return schedules;
+}
+
 double parse_seconds(const std::string& text) {
   double factor = 1;
   std::string digits = text;

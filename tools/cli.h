@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "korch/base/json.h"
+#include "korch/plan/plan.h"
 #include "korch/tensor/shape.h"
 
 namespace korch {
@@ -32,6 +33,9 @@ CLI::Validator one_of(const std::map<std::string, T>& values) {
   for (const auto& [name, value] : values) names += (names.empty() ? "" : ",") + name;
   return CLI::CheckedTransformer(values).description("{" + names + "}");
 }
+
+// The names of PlanSchedule.
+std::map<std::string, PlanSchedule> schedules_by_name();
 
 // "90", "90s", "5m", "1h" in seconds. Throws Error{usage}.
 double parse_seconds(const std::string& text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "cli.h"
 #include "korch/base/file_roles.h"
@@ -22,6 +23,7 @@ struct RunArguments {
   std::vector<std::string> inputs, shapes;
   uint64_t seed = 1;
   int threads = 0;
+  std::optional<PlanSchedule> schedule;
   bool json = false;
 };
 
@@ -80,7 +82,7 @@ std::vector<std::string> output_files(const RunArguments& arguments,
 
 void run_run(const RunArguments& arguments) {
   const std::map<std::string, std::string> input_files = parse_assignments("--input", arguments.inputs);
-  LoadedExecutable executable(arguments.executable, arguments.threads);
+  LoadedExecutable executable(arguments.executable, arguments.threads, arguments.schedule);
   const std::vector<std::string> files = output_files(arguments, input_files, executable.outputs());
   const std::vector<HostTensor> inputs =
       executable_inputs(executable, arguments.seed, input_files, parse_extents(arguments.shapes));
@@ -107,6 +109,8 @@ void add_run_verb(CLI::App& app) {
                    "workers; 0: as compiled, as far as the process may use so many")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
+  verb->add_option("--schedule", arguments->schedule, "instead of the one it was compiled with")
+      ->transform(one_of(schedules_by_name()));
   verb->add_option("--output-dir", arguments->output_dir,
                    "write each output as <output>.npy ('/' in names as '_')");
   verb->add_flag("--json", arguments->json, "print the summary as JSON");

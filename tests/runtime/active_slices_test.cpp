@@ -49,6 +49,16 @@ TEST(ActiveSlices, AreThoseWithinAllLimits) {
       begin = end;
     }
     EXPECT_EQ(got, wanted);
+    got.clear();
+    for (int64_t begin = 0; begin < grid;) {
+      const int64_t end = std::min(grid, begin + below(6));
+      active.visit_within(begin, end, [&](int64_t first, int64_t last) {
+        for (int64_t s = first; s < last; ++s) got.push_back(s);
+        return 0;
+      });
+      begin = end;
+    }
+    EXPECT_EQ(got, wanted);
   }
 }
 

@@ -57,8 +57,24 @@ CheckRecord record_of_nothing() {
 }  // namespace
 }  // namespace korch::rt
 
+namespace {
+
+const int64_t* const kOutputDims[] = {korch::rt::kOutputs[0].dims};
+const korch::rt::Variant kVariants[] = {
+    {{korch::rt::kSteps, korch::rt::kStepCount, 2, 2 * korch::rt::kBytes, 0, false},
+     0,
+     nullptr,
+     kOutputDims,
+     nullptr,
+     0,
+     0,
+     0}};
+
+}  // namespace
+
 const korch::rt::Model korch_model = {
-    {korch::rt::kSteps, korch::rt::kStepCount, 2, 2 * korch::rt::kBytes, 0, false},
+    kVariants,
+    1,
     nullptr,
     korch::rt::kPortable,
     {KORCH_API_VERSION, "x86-64", 2, 1, 1, korch::rt::kInputs, korch::rt::kOutputs, korch::rt::kStepCount,

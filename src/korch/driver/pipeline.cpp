@@ -1,5 +1,3 @@
-#include "korch/driver/pipeline.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/driver/compile_part.h"
 #include "korch/driver/dumps.h"
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
@@ -73,11 +72,12 @@ class Compilation {
   }
 
   FileRoles& files() { return files_; }
-  void warn(const std::string& text) { result_.warnings.push_back(text); }
+  std::vector<std::string>& warnings() { return result_.warnings; }
 
-  CompileResult run(const std::function<Graph()>& import, const std::string& output) {
+  CompileResult run(const std::function<Graph()>& import, const std::string& output, BuiltPlan* part) {
     import_ = import;
     output_ = output;
+    part_ = part;
     reserve_files();
     target_ = detect_target(options_.target, options_.threads);
     target_.library_calls = !options_.self_contained;
@@ -186,6 +186,7 @@ class Compilation {
 
   void plan() {
     now_->built = make_plan();
+    timed("tasks", [&] { add_accesses(graph(), now_->columns, target_, now_->built); });
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();
@@ -484,7 +485,10 @@ class Compilation {
         built.plan.report.measured_us = whole_latency_us(built.plan.report, key, draft_path);
       input.plan_json = plan_to_json(built.plan);
     }
-    write_executable(std::move(input), output_);
+    if (part_ != nullptr)
+      *part_ = {built.plan, std::move(input.objects), {}, std::move(input.constant_bytes)};
+    else
+      write_executable(std::move(input), output_);
     return std::nullopt;
   }
 
@@ -497,9 +501,11 @@ class Compilation {
       return fault;
     } catch (const BudgetSpent&) {
       built.plan.report.limits.push_back("budget: it ended before the executable was verified");
-      warn("the executable is not verified: the budget was spent (korch verify does it)");
+      result_.warnings.push_back(
+          "the executable is not verified: the budget was spent (korch verify does it)");
     } catch (const LoopWithoutEnd& error) {
-      warn(fmt::format("the executable is not verified: on random inputs {}", error.what()));
+      result_.warnings.push_back(
+          fmt::format("the executable is not verified: on random inputs {}", error.what()));
     }
     return std::nullopt;
   }
@@ -543,6 +549,7 @@ class Compilation {
   const Deadline deadline_;  // of the whole, where there is a budget
   std::function<Graph()> import_;
   std::string output_;
+  BuiltPlan* part_ = nullptr;  // takes the plan instead of the file
   Target target_;
   std::unique_ptr<Database> database_;
   std::optional<Strikes> strikes_;
@@ -575,27 +582,10 @@ std::vector<std::string> stages_to_stop_after() {
   return Compilation::stages_to_stop_after();
 }
 
-CompileResult compile_model(const std::string& model, const std::string& output,
-                            const CompileOptions& options) {
-  Compilation compilation(model.substr(model.find_last_of('/') + 1), options);
-  compilation.files().reads("the model", model);
-  const auto import = [&] {
-    ImportOptions import_options;
-    import_options.shapes = options.shapes;
-    import_options.least_shapes = options.least_shapes;
-    import_options.seed = options.seed;
-    import_options.on_external_file = [&](const std::string& path) {
-      compilation.files().reads("the model's external data", path);
-    };
-    import_options.on_warning = [&](const std::string& text) { compilation.warn(text); };
-    return import_onnx(model, import_options);
-  };
-  return compilation.run(import, output);
-}
-
-CompileResult compile_graph(const Graph& graph, const std::string& name, const std::string& output,
-                            const CompileOptions& options) {
-  return Compilation(name, options).run([&] { return graph; }, output);
+CompileResult compile_part(const std::string& name, const CompileOptions& options,
+                           const ImportNetwork& import, const std::string& output, BuiltPlan* part) {
+  Compilation compilation(name, options);
+  return compilation.run([&] { return import(compilation.files(), compilation.warnings()); }, output, part);
 }
 
 }  // namespace korch

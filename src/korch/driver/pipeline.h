@@ -15,9 +15,9 @@ namespace korch {
 
 struct CompileOptions {
   std::string target = "native";
-  int threads = 0;                      // 0: all cores this process may use
+  int threads = 0;                                    // 0: all cores this process may use
   std::map<std::string, Shape> shapes, least_shapes;  // --shape NAME=... (onnx/import.h)
-  uint64_t seed = 0;                    // of the model's random numbers (onnx/import.h)
+  uint64_t seed = 0;                                  // of the model's random numbers (onnx/import.h)
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
   uint64_t random_seed = 0;  // of Strategy::random

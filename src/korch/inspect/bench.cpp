@@ -1,11 +1,13 @@
 #include "korch/inspect/bench.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
@@ -52,7 +54,14 @@ MedianInterval median_interval(std::vector<double> samples) {
   return {(samples[(n - 1) / 2] + samples[n / 2]) / 2, samples[low], samples[n - 1 - low]};
 }
 
-BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& options) {
+BenchResult bench(const std::vector<std::string>& executable_paths, const BenchOptions& options) {
+  std::vector<std::string> paths;
+  std::vector<std::optional<PlanSchedule>> schedules;
+  for (const std::string& path : executable_paths) {
+    for (PlanSchedule schedule : options.schedules) schedules.emplace_back(schedule);
+    if (options.schedules.empty()) schedules.emplace_back();
+    paths.resize(schedules.size(), path);
+  }
   std::vector<std::unique_ptr<LoadedExecutable>> executables(paths.size());
   std::vector<std::vector<HostTensor>> inputs(paths.size()), outputs(paths.size());
   BenchResult result;
@@ -63,10 +72,10 @@ BenchResult bench(const std::vector<std::string>& paths, const BenchOptions& opt
   const auto load = [&](size_t i) {
     executables[i].reset();
     const Stopwatch loading;
-    executables[i] = std::make_unique<LoadedExecutable>(files[i], options.threads);
+    executables[i] = std::make_unique<LoadedExecutable>(files[i], options.threads, schedules[i]);
     if (times[i].empty()) {
       BenchRow& row = result.rows[i];
-      row.path = paths[i];
+      row.path = paths[i] + (schedules[i] ? fmt::format(" ({})", name(*schedules[i])) : "");
       row.load_ms = 1e3 * loading.seconds();
       row.flops = plan_flops(plan_from_json(executables[i]->info().plan_json));
       inputs[i] = i > 0 && executables[i]->inputs() == executables[0]->inputs()

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "korch/plan/plan.h"
+
 namespace korch {
 
 struct BenchOptions {
@@ -15,6 +17,8 @@ struct BenchOptions {
   // make an executable faster or slower by 1 % than another loading of the same, for all its rounds.
   int loadings = 1;
   int threads = 0;  // 0: as compiled
+  // Each executable once with each of them, as if they were executables of their own; none: as compiled.
+  std::vector<PlanSchedule> schedules;
   uint64_t seed = 1;
   std::map<std::string, std::string> input_files;  // instead of random ones: input name -> .npy file
   // Of open dimensions, by their names, for executables that have them; those not named are as large as may
@@ -23,7 +27,7 @@ struct BenchOptions {
 };
 
 struct BenchRow {
-  std::string path;
+  std::string path;                            // with the schedule, where one is asked for
   double min_us = 0, max_us = 0, mean_us = 0;  // of the rounds
   double median_us = 0, p10_us = 0, p90_us = 0, p99_us = 0;
   int rounds = 0;

@@ -161,6 +161,59 @@ std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, const N
   return result;
 }
 
+namespace {
+
+// Calls `found` with ranges of blocks, one per grid variable from `axis` on, that together are the slices
+// [begin, end) of those variables' grid.
+void for_each_part(const std::vector<GridVariable>& grid, size_t axis, int64_t begin, int64_t end,
+                   std::vector<IndexRange>& blocks, const std::function<void()>& found) {
+  if (begin >= end) return;
+  if (axis == grid.size()) return found();
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < grid.size(); ++i) inner *= grid[i].count();
+  const auto part = [&](IndexRange range, int64_t from, int64_t to) {
+    if (range.low > range.high) return;
+    blocks[axis] = range;
+    for_each_part(grid, axis + 1, from, to, blocks, found);
+  };
+  const int64_t first = begin / inner, last = (end - 1) / inner;
+  if (first == last) return part({first, first}, begin - first * inner, end - first * inner);
+  const int64_t first_whole = begin == first * inner ? first : first + 1;
+  const int64_t last_whole = end == (last + 1) * inner ? last : last - 1;
+  if (first_whole != first) part({first, first}, begin - first * inner, inner);
+  part({first_whole, last_whole}, 0, inner);
+  if (last_whole != last) part({last, last}, 0, end - last * inner);
+}
+
+// What is left of `ranges` in these blocks of the grid; false: nothing.
+bool narrow(const std::vector<GridVariable>& grid, const std::vector<IndexRange>& blocks, Ranges& ranges) {
+  for (size_t i = 0; i < grid.size(); ++i) {
+    if (grid[i].chunk > 1) ranges[grid[i].block()] = blocks[i];
+    IndexRange& range = ranges[grid[i].variable.name];
+    range = {std::max(range.low, grid[i].values(blocks[i].low).low),
+             std::min(range.high, grid[i].values(blocks[i].high).high)};
+  }
+  return std::all_of(ranges.begin(), ranges.end(),
+                     [](const auto& range) { return range.second.low <= range.second.high; });
+}
+
+}  // namespace
+
+std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, int64_t begin, int64_t end) {
+  std::vector<Access> result;
+  for (const Nest& nest : phase.nests)
+    for_each_place(graph, phase, nest, [&](const Place& place, const Ranges& whole) {
+      result.push_back({place.buffer, place.direction, {}});
+      std::vector<IndexRange> blocks(phase.grid.size());
+      const int64_t last = nest.first_slice_only ? std::min<int64_t>(end, 1) : end;
+      for_each_part(phase.grid, 0, begin, last, blocks, [&] {
+        Ranges ranges = whole;
+        if (narrow(phase.grid, blocks, ranges)) add_boxes(place, ranges, result.back().region);
+      });
+    });
+  return result;
+}
+
 void for_each_element(const Region& region, const std::function<void(int64_t)>& visit) {
   for (const StridedBox& box : region.boxes) {
     std::vector<int64_t> at(box.axes.size(), 0);

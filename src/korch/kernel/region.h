@@ -40,6 +40,10 @@ struct Access {
 };
 std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, const Nest& nest);
 
+// Every access of slices [begin, end) of the phase. They are not gone through one by one: the regions hold at
+// least what is accessed, and more where a value depends on a chunk and on what is in it.
+std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, int64_t begin, int64_t end);
+
 void for_each_element(const Region& region, const std::function<void(int64_t)>& visit);
 
 // An output that is written twice or not wholly; empty when there is none. For a graph without structural

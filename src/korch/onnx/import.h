@@ -34,6 +34,8 @@ struct ImportOptions {
   // `shapes` holds the largest, and where both are equal the extent is fixed. Symbols that an input shares
   // with others are one dimension.
   std::map<std::string, Shape> least_shapes = {};
+  // Of dimensions that are open then, by their names: the largest extents, instead of those of `shapes`.
+  std::map<std::string, int64_t> bounds = {};
   // What folding may add to a model in all, and the work it may do (interp/work.h).
   int64_t max_folding_growth_bytes = int64_t{256} << 20;
   double max_folding_work = kMaxFoldingWork;

@@ -91,25 +91,29 @@ int64_t InputShapes::least_extent(const proto::ValueInfoProto& input, int axis, 
 }
 
 // Axes that have a range of extents; those of one symbol are one dimension.
-void InputShapes::note_open_axes(const proto::ValueInfoProto& input, int number, const Shape& shape) {
-  for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
-    const int64_t most = shape[static_cast<size_t>(axis)], least = least_extent(input, axis, most);
+void InputShapes::note_open_axes(const proto::ValueInfoProto& input, int number, Shape* bounds) {
+  for (int axis = 0; axis < static_cast<int>(bounds->size()); ++axis) {
+    int64_t& most = (*bounds)[static_cast<size_t>(axis)];
+    const int64_t least = least_extent(input, axis, most);
     if (least > most)
       throw Error(ErrorKind::usage, fmt::format("graph input {}, axis {}: {}..{} is no range",
                                                 quoted_name(input.name()), axis, least, most));
     const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
     const std::string symbol = axis < declared.dim_size() ? declared.dim(axis).dim_param() : "";
-    const std::string name = symbol.empty() ? fmt::format("{}:{}", input.name(), axis) : symbol;
+    const std::string name = printable(symbol.empty() ? fmt::format("{}:{}", input.name(), axis) : symbol);
     const auto known = std::find_if(open_dimensions_.begin(), open_dimensions_.end(),
-                                    [&](const OpenDimension& d) { return d.name == printable(name); });
+                                    [&](const OpenDimension& dimension) { return dimension.name == name; });
+    const auto bound = least < most ? options_.bounds.find(name) : options_.bounds.end();
+    const int64_t stated = most;
+    if (bound != options_.bounds.end()) most = std::clamp(bound->second, least, most);
     if (known != open_dimensions_.end()) {
       if (known->least != least || known->most != most)
         throw Error(ErrorKind::usage,
                     fmt::format("{} is {}..{} for one input and {}..{} for {}", quoted_name(name),
-                                known->least, known->most, least, most, quoted_name(input.name())));
+                                known->least, known->most, least, stated, quoted_name(input.name())));
       known->axes.push_back({number, axis});
     } else if (least < most) {
-      open_dimensions_.push_back({printable(name), least, most, {{number, axis}}});
+      open_dimensions_.push_back({name, least, most, {{number, axis}}});
     }
   }
 }

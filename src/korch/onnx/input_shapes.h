@@ -24,7 +24,7 @@ class InputShapes {
   // Errors{invalid, usage} where the options contradict the file or each other.
   Shape of(const proto::ValueInfoProto& input, int number) {
     Shape bounds = bounds_of(input);
-    note_open_axes(input, number, bounds);
+    note_open_axes(input, number, &bounds);
     return bounds;
   }
   // Throws Error{invalid} naming the inputs so far whose shapes nothing tells, and the options that would.
@@ -35,7 +35,7 @@ class InputShapes {
   Shape bounds_of(const proto::ValueInfoProto& input);
   int64_t given_extent(const proto::ValueInfoProto& input, int axis);
   int64_t least_extent(const proto::ValueInfoProto& input, int axis, int64_t most) const;
-  void note_open_axes(const proto::ValueInfoProto& input, int number, const Shape& bounds);
+  void note_open_axes(const proto::ValueInfoProto& input, int number, Shape* bounds);
   void add_open(const proto::ValueInfoProto& input, const std::string& shape);
 
   const ImportOptions& options_;

@@ -34,6 +34,19 @@ std::vector<PlanDimension> dimensions_of(const korch_model_info& model) {
   return result;
 }
 
+// Of korch_options::schedule.
+int32_t number_of(PlanSchedule schedule) {
+  switch (schedule) {
+    case PlanSchedule::barrier:
+      return 1;
+    case PlanSchedule::dynamic:
+      return 2;
+    case PlanSchedule::assigned:
+      return 3;
+  }
+  return 0;
+}
+
 ErrorKind kind_of(korch_status status) {
   switch (status) {
     case KORCH_UNSUPPORTED_CPU:
@@ -84,15 +97,30 @@ LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)),
   outputs = describe(model->outputs, model->output_count);
 }
 
-LoadedExecutable::LoadedExecutable(const std::string& path, int threads)
-    : LoadedExecutable(read_executable(path), threads) {}
+LoadedExecutable::LoadedExecutable(const std::string& path, int threads, std::optional<PlanSchedule> schedule)
+    : LoadedExecutable(read_executable(path), threads, schedule) {}
 
-LoadedExecutable::LoadedExecutable(ExecutableInfo info, int threads)
-    : LoadedExecutable(std::make_shared<const LoadedCode>(std::move(info)), threads) {}
+LoadedExecutable::LoadedExecutable(ExecutableInfo info, int threads, std::optional<PlanSchedule> schedule)
+    : LoadedExecutable(std::make_shared<const LoadedCode>(std::move(info)), threads, schedule) {}
 
-LoadedExecutable::LoadedExecutable(std::shared_ptr<const LoadedCode> code, int threads)
+LoadedExecutable::LoadedExecutable(std::shared_ptr<const LoadedCode> code, int threads,
+                                   std::optional<PlanSchedule> schedule)
     : code_(std::move(code)) {
-  const korch_status status = code_->create(threads, &instance_);
+  korch_status status;
+  if (schedule) {
+    const auto create_with = reinterpret_cast<decltype(&korch_create_with)>(
+        require_symbol(code_->library, "korch_create_with", code_->info));
+    korch_options options{};
+    options.struct_size = sizeof options;
+    options.threads = threads;
+    options.schedule = number_of(*schedule);
+    status = code_->model->api_version >= 5 ? create_with(&options, &instance_) : KORCH_INVALID_ARGUMENT;
+    if (status == KORCH_INVALID_ARGUMENT)
+      throw Error(ErrorKind::usage,
+                  fmt::format("'{}' was compiled before schedules could be chosen", code_->info.path));
+  } else {
+    status = code_->create(threads, &instance_);
+  }
   if (status != KORCH_OK)
     throw Error(kind_of(status),
                 fmt::format("cannot prepare '{}': {}", code_->info.path, code_->status_text(status)));

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,14 @@ struct LoadedCode {
 // One instance: serves one caller at a time.
 class LoadedExecutable {
  public:
-  // `threads` 0: as compiled. Error{io} when it is not ours, damaged, not for this machine or cannot be
-  // loaded; Error{resource} when memory or threads are short.
-  explicit LoadedExecutable(const std::string& path, int threads = 0);
-  explicit LoadedExecutable(ExecutableInfo info, int threads = 0);
-  explicit LoadedExecutable(std::shared_ptr<const LoadedCode> code, int threads = 0);
+  // `threads` 0: as compiled. `schedule`: instead of the one that it was compiled with. Error{io} when it is
+  // not ours, damaged, not for this machine or cannot be loaded; Error{resource} when memory or threads are
+  // short.
+  explicit LoadedExecutable(const std::string& path, int threads = 0,
+                            std::optional<PlanSchedule> schedule = {});
+  explicit LoadedExecutable(ExecutableInfo info, int threads = 0, std::optional<PlanSchedule> schedule = {});
+  explicit LoadedExecutable(std::shared_ptr<const LoadedCode> code, int threads = 0,
+                            std::optional<PlanSchedule> schedule = {});
   ~LoadedExecutable();
   LoadedExecutable(const LoadedExecutable&) = delete;
   LoadedExecutable& operator=(const LoadedExecutable&) = delete;

@@ -140,9 +140,17 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   check(input);
   const Plan& plan = *input.plan;
   const Weights weights = lay_out_weights(input.constant_bytes);
-  const MemoryPlan memory = plan_memory(plan, weights.offsets);
+  std::vector<VariantTables> variants;
+  int64_t arena_bytes = 0;
+  for (const PlanVariant& variant : variants_of(plan)) {
+    Plan part = plan_of(plan, variant);
+    MemoryPlan memory = plan_memory(part, weights.offsets);
+    arena_bytes = std::max(arena_bytes, memory.arena_bytes);
+    std::optional<PlanTasks> tasks = plan_tasks(part, memory);
+    variants.push_back({variant, std::move(part), std::move(memory), std::move(tasks)});
+  }
   const Result<std::string> tables =
-      compile_object(table_source(plan, memory, weights.size_bytes, input.target.isa), Isa::portable);
+      compile_object(table_source(plan, variants, weights.size_bytes, input.target.isa), Isa::portable);
   KORCH_ASSERT(tables.ok(), "tables do not compile: " + tables.refusal().detail);
 
   FileBeside output(path);
@@ -173,7 +181,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   link_shared(request);
   seal_executable(request.output);
   output.move_into_place();
-  return {memory.arena_bytes, weights.size_bytes};
+  return {arena_bytes, weights.size_bytes};
 }
 
 }  // namespace

@@ -61,38 +61,86 @@ std::string reference(const std::string& name, size_t count) {
   return fmt::format("{}, {}", count == 0 ? "nullptr" : name, count);
 }
 
+// Of rt::Schedule.
+const char* schedule_name(PlanSchedule schedule) {
+  switch (schedule) {
+    case PlanSchedule::barrier:
+      return "barrier";
+    case PlanSchedule::dynamic:
+      return "dynamic";
+    case PlanSchedule::assigned:
+      return "assigned";
+  }
+  return "?";
+}
+
+// Events that tasks and events trigger stand in one table, which each has a part of.
+std::string task_table(const PlanTasks& tasks) {
+  std::string task_rows, event_rows, order, ends;
+  std::vector<int> triggers;
+  const auto part = [&](const std::vector<int>& events) {
+    const size_t first = triggers.size();
+    triggers.insert(triggers.end(), events.begin(), events.end());
+    return fmt::format("{}, {}", first, events.size());
+  };
+  for (const Task& task : tasks.graph.tasks)
+    task_rows += fmt::format("{{{}, {}, {}, {}, {}, {}}},\n", task.step, task.phase, task.begin, task.end,
+                             task.waits, part(task.triggers));
+  const std::vector<std::pair<int, int>> waiting = waiting_tasks(tasks.graph);
+  for (size_t e = 0; e < tasks.graph.events.size(); ++e)
+    event_rows += fmt::format("{{{}, {}, {}, {}}},\n", tasks.graph.events[e].needed, waiting[e].first,
+                              waiting[e].second - waiting[e].first, part(tasks.graph.events[e].then));
+  size_t end = 0;
+  for (const std::vector<int>& mine : tasks.assignment) {
+    order += fmt::format("{}{}", fmt::join(mine, ", "), mine.empty() ? "" : ",\n");
+    ends += fmt::format("{}, ", end += mine.size());
+  }
+  return fmt::format(
+      "static const SliceTask task_rows[] = {{\n{}}};\nstatic const TaskEvent event_rows[] = {{\n{}}};\n"
+      "static const uint32_t task_triggers[] = {{{}}};\nstatic const uint32_t task_order[] = {{{}}};\n"
+      "static const uint32_t order_ends[] = {{{}}};\n"
+      "static const TaskTable tasks = {{task_rows, {}, event_rows, {}, task_triggers, task_order, "
+      "order_ends, {}}};\n",
+      task_rows, event_rows, fmt::join(triggers, ", "), order, ends, tasks.graph.tasks.size(),
+      tasks.graph.events.size(), tasks.assignment.size());
+}
+
 class TableWriter {
  public:
-  TableWriter(const Plan& plan, const MemoryPlan& memory) : plan_(plan), memory_(memory) {}
+  TableWriter(const Plan& plan, const std::vector<VariantTables>& variants)
+      : whole_(plan), variants_(variants) {}
 
   std::string write(int64_t weights_bytes, Isa isa) {
     text_ = all_declarations();
     text_ += fmt::format("extern \"C\" const char {}[];\nnamespace korch::rt {{\n", kWeightsSymbol);
-    for (size_t k = 0; k < plan_.kernels.size(); ++k) write_kernel(k);
-    for (size_t s = 0; s < plan_.steps.size(); ++s) write_step(s);
-    for (const OutputCopy& copy : memory_.copies) write_copy(copy);
-    text_ += fmt::format(
-        "static const Step steps[] = {{\n{}}};\nstatic const char* const step_names[] = {{\n{}}};\n",
-        step_rows_.empty() ? "{}" : step_rows_, step_names_.empty() ? "\"\"" : step_names_);
-    write_io("inputs", plan_.inputs);
-    write_io("outputs", plan_.outputs);
+    for (size_t k = 0; k < whole_.kernels.size(); ++k) write_kernel(k);
+    write_io("inputs", whole_.inputs);
+    write_io("outputs", whole_.outputs);
     std::string extents;
-    for (const PlanExtent& e : plan_.extents) extents += fmt::format("{{{}, {}}}, ", e.output, e.axis);
+    for (const PlanExtent& e : whole_.extents) extents += fmt::format("{{{}, {}}}, ", e.output, e.axis);
     if (!extents.empty()) text_ += fmt::format("static const OutputExtent extents[] = {{{}}};\n", extents);
     const size_t open_axes = write_dimensions();
+    size_t copies = 0;
+    for (const VariantTables& variant : variants_) {
+      write_variant(variant, copies);
+      copies += variant.memory.copies.size();
+    }
+    text_ += fmt::format("static const Variant variants[] = {{\n{}}};\n", variant_rows_);
+    text_ += fmt::format("static const char* const step_names[] = {{\n{}}};\n", step_names(copies));
     text_ += "}  // namespace korch::rt\nusing namespace korch::rt;\n";
-    int64_t scratch_bytes = 0;
-    for (const Kernel& kernel : plan_.kernels) scratch_bytes = std::max(scratch_bytes, kernel.scratch_bytes);
+    int64_t arena_bytes = 0;
+    for (const VariantTables& variant : variants_)
+      arena_bytes = std::max(arena_bytes, variant.memory.arena_bytes);
     text_ += fmt::format(
         "extern \"C\" const Model korch_model = {{\n"
-        "  {{steps, {0}, {1}, {2}, {3}, {10}}}, {4}, {5},\n"
-        "  {{KORCH_API_VERSION, {6}, {1}, {7}, {8}, inputs, outputs, {0}, step_names, {2}, {9},\n"
-        "   {12}, {13}, {14}, {15}}}, {11}}};\n",
-        step_count_, plan_.threads, memory_.arena_bytes, scratch_bytes,
-        weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa), quoted(name(isa)),
-        plan_.inputs.size(), plan_.outputs.size(), weights_bytes, plan_.flushes_subnormals,
-        reference("extents", plan_.extents.size()), plan_.dimensions.size(), open_axes,
-        plan_.dimensions.empty() ? "nullptr" : "dimensions", open_axes == 0 ? "nullptr" : "open_axes");
+        "  variants, {0}, {1}, {2},\n"
+        "  {{KORCH_API_VERSION, {3}, {4}, {5}, {6}, inputs, outputs, {7}, step_names, {8}, {9},\n"
+        "   {10}, {11}, {12}, {13}}}, {14}}};\n",
+        variants_.size(), weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa),
+        quoted(name(isa)), whole_.threads, whole_.inputs.size(), whole_.outputs.size(),
+        whole_.steps.size() + copies, arena_bytes, weights_bytes, whole_.dimensions.size(), open_axes,
+        whole_.dimensions.empty() ? "nullptr" : "dimensions", open_axes == 0 ? "nullptr" : "open_axes",
+        reference("extents", whole_.extents.size()));
     text_ += fmt::format(
         "extern \"C\" __attribute__((section(\"{}\"))) const CheckRecord korch_check_record = {{}};\n",
         kCheckSection);
@@ -100,12 +148,56 @@ class TableWriter {
   }
 
  private:
+  // Tables in a namespace of its own, and its row. `copies`: those of the variants before.
+  void write_variant(const VariantTables& variant, size_t copies) {
+    const std::string space = fmt::format("v{}", variant_count_++);
+    plan_ = &variant.plan;
+    memory_ = &variant.memory;
+    step_rows_.clear();
+    step_count_ = 0;
+    text_ += fmt::format("namespace {} {{\n", space);
+    for (size_t s = 0; s < plan_->steps.size(); ++s) write_step(s);
+    for (const OutputCopy& copy : memory_->copies) write_copy(copy);
+    text_ += fmt::format("static const Step steps[] = {{\n{}}};\n", step_rows_.empty() ? "{}" : step_rows_);
+    if (variant.tasks) text_ += task_table(*variant.tasks);
+    const auto table = [&](const std::string& name, const std::vector<int64_t>& numbers) {
+      if (numbers.empty()) return std::string("nullptr");
+      text_ += fmt::format("static const int64_t {}[] = {{{}}};\n", name, fmt::join(numbers, ", "));
+      return space + "::" + name;
+    };
+    std::string output_dims;
+    for (size_t o = 0; o < variant.variant.output_shapes.size(); ++o)
+      output_dims += table(fmt::format("output_dims{}", o), variant.variant.output_shapes[o]) + ", ";
+    const std::string bounds = table("bounds", variant.variant.bounds),
+                      known = table("known_extents", variant.variant.extents);
+    text_ += "}\n";
+    text_ += fmt::format("static const int64_t* const {}_output_dims[] = {{{}}};\n", space,
+                         output_dims.empty() ? "nullptr" : output_dims);
+    int64_t scratch_bytes = 0;
+    for (const PlanStep& step : plan_->steps)
+      scratch_bytes = std::max(scratch_bytes, plan_->kernels[static_cast<size_t>(step.kernel)].scratch_bytes);
+    variant_rows_ += fmt::format(
+        "  {{{{{0}::steps, {1}, {2}, {3}, {4}, {5}, {6}, Schedule::{7}}}, {8}, {9}, {0}_output_dims, {10}, "
+        "{11}, {12}, {13}}},\n",
+        space, step_count_, plan_->threads, memory_->arena_bytes, scratch_bytes, plan_->flushes_subnormals,
+        variant.tasks ? fmt::format("&{}::tasks", space) : "nullptr", schedule_name(plan_->schedule),
+        variant.variant.predicted_us, bounds, known, variant.variant.first_step, whole_.steps.size() + copies,
+        memory_->copies.size());
+  }
+
+  std::string step_names(size_t copies) const {
+    std::string rows;
+    for (const PlanStep& step : whole_.steps) rows += fmt::format("  {},\n", quoted(step.label));
+    for (size_t c = 0; c < copies; ++c) rows += "  \"copy output\",\n";
+    return rows.empty() ? "\"\"" : rows;
+  }
+
   // The number of open axes.
   size_t write_dimensions() {
     std::string rows, axes;
     size_t count = 0;
-    for (size_t d = 0; d < plan_.dimensions.size(); ++d) {
-      const PlanDimension& dimension = plan_.dimensions[d];
+    for (size_t d = 0; d < whole_.dimensions.size(); ++d) {
+      const PlanDimension& dimension = whole_.dimensions[d];
       rows += fmt::format("{{{}, {}, {}}}, ", quoted(dimension.name), dimension.least, dimension.most);
       for (const auto& [input, axis] : dimension.axes)
         axes += fmt::format("{{{}, {}, {}}}, ", input, axis, d);
@@ -117,7 +209,7 @@ class TableWriter {
   }
 
   void write_kernel(size_t k) {
-    const Kernel& kernel = plan_.kernels[k];
+    const Kernel& kernel = whole_.kernels[k];
     std::string phases;
     for (const KernelPhase& phase : kernel.phases) {
       KORCH_ASSERT(phase.grid >= 0 && phase.grain >= 1,
@@ -165,17 +257,17 @@ class TableWriter {
   }
 
   void write_step(size_t s) {
-    const PlanStep& step = plan_.steps[s];
-    const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
+    const PlanStep& step = plan_->steps[s];
+    const Kernel& kernel = plan_->kernels[static_cast<size_t>(step.kernel)];
     std::vector<rt::BufferRef> args;
     for (const std::vector<int>* operands : {&step.inputs, &step.constants, &step.outputs})
-      for (int id : *operands) args.push_back(memory_.tensors[static_cast<size_t>(id)]);
-    args.insert(args.end(), memory_.temporaries[s].begin(), memory_.temporaries[s].end());
+      for (int id : *operands) args.push_back(memory_->tensors[static_cast<size_t>(id)]);
+    args.insert(args.end(), memory_->temporaries[s].begin(), memory_->temporaries[s].end());
     std::string limits;  // their extents are the last arguments
     for (const PlanSliceLimit& limit : step.limits) {
       limits += fmt::format("{{{}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
                             limit.stride, limit.count, limit.times, limit.by);
-      args.push_back(memory_.tensors[static_cast<size_t>(limit.tensor)]);
+      args.push_back(memory_->tensors[static_cast<size_t>(limit.tensor)]);
     }
     if (!limits.empty()) text_ += fmt::format("static const SliceLimit limits{}[] = {{{}}};\n", s, limits);
     write_args(std::to_string(s), args);
@@ -184,7 +276,7 @@ class TableWriter {
     add_step_row(reference(fmt::format("phases{}", step.kernel), rounds),
                  reference(fmt::format("args{}", s), args.size()),
                  call_fields(std::to_string(step.kernel), kernel.call), step.label,
-                 jump_of(plan_, static_cast<int>(s)),
+                 jump_of(*plan_, static_cast<int>(s)),
                  reference(fmt::format("limits{}", s), step.limits.size()));
   }
 
@@ -212,7 +304,6 @@ class TableWriter {
                     const std::string& limits = "nullptr, 0") {
     step_rows_ += fmt::format("  {{{}, {}, {}, {}, {}, {}, {}, {}}},\n", phases, args, call, quoted(label),
                               jump.arg, jump.by, jump.when, limits);
-    step_names_ += fmt::format("  {},\n", quoted(label));
     ++step_count_;
   }
 
@@ -231,9 +322,13 @@ class TableWriter {
         fmt::format("static const korch_tensor_info {}[] = {{\n{}}};\n", table, rows.empty() ? "{}" : rows);
   }
 
-  const Plan& plan_;
-  const MemoryPlan& memory_;
-  std::string text_, step_rows_, step_names_;
+  const Plan& whole_;
+  const std::vector<VariantTables>& variants_;
+  int variant_count_ = 0;
+  // The variant that is written.
+  const Plan* plan_ = nullptr;
+  const MemoryPlan* memory_ = nullptr;
+  std::string text_, step_rows_, variant_rows_;
   int step_count_ = 0;
 };
 
@@ -250,8 +345,9 @@ Jump jump_of(const Plan& plan, int step) {
           s.other_end < step};
 }
 
-std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa) {
-  return TableWriter(plan, memory).write(weights_bytes, isa);
+std::string table_source(const Plan& plan, const std::vector<VariantTables>& variants, int64_t weights_bytes,
+                         Isa isa) {
+  return TableWriter(plan, variants).write(weights_bytes, isa);
 }
 
 }  // namespace korch

@@ -1,10 +1,12 @@
 // The tables of an executable (runtime/model.h) as C++ source.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "korch/package/memory.h"
+#include "korch/package/plan_tasks.h"
 #include "korch/plan/plan.h"
 #include "korch/target/target.h"
 
@@ -25,6 +27,13 @@ Jump jump_of(const Plan& plan, int step);
 
 // Self-contained: holds the runtime's own declarations. Defines korch_model, and korch_check_record with
 // nothing in it yet.
-std::string table_source(const Plan& plan, const MemoryPlan& memory, int64_t weights_bytes, Isa isa);
+struct VariantTables {
+  PlanVariant variant;
+  Plan plan;  // plan_of it
+  MemoryPlan memory;
+  std::optional<PlanTasks> tasks;
+};
+std::string table_source(const Plan& plan, const std::vector<VariantTables>& variants, int64_t weights_bytes,
+                         Isa isa);
 
 }  // namespace korch

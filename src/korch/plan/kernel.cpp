@@ -3,7 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace korch {
+
+int64_t block_slices(const KernelPhase& phase, int threads) {
+  // Enough to balance and to begin what follows early; each costs a fraction of a microsecond.
+  constexpr int64_t kTasksPerWorker = 8;
+  const int64_t chunks = (phase.grid + phase.grain - 1) / phase.grain, tasks = kTasksPerWorker * threads;
+  return std::max<int64_t>(1, (chunks + tasks - 1) / tasks) * phase.grain;
+}
 
 Hash Kernel::key() const {
   std::string text = source;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "korch/base/hash.h"
+#include "korch/plan/byte_ranges.h"
 #include "korch/tensor/layout.h"
 #include "korch/tensor/packing.h"
 
@@ -28,6 +29,23 @@ struct KernelPhase {
   int64_t slices() const { return grid * rounds; }
 };
 
+// What some slices of a phase read and write of one argument, at least; bytes from the argument's first.
+struct ArgumentAccess {
+  int argument = 0;
+  ByteRanges read, written;
+};
+
+// Of a phase: what each block of neighbouring slices accesses. The blocks are as large as block_slices says.
+// Of a phase of several rounds there is one, all slices of all rounds.
+struct PhaseAccess {
+  double work = 0;  // elements that the phase's slices visit, to compare phases of one kernel
+  std::vector<std::vector<ArgumentAccess>> blocks;
+};
+
+// Slices that are one task: a multiple of the grain, so that a phase has a few tasks for each of `threads`
+// workers.
+int64_t block_slices(const KernelPhase& phase, int threads);
+
 // Arguments of every phase, in this order: inputs, constants, outputs, temporaries.
 struct Kernel {
   std::string source;  // C++ text; empty for a library call
@@ -39,6 +57,8 @@ struct Kernel {
   double flops = 0;                           // what this implementation computes (multiply-add: 2)
   double bytes = 0;                           // distinct bytes read and written, constants included
   std::vector<std::pair<int, int>> in_place;  // (input, output): may share one buffer
+  // One per phase, or none: then every slice may read every argument, and write all but inputs and constants.
+  std::vector<PhaseAccess> accesses;
 
   Hash key() const;  // over everything above that determines behaviour
 };

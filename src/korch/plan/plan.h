@@ -50,8 +50,8 @@ struct RejectedKernel {
   bool same_inputs = false;  // it needs nothing that the step does not read: it could stand in its place
 };
 
-// Slices of a phase that a run needs not: those of value (slice / stride) % count from ceil(e * times / by) on, where
-// e is what a tensor of one i64 holds, an extent of this run.
+// Slices of a phase that a run needs not: those of value (slice / stride) % count from ceil(e * times / by)
+// on, where e is what a tensor of one i64 holds, an extent of this run.
 struct PlanSliceLimit {
   int phase = 0;
   int tensor = -1;  // into Plan::tensors
@@ -104,17 +104,42 @@ struct PlanDimension {
   friend bool operator==(const PlanDimension&, const PlanDimension&) = default;
 };
 
+// Steps [first_step, end_step), of tensors [first_tensor, end_tensor), are the whole network for shapes up to
+// these bounds; a run takes the variant that is predicted to take the least of those that can.
+struct PlanVariant {
+  int first_step = 0, end_step = 0, first_tensor = 0, end_tensor = 0;
+  double predicted_us = 0;           // at its bounds
+  std::vector<int64_t> bounds;       // of each of Plan::dimensions
+  std::vector<Shape> output_shapes;  // at these bounds
+  std::vector<int64_t> extents;      // of each of Plan::extents: what it is, or -1 where the steps tell
+};
+
+// Who runs what, and when (docs/design/tasks.md): phase after phase; tasks as they become ready, on any
+// worker; tasks assigned to workers.
+enum class PlanSchedule { barrier, dynamic, assigned };
+inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic,
+                                              PlanSchedule::assigned};
+const char* name(PlanSchedule schedule);  // "barrier", "dynamic", "static"
+bool parse_schedule(const std::string& text, PlanSchedule* schedule);
+
 struct Plan {
   std::vector<PlanIo> inputs, outputs;
   std::vector<PlanDimension> dimensions;
   std::vector<PlanExtent> extents;
+  std::vector<PlanVariant> variants;  // the first takes all shapes; none: all steps are one
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;
   std::vector<PlanConstant> constants;
   std::vector<PlanStep> steps;  // in execution order
   int threads = 1;
-  bool flushes_subnormals = false;  // results too small for a normal number become 0
+  bool flushes_subnormals = false;                // results too small for a normal number become 0
+  PlanSchedule schedule = PlanSchedule::barrier;  // unless who runs it asks for another
   PlanReport report;
 };
+
+// Of a plan without variants: all of it, for all shapes.
+std::vector<PlanVariant> variants_of(const Plan& plan);
+// A variant as a plan of its own, with the kernels and constants of all.
+Plan plan_of(const Plan& plan, const PlanVariant& variant);
 
 }  // namespace korch

@@ -255,11 +255,17 @@ Plan parse(const Json& json) {
     plan.dimensions.push_back({d.at("name"), d.at("least"), d.at("most"), {}});
     for (const Json& a : d.at("axes")) plan.dimensions.back().axes.push_back({a.at("input"), a.at("axis")});
   }
+  for (const Json& v : json.value("variants", Json::array()))
+    plan.variants.push_back({v.at("first_step"), v.at("end_step"), v.at("first_tensor"), v.at("end_tensor"),
+                             v.at("predicted_us"), v.at("bounds"), v.at("output_shapes"), v.at("extents")});
   for (const Json& k : json.at("kernels")) plan.kernels.push_back(kernel_from(k));
   for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
   plan.threads = json.at("threads");
   plan.flushes_subnormals = json.value("flushes_subnormals", false);
+  // Executables of before know one way.
+  if (!parse_schedule(json.value("schedule", std::string("barrier")), &plan.schedule))
+    throw std::runtime_error("unknown schedule");
   plan.report = report_from(json.at("report"));
   return plan;
 }
@@ -279,14 +285,26 @@ std::string plan_to_json(const Plan& plan) {
     for (const auto& [input, axis] : d.axes) axes.push_back({{"input", input}, {"axis", axis}});
     dimensions.push_back({{"name", d.name}, {"least", d.least}, {"most", d.most}, {"axes", axes}});
   }
+  Json variants = Json::array();
+  for (const PlanVariant& v : plan.variants)
+    variants.push_back({{"first_step", v.first_step},
+                        {"end_step", v.end_step},
+                        {"first_tensor", v.first_tensor},
+                        {"end_tensor", v.end_tensor},
+                        {"predicted_us", v.predicted_us},
+                        {"bounds", v.bounds},
+                        {"output_shapes", v.output_shapes},
+                        {"extents", v.extents}});
   const Json json = {{"format", kPlanFormat},
                      {"threads", plan.threads},
                      {"flushes_subnormals", plan.flushes_subnormals},
+                     {"schedule", name(plan.schedule)},
                      {"report", to_json(plan.report)},
                      {"inputs", io_json(plan.inputs)},
                      {"outputs", io_json(plan.outputs)},
                      {"dimensions", dimensions},
                      {"extents", extents},
+                     {"variants", variants},
                      {"steps", to_json(plan.steps)},
                      {"kernels", to_json(plan.kernels)},
                      {"tensors", to_json(plan.tensors)}};

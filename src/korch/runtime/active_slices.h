@@ -23,7 +23,7 @@ class ActiveSlices {
       if (level_[i].active_stride % (stride * count) != 0) return;
     // What outer levels count are slices of which this level leaves some out.
     for (int i = 0; i < levels_; ++i) level_[i].active_stride = level_[i].active_stride / count * needed;
-    level_[levels_++] = {stride * count, stride * needed};
+    level_[levels_++] = {stride * count, stride * needed, stride * needed};
     count_ = count_ / count * needed;
   }
 
@@ -44,10 +44,29 @@ class ActiveSlices {
     return 0;
   }
 
+  // As visit, for what is needed of the slices [begin, end) themselves.
+  template <typename Function>
+  int32_t visit_within(int64_t begin, int64_t end, const Function& function) const {
+    while (begin < end) {
+      int64_t length = end - begin, skipped = 0;
+      for (int i = 0; i < levels_ && skipped == 0; ++i) {
+        const int64_t at = begin % level_[i].whole;
+        if (at >= level_[i].part)
+          skipped = level_[i].whole - at;
+        else if (level_[i].part - at < length)
+          length = level_[i].part - at;
+      }
+      if (skipped == 0)
+        if (const int32_t code = function(begin, begin + length); code != 0) return code;
+      begin += skipped == 0 ? length : skipped;
+    }
+    return 0;
+  }
+
  private:
-  // Slices in groups of `whole`, of which the first count, `active_stride` numbers.
+  // Slices in groups of `whole`, of which the first `part` count, `active_stride` numbers.
   struct Level {
-    int64_t whole, active_stride;
+    int64_t whole, part, active_stride;
   };
 
   int64_t slice_of(int64_t number) const {
@@ -63,5 +82,17 @@ class ActiveSlices {
   int levels_ = 0;
   Level level_[kMostLimits];
 };
+
+// Of a phase; `args` are the step's.
+inline ActiveSlices active_slices(const Step& step, uint32_t phase, void* const* args) {
+  ActiveSlices active(step.phases[phase].grid);
+  for (uint32_t i = 0; i < step.limit_count; ++i) {
+    const SliceLimit& limit = step.limits[i];
+    if (limit.phase != phase) continue;
+    const int64_t extent = *static_cast<const int64_t*>(args[limit.arg]);
+    active.limit(limit.stride, limit.count, (extent * limit.times + limit.by - 1) / limit.by);
+  }
+  return active;
+}
 
 }  // namespace korch::rt

@@ -22,6 +22,8 @@ using korch::rt::Pool;
 using korch::rt::RunError;
 using korch::rt::RunOptions;
 using korch::rt::RunStatus;
+using korch::rt::Schedule;
+using korch::rt::Variant;
 using korch::rt::Workers;
 
 // Where the linker puts this executable's ELF header: the start of its image.
@@ -29,7 +31,7 @@ extern "C" __attribute__((visibility("hidden"))) const unsigned char __ehdr_star
 
 struct korch_instance {
   Pool* own_pool = nullptr;
-  Executor* executor = nullptr;
+  Executor** executors = nullptr;  // of each variant
   const pid_t process = getpid();
   std::atomic<bool> busy{false};
   std::atomic<bool> has_run{false};
@@ -39,6 +41,7 @@ struct korch_instance {
   int64_t* extents = nullptr;
   int64_t* dims = nullptr;  // room for those of any output
   OpenInputs* open_inputs = nullptr;
+  uint32_t variant = 0;  // of the last run
 };
 
 namespace {
@@ -85,10 +88,11 @@ korch_status choose_workers(const korch_options& options, korch_instance* instan
   if (options.threads < 0 || (options.concurrent != 0 && options.concurrent != 1) ||
       (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
       (options.parallel != nullptr && options.pool != nullptr) || options.spin_us < -1 ||
-      options.spin_us > kMostSpin_us ||
+      options.spin_us > kMostSpin_us || options.schedule < 0 || options.schedule > 3 ||
       (options.spin_us != 0 && (options.parallel != nullptr || options.pool != nullptr)))
     return KORCH_INVALID_ARGUMENT;
-  workers->threads = options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.program);
+  workers->threads =
+      options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.variants[0].program);
   if (options.parallel != nullptr) {
     workers->concurrent = options.concurrent == 1;
     workers->parallel = options.parallel;
@@ -134,18 +138,35 @@ bool make_extents(korch_instance* instance) {
   return true;
 }
 
+// Each has memory of its own, whose pages appear when a run of its variant needs them.
+korch_status make_executors(korch_instance* instance, const Workers& workers, Schedule schedule) {
+  instance->executors = static_cast<Executor**>(calloc(korch_model.variant_count, sizeof(Executor*)));
+  if (instance->executors == nullptr) return KORCH_OUT_OF_MEMORY;
+  // A board has place for the ready tasks of one.
+  if (korch_model.variant_count > 1) schedule = Schedule::barrier;
+  for (uint32_t v = 0; v < korch_model.variant_count; ++v) {
+    RunStatus status;
+    instance->executors[v] = Executor::create(&korch_model.variants[v].program, korch_model.weights, workers,
+                                              &status, nullptr, schedule);
+    if (status.error != RunError::none) return status_of(status.error);
+  }
+  return KORCH_OK;
+}
+
 void read_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
-  const korch_tensor_info& tensor = korch_model.info.outputs[output];
-  for (uint32_t i = 0; i < tensor.rank; ++i) dims[i] = tensor.dims[i];
+  const int64_t* bounds = korch_model.variants[instance->variant].output_dims[output];
+  for (uint32_t i = 0; i < korch_model.info.outputs[output].rank; ++i) dims[i] = bounds[i];
   for (uint64_t i = 0; i < korch_model.extent_count; ++i)
     if (korch_model.extents[i].output == output) dims[korch_model.extents[i].axis] = instance->extents[i];
 }
 
 // False when an extent is none that its bound allows.
 bool pack_outputs(korch_instance* instance) {
+  const Variant& variant = korch_model.variants[instance->variant];
   for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
     const korch::rt::OutputExtent& extent = korch_model.extents[i];
-    const int64_t bound = korch_model.info.outputs[extent.output].dims[extent.axis];
+    if (variant.extents[i] >= 0) instance->extents[i] = variant.extents[i];
+    const int64_t bound = variant.output_dims[extent.output][extent.axis];
     if (instance->extents[i] < 0 || instance->extents[i] > bound) return false;
   }
   for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
@@ -156,11 +177,65 @@ bool pack_outputs(korch_instance* instance) {
     for (uint32_t axis = 0; axis < tensor.rank; ++axis) elements *= static_cast<uint64_t>(tensor.dims[axis]);
     if (elements == 0) continue;
     read_dims(instance, output, instance->dims);
-    korch::rt::pack(instance->outputs[output], tensor.size_bytes / elements, tensor.rank, tensor.dims,
-                    instance->dims);
+    korch::rt::pack(instance->outputs[output], tensor.size_bytes / elements, tensor.rank,
+                    variant.output_dims[output], instance->dims);
   }
   return true;
 }
+
+// The one that takes the least of those for extents as large as these.
+uint32_t variant_for(const int64_t* extents) {
+  uint32_t best = 0;
+  for (uint32_t v = 1; v < korch_model.variant_count; ++v) {
+    const Variant& variant = korch_model.variants[v];
+    bool is_enough = variant.predicted_us < korch_model.variants[best].predicted_us;
+    for (uint32_t d = 0; d < korch_model.info.dimension_count; ++d)
+      is_enough = is_enough && extents[d] <= variant.bounds[d];
+    if (is_enough) best = v;
+  }
+  return best;
+}
+
+// As korch_model_info counts the steps.
+uint32_t described_step(const Variant& variant, uint32_t step) {
+  const uint32_t steps = variant.program.step_count - variant.copy_count;
+  return step < steps ? variant.first_step + step : variant.first_copy + (step - steps);
+}
+
+// Tells an observer, and who wants durations, of steps as they are described.
+class DescribedRun {
+ public:
+  DescribedRun(const Variant& variant, const RunOptions& wanted) : variant_(variant), wanted_(wanted) {}
+  ~DescribedRun() { free(step_us_); }
+  DescribedRun(const DescribedRun&) = delete;
+  DescribedRun& operator=(const DescribedRun&) = delete;
+
+  RunStatus run(Executor* executor, const void* const* inputs, void* const* outputs) {
+    RunOptions options = wanted_;
+    if (wanted_.step_us != nullptr) {
+      step_us_ = static_cast<double*>(calloc(variant_.program.step_count + 1, sizeof(double)));
+      if (step_us_ == nullptr) return {RunError::out_of_memory, -1};
+      options.step_us = step_us_;
+    }
+    options.observe_user = this;
+    if (wanted_.observe != nullptr)
+      options.observe = [](void* user, uint32_t step, void* const* args) {
+        const auto* self = static_cast<const DescribedRun*>(user);
+        self->wanted_.observe(self->wanted_.observe_user, described_step(self->variant_, step), args);
+      };
+    const RunStatus status = executor->run(inputs, outputs, options);
+    if (step_us_ == nullptr) return status;
+    for (uint32_t s = 0; s < korch_model.info.step_count; ++s) wanted_.step_us[s] = 0;
+    for (uint32_t s = 0; s < variant_.program.step_count; ++s)
+      wanted_.step_us[described_step(variant_, s)] = step_us_[s];
+    return status;
+  }
+
+ private:
+  const Variant& variant_;
+  const RunOptions& wanted_;
+  double* step_us_ = nullptr;
+};
 
 korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
                  const RunOptions& options, const int64_t* const* input_dims = nullptr) {
@@ -172,25 +247,29 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
   instance->message[0] = '\0';
   if (instance->open_inputs != nullptr) {
-    inputs = instance->open_inputs->prepare(inputs, input_dims, instance->message, sizeof instance->message);
-    if (inputs == nullptr) {
+    if (!instance->open_inputs->read(input_dims, instance->message, sizeof instance->message)) {
       instance->busy.store(false, std::memory_order_release);
       return KORCH_INVALID_ARGUMENT;
     }
+    instance->variant = variant_for(instance->open_inputs->extents());
+    inputs = instance->open_inputs->within(korch_model.variants[instance->variant].bounds, inputs);
   }
   if (instance->extents != nullptr) {
     memcpy(instance->outputs, outputs, model.output_count * sizeof(void*));
     outputs = instance->outputs;
   }
-  const RunStatus status = instance->executor->run(inputs, outputs, options);
+  const Variant& variant = korch_model.variants[instance->variant];
+  const RunStatus status =
+      DescribedRun(variant, options).run(instance->executors[instance->variant], inputs, outputs);
   korch_status result = status_of(status.error);
   if (result == KORCH_OK && !pack_outputs(instance)) result = KORCH_INTERNAL;
   instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
   if (result != KORCH_OK && status.step < 0)
     snprintf(instance->message, sizeof instance->message, "%s", korch_status_text(result));
   else if (result != KORCH_OK)
-    snprintf(instance->message, sizeof instance->message, "%s (step %d, %s)", korch_status_text(result),
-             status.step, korch_model.program.steps[status.step].name);
+    snprintf(instance->message, sizeof instance->message, "%s (step %u, %s)", korch_status_text(result),
+             described_step(variant, static_cast<uint32_t>(status.step)),
+             variant.program.steps[status.step].name);
   instance->busy.store(false, std::memory_order_release);
   return result;
 }
@@ -224,11 +303,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
     enough = made->open_inputs != nullptr;
   }
   korch_status result = enough ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
-  if (result == KORCH_OK) {
-    RunStatus status;
-    made->executor = Executor::create(&korch_model.program, korch_model.weights, workers, &status);
-    result = status_of(status.error);
-  }
+  if (result == KORCH_OK) result = make_executors(made, workers, static_cast<Schedule>(known.schedule));
   if (result != KORCH_OK)
     korch_free(made);
   else
@@ -237,7 +312,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
 }
 
 korch_status korch_create(int threads, korch_instance** instance) {
-  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0};
+  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0, 0};
   return korch_create_with(&options, instance);
 }
 
@@ -310,7 +385,9 @@ const char* korch_status_text(korch_status status) {
 
 void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
-  Executor::destroy(instance->executor);
+  for (uint32_t v = 0; instance->executors != nullptr && v < korch_model.variant_count; ++v)
+    Executor::destroy(instance->executors[v], /*workers_live=*/!forked(instance));
+  free(instance->executors);
   Pool::destroy(instance->own_pool, /*workers_live=*/!forked(instance));
   OpenInputs::destroy(instance->open_inputs);
   free(instance->outputs);

@@ -1,8 +1,9 @@
-// The step executor: runs a Program's steps in order, each phase's slices shared among workers. Executables
-// and `profile` use this one.
+// The step executor: runs a Program's steps in order, each phase's slices shared among workers; or its tasks,
+// when what they wait for has happened. Executables and `profile` use this one.
 #pragma once
 
 #include "korch/runtime/cpu/pool.h"
+#include "korch/runtime/cpu/task_runner.h"
 #include "korch/runtime/step.h"
 
 namespace korch::rt {
@@ -61,10 +62,14 @@ class Mapping {
 class Executor {
  public:
   // `program`, `weights`, who works and `mapping` (null: one of its own) must outlive the executor. Null with
-  // `status` set on failure.
+  // `status` set on failure. A schedule of tasks is for programs that have some, on two threads or more that
+  // serve a board, and runs that nobody times step by step or observes: else phase follows phase. Tasks are
+  // assigned for the number of workers that the program was compiled for; others take whatever is ready.
   static Executor* create(const Program* program, const void* weights, const Workers& workers,
-                          RunStatus* status, Mapping* mapping = nullptr);
-  static void destroy(Executor* executor);
+                          RunStatus* status, Mapping* mapping = nullptr,
+                          Schedule schedule = Schedule::as_compiled);
+  // `workers_live` false: in a child after fork, where none of them is.
+  static void destroy(Executor* executor, bool workers_live = true);
 
   // Inputs and outputs by number; aligned at least to their element, 64 bytes being fastest. One caller at a
   // time.
@@ -78,6 +83,7 @@ class Executor {
   explicit Executor(const Workers& workers) : workers_(workers), board_(workers.board) {}
   ~Executor() = default;
   RunError allocate(uint64_t scratch_bytes, Mapping& mapping);
+  RunError prepare_tasks(Schedule schedule);
   RunStatus create_states(uint64_t* scratch_bytes);
   void bind(const void* const* inputs, void* const* outputs);
   // What comes behind the step, whose arguments these are; moves them on.
@@ -99,6 +105,7 @@ class Executor {
   unsigned char* arena_ = nullptr;
   unsigned char* scratch_ = nullptr;
   uint64_t scratch_stride_ = 0;
+  TaskRunner* tasks_ = nullptr;  // null: phase after phase
 };
 
 }  // namespace korch::rt

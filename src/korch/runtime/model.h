@@ -14,8 +14,20 @@ struct OutputExtent {
   uint32_t output, axis;
 };
 
-struct Model {
+// The network for shapes up to some bounds.
+struct Variant {
   Program program;
+  double predicted_us;                // at its bounds
+  const int64_t* bounds;              // of each of korch_model_info::dimensions
+  const int64_t* const* output_dims;  // of each output, at these bounds
+  const int64_t* extents;             // of each of Model::extents: what it is, or -1 where the run tells
+  // Where korch_model_info counts its steps, and those of them that copy outputs.
+  uint32_t first_step, first_copy, copy_count;
+};
+
+struct Model {
+  const Variant* variants;  // the first takes all shapes
+  uint32_t variant_count;
   const void* weights;
   uint32_t isa;  // IsaLevel
   korch_model_info info;

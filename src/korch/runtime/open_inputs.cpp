@@ -38,7 +38,7 @@ bool OpenInputs::allocate() {
     if (model_->inputs[i].rank > rank) rank = model_->inputs[i].rank;
   pointers_ = static_cast<const void**>(calloc(inputs + dimensions + 1, sizeof(void*)));
   copies_ = static_cast<void**>(calloc(inputs + 1, sizeof(void*)));
-  extents_ = static_cast<int64_t*>(calloc(dimensions + rank + 1, sizeof(int64_t)));
+  extents_ = static_cast<int64_t*>(calloc(dimensions + 2 * rank + 1, sizeof(int64_t)));
   if (pointers_ == nullptr || copies_ == nullptr || extents_ == nullptr) return false;
   dims_ = extents_ + dimensions;
   for (uint64_t d = 0; d < dimensions; ++d) pointers_[inputs + d] = extents_ + d;
@@ -89,27 +89,32 @@ bool OpenInputs::read_dims(uint32_t input, const int64_t* dims, char* message, u
   return true;
 }
 
-const void* const* OpenInputs::prepare(const void* const* inputs, const int64_t* const* dims, char* message,
-                                       uint64_t message_bytes) {
+bool OpenInputs::read(const int64_t* const* dims, char* message, uint64_t message_bytes) {
   for (uint32_t d = 0; d < model_->dimension_count; ++d) extents_[d] = -1;
   for (uint32_t i = 0; i < model_->input_count; ++i) {
     const bool given = dims != nullptr && dims[i] != nullptr;
-    if (!read_dims(i, given ? dims[i] : model_->inputs[i].dims, message, message_bytes)) return nullptr;
+    if (!read_dims(i, given ? dims[i] : model_->inputs[i].dims, message, message_bytes)) return false;
   }
+  return true;
+}
+
+const void* const* OpenInputs::within(const int64_t* bounds, const void* const* inputs) {
   for (uint32_t i = 0; i < model_->input_count; ++i) {
     const korch_tensor_info& tensor = model_->inputs[i];
     pointers_[i] = inputs == nullptr ? nullptr : inputs[i];
     if (tensor.size_bytes == 0) continue;
+    int64_t* const bound_dims = dims_ + tensor.rank;
     bool at_bounds = true;
-    uint64_t elements = 1;
+    uint64_t elements = 1;  // as described
     for (uint32_t axis = 0; axis < tensor.rank; ++axis) {
       const korch_open_axis* open = open_axis(i, axis);
       dims_[axis] = open != nullptr ? extents_[open->dimension] : tensor.dims[axis];
-      at_bounds = at_bounds && dims_[axis] == tensor.dims[axis];
+      bound_dims[axis] = open != nullptr ? bounds[open->dimension] : tensor.dims[axis];
+      at_bounds = at_bounds && dims_[axis] == bound_dims[axis];
       elements *= static_cast<uint64_t>(tensor.dims[axis]);
     }
     if (at_bounds) continue;
-    unpack(copies_[i], inputs[i], tensor.size_bytes / elements, tensor.rank, tensor.dims, dims_);
+    unpack(copies_[i], inputs[i], tensor.size_bytes / elements, tensor.rank, bound_dims, dims_);
     pointers_[i] = copies_[i];
   }
   return pointers_;

@@ -11,11 +11,13 @@ class OpenInputs {
   static OpenInputs* create(const korch_model_info* model);
   static void destroy(OpenInputs* inputs);
 
-  // What the executor reads: the caller's buffers, or copies of them at their bounds, then the extents. What
-  // lies beyond the extents in a copy is undefined. `dims` as in korch_run_options. Null, with a sentence in
-  // `message`, when they are none that the dimensions allow.
-  const void* const* prepare(const void* const* inputs, const int64_t* const* dims, char* message,
-                             uint64_t message_bytes);
+  // The extents of this run, from `dims` as in korch_run_options. False, with a sentence in `message`, when
+  // they are none that the dimensions allow.
+  bool read(const int64_t* const* dims, char* message, uint64_t message_bytes);
+  const int64_t* extents() const { return extents_; }  // of each dimension
+  // What an executor reads: the caller's buffers, or copies of them within `bounds` of each dimension, then
+  // the extents. What lies beyond the extents in a copy is undefined.
+  const void* const* within(const int64_t* bounds, const void* const* inputs);
 
  private:
   explicit OpenInputs(const korch_model_info* model) : model_(model) {}
@@ -28,7 +30,7 @@ class OpenInputs {
   const void** pointers_ = nullptr;  // of inputs, then of extents_
   void** copies_ = nullptr;          // per input with open axes
   int64_t* extents_ = nullptr;       // per dimension
-  int64_t* dims_ = nullptr;          // room for those of any input
+  int64_t* dims_ = nullptr;          // room for those of any input, and for their bounds
 };
 
 }  // namespace korch::rt

@@ -58,6 +58,43 @@ struct LibraryOps {
   void (*destroy)(void* state);
 };
 
+// The task graph (plan/task_graph.h): what replaces the barriers between phases. Slices [begin, end) of a
+// phase.
+struct SliceTask {
+  uint32_t step, phase;
+  int64_t begin, end;
+  uint32_t waits;  // for this event
+  uint32_t first_trigger, trigger_count;
+};
+
+// Fires when it was triggered so often; then its tasks may run, and it triggers others.
+struct TaskEvent {
+  uint32_t needed;
+  uint32_t first_task, task_count;
+  uint32_t first_trigger, trigger_count;
+};
+
+// Event 0 fires when a run begins, the last one when all tasks are done. Of the tasks that may run the first
+// is the most urgent.
+struct TaskTable {
+  const SliceTask* tasks;
+  uint32_t task_count;
+  const TaskEvent* events;
+  uint32_t event_count;
+  const uint32_t* triggers;  // the events that tasks and events trigger
+  // A fixed order of each of `workers`: order[ends[w - 1]] to order[ends[w] - 1] are the tasks of worker w.
+  const uint32_t* order;
+  const uint32_t* ends;
+  uint32_t workers;
+};
+
+enum class Schedule : int32_t {
+  as_compiled,
+  barrier,   // a phase begins when the one before it has ended
+  dynamic,   // tasks run when what they wait for has happened, on any worker
+  assigned,  // each worker runs its own tasks, in their order
+};
+
 struct Program {
   const Step* steps;
   uint32_t step_count;
@@ -67,6 +104,8 @@ struct Program {
   // Results too small for a normal number become 0 while it runs: such results cost a CPU some hundred cycles
   // each.
   bool flushes_subnormals;
+  const TaskTable* tasks = nullptr;  // null: phase after phase
+  Schedule schedule = Schedule::barrier;
 };
 
 }  // namespace korch::rt

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "korch/codegen/packing.h"
+#include "korch/codegen/slice_accesses.h"
 #include "korch/interp/work.h"
 #include "korch/ir/loops.h"
 #include "korch/ir/text.h"
@@ -369,6 +370,19 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
     request.reorder_to = columns.tensors[columns.problem.columns[column].outputs[0]].layout;
   }
   return request;
+}
+
+void add_accesses(const Graph& graph, const Columns& columns, const Target& target, BuiltPlan& built) {
+  for (size_t k = 0; k < built.plan.kernels.size(); ++k) {
+    Kernel& kernel = built.plan.kernels[k];
+    if (!kernel.call.library.empty()) continue;
+    const KernelRequest request = kernel_request(graph, columns, built.columns[k]);
+    const Result<tile::TileGraph> described =
+        request.candidate != nullptr
+            ? tile_graph(graph, *request.candidate, *request.implementation, target)
+            : reorder_tile_graph(request.reorder_type, request.reorder_from, request.reorder_to, target);
+    if (described) kernel.accesses = slice_accesses(described.value(), kernel, target.threads);
+  }
 }
 
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,

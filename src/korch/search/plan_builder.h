@@ -25,4 +25,8 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
                      KernelBank& bank, const Target& target, Accuracy accuracy);
 
+// What the slices of each kernel access (Kernel::accesses), where a tile graph says it: for a plan that is to
+// be run by tasks. A contest of plans does without.
+void add_accesses(const Graph& graph, const Columns& columns, const Target& target, BuiltPlan& built);
+
 }  // namespace korch

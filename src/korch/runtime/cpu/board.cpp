@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -131,6 +132,44 @@ bool Board::take_of(uint64_t state, int worker) {
 void Board::take(int worker) {
   while (take_of(state_.load(std::memory_order_acquire), worker)) {
   }
+  if (open_.load(std::memory_order_relaxed) != nullptr) run_open(worker);
+}
+
+void Board::open(const OpenWork* work) {
+  open_.store(work);
+}
+
+// Who counts itself inside after this finds nothing open.
+void Board::close() {
+  open_.store(nullptr);
+  while (inside_.load() != 0) sched_yield();
+}
+
+void Board::run_open(int worker) {
+  inside_.fetch_add(1);
+  if (const OpenWork* work = open_.load()) work->run(work->user, worker);
+  inside_.fetch_sub(1);
+}
+
+bool Board::any_open() {
+  inside_.fetch_add(1);
+  const OpenWork* work = open_.load();
+  const bool any = work != nullptr && work->any(work->user);
+  inside_.fetch_sub(1);
+  return any;
+}
+
+void Board::poke(int64_t pieces) {
+  if (waiting_.load() != 0) changed(pieces, kFirst | kOthers);
+}
+
+void Board::wait_until(int worker, bool (*is_there)(const void* user), const void* user) {
+  while (!is_there(user)) {
+    const uint32_t seen = changes_.load();
+    waiting_.fetch_add(1);
+    if (!is_there(user)) wait(worker, seen);
+    waiting_.fetch_sub(1);
+  }
 }
 
 void Board::serve(int worker, const std::atomic<bool>& over) {
@@ -138,7 +177,13 @@ void Board::serve(int worker, const std::atomic<bool>& over) {
     const uint32_t seen = changes_.load();
     take(worker);
     if (over.load(std::memory_order_acquire)) return;
-    wait(worker, seen);
+    if (open_.load(std::memory_order_relaxed) == nullptr) {
+      wait(worker, seen);
+      continue;
+    }
+    waiting_.fetch_add(1);
+    if (!any_open()) wait(worker, seen);
+    waiting_.fetch_sub(1);
   }
 }
 

@@ -17,6 +17,14 @@ struct Work {
   void* user;
 };
 
+// Work that comes up bit by bit, from whoever does some of it.
+struct OpenWork {
+  // Does what there is, until there is nothing at the moment. Many workers at once.
+  void (*run)(void* user, int worker);
+  bool (*any)(const void* user);  // whether there is something
+  void* user;
+};
+
 class Board {
  public:
   static constexpr int kChunkBits = 24;
@@ -37,6 +45,15 @@ class Board {
   void take(int worker);
   // Takes chunks until `over`. Waiting for more spins for spin_us, then sleeps.
   void serve(int worker, const std::atomic<bool>& over);
+  // One at a time: what those who serve do when they find no chunk. `close` returns when none of them looks
+  // at it.
+  void open(const OpenWork* work);
+  void close();
+  // So much of the open work has come up: as many sleepers wake.
+  void poke(int64_t pieces);
+  // By a worker with a chunk in hand: returns when `is_there`, which becomes so before somebody calls `poke`.
+  // Spins, then sleeps.
+  void wait_until(int worker, bool (*is_there)(const void* user), const void* user);
   // Who serves looks at `over` again: all, or worker 0.
   void notify_all();
   void notify_first();
@@ -49,6 +66,8 @@ class Board {
   Board(int workers, int spin_us) : workers_(workers), spin_ns_(int64_t{1000} * spin_us) {}
   ~Board() = default;
   bool take_of(uint64_t state, int worker);
+  void run_open(int worker);
+  bool any_open();
   bool claim(int owner, uint64_t number, int64_t length, int64_t* chunk);
   void changed(int64_t wanted, uint32_t who);
   void wait(int worker, uint32_t seen);
@@ -57,8 +76,11 @@ class Board {
   alignas(64) std::atomic<uint64_t> state_{0};  // number of the work, and how many chunks it has
   std::atomic<uint32_t> changes_{0};
   std::atomic<uint32_t> sleepers_{0};
+  std::atomic<const OpenWork*> open_{nullptr};
   Work work_{};
-  alignas(64) std::atomic<int64_t> ended_{0};  // chunks
+  alignas(64) std::atomic<uint32_t> inside_{0};  // look at the open work
+  std::atomic<uint32_t> waiting_{0};             // for pieces of it; who counts itself then looks again
+  alignas(64) std::atomic<int64_t> ended_{0};    // chunks
   Share* shares_ = nullptr;
   const int workers_;
   const int64_t spin_ns_;

@@ -9,6 +9,7 @@
 
 #include "korch/base/usable_cpus.h"
 #include "korch/runtime/active_slices.h"
+#include "korch/runtime/cpu/slices.h"
 
 namespace korch::rt {
 namespace {
@@ -26,28 +27,10 @@ double now_us() {
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
 }
 
-// Beside the codes of kernels.
-constexpr int32_t kCancelled = 0xfe;
-
-bool is_set(const int32_t* cancel) {
-  return cancel != nullptr && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0;
-}
-
 // Slices of a chunk: no more chunks than can be counted.
 int64_t grain_of(const Phase& phase) {
   const int64_t least = (phase.grid + Board::kMostChunks - 1) / Board::kMostChunks;
   return phase.grain < least ? least : phase.grain;
-}
-
-ActiveSlices active_slices(const Step& step, uint32_t phase, void* const* args) {
-  ActiveSlices active(step.phases[phase].grid);
-  for (uint32_t i = 0; i < step.limit_count; ++i) {
-    const SliceLimit& limit = step.limits[i];
-    if (limit.phase != phase) continue;
-    const int64_t extent = *static_cast<const int64_t*>(args[limit.arg]);
-    active.limit(limit.stride, limit.count, (extent * limit.times + limit.by - 1) / limit.by);
-  }
-  return active;
 }
 
 RunError error_of(int32_t kernel_code) {
@@ -67,21 +50,6 @@ RunError error_of(int32_t kernel_code) {
   }
   return RunError::unknown_code;
 }
-
-// Sets the thread's flush-to-zero mode while it lives, if asked to. Subnormal operands stay what they are.
-class FlushSubnormals {
- public:
-  explicit FlushSubnormals(bool flush) : before_(__builtin_ia32_stmxcsr()) {
-    constexpr unsigned kFlushToZero = 1 << 15;
-    if (flush) __builtin_ia32_ldmxcsr(before_ | kFlushToZero);
-  }
-  ~FlushSubnormals() { __builtin_ia32_ldmxcsr(before_); }
-  FlushSubnormals(const FlushSubnormals&) = delete;
-  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
-
- private:
-  const unsigned before_;
-};
 
 }  // namespace
 
@@ -148,7 +116,7 @@ bool Mapping::at_least(uint64_t bytes) {
 }
 
 Executor* Executor::create(const Program* program, const void* weights, const Workers& workers,
-                           RunStatus* status, Mapping* mapping) {
+                           RunStatus* status, Mapping* mapping, Schedule schedule) {
   *status = {};
   void* memory = aligned_alloc(alignof(Executor), sizeof(Executor));
   if (memory == nullptr) {
@@ -162,13 +130,15 @@ Executor* Executor::create(const Program* program, const void* weights, const Wo
   *status = executor->create_states(&scratch_bytes);
   if (status->error == RunError::none)
     status->error = executor->allocate(scratch_bytes, mapping != nullptr ? *mapping : executor->own_mapping_);
+  if (status->error == RunError::none) status->error = executor->prepare_tasks(schedule);
   if (status->error == RunError::none) return executor;
   destroy(executor);
   return nullptr;
 }
 
-void Executor::destroy(Executor* executor) {
+void Executor::destroy(Executor* executor, bool workers_live) {
   if (executor == nullptr) return;
+  TaskRunner::destroy(executor->tasks_, workers_live);
   for (uint32_t s = 0; executor->states_ != nullptr && s < executor->program_->step_count; ++s)
     if (executor->states_[s] != nullptr) executor->program_->steps[s].library->destroy(executor->states_[s]);
   free(executor->states_);
@@ -217,6 +187,16 @@ RunError Executor::allocate(uint64_t scratch_bytes, Mapping& mapping) {
   return RunError::none;
 }
 
+RunError Executor::prepare_tasks(Schedule schedule) {
+  if (schedule == Schedule::as_compiled) schedule = program_->schedule;
+  if (schedule == Schedule::barrier || program_->tasks == nullptr || workers_.board == nullptr ||
+      workers_.threads == 1)
+    return RunError::none;
+  tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_}, board_, workers_.threads,
+                              schedule);
+  return tasks_ != nullptr ? RunError::none : RunError::out_of_memory;
+}
+
 void Executor::bind(const void* const* inputs, void* const* outputs) {
   void** arg = args_;
   for (uint32_t s = 0; s < program_->step_count; ++s) {
@@ -248,6 +228,11 @@ RunStatus Executor::run(const void* const* inputs, void* const* outputs, const R
   if (workers_.begin != nullptr) workers_.begin(workers_.user);
   for (uint32_t s = 0; options.step_us != nullptr && s < program_->step_count; ++s) options.step_us[s] = 0;
   const FlushSubnormals mode(program_->flushes_subnormals);
+  if (tasks_ != nullptr && options.step_us == nullptr && options.observe == nullptr) {
+    const TaskRunner::Outcome outcome = tasks_->run(options.cancel);
+    if (outcome.code == KORCH_KERNEL_OK) return {};
+    return {error_of(outcome.code), outcome.step};
+  }
   Run run{this, &options, args_};
   while (go_on(&run, 0))
     if (!share(&run)) return {RunError::parallel_failed, -1};

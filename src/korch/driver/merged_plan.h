@@ -1,0 +1,22 @@
+// Plans of one network, each for shapes up to its own bounds, as the one plan of an executable.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "korch/search/plan_builder.h"
+
+namespace korch {
+
+// The first is for all shapes, the others for smaller ones; kernels and constants that are equal are one. The
+// report is the first's.
+BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
+
+// The largest extents that each of an executable's plans is for, by the names of the dimensions. The first are
+// those of the dimensions; then, one dimension at a time, a quarter of what was before, as far as that is no less
+// than the least extent, the others as large as may be.
+constexpr size_t kMostPlans = 7;
+std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions);
+
+}  // namespace korch

@@ -1,0 +1,175 @@
+#include "korch/package/plan_tasks.h"
+
+#include <algorithm>
+
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+// Memories that tasks write: the arena, and the outputs.
+constexpr int kArenaMemory = 0, kFirstOutputMemory = 1;
+constexpr size_t kMostRanges = 1 << 10;
+
+// Where the arguments of a step lie, and how large they are.
+struct Argument {
+  rt::BufferRef place;
+  int64_t size_bytes = 0;
+  bool is_written = false;
+};
+
+class TaskLister {
+ public:
+  TaskLister(const Plan& plan, const MemoryPlan& memory, int64_t blocks_at_once)
+      : plan_(plan), memory_(memory), blocks_at_once_(blocks_at_once) {}
+
+  std::vector<TaskUse> list() {
+    for (size_t s = 0; s < plan_.steps.size(); ++s) add_step(s);
+    for (const OutputCopy& copy : memory_.copies) {
+      const std::vector<Argument> arguments = {{copy.source, copy.size_bytes, false},
+                                               {copy.destination, copy.size_bytes, true}};
+      tasks_.push_back({step_++, 0, 0, 1, 0, uses_of(arguments, unknown(arguments))});
+    }
+    return std::move(tasks_);
+  }
+
+ private:
+  std::vector<Argument> arguments_of(size_t s) const {
+    const PlanStep& step = plan_.steps[s];
+    std::vector<Argument> arguments;
+    const auto add = [&](const std::vector<int>& tensors, bool is_written) {
+      for (int id : tensors)
+        arguments.push_back({memory_.tensors[static_cast<size_t>(id)],
+                             plan_.tensors[static_cast<size_t>(id)].size_bytes, is_written});
+    };
+    add(step.inputs, false);
+    add(step.constants, false);
+    add(step.outputs, true);
+    const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
+    for (size_t t = 0; t < kernel.temporary_bytes.size(); ++t)
+      arguments.push_back({memory_.temporaries[s][t], kernel.temporary_bytes[t], true});
+    for (const PlanSliceLimit& limit : step.limits)
+      arguments.push_back({memory_.tensors[static_cast<size_t>(limit.tensor)], sizeof(int64_t), false});
+    return arguments;
+  }
+
+  static std::vector<ArgumentAccess> unknown(const std::vector<Argument>& arguments) {
+    std::vector<ArgumentAccess> accesses;
+    for (size_t a = 0; a < arguments.size(); ++a) {
+      const ByteRanges whole = joined({{0, arguments[a].size_bytes}}, 1);
+      accesses.push_back({static_cast<int>(a), whole, arguments[a].is_written ? whole : ByteRanges{}});
+    }
+    return accesses;
+  }
+
+  static void add_shifted(const ByteRanges& from, int64_t by, ByteRanges& to) {
+    for (const ByteRange& range : from) to.push_back({range.begin + by, range.end + by});
+    to = joined(std::move(to), kMostRanges);
+  }
+
+  static std::vector<MemoryUse> uses_of(const std::vector<Argument>& arguments,
+                                        const std::vector<ArgumentAccess>& accesses) {
+    std::vector<MemoryUse> uses;
+    for (const ArgumentAccess& access : accesses) {
+      const Argument& argument = arguments[static_cast<size_t>(access.argument)];
+      const rt::BufferRef& place = argument.place;
+      if (place.region == rt::kInput || place.region == rt::kWeights) continue;
+      const int memory =
+          place.region == rt::kArena ? kArenaMemory : kFirstOutputMemory + static_cast<int>(place.index);
+      auto use = std::find_if(uses.begin(), uses.end(),
+                              [&](const MemoryUse& known) { return known.memory == memory; });
+      if (use == uses.end()) use = uses.insert(use, {memory, {}, {}});
+      add_shifted(access.read, static_cast<int64_t>(place.offset), use->read);
+      add_shifted(access.written, static_cast<int64_t>(place.offset), use->written);
+    }
+    return uses;
+  }
+
+  void add_step(size_t s) {
+    const PlanStep& step = plan_.steps[s];
+    const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
+    const std::vector<Argument> arguments = arguments_of(s);
+    double work = 0;
+    for (size_t p = 0; p < kernel.phases.size(); ++p) work += work_of(kernel, p);
+    int phase = 0;
+    for (size_t p = 0; p < kernel.phases.size(); ++p) {
+      const double share = work > 0 ? work_of(kernel, p) / work : 0;
+      add_phase(kernel, p, arguments, step.limits.size(), step.predicted_us * share, &phase);
+    }
+    ++step_;
+  }
+
+  static double work_of(const Kernel& kernel, size_t phase) {
+    if (!kernel.accesses.empty()) return kernel.accesses[phase].work;
+    return static_cast<double>(kernel.phases[phase].slices());
+  }
+
+  // What took `us` on all threads costs one of them more, where there is work for several. The last arguments
+  // are what limits read, which every task does.
+  void add_phase(const Kernel& kernel, size_t p, const std::vector<Argument>& arguments, size_t limits,
+                 double us, int* phase) {
+    const KernelPhase& launch = kernel.phases[p];
+    const int64_t block = block_slices(launch, plan_.threads);
+    const int64_t blocks = (launch.grid + block - 1) / block;
+    const double parallel = static_cast<double>(std::min<int64_t>(plan_.threads, blocks));
+    for (int64_t round = 0; round < launch.rounds; ++round, ++*phase)
+      for (int64_t first = 0; first < blocks; first += blocks_at_once_) {
+        const int64_t last = std::min(blocks, first + blocks_at_once_);
+        const int64_t begin = first * block, end = std::min(launch.grid, last * block);
+        const double part = static_cast<double>(end - begin) / static_cast<double>(launch.slices());
+        std::vector<ArgumentAccess> accesses;
+        if (kernel.accesses.empty()) {
+          accesses = unknown(arguments);
+        } else if (launch.rounds > 1) {
+          accesses = kernel.accesses[p].blocks[0];
+        } else {
+          const auto& known = kernel.accesses[p].blocks;
+          KORCH_ASSERT(static_cast<int64_t>(known.size()) == blocks, "a phase's blocks have an access each");
+          for (int64_t b = first; b < last; ++b)
+            accesses.insert(accesses.end(), known[static_cast<size_t>(b)].begin(),
+                            known[static_cast<size_t>(b)].end());
+        }
+        for (size_t a = arguments.size() - limits; a < arguments.size() && !kernel.accesses.empty(); ++a)
+          accesses.push_back({static_cast<int>(a), {{0, arguments[a].size_bytes}}, {}});
+        tasks_.push_back({step_, *phase, round * launch.grid + begin, round * launch.grid + end,
+                          us * part * parallel, uses_of(arguments, accesses)});
+      }
+  }
+
+  const Plan& plan_;
+  const MemoryPlan& memory_;
+  const int64_t blocks_at_once_;
+  std::vector<TaskUse> tasks_;
+  int step_ = 0;
+};
+
+// Tasks that one phase has at least.
+size_t phases_of(const Plan& plan) {
+  size_t phases = 0;
+  for (const PlanStep& step : plan.steps)
+    for (const KernelPhase& phase : plan.kernels[static_cast<size_t>(step.kernel)].phases)
+      phases += static_cast<size_t>(phase.rounds);
+  return phases;
+}
+
+}  // namespace
+
+std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory) {
+  const bool loops =
+      std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& s) { return s.other_end >= 0; });
+  if (loops || plan.threads == 1 || phases_of(plan) + memory.copies.size() > kMostTasks) return {};
+  for (int64_t blocks_at_once = 1;; blocks_at_once *= 2) {
+    std::vector<TaskUse> tasks = TaskLister(plan, memory, blocks_at_once).list();
+    if (tasks.size() <= kMostTasks) return tasks;
+  }
+}
+
+std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory) {
+  const std::vector<TaskUse> tasks = plan_task_uses(plan, memory);
+  if (tasks.empty()) return std::nullopt;
+  PlanTasks result{task_graph(tasks), {}};
+  result.assignment = assign(result.graph, plan.threads);
+  return result;
+}
+
+}  // namespace korch

@@ -1,0 +1,26 @@
+// The task graph of a plan, with its buffers where the memory plan has put them (docs/design/tasks.md).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "korch/package/memory.h"
+#include "korch/plan/task_graph.h"
+#include "korch/plan/task_schedule.h"
+
+namespace korch {
+
+// In the plan's order, copies of outputs behind its steps. Two tasks that meet in the arena or in an output
+// are ordered as the plan has them, whether one reads what the other wrote or gets its memory. A kernel that
+// does not say what its slices access (Kernel::accesses) is taken to access all of its arguments. Empty for
+// plans that have none: with loops, for one thread, or with more phases than there may be tasks.
+std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory);
+
+struct PlanTasks {
+  TaskGraph graph;
+  Assignment assignment;  // for Plan::threads workers
+};
+
+std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory);
+
+}  // namespace korch

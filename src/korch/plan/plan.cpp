@@ -1,0 +1,54 @@
+#include "korch/plan/plan.h"
+
+namespace korch {
+
+const char* name(PlanSchedule schedule) {
+  switch (schedule) {
+    case PlanSchedule::barrier:
+      return "barrier";
+    case PlanSchedule::dynamic:
+      return "dynamic";
+    case PlanSchedule::assigned:
+      return "static";
+  }
+  return "?";
+}
+
+bool parse_schedule(const std::string& text, PlanSchedule* schedule) {
+  for (PlanSchedule known : kSchedules) {
+    if (text != name(known)) continue;
+    *schedule = known;
+    return true;
+  }
+  return false;
+}
+
+std::vector<PlanVariant> variants_of(const Plan& plan) {
+  if (!plan.variants.empty()) return plan.variants;
+  PlanVariant whole;
+  whole.end_step = static_cast<int>(plan.steps.size());
+  whole.end_tensor = static_cast<int>(plan.tensors.size());
+  for (const PlanDimension& dimension : plan.dimensions) whole.bounds.push_back(dimension.most);
+  for (const PlanIo& output : plan.outputs) whole.output_shapes.push_back(output.type.shape);
+  whole.extents.assign(plan.extents.size(), -1);
+  return {whole};
+}
+
+Plan plan_of(const Plan& plan, const PlanVariant& variant) {
+  Plan part = plan;
+  if (plan.variants.empty()) return part;
+  part.variants.clear();
+  part.steps.assign(plan.steps.begin() + variant.first_step, plan.steps.begin() + variant.end_step);
+  part.tensors.assign(plan.tensors.begin() + variant.first_tensor, plan.tensors.begin() + variant.end_tensor);
+  for (PlanTensor& tensor : part.tensors)
+    if (tensor.alias_of >= 0) tensor.alias_of -= variant.first_tensor;
+  for (PlanStep& step : part.steps) {
+    if (step.other_end >= 0) step.other_end -= variant.first_step;
+    for (std::vector<int>* tensors : {&step.inputs, &step.constants, &step.outputs})
+      for (int& tensor : *tensors) tensor -= variant.first_tensor;
+    for (PlanSliceLimit& limit : step.limits) limit.tensor -= variant.first_tensor;
+  }
+  return part;
+}
+
+}  // namespace korch

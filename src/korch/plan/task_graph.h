@@ -1,0 +1,97 @@
+// The task graph of a plan: ranges of slices, and the events they wait for and trigger. Which order keeps the
+// meaning of the plan is in it; who runs what, and when, is left to a scheduler (docs/design/tasks.md).
+//
+//   tasks {
+//     event 0 of 0
+//     event 1 of 2
+//     event 2 of 1
+//     task step 0 phase 0 slices 0..4 us 1.5 waits 0 triggers 1
+//     task step 0 phase 0 slices 4..8 us 1.5 waits 0 triggers 1
+//     task step 1 phase 0 slices 0..8 us 3 waits 1 triggers 2
+//   }
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "korch/plan/byte_ranges.h"
+
+namespace korch {
+
+// Slices [begin, end) of a phase of a step; each round of a phase counts as a phase.
+struct Task {
+  int step = 0, phase = 0;
+  int64_t begin = 0, end = 0;
+  double cost_us = 0;  // of one worker
+  int waits = 0;       // for this event
+  std::vector<int> triggers;
+  bool operator==(const Task&) const = default;
+};
+
+// Fires when it was triggered `needed` times: then the tasks that wait for it may run, and it triggers
+// others.
+struct Event {
+  int needed = 0;
+  std::vector<int> then;  // events
+  bool operator==(const Event&) const = default;
+};
+
+// Event 0 needs nothing: it fires when a run begins. The last one fires when all tasks are done, and nobody
+// waits for it. Tasks stand in an order in which they can run one after the other, and which puts first, of
+// those that could run, what the longest way to the end begins with. Tasks that wait for the same event
+// follow one another.
+struct TaskGraph {
+  std::vector<Task> tasks;
+  std::vector<Event> events;
+  bool operator==(const TaskGraph&) const = default;
+};
+
+// [first, second): the tasks that wait for each event.
+std::vector<std::pair<int, int>> waiting_tasks(const TaskGraph& graph);
+
+std::string print(const TaskGraph& graph);
+// Throws Error{invalid} with the line and what is wrong. What it gives has no structural fault.
+TaskGraph parse_task_graph(std::string_view text);
+
+// Why the graph is none: an event that is never triggered as often as it needs, or more often; a circle of
+// waiting; a task that does not come before the end. Empty when nothing is wrong: then every worker that
+// takes a task that may run, whichever, brings all of them to their end, for any number of workers.
+std::string structural_fault(const TaskGraph& graph);
+
+// What a task reads and writes of a memory, in bytes; memories have numbers.
+struct MemoryUse {
+  int memory = 0;
+  ByteRanges read, written;
+};
+
+// Whether one writes what the other reads or writes.
+bool conflict(const std::vector<MemoryUse>& a, const std::vector<MemoryUse>& b);
+
+// `uses[i]`: of task i. Two tasks that conflict, in different phases, must be ordered by events as their
+// phases are: so every reader comes after the last writer of what it reads, and before the next one. Names
+// the first pair that is not. Empty when nothing is wrong. For a graph without structural fault.
+std::string ordering_fault(const TaskGraph& graph, const std::vector<std::vector<MemoryUse>>& uses);
+
+// A task before there are events.
+struct TaskUse {
+  int step = 0, phase = 0;
+  int64_t begin = 0, end = 0;
+  double cost_us = 0;
+  std::vector<MemoryUse> uses;
+};
+
+// More tasks make relations between them that take gigabytes.
+constexpr size_t kMostTasks = 1 << 14;
+
+// `tasks` in the plan's order, kMostTasks at most; those of one phase may run in any order. The graph has no
+// ordering fault and needs every event it has: it orders what must be ordered and what follows from that.
+// Tasks with the same predecessors wait for one event; what several wait for together is one event that
+// triggers others.
+TaskGraph task_graph(const std::vector<TaskUse>& tasks);
+
+// The place in `tasks` of each task of the graph.
+std::vector<size_t> places(const TaskGraph& graph, const std::vector<TaskUse>& tasks);
+
+}  // namespace korch

@@ -1,0 +1,164 @@
+#include "korch/plan/task_schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+namespace korch {
+namespace {
+
+// Counts triggers, and tells which tasks may run.
+class Progress {
+ public:
+  explicit Progress(const TaskGraph& graph) : graph_(graph), waiting_(waiting_tasks(graph)) {
+    for (const Event& event : graph.events) left_.push_back(event.needed);
+  }
+
+  void begin(const std::function<void(int)>& ready) { fire(0, ready); }
+  void end(int task, const std::function<void(int)>& ready) {
+    for (int event : graph_.tasks[static_cast<size_t>(task)].triggers) trigger(event, ready);
+  }
+  bool may_run(int task) const {
+    return left_[static_cast<size_t>(graph_.tasks[static_cast<size_t>(task)].waits)] <= 0;
+  }
+
+ private:
+  void trigger(int event, const std::function<void(int)>& ready) {
+    if (--left_[static_cast<size_t>(event)] == 0) fire(event, ready);
+  }
+  void fire(int event, const std::function<void(int)>& ready) {
+    const auto [first, last] = waiting_[static_cast<size_t>(event)];
+    for (int task = first; task < last; ++task) ready(task);
+    for (int next : graph_.events[static_cast<size_t>(event)].then) trigger(next, ready);
+  }
+
+  const TaskGraph& graph_;
+  const std::vector<std::pair<int, int>> waiting_;
+  std::vector<int> left_;
+};
+
+// Tasks that run, by when they end.
+struct Ending {
+  double at_us;
+  int worker, task;
+  bool operator>(const Ending& other) const {
+    return std::tie(at_us, worker) > std::tie(other.at_us, other.worker);
+  }
+};
+using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>;
+
+}  // namespace
+
+double Simulation::idle_us(int workers) const {
+  double busy = 0;
+  for (const TaskRun& run : runs) busy += run.end_us - run.begin_us;
+  return workers * end_us - busy;
+}
+
+Simulation simulate(const TaskGraph& graph, int workers, const Choose& choose,
+                    const std::function<double(int task)>& cost_us) {
+  Simulation result;
+  Progress progress(graph);
+  std::vector<int> ready;
+  const auto add = [&](int task) { ready.insert(std::upper_bound(ready.begin(), ready.end(), task), task); };
+  std::set<int> free;
+  for (int worker = 0; worker < workers; ++worker) free.insert(worker);
+  Endings running;
+  double now = 0;
+  progress.begin(add);
+  for (;;) {
+    while (!ready.empty() && !free.empty()) {
+      const int worker = *free.begin();
+      free.erase(free.begin());
+      const size_t place = choose(ready, worker);
+      const int task = ready[place];
+      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(place));
+      const double cost = cost_us ? cost_us(task) : graph.tasks[static_cast<size_t>(task)].cost_us;
+      result.runs.push_back({task, worker, now, now + cost});
+      running.push({now + cost, worker, task});
+    }
+    if (running.empty()) break;
+    const Ending next = running.top();
+    running.pop();
+    now = result.end_us = next.at_us;
+    free.insert(next.worker);
+    progress.end(next.task, add);
+  }
+  return result;
+}
+
+Simulation simulate(const TaskGraph& graph, const Assignment& assignment) {
+  Simulation result;
+  Progress progress(graph);
+  const auto nothing = [](int) {};
+  progress.begin(nothing);
+  std::vector<size_t> at(assignment.size(), 0);
+  std::vector<bool> busy(assignment.size(), false);
+  Endings running;
+  double now = 0;
+  for (;;) {
+    for (size_t w = 0; w < assignment.size(); ++w) {
+      if (busy[w] || at[w] == assignment[w].size() || !progress.may_run(assignment[w][at[w]])) continue;
+      const int task = assignment[w][at[w]++];
+      const double cost = graph.tasks[static_cast<size_t>(task)].cost_us;
+      result.runs.push_back({task, static_cast<int>(w), now, now + cost});
+      running.push({now + cost, static_cast<int>(w), task});
+      busy[w] = true;
+    }
+    if (running.empty()) break;
+    const Ending next = running.top();
+    running.pop();
+    now = result.end_us = next.at_us;
+    busy[static_cast<size_t>(next.worker)] = false;
+    progress.end(next.task, nothing);
+  }
+  return result;
+}
+
+std::vector<int> home_workers(const TaskGraph& graph, int workers) {
+  std::map<std::pair<int, int>, int64_t> slices;
+  for (const Task& task : graph.tasks) {
+    int64_t& end = slices[{task.step, task.phase}];
+    end = std::max(end, task.end);
+  }
+  std::vector<int> homes;
+  for (const Task& task : graph.tasks)
+    homes.push_back(static_cast<int>(task.begin * workers / slices[{task.step, task.phase}]));
+  return homes;
+}
+
+Assignment assign(const TaskGraph& graph, int workers) {
+  const std::vector<int> homes = home_workers(graph, workers);
+  const auto choose = [&](const std::vector<int>& ready, int worker) -> size_t {
+    const Task& first = graph.tasks[static_cast<size_t>(ready[0])];
+    for (size_t i = 0; i < ready.size(); ++i) {
+      const auto task = static_cast<size_t>(ready[i]);
+      const bool same_phase = graph.tasks[task].step == first.step && graph.tasks[task].phase == first.phase;
+      if (same_phase && homes[task] == worker) return i;
+    }
+    return 0;
+  };
+  Assignment assignment(static_cast<size_t>(workers));
+  for (const TaskRun& run : simulate(graph, workers, choose).runs)
+    assignment[static_cast<size_t>(run.worker)].push_back(run.task);
+  return assignment;
+}
+
+std::string assignment_fault(const TaskGraph& graph, const Assignment& assignment) {
+  std::vector<int> count(graph.tasks.size(), 0);
+  for (const std::vector<int>& tasks : assignment)
+    for (int task : tasks) {
+      if (task < 0 || task >= static_cast<int>(graph.tasks.size()))
+        return fmt::format("there is no task {}", task);
+      ++count[static_cast<size_t>(task)];
+    }
+  for (size_t i = 0; i < count.size(); ++i)
+    if (count[i] != 1) return fmt::format("task {} is assigned {} times", i, count[i]);
+  if (simulate(graph, assignment).runs.size() == graph.tasks.size()) return {};
+  return "workers wait for each other";
+}
+
+}  // namespace korch

@@ -1,0 +1,48 @@
+// Schedules of a task graph: simulated, and fixed before it runs.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "korch/plan/task_graph.h"
+
+namespace korch {
+
+// When a worker ran a task.
+struct TaskRun {
+  int task = 0, worker = 0;
+  double begin_us = 0, end_us = 0;
+};
+
+struct Simulation {
+  std::vector<TaskRun> runs;  // in the order in which they began; fewer than there are tasks: it got stuck
+  double end_us = 0;
+  double idle_us(int workers) const;  // of all of them together
+};
+
+// Which of `ready`, tasks in the graph's order, `worker` takes: a place in `ready`.
+using Choose = std::function<size_t(const std::vector<int>& ready, int worker)>;
+
+// Workers that take a task whenever they have none and one may run; of several free ones the one with the
+// lowest number begins. `cost_us` instead of the tasks' own, if given. Events cost nothing.
+Simulation simulate(const TaskGraph& graph, int workers, const Choose& choose,
+                    const std::function<double(int task)>& cost_us = {});
+
+// Of each worker, its tasks in their order.
+using Assignment = std::vector<std::vector<int>>;
+
+// Workers that run their own tasks alone, in their order, each when what it waits for has happened.
+Simulation simulate(const TaskGraph& graph, const Assignment& assignment);
+
+// Among equal tasks of a phase, which of `workers` has run its neighbours: each has a share of the slices.
+std::vector<int> home_workers(const TaskGraph& graph, int workers);
+
+// A list schedule: whenever a worker is free it takes what is first in the graph's order, but of the same
+// phase rather a task of its own share.
+Assignment assign(const TaskGraph& graph, int workers);
+
+// A task that nobody or several have, or workers that wait for each other. Empty when nothing is wrong.
+std::string assignment_fault(const TaskGraph& graph, const Assignment& assignment);
+
+}  // namespace korch

@@ -1,0 +1,231 @@
+#include "korch/runtime/cpu/task_runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <new>
+
+#include "korch/runtime/active_slices.h"
+#include "korch/runtime/cpu/slices.h"
+
+namespace korch::rt {
+namespace {
+
+constexpr uint64_t kLineBytes = 64;
+constexpr int kCodeBits = 32;
+
+uint64_t whole_lines(uint64_t bytes) {
+  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
+// Hands out parts of one piece of memory.
+class Parts {
+ public:
+  explicit Parts(unsigned char* memory) : at_(memory) {}
+  template <typename T>
+  T* next(uint64_t count) {
+    T* part = reinterpret_cast<T*>(at_);
+    at_ += whole_lines(count * sizeof(T));
+    return part;
+  }
+
+ private:
+  unsigned char* at_;
+};
+
+}  // namespace
+
+TaskRunner* TaskRunner::create(const Frame& frame, Board* board, int workers, Schedule schedule) {
+  void* memory = aligned_alloc(alignof(TaskRunner), whole_lines(sizeof(TaskRunner)));
+  if (memory == nullptr) return nullptr;
+  auto* runner = new (memory) TaskRunner(frame, board, workers);
+  const bool assigned =
+      schedule == Schedule::assigned && runner->table_.workers == static_cast<uint32_t>(workers);
+  if (!runner->allocate(assigned)) {
+    destroy(runner);
+    return nullptr;
+  }
+  const auto run = [](void* user, int worker) { static_cast<TaskRunner*>(user)->run_ready(worker); };
+  const auto any = [](const void* user) {
+    const auto* runner = static_cast<const TaskRunner*>(user);
+    for (int i = 0; i < runner->workers_; ++i)
+      if (runner->ready_[i].any()) return true;
+    return false;
+  };
+  runner->open_work_ = {run, any, runner};
+  if (!assigned) board->open(&runner->open_work_);
+  return runner;
+}
+
+void TaskRunner::destroy(TaskRunner* runner, bool workers_live) {
+  if (runner == nullptr) return;
+  if (runner->open_work_.user != nullptr && !runner->assigned_ && workers_live) runner->board_->close();
+  free(runner->memory_);
+  runner->~TaskRunner();
+  free(runner);
+}
+
+bool TaskRunner::allocate(bool assigned) {
+  assigned_ = assigned;
+  const uint32_t steps = frame_.program->step_count;
+  const auto workers = static_cast<uint64_t>(workers_);
+  const uint64_t words = whole_lines(table_.event_count * sizeof(uint32_t));
+  const uint64_t ready = ReadyTasks::bytes_for(table_.task_count);
+  const uint64_t bytes = 2 * words + whole_lines(workers * sizeof(ReadyTasks)) + workers * ready +
+                         whole_lines(table_.task_count * sizeof(uint32_t)) +
+                         whole_lines(steps * sizeof(uint32_t));
+  memory_ = aligned_alloc(kLineBytes, bytes);
+  if (memory_ == nullptr) return false;
+  memset(memory_, 0, bytes);
+  Parts parts(static_cast<unsigned char*>(memory_));
+  left_ = parts.next<std::atomic<uint32_t>>(table_.event_count);
+  fired_ = parts.next<std::atomic<uint32_t>>(table_.event_count);
+  ready_ = parts.next<ReadyTasks>(workers);
+  homes_ = parts.next<uint32_t>(table_.task_count);
+  arg_starts_ = parts.next<uint32_t>(steps);
+  for (uint32_t i = 0; i < table_.event_count; ++i) {
+    new (&left_[i]) std::atomic<uint32_t>(table_.events[i].needed);
+    new (&fired_[i]) std::atomic<uint32_t>(0);
+  }
+  for (uint64_t i = 0; i < workers; ++i) {
+    new (&ready_[i]) ReadyTasks;
+    ready_[i].place(parts.next<unsigned char>(ready), table_.task_count);
+  }
+  for (uint32_t i = 0; i < table_.task_count; ++i) homes_[i] = home_of(table_.tasks[i]);
+  for (uint32_t s = 1; s < steps; ++s)
+    arg_starts_[s] = arg_starts_[s - 1] + frame_.program->steps[s - 1].arg_count;
+  return true;
+}
+
+// Neighbouring slices stay on one worker, from phase to phase: what it wrote it finds in its cache.
+uint32_t TaskRunner::home_of(const SliceTask& task) const {
+  const Phase& phase = frame_.program->steps[task.step].phases[task.phase];
+  return static_cast<uint32_t>((task.begin - phase.first) * workers_ / phase.grid);
+}
+
+TaskRunner::Outcome TaskRunner::run(const int32_t* cancel) {
+  cancel_ = cancel;
+  ++number_;
+  over_.store(false, std::memory_order_relaxed);
+  failure_.store(UINT64_MAX, std::memory_order_relaxed);
+  Ended begun{-1};  // no task is kept for anyone
+  if (assigned_) {
+    const auto chunk = [](void* user, int worker, int64_t list) {
+      static_cast<TaskRunner*>(user)->run_assigned(worker, list);
+    };
+    const auto done = [](void* user, int) {
+      auto* runner = static_cast<TaskRunner*>(user);
+      runner->over_.store(true, std::memory_order_release);
+      runner->board_->notify_first();
+    };
+    fire(0, &begun);
+    board_->publish({workers_, chunk, done, this});
+  } else {
+    fire(0, &begun);
+    board_->poke(begun.added);
+  }
+  board_->serve(0, over_);
+  const uint64_t failure = failure_.load(std::memory_order_relaxed);
+  if (failure == UINT64_MAX) return {};
+  return {static_cast<int32_t>(failure), static_cast<int32_t>(failure >> kCodeBits)};
+}
+
+void TaskRunner::run_ready(int worker) {
+  uint32_t task;
+  if (!take(worker, &task)) return;
+  const FlushSubnormals mode(frame_.program->flushes_subnormals);
+  do {
+    Ended ended{worker};
+    for (uint32_t next = task; next != kNone; next = ended.next) {
+      const SliceTask& now = table_.tasks[next];
+      execute(now, worker);
+      ended = {worker};
+      for (uint32_t i = 0; i < now.trigger_count; ++i)
+        trigger(table_.triggers[now.first_trigger + i], &ended);
+      if (ended.added > 0) board_->poke(ended.added);
+    }
+  } while (take(worker, &task));
+}
+
+bool TaskRunner::take(int worker, uint32_t* task) {
+  for (int i = 0; i < workers_; ++i)
+    if (ready_[(worker + i) % workers_].take(task)) return true;
+  return false;
+}
+
+void TaskRunner::run_assigned(int worker, int64_t list) {
+  const FlushSubnormals mode(frame_.program->flushes_subnormals);
+  struct Wait {
+    const std::atomic<uint32_t>* fired;
+    uint32_t number;
+  };
+  const auto has_fired = [](const void* user) {
+    const auto* wait = static_cast<const Wait*>(user);
+    return wait->fired->load() == wait->number;
+  };
+  for (uint32_t i = list == 0 ? 0 : table_.ends[list - 1]; i < table_.ends[list]; ++i) {
+    const SliceTask& task = table_.tasks[table_.order[i]];
+    const Wait wait{&fired_[task.waits], number_};
+    board_->wait_until(worker, has_fired, &wait);
+    execute(task, worker);
+    Ended ended{worker};
+    for (uint32_t t = 0; t < task.trigger_count; ++t)
+      trigger(table_.triggers[task.first_trigger + t], &ended);
+    if (ended.added > 0) board_->poke(INT32_MAX);  // who waits for just this may be any of them
+  }
+}
+
+void TaskRunner::execute(const SliceTask& task, int worker) {
+  if (failure_.load(std::memory_order_relaxed) != UINT64_MAX) return;
+  if (is_set(cancel_)) return note(kCancelled, task.step);
+  const korch_kernel_context context = {
+      frame_.args + arg_starts_[task.step],
+      frame_.scratch + static_cast<uint64_t>(worker) * frame_.scratch_stride, frame_.states[task.step],
+      worker};
+  const Step& step = frame_.program->steps[task.step];
+  const Phase& phase = step.phases[task.phase];
+  const int32_t code = step.limit_count == 0
+                           ? phase.function(&context, task.begin, task.end)
+                           : active_slices(step, task.phase, context.args)
+                                 .visit_within(task.begin, task.end, [&](int64_t begin, int64_t end) {
+                                   return phase.function(&context, begin, end);
+                                 });
+  if (code != KORCH_KERNEL_OK) note(code, task.step);
+}
+
+void TaskRunner::note(int32_t code, uint32_t step) {
+  const uint64_t failure = uint64_t{step} << kCodeBits | static_cast<uint32_t>(code);
+  uint64_t seen = failure_.load(std::memory_order_relaxed);
+  while (failure < seen && !failure_.compare_exchange_weak(seen, failure, std::memory_order_relaxed)) {
+  }
+}
+
+// Who triggers it last makes it new for the next run, and lets go on who waits.
+void TaskRunner::trigger(uint32_t event, Ended* ended) {
+  if (left_[event].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  left_[event].store(table_.events[event].needed, std::memory_order_relaxed);
+  fire(event, ended);
+}
+
+void TaskRunner::fire(uint32_t event, Ended* ended) {
+  const TaskEvent& fired = table_.events[event];
+  for (uint32_t i = 0; i < fired.trigger_count; ++i) trigger(table_.triggers[fired.first_trigger + i], ended);
+  if (assigned_) {
+    fired_[event].store(number_);
+    ended->added += fired.task_count;
+    return;
+  }
+  for (uint32_t task = fired.first_task; task < fired.first_task + fired.task_count; ++task) {
+    if (ended->next == kNone && homes_[task] == static_cast<uint32_t>(ended->worker)) {
+      ended->next = task;
+    } else {
+      ready_[homes_[task]].add(task);
+      ++ended->added;
+    }
+  }
+  if (event + 1 < table_.event_count) return;
+  over_.store(true, std::memory_order_release);
+  board_->notify_first();
+}
+
+}  // namespace korch::rt

@@ -1,0 +1,80 @@
+// Runs the task graph of a program: on whichever worker is free, or on the one that each task is assigned to.
+#pragma once
+
+#include "korch/runtime/cpu/board.h"
+#include "korch/runtime/cpu/ready.h"
+#include "korch/runtime/step.h"
+
+namespace korch::rt {
+
+// Where a program's slices find what they work on.
+struct Frame {
+  const Program* program;
+  void** args;          // of all steps, one after the other
+  void* const* states;  // one per step
+  unsigned char* scratch;
+  uint64_t scratch_stride;
+};
+
+// Lives as long as an executor, since workers that idle may look at it after a run. What it counts is at its
+// beginning again when a run ends, also one that failed: then tasks are passed over.
+class TaskRunner {
+ public:
+  // For a program with tasks. `board` is served by `workers`, and has no other open work. Null when there is
+  // no memory.
+  static TaskRunner* create(const Frame& frame, Board* board, int workers, Schedule schedule);
+  static void destroy(TaskRunner* runner, bool workers_live = true);
+
+  struct Outcome {
+    int32_t code = KORCH_KERNEL_OK;  // of the first step that failed
+    int32_t step = 0;
+  };
+  // By the caller, who is worker 0.
+  Outcome run(const int32_t* cancel);
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  TaskRunner(const Frame& frame, Board* board, int workers)
+      : frame_(frame), table_(*frame.program->tasks), board_(board), workers_(workers) {}
+  ~TaskRunner() = default;
+  bool allocate(bool assigned);
+  uint32_t home_of(const SliceTask& task) const;
+
+  void run_ready(int worker);
+  bool take(int worker, uint32_t* task);
+  void run_assigned(int worker, int64_t list);
+  void execute(const SliceTask& task, int worker);
+  void note(int32_t code, uint32_t step);
+
+  // Of one worker, while it ends a task.
+  struct Ended {
+    int worker;
+    uint32_t next = kNone;  // a task that it can go on with
+    int64_t added = 0;      // for anyone
+  };
+  void trigger(uint32_t event, Ended* ended);
+  void fire(uint32_t event, Ended* ended);
+
+  const Frame frame_;
+  const TaskTable& table_;
+  Board* const board_;
+  const int workers_;
+  bool assigned_ = false;
+  OpenWork open_work_{};
+
+  void* memory_ = nullptr;
+  std::atomic<uint32_t>* left_ = nullptr;   // triggers that each event still needs
+  std::atomic<uint32_t>* fired_ = nullptr;  // assigned: the last run in which each event fired
+  ReadyTasks* ready_ = nullptr;             // of each worker
+  uint32_t* homes_ = nullptr;               // of each task: the worker that has its part of every phase
+  uint32_t* arg_starts_ = nullptr;          // of each step: in args
+
+  // Of the run that goes on.
+  const int32_t* cancel_ = nullptr;
+  uint32_t number_ = 0;
+  std::atomic<bool> over_{false};
+  std::atomic<uint64_t> failure_{UINT64_MAX};  // step and code, the smallest
+};
+
+}  // namespace korch::rt

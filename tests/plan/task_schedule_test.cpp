@@ -1,0 +1,96 @@
+#include "korch/plan/task_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "random_tasks.h"
+
+namespace korch::testing {
+namespace {
+
+constexpr uint32_t kRandomGraphs = 500;
+constexpr int kSchedulesOfEach = 20;  // 10,000 in all
+
+using Memories = std::array<std::array<uint64_t, kRandomBytes>, kRandomMemories>;
+
+// What every byte of every memory holds at the end, when each task writes a number made of its own and of
+// what it reads.
+Memories outcome(const std::vector<TaskUse>& tasks, const std::vector<size_t>& order) {
+  Memories memories{};
+  for (size_t task : order) {
+    uint64_t value = 1469598103934665603u + task;
+    const auto each_byte = [&](bool written, const auto& visit) {
+      for (const MemoryUse& use : tasks[task].uses)
+        for (const ByteRange& range : written ? use.written : use.read)
+          for (int64_t byte = range.begin; byte < range.end; ++byte)
+            visit(memories[static_cast<size_t>(use.memory)][static_cast<size_t>(byte)]);
+    };
+    each_byte(false, [&](uint64_t& byte) { value = (value ^ byte) * 1099511628211u; });
+    each_byte(true, [&](uint64_t& byte) { byte = value++; });
+  }
+  return memories;
+}
+
+TEST(TaskSchedule, RandomSchedulesEndAndAgree) {
+  for (uint32_t seed = 0; seed < kRandomGraphs; ++seed) {
+    const std::vector<TaskUse> tasks = random_tasks(seed);
+    const TaskGraph graph = task_graph(tasks);
+    const std::vector<size_t> at = places(graph, tasks);
+    std::vector<size_t> plan_order(tasks.size());
+    for (size_t i = 0; i < tasks.size(); ++i) plan_order[i] = i;
+    const auto wanted = outcome(tasks, plan_order);
+    std::mt19937 random(seed);
+    for (int schedule = 0; schedule < kSchedulesOfEach; ++schedule) {
+      const int workers = std::uniform_int_distribution<int>(1, 9)(random);
+      const Simulation run = simulate(
+          graph, workers, [&](const std::vector<int>& ready, int) { return random() % ready.size(); },
+          [&](int) { return static_cast<double>(random() % 50); });
+      ASSERT_EQ(run.runs.size(), tasks.size());
+      std::vector<size_t> order;
+      for (const TaskRun& task : run.runs) order.push_back(at[static_cast<size_t>(task.task)]);
+      ASSERT_EQ(outcome(tasks, order), wanted) << seed << ", schedule " << schedule;
+    }
+  }
+}
+
+TEST(TaskSchedule, AssignmentsAreCompleteAndEnd) {
+  for (uint32_t seed = 0; seed < kRandomGraphs; ++seed) {
+    const TaskGraph graph = task_graph(random_tasks(seed));
+    double work = 0;
+    for (const Task& task : graph.tasks) work += task.cost_us;
+    for (int workers : {1, 2, 3, 8}) {
+      const Assignment assignment = assign(graph, workers);
+      ASSERT_EQ(assignment_fault(graph, assignment), "");
+      const Simulation run = simulate(graph, assignment);
+      ASSERT_LE(run.end_us, work + 1e-6);
+      ASSERT_GE(run.end_us * workers, work - 1e-6);
+      ASSERT_NEAR(run.idle_us(workers), run.end_us * workers - work, 1e-6);
+    }
+  }
+}
+
+// Three equal tasks, then three that each follow one of them, on two workers: three times as long as two
+// tasks, where a barrier between them takes four.
+TEST(TaskSchedule, ThreeEqualTilesOnTwoWorkers) {
+  std::vector<TaskUse> tasks;
+  for (int64_t i = 0; i < 3; ++i) tasks.push_back({0, 0, i, i + 1, 10, {{0, {}, {{i, i + 1}}}}});
+  for (int64_t i = 0; i < 3; ++i)
+    tasks.push_back({1, 0, i, i + 1, 10, {{0, {{i, i + 1}}, {}}, {1, {}, {{i, i + 1}}}}});
+  const TaskGraph graph = task_graph(tasks);
+  EXPECT_EQ(simulate(graph, assign(graph, 2)).end_us, 30);
+}
+
+TEST(TaskSchedule, FaultsOfAssignmentsAreFound) {
+  std::vector<TaskUse> tasks;
+  for (int i = 0; i < 3; ++i) tasks.push_back({i, 0, 0, 1, 1, {{0, {}, {{0, 1}}}}});
+  const TaskGraph graph = task_graph(tasks);
+  EXPECT_EQ(assignment_fault(graph, {{0, 2}, {1}}), "");
+  EXPECT_NE(assignment_fault(graph, {{2, 0}, {1}}), "");  // waits for itself
+  EXPECT_NE(assignment_fault(graph, {{0}, {1}}), "");
+  EXPECT_NE(assignment_fault(graph, {{0, 1}, {1, 2}}), "");
+  EXPECT_NE(assignment_fault(graph, {{0, 1, 2, 3}}), "");
+}
+
+}  // namespace
+}  // namespace korch::testing

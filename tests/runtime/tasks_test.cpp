@@ -1,0 +1,215 @@
+// Programs run by tasks: the same results as phase after phase, for any number of workers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "korch/runtime/cpu/ready.h"
+#include "korch/runtime/executor.h"
+#include "task_program.h"
+
+namespace korch::testing {
+namespace {
+
+using rt::Executor;
+using rt::Pool;
+using rt::RunError;
+using rt::RunStatus;
+using rt::Schedule;
+
+struct Destroy {
+  void operator()(Pool* pool) const { Pool::destroy(pool); }
+  void operator()(Executor* executor) const { Executor::destroy(executor); }
+};
+using PoolOwner = std::unique_ptr<Pool, Destroy>;
+using ExecutorOwner = std::unique_ptr<Executor, Destroy>;
+
+ExecutorOwner executor_of(const rt::Program& program, const void* weights, Pool* pool, Schedule schedule) {
+  RunStatus status;
+  ExecutorOwner executor(Executor::create(&program, weights, pool->workers(), &status, nullptr, schedule));
+  EXPECT_EQ(status.error, RunError::none);
+  return executor;
+}
+
+std::vector<uint64_t> arena_after_run(Executor* executor) {
+  auto* arena = static_cast<uint64_t*>(executor->arena());
+  std::fill(arena, arena + RandomProgram::kWords, 0);
+  EXPECT_EQ(executor->run(nullptr, nullptr).error, RunError::none);
+  return {arena, arena + RandomProgram::kWords};
+}
+
+class Tasks : public ::testing::TestWithParam<int> {};
+
+TEST_P(Tasks, RandomProgramsAgreeWithPhaseAfterPhase) {
+  constexpr uint32_t kPrograms = 60;
+  constexpr int kRuns = 20;
+  const PoolOwner pool(Pool::create(GetParam()));
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+    const RandomProgram random(seed, GetParam());
+    const ExecutorOwner barrier =
+        executor_of(random.program(), random.weights(), pool.get(), Schedule::barrier);
+    const std::vector<uint64_t> wanted = arena_after_run(barrier.get());
+    for (const Schedule schedule : {Schedule::as_compiled, Schedule::dynamic, Schedule::assigned}) {
+      const ExecutorOwner executor = executor_of(random.program(), random.weights(), pool.get(), schedule);
+      for (int run = 0; run < kRuns; ++run)
+        ASSERT_EQ(arena_after_run(executor.get()), wanted) << "seed " << seed << ", run " << run;
+    }
+  }
+}
+
+// Of fewer and of more workers than tasks were assigned for: whoever is free takes them.
+TEST(TasksOfOthers, AnyNumberOfWorkers) {
+  const RandomProgram random(7, 3);
+  std::vector<uint64_t> wanted;
+  for (int workers : {1, 2, 5}) {
+    const PoolOwner pool(Pool::create(workers));
+    const ExecutorOwner executor =
+        executor_of(random.program(), random.weights(), pool.get(), Schedule::assigned);
+    const std::vector<uint64_t> found = arena_after_run(executor.get());
+    if (wanted.empty()) wanted = found;
+    EXPECT_EQ(found, wanted) << workers;
+  }
+}
+
+// Each kernel of a chain fails at slice 5 of the step that the first argument names.
+struct Trouble {
+  std::atomic<int32_t> step{-1};
+  std::atomic<int32_t> cancel{0}, cancel_at{-1};
+  std::atomic<int> slices{0};
+};
+
+template <int kStep>
+int32_t count(const korch_kernel_context* context, int64_t begin, int64_t end) {
+  auto* trouble = static_cast<Trouble*>(context->args[0]);
+  trouble->slices += static_cast<int>(end - begin);
+  if (trouble->cancel_at == kStep) trouble->cancel = 1;
+  return trouble->step == kStep && begin <= 5 && 5 < end ? KORCH_KERNEL_INDEX_OUT_OF_RANGE : KORCH_KERNEL_OK;
+}
+
+class Chain {
+ public:
+  static constexpr int kSteps = 3;
+  static constexpr int64_t kSlices = 64;
+
+  explicit Chain(int workers) : tables_(task_graph(uses()), workers) {
+    for (size_t s = 0; s < kSteps; ++s)
+      steps_[s] = {&phases_[s], 1, &arg_, 1, nullptr, nullptr, 0, nullptr, 0, "count"};
+    program_ = {steps_,         kSteps,           static_cast<uint32_t>(workers), 0, 0, false,
+                &tables_.table, Schedule::dynamic};
+  }
+  rt::Program& program() { return program_; }
+
+ private:
+  static std::vector<TaskUse> uses() {
+    std::vector<TaskUse> uses;
+    for (int step = 0; step < kSteps; ++step)
+      for (int64_t i = 0; i < kSlices; i += 4)
+        uses.push_back({step, 0, i, i + 4, 1, {{0, {}, {{i, i + 4}}}}});
+    return uses;
+  }
+  TaskTables tables_;
+  const rt::Phase phases_[kSteps] = {{count<0>, kSlices, 4}, {count<1>, kSlices, 4}, {count<2>, kSlices, 4}};
+  const rt::BufferRef arg_ = {rt::kInput, 0, 0};
+  rt::Step steps_[kSteps];
+  rt::Program program_{};
+};
+
+TEST_P(Tasks, AfterAFailureTheNextRunIsWhole) {
+  Chain chain(GetParam());
+  Trouble trouble;
+  const void* inputs[] = {&trouble};
+  const PoolOwner pool(Pool::create(GetParam()));
+  for (const Schedule schedule : {Schedule::dynamic, Schedule::assigned}) {
+    const ExecutorOwner executor = executor_of(chain.program(), nullptr, pool.get(), schedule);
+    for (int run = 0; run < 200; ++run) {
+      trouble.step = run % (Chain::kSteps + 1);
+      trouble.slices = 0;
+      const RunStatus status = executor->run(inputs, nullptr);
+      if (trouble.step == Chain::kSteps) {
+        ASSERT_EQ(status.error, RunError::none);
+        ASSERT_EQ(trouble.slices, Chain::kSteps * Chain::kSlices);
+      } else {
+        ASSERT_EQ(status.error, RunError::index_out_of_range);
+        ASSERT_EQ(status.step, trouble.step);
+      }
+    }
+  }
+}
+
+TEST_P(Tasks, CancelledAndWholeAgain) {
+  Chain chain(GetParam());
+  Trouble trouble;
+  const void* inputs[] = {&trouble};
+  const PoolOwner pool(Pool::create(GetParam()));
+  for (const Schedule schedule : {Schedule::dynamic, Schedule::assigned}) {
+    const ExecutorOwner executor = executor_of(chain.program(), nullptr, pool.get(), schedule);
+    for (int run = 0; run < 200; ++run) {
+      trouble.cancel_at = run % 2 == 0 ? 0 : -1;
+      trouble.cancel = 0;
+      trouble.slices = 0;
+      rt::RunOptions options;
+      options.cancel = reinterpret_cast<const int32_t*>(&trouble.cancel);
+      const RunStatus status = executor->run(inputs, nullptr, options);
+      ASSERT_EQ(status.error, run % 2 == 0 ? RunError::cancelled : RunError::none);
+      if (run % 2 != 0) {
+        ASSERT_EQ(trouble.slices, Chain::kSteps * Chain::kSlices);
+      }
+    }
+  }
+}
+
+// Executors come and go while workers may still look at what the last run left.
+TEST_P(Tasks, ExecutorsFollowEachOtherOnOnePool) {
+  const PoolOwner pool(Pool::create(GetParam()));
+  Chain chain(GetParam());
+  Trouble trouble;
+  const void* inputs[] = {&trouble};
+  for (int i = 0; i < 300; ++i) {
+    const ExecutorOwner executor = executor_of(chain.program(), nullptr, pool.get(), Schedule::dynamic);
+    ASSERT_EQ(executor->run(inputs, nullptr).error, RunError::none);
+    rt::RunOptions timed;
+    double step_us[Chain::kSteps];
+    timed.step_us = step_us;
+    ASSERT_EQ(executor->run(inputs, nullptr, timed).error, RunError::none);
+  }
+  EXPECT_EQ(trouble.slices, 600 * Chain::kSteps * Chain::kSlices);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Tasks, ::testing::Values(1, 2, 3, 4, 8));
+
+TEST(ReadyTasks, EachIsTakenOnceAndTheMostUrgentFirst) {
+  constexpr uint32_t kCount = 10000;
+  std::vector<unsigned char> memory(rt::ReadyTasks::bytes_for(kCount) + 64);
+  rt::ReadyTasks ready;
+  ready.place(memory.data() + 64 - reinterpret_cast<uintptr_t>(memory.data()) % 64, kCount);
+  uint32_t task;
+  EXPECT_FALSE(ready.any());
+  EXPECT_FALSE(ready.take(&task));
+  for (uint32_t added : {9999u, 4097u, 63u, 64u}) ready.add(added);
+  for (uint32_t wanted : {63u, 64u, 4097u, 9999u}) {
+    EXPECT_TRUE(ready.any());
+    ASSERT_TRUE(ready.take(&task));
+    EXPECT_EQ(task, wanted);
+  }
+  EXPECT_FALSE(ready.any());
+  std::vector<std::atomic<int>> taken(kCount);
+  std::atomic<uint32_t> left{kCount};
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (uint32_t i = t; i < kCount; i += 4) ready.add(i);
+      uint32_t mine;
+      while (left != 0)
+        if (ready.take(&mine)) {
+          ++taken[mine];
+          --left;
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::atomic<int>& count : taken) EXPECT_EQ(count, 1);
+}
+
+}  // namespace
+}  // namespace korch::testing
