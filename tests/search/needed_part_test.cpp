@@ -115,6 +115,24 @@ TEST(NeededPart, AllWhereItIsNotKnown) {
   EXPECT_TRUE(needed_parts(g, g.topological_order()).empty());
 }
 
+// What reads the first rows needs no more than what reads those that count, of which there is one at least.
+TEST(NeededPart, FirstRowsAreAmongThoseThatCount) {
+  for (const int64_t row : {0, 2}) {
+    Graph g;
+    const ValueId x = g.add_input({DType::f32, {6, 8}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+    const ValueId y = g.add(Op::Relu, NoAttrs{}, {x});
+    const ValueId which = g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {row}));
+    const ValueId one = g.add(Op::Gather, AxisAttrs{0}, {y, which});
+    g.set_outputs({y, one, n}, {"y", "one", "n"}, {{0, 0}});
+    g.set_open_dimensions({{"n", 1, 6, {{0, 0}}}});
+    const auto parts = needed_parts(g, g.topological_order());
+    if (row == 0)
+      EXPECT_EQ(parts.at(y), (NeededPart{NeededExtent{n, 1, 1}, std::nullopt}));
+    else
+      EXPECT_FALSE(parts.contains(y));
+  }
+}
+
 TEST(NeededPart, MultiplesOfExtents) {
   const NeededExtent n{7, 1, 1};
   EXPECT_EQ(scaled(n, 6, 4), (NeededExtent{7, 3, 2}));

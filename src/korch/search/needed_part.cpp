@@ -63,7 +63,27 @@ class Backwards {
     const auto [known, is_new] = found_.emplace(value, part);
     if (is_new) return;
     for (size_t axis = 0; axis < part.size(); ++axis)
-      if (known->second[axis] != part[axis]) known->second[axis].reset();
+      known->second[axis] = larger(known->second[axis], part[axis]);
+  }
+
+  // All, where it is not known which is.
+  std::optional<NeededExtent> larger(const std::optional<NeededExtent>& a,
+                                     const std::optional<NeededExtent>& b) const {
+    if (a == b) return a;
+    if (!a || !b) return std::nullopt;
+    if (a->extent == kNoId && a->times <= least_of(*b)) return b;
+    if (b->extent == kNoId && b->times <= least_of(*a)) return a;
+    return std::nullopt;
+  }
+
+  // What it is in every run.
+  int64_t least_of(const NeededExtent& part) const {
+    if (part.extent == kNoId) return part.times / part.by;
+    const auto& inputs = graph_.inputs();
+    const std::vector<OpenDimension>& open = graph_.open_dimensions();
+    for (size_t d = 0; d < open.size(); ++d)
+      if (inputs[inputs.size() - open.size() + d] == part.extent) return open[d].least * part.times / part.by;
+    return 0;
   }
 
   // What an input is needed for, to make that part of the one output.
@@ -194,8 +214,11 @@ class Backwards {
   NeededPart sliced(const Node& node, const NeededPart& out) const {
     const auto& cut = std::get<SliceAttrs>(node.attrs);
     NeededPart part = all(node.inputs[0]);
-    for (size_t axis = 0; axis < part.size(); ++axis)
+    for (size_t axis = 0; axis < part.size(); ++axis) {
       if (cut.starts[axis] == 0 && cut.steps[axis] == 1) part[axis] = out[axis];
+      const int64_t end = cut.starts[axis] + (cut.sizes[axis] - 1) * cut.steps[axis] + 1;
+      if (!part[axis] && cut.steps[axis] > 0 && cut.sizes[axis] > 0) part[axis] = NeededExtent{kNoId, end, 1};
+    }
     return part;
   }
 
@@ -263,6 +286,14 @@ class Backwards {
     }
     for (size_t axis = 0; axis < part.size(); ++axis)
       if (axis != along) part[axis] = out[axis < along ? axis : axis + indices - 1];
+    if (const HostTensor* places = graph_.constant(node.inputs[1]); places != nullptr) {
+      int64_t last = 0;
+      for (int64_t i = 0; i < places->elements(); ++i) {
+        const int64_t place = element_as_int(*places, i);
+        last = std::max(last, place < 0 ? place + shape(node.inputs[0])[along] : place);
+      }
+      part[along] = NeededExtent{kNoId, last + 1, 1};
+    }
     return part;
   }
 

@@ -11,7 +11,7 @@
 
 namespace korch {
 
-// Indices below ceil(e * times / by), where `extent` is a Value of one i64 that holds e >= 0.
+// Indices below ceil(e * times / by), where `extent` is a Value of one i64 that holds e >= 0; without one e is 1.
 struct NeededExtent {
   ValueId extent = kNoId;
   int64_t times = 1, by = 1;
