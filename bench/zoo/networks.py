@@ -193,7 +193,7 @@ def _():
 
 
 class Detector(nn.Module):
-    """Boxes, scores and labels, as the whole detector gives them."""
+    """Boxes, scores, labels, and masks or keypoints where there are some, as the whole detector gives them."""
     rows_in_any_order = True  # some scores are equal but for rounding
 
     def __init__(self, module):
@@ -202,7 +202,7 @@ class Detector(nn.Module):
 
     def forward(self, image):
         found = self.module([image])[0]
-        return found["boxes"], found["scores"], found["labels"]
+        return tuple(found[name] for name in ("boxes", "scores", "labels", "masks", "keypoints", "keypoints_scores") if name in found)
 
 
 def with_scores_apart(module):
@@ -217,10 +217,12 @@ def with_scores_apart(module):
 for name, options in (("ssdlite320_mobilenet_v3_large", dict(score_thresh=0.05)), ("ssd300_vgg16", dict(score_thresh=0.05)),
                       ("fasterrcnn_mobilenet_v3_large_320_fpn", {}), ("retinanet_resnet50_fpn", dict(min_size=96, max_size=128)),
                       ("fcos_resnet50_fpn", dict(min_size=96, max_size=128)),
-                      ("fasterrcnn_resnet50_fpn", dict(min_size=96, max_size=128))):
+                      ("fasterrcnn_resnet50_fpn", dict(min_size=96, max_size=128)),
+                      ("maskrcnn_resnet50_fpn", dict(min_size=96, max_size=128, box_detections_per_img=20)),
+                      ("keypointrcnn_resnet50_fpn", dict(min_size=96, max_size=128, box_detections_per_img=20, num_classes=2))):
     network("tv_whole_" + name)(lambda name=name, options=options: (
         Detector(with_scores_apart(getattr(torchvision.models.detection, name)(
-            weights=None, weights_backbone=None, num_classes=5, **options))),
+            weights=None, weights_backbone=None, **{"num_classes": 5, **options}))),
         {"image": torch.rand(3, 96, 128)}))
 
 

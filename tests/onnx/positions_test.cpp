@@ -138,6 +138,31 @@ TEST(Positions, SlicesOfWhatWasFound) {
   expect(none[1], {0}, {});
 }
 
+// 0, 1, ... and the best k, as far as a bound allows.
+TEST(Positions, CountsThatTheDataSay) {
+  ModelBuilder b(21);
+  b.input("x", {4}).input("n", {1}, kInt64).output("places").output("best");
+  b.ints("none", {0});
+  b.ints("six", {6});
+  b.initializer("zero", i64({}, {0}));
+  b.initializer("one", i64({}, {1}));
+  b.node("Max", {"n", "none"}, {"some"});
+  b.node("Min", {"some", "six"}, {"k"});
+  b.node("Squeeze", {"k"}, {"limit"});
+  b.node("Range", {"zero", "limit", "one"}, {"places"});
+  b.node("TopK", {"x", "k"}, {"best", "at"});
+  const HostTensor x = f32({4}, {3, 1, 4, 2});
+  std::vector<HostTensor> results = run_cropped(b, {x, i64({1}, {3})});
+  expect(results[0], {3}, {0, 1, 2});
+  expect(results[1], {3}, {4, 3, 2});
+  results = run_cropped(b, {x, i64({1}, {-5})});
+  expect(results[0], {0}, {});
+  expect(results[1], {0}, {});
+  results = run_cropped(b, {x, i64({1}, {5})});  // more than there are: all
+  expect(results[0], {5}, {0, 1, 2, 3, 4});
+  expect(results[1], {4}, {4, 3, 2, 1});
+}
+
 // [1, 1, 2, 3] resized to the height that the input says, within 1 and 5, and a width that is known.
 ModelBuilder resize(const std::string& mode, const std::string& coordinates) {
   ModelBuilder b(21);

@@ -335,7 +335,7 @@ class Bounded {
   }
   // Negative indices count from the extent, if there is one.
   Operand from_end(const Operand& indices, const Operand& extent) {
-    if (extent == nullptr) return indices;
+    if (extent == nullptr || builder_.range(indices, kAny).low >= 0) return indices;
     const Operand negative = emit(Op::Less, NoAttrs{}, {indices, integer(0)});
     return emit(Op::Where, NoAttrs{}, {negative, emit(Op::Add, NoAttrs{}, {indices, extent}), indices});
   }

@@ -134,7 +134,7 @@ Operand counting(NodeImport& n, const char* what) {
 Results range(NodeImport& n) {
   if (n.opset() >= 27) n.ignore("stash_type");  // ours is float64
   const char* const what = "bounds";
-  if (!n.input(1)->elements.empty()) return {counting(n, what)};
+  if (!n.input(1)->constant && is_integer(n.input(1)->dtype())) return {counting(n, what)};
   const HostTensor& start = n.constant_input(0, what);
   const HostTensor& limit = n.constant_input(1, what);
   const HostTensor& delta = n.constant_input(2, what);
