@@ -114,8 +114,9 @@ TaskRunner::Outcome TaskRunner::run(const int32_t* cancel) {
     };
     const auto done = [](void* user, int) {
       auto* runner = static_cast<TaskRunner*>(user);
-      runner->over_.store(true, std::memory_order_release);
-      runner->board_->notify_first();
+      Board* board = runner->board_;
+      runner->over_.store(true, std::memory_order_release);  // `runner` may end here
+      board->notify_first();
     };
     fire(0, &begun);
     board_->publish({workers_, chunk, done, this});
@@ -217,6 +218,7 @@ void TaskRunner::fire(uint32_t event, Ended* ended) {
     }
   }
   if (event + 1 < table_.event_count) return;
+  // Whoever is here is counted inside the open work, which `destroy` closes first.
   over_.store(true, std::memory_order_release);
   board_->notify_first();
 }
