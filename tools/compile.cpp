@@ -208,6 +208,11 @@ void add_compile_verb(CLI::App& app) {
   verb->add_flag("--no-verify", arguments->no_verify, "do not check the executable against the interpreter");
   verb->add_flag("!--no-heal", options.heal,
                  "a kernel that proves wrong is an error: do not plan again without it");
+  verb->add_option(
+          "--schedule", options.schedule,
+          "barrier: a phase ends before the next begins; dynamic: whoever is free takes what is ready; "
+          "static: assigned to workers; else the fastest by a run of each")
+      ->transform(one_of(schedules_by_name()));
   verb->add_option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
   verb->add_flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
   verb->add_option("--budget", arguments->budget,

@@ -299,7 +299,7 @@ TEST_F(Compile, DumpsAreTheSameTwice) {
   options_.dump_dir = path("dump2");
   compile("m.so");
   for (const char* file : {"1-imported.txt", "2-primitive.txt", "2-alternatives.txt", "3-candidates.txt",
-                           "4-columns.txt", "5-plan.json"})
+                           "4-columns.txt", "5-plan.json", "6-tasks.txt"})
     EXPECT_EQ(read_file(path("dump1/") + file), read_file(path("dump2/") + file)) << file;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "graphs.h"
@@ -95,8 +96,8 @@ TEST(Regions, OfBoundsOnMultiplesAreThoseOfWholeNumbers) {
   EXPECT_EQ(*elements(first).begin(), 16);
 }
 
-// Tiles of 4 x 4 results, 52 x 52 of them in each of 16 images, 56 to a slice: a slice's tiles and its number are
-// one number, whose digits say which row of an image begins.
+// Tiles of 4 x 4 results, 52 x 52 of them in each of 16 images, 56 to a slice: a slice's tiles and its number
+// are one number, whose digits say which row of an image begins.
 TEST(Regions, OfSlicesThatSpanImagesStayInside) {
   const tile::TileGraph graph = tile::parse_tile_graph(R"(kernel {
   in0: f32[8306688]
@@ -191,6 +192,28 @@ TEST(Regions, OfWhatHasAnOrder) {
   EXPECT_EQ(last(tile::Direction::written, 4), interval(6, 11));
   EXPECT_EQ(last(tile::Direction::written, 5), interval(2, 3));
   EXPECT_EQ(last(tile::Direction::written, 6), interval(2, 3));
+}
+
+// What is said of a range of slices at once holds what is said of each of them, and for these kernels no
+// more.
+TEST(Regions, OfRangesOfSlicesAsOfEachSlice) {
+  for (const char* text : {kSoftmax, kWindows, kInOrder, kInParts}) {
+    const tile::TileGraph graph = tile::parse_tile_graph(text);
+    for (const tile::Phase& phase : graph.phases)
+      for (int64_t begin = 0; begin < phase.slices(); ++begin)
+        for (int64_t end = begin + 1; end <= phase.slices(); ++end) {
+          std::map<std::pair<int, tile::Direction>, std::set<int64_t>> found;
+          for (const tile::Access& access : tile::accesses(graph, phase, begin, end))
+            found[{access.buffer, access.direction}].merge(elements(access.region));
+          for (int buffer = 0; buffer < static_cast<int>(graph.buffers.size()); ++buffer) {
+            if (graph.buffers[static_cast<size_t>(buffer)].role == tile::BufferRole::scratch) continue;
+            for (const tile::Direction direction : {tile::Direction::read, tile::Direction::written})
+              EXPECT_EQ((found[{buffer, direction}]),
+                        elements(tile::region(graph, phase, direction, buffer, begin, end)))
+                  << text << begin << ".." << end << " of " << graph.name(buffer);
+          }
+        }
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -175,6 +176,29 @@ TEST_P(Tasks, ExecutorsFollowEachOtherOnOnePool) {
     ASSERT_EQ(executor->run(inputs, nullptr, timed).error, RunError::none);
   }
   EXPECT_EQ(trouble.slices, 600 * Chain::kSteps * Chain::kSlices);
+}
+
+// Two tasks, each of which waits for the other to begin.
+std::atomic<int> met{0};
+int32_t meet(const korch_kernel_context*, int64_t, int64_t) {
+  ++met;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (met < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  return met >= 2 ? KORCH_KERNEL_OK : KORCH_KERNEL_LIBRARY_FAILED;
+}
+
+TEST(TasksOfOthers, WhoSleptBeforeTheExecutorWasMadeIsWoken) {
+  const TaskTables tables(task_graph({{0, 0, 0, 1, 1, {}}, {0, 0, 1, 2, 1, {}}}), 2);
+  const rt::Phase phase = {meet, 2, 1};
+  const rt::Step step = {&phase, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "meet"};
+  const rt::Program program = {&step, 1, 2, 0, 0, false, &tables.table, Schedule::dynamic};
+  const PoolOwner pool(Pool::create(2));
+  for (const Schedule schedule : {Schedule::dynamic, Schedule::assigned, Schedule::dynamic}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    met = 0;
+    EXPECT_EQ(executor_of(program, nullptr, pool.get(), schedule)->run(nullptr, nullptr).error,
+              RunError::none);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Tasks, ::testing::Values(1, 2, 3, 4, 8));

@@ -19,13 +19,14 @@
 #include "korch/driver/dumps.h"
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
+#include "korch/driver/whole_runs.h"
 #include "korch/fission/fission.h"
-#include "korch/inspect/bench.h"
 #include "korch/inspect/saved_inputs.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
 #include "korch/package/package.h"
+#include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
 #include "korch/profile/footprint.h"
 #include "korch/profile/peaks.h"
@@ -57,6 +58,7 @@ struct Attempt {
   std::optional<KernelBank> bank;
   Choice choice;
   BuiltPlan built;
+  std::optional<PlanTasks> tasks;
   std::optional<Fault> fault;  // of the finished executable, of which then there is no file
 };
 
@@ -120,7 +122,7 @@ class Compilation {
     std::string (Compilation::*dump)() const = nullptr;
     bool may_be_last = true;
   };
-  static const StageRow kStages[9];
+  static const StageRow kStages[10];
   static constexpr size_t kDoneOnce = 2;  // of them; healing does the others again
 
   // False when the compilation ends with this stage.
@@ -186,7 +188,6 @@ class Compilation {
 
   void plan() {
     now_->built = make_plan();
-    timed("tasks", [&] { add_accesses(graph(), now_->columns, target_, now_->built); });
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();
@@ -194,11 +195,26 @@ class Compilation {
     now_->bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
   }
 
+  // The plan as a task graph, where it has one.
+  void find_tasks() {
+    Plan& plan = now_->built.plan;
+    add_accesses(graph(), now_->columns, target_, now_->built);
+    now_->tasks = plan_tasks(plan);
+    if (!now_->tasks) return;
+    plan.report.tasks = static_cast<int>(now_->tasks->graph.tasks.size());
+    plan.report.events = static_cast<int>(now_->tasks->graph.events.size());
+    plan.schedule = options_.schedule.value_or(PlanSchedule::dynamic);
+  }
+
   void finish() {
     now_->fault = package(now_->built);
     result_.plan = std::move(now_->built.plan);
   }
 
+  void verify_tasks() const {
+    const std::string fault = now_->tasks ? fault_of(*now_->tasks, now_->built.plan) : "";
+    KORCH_ASSERT(fault.empty(), fault);
+  }
   void verify_imported() const { verify(imported_, Stage::imported); }
   void verify_alternatives() const {
     verify(now_->rewritten.base, Stage::primitive);
@@ -209,6 +225,7 @@ class Compilation {
   std::string alternatives_text() const { return print(graph()); }
   std::string candidates_text() const { return describe(graph(), now_->candidates); }
   std::string columns_text() const { return describe(graph(), now_->columns); }
+  std::string tasks_text() const { return now_->tasks ? print(now_->tasks->graph) : "no tasks\n"; }
   std::string plan_text() const { return plan_to_json(now_->built.plan); }
 
   // With alternatives.
@@ -468,7 +485,7 @@ class Compilation {
     PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes),
                        plan_to_json(built.plan), target_};
     if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
-      const Hash key = plan_key(input);
+      const Hash key = plan_key(input, target_);
       TempDir folder;
       const std::string draft = folder.path() + "/draft.so";
       bool drafted = false;
@@ -482,7 +499,7 @@ class Compilation {
         if (fault) return fault;
       }
       if (options_.measure)
-        built.plan.report.measured_us = whole_latency_us(built.plan.report, key, draft_path);
+        timed("measure plan", [&] { run_whole(built.plan, {database_.get(), key, draft_path, deadline_}); });
       input.plan_json = plan_to_json(built.plan);
     }
     if (part_ != nullptr)
@@ -492,12 +509,18 @@ class Compilation {
     return std::nullopt;
   }
 
+  void run_whole(Plan& plan, const WholeRuns& runs) const {
+    if (!options_.schedule) runs.choose_schedule(plan);
+    plan.report.measured_us = runs.latency_us(plan);
+  }
+
   // What is not done, because the budget ends or a loop does not, is said.
   std::optional<Fault> find_fault_in_time(BuiltPlan& built, const std::string& draft, const Hash& key) {
     try {
       std::optional<Fault> fault =
           find_fault(imported_, built.plan, draft, output_, options_.verify, last_deadline());
-      if (!fault && options_.verify) remember(key, "verified");
+      if (!fault && options_.verify && database_ != nullptr)
+        database_->put_text(hash_text(key.hex() + "verified"), "yes");
       return fault;
     } catch (const BudgetSpent&) {
       built.plan.report.limits.push_back("budget: it ended before the executable was verified");
@@ -510,36 +533,8 @@ class Compilation {
     return std::nullopt;
   }
 
-  Hash plan_key(const PackageInput& input) const {
-    std::string text = input.plan_json + compiler_version() + target_.cpu_name;
-    for (const PlanConstant& constant : input.plan->constants) text += constant.content.hex();
-    for (const std::string& object : input.objects) text += hash_bytes(object.data(), object.size()).hex();
-    return hash_text(text);
-  }
-
   bool remembered(const Hash& key, const char* what) const {
     return database_ != nullptr && database_->get_text(hash_text(key.hex() + what)).has_value();
-  }
-
-  void remember(const Hash& key, const char* what) const {
-    if (database_ != nullptr) database_->put_text(hash_text(key.hex() + what), "yes");
-  }
-
-  template <typename DraftPath>
-  double whole_latency_us(const PlanReport& report, const Hash& key, const DraftPath& draft_path) {
-    if (!report.whole_runs.empty()) return report.whole_runs[0].measured_us;
-    if (database_ != nullptr)
-      if (const std::optional<Cost> cost = database_->get_cost(key)) return cost->us;
-    BenchRow row;
-    timed("measure plan", [&] {
-      BenchOptions options;
-      options.rounds = 30;
-      options.max_seconds = std::clamp(deadline_.left_s(), 0.1, 3.0);
-      row = bench({draft_path()}, options).rows[0];
-    });
-    if (database_ != nullptr)
-      database_->put_cost(key, {row.median_us, row.p10_us, row.p90_us, row.rounds, Care::thorough});
-    return row.median_us;
   }
 
   const std::string name_;  // of the network's file
@@ -573,6 +568,8 @@ const Compilation::StageRow Compilation::kStages[] = {
     // Now with costs.
     {"solve", &Compilation::solve, nullptr, "4-columns.txt", &Compilation::columns_text, false},
     {"plan", &Compilation::plan, nullptr, "5-plan.json", &Compilation::plan_text},
+    {"tasks", &Compilation::find_tasks, &Compilation::verify_tasks, "6-tasks.txt", &Compilation::tasks_text,
+     false},
     {.name = "package", .run = &Compilation::finish, .may_be_last = false},
 };
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "korch/codegen/implementation.h"
@@ -29,11 +30,12 @@ struct CompileOptions {
   bool self_contained = false;     // generated kernels only
   bool verify = true;              // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (heal.h)
-  std::string database_path;  // empty: no database
-  std::string dump_dir;       // empty: no dumps
-  std::string save_inputs;    // folder for inputs to run it with (saved_inputs.h); empty: none
-  std::string stop_after;     // one of stages_to_stop_after(); empty: the executable is written
-  double budget_s = 0;        // 0: no limit
+  std::optional<PlanSchedule> schedule;  // of plans that have tasks; none: the fastest by a run of each
+  std::string database_path;             // empty: no database
+  std::string dump_dir;                  // empty: no dumps
+  std::string save_inputs;               // folder for inputs to run it with (saved_inputs.h); empty: none
+  std::string stop_after;                // one of stages_to_stop_after(); empty: the executable is written
+  double budget_s = 0;                   // 0: no limit
   std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
 };
 

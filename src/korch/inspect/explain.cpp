@@ -112,6 +112,11 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
     text += fmt::format("run whole against each other: {} plan, predicted {:.1f} us, measured {:.1f} us{}\n",
                         run.plan, run.predicted_us, run.measured_us,
                         &run == &r.whole_runs[0] ? ", kept: no other is faster beyond doubt" : "");
+  if (r.tasks > 0)
+    text += fmt::format("{} tasks, {} events; schedule: {}\n", r.tasks, r.events, name(plan.schedule));
+  for (const ScheduleRun& run : r.schedules)
+    text += fmt::format("run whole by its schedules: {} {:.1f} us{}\n", run.schedule, run.measured_us,
+                        run.schedule == name(plan.schedule) ? ", kept" : "");
   if (!r.recomputed.empty())
     text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
   text += "\nstep  predicted us  kernel\n";

@@ -172,4 +172,19 @@ std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory) 
   return result;
 }
 
+std::optional<PlanTasks> plan_tasks(const Plan& plan) {
+  return plan_tasks(plan, plan_memory(plan, std::vector<int64_t>(plan.constants.size(), 0)));
+}
+
+std::string fault_of(const PlanTasks& tasks, const Plan& plan) {
+  if (std::string fault = structural_fault(tasks.graph); !fault.empty()) return fault;
+  const std::vector<TaskUse> listed =
+      plan_task_uses(plan, plan_memory(plan, std::vector<int64_t>(plan.constants.size(), 0)));
+  if (listed.size() != tasks.graph.tasks.size()) return "another number of tasks than the plan has";
+  std::vector<std::vector<MemoryUse>> uses;
+  for (size_t place : places(tasks.graph, listed)) uses.push_back(listed[place].uses);
+  if (std::string fault = ordering_fault(tasks.graph, uses); !fault.empty()) return fault;
+  return assignment_fault(tasks.graph, tasks.assignment);
+}
+
 }  // namespace korch

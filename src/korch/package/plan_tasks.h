@@ -22,5 +22,9 @@ struct PlanTasks {
 };
 
 std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory);
+// As the executable has them.
+std::optional<PlanTasks> plan_tasks(const Plan& plan);
+// What is wrong with them: of structure, order or assignment. Empty when nothing is.
+std::string fault_of(const PlanTasks& tasks, const Plan& plan);
 
 }  // namespace korch

@@ -8,8 +8,8 @@
 namespace korch {
 
 int64_t block_slices(const KernelPhase& phase, int threads) {
-  // Enough to balance and to begin what follows early; each costs a fraction of a microsecond.
-  constexpr int64_t kTasksPerWorker = 8;
+  // Where everything waits for all of a phase, half a task is lost; each costs a fraction of a microsecond.
+  constexpr int64_t kTasksPerWorker = 24;
   const int64_t chunks = (phase.grid + phase.grain - 1) / phase.grain, tasks = kTasksPerWorker * threads;
   return std::max<int64_t>(1, (chunks + tasks - 1) / tasks) * phase.grain;
 }

@@ -175,6 +175,12 @@ Json to_json(const StruckKernel& kernel) {
 Json to_json(const WholeRun& run) {
   return {{"plan", run.plan}, {"predicted_us", run.predicted_us}, {"measured_us", run.measured_us}};
 }
+Json to_json(const ScheduleRun& run) {
+  return {{"schedule", run.schedule},
+          {"measured_us", run.measured_us},
+          {"ratio", run.ratio},
+          {"ratio_high", run.ratio_high}};
+}
 Json to_json(const std::optional<double>& number) {
   return number ? Json(*number) : Json();
 }
@@ -208,6 +214,10 @@ void read(const Json& json, std::vector<StruckKernel>& struck) {
 void read(const Json& json, std::vector<WholeRun>& runs) {
   for (const Json& run : json)
     runs.push_back({run.at("plan"), run.at("predicted_us"), run.at("measured_us")});
+}
+void read(const Json& json, std::vector<ScheduleRun>& runs) {
+  for (const Json& run : json)
+    runs.push_back({run.at("schedule"), run.at("measured_us"), run.at("ratio"), run.at("ratio_high")});
 }
 
 Json to_json(const PlanReport& report) {
@@ -271,6 +281,20 @@ Plan parse(const Json& json) {
 }
 
 }  // namespace
+
+std::string to_text(const std::vector<ScheduleRun>& runs) {
+  return to_json(runs).dump();
+}
+
+std::vector<ScheduleRun> schedule_runs_from(const std::string& text) {
+  std::vector<ScheduleRun> runs;
+  try {
+    read(Json::parse(text), runs);
+  } catch (const std::exception&) {
+    runs.clear();
+  }
+  return runs;
+}
 
 std::string report_to_json(const PlanReport& report) {
   return to_json(report).dump(1, ' ', false, Json::error_handler_t::replace);

@@ -19,6 +19,13 @@ struct WholeRun {
   double measured_us = 0;  // the solver's: lowest median; others: by the ratio to the plan they met
 };
 
+// The plan run whole by one of its schedules.
+struct ScheduleRun {
+  std::string schedule;  // of PlanSchedule
+  double measured_us = 0;
+  double ratio = 1, ratio_high = 1;  // over the first one's time: median, upper end of its 95 % interval
+};
+
 // A kernel that proved wrong, so that no plan takes it.
 struct StruckKernel {
   std::string key;     // Kernel::key, in hexadecimal
@@ -46,6 +53,8 @@ struct PlanReport {
   std::vector<StruckKernel> struck;
   std::vector<std::string> recomputed;
   std::vector<WholeRun> whole_runs;
+  int tasks = 0, events = 0;
+  std::vector<ScheduleRun> schedules;
   double measured_us = 0;
   Peaks peaks;
 };
@@ -105,6 +114,11 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"whole_runs", "plans run whole against each other, the one that was kept first; none: no contest",
           true},
         r.whole_runs);
+  visit(
+      F{"tasks", "ranges of slices that may run in any order that events allow; 0: phase after phase", true},
+      r.tasks);
+  visit(F{"events", "that tasks wait for and trigger", true}, r.events);
+  visit(F{"schedules", "the plan run whole by each schedule; none: not compared", true}, r.schedules);
   visit(F{"measured_us", "the whole plan, run"}, r.measured_us);
   visit(F{"peaks", "best speeds of the machine that compiled", true}, r.peaks);
 }

@@ -17,15 +17,6 @@ struct PhaseTasks {
   std::vector<MemoryUse> hulls;
 };
 
-void widen(ByteRanges& whole, const ByteRanges& part) {
-  const ByteRange more = hull(part);
-  if (more.begin == more.end) return;
-  if (whole.empty())
-    whole = {more};
-  else
-    whole[0] = {std::min(whole[0].begin, more.begin), std::max(whole[0].end, more.end)};
-}
-
 std::vector<PhaseTasks> phases_of(const std::vector<TaskUse>& tasks) {
   std::vector<PhaseTasks> phases;
   for (size_t i = 0; i < tasks.size(); ++i) {
@@ -33,13 +24,7 @@ std::vector<PhaseTasks> phases_of(const std::vector<TaskUse>& tasks) {
     if (is_new) phases.push_back({i, i, {}});
     PhaseTasks& phase = phases.back();
     phase.end = i + 1;
-    for (const MemoryUse& use : tasks[i].uses) {
-      auto whole = std::find_if(phase.hulls.begin(), phase.hulls.end(),
-                                [&](const MemoryUse& known) { return known.memory == use.memory; });
-      if (whole == phase.hulls.end()) whole = phase.hulls.insert(whole, {use.memory, {}, {}});
-      widen(whole->read, use.read);
-      widen(whole->written, use.written);
-    }
+    widen(phase.hulls, tasks[i].uses);
   }
   return phases;
 }

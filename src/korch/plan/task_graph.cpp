@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "korch/plan/reachable.h"
 
@@ -113,6 +114,24 @@ std::string structural_fault(const TaskGraph& graph) {
   return "events wait for each other, or the last one does not come last";
 }
 
+void widen(std::vector<MemoryUse>& whole, const std::vector<MemoryUse>& part) {
+  const auto add = [](ByteRanges& to, const ByteRanges& from) {
+    const ByteRange more = hull(from);
+    if (more.begin == more.end) return;
+    if (to.empty())
+      to = {more};
+    else
+      to[0] = {std::min(to[0].begin, more.begin), std::max(to[0].end, more.end)};
+  };
+  for (const MemoryUse& use : part) {
+    auto known = std::find_if(whole.begin(), whole.end(),
+                              [&](const MemoryUse& other) { return other.memory == use.memory; });
+    if (known == whole.end()) known = whole.insert(known, {use.memory, {}, {}});
+    add(known->read, use.read);
+    add(known->written, use.written);
+  }
+}
+
 bool conflict(const std::vector<MemoryUse>& a, const std::vector<MemoryUse>& b) {
   for (const MemoryUse& x : a)
     for (const MemoryUse& y : b)
@@ -123,14 +142,25 @@ bool conflict(const std::vector<MemoryUse>& a, const std::vector<MemoryUse>& b) 
 }
 
 std::string ordering_fault(const TaskGraph& graph, const std::vector<std::vector<MemoryUse>>& uses) {
-  const BitRows before = tasks_before(graph);
+  std::map<std::pair<int, int>, std::vector<size_t>> phases;
   for (size_t i = 0; i < graph.tasks.size(); ++i)
-    for (size_t j = 0; j < graph.tasks.size(); ++j) {
-      const Task &first = graph.tasks[i], &second = graph.tasks[j];
-      if (std::pair(first.step, first.phase) >= std::pair(second.step, second.phase)) continue;
-      if (before.get(static_cast<size_t>(second.waits), i) || !conflict(uses[i], uses[j])) continue;
-      return fmt::format("{} does not come after {}, though they meet in memory", name_of(graph, j),
-                         name_of(graph, i));
+    phases[{graph.tasks[i].step, graph.tasks[i].phase}].push_back(i);
+  std::vector<std::pair<std::vector<MemoryUse>, const std::vector<size_t>*>> together;
+  for (const auto& [phase, tasks] : phases) {
+    together.push_back({{}, &tasks});
+    for (size_t task : tasks) widen(together.back().first, uses[task]);
+  }
+  const BitRows before = tasks_before(graph);
+  for (size_t q = 0; q < together.size(); ++q)
+    for (size_t p = 0; p < q; ++p) {
+      if (!conflict(together[p].first, together[q].first)) continue;
+      for (size_t j : *together[q].second)
+        for (size_t i : *together[p].second) {
+          if (before.get(static_cast<size_t>(graph.tasks[j].waits), i) || !conflict(uses[i], uses[j]))
+            continue;
+          return fmt::format("{} does not come after {}, though they meet in memory", name_of(graph, j),
+                             name_of(graph, i));
+        }
     }
   const auto last = graph.events.size() - 1;
   for (size_t i = 0; i < graph.tasks.size(); ++i)

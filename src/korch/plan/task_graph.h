@@ -69,6 +69,9 @@ struct MemoryUse {
 // Whether one writes what the other reads or writes.
 bool conflict(const std::vector<MemoryUse>& a, const std::vector<MemoryUse>& b);
 
+// Adds to `whole`, which has one range of each memory, from the first byte to the last.
+void widen(std::vector<MemoryUse>& whole, const std::vector<MemoryUse>& part);
+
 // `uses[i]`: of task i. Two tasks that conflict, in different phases, must be ordered by events as their
 // phases are: so every reader comes after the last writer of what it reads, and before the next one. Names
 // the first pair that is not. Empty when nothing is wrong. For a graph without structural fault.

@@ -47,14 +47,17 @@ bool is_later(uint64_t number, uint64_t than) {
 // Which sleepers a wake-up is for.
 constexpr uint32_t kFirst = 1, kOthers = 2;
 
-void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t who) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAIT_BITSET_PRIVATE, expected, nullptr, nullptr,
-          who);
+// Whether it slept and was woken.
+bool futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint32_t who) {
+  return syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAIT_BITSET_PRIVATE, expected, nullptr,
+                 nullptr, who) == 0;
 }
 
-void futex_wake(std::atomic<uint32_t>* word, int64_t sleepers, uint32_t who) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE_BITSET_PRIVATE, sleepers, nullptr, nullptr,
-          who);
+// How many were woken.
+int64_t futex_wake(std::atomic<uint32_t>* word, int64_t sleepers, uint32_t who) {
+  const int64_t woken = syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE_BITSET_PRIVATE,
+                                sleepers, nullptr, nullptr, who);
+  return woken > 0 ? woken : 0;
 }
 
 }  // namespace
@@ -90,7 +93,8 @@ void Board::publish(const Work& work) {
 // sleepers: one of the two sees the other.
 void Board::changed(int64_t wanted, uint32_t who) {
   changes_.fetch_add(1);
-  if (sleepers_.load() != 0 && wanted > 0) futex_wake(&changes_, wanted, who);
+  if (sleepers_.load() != 0 && wanted > 0)
+    woken_.fetch_add(static_cast<int32_t>(futex_wake(&changes_, wanted, who)));
 }
 
 void Board::notify_all() {
@@ -135,8 +139,10 @@ void Board::take(int worker) {
   if (open_.load(std::memory_order_relaxed) != nullptr) run_open(worker);
 }
 
+// Who sleeps does not count as waiting for it.
 void Board::open(const OpenWork* work) {
   open_.store(work);
+  notify_all();
 }
 
 // Who counts itself inside after this finds nothing open.
@@ -160,7 +166,10 @@ bool Board::any_open() {
 }
 
 void Board::poke(int64_t pieces) {
-  if (waiting_.load() != 0) changed(pieces, kFirst | kOthers);
+  if (waiting_.load() == 0) return;
+  // Who was woken and has not begun yet, as on a busy machine, will find the pieces.
+  const auto asleep = static_cast<int32_t>(sleepers_.load()) - woken_.load();
+  changed(asleep > 0 ? pieces : 0, kFirst | kOthers);
 }
 
 void Board::wait_until(int worker, bool (*is_there)(const void* user), const void* user) {
@@ -197,7 +206,8 @@ void Board::wait(int worker, uint32_t seen) {
     if (now_ns() >= until) break;
   }
   sleepers_.fetch_add(1);
-  while (changes_.load() == seen) futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers);
+  while (changes_.load() == seen)
+    if (futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers)) woken_.fetch_sub(1);
   sleepers_.fetch_sub(1);
 }
 

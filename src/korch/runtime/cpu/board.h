@@ -76,6 +76,7 @@ class Board {
   alignas(64) std::atomic<uint64_t> state_{0};  // number of the work, and how many chunks it has
   std::atomic<uint32_t> changes_{0};
   std::atomic<uint32_t> sleepers_{0};
+  std::atomic<int32_t> woken_{0};  // of them, at most: they sleep no longer, and have not gone on yet
   std::atomic<const OpenWork*> open_{nullptr};
   Work work_{};
   alignas(64) std::atomic<uint32_t> inside_{0};  // look at the open work

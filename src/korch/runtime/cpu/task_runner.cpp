@@ -108,21 +108,20 @@ TaskRunner::Outcome TaskRunner::run(const int32_t* cancel) {
   ++number_;
   over_.store(false, std::memory_order_relaxed);
   failure_.store(UINT64_MAX, std::memory_order_relaxed);
-  Ended begun{-1};  // no task is kept for anyone
   if (assigned_) {
     const auto chunk = [](void* user, int worker, int64_t list) {
       static_cast<TaskRunner*>(user)->run_assigned(worker, list);
     };
     const auto done = [](void* user, int) {
       auto* runner = static_cast<TaskRunner*>(user);
-      runner->over_.store(true, std::memory_order_release);
-      runner->board_->notify_first();
+      Board* board = runner->board_;
+      runner->over_.store(true, std::memory_order_release);  // `runner` may end here
+      board->notify_first();
     };
-    fire(0, &begun);
+    fire(0);
     board_->publish({workers_, chunk, done, this});
   } else {
-    fire(0, &begun);
-    board_->poke(begun.added);
+    board_->poke(fire(0));
   }
   board_->serve(0, over_);
   const uint64_t failure = failure_.load(std::memory_order_relaxed);
@@ -135,16 +134,18 @@ void TaskRunner::run_ready(int worker) {
   if (!take(worker, &task)) return;
   const FlushSubnormals mode(frame_.program->flushes_subnormals);
   do {
-    Ended ended{worker};
-    for (uint32_t next = task; next != kNone; next = ended.next) {
-      const SliceTask& now = table_.tasks[next];
-      execute(now, worker);
-      ended = {worker};
-      for (uint32_t i = 0; i < now.trigger_count; ++i)
-        trigger(table_.triggers[now.first_trigger + i], &ended);
-      if (ended.added > 0) board_->poke(ended.added);
-    }
+    const SliceTask& now = table_.tasks[task];
+    execute(now, worker);
+    const int64_t added = end(now);
+    if (added > 1) board_->poke(added - 1);  // one is this worker's, if only for being here
   } while (take(worker, &task));
+}
+
+// How many tasks may run now that could not before.
+int64_t TaskRunner::end(const SliceTask& task) {
+  int64_t added = 0;
+  for (uint32_t i = 0; i < task.trigger_count; ++i) added += trigger(table_.triggers[task.first_trigger + i]);
+  return added;
 }
 
 bool TaskRunner::take(int worker, uint32_t* task) {
@@ -168,10 +169,7 @@ void TaskRunner::run_assigned(int worker, int64_t list) {
     const Wait wait{&fired_[task.waits], number_};
     board_->wait_until(worker, has_fired, &wait);
     execute(task, worker);
-    Ended ended{worker};
-    for (uint32_t t = 0; t < task.trigger_count; ++t)
-      trigger(table_.triggers[task.first_trigger + t], &ended);
-    if (ended.added > 0) board_->poke(INT32_MAX);  // who waits for just this may be any of them
+    if (end(task) > 0) board_->poke(INT32_MAX);  // who waits for just this may be any of them
   }
 }
 
@@ -201,31 +199,28 @@ void TaskRunner::note(int32_t code, uint32_t step) {
 }
 
 // Who triggers it last makes it new for the next run, and lets go on who waits.
-void TaskRunner::trigger(uint32_t event, Ended* ended) {
-  if (left_[event].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+int64_t TaskRunner::trigger(uint32_t event) {
+  if (left_[event].fetch_sub(1, std::memory_order_acq_rel) != 1) return 0;
   left_[event].store(table_.events[event].needed, std::memory_order_relaxed);
-  fire(event, ended);
+  return fire(event);
 }
 
-void TaskRunner::fire(uint32_t event, Ended* ended) {
+int64_t TaskRunner::fire(uint32_t event) {
   const TaskEvent& fired = table_.events[event];
-  for (uint32_t i = 0; i < fired.trigger_count; ++i) trigger(table_.triggers[fired.first_trigger + i], ended);
+  int64_t added = fired.task_count;
+  for (uint32_t i = 0; i < fired.trigger_count; ++i)
+    added += trigger(table_.triggers[fired.first_trigger + i]);
   if (assigned_) {
     fired_[event].store(number_);
-    ended->added += fired.task_count;
-    return;
+    return added;
   }
-  for (uint32_t task = fired.first_task; task < fired.first_task + fired.task_count; ++task) {
-    if (ended->next == kNone && homes_[task] == static_cast<uint32_t>(ended->worker)) {
-      ended->next = task;
-    } else {
-      ready_[homes_[task]].add(task);
-      ++ended->added;
-    }
-  }
-  if (event + 1 < table_.event_count) return;
+  for (uint32_t task = fired.first_task; task < fired.first_task + fired.task_count; ++task)
+    ready_[homes_[task]].add(task);
+  if (event + 1 < table_.event_count) return added;
+  // Whoever is here is counted inside the open work, which `destroy` closes first.
   over_.store(true, std::memory_order_release);
   board_->notify_first();
+  return added;
 }
 
 }  // namespace korch::rt

@@ -33,8 +33,6 @@ class TaskRunner {
   Outcome run(const int32_t* cancel);
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
-
   TaskRunner(const Frame& frame, Board* board, int workers)
       : frame_(frame), table_(*frame.program->tasks), board_(board), workers_(workers) {}
   ~TaskRunner() = default;
@@ -47,14 +45,9 @@ class TaskRunner {
   void execute(const SliceTask& task, int worker);
   void note(int32_t code, uint32_t step);
 
-  // Of one worker, while it ends a task.
-  struct Ended {
-    int worker;
-    uint32_t next = kNone;  // a task that it can go on with
-    int64_t added = 0;      // for anyone
-  };
-  void trigger(uint32_t event, Ended* ended);
-  void fire(uint32_t event, Ended* ended);
+  int64_t end(const SliceTask& task);
+  int64_t trigger(uint32_t event);
+  int64_t fire(uint32_t event);
 
   const Frame frame_;
   const TaskTable& table_;

@@ -1,0 +1,75 @@
+#include "korch/driver/whole_runs.h"
+
+#include <algorithm>
+
+#include "korch/base/hash.h"
+#include "korch/codegen/cpu/compiler.h"
+#include "korch/inspect/bench.h"
+#include "korch/plan/plan_json.h"
+
+namespace korch {
+namespace {
+
+// Enough to tell 1 % apart on a quiet machine.
+constexpr int kScheduleRounds = 200;
+constexpr int kLatencyRounds = 30;
+constexpr double kMost_s = 3;
+
+const ScheduleRun& run_of(const std::vector<ScheduleRun>& runs, PlanSchedule schedule) {
+  return *std::find_if(runs.begin(), runs.end(),
+                       [&](const ScheduleRun& run) { return run.schedule == name(schedule); });
+}
+
+PlanSchedule chosen(const std::vector<ScheduleRun>& runs) {
+  PlanSchedule best = PlanSchedule::dynamic;
+  for (PlanSchedule other : {PlanSchedule::barrier, PlanSchedule::assigned}) {
+    const ScheduleRun& run = run_of(runs, other);
+    if (run.ratio_high < 1 && run.ratio < run_of(runs, best).ratio) best = other;
+  }
+  return best;
+}
+
+}  // namespace
+
+Hash plan_key(const PackageInput& input, const Target& target) {
+  std::string text = input.plan_json + compiler_version() + target.cpu_name;
+  for (const PlanConstant& constant : input.plan->constants) text += constant.content.hex();
+  for (const std::string& object : input.objects) text += hash_bytes(object.data(), object.size()).hex();
+  return hash_text(text);
+}
+
+void WholeRuns::choose_schedule(Plan& plan) const {
+  if (plan.report.tasks == 0) return;
+  const Hash key = hash_text(key_.hex() + "schedules");
+  std::vector<ScheduleRun>& runs = plan.report.schedules;
+  if (database_ != nullptr) runs = schedule_runs_from(database_->get_text(key).value_or("[]"));
+  if (runs.size() != std::size(kSchedules)) {
+    runs.clear();
+    BenchOptions options;
+    options.rounds = kScheduleRounds;
+    options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
+    options.schedules = {PlanSchedule::dynamic, PlanSchedule::assigned, PlanSchedule::barrier};
+    const std::vector<BenchRow> rows = bench({draft_()}, options).rows;
+    for (size_t i = 0; i < rows.size(); ++i)
+      runs.push_back({name(options.schedules[i]), rows[i].median_us, rows[i].ratio, rows[i].ratio_high});
+    if (database_ != nullptr) database_->put_text(key, to_text(runs));
+  }
+  plan.schedule = chosen(runs);
+}
+
+double WholeRuns::latency_us(const Plan& plan) const {
+  for (const ScheduleRun& run : plan.report.schedules)
+    if (run.schedule == name(plan.schedule)) return run.measured_us;
+  if (!plan.report.whole_runs.empty()) return plan.report.whole_runs[0].measured_us;
+  if (database_ != nullptr)
+    if (const std::optional<Cost> cost = database_->get_cost(key_)) return cost->us;
+  BenchOptions options;
+  options.rounds = kLatencyRounds;
+  options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
+  const BenchRow row = bench({draft_()}, options).rows[0];
+  if (database_ != nullptr)
+    database_->put_cost(key_, {row.median_us, row.p10_us, row.p90_us, row.rounds, Care::thorough});
+  return row.median_us;
+}
+
+}  // namespace korch

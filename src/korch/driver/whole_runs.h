@@ -1,0 +1,40 @@
+// The finished executable run whole before it is kept: how it is scheduled, and how long it takes.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "korch/base/deadline.h"
+#include "korch/package/package.h"
+#include "korch/plan/plan.h"
+#include "korch/profile/database.h"
+
+namespace korch {
+
+// Of a very plan, code and weights included, on this machine.
+Hash plan_key(const PackageInput& input, const Target& target);
+
+// An executable that is not kept, written when it is first asked for.
+using DraftPath = std::function<const std::string&()>;
+
+class WholeRuns {
+ public:
+  // `key`: plan_key. `database` may be null; what it remembers of
+  // the plan is not run again. `deadline` leaves less time to run.
+  WholeRuns(Database* database, const Hash& key, DraftPath draft, const Deadline& deadline)
+      : database_(database), key_(key), draft_(std::move(draft)), deadline_(deadline) {}
+
+  // Sets the plan's schedule, and PlanReport::schedules to what each takes: by tasks as they become ready,
+  // unless another one is faster beyond doubt. Nothing where the plan has no tasks.
+  void choose_schedule(Plan& plan) const;
+  // Median of the plan, in microseconds, by its schedule.
+  double latency_us(const Plan& plan) const;
+
+ private:
+  Database* database_;
+  const Hash key_;
+  const DraftPath draft_;
+  const Deadline& deadline_;
+};
+
+}  // namespace korch
