@@ -206,6 +206,11 @@ Range Ranges::of(Element element, int depth) {
   if (const auto found = known_.find(element); found != known_.end()) return found->second;
   const Value& value = graph_.value(element.value);
   Range range = of_type(value.type.dtype);
+  const auto& inputs = graph_.inputs();
+  const std::vector<OpenDimension>& open = graph_.open_dimensions();
+  for (size_t d = 0; d < open.size(); ++d)
+    if (inputs[inputs.size() - open.size() + d] == element.value)
+      range = {static_cast<double>(open[d].least), static_cast<double>(open[d].most)};
   if (!value.producers.empty() && depth < kDeepest && value.type.elements() > 0) {
     const Range result = computed(graph_.node(value.producers[0]), element, depth + 1);
     range = {std::max(range.low, result.low), std::min(range.high, result.high)};

@@ -38,13 +38,23 @@ std::optional<int64_t> known(const Term& x) {
   return x.operand()->constant ? std::optional(element_as_int(*x.operand()->constant, 0)) : std::nullopt;
 }
 
+// Where it is known which one is, that one.
+Term lesser(const Term& a, const Term& b) {
+  const Range x = a.node().range(a), y = a.node().range(b);
+  return x.high <= y.low ? a : y.high <= x.low ? b : min(a, b);
+}
+Term greater(const Term& a, const Term& b) {
+  const Range x = a.node().range(a), y = a.node().range(b);
+  return x.low >= y.high ? a : y.low >= x.high ? b : max(a, b);
+}
+
 // A position on an axis of `there` elements, as counted from the front and within it.
 Term from_front(const Term& position, const Term& there) {
   NodeImport& n = position.node();
   const Range range = n.range(position);
-  if (range.low >= 0) return min(position, there);
+  if (range.low >= 0) return lesser(position, there);
   const Term counted = select(position < 0, position + there, position);
-  return min(max(counted, integer(n, 0)), there);
+  return lesser(greater(counted, integer(n, 0)), there);
 }
 
 // No more elements than this lie between the two.
@@ -84,9 +94,9 @@ Term between(const Term& x, int64_t axis, const Term& start, const Term& end) {
                            range.high <= static_cast<double>(bound - most);
   extents[axis] = nullptr;
   if (!always_fits) {
-    const Term length = from_front(end, there) - first;
-    extents[axis] = min(max(length, integer(n, 0)), integer(n, most)).operand();
-    extents[axis]->upper = most;
+    const Term last = from_front(end, there), length = known(first) == 0 ? last : last - first;
+    extents[axis] = lesser(greater(length, integer(n, 0)), integer(n, most)).operand();
+    if (!extents[axis]->upper) extents[axis]->upper = most;
   }
   return {n, n.bounded(result, extents)};
 }
