@@ -76,6 +76,7 @@ Accuracy accuracy_of(const std::string& text) {
 Json compile(const Json& request) {
   CompileOptions options;
   options.shapes = request.at("shapes").get<std::map<std::string, Shape>>();
+  options.least_shapes = request.value("least_shapes", std::map<std::string, Shape>{});
   options.accuracy = accuracy_of(request.at("accuracy").get<std::string>());
   options.threads = request.at("threads").get<int>();
   if (options.threads < 0 || options.threads > kMostThreads)
@@ -97,6 +98,7 @@ Json compile(const Json& request) {
 Json verify(const Json& request) {
   ImportOptions import_options;
   import_options.shapes = request.at("shapes").get<std::map<std::string, Shape>>();
+  import_options.least_shapes = request.value("least_shapes", std::map<std::string, Shape>{});
   VerifyOptions options;
   options.samples = request.at("samples").get<int>();
   options.seed = request.at("seed").get<uint64_t>();

@@ -42,7 +42,8 @@ def compile(
             (anything with SerializeToString), or a torch.nn.Module, which torch.onnx exports in evaluation mode.
         inputs: Example inputs of a torch.nn.Module (a tuple of tensors), whose shapes the executable will have.
         shapes: What the model leaves open: the shape of an input, {"image": (1, 3, 224, 224)}, or the extent of a
-            symbolic dimension wherever it stands, {"batch": 4}.
+            symbolic dimension wherever it stands, {"batch": 4}. A text with ranges, {"batch": "1..64"} or
+            {"image": "1..8x3x224x224"}, makes an executable that takes arrays of all these extents.
         accuracy: "strict" (float32, sums reassociated) or "standard" (also Winograd's and Strassen's products;
             subnormal results are 0).
         threads: Workers that run the executable, the caller among them; 0: all cores.
@@ -73,7 +74,7 @@ def compile(
     """
     what: Dict[str, Any] = {
         "verb": "compile",
-        "shapes": shapes_of(shapes),
+        **shapes_of(shapes),
         "accuracy": accuracy,
         "threads": whole("threads", threads, 0, 1024),
         "target": target,

@@ -120,7 +120,7 @@ class Executable:
         """Runs the network. The GIL is released meanwhile.
 
         Args:
-            *inputs: One array per input, of its dtype and shape; or one dict, name -> array. Nothing is copied where
+            *inputs: One array per input, of its dtype and shape (of smaller extents where those are open); or one dict, name -> array. Nothing is copied where
                 an array is row-major without gaps and aligned to its elements (to 64 bytes is fastest).
             out: Arrays to write the outputs to: one per output (alone where there is one), or a dict by name.
                 Writable, row-major without gaps, and apart from each other and from the inputs.
@@ -221,7 +221,7 @@ class Executable:
         what = {
             "verb": "verify",
             "executable": self._path,
-            "shapes": shapes_of(shapes),
+            **shapes_of(shapes),
             "samples": whole("samples", samples, 1, 10000),
             "seed": whole("seed", seed, 0, 2**64 - 1),
         }

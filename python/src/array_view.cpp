@@ -96,12 +96,16 @@ const char* numpy_name(DType dtype) {
   }
 }
 
-ArrayView::ArrayView(nb::handle object, const PlanIo& io, const char* role, Access access)
+ArrayView::ArrayView(nb::handle object, const PlanIo& io, const char* role, Access access,
+                     const std::vector<int>& open)
     : io_(io), role_(role) {
   if (!take_buffer(object, access)) take_dlpack(object, access);
   const bool is_bits = (io.type.dtype == DType::bf16 && dtype_ == DType::u16) ||
                        (is_storage(io.type.dtype) && dtype_ == carrier(io.type.dtype));
-  if ((dtype_ != io.type.dtype && !is_bits) || shape_ != io.type.shape)
+  Shape wanted = io.type.shape;
+  for (int axis : open)
+    if (shape_.size() == wanted.size()) wanted[static_cast<size_t>(axis)] = shape_[static_cast<size_t>(axis)];
+  if ((dtype_ != io.type.dtype && !is_bits) || shape_ != wanted)
     refuse(fmt::format("{} is given", dtype_ ? to_string(TensorType{*dtype_, shape_})
                                              : fmt::format("an array of {}", dtype_name_)));
   if (access == Access::write && !is_plain())

@@ -21,11 +21,14 @@ class ArrayView {
   // no array, not on the CPU, of another dtype or shape; with Access::write also when it is read-only, not
   // row-major without gaps, or not aligned to its elements. bf16 may come as NumPy's uint16, its bits; stored
   // types (f8e4m3fn, i4, ...) as uint8 or int8, a byte per element.
-  ArrayView(nanobind::handle object, const PlanIo& io, const char* role, Access access);
+  // `open`: of the axes, those along which any extent will do here.
+  ArrayView(nanobind::handle object, const PlanIo& io, const char* role, Access access,
+            const std::vector<int>& open = {});
   ArrayView(const ArrayView&) = delete;
   ArrayView& operator=(const ArrayView&) = delete;
 
   void* data() const { return data_; }
+  const Shape& shape() const { return shape_; }
   // Row-major without gaps, aligned to its elements: what the C interface takes.
   bool is_plain() const;
   // The elements in row-major order.

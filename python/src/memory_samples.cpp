@@ -39,7 +39,8 @@ std::vector<size_t> MemorySamples::changed() const {
   for (size_t i = 0; i < samples_.size(); ++i) {
     if (i + kAhead < samples_.size()) __builtin_prefetch(samples_[i + kAhead].at);
     const Sample& sample = samples_[i];
-    if (read(sample.at, sample.size_bytes) != sample.was && (result.empty() || result.back() != sample.region))
+    if (read(sample.at, sample.size_bytes) != sample.was &&
+        (result.empty() || result.back() != sample.region))
       result.push_back(sample.region);
   }
   return result;

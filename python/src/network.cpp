@@ -93,18 +93,24 @@ std::vector<nb::object> items(nb::handle sequence, const char* role, size_t want
 // The caller's arrays during one call: where an input does not lie as the C interface wants it, a copy of it.
 class Arguments {
  public:
-  void add_inputs(nb::handle arrays, const std::vector<PlanIo>& ios) {
-    for (nb::object& array : items(arrays, "input", ios.size())) {
-      const PlanIo& io = ios[inputs_.size()];
-      const ArrayView& view = hold(std::move(array), io, "input", Access::read);
+  void add_inputs(nb::handle arrays, const LoadedCode& code) {
+    for (nb::object& array : items(arrays, "input", code.inputs.size())) {
+      const PlanIo& io = code.inputs[inputs_.size()];
+      std::vector<int> open;
+      for (const PlanDimension& dimension : code.dimensions)
+        for (const auto& [input, axis] : dimension.axes)
+          if (input == static_cast<int>(inputs_.size())) open.push_back(axis);
+      const ArrayView& view = hold(std::move(array), io, "input", Access::read, open);
+      const int64_t bytes = TensorType{io.type.dtype, view.shape()}.bytes();
       void* data = view.data();
       if (!view.is_plain()) {
-        copies_.push_back(allocate(static_cast<size_t>(io.type.bytes())));
+        copies_.push_back(allocate(static_cast<size_t>(bytes)));
         data = copies_.back().get();
         view.copy_to(data);
       }
       inputs_.push_back(data);
-      regions_.push_back({data, io.type.bytes(), "input", &io});
+      dims_.push_back(view.shape().data());
+      regions_.push_back({data, bytes, "input", &io});
     }
   }
 
@@ -127,6 +133,7 @@ class Arguments {
   }
 
   const void* const* inputs() const { return inputs_.data(); }
+  const int64_t* const* input_dims() const { return dims_.data(); }
   void* const* outputs() const { return outputs_.data(); }
   nb::list results() const { return results_; }
 
@@ -138,8 +145,9 @@ class Arguments {
     const PlanIo* io;
   };
 
-  const ArrayView& hold(nb::object array, const PlanIo& io, const char* role, Access access) {
-    views_.push_back(std::make_unique<ArrayView>(array, io, role, access));
+  const ArrayView& hold(nb::object array, const PlanIo& io, const char* role, Access access,
+                        const std::vector<int>& open = {}) {
+    views_.push_back(std::make_unique<ArrayView>(array, io, role, access, open));
     return *views_.back();
   }
 
@@ -158,6 +166,7 @@ class Arguments {
   std::vector<Memory> copies_;
   std::vector<Region> regions_;
   std::vector<const void*> inputs_;
+  std::vector<const int64_t*> dims_;
   std::vector<void*> outputs_;
   nb::list results_;
 };
@@ -288,7 +297,7 @@ nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
   require_open(closed_);
   const CountedCall call;
   Arguments arguments;
-  arguments.add_inputs(inputs, code_->inputs);
+  arguments.add_inputs(inputs, *code_);
   if (outputs.is_none())
     arguments.make_outputs(code_->outputs);
   else
@@ -298,7 +307,8 @@ nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
     const Lease instance(pool_here());
     {
       const nb::gil_scoped_release release;
-      instance->run_on(arguments.inputs(), arguments.outputs(), step_us);
+      instance->run_on(arguments.inputs(), arguments.outputs(), step_us,
+                       code_->dimensions.empty() ? nullptr : arguments.input_dims());
     }
     for (size_t o = 0; o < code_->outputs.size(); ++o) shapes.push_back(instance->output_shape(o));
   }

@@ -225,8 +225,9 @@ void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::v
           code_->dimensions.empty() ? nullptr : dims.data());
 }
 
-void LoadedExecutable::run_on(const void* const* inputs, void* const* outputs, double* step_us) {
-  run_raw(inputs, outputs, step_us, nullptr, nullptr);
+void LoadedExecutable::run_on(const void* const* inputs, void* const* outputs, double* step_us,
+                              const int64_t* const* input_dims) {
+  run_raw(inputs, outputs, step_us, nullptr, nullptr, input_dims);
 }
 
 void LoadedExecutable::run_raw(const void* const* inputs, void* const* outputs, double* step_us,

@@ -75,7 +75,9 @@ class LoadedExecutable {
                     const Observer& observe);
   // On the caller's buffers, as korch_run wants them, at their bounds; `step_us`, if any, receives what
   // profile() gives.
-  void run_on(const void* const* inputs, void* const* outputs, double* step_us = nullptr);
+  // `input_dims`: where dimensions are open, the extents of the inputs (korch_run_options).
+  void run_on(const void* const* inputs, void* const* outputs, double* step_us = nullptr,
+              const int64_t* const* input_dims = nullptr);
 
  private:
   void check(const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& outputs) const;
