@@ -138,6 +138,17 @@ TEST(Positions, SlicesOfWhatWasFound) {
   expect(none[1], {0}, {});
 }
 
+// One end beside another that is known, and larger than double holds exactly.
+TEST(Positions, SlicesOfWhichOneEndIsKnown) {
+  ModelBuilder b(21);
+  b.input("x", {3, 2}).input("to", {1}, kInt64).output("z");
+  b.ints("begin", {0, 1});
+  b.ints("far", {INT64_MAX});
+  set_attribute(b.node("Concat", {"to", "far"}, {"ends"}), "axis", 0);
+  b.node("Slice", {"x", "begin", "ends"}, {"z"});
+  expect(run_cropped(b, {f32({3, 2}, {1, 2, 3, 4, 5, 6}), i64({1}, {2})})[0], {2, 1}, {2, 4});
+}
+
 // 0, 1, ... and the best k, as far as a bound allows.
 TEST(Positions, CountsThatTheDataSay) {
   ModelBuilder b(21);

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMaxElements = 16;  // of a tensor whose elements are followed
 
 constexpr double kMostExtent = 0x1p31;  // products stay inside int64
+constexpr double kMostExact = 0x1p53;   // integers up to it are exact in double
 
 // An element that the data say. A bound holds whatever they are.
 Operand from_data(GraphBuilder& builder, const Operand& operand, int64_t index, const std::string& origin) {
@@ -22,7 +23,7 @@ Operand from_data(GraphBuilder& builder, const Operand& operand, int64_t index, 
   const auto emit = [&](Op op, Attrs attrs, const std::vector<Operand>& inputs) {
     return builder.emit_at_bounds(op, std::move(attrs), inputs, origin)[0];
   };
-  if (range.is_one()) return number(range.low);
+  if (range.is_one() && std::abs(range.low) <= kMostExact) return number(range.low);
   Operand element = operand;
   if (operand->rank() == 1) {
     if (operand->type.elements() > 1) element = emit(Op::Slice, SliceAttrs{{index}, {1}, {1}}, {element});

@@ -144,7 +144,7 @@ std::optional<int64_t> GraphBuilder::difference(const Operand& a, int64_t index,
 std::optional<int64_t> GraphBuilder::growth(const Operand& extent, const Operand& than) {
   constexpr double kMost = 0x1p40;  // more is no extent
   const double growth = ranges_.growth({value(extent), 0}, {value(than), 0});
-  return growth <= kMost ? std::optional(static_cast<int64_t>(growth)) : std::nullopt;
+  return growth <= kMost ? std::optional(static_cast<int64_t>(std::max(growth, -kMost))) : std::nullopt;
 }
 
 ValueId GraphBuilder::value(const Operand& operand) {

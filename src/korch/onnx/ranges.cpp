@@ -376,19 +376,19 @@ std::pair<Element, int64_t> Ranges::origin(Element element) {
   return {element, offset};
 }
 
-double Ranges::growth(Element element, Element than, int depth) {
+double Ranges::growth(Element element, Element than, int& nodes_left) {
   if (element == than) return 0;
   const double itself = std::max(of(element).high, 0.0);  // than what is not negative
   const Value& value = graph_.value(element.value);
-  if (value.producers.empty() || depth > kDeepest / 8) return itself;
+  if (value.producers.empty() || --nodes_left < 0) return itself;
   const Node& node = graph_.node(value.producers[0]);
   if (const auto moved = Moved(graph_, node).from(element.index))
-    return std::min(itself, growth(*moved, than, depth + 1));
+    return std::min(itself, growth(*moved, than, nodes_left));
   const auto operand = [&](size_t i) {
     const Shape& shape = graph_.value(node.inputs[i]).type.shape;
     return Element{node.inputs[i], broadcast_index(element.index, value.type.shape, shape)};
   };
-  const auto from = [&](size_t i) { return growth(operand(i), than, depth + 1); };
+  const auto from = [&](size_t i) { return growth(operand(i), than, nodes_left); };
   switch (node.op) {
     case Op::Add:
       return std::min({itself, from(0) + of(operand(1)).high, from(1) + of(operand(0)).high});

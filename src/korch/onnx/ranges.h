@@ -38,12 +38,16 @@ class Ranges {
   std::pair<Element, int64_t> origin(Element element);
   // By how much an element is larger than another one at most, whatever that is as long as it is not
   // negative; infinity where that is not known.
-  double growth(Element element, Element than) { return growth(element, than, 0); }
+  double growth(Element element, Element than) {
+    int nodes = kMostGrowthNodes;
+    return growth(element, than, nodes);
+  }
 
  private:
   Range of(Element element, int depth);
   Range computed(const Node& node, Element element, int depth);
-  double growth(Element element, Element than, int depth);
+  static constexpr int kMostGrowthNodes = 2000;  // looked at for one answer
+  double growth(Element element, Element than, int& nodes_left);
   Range elementwise(const Node& node, Element element, int depth);
 
   const Graph& graph_;  // grows; what there is stays
