@@ -24,7 +24,7 @@ class Korch:
         self.run = self.executable.run
 
     def outputs(self, names):
-        by_name = dict(zip([name for name, _, _ in self.executable.outputs], self.executable.results))
+        by_name = dict(zip([name for name, _, _ in self.executable.outputs], self.executable.dense_results()))
         return [by_name[name] for name in names]
 
 

@@ -76,6 +76,11 @@ class ModelInfo(ctypes.Structure):
                 ("arena_bytes", ctypes.c_uint64), ("weights_bytes", ctypes.c_uint64)]
 
 
+class RunOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_uint64), ("step_us", ctypes.c_void_p), ("observe", ctypes.c_void_p),
+                ("user", ctypes.c_void_p), ("cancel", ctypes.c_void_p), ("input_dims", ctypes.POINTER(ctypes.c_void_p))]
+
+
 def aligned_empty(shape, dtype):
     count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     raw = np.empty(count + 64, np.uint8)
@@ -101,20 +106,37 @@ class Executable:
         return t.name.decode(), DTYPES[t.dtype.decode()], tuple(t.dims[i] for i in range(t.rank))
 
     def bind(self, arrays):
-        """Copies the inputs (name -> array) into aligned buffers; outputs are self.results."""
-        self.buffers = []
+        """Copies the inputs (name -> array) into aligned buffers; outputs are self.results, at their bounds."""
+        self.buffers, self.options = [], None
         for name, dtype, shape in self.inputs:
-            buffer = aligned_empty(shape, dtype)
+            buffer = aligned_empty(np.shape(arrays[name]), dtype)
             buffer[...] = arrays[name]
             self.buffers.append(buffer)
+        if any(b.shape != shape for b, (_, _, shape) in zip(self.buffers, self.inputs)):  # open dimensions
+            self.dims = [np.array(b.shape, np.int64) for b in self.buffers]
+            pointers = (ctypes.c_void_p * len(self.dims))(*[d.ctypes.data for d in self.dims])
+            self.options = RunOptions(ctypes.sizeof(RunOptions), None, None, None, None, pointers)
         self.results = [aligned_empty(shape, dtype) for _, dtype, shape in self.outputs]
         self.in_pointers = (ctypes.c_void_p * len(self.buffers))(*[b.ctypes.data for b in self.buffers])
         self.out_pointers = (ctypes.c_void_p * len(self.results))(*[b.ctypes.data for b in self.results])
 
     def run(self):
-        status = self.lib.korch_run(self.instance, self.in_pointers, self.out_pointers)
+        if self.options:
+            status = self.lib.korch_run_with(self.instance, self.in_pointers, self.out_pointers, ctypes.byref(self.options))
+        else:
+            status = self.lib.korch_run(self.instance, self.in_pointers, self.out_pointers)
         if status != 0:
             raise RuntimeError("korch_run: " + self.lib.korch_last_error(self.instance).decode())
+
+    def dense_results(self):
+        """The outputs of the extents that the last run gave them."""
+        arrays = []
+        for number, array in enumerate(self.results):
+            dims = (ctypes.c_int64 * max(array.ndim, 1))()
+            self.lib.korch_output_dims(self.instance, number, dims)
+            shape = tuple(dims[:array.ndim])
+            arrays.append(array.reshape(-1)[:int(np.prod(shape, dtype=np.int64))].reshape(shape))
+        return arrays
 
     def close(self):
         self.lib.korch_free(self.instance)

@@ -272,5 +272,45 @@ class CallTest(unittest.TestCase):
             self.assertTrue(np.shares_memory(result, out))
 
 
+class OpenShapesTest(unittest.TestCase):
+    """One executable for arrays of all extents within its ranges."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.executable = korch.compile(
+            builder.add_relu(("n", 6)), shapes={"n": "2..8"}, measure=False, database=None, threads=2
+        )
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.executable.close()
+
+    def test_any_extent(self):
+        random = np.random.default_rng(1)
+        for rows in (2, 8, 3, 5):
+            a, b = (random.standard_normal((rows, 6)).astype(np.float32) for _ in range(2))
+            total, positive = self.executable(a, np.asfortranarray(b))
+            np.testing.assert_array_equal(np.asarray(total), a + b)
+            np.testing.assert_array_equal(np.asarray(positive), np.maximum(a + b, 0))
+
+    def test_refused(self):
+        def array(rows, columns=6):
+            return np.zeros((rows, columns), np.float32)
+
+        for a, b, why in (
+            (array(9), array(9), "n is 2 to 8, not 9"),
+            (array(1), array(1), "n is 2 to 8, not 1"),
+            (array(3), array(4), "n is 4 here and 3 before"),
+            (array(3, 5), array(3, 6), "input 'a'"),
+        ):
+            with self.assertRaisesRegex(korch.InvalidInput, why):
+                self.executable(a, b)
+
+    def test_ranges(self):
+        for shape, why in (("2..", "whole number"), ("8..2", "no range"), ("a", "whole number")):
+            with self.assertRaisesRegex(korch.UsageError, why):
+                korch.compile(builder.double(("n", 6)), shapes={"n": shape})
+
+
 if __name__ == "__main__":
     unittest.main()

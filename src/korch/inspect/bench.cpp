@@ -28,8 +28,9 @@ double quantile(std::vector<double> samples, double q) {
 }
 
 double plan_flops(const Plan& plan) {
+  const Plan largest = plan_of(plan, variants_of(plan)[0]);
   double flops = 0;
-  for (const PlanStep& step : plan.steps) flops += plan.kernels[step.kernel].flops;
+  for (const PlanStep& step : largest.steps) flops += plan.kernels[step.kernel].flops;
   return flops;
 }
 

@@ -71,14 +71,26 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   std::string text =
       fmt::format("{} for {}; strategy {}, accuracy {}\n", r.model, r.target, r.strategy, r.accuracy);
   for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
+  for (const PlanDimension& dimension : plan.dimensions)
+    text += fmt::format("open   {} is {} to {}, as each run says\n", dimension.name, dimension.least,
+                        dimension.most);
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     text += fmt::format("output {} {}", plan.outputs[i].name, to_string(plan.outputs[i].type));
     for (const PlanExtent& extent : plan.extents)
       if (extent.output == static_cast<int>(i))
-        text += fmt::format(", axis {} up to {} as the data say", extent.axis,
+        text += fmt::format(", axis {} up to {} as the run has it", extent.axis,
                             plan.outputs[i].type.shape[static_cast<size_t>(extent.axis)]);
     text += "\n";
   }
+  for (const PlanVariant& variant : plan.variants) {
+    text += fmt::format("plan   steps {} to {}, predicted {:.1f} us, for up to", variant.first_step,
+                        variant.end_step - 1, variant.predicted_us);
+    for (size_t d = 0; d < plan.dimensions.size(); ++d)
+      text += fmt::format(" {}={}", plan.dimensions[d].name, variant.bounds[d]);
+    text += "\n";
+  }
+  if (!plan.variants.empty())
+    text += "what follows is of the first of these plans, but for the list of steps\n";
   text += fmt::format(
       "{} primitives ({} execution states), {} candidates, {} columns of {} different kernels; {} measured "
       "({:.1f} %), {} ruled out by their bounds\n",

@@ -1,0 +1,87 @@
+// Plans of several bounds in one executable: which a run takes, and that all compute the same.
+#include "korch/driver/merged_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "../onnx/model_builder.h"
+#include "korch/base/files.h"
+#include "korch/driver/pipeline.h"
+#include "korch/inspect/open_shapes.h"
+#include "korch/inspect/verify.h"
+#include "korch/interp/interpreter.h"
+#include "korch/onnx/import.h"
+#include "korch/package/loaded.h"
+
+namespace korch {
+namespace {
+
+using Bounds = std::vector<std::map<std::string, int64_t>>;
+
+TEST(PlanBounds, AQuarterAtATime) {
+  EXPECT_EQ(plan_bounds({{"n", 1, 64, {}}}), (Bounds{{{"n", 64}}, {{"n", 16}}, {{"n", 4}}, {{"n", 1}}}));
+  EXPECT_EQ(plan_bounds({{"n", 8, 64, {}}}), (Bounds{{{"n", 64}}, {{"n", 16}}}));
+  EXPECT_EQ(plan_bounds({{"n", 1, 4, {}}, {"m", 5, 7, {}}}),
+            (Bounds{{{"m", 7}, {"n", 4}}, {{"m", 7}, {"n", 1}}}));
+  EXPECT_EQ(plan_bounds({{"n", 0, 2, {}}}), (Bounds{{{"n", 2}}}));
+}
+
+// y = softmax(x w) over the rows, as long as there are some: n of them.
+std::string model(const TempDir& folder) {
+  ModelBuilder b(17);
+  b.input("x", {-1, 6}, 1, {"n", ""}).output("y").output("t");
+  std::vector<float> weights(36);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 37 % 64) / 32 - 1;
+  b.floats("w", {6, 6}, weights);
+  b.node("MatMul", {"x", "w"}, {"product"});
+  set_attribute(b.node("Softmax", {"product"}, {"y"}), "axis", int64_t{0});
+  b.node("Transpose", {"y"}, {"t"});
+  write_file(folder.path() + "/model.onnx", b.bytes());
+  return folder.path() + "/model.onnx";
+}
+
+TEST(MergedPlan, ComputesTheSameForAllExtents) {
+  const TempDir folder;
+  CompileOptions options;
+  options.threads = 2;
+  options.measure = false;
+  options.shapes = {{"n", {32}}};
+  options.least_shapes = {{"n", {2}}};
+  const std::string file = model(folder), output = folder.path() + "/model.so";
+  const Plan plan = compile_model(file, output, options).plan;
+  ASSERT_EQ(plan.variants.size(), 3u);  // up to 32, 8 and 2
+  EXPECT_EQ(plan.variants[2].bounds, std::vector<int64_t>{2});
+  EXPECT_EQ(plan.variants[2].extents, (std::vector<int64_t>{2, 2}));  // which is known then
+  EXPECT_EQ(plan.variants[0].extents, (std::vector<int64_t>{-1, -1}));
+  ImportOptions import_options;
+  import_options.shapes = options.shapes;
+  import_options.least_shapes = options.least_shapes;
+  const Graph graph = import_onnx(file, import_options);
+  LoadedExecutable executable(output);
+  for (const int64_t n : {2, 32, 3, 8, 9, 2, 31}) {
+    std::vector<HostTensor> inputs = random_inputs(graph, static_cast<uint64_t>(n));
+    inputs.back() = HostTensor::of<int64_t>(DType::i64, {}, {n});
+    const std::vector<HostTensor> exact = interpret(graph, inputs);
+    const std::vector<HostTensor> got = executable.run(dense_inputs(graph, inputs));
+    ASSERT_EQ(got[0].shape(), (Shape{n, 6}));
+    ASSERT_EQ(got[1].shape(), (Shape{6, n}));
+    for (size_t o = 0; o < 2; ++o) {
+      const HostTensor wanted = exact[o].cropped(got[o].shape());
+      for (int64_t i = 0; i < wanted.elements(); ++i)
+        ASSERT_NEAR(element_as_double(got[o], i), element_as_double(wanted, i), 1e-5) << n;
+    }
+    // Steps are counted over all plans: those of one plan run.
+    std::vector<HostTensor> outputs = executable.allocate_outputs();
+    const std::vector<double> times = executable.profile(dense_inputs(graph, inputs), outputs);
+    ASSERT_EQ(times.size(), executable.model().step_count);
+    for (size_t v = 0; v < plan.variants.size(); ++v) {
+      double sum = 0;
+      for (int s = plan.variants[v].first_step; s < plan.variants[v].end_step; ++s)
+        sum += times[static_cast<size_t>(s)];
+      const bool suffices = n <= plan.variants[v].bounds[0];
+      if (!suffices) EXPECT_EQ(sum, 0) << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace korch
