@@ -212,7 +212,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   if (result == KORCH_OK) {
     RunStatus status;
     made->executor = Executor::create(&korch_model.program, korch_model.weights, workers, &status, nullptr,
-                                       static_cast<korch::rt::Schedule>(known.schedule));
+                                      static_cast<korch::rt::Schedule>(known.schedule));
     result = status_of(status.error);
   }
   if (result != KORCH_OK)
