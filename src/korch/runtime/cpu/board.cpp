@@ -44,6 +44,18 @@ bool is_later(uint64_t number, uint64_t than) {
   return ((number - than) & kNumberMask) - 1 < kNumberMask / 2;
 }
 
+// Of the board's sleepers: how many there are, and how many of them at most are woken already. (Who wakes
+// counts after the wake-up, so that the number may be below 0 for a moment.)
+constexpr uint64_t kWoken = uint64_t{1} << 32;
+
+int64_t asleep(uint64_t sleepers) {
+  return static_cast<uint32_t>(sleepers);
+}
+
+int64_t woken(uint64_t sleepers) {
+  return static_cast<int32_t>(sleepers >> 32);
+}
+
 // Which sleepers a wake-up is for.
 constexpr uint32_t kFirst = 1, kOthers = 2;
 
@@ -93,8 +105,11 @@ void Board::publish(const Work& work) {
 // sleepers: one of the two sees the other.
 void Board::changed(int64_t wanted, uint32_t who) {
   changes_.fetch_add(1);
-  if (sleepers_.load() != 0 && wanted > 0)
-    woken_.fetch_add(static_cast<int32_t>(futex_wake(&changes_, wanted, who)));
+  if (asleep(sleepers_.load()) != 0 && wanted > 0) wake(wanted, who);
+}
+
+void Board::wake(int64_t wanted, uint32_t who) {
+  sleepers_.fetch_add(kWoken * static_cast<uint64_t>(futex_wake(&changes_, wanted, who)));
 }
 
 void Board::notify_all() {
@@ -167,9 +182,10 @@ bool Board::any_open() {
 
 void Board::poke(int64_t pieces) {
   if (waiting_.load() == 0) return;
+  changes_.fetch_add(1);
   // Who was woken and has not begun yet, as on a busy machine, will find the pieces.
-  const auto asleep = static_cast<int32_t>(sleepers_.load()) - woken_.load();
-  changed(asleep > 0 ? pieces : 0, kFirst | kOthers);
+  const uint64_t sleepers = sleepers_.load();
+  if (asleep(sleepers) > woken(sleepers)) wake(pieces, kFirst | kOthers);
 }
 
 void Board::wait_until(int worker, bool (*is_there)(const void* user), const void* user) {
@@ -206,9 +222,10 @@ void Board::wait(int worker, uint32_t seen) {
     if (now_ns() >= until) break;
   }
   sleepers_.fetch_add(1);
+  uint64_t counted = 1;
   while (changes_.load() == seen)
-    if (futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers)) woken_.fetch_sub(1);
-  sleepers_.fetch_sub(1);
+    if (futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers)) counted += kWoken;
+  sleepers_.fetch_sub(counted);
 }
 
 }  // namespace korch::rt

@@ -70,13 +70,13 @@ class Board {
   bool any_open();
   bool claim(int owner, uint64_t number, int64_t length, int64_t* chunk);
   void changed(int64_t wanted, uint32_t who);
+  void wake(int64_t wanted, uint32_t who);
   void wait(int worker, uint32_t seen);
 
   // One cache line: what a waiting worker looks at, and what it then needs.
   alignas(64) std::atomic<uint64_t> state_{0};  // number of the work, and how many chunks it has
   std::atomic<uint32_t> changes_{0};
-  std::atomic<uint32_t> sleepers_{0};
-  std::atomic<int32_t> woken_{0};  // of them, at most: they sleep no longer, and have not gone on yet
+  std::atomic<uint64_t> sleepers_{0};  // and those of them that are woken: they have not gone on yet
   std::atomic<const OpenWork*> open_{nullptr};
   Work work_{};
   alignas(64) std::atomic<uint32_t> inside_{0};  // look at the open work
