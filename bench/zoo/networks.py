@@ -218,8 +218,8 @@ for name, options in (("ssdlite320_mobilenet_v3_large", dict(score_thresh=0.05))
                       ("fasterrcnn_mobilenet_v3_large_320_fpn", {}), ("retinanet_resnet50_fpn", dict(min_size=96, max_size=128)),
                       ("fcos_resnet50_fpn", dict(min_size=96, max_size=128)),
                       ("fasterrcnn_resnet50_fpn", dict(min_size=96, max_size=128)),
-                      ("maskrcnn_resnet50_fpn", dict(min_size=96, max_size=128, rpn_post_nms_top_n_test=100, box_detections_per_img=20)),
-                      ("keypointrcnn_resnet50_fpn", dict(min_size=96, max_size=128, rpn_post_nms_top_n_test=100, box_detections_per_img=20,
+                      ("maskrcnn_resnet50_fpn", dict(min_size=96, max_size=128, box_detections_per_img=20)),
+                      ("keypointrcnn_resnet50_fpn", dict(min_size=96, max_size=128, box_detections_per_img=20,
                                                          num_classes=2))):
     network("tv_whole_" + name)(lambda name=name, options=options: (
         Detector(with_scores_apart(getattr(torchvision.models.detection, name)(
