@@ -219,7 +219,8 @@ for name, options in (("ssdlite320_mobilenet_v3_large", dict(score_thresh=0.05))
                       ("fcos_resnet50_fpn", dict(min_size=96, max_size=128)),
                       ("fasterrcnn_resnet50_fpn", dict(min_size=96, max_size=128)),
                       ("maskrcnn_resnet50_fpn", dict(min_size=96, max_size=128, box_detections_per_img=20)),
-                      ("keypointrcnn_resnet50_fpn", dict(min_size=96, max_size=128, box_detections_per_img=20, num_classes=2))):
+                      ("keypointrcnn_resnet50_fpn", dict(min_size=96, max_size=128, box_detections_per_img=20,
+                                                         num_classes=2))):
     network("tv_whole_" + name)(lambda name=name, options=options: (
         Detector(with_scores_apart(getattr(torchvision.models.detection, name)(
             weights=None, weights_backbone=None, **{"num_classes": 5, **options}))),

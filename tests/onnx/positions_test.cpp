@@ -138,6 +138,15 @@ TEST(Positions, SlicesOfWhatWasFound) {
   expect(none[1], {0}, {});
 }
 
+TEST(Positions, ARangeHasOneLimit) {
+  ModelBuilder b(21);
+  b.input("n", {0}, kInt64).output("z");
+  b.initializer("zero", i64({}, {0}));
+  b.initializer("one", i64({}, {1}));
+  b.node("Range", {"zero", "n", "one"}, {"z"}, "it");
+  expect_error([&] { import_onnx_bytes(b.bytes()); }, ErrorKind::invalid, {"it", "Range", "scalars"});
+}
+
 // One end beside another that is known, and larger than double holds exactly.
 TEST(Positions, SlicesOfWhichOneEndIsKnown) {
   ModelBuilder b(21);

@@ -124,7 +124,9 @@ HostTensor float_range(NodeImport& n, const HostTensor& start, const HostTensor&
 
 // 0, 1, 2, ... up to a limit that depends on the data.
 Operand counting(NodeImport& n, const char* what) {
-  const Extent limit = n.extents_input(1, what).at(0);
+  const std::vector<Extent> limits = n.extents_input(1, what);
+  if (limits.size() != 1) n.invalid("start, limit and delta must be scalars of one type");
+  const Extent limit = limits[0];
   if (n.int_input(0, what) != 0 || n.int_input(2, what) != 1)
     n.unsupported("a limit that depends on the data, and a start other than 0 or a step other than 1");
   n.bounded("limit", {limit.bound}, 0, kMaxOffset);
