@@ -156,10 +156,11 @@ bool MemoryPlanner::may_join(int s, int input, int output) {
   if (&from == &to || from.external || from.output_tensor >= 0) return false;
   if (from.last_step != s || to.first_step != s || from.size_bytes != to.size_bytes) return false;
   if (!is_whole(input) || !is_whole(output)) return false;
+  if (limits_read(plan_.steps[static_cast<size_t>(s)], from)) return false;
   // The kernel promises the pair alone: no other argument may see these bytes change.
   const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
   const auto in_from = [&](int id) { return &group_of(id) == &from; };
-  return !limits_read(step, from) && std::count_if(step.inputs.begin(), step.inputs.end(), in_from) == 1 &&
+  return std::count_if(step.inputs.begin(), step.inputs.end(), in_from) == 1 &&
          std::none_of(step.outputs.begin(), step.outputs.end(), in_from);
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "korch/kernel/tile_graph.h"
-#include "korch/search/needed_part.h"
+#include "korch/ir/needed_part.h"
 #include "korch/tensor/layout.h"
 
 namespace korch {

@@ -1,4 +1,4 @@
-#include "korch/search/needed_part.h"
+#include "korch/ir/needed_part.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // What is not needed changes nothing that counts, and what is known to be needed in part is what the test
 // says.
-#include "korch/search/needed_part.h"
+#include "korch/ir/needed_part.h"
 
 #include <gtest/gtest.h>
 
