@@ -28,6 +28,10 @@ __attribute__((noinline)) void* operator new(size_t size_bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
+// What std::stable_sort asks for: sanitizers have one of their own.
+__attribute__((noinline)) void* operator new(size_t size_bytes, const std::nothrow_t&) noexcept {
+  return std::malloc(size_bytes);
+}
 __attribute__((noinline)) void operator delete(void* memory) noexcept {
   std::free(memory);
 }
