@@ -1,4 +1,5 @@
 // A network, and where its shapes are open the plans for smaller ones beside it.
+#include <algorithm>
 #include <utility>
 
 #include "korch/driver/compile_part.h"
@@ -49,6 +50,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   std::vector<BuiltPlan> parts(1);
   CompileOptions part_options = options;
   part_options.budget_s = options.budget_s / kMostPlans;
+  part_options.schedule = PlanSchedule::barrier;  // which executables of several plans always have
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
   std::vector<std::map<std::string, int64_t>> bounds = plan_bounds(parts[0].plan.dimensions);

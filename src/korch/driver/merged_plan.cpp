@@ -114,7 +114,10 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts) {
   KORCH_ASSERT(!parts.empty(), "a plan at least");
   Merger merger(std::move(parts[0]));
   for (size_t i = 1; i < parts.size(); ++i) merger.add(std::move(parts[i]));
-  return merger.take();
+  BuiltPlan result = merger.take();
+  if (parts.size() > 1)
+    result.plan.report.tasks = result.plan.report.events = 0;  // phases follow one another
+  return result;
 }
 
 std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions) {

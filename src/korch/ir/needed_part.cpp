@@ -8,9 +8,12 @@
 namespace korch {
 namespace {
 
+// Alternatives may close a circle of producers: no more of them are followed.
+constexpr int kMostProducers = 64;
+
 // Mul and Div by constants that an extent was computed with.
 NeededExtent resolved(const Graph& graph, NeededExtent extent) {
-  for (;;) {
+  for (int i = 0; i < kMostProducers; ++i) {
     const std::vector<NodeId>& producers = graph.value(extent.extent).producers;
     if (producers.empty()) return extent;
     const Node& node = graph.node(producers[0]);
@@ -29,6 +32,7 @@ NeededExtent resolved(const Graph& graph, NeededExtent extent) {
     if (__builtin_mul_overflow(changed, number, &changed)) return extent;
     extent = before;
   }
+  return extent;
 }
 
 class Backwards {
@@ -148,11 +152,11 @@ class Backwards {
   }
 
   // The extent that a condition 0, 1, 2, ... < extent compares with; kNoId where it is another condition.
-  ValueId counted(ValueId condition) const {
+  ValueId counted(ValueId condition, int depth = 0) const {
     const std::vector<NodeId>& producers = graph_.value(condition).producers;
-    if (producers.empty()) return kNoId;
+    if (producers.empty() || depth == kMostProducers) return kNoId;
     const Node& less = graph_.node(producers[0]);
-    if (less.op == Op::Reshape) return counted(less.inputs[0]);
+    if (less.op == Op::Reshape) return counted(less.inputs[0], depth + 1);
     if (less.op != Op::Less) return kNoId;
     const HostTensor* positions = graph_.constant(less.inputs[0]);
     if (positions == nullptr || !is_integer(positions->dtype())) return kNoId;
