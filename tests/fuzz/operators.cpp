@@ -88,6 +88,11 @@ Grown unary(GraphMaker& m, Op op) {
 
 namespace {
 
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  return from.size() <= to.size() && std::equal(from.rbegin(), from.rend(), to.rbegin(),
+                                                [](int64_t a, int64_t b) { return a == b || a == 1; });
+}
+
 Grown binary(GraphMaker& m, Op op) {
   if (op == Op::And || op == Op::Or || op == Op::Xor) {
     const ValueId a = boolean(m);
@@ -102,7 +107,7 @@ Grown binary(GraphMaker& m, Op op) {
   // ONNX broadcasts a slope to the data, not the data to the slope.
   const auto other_shape = [&](const Shape& shape) {
     const Shape other = partner(m, shape);
-    return op == Op::PRelu && broadcast(other, shape) != shape ? shape : other;
+    return op == Op::PRelu && !broadcasts_to(other, shape) ? shape : other;
   };
   const bool divides = op == Op::Div || op == Op::Mod || op == Op::Fmod || op == Op::Pow;
   const TensorType other{m.type(a).dtype, other_shape(m.shape_of(a))};
