@@ -115,6 +115,7 @@ Grown binary(GraphMaker& m, Op op) {
   if (m.random.one_in(4) && op != Op::PRelu)
     if (const Grown swapped = m.add(op, NoAttrs{}, {b, a})) return swapped;
   if (const Grown result = m.add(op, NoAttrs{}, {a, b})) return result;
+  if (op == Op::Mod) return std::nullopt;
   const Grown positive = m.add(Op::Sigmoid, NoAttrs{}, {m.pick_float()});
   if (!positive) return std::nullopt;
   return m.add(op, NoAttrs{},
