@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "korch/interp/interpreter.h"
@@ -130,6 +131,31 @@ TEST(NeededPart, FirstRowsAreAmongThoseThatCount) {
     if (row == 0) {
       EXPECT_EQ(parts.at(y), (NeededPart{NeededExtent{n, 1, 1}, std::nullopt}));
     }
+  }
+}
+
+// Rows that are scattered: those beyond the extent go to a row that is cut off.
+TEST(NeededPart, WhatIsScatteredNowhere) {
+  for (const int64_t nowhere : {6, 2}) {
+    Graph g;
+    const ValueId x = g.add_input({DType::f32, {6, 3}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+    const ValueId rows = g.add(Op::Relu, NoAttrs{}, {x});
+    HostTensor places(TensorType{DType::i64, {6, 3}});
+    for (int64_t i = 0; i < 18; ++i) places.mutable_data<int64_t>()[i] = 5 - i / 3;
+    const ValueId counts = g.add(Op::Less, NoAttrs{}, {positions(g, {6, 1}), n});
+    const ValueId to = g.add(
+        Op::Where, NoAttrs{},
+        {counts, g.add_constant(places), g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {nowhere}))});
+    const ValueId made = g.add(Op::ScatterElements, AxisAttrs{0}, {numbers(g, {7, 3}, 2), to, rows});
+    const ValueId y = g.add(Op::Slice, SliceAttrs{{0, 0}, {6, 3}, {1, 1}}, {made});
+    g.set_outputs({y}, {"y"});
+    const auto parts = needed_parts(g, g.topological_order());
+    ASSERT_EQ(parts.contains(rows) && parts.at(rows)[0] == NeededExtent{n, 1, 1}, nowhere == 6);
+    HostTensor data = HostTensor::of<float>(DType::f32, {6, 3}, std::vector<float>(18, 1)), other = data;
+    for (int64_t i = 12; i < 18; ++i) other.mutable_data<float>()[i] = 7;
+    const HostTensor four = HostTensor::of<int64_t>(DType::i64, {}, {4});
+    const HostTensor a = interpret(g, {data, four})[0], b = interpret(g, {other, four})[0];
+    EXPECT_EQ(std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0, nowhere == 6);
   }
 }
 

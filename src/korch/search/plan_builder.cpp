@@ -83,9 +83,8 @@ class PlanMaker {
     }
   }
 
-  // Before loops are put in order. Only where outputs have extents of their own.
+  // Before loops are put in order.
   void add_limits(const std::vector<int>& chosen) {
-    if (graph_.extents().empty()) return;
     std::set<NodeId> made;
     for (int column : chosen) {
       const ColumnInfo& info = columns_.infos[column];
@@ -228,6 +227,12 @@ class PlanMaker {
     step_columns_.push_back(column);
   }
 
+  static bool is_cut(const NeededPart& part) {
+    return std::any_of(part.begin(), part.end(), [](const std::optional<NeededExtent>& extent) {
+      return extent && extent->extent != kNoId;
+    });
+  }
+
   void add_limits(int column, const std::map<ValueId, NeededPart>& parts, PlanStep& step) const {
     std::vector<LimitedOutput> outputs;
     bool any = false;
@@ -236,7 +241,7 @@ class PlanMaker {
       const auto part = parts.find(key.value);
       outputs.push_back({graph_.value(key.value).type.shape, key.layout,
                          part == parts.end() ? NeededPart{} : part->second});
-      any = any || part != parts.end();
+      any = any || (part != parts.end() && is_cut(part->second));
     }
     if (!any) return;
     const Kernel& kernel = result.plan.kernels[step.kernel];
