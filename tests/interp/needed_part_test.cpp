@@ -21,6 +21,13 @@ ValueId numbers(Graph& g, const Shape& shape, uint64_t seed) {
   return g.add_constant(value);
 }
 
+// Copies share their bytes.
+HostTensor own_copy(const HostTensor& tensor) {
+  HostTensor copy(tensor.type());
+  std::memcpy(copy.mutable_raw(), tensor.raw(), static_cast<size_t>(tensor.bytes()));
+  return copy;
+}
+
 ValueId positions(Graph& g, const Shape& shape) {
   HostTensor value(TensorType{DType::i64, shape});
   for (int64_t i = 0; i < value.elements(); ++i) value.mutable_data<int64_t>()[i] = i;
@@ -80,7 +87,7 @@ TEST(NeededPart, NothingElseMatters) {
   std::generate_n(x.mutable_data<float>(), x.elements(), [&] { return normal(random); });
   for (int64_t n = 1; n <= 4; ++n)
     for (int64_t m = 1; m <= 6; ++m) {
-      HostTensor other = x;
+      HostTensor other = own_copy(x);
       for (int64_t i = 0; i < x.elements(); ++i)
         if (i / 48 >= n || i / 8 % 6 >= m) other.mutable_data<float>()[i] = NAN;
       const auto outputs = [&](const HostTensor& data) {
@@ -152,7 +159,8 @@ TEST(NeededPart, WhatIsScatteredNowhere) {
     const auto parts = needed_parts(g, g.topological_order());
     const bool is_cut = parts.contains(rows) && parts.at(rows)[0] == std::optional(NeededExtent{n, 1, 1});
     ASSERT_EQ(is_cut, nowhere == 6);
-    HostTensor data = HostTensor::of<float>(DType::f32, {6, 3}, std::vector<float>(18, 1)), other = data;
+    const HostTensor data = HostTensor::of<float>(DType::f32, {6, 3}, std::vector<float>(18, 1));
+    HostTensor other = own_copy(data);
     for (int64_t i = 12; i < 18; ++i) other.mutable_data<float>()[i] = 7;
     const HostTensor four = HostTensor::of<int64_t>(DType::i64, {}, {4});
     const HostTensor a = interpret(g, {data, four})[0], b = interpret(g, {other, four})[0];
