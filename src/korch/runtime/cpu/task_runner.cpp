@@ -7,6 +7,7 @@
 
 #include "korch/runtime/active_slices.h"
 #include "korch/runtime/cpu/slices.h"
+#include "korch/runtime/launches.h"
 
 namespace korch::rt {
 namespace {
@@ -93,7 +94,7 @@ bool TaskRunner::allocate(bool assigned) {
   }
   for (uint32_t i = 0; i < table_.task_count; ++i) homes_[i] = home_of(table_.tasks[i]);
   for (uint32_t s = 1; s < steps; ++s)
-    arg_starts_[s] = arg_starts_[s - 1] + frame_.program->steps[s - 1].arg_count;
+    arg_starts_[s] = arg_starts_[s - 1] + all_args(frame_.program->steps[s - 1]);
   return true;
 }
 
