@@ -31,13 +31,6 @@ bool is_usable(const LaunchCost& cost) {
   return true;
 }
 
-uint32_t slot_of(const int64_t* extents, uint32_t count, uint32_t slots) {
-  uint64_t mixed = 0;
-  for (uint32_t i = 0; i < count; ++i)
-    mixed = (mixed ^ static_cast<uint64_t>(extents[i])) * 0x9e3779b97f4a7c15;
-  return static_cast<uint32_t>(mixed >> 33) % slots;
-}
-
 }  // namespace
 
 const char* launch_fault(const Step& step) {
@@ -120,13 +113,17 @@ uint32_t Launches::choose(uint32_t step, void* const* args, bool* tries) {
     return slot.known && slot.extents[0] == extents[0] && slot.extents[1] == extents[1];
   };
   if (!is_of(state->slots[state->current])) {
-    state->current = slot_of(extents, table.extent_count, kSlots);
-    Slot& slot = state->slots[state->current];
-    if (!is_of(slot)) {
+    uint32_t at = 0;
+    while (at < kSlots && !is_of(state->slots[at])) ++at;
+    if (at == kSlots) {
+      at = state->oldest;
+      state->oldest = (at + 1) % kSlots;
+      Slot& slot = state->slots[at];
       for (uint32_t i = 0; i < kMostLaunchExtents; ++i) slot.extents[i] = extents[i];
       decide(table, &slot);
       slot.known = true;
     }
+    state->current = at;
   }
   const Slot& slot = state->slots[state->current];
   *tries = slot.candidate_count > 0;

@@ -49,7 +49,7 @@ class Launches {
     double best_us[kCandidates];
   };
   struct StepState {
-    uint32_t current;  // slot
+    uint32_t current, oldest;  // slots
     Slot slots[kSlots];
   };
 
