@@ -180,7 +180,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   request.exported = {"korch_describe",    "korch_check",     "korch_create_with", "korch_create",
                       "korch_run_with",    "korch_run",       "korch_profile",     "korch_output_dims",
                       "korch_pool_create", "korch_pool_free", "korch_last_error",  "korch_status_text",
-                      "korch_free"};
+                      "korch_threads",     "korch_free"};
   request.version_script = folder.path() + "/exported.map";
   request.output = output.temporary();
   output.check_room(bytes_on_disk(request));

@@ -38,6 +38,7 @@ struct RunOptions {
   // The run ends soon after this is not 0: it is read before each chunk of slices. Written by others,
   // atomically.
   const int32_t* cancel = nullptr;
+  SliceObserver on_slices = {};
 };
 
 // Memory that holds an arena and scratch. Executors that follow one another may share it: it is paged in

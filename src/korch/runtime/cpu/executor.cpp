@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <atomic>
 #include <new>
@@ -19,12 +18,6 @@ constexpr uint64_t kHugePageBytes = 2 << 20;
 
 uint64_t round_up(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-double now_us() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
 }
 
 // Slices of a chunk: no more chunks than can be counted.
@@ -80,9 +73,12 @@ struct Executor::Run {
   }
   int32_t call(const korch_kernel_context& context, int64_t begin, int64_t end) const {
     const Phase& of = current_phase();
-    return active.visit(begin, end, [&](int64_t first, int64_t last) {
-      return of.function(&context, of.first + first, of.first + last);
-    });
+    const auto run = [&] {
+      return active.visit(begin, end, [&](int64_t first, int64_t last) {
+        return of.function(&context, of.first + first, of.first + last);
+      });
+    };
+    return options->on_slices.observed(step, phase, begin, end, context.worker, run);
   }
   void note(int32_t code) {
     int32_t seen = failure.load(std::memory_order_relaxed);
@@ -249,7 +245,7 @@ RunStatus Executor::run(const void* const* inputs, void* const* outputs, const R
   for (uint32_t s = 0; options.step_us != nullptr && s < program_->step_count; ++s) options.step_us[s] = 0;
   const FlushSubnormals mode(program_->flushes_subnormals);
   if (tasks_ != nullptr && options.step_us == nullptr && options.observe == nullptr) {
-    const TaskRunner::Outcome outcome = tasks_->run(options.cancel);
+    const TaskRunner::Outcome outcome = tasks_->run(options.cancel, options.on_slices);
     if (outcome.code == KORCH_KERNEL_OK) return {};
     return {error_of(outcome.code), outcome.step};
   }
