@@ -53,11 +53,14 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   part_options.schedule = PlanSchedule::barrier;  // which executables of several plans always have
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
-  std::vector<std::map<std::string, int64_t>> bounds = plan_bounds(parts[0].plan.dimensions);
-  for (size_t i = 1; i < bounds.size(); ++i)
+  const std::vector<PlanDimension> dimensions = parts[0].plan.dimensions;
+  const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
+  for (size_t i = 1; i < bounds.size(); ++i) {
+    part_options.launch_least = plan_leasts(bounds[i], bounds, dimensions);
     add_work(
         compile_part(name, part_options, import_of(model, options, bounds[i]), output, &parts.emplace_back()),
         &result);
+  }
   BuiltPlan merged = merged_plan(std::move(parts));
   const Target target = detect_target(options.target, options.threads);
   write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),

@@ -29,11 +29,9 @@ class Merger {
       plan().tensors.push_back(std::move(tensor));
     }
     for (PlanStep& step : part.plan.steps) {
-      step.kernel = kernels[static_cast<size_t>(step.kernel)];
+      visit_kernels(step, [&](int& k) { k = kernels[static_cast<size_t>(k)]; });
       if (step.other_end >= 0) step.other_end += first_step;
-      for (std::vector<int>* tensors : {&step.inputs, &step.constants, &step.outputs})
-        for (int& tensor : *tensors) tensor += first_tensor;
-      for (PlanSliceLimit& limit : step.limits) limit.tensor += first_tensor;
+      visit_tensors(step, [&](int& tensor) { tensor += first_tensor; });
       plan().steps.push_back(std::move(step));
     }
     add_variant(part.plan, first_step, first_tensor);
@@ -120,12 +118,12 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts) {
   return result;
 }
 
-std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions) {
+std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions) {
   constexpr int64_t kFactor = 4;
   constexpr int kMostSmaller = 3;  // of a dimension
-  std::map<std::string, int64_t> all;
+  PlanBounds all;
   for (const PlanDimension& dimension : dimensions) all[dimension.name] = dimension.most;
-  std::vector<std::map<std::string, int64_t>> result = {all};
+  std::vector<PlanBounds> result = {all};
   for (const PlanDimension& dimension : dimensions)
     for (int64_t i = 0, most = dimension.most / kFactor;
          i < kMostSmaller && most >= std::max<int64_t>(dimension.least, 1); ++i, most /= kFactor) {
@@ -134,6 +132,22 @@ std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDi
     }
   result.resize(std::min(result.size(), kMostPlans));
   return result;
+}
+
+PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
+                       const std::vector<PlanDimension>& dimensions) {
+  PlanBounds leasts;
+  for (const PlanDimension& dimension : dimensions) {
+    int64_t& least = leasts[dimension.name] = dimension.least;
+    for (const PlanBounds& other : all) {
+      const bool is_smaller = other.at(dimension.name) < plan.at(dimension.name);
+      const bool suffices = std::all_of(plan.begin(), plan.end(), [&](const auto& bound) {
+        return bound.first == dimension.name || other.at(bound.first) >= bound.second;
+      });
+      if (is_smaller && suffices) least = std::max(least, other.at(dimension.name) + 1);
+    }
+  }
+  return leasts;
 }
 
 }  // namespace korch

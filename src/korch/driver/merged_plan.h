@@ -13,10 +13,15 @@ namespace korch {
 // report is the first's.
 BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
 
-// The largest extents that each of an executable's plans is for, by the names of the dimensions. The first are
-// those of the dimensions; then, one dimension at a time, a quarter of what was before, as far as that is no less
-// than the least extent, the others as large as may be.
+// The largest extents that each of an executable's plans is for, by the names of the dimensions. The first
+// are those of the dimensions; then, one dimension at a time, a quarter of what was before, as far as that is
+// no less than the least extent, the others as large as may be.
 constexpr size_t kMostPlans = 7;
-std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions);
+using PlanBounds = std::map<std::string, int64_t>;
+std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions);
+// Of each dimension the least extent for which the plan is taken, whatever the others are, since another is
+// for less.
+PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
+                       const std::vector<PlanDimension>& dimensions);
 
 }  // namespace korch

@@ -71,6 +71,8 @@ korch_status status_of(RunError error) {
       return KORCH_CANCELLED;
     case RunError::parallel_failed:
       return KORCH_PARALLEL_FAILED;
+    case RunError::damaged:
+      return KORCH_DAMAGED;
   }
   return KORCH_INTERNAL;
 }

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "korch/runtime/active_slices.h"
+#include "korch/runtime/launches.h"
 
 namespace korch::rt {
 namespace {
@@ -92,7 +93,7 @@ bool TaskRunner::allocate(bool assigned) {
   }
   for (uint32_t i = 0; i < table_.task_count; ++i) homes_[i] = home_of(table_.tasks[i]);
   for (uint32_t s = 1; s < steps; ++s)
-    arg_starts_[s] = arg_starts_[s - 1] + frame_.program->steps[s - 1].arg_count;
+    arg_starts_[s] = arg_starts_[s - 1] + all_args(frame_.program->steps[s - 1]);
   return true;
 }
 
