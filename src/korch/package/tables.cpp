@@ -265,8 +265,8 @@ class TableWriter {
     args.insert(args.end(), memory_->temporaries[s].begin(), memory_->temporaries[s].end());
     std::string limits;  // their extents are the last arguments
     for (const PlanSliceLimit& limit : step.limits) {
-      limits += fmt::format("{{{}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
-                            limit.stride, limit.count, limit.times, limit.by);
+      limits += fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
+                            limit.stride, limit.count, limit.times, limit.plus, limit.by);
       args.push_back(memory_->tensors[static_cast<size_t>(limit.tensor)]);
     }
     if (!limits.empty()) text_ += fmt::format("static const SliceLimit limits{}[] = {{{}}};\n", s, limits);

@@ -50,12 +50,12 @@ struct RejectedKernel {
   bool same_inputs = false;  // it needs nothing that the step does not read: it could stand in its place
 };
 
-// Slices of a phase that a run needs not: those of value (slice / stride) % count from ceil(e * times / by)
-// on, where e is what a tensor of one i64 holds, an extent of this run.
+// Slices of a phase that a run needs not: those of value (slice / stride) % count from
+// (e * times + plus) / by on, where e is what a tensor of one i64 holds, an extent of this run.
 struct PlanSliceLimit {
   int phase = 0;
   int tensor = -1;  // into Plan::tensors
-  int64_t stride = 1, count = 1, times = 1, by = 1;
+  int64_t stride = 1, count = 1, times = 1, plus = 0, by = 1;
 };
 
 struct PlanStep {

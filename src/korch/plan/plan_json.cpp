@@ -115,6 +115,7 @@ Json to_json(const PlanStep& step) {
                       {"stride", l.stride},
                       {"count", l.count},
                       {"times", l.times},
+                      {"plus", l.plus},
                       {"by", l.by}});
   for (const RejectedKernel& r : step.rejected)
     rejected.push_back({{"what", r.what}, {"us", r.cost_us}, {"same_inputs", r.same_inputs}});
@@ -156,9 +157,11 @@ PlanStep step_from(const Json& json) {
     step.rejected.push_back({r.at("what"), r.at("us"), r.value("same_inputs", false)});
   for (const Json& p : json.value("wiring", Json::array()))
     step.wiring.push_back({p.at("inputs"), p.at("outputs"), p.at("origins"), p.at("work")});
-  for (const Json& l : json.value("limits", Json::array()))
-    step.limits.push_back(
-        {l.at("phase"), l.at("tensor"), l.at("stride"), l.at("count"), l.at("times"), l.at("by")});
+  for (const Json& l : json.value("limits", Json::array())) {
+    const int64_t by = l.at("by");
+    step.limits.push_back({l.at("phase"), l.at("tensor"), l.at("stride"), l.at("count"), l.at("times"),
+                           l.value("plus", by - 1), by});  // older executables round up
+  }
   return step;
 }
 

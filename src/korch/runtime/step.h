@@ -22,10 +22,10 @@ struct BufferRef {
 };
 
 // Slices that a run does not need: slice s of the phase has the value (s / stride) % count, and those from
-// ceil(extent * times / by) on write nothing that counts. The extent is the i64 at args[arg].
+// (extent * times + plus) / by on write nothing that counts. The extent is the i64 at args[arg].
 struct SliceLimit {
   uint32_t phase, arg;
-  int64_t stride, count, times, by;
+  int64_t stride, count, times, plus, by;
 };
 
 struct LibraryOps;  // create/destroy of a library call's state (library.h)

@@ -247,8 +247,8 @@ class PlanMaker {
     for (const SliceLimit& limit : limits) {
       const auto tensor = tensor_of_.find({limit.needed.extent, Layout{}});
       if (tensor == tensor_of_.end()) continue;
-      step.limits.push_back(
-          {limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times, limit.needed.by});
+      step.limits.push_back({limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times,
+                             limit.needed.plus, limit.needed.by});
     }
   }
 

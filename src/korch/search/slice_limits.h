@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "korch/kernel/tile_graph.h"
 #include "korch/ir/needed_part.h"
+#include "korch/kernel/tile_graph.h"
 #include "korch/tensor/layout.h"
 
 namespace korch {
 
 // Slice s has the value (s / stride) % count of a grid variable; those values are needed that are below
-// ceil(e * times / by).
+// floor((e * times + plus) / by).
 struct SliceLimit {
   int phase = 0;
   int64_t stride = 1, count = 1;
@@ -24,7 +24,8 @@ struct LimitedOutput {
   NeededPart part;  // empty: all of it
 };
 
-// Of the grid of one phase whose slices are those of each image of the output's first axis, one after the other.
+// Of the grid of one phase whose slices are those of each image of the output's first axis, one after the
+// other.
 std::vector<SliceLimit> limits_by_image(int64_t slices, int64_t images, const LimitedOutput& output);
 
 // Of each phase that writes outputs alone and whose slices run in any order, outer variables first.
