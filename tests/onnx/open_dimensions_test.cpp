@@ -80,6 +80,21 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          b.node("Reshape", {"x", "to"}, {"h"});
          set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
        }},
+      {"positions from an extent on",
+       [](ModelBuilder& b) {
+         b.node("Shape", {"x"}, {"s"});
+         for (const auto& [name, value] :
+              std::vector<std::pair<std::string, int64_t>>{{"one", 1}, {"two", 2}, {"seven", 7}})
+           b.initializer(name, HostTensor::of<int64_t>(DType::i64, {}, {value}));
+         b.node("Gather", {"s", "one"}, {"steps"});
+         b.node("Add", {"steps", "one"}, {"next"});
+         b.node("Add", {"steps", "seven"}, {"end"});
+         b.node("Range", {"steps", "next", "one"}, {"this"});  // one number, wherever it is
+         b.node("Range", {"one", "end", "two"}, {"odd"});
+         set_attribute(b.node("Concat", {"this", "odd"}, {"all"}), "axis", 0);
+         set_attribute(b.node("Cast", {"all"}, {"numbers"}), "to", 1);
+         b.node("Neg", {"numbers"}, {"y"});
+       }},
       {"twice as long",
        [](ModelBuilder& b) {
          set_attribute(b.node("Concat", {"x", "x"}, {"c"}), "axis", 1);
