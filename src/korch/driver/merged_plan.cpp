@@ -1,6 +1,9 @@
 #include "korch/driver/merged_plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
 
 #include "korch/base/error.h"
 
@@ -120,19 +123,84 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts) {
   return result;
 }
 
-std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions) {
-  constexpr int64_t kFactor = 4;
-  constexpr int kMostSmaller = 3;  // of a dimension
-  std::map<std::string, int64_t> all;
-  for (const PlanDimension& dimension : dimensions) all[dimension.name] = dimension.most;
-  std::vector<std::map<std::string, int64_t>> result = {all};
-  for (const PlanDimension& dimension : dimensions)
-    for (int64_t i = 0, most = dimension.most / kFactor;
-         i < kMostSmaller && most >= std::max<int64_t>(dimension.least, 1); ++i, most /= kFactor) {
-      result.push_back(all);
-      result.back()[dimension.name] = most;
+namespace {
+
+// How often each dimension's largest extent is halved.
+using Halvings = std::vector<int>;
+
+// All of them, as far as halves are no less than the least extent. Of many dimensions none is halved often.
+std::vector<Halvings> all_halvings(const std::vector<PlanDimension>& dimensions) {
+  constexpr double kMostCombinations = 512;
+  std::vector<Halvings> result = {{}};
+  const auto count = static_cast<double>(std::max<size_t>(dimensions.size(), 1));
+  const int each = std::max(static_cast<int>(std::pow(kMostCombinations, 1 / count)), 1);
+  for (const PlanDimension& dimension : dimensions) {
+    std::vector<Halvings> longer;
+    for (int halved = 0; halved < each; ++halved) {
+      if (halved > 0 && (dimension.most >> halved) < std::max<int64_t>(dimension.least, 1)) break;
+      for (Halvings shorter : result) {
+        shorter.push_back(halved);
+        longer.push_back(std::move(shorter));
+      }
     }
-  result.resize(std::min(result.size(), kMostPlans));
+    result = std::move(longer);
+  }
+  return result;
+}
+
+// By how many halvings the largest extents of a plan exceed what a run needs; none if they do not suffice.
+std::optional<int> excess(const Halvings& plan, const Halvings& run) {
+  int result = 0;
+  for (size_t d = 0; d < plan.size(); ++d) {
+    if (plan[d] > run[d]) return std::nullopt;
+    result += run[d] - plan[d];
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions) {
+  const std::vector<Halvings> runs = all_halvings(dimensions);
+  std::vector<Halvings> chosen;
+  std::vector<int> wasted(runs.size(), std::numeric_limits<int>::max());  // by the best plan so far
+  const auto choose = [&](const Halvings& plan) {
+    chosen.push_back(plan);
+    for (size_t r = 0; r < runs.size(); ++r)
+      wasted[r] = std::min(wasted[r], excess(plan, runs[r]).value_or(wasted[r]));
+  };
+  choose(Halvings(dimensions.size(), 0));
+  while (chosen.size() < kMostPlans) {
+    int most_saved = 0;
+    const Halvings* best = nullptr;
+    for (const Halvings& plan : runs) {
+      int saved = 0;
+      for (size_t r = 0; r < runs.size(); ++r)
+        saved += std::max(wasted[r] - excess(plan, runs[r]).value_or(wasted[r]), 0);
+      if (saved > most_saved) best = &plan;
+      most_saved = std::max(most_saved, saved);
+    }
+    if (best == nullptr) break;
+    choose(*best);
+  }
+  std::vector<std::map<std::string, int64_t>> result;
+  for (const Halvings& plan : chosen) {
+    result.emplace_back();
+    for (size_t d = 0; d < dimensions.size(); ++d)
+      result.back()[dimensions[d].name] = dimensions[d].most >> plan[d];
+  }
+  return result;
+}
+
+std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>& most,
+                                             const std::map<std::string, Shape>& least) {
+  std::vector<PlanDimension> result;
+  for (const auto& [name, bounds] : most) {
+    const auto leasts = least.find(name);
+    for (size_t axis = 0; leasts != least.end() && axis < bounds.size(); ++axis)
+      if (leasts->second[axis] < bounds[axis])
+        result.push_back({name + ":" + std::to_string(axis), leasts->second[axis], bounds[axis], {}});
+  }
   return result;
 }
 
