@@ -6,6 +6,7 @@
 
 Ratio: time over korch's, median of the rounds, with its 95 % interval; above 1 korch is faster. A step reads all recurrent
 weights: beside it stands how fast that is, and how fast one product of a row by the same matrix is in korch alone.
+--both adds the other direction, --layers 2 another layer on top: what is independent may overlap.
 --cells Scan is the layer h = tanh(x w + h r + b) as a loop of single operators (with --steps 512, too many to write out).
 """
 import argparse
@@ -47,17 +48,38 @@ def scan(weights):
     return helper.make_node("Scan", ["zero", "x"], ["last", "y"], body=body, num_scan_inputs=1)
 
 
-def write(cell, width, steps, folder):
+def write(cell, width, args):
     """The layer, and a product of one row by its recurrent weights."""
     random, gates = np.random.default_rng(1), GATES[cell]
     draw = lambda *shape: (random.standard_normal(shape) / np.sqrt(width)).astype(np.float32)
-    layer, product = (os.path.join(folder, "%s%d.%s.onnx" % (cell.lower(), width, kind)) for kind in ("layer", "product"))
+    layer, product = (os.path.join(args.work, "%s%d.%s.onnx" % (cell.lower(), width, kind)) for kind in ("layer", "product"))
     more = {"linear_before_reset": 1} if cell == "GRU" else {}
-    weights = {"w": draw(1, gates * width, width), "r": draw(1, gates * width, width), "b": draw(1, 2 * gates * width)}
-    node = scan(weights) if cell == "Scan" else helper.make_node(cell, ["x", "w", "r", "b"], ["y"], hidden_size=width, **more)
-    saved([node], [steps, 1, width], weights, layer)
+    if cell == "Scan":
+        weights = {"w": draw(1, gates * width, width), "r": draw(1, gates * width, width), "b": draw(1, 2 * gates * width)}
+        saved([scan(weights)], [args.steps, 1, width], weights, layer)
+    else:
+        saved(*stacked(cell, width, more, draw, args), layer)
     saved([helper.make_node("MatMul", ["x", "r"], ["y"])], [1, width], {"r": draw(width, gates * width)}, product)
     return layer, product
+
+
+def stacked(cell, width, more, draw, args):
+    """Nodes, shape of the data and weights of the layers, each on what both directions of the one below give."""
+    directions, gates = 1 + args.both, GATES[cell]
+    more["direction"] = "bidirectional" if args.both else "forward"
+    nodes, weights, below = [], {"shape": np.array([0, 0, -1])}, "x"
+    for k in range(args.layers):
+        data = width if k == 0 else directions * width
+        names = ["w%d" % k, "r%d" % k, "b%d" % k]
+        weights.update(zip(names, (draw(directions, gates * width, data), draw(directions, gates * width, width),
+                                   draw(directions, 2 * gates * width))))
+        top = k + 1 == args.layers
+        nodes.append(helper.make_node(cell, [below] + names, ["y" if top else "y%d" % k], hidden_size=width, **more))
+        if not top:
+            nodes.append(helper.make_node("Transpose", ["y%d" % k], ["t%d" % k], perm=[0, 2, 1, 3]))
+            nodes.append(helper.make_node("Reshape", ["t%d" % k, "shape"], ["x%d" % k]))
+            below = "x%d" % k
+    return nodes, [args.steps, 1, width], weights
 
 
 def compiled(path, x, args):
@@ -74,7 +96,7 @@ def compare(cell, width, args):
     random = np.random.default_rng(2)
     x = random.standard_normal((args.steps, 1, width)).astype(np.float32)
     layer, product = [compiled(path, x if i == 0 else x[0], args)
-                      for i, path in enumerate(write(cell, width, args.steps, args.work))]
+                      for i, path in enumerate(write(cell, width, args))]
     with contextlib.ExitStack() as stack:
         workers = {}
         for name, engine, job in (("korch", "korch", layer), ("ONNX Runtime", "onnxruntime", layer),
@@ -83,7 +105,7 @@ def compare(cell, width, args):
             stack.callback(workers[name].close)
         times = interleaved_processes(workers, args)
         results = {name: worker.outputs[0] for name, worker in workers.items() if name != "product"}
-    gigabytes = GATES[cell] * width * width * 4e-9
+    gigabytes = GATES[cell] * width * width * 4e-9 * (1 + args.both) * args.layers
     print("%s, %d wide, %d rounds" % (cell, width, len(times["korch"])))
     for name, result in results.items():
         ratios = [t / base for t, base in zip(times[name], times["korch"])]
@@ -100,6 +122,8 @@ def main():
     p.add_argument("--cells", default="LSTM,GRU")
     p.add_argument("--widths", default="256,1024")
     p.add_argument("--steps", type=int, default=64)
+    p.add_argument("--both", action="store_true", help="directions")
+    p.add_argument("--layers", type=int, default=1)
     p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
     p.add_argument("--options", type=str.split, default=[], help="of korch compile")
     p.add_argument("--work", default=os.path.join(ROOT, "build/bench-recurrent"))

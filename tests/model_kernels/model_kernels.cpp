@@ -40,6 +40,7 @@ class Existence : public CostSource {
     }
     return refusals;
   }
+  double occupancy(int) const override { return 1; }
 
  private:
   const Graph& graph_;
@@ -52,6 +53,7 @@ class NoContests : public Contests {
     KORCH_ASSERT(false, "nothing is run");
     return {};
   }
+  std::optional<SimulatedPlan> simulate(const std::vector<int>&) override { return std::nullopt; }
 };
 
 bool has_kernel(const Graph& graph, const Candidate& candidate) {

@@ -170,5 +170,78 @@ TEST(MemoryPlan, TemporariesShareNothingWithTheStepsTensors) {
   EXPECT_EQ(memory.arena_bytes, 256 + 256 + 128 + 320);  // step 1: a, b and both
 }
 
+// x -> a -> a2 -> a3 and x -> b -> b2 -> b3, then y of both ends: nothing in the data orders the one branch
+// before the other.
+struct Branches : Chain {
+  explicit Branches(int threads, int64_t last_bytes = 256) {
+    plan.threads = threads;
+    plan.kernels[0].in_place.clear();
+    plan.steps.clear();
+    for (int branch = 0; branch < 2; ++branch) {
+      int before = 0;
+      for (int64_t bytes : {int64_t{256}, int64_t{256}, last_bytes}) {
+        ends[branch].push_back(add("made", TensorRole::intermediate, -1, bytes));
+        step({before}, {ends[branch].back()});
+        before = ends[branch].back();
+      }
+    }
+    step({ends[0].back(), ends[1].back()}, {3});
+  }
+  bool share(int a, int b) const {
+    const MemoryPlan memory = this->memory();
+    const auto begin = [&](int id) {
+      return static_cast<int64_t>(memory.tensors[static_cast<size_t>(id)].offset);
+    };
+    const auto end = [&](int id) { return begin(id) + plan.tensors[static_cast<size_t>(id)].size_bytes; };
+    return begin(a) < end(b) && begin(b) < end(a);
+  }
+  std::vector<int> ends[2];
+};
+
+TEST(MemoryPlan, MemoryOrdersNothingThatDataDoNot) {
+  const Branches beside(2);
+  for (int a : beside.ends[0])
+    for (int b : beside.ends[1]) EXPECT_FALSE(beside.share(a, b));
+  EXPECT_TRUE(beside.share(beside.ends[0][0], beside.ends[0][2]));  // along a branch it is used again
+  EXPECT_EQ(beside.memory().arena_bytes, 4 * 256);
+  EXPECT_EQ(Branches(1).memory().arena_bytes, 3 * 256);
+}
+
+TEST(MemoryPlan, MuchMoreMemoryIsNotTakenForIt) {
+  // Many values that live for two steps, each on a branch of its own.
+  Chain chain;
+  chain.plan.threads = 2;
+  chain.plan.kernels[0].in_place.clear();
+  chain.plan.steps.clear();
+  std::vector<int> sums = {0};
+  for (int branch = 0; branch < 8; ++branch) {
+    const int large = chain.add("large", TensorRole::intermediate, -1, 1 << 22);
+    sums.push_back(chain.add("small", TensorRole::intermediate, -1, 64));
+    chain.step({0}, {large});
+    chain.step({large}, {sums.back()});
+  }
+  chain.step(sums, {3});
+  EXPECT_LT(chain.memory().arena_bytes, 2 << 22);
+}
+
+TEST(MemoryPlan, NotInPlaceBesideAnotherReader) {
+  // a is read by the step that makes b, and by the one that makes y in a's place: who is first is open.
+  Chain chain;
+  const int c = chain.add("c", TensorRole::intermediate, -1);
+  chain.plan.steps.clear();
+  chain.step({0}, {1});
+  chain.step({1}, {2});
+  chain.step({1}, {c});
+  chain.step({c, 2}, {3});
+  const auto in_one_place = [&](int threads) {
+    chain.plan.threads = threads;
+    const MemoryPlan memory = chain.memory();
+    const rt::BufferRef &a = memory.tensors[1], &made = memory.tensors[static_cast<size_t>(c)];
+    return a.region == made.region && a.offset == made.offset;
+  };
+  EXPECT_TRUE(in_one_place(1));
+  EXPECT_FALSE(in_one_place(2));
+}
+
 }  // namespace
 }  // namespace korch

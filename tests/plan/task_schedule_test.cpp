@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "korch/plan/kernel.h"
 #include "random_tasks.h"
 
 namespace korch::testing {
@@ -79,6 +80,32 @@ TEST(TaskSchedule, ThreeEqualTilesOnTwoWorkers) {
     tasks.push_back({1, 0, i, i + 1, 10, {{0, {{i, i + 1}}, {}}, {1, {}, {{i, i + 1}}}}});
   const TaskGraph graph = task_graph(tasks);
   EXPECT_EQ(simulate(graph, assign(graph, 2)).end_us, 30);
+}
+
+TEST(TaskSchedule, WhatOthersUseOfWhatAStepLeaves) {
+  // A step of one task of 30 us, beside it one of 10 us; a third one follows both.
+  TaskGraph graph;
+  graph.events = {{0, {}}, {2, {}}, {1, {}}};
+  graph.tasks = {{0, 0, 0, 1, 30, 0, {1}}, {1, 0, 0, 1, 10, 0, {1}}, {2, 0, 0, 1, 5, 1, {2}}};
+  ASSERT_EQ(structural_fault(graph), "");
+  const Simulation simulation = list_schedule(graph, 2);
+  EXPECT_EQ(simulation.end_us, 35);
+  const std::vector<double> shares = overlaps(graph, simulation, 2, 3);
+  ASSERT_EQ(shares.size(), 3u);
+  EXPECT_DOUBLE_EQ(shares[0], 10.0 / 30);
+  EXPECT_DOUBLE_EQ(shares[1], 1);
+  EXPECT_DOUBLE_EQ(shares[2], 0);
+}
+
+TEST(Kernel, OccupancyIsTheShareOfWorkersThatHaveSlices) {
+  Kernel kernel;
+  kernel.phases = {{"k", 1, 1, 1}};
+  EXPECT_DOUBLE_EQ(occupancy(kernel, 4), 0.25);
+  kernel.phases = {{"k", 8, 4, 10}};  // two chunks in each round
+  EXPECT_DOUBLE_EQ(occupancy(kernel, 4), 0.5);
+  kernel.phases.push_back({"l", 80, 1, 1});
+  EXPECT_DOUBLE_EQ(occupancy(kernel, 4), 0.75);
+  EXPECT_DOUBLE_EQ(occupancy(kernel, 1), 1);
 }
 
 TEST(TaskSchedule, FaultsOfAssignmentsAreFound) {

@@ -69,6 +69,7 @@ class MadeUpCosts : public CostSource {
     }
     return refusals;
   }
+  double occupancy(int) const override { return 1; }
 
   bool exists(int column) const { return std::isfinite(true_us_[column]); }
   double us(int column) const { return true_us_[column]; }
@@ -98,6 +99,7 @@ class MadeUpContests : public Contests {
     ++contests;
     return {100, ratio, ratio + 0.01};
   }
+  std::optional<SimulatedPlan> simulate(const std::vector<int>&) override { return std::nullopt; }
   double ratio = 1.1;
   int contests = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "korch/inspect/bench.h"
 #include "korch/package/package.h"
+#include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {
@@ -28,12 +29,32 @@ ContestOutcome ExecutableContests::run(const std::vector<int>& kept, const std::
 const std::string& ExecutableContests::draft(const std::vector<int>& plan) {
   std::string& file = drafts_[plan];
   if (!file.empty()) return file;
-  BuiltPlan built = build_plan(graph_, columns_, plan, bank_, target_, accuracy_);
+  BuiltPlan made = built(plan);
   const std::string path = fmt::format("{}/{}.so", folder_.path(), made_++);
-  write_executable({&built.plan, std::move(built.objects), std::move(built.constant_bytes),
-                    plan_to_json(built.plan), target_},
-                   path);
+  write_executable(
+      {&made.plan, std::move(made.objects), std::move(made.constant_bytes), plan_to_json(made.plan), target_},
+      path);
   return file = path;
+}
+
+BuiltPlan ExecutableContests::built(const std::vector<int>& plan) {
+  BuiltPlan result = build_plan(graph_, columns_, plan, bank_, target_, accuracy_);
+  add_accesses(graph_, columns_, target_, result);
+  result.plan.schedule = schedule_;
+  return result;
+}
+
+std::optional<SimulatedPlan> ExecutableContests::simulate(const std::vector<int>& plan) {
+  if (schedule_ == PlanSchedule::barrier) return std::nullopt;
+  const BuiltPlan made = built(plan);
+  const std::optional<PlanTasks> tasks = plan_tasks(made.plan);
+  if (!tasks) return std::nullopt;
+  const Simulation simulation = list_schedule(tasks->graph, target_.threads);
+  const std::vector<double> by_step =
+      overlaps(tasks->graph, simulation, target_.threads, static_cast<int>(made.plan.steps.size()));
+  SimulatedPlan result{simulation.end_us, {}};
+  for (size_t s = 0; s < by_step.size(); ++s) result.overlaps.emplace(made.step_columns[s], by_step[s]);
+  return result;
 }
 
 }  // namespace korch

@@ -12,22 +12,30 @@ namespace korch {
 
 class ExecutableContests : public Contests {
  public:
-  // All of them outlive it; every kernel of a plan is in the bank.
+  // All of them outlive it; every kernel of a plan is in the bank. Plans are run by this schedule.
   ExecutableContests(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target,
-                     Accuracy accuracy)
-      : graph_(graph), columns_(columns), bank_(bank), target_(target), accuracy_(accuracy) {}
+                     Accuracy accuracy, PlanSchedule schedule)
+      : graph_(graph),
+        columns_(columns),
+        bank_(bank),
+        target_(target),
+        accuracy_(accuracy),
+        schedule_(schedule) {}
 
   ContestOutcome run(const std::vector<int>& kept, const std::vector<int>& challenger,
                      const ContestEffort& effort) override;
+  std::optional<SimulatedPlan> simulate(const std::vector<int>& plan) override;
 
  private:
   const std::string& draft(const std::vector<int>& plan);
+  BuiltPlan built(const std::vector<int>& plan);
 
   const Graph& graph_;
   const Columns& columns_;
   KernelBank& bank_;
   const Target& target_;
   const Accuracy accuracy_;
+  const PlanSchedule schedule_;
   const TempDir folder_;
   std::map<std::vector<int>, std::string> drafts_;  // executables, by plan
   int made_ = 0;

@@ -175,8 +175,9 @@ class Compilation {
     if (options_.strategy == Strategy::random) {
       now_->choice = random_choice();
     } else {
-      BankCosts costs(graph(), now_->columns, bank);
-      ExecutableContests contests(graph(), now_->columns, bank, target_, options_.accuracy);
+      BankCosts costs(graph(), now_->columns, bank, target_);
+      ExecutableContests contests(graph(), now_->columns, bank, target_, options_.accuracy,
+                                  options_.schedule.value_or(PlanSchedule::dynamic));
       now_->choice =
           choose_plan({&graph(), &now_->rewritten.base, &target_, search_options(), &costs, &contests,
                        database_.get(), strikes(), now_->greedy_groups, now_->report.pruned},
@@ -503,7 +504,7 @@ class Compilation {
       input.plan_json = plan_to_json(built.plan);
     }
     if (part_ != nullptr)
-      *part_ = {built.plan, std::move(input.objects), {}, std::move(input.constant_bytes)};
+      *part_ = {built.plan, std::move(input.objects), {}, {}, std::move(input.constant_bytes)};
     else
       write_executable(std::move(input), output_);
     return std::nullopt;

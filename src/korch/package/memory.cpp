@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <climits>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "korch/base/error.h"
 
 namespace korch {
 namespace {
+
+constexpr size_t kMostOrdered = 1 << 12;  // steps: their order takes bits for all pairs
+constexpr double kMuchMore = 1.5;
+constexpr int64_t kLittle_bytes = 1 << 20;  // of a core's second cache: never too much
 
 int64_t align_up(int64_t value) {
   return (value + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
@@ -19,11 +25,56 @@ struct View {
   int64_t offset_bytes = 0;
 };
 
+// Which steps come after which because of the data that they exchange.
+class DataOrder {
+ public:
+  DataOrder(const Plan& plan, const std::vector<View>& views) {
+    const size_t words = (plan.steps.size() + 63) / 64;
+    before_.assign(plan.steps.size(), std::vector<uint64_t>(words));
+    std::map<int, std::vector<std::pair<int, int>>> writers;  // of a root: tensor, step
+    for (size_t s = 0; s < plan.steps.size(); ++s) {
+      const PlanStep& step = plan.steps[s];
+      std::vector<int> read = step.inputs;
+      for (const PlanSliceLimit& limit : step.limits) read.push_back(limit.tensor);
+      for (int id : read)
+        for (const auto& [made, writer] : writers[views[static_cast<size_t>(id)].root])
+          if (meet(plan, views, id, made)) add(static_cast<size_t>(writer), s);
+      for (int id : step.outputs)
+        writers[views[static_cast<size_t>(id)].root].emplace_back(id, static_cast<int>(s));
+    }
+  }
+
+  bool is_before(int a, int b) const {
+    return (before_[static_cast<size_t>(b)][static_cast<size_t>(a) / 64] >> (a % 64) & 1) != 0;
+  }
+  bool all_before(const std::vector<int>& earlier, const std::vector<int>& later) const {
+    return std::all_of(earlier.begin(), earlier.end(), [&](int a) {
+      return std::all_of(later.begin(), later.end(), [&](int b) { return is_before(a, b); });
+    });
+  }
+
+ private:
+  static bool meet(const Plan& plan, const std::vector<View>& views, int a, int b) {
+    const auto begin = [&](int id) { return views[static_cast<size_t>(id)].offset_bytes; };
+    const auto end = [&](int id) { return begin(id) + plan.tensors[static_cast<size_t>(id)].size_bytes; };
+    return begin(a) < end(b) && begin(b) < end(a);
+  }
+
+  void add(size_t a, size_t b) {
+    std::vector<uint64_t>& before = before_[b];
+    for (size_t w = 0; w < before.size(); ++w) before[w] |= before_[a][w];
+    before[a / 64] |= uint64_t{1} << (a % 64);
+  }
+
+  std::vector<std::vector<uint64_t>> before_;  // of each step, one bit per step
+};
+
 // Tensors that share bytes, and what decides where they live. Indexed by root; in-place pairs join roots.
 struct Group {
   int64_t size_bytes = 0;
   int first_step = INT_MAX;
   int last_step = -1;
+  std::vector<int> steps;  // that access it
   bool external = false;   // a graph input or a constant: its bytes are not ours to place
   int output_tensor = -1;  // made in this graph output's buffer
   int joined_to = -1;      // the group whose bytes these are
@@ -31,11 +82,15 @@ struct Group {
 
 class MemoryPlanner {
  public:
-  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets)
-      : plan_(plan), constant_offsets_(constant_offsets), end_(static_cast<int>(plan.steps.size())) {}
+  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets, bool by_data)
+      : plan_(plan),
+        constant_offsets_(constant_offsets),
+        by_data_(by_data),
+        end_(static_cast<int>(plan.steps.size())) {}
 
   MemoryPlan run() {
     find_views();
+    if (by_data_) order_.emplace(plan_, views_);
     find_lifetimes();
     find_outputs();
     join_in_place();
@@ -76,6 +131,8 @@ class MemoryPlanner {
 
   const Plan& plan_;
   const std::vector<int64_t>& constant_offsets_;
+  const bool by_data_;  // memory orders nothing that data do not
+  std::optional<DataOrder> order_;
   const int end_;  // the step after the last: outputs live until then
   std::vector<View> views_;
   std::vector<Group> groups_;
@@ -113,18 +170,21 @@ void MemoryPlanner::find_lifetimes() {
       KORCH_ASSERT(!group.external, "step '" + step.label + "' writes an input or a constant");
       group.first_step = std::min(group.first_step, s);
       group.last_step = std::max(group.last_step, s);
+      group.steps.push_back(s);
     }
     for (int id : step.inputs) {
       Group& group = group_of(id);
       KORCH_ASSERT(group.external || group.first_step < s,
                    "step '" + step.label + "' reads '" + tensor(id).name + "' before it is made");
       group.last_step = std::max(group.last_step, s);
+      group.steps.push_back(s);
     }
     for (const PlanSliceLimit& limit : step.limits) {
       Group& group = group_of(limit.tensor);
       KORCH_ASSERT(group.external || group.first_step < s,
                    "a limit of step '" + step.label + "' is read before it is made");
       group.last_step = std::max(group.last_step, s);
+      group.steps.push_back(s);
     }
   }
   // What a step of a loop reads of before it, every step reads.
@@ -157,6 +217,9 @@ bool MemoryPlanner::may_join(int s, int input, int output) {
   if (from.last_step != s || to.first_step != s || from.size_bytes != to.size_bytes) return false;
   if (!is_whole(input) || !is_whole(output)) return false;
   if (limits_read(plan_.steps[static_cast<size_t>(s)], from)) return false;
+  if (order_ && std::any_of(from.steps.begin(), from.steps.end(),
+                            [&](int other) { return other != s && !order_->is_before(other, s); }))
+    return false;
   // The kernel promises the pair alone: no other argument may see these bytes change.
   const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
   const auto in_from = [&](int id) { return &group_of(id) == &from; };
@@ -205,6 +268,7 @@ void MemoryPlanner::join_in_place() {
       Group& from = group_of(input);
       Group& to = group_of(output);
       to.first_step = std::min(to.first_step, from.first_step);
+      to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
       from.joined_to = static_cast<int>(&to - groups_.data());
     }
   }
@@ -228,15 +292,18 @@ void MemoryPlanner::place() {
   for (size_t root = 0; root < groups_.size(); ++root) {
     const Group& group = groups_[root];
     if (group.external || group.output_tensor >= 0 || group.joined_to >= 0 || group.last_step < 0) continue;
-    lifetimes.push_back({group.size_bytes, group.first_step, group.last_step});
+    lifetimes.push_back({group.size_bytes, group.first_step, group.last_step, group.steps});
     roots.push_back(root);
   }
   for (int s = 0; s < end_; ++s)
     for (int64_t bytes :
          plan_.kernels[static_cast<size_t>(plan_.steps[static_cast<size_t>(s)].kernel)].temporary_bytes)
-      lifetimes.push_back({bytes, s, s});
+      lifetimes.push_back({bytes, s, s, {s}});
 
-  const Arena arena = plan_arena(lifetimes);
+  InOrder in_order;
+  if (order_)
+    in_order = [&](const Lifetime& a, const Lifetime& b) { return order_->all_before(a.steps, b.steps); };
+  const Arena arena = plan_arena(lifetimes, in_order);
   result_.arena_bytes = arena.size_bytes;
   arena_offsets_.assign(groups_.size(), 0);
   for (size_t i = 0; i < roots.size(); ++i) arena_offsets_[roots[i]] = arena.offsets[i];
@@ -260,7 +327,10 @@ void MemoryPlanner::place() {
 
 }  // namespace
 
-Arena plan_arena(const std::vector<Lifetime>& lifetimes) {
+Arena plan_arena(const std::vector<Lifetime>& lifetimes, const InOrder& in_order) {
+  const auto ends_before = [&](const Lifetime& a, const Lifetime& b) {
+    return a.last_step < b.first_step && (!in_order || in_order(a, b));
+  };
   Arena arena;
   arena.offsets.assign(lifetimes.size(), 0);
   std::vector<size_t> order(lifetimes.size());
@@ -273,8 +343,7 @@ Arena plan_arena(const std::vector<Lifetime>& lifetimes) {
     const int64_t size = align_up(life.size_bytes);
     int64_t gap_start = 0, best = -1, best_gap = INT64_MAX;
     for (size_t other : placed) {
-      if (lifetimes[other].last_step < life.first_step || life.last_step < lifetimes[other].first_step)
-        continue;
+      if (ends_before(lifetimes[other], life) || ends_before(life, lifetimes[other])) continue;
       const int64_t gap = arena.offsets[other] - gap_start;
       if (gap >= size && gap < best_gap) {
         best = gap_start;
@@ -293,7 +362,13 @@ Arena plan_arena(const std::vector<Lifetime>& lifetimes) {
 }
 
 MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets) {
-  return MemoryPlanner(plan, constant_offsets).run();
+  MemoryPlan by_steps = MemoryPlanner(plan, constant_offsets, false).run();
+  const bool loops =
+      std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& s) { return s.other_end >= 0; });
+  if (plan.threads == 1 || loops || plan.steps.size() > kMostOrdered) return by_steps;
+  MemoryPlan by_data = MemoryPlanner(plan, constant_offsets, true).run();
+  const double limit = std::max<double>(kLittle_bytes, kMuchMore * static_cast<double>(by_steps.arena_bytes));
+  return static_cast<double>(by_data.arena_bytes) > limit ? by_steps : by_data;
 }
 
 }  // namespace korch

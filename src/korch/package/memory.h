@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "korch/plan/plan.h"
@@ -16,6 +17,7 @@ struct Lifetime {
   int64_t size_bytes = 0;
   int first_step = 0;
   int last_step = 0;
+  std::vector<int> steps = {};  // that access it
 };
 
 struct Arena {
@@ -23,8 +25,12 @@ struct Arena {
   int64_t size_bytes = 0;
 };
 
-// Buffers whose lifetimes meet share no byte. Greedy by size, each into the tightest gap that fits.
-Arena plan_arena(const std::vector<Lifetime>& lifetimes);
+// Whether all steps that access the one come before all that access the other, whoever runs them.
+using InOrder = std::function<bool(const Lifetime& earlier, const Lifetime& later)>;
+
+// Buffers whose lifetimes meet share no byte, nor those that are not `in_order`, where that is given. Greedy
+// by size, each into the tightest gap that fits.
+Arena plan_arena(const std::vector<Lifetime>& lifetimes, const InOrder& in_order = {});
 
 // A graph output that is a view of something with another home: copied after the last step.
 struct OutputCopy {
@@ -41,7 +47,9 @@ struct MemoryPlan {
 
 // `constant_offsets`: of each Plan::constants within the weights. Tensors that are views share their root's
 // bytes; a kernel's in-place pair shares when nobody reads the input later; what becomes a graph output is
-// made in the caller's buffer.
+// made in the caller's buffer. Where steps may run beside each other, memory is used again only where data
+// order who used it before who uses it next, so that it orders nothing by itself; unless that takes much more
+// memory than the order of the steps does.
 MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets);
 
 }  // namespace korch

@@ -14,6 +14,17 @@ int64_t block_slices(const KernelPhase& phase, int threads) {
   return std::max<int64_t>(1, (chunks + tasks - 1) / tasks) * phase.grain;
 }
 
+double occupancy(const Kernel& kernel, int threads) {
+  double slices = 0, used = 0;
+  for (const KernelPhase& phase : kernel.phases) {
+    const int64_t chunks = (phase.grid + phase.grain - 1) / phase.grain;
+    const double share = static_cast<double>(std::min<int64_t>(threads, chunks)) / threads;
+    slices += static_cast<double>(phase.slices());
+    used += share * static_cast<double>(phase.slices());
+  }
+  return slices > 0 ? used / slices : 1;
+}
+
 Hash Kernel::key() const {
   std::string text = source;
   text += fmt::format("\n|{}|{}|{}|{}|", call.library, call.function, fmt::join(call.params, ","),

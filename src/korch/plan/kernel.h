@@ -63,4 +63,8 @@ struct Kernel {
   Hash key() const;  // over everything above that determines behaviour
 };
 
+// Of the time of `threads` workers while the kernel runs alone, the share that it can use; 1 / threads for a
+// kernel of one slice. Slices count alike.
+double occupancy(const Kernel& kernel, int threads);
+
 }  // namespace korch

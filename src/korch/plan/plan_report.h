@@ -14,7 +14,7 @@ namespace korch {
 
 // A plan that was run whole before one was kept.
 struct WholeRun {
-  std::string plan;  // "solver's", "greedy", "unchanged network's" or "solver's next"
+  std::string plan;  // "solver's", "greedy", "unchanged network's", "overlapping" or "solver's next"
   double predicted_us = 0;
   double measured_us = 0;  // the solver's: lowest median; others: by the ratio to the plan they met
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <queue>
 #include <set>
@@ -56,6 +57,34 @@ double Simulation::idle_us(int workers) const {
   double busy = 0;
   for (const TaskRun& run : runs) busy += run.end_us - run.begin_us;
   return workers * end_us - busy;
+}
+
+std::vector<double> overlaps(const TaskGraph& graph, const Simulation& simulation, int workers, int steps) {
+  struct Span {
+    double begin_us = std::numeric_limits<double>::infinity(), end_us = 0, own_us = 0;
+  };
+  std::vector<Span> spans(static_cast<size_t>(steps));
+  const auto step_of = [&](const TaskRun& run) {
+    return static_cast<size_t>(graph.tasks[static_cast<size_t>(run.task)].step);
+  };
+  for (const TaskRun& run : simulation.runs) {
+    if (step_of(run) >= spans.size()) continue;  // a copy of an output
+    Span& span = spans[step_of(run)];
+    span.begin_us = std::min(span.begin_us, run.begin_us);
+    span.end_us = std::max(span.end_us, run.end_us);
+    span.own_us += run.end_us - run.begin_us;
+  }
+  std::vector<double> result;
+  for (size_t s = 0; s < spans.size(); ++s) {
+    double others_us = 0;
+    for (const TaskRun& run : simulation.runs)
+      if (step_of(run) != s)
+        others_us +=
+            std::max(0.0, std::min(run.end_us, spans[s].end_us) - std::max(run.begin_us, spans[s].begin_us));
+    const double left_us = workers * (spans[s].end_us - spans[s].begin_us) - spans[s].own_us;
+    result.push_back(left_us > 0 ? std::min(1.0, others_us / left_us) : 1);
+  }
+  return result;
 }
 
 Simulation simulate(const TaskGraph& graph, int workers, const Choose& choose,
@@ -130,7 +159,7 @@ std::vector<int> home_workers(const TaskGraph& graph, int workers) {
   return homes;
 }
 
-Assignment assign(const TaskGraph& graph, int workers) {
+Simulation list_schedule(const TaskGraph& graph, int workers) {
   const std::vector<int> homes = home_workers(graph, workers);
   const auto choose = [&](const std::vector<int>& ready, int worker) -> size_t {
     const Task& first = graph.tasks[static_cast<size_t>(ready[0])];
@@ -141,8 +170,12 @@ Assignment assign(const TaskGraph& graph, int workers) {
     }
     return 0;
   };
+  return simulate(graph, workers, choose);
+}
+
+Assignment assign(const TaskGraph& graph, int workers) {
   Assignment assignment(static_cast<size_t>(workers));
-  for (const TaskRun& run : simulate(graph, workers, choose).runs)
+  for (const TaskRun& run : list_schedule(graph, workers).runs)
     assignment[static_cast<size_t>(run.worker)].push_back(run.task);
   return assignment;
 }

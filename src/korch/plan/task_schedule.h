@@ -21,6 +21,10 @@ struct Simulation {
   double idle_us(int workers) const;  // of all of them together
 };
 
+// Of each of `steps`: while it ran, from its first task to its last, the share of what it left to `workers`
+// that other steps used.
+std::vector<double> overlaps(const TaskGraph& graph, const Simulation& simulation, int workers, int steps);
+
 // Which of `ready`, tasks in the graph's order, `worker` takes: a place in `ready`.
 using Choose = std::function<size_t(const std::vector<int>& ready, int worker)>;
 
@@ -40,6 +44,7 @@ std::vector<int> home_workers(const TaskGraph& graph, int workers);
 
 // A list schedule: whenever a worker is free it takes what is first in the graph's order, but of the same
 // phase rather a task of its own share.
+Simulation list_schedule(const TaskGraph& graph, int workers);
 Assignment assign(const TaskGraph& graph, int workers);
 
 // A task that nobody or several have, or workers that wait for each other. Empty when nothing is wrong.

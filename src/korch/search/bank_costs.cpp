@@ -1,5 +1,7 @@
 #include "korch/search/bank_costs.h"
 
+#include "korch/codegen/implementation.h"
+
 namespace korch {
 
 std::vector<KernelRequest> BankCosts::requests(const std::vector<int>& columns) const {
@@ -16,6 +18,15 @@ std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Ca
     costs.push_back(built ? Result<Cost>(*built.value().cost) : built.refusal());
   }
   return costs;
+}
+
+double BankCosts::occupancy(int column) const {
+  if (const Result<BuiltKernel>* built = bank_.find(columns_.infos[column].key))
+    return built->ok() ? korch::occupancy(built->value().kernel, target_.threads) : 1;
+  const KernelRequest request = kernel_request(graph_, columns_, column);
+  if (request.candidate == nullptr) return 1;
+  const Result<Kernel> kernel = generate(graph_, *request.candidate, *request.implementation, target_);
+  return kernel ? korch::occupancy(kernel.value(), target_.threads) : 1;
 }
 
 std::vector<std::optional<Refusal>> BankCosts::build(const std::vector<int>& columns) {

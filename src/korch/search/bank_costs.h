@@ -10,11 +10,12 @@ namespace korch {
 class BankCosts : public CostSource {
  public:
   // All of them outlive it.
-  BankCosts(const Graph& graph, const Columns& columns, KernelBank& bank)
-      : graph_(graph), columns_(columns), bank_(bank) {}
+  BankCosts(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
+      : graph_(graph), columns_(columns), bank_(bank), target_(target) {}
 
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
+  double occupancy(int column) const override;
   void release_memory() override { bank_.release_memory(); }
 
  private:
@@ -23,6 +24,7 @@ class BankCosts : public CostSource {
   const Graph& graph_;
   const Columns& columns_;
   KernelBank& bank_;
+  const Target& target_;
 };
 
 }  // namespace korch

@@ -18,6 +18,8 @@ class CostSource {
   virtual std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) = 0;
   // In their order, why there is no such kernel, if there is none.
   virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;
+  // Of a column's kernel (plan/kernel.h); 1 where there is none.
+  virtual double occupancy(int column) const = 0;
   // Nothing will be measured for some time.
   virtual void release_memory() {}
 };

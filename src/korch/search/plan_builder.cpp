@@ -103,7 +103,10 @@ class PlanMaker {
 
   // The steps of each loop between its ends, which know of each other.
   void order_loops() {
-    if (loops_.empty()) return;
+    if (loops_.empty()) {
+      result.step_columns = std::move(step_columns_);
+      return;
+    }
     std::vector<PlanStep> steps;
     std::map<int, int> begin_of;
     for (size_t item : order_by_loops(items_, loops_)) {

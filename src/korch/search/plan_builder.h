@@ -14,6 +14,7 @@ struct BuiltPlan {
   Plan plan;
   std::vector<std::string> objects;         // one per plan.kernels
   std::vector<int> columns;                 // that each of plan.kernels was taken for first
+  std::vector<int> step_columns;            // of each of plan.steps; none where there are loops
   std::vector<std::string> constant_bytes;  // one per plan.constants
 };
 
@@ -26,7 +27,7 @@ BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vect
                      KernelBank& bank, const Target& target, Accuracy accuracy);
 
 // What the slices of each kernel access (Kernel::accesses), where a tile graph says it: for a plan that is to
-// be run by tasks. A contest of plans does without.
+// be run by tasks.
 void add_accesses(const Graph& graph, const Columns& columns, const Target& target, BuiltPlan& built);
 
 }  // namespace korch

@@ -12,12 +12,13 @@
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/ir/text.h"
 #include "korch/search/cost_book.h"
+#include "korch/search/overlap.h"
 #include "korch/solve/lazy.h"
 
 namespace korch {
 namespace {
 
-constexpr int kVersion = 16;     // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 17;     // of the search for a plan: what older ones chose is chosen anew
 constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large networks
 
 class PlanChooser {
@@ -48,6 +49,7 @@ class PlanChooser {
             memo && still_measured(*memo))
           return *memo;
     const LazyResult solved = choose();
+    if (options_.measure && options_.budget_s == 0) measure_what_may_overlap(solved.solution.chosen);
     book_.take_quick_costs();
     costs_.release_memory();
     SolveMemo memo = memo_of(solved);
@@ -132,9 +134,29 @@ class PlanChooser {
     return best;
   }
 
+  // Kernels that leave workers idle cost too much to be looked at, as if they ran alone: those that could
+  // take the place of one that others run beside.
+  void measure_what_may_overlap(const std::vector<int>& chosen) {
+    constexpr size_t kMost = 32;
+    std::set<int> candidates;
+    for (int id : beside_others(columns_, chosen))
+      if (columns_.infos[id].kind == ColumnInfo::Kind::kernel)
+        candidates.insert(columns_.infos[id].candidate);
+    std::vector<int> unknown;
+    for (size_t id = 0; id < columns_.infos.size() && unknown.size() < kMost; ++id) {
+      const ColumnInfo& info = columns_.infos[id];
+      if (info.kind == ColumnInfo::Kind::kernel && candidates.contains(info.candidate) &&
+          !columns_.problem.columns[id].measured && !book_.is_known(static_cast<int>(id)) &&
+          costs_.occupancy(static_cast<int>(id)) < 1)
+        unknown.push_back(static_cast<int>(id));
+    }
+    book_.measure(unknown);
+  }
+
   // Kernels measured one by one do not tell what they do to each other. The plans that are nearly as good by
-  // their costs, greedy's and one without alternatives among them, are run whole against the program's; one
-  // that is faster beyond doubt takes its place.
+  // their costs, greedy's and one without alternatives among them, and one whose kernels leave each other
+  // more of the workers, are run whole against the program's; one that is faster beyond doubt takes its
+  // place.
   void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
     // What greedy's plan and the one without alternatives may cost: so far off were costs of noisy minutes.
     constexpr double kNearly = 1.5;
@@ -151,6 +173,11 @@ class PlanChooser {
     };
     challenge("greedy", rival_.chosen);
     challenge("unchanged network's", unchanged_.chosen);
+    if (const auto overlapping = overlapping_plan(
+            {&columns_, [&](int id) { return costs_.occupancy(id); },
+             [&](const std::vector<int>& plan) { return contests_.simulate(plan); }, memo.solution.chosen});
+        overlapping && seen.insert(as_set(overlapping->chosen)).second)
+      challengers.emplace_back("overlapping", CostedPlan{overlapping->cost_us, overlapping->chosen});
     const size_t first_next = challengers.size();
     for (const CostedPlan& other : others) challenge("solver's next", other.chosen);
     // Contests are minutes of different noise: times are first relative to the solver's plan, by the

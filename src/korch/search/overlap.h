@@ -1,0 +1,38 @@
+// Plans for workers that do not wait for each other: what a kernel leaves idle while it runs alone, others
+// may use (docs/design/search.md, "Overlap").
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "korch/search/columns.h"
+#include "korch/search/contests.h"
+
+namespace korch {
+
+// Of the columns of a plan, in an order that can run, those that others may run beside: neither needs the
+// other's results.
+std::vector<int> beside_others(const Columns& columns, const std::vector<int>& plan);
+
+struct OverlapRequest {
+  const Columns* columns;  // whose costs are final; those that are not measured are not taken
+  // Of a column's kernel (plan/kernel.h); 1 where nothing is known.
+  std::function<double(int column)> occupancy;
+  // As Contests::simulate.
+  std::function<std::optional<SimulatedPlan>(const std::vector<int>& plan)> simulate;
+  std::vector<int> plan;  // the best one by the costs of kernels alone
+};
+
+struct OverlapPlan {
+  std::vector<int> chosen;
+  double cost_us = 0;       // of its kernels, one after the other
+  double simulated_us = 0;  // as a task graph
+};
+
+// A plan whose task graph ends clearly sooner than the given one's. Nothing where there is none, where all
+// kernels of the given one follow one another, or where plans have no task graphs.
+std::optional<OverlapPlan> overlapping_plan(const OverlapRequest& request);
+
+}  // namespace korch
