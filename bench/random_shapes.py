@@ -18,40 +18,8 @@ import onnx
 import onnxruntime
 
 from korch_so import Executable
+from open_shapes import feeds_of, ranges_of
 from strategies import ROOT
-
-
-def ranges_of(graph, shapes):
-    """Extents by the names of symbolic dimensions, and by the names of inputs for whole shapes: (least, most)."""
-    by_name = {}
-    for text in shapes:
-        name, _, extents = text.partition("=")
-        pairs = [tuple(int(v) for v in e.split("..")) for e in extents.split("x")]
-        by_name[name] = [(p[0], p[-1]) for p in pairs]
-    symbols = {}
-    for value in graph.input:
-        for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
-            name = dimension.dim_param or "%s:%d" % (value.name, axis)
-            if value.name in by_name:
-                symbols[name] = by_name[value.name][axis]
-            elif dimension.dim_param in by_name:
-                symbols[name] = by_name[dimension.dim_param][0]
-    return symbols
-
-
-def feeds_of(graph, extents, random):
-    feeds = {}
-    constants = {c.name for c in graph.initializer}
-    for value in graph.input:
-        if value.name in constants:
-            continue
-        type_ = value.type.tensor_type
-        shape = [d.dim_value or extents[d.dim_param or "%s:%d" % (value.name, axis)] for axis, d in enumerate(type_.shape.dim)]
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(type_.elem_type)
-        floats = np.issubdtype(dtype, np.floating)
-        array = random.standard_normal(shape) if floats else np.minimum(random.integers(0, 3, shape), 1)
-        feeds[value.name] = array.astype(dtype)
-    return feeds
 
 
 def main():
@@ -61,6 +29,7 @@ def main():
     p.add_argument("--count", type=int, default=50)
     p.add_argument("--step", type=int, default=1, help="extents are the least one and multiples of this above it")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--uniform", action="store_true", help="inputs in [0, 1), as images are, instead of normal ones")
     p.add_argument("--tolerance", type=float, default=1e-4)
     p.add_argument("--options", default="--strategy greedy --no-measure", help="for korch compile")
     p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
@@ -85,7 +54,7 @@ def main():
             pick = [lambda low, high: low, lambda low, high: high][number] if number < 2 else (
                 lambda low, high: low + args.step * int(random.integers(0, (high - low) // args.step + 1)))
             extents = {name: pick(*pair) for name, pair in ranges.items()}
-            feeds = feeds_of(graph, extents, random)
+            feeds = feeds_of(graph, extents, random, args.uniform)
             executable.bind(feeds)
             executable.run()
             got = dict(zip([name for name, _, _ in executable.outputs], executable.dense_results()))

@@ -297,5 +297,30 @@ TEST(OpenImages, TooSmallForAWindow) {
                {"nothing would be left", "begins higher"});
 }
 
+// What was halved and doubled again is as long as before where that was even.
+TEST(OpenImages, ExtentsThatDoNotFitTogether) {
+  const auto warnings = [](int64_t kernel) {
+    const Network network{"it", [=](ModelBuilder& b) {
+                            auto& pool = b.node("MaxPool", {"x"}, {"half"});
+                            set_attribute(pool, "kernel_shape", Ints{kernel, 1});
+                            set_attribute(pool, "strides", Ints{kernel, 1});
+                            b.floats("scales", {4}, {1, 1, static_cast<float>(kernel), 1});
+                            b.node("Resize", {"half", "", "scales"}, {"again"});
+                            b.node("Add", {"x", "again"}, {"y"}, "sum");
+                          }};
+    std::vector<std::string> result;
+    ImportOptions open = open_from(2);
+    open.shapes["h"] = {8};
+    open.on_warning = [&](const std::string& text) { result.push_back(text); };
+    import_onnx_bytes(model_of(network).bytes(), open);
+    return result;
+  };
+  EXPECT_TRUE(warnings(1).empty());
+  const std::vector<std::string> halved = warnings(2);
+  ASSERT_EQ(halved.size(), 1u);
+  for (const char* words : {"2, 4, 6, 8 of \"h\"", "2..8", "of 3, 3 and 2 meet at sum"})
+    EXPECT_NE(halved[0].find(words), std::string::npos) << halved[0];
+}
+
 }  // namespace
 }  // namespace korch

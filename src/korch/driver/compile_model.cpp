@@ -28,7 +28,8 @@ ImportNetwork import_of(const std::string& model, const CompileOptions& options,
     import_options.on_external_file = [&](const std::string& path) {
       files.reads("the model's external data", path);
     };
-    import_options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+    if (bounds.empty())  // once for all plans
+      import_options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
     return import_onnx(model, import_options);
   };
 }
@@ -85,8 +86,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   CompileOptions part_options = options;
   const Deadline deadline = options.budget_s > 0 ? Deadline(options.budget_s) : Deadline();
   const auto share_budget = [&](size_t plans) {
-    if (options.budget_s > 0)
-      part_options.budget_s = std::max(deadline.left_s(), 1.0) / static_cast<double>(plans);
+    if (options.budget_s > 0) part_options.budget_s = deadline.left_s() / static_cast<double>(plans);
   };
   share_budget(plan_bounds(stated_dimensions(options.shapes, options.least_shapes)).size());
   part_options.schedule = PlanSchedule::barrier;  // which executables of several plans always have
@@ -98,22 +98,34 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const int64_t largest = kLargest * stored.bytes_with({});
   std::vector<std::string> left_out;
   for (size_t i = 1; i < bounds.size(); ++i) {
+    if (deadline.is_over()) {
+      left_out.push_back(fmt::format("budget: no plan for extents up to {}", text_of(bounds[i])));
+      continue;
+    }
     share_budget(bounds.size() - i);
     BuiltPlan part;
-    add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part), &result);
+    try {
+      add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part),
+               &result);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::invalid) throw;  // of some networks only certain extents fit together
+      left_out.push_back(
+          fmt::format("plans: none for extents up to {}: {}", text_of(bounds[i]), error.what()));
+      continue;
+    }
     if (stored.bytes_with(part.plan) > largest) {
-      left_out.push_back(text_of(bounds[i]));
+      left_out.push_back(
+          fmt::format("plans: none for extents up to {}, whose weights would make the executable more than "
+                      "{} times as large",
+                      text_of(bounds[i]), kLargest));
       continue;
     }
     stored.add(part.plan);
     parts.push_back(std::move(part));
   }
   BuiltPlan merged = merged_plan(std::move(parts));
-  for (const std::string& bounds_text : left_out)
-    merged.plan.report.limits.push_back(fmt::format(
-        "plans: none for extents up to {}, whose weights would make the executable more than {} times "
-        "as large",
-        bounds_text, kLargest));
+  std::vector<std::string>& limits = merged.plan.report.limits;
+  limits.insert(limits.end(), left_out.begin(), left_out.end());
   const Target target = detect_target(options.target, options.threads);
   write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),
                     plan_to_json(merged.plan), target},

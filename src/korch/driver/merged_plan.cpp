@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "korch/base/error.h"
@@ -125,21 +126,34 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts) {
 
 namespace {
 
-// How often each dimension's largest extent is halved.
-using Halvings = std::vector<int>;
+// A half, a quarter, ... of the largest extent; multiples of what the least and the largest are multiples of,
+// for networks that are valid for such extents alone.
+std::vector<int64_t> levels_of(const PlanDimension& dimension) {
+  const int64_t least = std::max<int64_t>(dimension.least, 1);
+  const int64_t step = dimension.least < 1 ? 1 : std::gcd(dimension.least, dimension.most);
+  std::vector<int64_t> levels = {dimension.most};
+  for (int64_t half = dimension.most / 2; half > 0; half /= 2) {
+    const int64_t level = (half + step - 1) / step * step;
+    if (half < least && level != dimension.least) break;
+    if (level < levels.back()) levels.push_back(level);
+  }
+  return levels;
+}
 
-// All of them, as far as halves are no less than the least extent. Of many dimensions none is halved often.
-std::vector<Halvings> all_halvings(const std::vector<PlanDimension>& dimensions) {
+// Of each dimension which of its levels.
+using Levels = std::vector<int>;
+
+// All of them. Of many dimensions few levels.
+std::vector<Levels> all_levels(const std::vector<std::vector<int64_t>>& levels) {
   constexpr double kMostCombinations = 512;
-  std::vector<Halvings> result = {{}};
-  const auto count = static_cast<double>(std::max<size_t>(dimensions.size(), 1));
-  const int each = std::max(static_cast<int>(std::pow(kMostCombinations, 1 / count)), 1);
-  for (const PlanDimension& dimension : dimensions) {
-    std::vector<Halvings> longer;
-    for (int halved = 0; halved < each; ++halved) {
-      if (halved > 0 && (dimension.most >> halved) < std::max<int64_t>(dimension.least, 1)) break;
-      for (Halvings shorter : result) {
-        shorter.push_back(halved);
+  std::vector<Levels> result = {{}};
+  const auto count = static_cast<double>(std::max<size_t>(levels.size(), 1));
+  const auto each = static_cast<size_t>(std::pow(kMostCombinations, 1 / count) + 1e-9);
+  for (const std::vector<int64_t>& dimension : levels) {
+    std::vector<Levels> longer;
+    for (size_t level = 0; level < std::min(std::max<size_t>(each, 1), dimension.size()); ++level) {
+      for (Levels shorter : result) {
+        shorter.push_back(static_cast<int>(level));
         longer.push_back(std::move(shorter));
       }
     }
@@ -148,8 +162,8 @@ std::vector<Halvings> all_halvings(const std::vector<PlanDimension>& dimensions)
   return result;
 }
 
-// By how many halvings the largest extents of a plan exceed what a run needs; none if they do not suffice.
-std::optional<int> excess(const Halvings& plan, const Halvings& run) {
+// By how many levels the largest extents of a plan exceed what a run needs; none if they do not suffice.
+std::optional<int> excess(const Levels& plan, const Levels& run) {
   int result = 0;
   for (size_t d = 0; d < plan.size(); ++d) {
     if (plan[d] > run[d]) return std::nullopt;
@@ -161,19 +175,21 @@ std::optional<int> excess(const Halvings& plan, const Halvings& run) {
 }  // namespace
 
 std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions) {
-  const std::vector<Halvings> runs = all_halvings(dimensions);
-  std::vector<Halvings> chosen;
+  std::vector<std::vector<int64_t>> levels;
+  for (const PlanDimension& dimension : dimensions) levels.push_back(levels_of(dimension));
+  const std::vector<Levels> runs = all_levels(levels);
+  std::vector<Levels> chosen;
   std::vector<int> wasted(runs.size(), std::numeric_limits<int>::max());  // by the best plan so far
-  const auto choose = [&](const Halvings& plan) {
+  const auto choose = [&](const Levels& plan) {
     chosen.push_back(plan);
     for (size_t r = 0; r < runs.size(); ++r)
       wasted[r] = std::min(wasted[r], excess(plan, runs[r]).value_or(wasted[r]));
   };
-  choose(Halvings(dimensions.size(), 0));
+  choose(Levels(dimensions.size(), 0));
   while (chosen.size() < kMostPlans) {
     int most_saved = 0;
-    const Halvings* best = nullptr;
-    for (const Halvings& plan : runs) {
+    const Levels* best = nullptr;
+    for (const Levels& plan : runs) {
       int saved = 0;
       for (size_t r = 0; r < runs.size(); ++r)
         saved += std::max(wasted[r] - excess(plan, runs[r]).value_or(wasted[r]), 0);
@@ -184,10 +200,10 @@ std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDi
     choose(*best);
   }
   std::vector<std::map<std::string, int64_t>> result;
-  for (const Halvings& plan : chosen) {
+  for (const Levels& plan : chosen) {
     result.emplace_back();
     for (size_t d = 0; d < dimensions.size(); ++d)
-      result.back()[dimensions[d].name] = dimensions[d].most >> plan[d];
+      result.back()[dimensions[d].name] = levels[d][static_cast<size_t>(plan[d])];
   }
   return result;
 }

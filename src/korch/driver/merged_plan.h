@@ -14,7 +14,8 @@ namespace korch {
 BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
 
 // The largest extents that each of an executable's plans is for, by the names of the dimensions. The first
-// are those of the dimensions, the others halves, quarters, ... of them, no less than the least extents: one
+// are those of the dimensions, the others halves, quarters, ... of them, no less than the least extents and
+// multiples of what those and the largest are multiples of: one
 // after the other those that save most, where a run takes time in proportion to the extents of the best plan
 // whose bounds suffice, and halves of extents are as likely as the extents.
 constexpr size_t kMostPlans = 7;

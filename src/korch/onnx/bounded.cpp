@@ -102,8 +102,9 @@ class Bounded : BoundsEmitter {
         for (int64_t i = 1; i <= std::min(a->rank(), b->rank()); ++i) {
           const int64_t bound = a->shape()[a->rank() - i], other = b->shape()[b->rank() - i];
           const bool is_one = other == 1 && extent_of(b, b->rank() - i) == nullptr;
-          if (extent_of(a, a->rank() - i) != nullptr && bound != other && !is_one)
-            unsupported(fmt::format("extents up to {} and {} meet", bound, other));
+          if (extent_of(a, a->rank() - i) == nullptr || is_one) continue;
+          if (bound != other) unsupported(fmt::format("extents up to {} and {} meet", bound, other));
+          builder_.note_meeting(extent_of(a, a->rank() - i), length(b, b->rank() - i), origin_);
         }
     return inputs_;
   }
@@ -237,8 +238,12 @@ class Bounded : BoundsEmitter {
     // Off that axis all have one extent: it is known where one operand's is.
     for (size_t axis = 0; axis < extents.size(); ++axis) {
       const auto extent = [&](const Operand& part) { return extent_of(part, static_cast<int64_t>(axis)); };
-      if (static_cast<int64_t>(axis) != along && std::all_of(inputs_.begin(), inputs_.end(), extent))
-        extents[axis] = extent(x());
+      if (static_cast<int64_t>(axis) == along) continue;
+      if (std::all_of(inputs_.begin(), inputs_.end(), extent)) extents[axis] = extent(x());
+      for (const Operand& part : inputs_)
+        if (extent(part) != nullptr || extent(x()) != nullptr)
+          builder_.note_meeting(length(x(), static_cast<int64_t>(axis)),
+                                length(part, static_cast<int64_t>(axis)), origin_);
     }
     std::vector<Operand> outputs = with(extents);
     return {dense_along(outputs[0], along)};

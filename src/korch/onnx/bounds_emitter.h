@@ -50,6 +50,11 @@ class BoundsEmitter {
 
   // Not on the open dimensions of inputs alone.
   bool depends_on_data(const Operand& extent);
+  // The extent of an axis, or the number that the type states.
+  Operand length(const Operand& operand, int64_t axis) {
+    const Operand extent = extent_of(operand, axis);
+    return extent != nullptr ? extent : integer(operand->shape()[static_cast<size_t>(axis)]);
+  }
   // The least that an extent can be.
   int64_t least(const Operand& extent);
   // floor((extent * times + plus) / by), which is not negative, as an extent up to `upper`.
