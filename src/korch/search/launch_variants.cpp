@@ -109,7 +109,8 @@ std::pair<int64_t, int64_t> LaunchFinder::range_of(int extent, const OpenStep& o
     for (size_t axis = 0; axis < output.part.size(); ++axis)
       if (const std::optional<NeededExtent>& needed = output.part[axis];
           needed && built_.extents.contains(needed->extent) && built_.extents.at(needed->extent) == extent)
-        most = std::max(most, output.shape[axis] * needed->by / needed->times);
+        most = std::max(
+            most, (output.shape[axis] * needed->by - needed->plus) / std::max<int64_t>(needed->times, 1));
   const PlanTensor& tensor = plan.tensors[static_cast<size_t>(extent)];
   const size_t first = plan.inputs.size(), at = static_cast<size_t>(tensor.index);
   int64_t least = std::max<int64_t>(1, most / kUsual);
@@ -198,7 +199,7 @@ std::optional<std::set<std::string>> LaunchFinder::sum_orders_of(int column) con
 }
 
 int64_t needed_of(const PlanSliceLimit& limit, int64_t extent) {
-  return std::clamp<int64_t>((extent * limit.times + limit.by - 1) / limit.by, 0, limit.count);
+  return std::clamp<int64_t>((extent * limit.times + limit.plus) / limit.by, 0, limit.count);
 }
 
 // Who does less takes no longer: what was disturbed takes what was measured of more.
@@ -260,13 +261,13 @@ int LaunchFinder::kernel_of(int column) {
 // Of the limits on an extent the first: the others follow the same slices in other phases.
 PlanShare share_of(const std::vector<PlanSliceLimit>& limits, int extent) {
   for (const PlanSliceLimit& limit : limits)
-    if (limit.tensor == extent) return {limit.times, limit.by, limit.count};
-  return {1, 1, 0};
+    if (limit.tensor == extent) return {limit.times, limit.plus, limit.by, limit.count};
+  return {1, 0, 1, 0};
 }
 
 double share_at(const PlanShare& share, int64_t extent) {
   if (share.count == 0) return 1;
-  const int64_t needed = (extent * share.times + share.by - 1) / share.by;
+  const int64_t needed = (extent * share.times + share.plus) / share.by;
   return static_cast<double>(std::clamp<int64_t>(needed, 1, share.count)) / static_cast<double>(share.count);
 }
 

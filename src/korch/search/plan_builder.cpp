@@ -28,8 +28,8 @@ std::vector<PlanSliceLimit> to_plan(const std::vector<SliceLimit>& limits,
   std::vector<PlanSliceLimit> result;
   for (const SliceLimit& limit : limits)
     if (const auto tensor = extents.find(limit.needed.extent); tensor != extents.end())
-      result.push_back(
-          {limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times, limit.needed.by});
+      result.push_back({limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times,
+                        limit.needed.plus, limit.needed.by});
   return result;
 }
 
