@@ -156,7 +156,7 @@ TEST(NeededPart, WhatIsScatteredNowhere) {
     const ValueId y = g.add(Op::Slice, SliceAttrs{{0, 0}, {6, 3}, {1, 1}}, {made});
     g.set_outputs({y}, {"y"});
     const auto parts = needed_parts(g, g.topological_order());
-    const bool is_cut = parts.contains(rows) && parts.at(rows)[0] == std::optional(NeededExtent{n, 1, 1});
+    const bool is_cut = parts.contains(rows) && parts.at(rows)[0] == std::optional(NeededExtent{n, 1, 0, 1});
     ASSERT_EQ(is_cut, nowhere == 6);
     const HostTensor data = HostTensor::of<float>(DType::f32, {6, 3}, std::vector<float>(18, 1));
     HostTensor other = own_copy(data);
