@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "korch/driver/compile_part.h"
+#include "korch/driver/launch_budget.h"
 #include "korch/driver/merged_plan.h"
 #include "korch/onnx/import.h"
 #include "korch/package/package.h"
@@ -62,6 +63,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
         &result);
   }
   BuiltPlan merged = merged_plan(std::move(parts));
+  limit_launch_bytes(merged);
   const Target target = detect_target(options.target, options.threads);
   write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),
                     plan_to_json(merged.plan), target},
