@@ -51,8 +51,14 @@ class LaunchFinder {
   }
 
   void run() {
-    for (const auto& [step, open] : built_.open_steps)
-      if (columns_.infos[open.column].kind == ColumnInfo::Kind::kernel) add(step, open);
+    for (const auto& [step, open] : built_.open_steps) {
+      if (columns_.infos[open.column].kind != ColumnInfo::Kind::kernel) continue;
+      if (options_.deadline.is_over()) {
+        built_.plan.report.limits.push_back("budget: it ended before all steps had other ways to run them");
+        return;
+      }
+      add(step, open);
+    }
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "korch/base/deadline.h"
 #include "korch/search/plan_builder.h"
 
 namespace korch {
@@ -17,6 +18,7 @@ struct LaunchOptions {
   LaunchWays ways = LaunchWays::exact;
   // By the names of dimensions: the least extents for which this plan is taken; else a quarter of the most.
   std::map<std::string, int64_t> least;
+  Deadline deadline = {};  // after which steps keep their own kernels alone
 };
 
 // For every step of which runs of smaller extents need a part: its kernel's candidate with the same inputs,
