@@ -17,7 +17,7 @@
 #include "korch/driver/merged_plan.h"
 #include "korch/launch/choice.h"
 #include "korch/onnx/import.h"
-#include "korch/profile/footprint.h"
+#include "korch/runtime/launch_cost.h"
 
 namespace korch {
 namespace {
@@ -46,7 +46,8 @@ class Regrets {
       const PlanLaunches& launches = step.launches;
       if (launches.extents.size() != 1) continue;
       const std::vector<double> us = measure(step, extent, rounds);
-      const std::vector<double> predicted = launch::predicted_us(launches, {extent});
+      std::vector<double> predicted = launch::predicted_us(launches, {extent});
+      predicted[0] = rt::launch_rank(predicted[0], 0);
       std::vector<size_t> order(us.size());
       std::iota(order.begin(), order.end(), 0);
       std::stable_sort(order.begin(), order.end(),

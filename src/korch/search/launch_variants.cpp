@@ -17,9 +17,10 @@ namespace {
 
 // Times the best that a way may take in a quick look at an extent, to count there.
 constexpr double kHopeless = 1.5;
-constexpr double kLeast_us = 1e-3;  // that anything takes
-constexpr double kWorthIt = 1.02;   // how much faster a step has to become for ways beside its own
-constexpr double kPoorFit = 0.15;   // relative error from which on a cost does not tell
+constexpr double kLeast_us = 1e-3;    // that anything takes
+constexpr double kWorthIt = 1.02;     // how much faster a step has to become for ways beside its own
+constexpr double kWorthBytes = 1.05;  // the same, for constants in another packing
+constexpr double kPoorFit = 0.15;     // relative error from which on a cost does not tell
 // Of the range of an extent, least first, where it is measured.
 constexpr double kPlaces[] = {0, 0.15, 0.35, 0.55, 0.75, 1};
 constexpr double kPlacesOfTwo[] = {0, 0.4, 1};  // where there are two extents, each
@@ -72,6 +73,7 @@ class LaunchFinder {
   void measure(const std::vector<int>& extents, const Samples& samples, std::vector<Way>& ways);
   PlanLaunch launch_of(const Way& way, const std::vector<int>& extents, const Samples& samples,
                        const PlanStep& step);
+  std::vector<size_t> chosen_ways(const std::vector<Way>& ways) const;
   int kernel_of(int column);
   Result<tile::TileGraph> tiles_of(int column) const {
     const ColumnInfo& info = columns_.infos[column];
@@ -305,6 +307,28 @@ PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& exten
   return launch;
 }
 
+// The step's own alone where others gain little; those whose constants are packed as its own where others
+// gain little more.
+std::vector<size_t> LaunchFinder::chosen_ways(const std::vector<Way>& ways) const {
+  const auto packing_of = [&](const Way& way) -> const std::vector<Packing>& {
+    return bank_.find(columns_.infos[way.column].key)->value().kernel.constant_packing;
+  };
+  std::vector<size_t> alike;
+  std::vector<std::vector<double>> us, us_alike;
+  for (size_t w = 0; w < ways.size(); ++w) {
+    us.push_back(ways[w].us);
+    if (packing_of(ways[w]) != packing_of(ways[0])) continue;
+    alike.push_back(w);
+    us_alike.push_back(ways[w].us);
+  }
+  const launch::CoverOptions options{.most = rt::kMostLaunches};
+  std::vector<size_t> chosen = launch::cover(us_alike, options).chosen;
+  for (size_t& way : chosen) way = alike[way];
+  const launch::Cover all = launch::cover(us, options);
+  if (launch::regret(us, chosen) >= kWorthBytes * all.regret) chosen = all.chosen;
+  return launch::regret(us, {0}) < kWorthIt * launch::regret(us, chosen) ? std::vector<size_t>{0} : chosen;
+}
+
 void LaunchFinder::add(int number, const OpenStep& open) {
   const std::vector<int> extents = extents_of(number, open);
   if (extents.empty()) return;
@@ -333,12 +357,10 @@ void LaunchFinder::add(int number, const OpenStep& open) {
     return !std::all_of(way.us.begin(), way.us.end(), [](double us) { return std::isfinite(us); });
   });
   if (ways.size() < 2 || ways[0].column != open.column) return;
-  std::vector<std::vector<double>> us;
-  for (const Way& way : ways) us.push_back(way.us);
-  const launch::Cover cover = launch::cover(us, {.most = rt::kMostLaunches});
-  if (launch::regret(us, {0}) < kWorthIt * cover.regret) return;
+  const std::vector<size_t> chosen = chosen_ways(ways);
+  if (chosen.size() < 2) return;
   PlanLaunches launches{extents, samples, true, {}};
-  for (const size_t way : cover.chosen) {
+  for (const size_t way : chosen) {
     launches.ways.push_back(launch_of(ways[way], extents, samples, step));
     launches.trusted = launches.trusted && launches.ways.back().error <= kPoorFit;
   }
