@@ -64,7 +64,7 @@ class LaunchFinder {
 
  private:
   void add(int number, const OpenStep& open);
-  std::vector<int> extents_of(int number, const OpenStep& open) const;
+  std::vector<Way> ways_of(int number, const OpenStep& open);
   Samples samples_of(const std::vector<int>& extents, const OpenStep& open) const;
   std::pair<int64_t, int64_t> range_of(int extent, const OpenStep& open) const;
   std::vector<int> other_columns(int column);
@@ -93,17 +93,13 @@ class LaunchFinder {
   std::map<int, std::vector<int>> others_;  // by column
 };
 
-// Tensors of the extents that parts of its outputs are cut at, as far as they are there before the step.
-std::vector<int> LaunchFinder::extents_of(int number, const OpenStep& open) const {
+// Tensors of the extents that what runs need of some way depends on.
+std::vector<int> extents_of(const std::vector<Way>& ways) {
   std::vector<int> extents;
-  for (const LimitedOutput& output : open.outputs)
-    for (const std::optional<NeededExtent>& needed : output.part) {
-      if (!needed) continue;
-      const auto tensor = built_.extents.find(needed->extent);
-      if (tensor == built_.extents.end() || made_[static_cast<size_t>(tensor->second)] >= number) continue;
-      if (std::find(extents.begin(), extents.end(), tensor->second) == extents.end())
-        extents.push_back(tensor->second);
-    }
+  for (const Way& way : ways)
+    for (const PlanSliceLimit& limit : way.limits)
+      if (std::find(extents.begin(), extents.end(), limit.tensor) == extents.end())
+        extents.push_back(limit.tensor);
   if (extents.size() > rt::kMostLaunchExtents) extents.resize(rt::kMostLaunchExtents);
   return extents;
 }
@@ -278,6 +274,17 @@ double share_at(const PlanShare& share, int64_t extent) {
   return static_cast<double>(std::clamp<int64_t>(needed, 1, share.count)) / static_cast<double>(share.count);
 }
 
+// Whether there is a sample of all that lies between the least and the most of each extent.
+bool is_complete(const Samples& samples) {
+  int64_t all = 1;
+  for (size_t e = 0; e < samples[0].size(); ++e) {
+    const auto [least, most] = std::minmax_element(samples.begin(), samples.end(),
+                                                   [e](const auto& a, const auto& b) { return a[e] < b[e]; });
+    all *= (*most)[e] - (*least)[e] + 1;
+  }
+  return all == static_cast<int64_t>(samples.size());
+}
+
 PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& extents, const Samples& samples,
                                    const PlanStep& step) {
   PlanLaunch launch;
@@ -299,7 +306,7 @@ PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& exten
     m.x = share_at(launch.shares[0], samples[s][0]);
     if (extents.size() > 1) m.y = share_at(launch.shares[1], samples[s][1]);
   }
-  const launch::Rational cost = launch::fit(measurements);
+  const launch::Rational cost = launch::fit(measurements, is_complete(samples));
   launch.over.assign(cost.over.begin(), cost.over.end());
   launch.under.assign(cost.under.begin(), cost.under.end());
   launch.error = cost.error;
@@ -329,13 +336,9 @@ std::vector<size_t> LaunchFinder::chosen_ways(const std::vector<Way>& ways) cons
   return launch::regret(us, {0}) < kWorthIt * launch::regret(us, chosen) ? std::vector<size_t>{0} : chosen;
 }
 
-void LaunchFinder::add(int number, const OpenStep& open) {
-  const std::vector<int> extents = extents_of(number, open);
-  if (extents.empty()) return;
-  const Samples samples = samples_of(extents, open);
-  if (samples.size() < 2) return;
-  PlanStep& step = built_.plan.steps[static_cast<size_t>(number)];
-  std::vector<Way> ways = {{open.column, step.limits, {}, {}}};
+// The step's own first; none where it has no other.
+std::vector<Way> LaunchFinder::ways_of(int number, const OpenStep& open) {
+  std::vector<Way> ways = {{open.column, built_.plan.steps[static_cast<size_t>(number)].limits, {}, {}}};
   const std::optional<std::set<std::string>> order = sum_orders_of(open.column);
   for (const int other : other_columns(open.column)) {
     std::optional<std::vector<PlanSliceLimit>> limits = limits_of(other, number, open);
@@ -343,7 +346,6 @@ void LaunchFinder::add(int number, const OpenStep& open) {
     if (exact() && (!order || sum_orders_of(other) != order)) continue;
     ways.push_back({other, std::move(*limits), {}, {}});
   }
-  if (ways.size() < 2) return;
   std::vector<KernelRequest> requests;
   for (const Way& way : ways) requests.push_back(request_of(way.column));
   bank_.build(requests);
@@ -352,6 +354,16 @@ void LaunchFinder::add(int number, const OpenStep& open) {
     const Result<BuiltKernel>* built = bank_.find(columns_.infos[way.column].key);
     return !built->ok() || (exact() && !bank_.same_results(requests[0], request_of(way.column)));
   });
+  return ways.size() > 1 ? ways : std::vector<Way>{};
+}
+
+void LaunchFinder::add(int number, const OpenStep& open) {
+  std::vector<Way> ways = ways_of(number, open);
+  const std::vector<int> extents = extents_of(ways);
+  if (extents.empty()) return;
+  const Samples samples = samples_of(extents, open);
+  if (samples.size() < 2) return;
+  PlanStep& step = built_.plan.steps[static_cast<size_t>(number)];
   measure(extents, samples, ways);
   std::erase_if(ways, [](const Way& way) {
     return !std::all_of(way.us.begin(), way.us.end(), [](double us) { return std::isfinite(us); });
