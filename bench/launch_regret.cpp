@@ -98,7 +98,7 @@ class Regrets {
           built_.constant_bytes[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].index)]);
     for (const PlanSliceLimit& limit : way.limits)
       job.needed.push_back({limit.phase, limit.stride, limit.count,
-                            std::min(limit.count, (extent * limit.times + limit.by - 1) / limit.by)});
+                            std::min(limit.count, (extent * limit.times + limit.plus) / limit.by)});
     return job;
   }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""One executable for a range of shapes, at some of them: against the executable compiled for that shape alone, and ONNX Runtime.
+"""One executable for a range of shapes, at some of them: against the executable compiled for that shape alone, ONNX
+Runtime and OpenVINO.
 
     bench/setup
     build/bench-venv/bin/python bench/shapes.py MODEL.onnx --shape seq=1..512 --at seq=16 --at seq=100 [--options=--no-measure] [--disturb]
@@ -20,23 +21,15 @@ import onnx
 
 from engine_worker import Worker, interleaved_processes
 from korch_so import add_round_options, disturbance, interval
+from open_shapes import feeds_of, ranges_of
 from strategies import ROOT
 
 
-def feeds_at(graph, extents, folder):
-    """Random inputs of these extents (integers 0 or 1), as .npy files."""
-    random = np.random.default_rng(1)
+def saved_feeds(graph, extents, folder):
+    """Random inputs of these extents, as .npy files."""
     os.makedirs(folder, exist_ok=True)
-    constants = {c.name for c in graph.initializer}
-    for value in graph.input:
-        if value.name in constants:
-            continue
-        type_ = value.type.tensor_type
-        shape = [extents.get(d.dim_param, d.dim_value) for d in type_.shape.dim]
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(type_.elem_type)
-        floats = np.issubdtype(dtype, np.floating)
-        array = random.standard_normal(shape) if floats else np.minimum(random.integers(0, 3, shape), 1)
-        np.save(os.path.join(folder, value.name + ".npy"), array.astype(dtype))
+    for name, array in feeds_of(graph, extents, np.random.default_rng(1)).items():
+        np.save(os.path.join(folder, name + ".npy"), array)
     return folder
 
 
@@ -58,18 +51,18 @@ def main():
     add_round_options(p, rounds=60, max_seconds=20)
     args = p.parse_args()
     graph = onnx.load(args.model, load_external_data=False).graph
-    most = {name: int(text.split("..")[-1]) for name, text in (s.split("=") for s in args.shape)}
+    most = {name: pair[1] for name, pair in ranges_of(graph, args.shape).items()}
     with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as stack:
         folder = args.keep or temporary
         os.makedirs(folder, exist_ok=True)
         whole = compiled(args, args.shape, os.path.join(folder, "all.so"))
         print("one executable: %.1f MB" % (os.path.getsize(whole) / 1e6))
         stack.enter_context(disturbance(args.disturb))
-        print("| shape | ms | of all | one shape's executable | its MB | ONNX Runtime | largest difference |\n|---|---|---|---|---|---|---|")
+        print("| shape | ms | of all | one shape's executable | its MB | ONNX Runtime | OpenVINO | largest difference |\n|---|---|---|---|---|---|---|---|")
         largest = None
         for at in [",".join("%s=%d" % pair for pair in most.items()), *args.at]:
             extents = {**most, **{k: int(v) for k, v in (pair.split("=") for pair in at.split(","))}}
-            feeds = feeds_at(graph, extents, os.path.join(temporary, at))
+            feeds = saved_feeds(graph, extents, os.path.join(temporary, at))
             shape = ["%s=%d" % pair for pair in extents.items()]
             one = compiled(args, shape, os.path.join(folder, "-".join(shape) + ".so"))
             job = {"onnx": os.path.abspath(args.model), "threads": args.threads, "inputs": feeds,
@@ -77,7 +70,7 @@ def main():
                    "output_names": [value.name for value in graph.output]}
             log = os.path.join(temporary, "log")
             workers = {"all": Worker("korch", {**job, "so": whole}, log), "one": Worker("korch", {**job, "so": one}, log),
-                       "ort": Worker("onnxruntime", job, log)}
+                       "ort": Worker("onnxruntime", job, log), "openvino": Worker("openvino", job, log)}
             for name, worker in workers.items():
                 if worker.failed:
                     raise RuntimeError("%s: %s" % (name, worker.failed))
@@ -88,8 +81,8 @@ def main():
             ms = 1e3 * statistics.median(times["all"])
             largest = largest or ms
             ratio = lambda name: "%.3f [%.3f, %.3f]" % interval([b / a for a, b in zip(times["all"], times[name])])
-            print("| %s | %.3f | %.3f | %s | %.1f | %s | %.2g |" % (at, ms, ms / largest, ratio("one"), os.path.getsize(one) / 1e6,
-                                                                  ratio("ort"), error), flush=True)
+            print("| %s | %.3f | %.3f | %s | %.1f | %s | %s | %.2g |" % (
+                at, ms, ms / largest, ratio("one"), os.path.getsize(one) / 1e6, ratio("ort"), ratio("openvino"), error), flush=True)
 
 
 if __name__ == "__main__":

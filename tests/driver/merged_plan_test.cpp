@@ -17,12 +17,39 @@ namespace {
 
 using Bounds = std::vector<std::map<std::string, int64_t>>;
 
-TEST(PlanBounds, AQuarterAtATime) {
-  EXPECT_EQ(plan_bounds({{"n", 1, 64, {}}}), (Bounds{{{"n", 64}}, {{"n", 16}}, {{"n", 4}}, {{"n", 1}}}));
-  EXPECT_EQ(plan_bounds({{"n", 8, 64, {}}}), (Bounds{{{"n", 64}}, {{"n", 16}}}));
-  EXPECT_EQ(plan_bounds({{"n", 1, 4, {}}, {"m", 5, 7, {}}}),
-            (Bounds{{{"m", 7}, {"n", 4}}, {{"m", 7}, {"n", 1}}}));
-  EXPECT_EQ(plan_bounds({{"n", 0, 2, {}}}), (Bounds{{{"n", 2}}}));
+TEST(PlanBounds, HalvesThatSaveMost) {
+  EXPECT_EQ(plan_bounds({{"n", 1, 16, {}}}),
+            (Bounds{{{"n", 16}}, {{"n", 4}}, {{"n", 2}}, {{"n", 8}}, {{"n", 1}}}));
+  EXPECT_EQ(plan_bounds({{"n", 12, 64, {}}}), (Bounds{{{"n", 64}}, {{"n", 32}}, {{"n", 16}}}));
+  EXPECT_EQ(plan_bounds({{"n", 32, 160, {}}}), (Bounds{{{"n", 160}}, {{"n", 64}}, {{"n", 96}}, {{"n", 32}}}));
+  EXPECT_EQ(plan_bounds({{"n", 1, 2, {}}, {"m", 5, 7, {}}}),
+            (Bounds{{{"m", 7}, {"n", 2}}, {{"m", 7}, {"n", 1}}}));
+  EXPECT_EQ(plan_bounds({{"n", 0, 1, {}}}), (Bounds{{{"n", 1}}}));
+  EXPECT_EQ(plan_bounds({{"n", 1, 4096, {}}}).size(), kMostPlans);
+}
+
+TEST(PlanBounds, BothSidesOfAnImage) {
+  const Bounds bounds = plan_bounds({{"h", 64, 320, {}}, {"w", 64, 320, {}}});
+  EXPECT_EQ(bounds.size(), kMostPlans);
+  for (const auto& plan : bounds) EXPECT_EQ(plan.at("h") % 64 + plan.at("w") % 64, 0);
+  // Whatever the extents, some plan takes little more than they are.
+  for (int64_t h = 64; h <= 320; ++h)
+    for (int64_t w = 64; w <= 320; ++w) {
+      double least = 1e9;
+      for (const auto& plan : bounds)
+        if (plan.at("h") >= h && plan.at("w") >= w)
+          least =
+              std::min(least, static_cast<double>(plan.at("h") * plan.at("w")) / static_cast<double>(h * w));
+      ASSERT_LT(least, 5) << h << " x " << w;
+    }
+}
+
+TEST(PlanBounds, ManyDimensions) {
+  std::vector<PlanDimension> many;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"})
+    many.push_back({name, 1, 64, {}});
+  EXPECT_LE(plan_bounds(many).size(), kMostPlans);
+  EXPECT_EQ(stated_dimensions({{"x", {8, 3, 64}}, {"n", {4}}}, {{"x", {1, 3, 32}}}).size(), 2u);
 }
 
 // y = softmax(x w) over the rows, as long as there are some: n of them.
@@ -48,9 +75,9 @@ TEST(MergedPlan, ComputesTheSameForAllExtents) {
   options.least_shapes = {{"n", {2}}};
   const std::string file = model(folder), output = folder.path() + "/model.so";
   const Plan plan = compile_model(file, output, options).plan;
-  ASSERT_EQ(plan.variants.size(), 3u);  // up to 32, 8 and 2
-  EXPECT_EQ(plan.variants[2].bounds, std::vector<int64_t>{2});
-  EXPECT_EQ(plan.variants[2].extents, (std::vector<int64_t>{2, 2}));  // which is known then
+  ASSERT_EQ(plan.variants.size(), 5u);  // up to 32 and halves of it, in the order of what they save
+  EXPECT_EQ(plan.variants[4].bounds, std::vector<int64_t>{2});
+  EXPECT_EQ(plan.variants[4].extents, (std::vector<int64_t>{2, 2}));  // which is known then
   EXPECT_EQ(plan.variants[0].extents, (std::vector<int64_t>{-1, -1}));
   ImportOptions import_options;
   import_options.shapes = options.shapes;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <tuple>
 
@@ -108,6 +109,12 @@ TEST(Bounded, Layouts) {
   behind.ints("from", {1});
   behind.ints("to", {1 << 30});
   expect(value(behind), {3, 2}, {5, 6, 7, 8, 11, 12});
+  ModelBuilder each_second = of_selected("Slice", {"y", "from", "to", "axes", "steps"}, {6, 2});
+  each_second.ints("from", {1});
+  each_second.ints("to", {1 << 30});
+  each_second.ints("axes", {0});
+  each_second.ints("steps", {2});
+  expect(value(each_second), {2, 2}, {5, 6, 11, 12});
   ModelBuilder ends = of_selected("Gather", {"y", "which"}, {6, 2});
   ends.ints("which", {-1, 0});
   expect(value(ends), {2, 2}, {11, 12, 1, 2});
@@ -232,7 +239,8 @@ TEST(Bounded, Regions) {
         set_attribute(node, name, 2);
       return b;
     };
-    HostTensor whole_rows = rows;
+    HostTensor whole_rows(rows.type());  // a copy would share its bytes
+    std::memcpy(whole_rows.mutable_raw(), rows.raw(), static_cast<size_t>(rows.bytes()));
     whole_rows.mutable_data<float>()[5] = whole_rows.mutable_data<float>()[15] = 0;  // images that exist
     const HostTensor all = run_cropped(model(false), {image, whole_rows, flags({true, true, true, true})})[0];
     const HostTensor chosen = run_cropped(model(true), {image, rows, flags({true, false, true, false})})[0];
@@ -316,10 +324,10 @@ TEST(Bounded, RefusedByName) {
         run_cropped(of_selected("Hardmax", {"y"}), {kSix, kFour});
       },
       ErrorKind::unsupported, {"\"it\" (Hardmax): an extent of what it reads depends on the data"});
-  ModelBuilder stepping = of_selected("Slice", {"y", "from", "to", "axes", "steps"});
-  for (const char* name : {"from", "to", "axes"}) stepping.ints(name, {std::string(name) == "to" ? 9 : 0});
-  stepping.ints("steps", {2});
-  expect_error([&] { import_onnx_bytes(stepping.bytes()); }, ErrorKind::unsupported, {"steps"});
+  ModelBuilder backwards = of_selected("Slice", {"y", "from", "to", "axes", "steps"});
+  for (const char* name : {"from", "to", "axes"}) backwards.ints(name, {std::string(name) == "from" ? 9 : 0});
+  backwards.ints("steps", {-1});
+  expect_error([&] { import_onnx_bytes(backwards.bytes()); }, ErrorKind::unsupported, {"negative steps"});
   // How many elements count would depend on what an input says.
   ModelBuilder shaped(21);
   shaped.input("x", {6}).input("n", {1}, 7).output("z");

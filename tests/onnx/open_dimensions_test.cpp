@@ -2,38 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <random>
 
 #include "expect_error.h"
 #include "korch/interp/interpreter.h"
-#include "one_node.h"
+#include "open_extents.h"
 
 namespace korch {
 namespace {
-
-HostTensor random_tensor(const Shape& shape, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<float> normal;
-  HostTensor result(TensorType{DType::f32, shape});
-  std::generate_n(result.mutable_data<float>(), result.elements(), [&] { return normal(random); });
-  return result;
-}
-
-// `x` within a tensor of the bounds, the rest of which is no number.
-HostTensor at_bounds(const HostTensor& x, const Shape& bounds) {
-  HostTensor result(TensorType{DType::f32, bounds});
-  std::fill_n(result.mutable_data<float>(), result.elements(), NAN);
-  for (int64_t i = 0; i < x.elements(); ++i) {
-    int64_t rest = i, place = 0, stride = 1;
-    for (size_t axis = bounds.size(); axis-- > 0;) {
-      place += rest % x.shape()[axis] * stride;
-      rest /= x.shape()[axis];
-      stride *= bounds[axis];
-    }
-    result.mutable_data<float>()[place] = x.data<float>()[i];
-  }
-  return result;
-}
 
 constexpr int64_t kMostBatch = 3, kMostSteps = 5, kWidth = 4;
 
@@ -104,6 +79,21 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          set_attribute(b.node("Concat", {"n", "steps", "heads"}, {"to"}), "axis", 0);
          b.node("Reshape", {"x", "to"}, {"h"});
          set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+       }},
+      {"positions from an extent on",
+       [](ModelBuilder& b) {
+         b.node("Shape", {"x"}, {"s"});
+         for (const auto& [name, value] :
+              std::vector<std::pair<std::string, int64_t>>{{"one", 1}, {"two", 2}, {"seven", 7}})
+           b.initializer(name, HostTensor::of<int64_t>(DType::i64, {}, {value}));
+         b.node("Gather", {"s", "one"}, {"steps"});
+         b.node("Add", {"steps", "one"}, {"next"});
+         b.node("Add", {"steps", "seven"}, {"end"});
+         b.node("Range", {"steps", "next", "one"}, {"this"});  // one number, wherever it is
+         b.node("Range", {"one", "end", "two"}, {"odd"});
+         set_attribute(b.node("Concat", {"this", "odd"}, {"all"}), "axis", 0);
+         set_attribute(b.node("Cast", {"all"}, {"numbers"}), "to", 1);
+         b.node("Neg", {"numbers"}, {"y"});
        }},
       {"twice as long",
        [](ModelBuilder& b) {

@@ -31,7 +31,7 @@ int32_t note(const korch_kernel_context* context, int64_t begin, int64_t end) {
 struct Tables {
   const Phase phases[3] = {{note<0>, 10, 1}, {note<1>, kMost, 1}, {note<2>, kMost, 1}};
   const BufferRef args[2] = {{kOutput, 0, 0}, {kInput, 0, 0}};
-  SliceLimit limits[1] = {{0, 1, 1, kMost, 1, 1}};
+  SliceLimit limits[1] = {{0, 1, 1, kMost, 1, 0, 1}};
   Step others[2] = {way(1), way(2)};
   LaunchCost costs[3] = {cost(100, 0, 0), cost(0, 200, kMost), cost(20, 100, kMost)};
   LaunchTable table{others, costs, 3, 1, {1, 0}, {10, 0}, {kMost, 0}, true};
@@ -50,7 +50,7 @@ struct Tables {
     return step;
   }
   static LaunchCost cost(double constant, double slope, int64_t count) {
-    return {{{1, 1, count}, {1, 1, 0}}, {constant, slope, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}};
+    return {{{1, 0, 1, count}, {1, 0, 1, 0}}, {constant, slope, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}};
   }
 };
 
@@ -142,14 +142,14 @@ TEST(Launches, KeepWhatTookLeast) {
 }
 
 TEST(LaunchCost, IsARatioOfTheSharesThatAreNeeded) {
-  const LaunchCost cost{{{3, 8, 12}, {1, 1, 5}}, {1, 2, 3, 4, 5, 6}, {2, 0, 1, 0, 0, 0}};
+  const LaunchCost cost{{{3, 7, 8, 12}, {1, 0, 1, 5}}, {1, 2, 3, 4, 5, 6}, {2, 0, 1, 0, 0, 0}};
   const int64_t extents[] = {9, 2};  // of 12: ceil(27 / 8) = 4; of 5: 2
   const double x = 4.0 / 12, y = 2.0 / 5;
   EXPECT_DOUBLE_EQ(launch_us(cost, extents, 2),
                    (1 + 2 * x + 3 * y + 4 * x * x + 5 * x * y + 6 * y * y) / (2 + y));
-  EXPECT_EQ(needed_share({1, 1, 5}, 0), 0.2);  // at least one of them
-  EXPECT_EQ(needed_share({1, 1, 5}, 99), 1);
-  EXPECT_EQ(needed_share({1, 1, 0}, 2), 1);
+  EXPECT_EQ(needed_share({1, 0, 1, 5}, 0), 0.2);  // at least one of them
+  EXPECT_EQ(needed_share({1, 0, 1, 5}, 99), 1);
+  EXPECT_EQ(needed_share({1, 0, 1, 0}, 2), 1);
 }
 
 TEST(Launches, TablesThatPointNowhereAreRefused) {

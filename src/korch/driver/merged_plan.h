@@ -14,8 +14,10 @@ namespace korch {
 BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
 
 // The largest extents that each of an executable's plans is for, by the names of the dimensions. The first
-// are those of the dimensions; then, one dimension at a time, a quarter of what was before, as far as that is
-// no less than the least extent, the others as large as may be.
+// are those of the dimensions, the others halves, quarters, ... of them, no less than the least extents and
+// multiples of what those and the largest are multiples of: one
+// after the other those that save most, where a run takes time in proportion to the extents of the best plan
+// whose bounds suffice, and halves of extents are as likely as the extents.
 constexpr size_t kMostPlans = 7;
 using PlanBounds = std::map<std::string, int64_t>;
 std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions);
@@ -23,5 +25,9 @@ std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions
 // other dimensions, is for less.
 PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
                        const std::vector<PlanDimension>& dimensions);
+
+// As options state them, before a model is read: that one name is of several inputs' axes is not known.
+std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>& most,
+                                             const std::map<std::string, Shape>& least);
 
 }  // namespace korch

@@ -11,7 +11,8 @@ namespace {
 // Alternatives may close a circle of producers: no more of them are followed.
 constexpr int kMostProducers = 64;
 
-// Mul and Div by constants that an extent was computed with.
+// What an extent was computed with: sums, products and quotients with constants, and no more than another
+// number.
 NeededExtent resolved(const Graph& graph, NeededExtent extent) {
   for (int i = 0; i < kMostProducers; ++i) {
     const std::vector<NodeId>& producers = graph.value(extent.extent).producers;
@@ -21,15 +22,25 @@ NeededExtent resolved(const Graph& graph, NeededExtent extent) {
       extent.extent = node.inputs[0];
       continue;
     }
-    if (node.op != Op::Mul && node.op != Op::Div) return extent;
-    const HostTensor* factor = graph.constant(node.inputs[1]);
-    if (factor == nullptr || factor->elements() != 1 || !is_integer(factor->dtype())) return extent;
-    const int64_t number = element_as_int(*factor, 0);
-    if (number <= 0 || graph.value(node.inputs[0]).type.elements() != 1) return extent;
-    // What Div drops can only be less.
-    NeededExtent before{node.inputs[0], extent.times, extent.by};
-    int64_t& changed = node.op == Op::Mul ? before.times : before.by;
-    if (__builtin_mul_overflow(changed, number, &changed)) return extent;
+    const bool known = node.op == Op::Add || node.op == Op::Sub || node.op == Op::Mul || node.op == Op::Div ||
+                       node.op == Op::Min;
+    if (!known || graph.value(node.inputs[0]).type.elements() != 1) return extent;
+    const HostTensor* operand = graph.constant(node.inputs[1]);
+    if (operand == nullptr || operand->elements() != 1 || !is_integer(operand->dtype())) return extent;
+    const int64_t number = element_as_int(*operand, 0);
+    NeededExtent before{node.inputs[0], extent.times, extent.plus, extent.by};
+    int64_t product = 0;
+    bool fits = true;
+    if (node.op == Op::Add || node.op == Op::Sub) {
+      fits = !__builtin_mul_overflow(node.op == Op::Sub ? -number : number, extent.times, &product) &&
+             !__builtin_add_overflow(extent.plus, product, &before.plus);
+    } else if (node.op == Op::Mul) {
+      fits = number >= 0 && !__builtin_mul_overflow(extent.times, number, &before.times);
+    } else if (node.op == Op::Div) {  // what it drops can only be less
+      fits = number > 0 && !__builtin_mul_overflow(extent.by, number, &before.by) &&
+             !__builtin_mul_overflow(extent.plus, number, &before.plus);
+    }
+    if (!fits) return extent;
     extent = before;
   }
   return extent;
@@ -74,20 +85,41 @@ class Backwards {
   std::optional<NeededExtent> larger(const std::optional<NeededExtent>& a,
                                      const std::optional<NeededExtent>& b) const {
     if (a == b) return a;
-    if (!a || !b) return std::nullopt;
-    if (a->extent == kNoId && a->times <= least_of(*b)) return b;
-    if (b->extent == kNoId && b->times <= least_of(*a)) return a;
-    return std::nullopt;
+    if (!a || !b || (a->extent != b->extent && a->extent != kNoId && b->extent != kNoId)) return std::nullopt;
+    const ValueId extent = a->extent == kNoId ? b->extent : a->extent;
+    const auto [least, most] = range_of(extent);
+    // Both over one divisor.
+    NeededExtent x = *a, y = *b, result{extent, 0, 0, 0};
+    if (__builtin_mul_overflow(a->by, b->by, &result.by) || !extended(x, b->by, most) ||
+        !extended(y, a->by, most))
+      return std::nullopt;
+    const auto at = [](const NeededExtent& part, int64_t e) { return e * part.times + part.plus; };
+    if (at(x, least) <= at(y, least) && at(x, most) <= at(y, most)) return b;
+    if (at(y, least) <= at(x, least) && at(y, most) <= at(x, most)) return a;
+    // A line above both.
+    result.times = std::max(x.times, y.times);
+    for (const int64_t e : {least, most}) {
+      const int64_t plus = std::max(at(x, e), at(y, e)) - e * result.times;
+      result.plus = e == least ? plus : std::max(result.plus, plus);
+    }
+    return affine(result, 1, 0, 1);
   }
 
-  // What it is in every run.
-  int64_t least_of(const NeededExtent& part) const {
-    if (part.extent == kNoId) return part.times / part.by;
+  static bool extended(NeededExtent& part, int64_t factor, int64_t most) {
+    int64_t end = 0;
+    return !__builtin_mul_overflow(part.times, factor, &part.times) &&
+           !__builtin_mul_overflow(part.plus, factor, &part.plus) &&
+           !__builtin_mul_overflow(part.times, most, &end) && !__builtin_add_overflow(end, part.plus, &end);
+  }
+
+  // What it can be.
+  std::pair<int64_t, int64_t> range_of(ValueId extent) const {
+    constexpr int64_t kMostExtent = int64_t{1} << 31;
     const auto& inputs = graph_.inputs();
     const std::vector<OpenDimension>& open = graph_.open_dimensions();
     for (size_t d = 0; d < open.size(); ++d)
-      if (inputs[inputs.size() - open.size() + d] == part.extent) return open[d].least * part.times / part.by;
-    return 0;
+      if (inputs[inputs.size() - open.size() + d] == extent) return {open[d].least, open[d].most};
+    return {0, kMostExtent};
   }
 
   // What an input is needed for, to make that part of the one output.
@@ -117,14 +149,16 @@ class Backwards {
       case Op::Attention:
         return attention(node, i, out);
       case Op::Conv:
-        return first_axes(input, out, i == 0 ? 1 : 0);
+      case Op::ConvTranspose:
+        return convolved(node, i, out);
       case Op::WindowSum:
       case Op::WindowMax:
-        return first_axes(input, out, 2);
       case Op::WindowDot:
-        return first_axes(input, out, i == 0 ? 1 : 0);
+        return pooled(node, i, out);
       case Op::Gather:
         return gathered(node, i, out);
+      case Op::ScatterElements:
+        return scattered(node, i, out);
       case Op::WinogradInput:
       case Op::WinogradProduct:
       case Op::WinogradOutput:
@@ -137,6 +171,34 @@ class Backwards {
   NeededPart first_axes(ValueId input, const NeededPart& out, size_t axes) const {
     NeededPart part = all(input);
     for (size_t axis = 0; axis < std::min(axes, part.size()); ++axis) part[axis] = out[axis];
+    return part;
+  }
+
+  NeededPart convolved(const Node& node, size_t i, const NeededPart& out) const {
+    NeededPart part = first_axes(node.inputs[i], out, i == 0 ? 1 : 0);
+    if (i > 0) return part;
+    const auto& conv = std::get<ConvAttrs>(node.attrs);
+    const Shape& weights = shape(node.inputs[1]);
+    for (size_t axis = 2; axis < part.size(); ++axis) {
+      const size_t s = axis - 2;
+      if (!out[axis]) continue;
+      const int64_t stride = conv.strides[s], before = conv.pads_before[s];
+      const int64_t span = (weights[axis] - 1) * conv.dilations[s] + 1;
+      part[axis] = node.op == Op::Conv ? affine(*out[axis], stride, span - stride - before, 1)
+                                       : affine(*out[axis], 1, before + stride - 1, stride);
+    }
+    return part;
+  }
+
+  NeededPart pooled(const Node& node, size_t i, const NeededPart& out) const {
+    const auto& pool = std::get<PoolAttrs>(node.attrs);
+    NeededPart part = first_axes(node.inputs[i], out, i == 0 ? (node.op == Op::WindowDot ? 1 : 2) : 0);
+    for (size_t axis = 2; i == 0 && axis < part.size(); ++axis) {
+      const size_t s = axis - 2;
+      const int64_t span = (pool.kernel[s] - 1) * pool.dilations[s] + 1;
+      if (out[axis])
+        part[axis] = affine(*out[axis], pool.strides[s], span - pool.strides[s] - pool.pads_before[s], 1);
+    }
     return part;
   }
 
@@ -169,18 +231,39 @@ class Backwards {
 
   // Where(position < extent, x, ...): beyond the extent nothing of x is looked at.
   NeededPart masked(const Node& node, size_t i, NeededPart part) const {
-    if (node.op != Op::Where || i != 1) return part;
-    const ValueId extent = counted(node.inputs[0]);
-    if (extent == kNoId) return part;
-    // The condition varies along one axis alone.
-    const Shape& condition = shape(node.inputs[0]);
-    const auto axis =
-        std::find_if(condition.begin(), condition.end(), [](int64_t count) { return count != 1; });
-    if (axis == condition.end() || *axis != element_count(condition)) return part;
-    const auto from_end = static_cast<size_t>(condition.end() - axis);
-    if (from_end > part.size() || shape(node.inputs[1])[part.size() - from_end] != *axis) return part;
+    if (node.op == Op::Where && i == 1) cut_by(node.inputs[0], shape(node.inputs[1]), part);
+    return part;
+  }
+
+  // Beyond the extent that a condition compares positions with, where it varies along one axis alone. `of`
+  // has that axis, counted from the last one.
+  void cut_by(ValueId condition, const Shape& of, NeededPart& part) const {
+    const ValueId extent = counted(condition);
+    if (extent == kNoId) return;
+    const Shape& varies = shape(condition);
+    const auto axis = std::find_if(varies.begin(), varies.end(), [](int64_t count) { return count != 1; });
+    if (axis == varies.end() || *axis != element_count(varies)) return;
+    const auto from_end = static_cast<size_t>(varies.end() - axis);
+    if (from_end > part.size() || of[part.size() - from_end] != *axis) return;
     std::optional<NeededExtent>& here = part[part.size() - from_end];
-    if (!here) here = resolved(graph_, {extent});
+    const std::optional<NeededExtent> within = resolved(graph_, {extent});
+    if (larger(here, within) != within) here = within;
+  }
+
+  // Where indices are Where(position < extent, ..., nowhere), what is scattered by those beyond the extent
+  // lands behind all that is needed.
+  NeededPart scattered(const Node& node, size_t i, const NeededPart& out) const {
+    if (i == 0) return out;
+    NeededPart part = all(node.inputs[i]);
+    const std::vector<NodeId>& producers = graph_.value(node.inputs[1]).producers;
+    if (i != 2 || producers.empty()) return part;
+    const Node& where = graph_.node(producers[0]);
+    if (where.op != Op::Where) return part;
+    const HostTensor* nowhere = graph_.constant(where.inputs[2]);
+    const std::optional<NeededExtent>& rows = out[static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis)];
+    if (nowhere == nullptr || nowhere->elements() != 1 || !rows || rows->extent != kNoId) return part;
+    if (element_as_int(*nowhere, 0) * rows->by >= rows->plus)
+      cut_by(where.inputs[0], shape(node.inputs[2]), part);
     return part;
   }
 
@@ -210,7 +293,7 @@ class Backwards {
                                                   from.begin() + static_cast<std::ptrdiff_t>(i))),
                     rows_out = element_count(Shape(to.begin() + static_cast<std::ptrdiff_t>(lead_out) + 1,
                                                    to.begin() + static_cast<std::ptrdiff_t>(o)));
-      part[lead_in] = scaled(*out[lead_out], rows_out, rows_in);
+      part[lead_in] = affine(*out[lead_out], rows_out, rows_in - 1, rows_in);
     }
     return part;
   }
@@ -219,9 +302,12 @@ class Backwards {
     const auto& cut = std::get<SliceAttrs>(node.attrs);
     NeededPart part = all(node.inputs[0]);
     for (size_t axis = 0; axis < part.size(); ++axis) {
-      if (cut.starts[axis] == 0 && cut.steps[axis] == 1) part[axis] = out[axis];
-      const int64_t end = cut.starts[axis] + (cut.sizes[axis] - 1) * cut.steps[axis] + 1;
-      if (!part[axis] && cut.steps[axis] > 0 && cut.sizes[axis] > 0) part[axis] = NeededExtent{kNoId, end, 1};
+      if (cut.steps[axis] <= 0 || cut.sizes[axis] == 0) continue;
+      const int64_t start = cut.starts[axis], step = cut.steps[axis];
+      if (out[axis])
+        part[axis] = affine(*out[axis], step, start - step + 1, 1);
+      else
+        part[axis] = constant(start + (cut.sizes[axis] - 1) * step + 1);
     }
     return part;
   }
@@ -229,16 +315,20 @@ class Backwards {
   NeededPart joined(const Node& node, size_t i, const NeededPart& out) const {
     const auto along = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
     NeededPart part = out;
-    if (i > 0) part[along].reset();
+    int64_t start = 0;
+    for (size_t k = 0; k < i; ++k) start += shape(node.inputs[k])[along];
+    if (part[along]) part[along] = affine(*part[along], 1, -start, 1);
     return part;
   }
 
   NeededPart padded(const Node& node, const NeededPart& out) const {
     const auto& pad = std::get<PadAttrs>(node.attrs);
     NeededPart part = all(node.inputs[0]);
-    for (size_t axis = 0; axis < part.size(); ++axis)
-      if (pad.before[axis] == 0 && (pad.mode == PadMode::constant || pad.after[axis] == 0))
-        part[axis] = out[axis];
+    for (size_t axis = 0; axis < part.size(); ++axis) {
+      const bool is_constant = pad.mode == PadMode::constant;
+      if (out[axis] && (is_constant || pad.before[axis] + pad.after[axis] == 0))
+        part[axis] = affine(*out[axis], 1, -pad.before[axis], 1);
+    }
     return part;
   }
 
@@ -290,16 +380,37 @@ class Backwards {
     }
     for (size_t axis = 0; axis < part.size(); ++axis)
       if (axis != along) part[axis] = out[axis < along ? axis : axis + indices - 1];
-    if (const HostTensor* places = graph_.constant(node.inputs[1]); places != nullptr) {
-      int64_t last = 0;
-      for (int64_t i = 0; i < places->elements(); ++i) {
-        const int64_t place = element_as_int(*places, i);
-        last = std::max(last, place < 0 ? place + shape(node.inputs[0])[along] : place);
-      }
-      part[along] = NeededExtent{kNoId, last + 1, 1};
-    }
+    part[along] =
+        taken(node.inputs[1], shape(node.inputs[0])[along], indices == 1 ? out[along] : std::nullopt);
     return part;
   }
+
+  // Of an axis of so many elements: what is at these places, the first `out` of them.
+  std::optional<NeededExtent> taken(ValueId places, int64_t extent,
+                                    const std::optional<NeededExtent>& out) const {
+    if (const HostTensor* known = graph_.constant(places); known != nullptr) {
+      std::vector<int64_t> values = {0};
+      for (int64_t i = 0; i < known->elements(); ++i) {
+        const int64_t place = element_as_int(*known, i);
+        values.push_back(std::max(values.back(), (place < 0 ? place + extent : place) + 1));
+      }
+      return out ? following(*out, values) : constant(values.back());
+    }
+    // Up to the last one that there is: Min(places, e - 1).
+    for (int depth = 0; depth < kMostProducers; ++depth) {
+      const std::vector<NodeId>& producers = graph_.value(places).producers;
+      if (producers.empty()) return std::nullopt;
+      const Node& node = graph_.node(producers[0]);
+      if (node.op == Op::Min && graph_.value(node.inputs[1]).type.elements() == 1 &&
+          graph_.constant(node.inputs[1]) == nullptr && is_integer(graph_.value(places).type.dtype))
+        return resolved(graph_, {node.inputs[1], 1, 1, 1});
+      if (node.op != Op::Reshape && node.op != Op::Expand) return std::nullopt;
+      places = node.inputs[0];
+    }
+    return std::nullopt;
+  }
+
+  static NeededExtent constant(int64_t count) { return {kNoId, 0, count, 1}; }
 
   // Images, and tiles of images one after the other; Strassen's tiles have parts of two.
   NeededPart winograd(const Node& node, size_t i, const NeededPart& out) const {
@@ -314,8 +425,17 @@ class Backwards {
     const Shape images = to_tiles ? winograd_result(attrs, shape(node.inputs[0])) : attrs.shape;
     const WinogradTiles tiles(attrs, images);
     const int64_t each = tiles.down * tiles.across;
-    if (to_tiles && out[1]) part[0] = scaled(*out[1], 1, each);
-    if (!to_tiles && out[0]) part[1] = scaled(*out[0], each, 1);
+    if (to_tiles && out[1]) part[0] = affine(*out[1], 1, each - 1, each);
+    if (!to_tiles && out[0]) part[1] = affine(*out[0], each, 0, 1);
+    if (images[0] != 1) return part;
+    // Rows of tiles of the one image.
+    std::optional<NeededExtent> rows;
+    if (to_tiles && out[1]) rows = affine(*out[1], 1, tiles.across - 1, tiles.across);
+    if (!to_tiles && out[2]) rows = affine(*out[2], 1, attrs.tile - 1, attrs.tile);
+    if (!rows) return part;
+    const int64_t halo = attrs.taps - 1 - (to_tiles ? attrs.pads_before[0] : 0);
+    part[to_tiles ? 2 : 1] =
+        to_tiles ? affine(*rows, attrs.tile, halo, 1) : affine(*rows, tiles.across, 0, 1);
     return part;
   }
 
@@ -324,16 +444,28 @@ class Backwards {
 
 }  // namespace
 
-std::optional<NeededExtent> scaled(const NeededExtent& extent, int64_t times, int64_t by) {
-  NeededExtent result = extent;
-  if (extent.by != 1 && times != by) return std::nullopt;  // rounded up twice
-  if (times <= 0 || by <= 0 || __builtin_mul_overflow(extent.times, times, &result.times) ||
-      __builtin_mul_overflow(extent.by, by, &result.by))
+std::optional<NeededExtent> affine(const NeededExtent& n, int64_t times, int64_t plus, int64_t by) {
+  NeededExtent result{n.extent, 0, 0, 0};
+  int64_t more = 0;
+  if (__builtin_mul_overflow(n.times, times, &result.times) ||
+      __builtin_mul_overflow(n.plus, times, &result.plus) || __builtin_mul_overflow(plus, n.by, &more) ||
+      __builtin_add_overflow(result.plus, more, &result.plus) || __builtin_mul_overflow(n.by, by, &result.by))
     return std::nullopt;
   const int64_t common = std::gcd(result.times, result.by);
   result.times /= common;
   result.by /= common;
+  result.plus = result.plus / common - (result.plus % common < 0 ? 1 : 0);
   return result;
+}
+
+std::optional<NeededExtent> following(const NeededExtent& n, const std::vector<int64_t>& values) {
+  const auto most = static_cast<int64_t>(values.size()) - 1;
+  if (most < 1) return std::nullopt;
+  const int64_t times = values.back();
+  int64_t plus = 0;
+  for (int64_t i = 0; i <= most; ++i)
+    plus = std::max(plus, values[static_cast<size_t>(i)] * most - i * times);
+  return affine(n, times, plus, most);
 }
 
 std::map<ValueId, NeededPart> needed_parts(const Graph& graph, const std::vector<NodeId>& nodes) {

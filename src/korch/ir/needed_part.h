@@ -11,15 +11,19 @@
 
 namespace korch {
 
-// Indices below ceil(e * times / by), where `extent` is a Value of one i64 that holds e >= 0; without one e is 1.
+// Indices below floor((e * times + plus) / by), where `extent` is a Value of one i64 that holds e >= 0;
+// without one `times` is 0.
 struct NeededExtent {
   ValueId extent = kNoId;
-  int64_t times = 1, by = 1;
+  int64_t times = 1, plus = 0, by = 1;  // times >= 0, by > 0
   bool operator==(const NeededExtent&) const = default;
 };
 
-// So many times as much, rounded up; nothing where that is not one such extent, or would overflow.
-std::optional<NeededExtent> scaled(const NeededExtent& extent, int64_t times, int64_t by);
+// floor((n * times + plus) / by) of that many, at least, as one such extent; nothing where that would
+// overflow.
+std::optional<NeededExtent> affine(const NeededExtent& n, int64_t times, int64_t plus, int64_t by);
+// Of n that many: at least values[n], which grow with n; beyond the last one there is no n.
+std::optional<NeededExtent> following(const NeededExtent& n, const std::vector<int64_t>& values);
 
 // Per axis; none: all of it.
 using NeededPart = std::vector<std::optional<NeededExtent>>;

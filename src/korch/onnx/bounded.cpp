@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "korch/onnx/bounded_images.h"
+#include "korch/onnx/bounds_emitter.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/tensor_data.h"
 
@@ -23,18 +25,11 @@ constexpr const char* kTakesBounded =
     "NonMaxSuppression RoiAlign MaxRoiPool Pad Resize Scatter ScatterElements ScatterND "
     "GlobalAveragePool GlobalMaxPool RMSNormalization GroupNormalization SkipLayerNormalization "
     "SimplifiedLayerNormalization SkipSimplifiedLayerNormalization BiasGelu FastGelu Trilu DepthToSpace "
-    "SpaceToDepth LRN";
+    "SpaceToDepth LRN LpPool GlobalLpPool Upsample";
 
-[[noreturn]] void unsupported(Op op, const std::string& what) {
-  throw Error(ErrorKind::unsupported,
-              fmt::format("an extent of what {} reads depends on the data: {}", name(op), what));
-}
-
-class Bounded {
+class Bounded : BoundsEmitter {
  public:
-  Bounded(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
-          const std::string& origin)
-      : builder_(builder), op_(op), attrs_(attrs), inputs_(inputs), origin_(origin) {}
+  using BoundsEmitter::BoundsEmitter;
 
   std::vector<Operand> run() {
     if (info(op_).category == Category::elementwise || op_ == Op::Sum || op_ == Op::Mean ||
@@ -90,49 +85,11 @@ class Bounded {
       case Op::ReduceLogSumExp:
         return reduce();
       default:
-        return along_batch();
+        return emit_bounded_images(builder_, op_, attrs_, inputs_, origin_);
     }
   }
 
  private:
-  template <typename T>
-  const T& attrs() const {
-    return std::get<T>(attrs_);
-  }
-  const Operand& x() const { return inputs_[0]; }
-  Operand emit(Op op, Attrs attrs, const std::vector<Operand>& inputs) {
-    return builder_.emit_at_bounds(op, std::move(attrs), inputs, origin_)[0];
-  }
-  Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
-  Operand positions(int64_t count, int64_t axis, int64_t rank) {
-    return builder_.positions(DType::i64, count, axis, rank, origin_);
-  }
-  Operand integer(int64_t value) { return constant(HostTensor::of<int64_t>(DType::i64, {}, {value})); }
-
-  std::vector<Operand> with(const std::vector<Operand>& extents) { return with(inputs_, extents); }
-  // The operator at its bounds, each result with these extents.
-  std::vector<Operand> with(const std::vector<Operand>& inputs, const std::vector<Operand>& extents) {
-    std::vector<Operand> outputs = builder_.emit_at_bounds(op_, attrs_, inputs, origin_);
-    const bool any =
-        std::any_of(extents.begin(), extents.end(), [](const Operand& e) { return e != nullptr; });
-    for (const Operand& output : outputs)
-      if (any) output->extents = extents;
-    return outputs;
-  }
-
-  // The operand with this number in place of what lies beyond the extent of the axis.
-  Operand masked(const Operand& operand, int64_t axis, const HostTensor& value) {
-    const Operand extent = extent_of(operand, axis);
-    if (extent == nullptr) return operand;
-    const Operand at = positions(operand->shape()[static_cast<size_t>(axis)], axis, operand->rank());
-    const Operand result =
-        emit(Op::Where, NoAttrs{}, {emit(Op::Less, NoAttrs{}, {at, extent}), operand, constant(value)});
-    result->extents = operand->extents;
-    return result;
-  }
-  Operand masked_by_zero(const Operand& operand, int64_t axis) {
-    return masked(operand, axis, HostTensor(TensorType{operand->dtype(), {}}));
-  }
   Operand masked_everywhere(Operand operand, const HostTensor& value) {
     for (int64_t axis = 0; axis < operand->rank(); ++axis) operand = masked(operand, axis, value);
     return operand;
@@ -145,8 +102,9 @@ class Bounded {
         for (int64_t i = 1; i <= std::min(a->rank(), b->rank()); ++i) {
           const int64_t bound = a->shape()[a->rank() - i], other = b->shape()[b->rank() - i];
           const bool is_one = other == 1 && extent_of(b, b->rank() - i) == nullptr;
-          if (extent_of(a, a->rank() - i) != nullptr && bound != other && !is_one)
-            unsupported(op_, fmt::format("extents up to {} and {} meet", bound, other));
+          if (extent_of(a, a->rank() - i) == nullptr || is_one) continue;
+          if (bound != other) unsupported(fmt::format("extents up to {} and {} meet", bound, other));
+          builder_.note_meeting(extent_of(a, a->rank() - i), length(b, b->rank() - i), origin_);
         }
     return inputs_;
   }
@@ -213,7 +171,7 @@ class Bounded {
       int64_t in = i < from.size() ? from[i++] : 1, out = o < to.size() ? to[o++] : 1;
       while (in != out && (in < out ? i < from.size() : o < to.size()))
         (in < out ? in *= from[i++] : out *= to[o++]);
-      if (in != out) unsupported(op_, "its elements cannot be told apart");
+      if (in != out) unsupported("its elements cannot be told apart");
       // Axes of extent 1 that lead are not what the extent is of.
       size_t lead_in = first_in, lead_out = first_out;
       while (lead_in + 1 < i && from[lead_in] == 1 && extent_of(x(), lead_in) == nullptr) ++lead_in;
@@ -234,11 +192,10 @@ class Bounded {
   Operand scaled(const Operand& extent, int64_t times, int64_t by) {
     if (times == by) return extent;
     if (times % std::max<int64_t>(by, 1) != 0 && by % std::max<int64_t>(times, 1) != 0)
-      unsupported(op_, fmt::format("rows of {} become rows of {}", times, by));
-    if (by == 0) unsupported(op_, "rows without elements");
-    const Operand product = emit(Op::Mul, NoAttrs{}, {extent, integer(times)});
-    const Operand result = emit(Op::Div, NoAttrs{}, {product, integer(by)});
-    if (extent->upper) result->upper = *extent->upper * times / by;
+      unsupported(fmt::format("rows of {} become rows of {}", times, by));
+    if (by == 0) unsupported("rows without elements");
+    const Operand result = affine(extent, times, 0, by, 0);
+    result->upper = extent->upper ? std::optional(*extent->upper * times / by) : std::nullopt;
     return result;
   }
 
@@ -248,8 +205,7 @@ class Bounded {
     for (int64_t axis = 0; axis < x()->rank(); ++axis) {
       const size_t place = to.size() - static_cast<size_t>(x()->rank() - axis);
       extents[place] = extent_of(x(), axis);
-      if (extents[place] != nullptr && to[place] != x()->shape()[axis])
-        unsupported(op_, "it would be repeated");
+      if (extents[place] != nullptr && to[place] != x()->shape()[axis]) unsupported("it would be repeated");
     }
     return with(extents);
   }
@@ -260,14 +216,16 @@ class Bounded {
     for (size_t axis = 0; axis < extents.size(); ++axis) {
       Operand extent = extent_of(x(), static_cast<int64_t>(axis));
       if (extent == nullptr) continue;
-      const int64_t bound = x()->shape()[axis];
-      if (cut.steps[axis] != 1) unsupported(op_, "it takes steps");
-      if (cut.starts[axis] > 0) {
-        extent = emit(Op::Sub, NoAttrs{}, {extent, integer(cut.starts[axis])});
-        extent = emit(Op::Max, NoAttrs{}, {extent, integer(0)});
+      const int64_t bound = x()->shape()[axis], start = cut.starts[axis], step = cut.steps[axis];
+      if (step < 1) unsupported("it walks backwards");
+      const int64_t rest = (bound - start + step - 1) / step;
+      if (start > 0) {
+        const bool is_there = least(extent) >= start;
+        extent = affine(extent, 1, -start, 1, bound - start);
+        if (!is_there) extent = emit(Op::Max, NoAttrs{}, {extent, integer(0)});
       }
-      if (cut.sizes[axis] < bound - cut.starts[axis])
-        extent = emit(Op::Min, NoAttrs{}, {extent, integer(cut.sizes[axis])});
+      extent = affine(extent, 1, step - 1, step, rest);
+      if (cut.sizes[axis] < rest) extent = emit(Op::Min, NoAttrs{}, {extent, integer(cut.sizes[axis])});
       if (extent != extent_of(x(), static_cast<int64_t>(axis))) extent->upper = cut.sizes[axis];
       extents[axis] = extent;
     }
@@ -280,8 +238,12 @@ class Bounded {
     // Off that axis all have one extent: it is known where one operand's is.
     for (size_t axis = 0; axis < extents.size(); ++axis) {
       const auto extent = [&](const Operand& part) { return extent_of(part, static_cast<int64_t>(axis)); };
-      if (static_cast<int64_t>(axis) != along && std::all_of(inputs_.begin(), inputs_.end(), extent))
-        extents[axis] = extent(x());
+      if (static_cast<int64_t>(axis) == along) continue;
+      if (std::all_of(inputs_.begin(), inputs_.end(), extent)) extents[axis] = extent(x());
+      for (const Operand& part : inputs_)
+        if (extent(part) != nullptr || extent(x()) != nullptr)
+          builder_.note_meeting(length(x(), static_cast<int64_t>(axis)),
+                                length(part, static_cast<int64_t>(axis)), origin_);
     }
     std::vector<Operand> outputs = with(extents);
     return {dense_along(outputs[0], along)};
@@ -361,8 +323,7 @@ class Bounded {
 
   std::vector<Operand> gather_nd() {
     const int64_t batch = attrs<AxisAttrs>().axis, depth = inputs_[1]->shape().back();
-    if (extent_of(inputs_[1], inputs_[1]->rank() - 1) != nullptr)
-      unsupported(op_, "the length of the indices");
+    if (extent_of(inputs_[1], inputs_[1]->rank() - 1) != nullptr) unsupported("the length of the indices");
     const Operand indices = indices_of(inputs_[1], nullptr);
     std::vector<Operand> extents;
     for (int64_t i = 0; i + 1 < indices->rank(); ++i) extents.push_back(extent_of(indices, i));
@@ -380,7 +341,7 @@ class Bounded {
 
   std::vector<Operand> scatter_nd() {
     const int64_t last = inputs_[1]->rank() - 1, depth = inputs_[1]->shape().back();
-    if (extent_of(inputs_[1], last) != nullptr || depth == 0) unsupported(op_, "the length of the indices");
+    if (extent_of(inputs_[1], last) != nullptr || depth == 0) unsupported("the length of the indices");
     Operand indices = as_i64(inputs_[1]);
     std::vector<Operand> extents;
     std::vector<int64_t> nowhere(static_cast<size_t>(depth), 0);
@@ -429,16 +390,45 @@ class Bounded {
     const auto& pad = attrs<PadAttrs>();
     std::vector<Operand> extents = x()->extents;
     Operand data = x();
+    PadAttrs left = pad;
     for (size_t axis = 0; axis < extents.size(); ++axis) {
       const int64_t more = pad.before[axis] + pad.after[axis];
       if (extents[axis] == nullptr || more == 0) continue;
-      if (pad.mode != PadMode::constant) unsupported(op_, "what its padding reflects or repeats");
+      if (pad.mode != PadMode::constant) {
+        data = mirrored(data, axis, pad);
+        left.before[axis] = left.after[axis] = 0;
+        extents[axis] = data->extents[axis];
+        continue;
+      }
       const HostTensor value = converted(HostTensor::of<double>(DType::f64, {}, {pad.value}), x()->dtype());
       data = masked(data, static_cast<int64_t>(axis), value);
-      extents[axis] = emit(Op::Add, NoAttrs{}, {extents[axis], integer(more)});
-      extents[axis]->upper = x()->shape()[axis] + more;
+      extents[axis] = affine(extents[axis], 1, more, 1, x()->shape()[axis] + more);
     }
-    return with({data}, extents);
+    const Shape zeros(extents.size(), 0);
+    return left.before == zeros && left.after == zeros ? std::vector{data} : with(left, {data}, extents);
+  }
+
+  // Padded on one axis by what the extent says: the last element again, or those before it backwards.
+  Operand mirrored(const Operand& data, size_t axis, const PadAttrs& pad) {
+    const Operand extent = data->extents[axis];
+    const int64_t before = pad.before[axis], after = pad.after[axis], bound = data->shape()[axis];
+    const bool reflects = pad.mode == PadMode::reflect;
+    const int64_t needed = reflects ? std::max(before, after) + 1 : 1;
+    if (least(extent) < needed)
+      unsupported(
+          fmt::format("what its padding reflects or repeats may be less than {} of axis {}", needed, axis));
+    const Operand zero = integer(0), last = affine(extent, 1, -1, 1, bound - 1);
+    const auto both = [&](Op op, const Operand& a, const Operand& b) { return emit(op, NoAttrs{}, {a, b}); };
+    Operand at = both(Op::Sub, positions(bound + before + after, 0, 1), integer(before));
+    if (reflects) {
+      at = emit(Op::Abs, NoAttrs{}, {at});
+      at = both(Op::Sub, last, emit(Op::Abs, NoAttrs{}, {both(Op::Sub, last, at)}));
+    }
+    at = both(Op::Min, both(Op::Max, at, zero), last);
+    const Operand result = emit(Op::Gather, AxisAttrs{static_cast<int64_t>(axis)}, {data, at});
+    result->extents = data->extents;
+    result->extents[axis] = affine(extent, 1, before + after, 1, bound + before + after);
+    return result;
   }
 
   std::vector<Operand> cum_sum() {
@@ -461,7 +451,7 @@ class Bounded {
 
   std::vector<Operand> arg_reduce() {
     const auto& arg = attrs<ArgReduceAttrs>();
-    if (arg.select_last && extent_of(x(), arg.axis) != nullptr) unsupported(op_, "the last of equals");
+    if (arg.select_last && extent_of(x(), arg.axis) != nullptr) unsupported("the last of equals");
     return with({masked(x(), arg.axis, extreme(x()->dtype(), op_ == Op::ArgMax))},
                 without({arg.axis}, arg.keepdims));
   }
@@ -504,7 +494,7 @@ class Bounded {
   }
   std::vector<Operand> gemm() {
     const auto& product = attrs<GemmAttrs>();
-    if (inputs_.size() > 2 && is_bounded(inputs_[2])) unsupported(op_, "what is added");
+    if (inputs_.size() > 2 && is_bounded(inputs_[2])) unsupported("what is added");
     return of_matrices(product.transpose_a, product.transpose_b);
   }
   // Zeros stand in for what lies beyond the sum.
@@ -526,45 +516,13 @@ class Bounded {
     return with(inputs, extents);
   }
 
-  // Images one by one, rows one by one.
-  std::vector<Operand> along_batch() {
-    static const std::set<Op> by_image = {Op::Conv,
-                                          Op::ConvTranspose,
-                                          Op::WindowSum,
-                                          Op::WindowMax,
-                                          Op::MaxPoolIndices,
-                                          Op::AveragePool,
-                                          Op::InstanceNormalization,
-                                          Op::GroupNormalization,
-                                          Op::BatchNormalization,
-                                          Op::LRN,
-                                          Op::DepthToSpace,
-                                          Op::DepthToSpaceCRD,
-                                          Op::SpaceToDepth,
-                                          Op::Resize};
-    if (by_image.count(op_) == 0) unsupported(op_, "korch does not know what that does to its result");
-    for (size_t i = 0; i < inputs_.size(); ++i)
-      for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
-        if (extent_of(inputs_[i], axis) != nullptr && (i > 0 || axis > 0))
-          unsupported(op_, "an axis other than that of the batch");
-    if (op_ == Op::Resize && attrs<ResizeAttrs>().sizes[0] != x()->shape()[0])
-      unsupported(op_, "the resized axis");
-    return with(x()->extents);
-  }
-
   std::vector<Operand> layer_normalization() {
     for (size_t i = 0; i < inputs_.size(); ++i)
       for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
         if (extent_of(inputs_[i], axis) != nullptr && (i > 0 || axis >= attrs<NormAttrs>().axis))
-          unsupported(op_, "a normalized axis");
+          unsupported("a normalized axis");
     return with(x()->extents);
   }
-
-  GraphBuilder& builder_;
-  const Op op_;
-  const Attrs& attrs_;
-  const std::vector<Operand>& inputs_;
-  const std::string& origin_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "korch/ir/graph.h"
+#include "korch/onnx/meeting_extents.h"
 #include "korch/onnx/ranges.h"
 
 namespace korch::onnx {
@@ -75,6 +76,11 @@ class GraphBuilder {
   std::optional<int64_t> difference(const Operand& a, int64_t index, const Operand& b, int64_t other_index);
   // By how much one extent is larger than another at most, whatever that is, where that is known.
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
+  // Extents of what an operator joins (meeting_extents.h).
+  void note_meeting(const Operand& a, const Operand& b, const std::string& origin) {
+    if (const ValueId x = value(a), y = value(b); x != y) meeting_.push_back({x, y, origin});
+  }
+  const std::vector<MeetingExtents>& meeting() const { return meeting_; }
   // The Value of an operand; puts a constant into the Graph.
   ValueId value(const Operand& operand);
   // Names an operand and its Value after an ONNX value; the first name stays.
@@ -90,6 +96,7 @@ class GraphBuilder {
   const uint64_t seed_;
   Graph graph_;
   Ranges ranges_{graph_};
+  std::vector<MeetingExtents> meeting_;
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far
   double work_ = 0;           // elements it has read (interp/work.h)

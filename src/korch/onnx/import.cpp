@@ -63,6 +63,9 @@ class Importer {
     import_nodes();
     throw_unsupported();
     set_outputs();
+    if (options_.on_warning)
+      for (const std::string& text : extents_that_do_not_fit(builder_.graph(), builder_.meeting()))
+        options_.on_warning(text);
     builder_.graph().remove_dead_nodes();  // rules make every output
     Graph result = builder_.graph().compact();
     verify(result, Stage::imported);

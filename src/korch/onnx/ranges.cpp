@@ -326,6 +326,8 @@ Range Ranges::elementwise(const Node& node, Element element, int depth) {
       return within(product(input(0), input(1)));
     case Op::Div:
       return within(quotient(input(0), input(1), is_integer(type.dtype)));
+    case Op::Reciprocal:
+      return within(quotient({1, 1}, input(0), false));
     case Op::Mod:  // of the divisor's sign
       return input(1).low > 0 ? Range{0, input(1).high} : Range{};
     case Op::Max:

@@ -75,8 +75,9 @@ const RuleRow* find_rule(const std::string& domain, const std::string& op_type);
 struct Windows {
   std::vector<int64_t> strides, dilations, pads_before, pads_after;
 };
-// Reads strides, dilations, pads and auto_pad. `kernel` holds the window's extents, `in` the spatial extents.
-Windows read_windows(NodeImport& n, const Shape& in, const Shape& kernel);
+// Reads strides, dilations, pads and auto_pad. `kernel` holds the window's extents. Refuses pads that would
+// depend on an extent of `x`.
+Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel);
 std::vector<int64_t> spatial_axes(const Operand& x);  // 2, 3, ... rank - 1
 // As MatMul and Conv do, the latter by the node's attributes.
 Operand matrix_product(NodeImport& n, Operand a, Operand b);

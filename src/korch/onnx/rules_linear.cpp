@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -127,7 +128,7 @@ ConvAttrs conv_attrs(NodeImport& n, const Windows& windows) {
 
 Operand convolution(NodeImport& n, std::vector<Operand> operands) {
   const ConvOperands in = read_operands(n, std::move(operands));
-  return n.emit(Op::Conv, conv_attrs(n, read_windows(n, in.in, in.kernel)), in.operands);
+  return n.emit(Op::Conv, conv_attrs(n, read_windows(n, in.operands[0], in.kernel)), in.operands);
 }
 
 namespace {
@@ -154,6 +155,11 @@ std::optional<Shape> wanted_extents(NodeImport& n, const Shape& in, const std::v
       shape.erase(shape.begin(), shape.begin() + 2);  // written by some exporters
     if (shape.size() != in.size()) n.invalid("output_shape needs one entry per spatial axis");
     n.bounded("output_shape entry", shape, 1, kMaxOffset);
+    for (int64_t axis = 2; axis < n.input(0)->rank(); ++axis)
+      if (extent_of(n.input(0), axis) != nullptr)
+        n.unsupported(
+            "output_shape and an extent that depends on the data or is a range: export the model with "
+            "output_padding, or fix the dimension with --shape");
     return shape;
   }
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return std::nullopt;
@@ -166,7 +172,7 @@ Results conv_transpose(NodeImport& n) {
   const ConvOperands in = read_operands(n, conv_operands(n));
   const std::string auto_pad = n.string_attr("auto_pad", "NOTSET");
   // auto_pad speaks of another direction here; what read_windows makes of it is replaced below.
-  ConvAttrs attrs = conv_attrs(n, read_windows(n, in.in, in.kernel));
+  ConvAttrs attrs = conv_attrs(n, read_windows(n, n.bounded(in.operands[0], {}), in.kernel));
   const size_t spatial = in.in.size();
   attrs.output_padding = n.ints_attr("output_padding", std::vector<int64_t>(spatial, 0));
   if (attrs.output_padding.size() != spatial) n.invalid("output_padding needs one entry per spatial axis");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
@@ -14,13 +15,19 @@ namespace {
 using Results = std::vector<Operand>;
 
 // With ceil_mode a last, partial window counts as long as it begins inside the data or the padding before
-// them. The elements it lacks are extra padding behind.
-std::vector<int64_t> ceil_extra(const Shape& in, const Shape& kernel, const Windows& windows) {
+// them. The elements it lacks are extra padding behind. Of an extent that is not known, as many as it may
+// lack: so that a window more fits whenever it begins early enough.
+std::vector<int64_t> ceil_extra(const Operand& x, const Shape& kernel, const Windows& windows) {
+  const Shape in(x->shape().begin() + 2, x->shape().end());
   std::vector<int64_t> extra(in.size(), 0);
   for (size_t i = 0; i < in.size(); ++i) {
     const int64_t stride = windows.strides[i], before = windows.pads_before[i];
     const int64_t span = (kernel[i] - 1) * windows.dilations[i] + 1;
     const int64_t padded = in[i] + before + windows.pads_after[i];
+    if (extent_of(x, static_cast<int64_t>(i) + 2) != nullptr) {
+      extra[i] = std::max<int64_t>(std::min(stride - 1, span - 1 - windows.pads_after[i]), 0);
+      continue;
+    }
     if (padded < span) continue;  // refused by the shape rule
     int64_t count = (padded - span + stride - 1) / stride + 1;
     if ((count - 1) * stride >= in[i] + before) --count;
@@ -50,13 +57,13 @@ Pooling read_pooling(NodeImport& n) {
   result.attrs.kernel = n.ints_attr("kernel_shape", {});
   if (result.attrs.kernel.size() != in.size()) n.invalid("kernel_shape needs one entry per spatial axis");
   n.bounded("kernel extent", result.attrs.kernel, 1, kMaxStep);
-  const Windows windows = read_windows(n, in, result.attrs.kernel);
+  const Windows windows = read_windows(n, x, result.attrs.kernel);
   result.attrs.strides = windows.strides;
   result.attrs.dilations = windows.dilations;
   result.attrs.pads_before = windows.pads_before;
   result.attrs.pads_after = windows.pads_after;
   result.ceil_extra.assign(in.size(), 0);
-  if (n.flag("ceil_mode", false)) result.ceil_extra = ceil_extra(in, result.attrs.kernel, windows);
+  if (n.flag("ceil_mode", false)) result.ceil_extra = ceil_extra(x, result.attrs.kernel, windows);
   return result;
 }
 
@@ -172,6 +179,36 @@ Results max_unpool(NodeImport& n) {
   return {y};
 }
 
+// As many windows as the extent has steps, padding on both sides.
+struct SamePads {
+  int64_t before, after;
+};
+SamePads same_pads(int64_t in, int64_t span, int64_t stride, bool lower) {
+  const int64_t count = (in + stride - 1) / stride;
+  const int64_t total = std::max<int64_t>((count - 1) * stride + span - in, 0);
+  const int64_t before = lower ? total - total / 2 : total / 2;
+  return {before, total - before};
+}
+
+// For every extent from the least to `most`: it is the same before all of them, and behind as much as one
+// needs.
+SamePads common_same_pads(NodeImport& n, const Operand& extent, int64_t most, int64_t span, int64_t stride,
+                          bool lower) {
+  const auto least = static_cast<int64_t>(std::max(n.range(extent).low, 1.0));
+  SamePads common = same_pads(most, span, stride, lower);
+  for (int64_t in = most; in >= least && most - in < stride; --in) {
+    const SamePads pads = same_pads(in, span, stride, lower);
+    if (pads.before != common.before)
+      n.unsupported(
+          fmt::format("auto_pad pads {} before an extent of {} and {} before one of {}: export the model "
+                      "with pads, or fix "
+                      "the dimension with --shape",
+                      common.before, most, pads.before, in));
+    common.after = std::max(common.after, pads.after);
+  }
+  return common;
+}
+
 }  // namespace
 
 std::vector<int64_t> spatial_axes(const Operand& x) {
@@ -180,8 +217,8 @@ std::vector<int64_t> spatial_axes(const Operand& x) {
   return axes;
 }
 
-Windows read_windows(NodeImport& n, const Shape& in, const Shape& kernel) {
-  const size_t spatial = in.size();
+Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel) {
+  const size_t spatial = kernel.size();
   const std::vector<int64_t> ones(spatial, 1);
   Windows windows;
   windows.strides = n.ints_attr("strides", ones);
@@ -199,11 +236,16 @@ Windows read_windows(NodeImport& n, const Shape& in, const Shape& kernel) {
   if (auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
     n.invalid("auto_pad " + quoted_name(auto_pad));
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t stride = windows.strides[i], count = (in[i] + stride - 1) / stride;
+    const int64_t stride = windows.strides[i], in = x->shape()[i + 2];
     const int64_t span = (kernel[i] - 1) * windows.dilations[i] + 1;
-    const int64_t total = auto_pad == "VALID" ? 0 : std::max<int64_t>((count - 1) * stride + span - in[i], 0);
-    windows.pads_before[i] = auto_pad == "SAME_LOWER" ? total - total / 2 : total / 2;
-    windows.pads_after[i] = total - windows.pads_before[i];
+    windows.pads_before[i] = windows.pads_after[i] = 0;
+    if (auto_pad == "VALID") continue;
+    const bool lower = auto_pad == "SAME_LOWER";
+    const SamePads pads = same_pads(in, span, stride, lower);
+    windows.pads_before[i] = pads.before;
+    windows.pads_after[i] = pads.after;
+    if (const Operand extent = extent_of(x, static_cast<int64_t>(i) + 2); extent != nullptr)
+      windows.pads_after[i] = common_same_pads(n, extent, in, span, stride, lower).after;
   }
   return windows;
 }

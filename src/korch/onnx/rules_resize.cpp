@@ -238,14 +238,15 @@ void keep_aspect_ratio(NodeImport& n, ResizeAttrs& attrs) {
 struct OpenAxis {
   int64_t axis, bound;  // of the result
   Term in, out;
+  Term length;  // `out` in float32 before it was rounded
 };
 
 // Where each element of the result lies among those of the axis, as source_of says: float32, along the axis.
 Term sources(const OpenAxis& a, int64_t rank, const std::string& mode) {
   NodeImport& n = a.in.node();
   const Term at = positions(n, DType::f32, a.bound, a.axis, rank);
-  const Term in = cast(a.in, DType::f32), out = cast(a.out, DType::f32), scale = out / in;
-  if (mode == "align_corners") return at * (in - 1) / max(out - 1, number_like(out, 1));
+  const Term in = cast(a.in, DType::f32), out = cast(a.out, DType::f32), scale = a.length / in;
+  if (mode == "align_corners") return at * (in - 1) / max(a.length - 1, number_like(out, 1));
   if (mode == "asymmetric") return at / scale;
   if (mode == "tf_half_pixel_for_nn") return select(in == out, at, (at + 0.5) / scale);
   const Term source = (at + 0.5) / scale - 0.5;
@@ -271,7 +272,8 @@ std::vector<Term> weights_of(const Term& beyond, const ResizeAttrs& attrs) {
 }
 
 Term resized_along(const Term& x, const OpenAxis& a, const ResizeAttrs& attrs) {
-  const Term last = max(a.in - 1, number_like(a.in, 0));
+  Term last = a.in - 1;
+  if (x.node().range(a.in).low < 1) last = max(last, number_like(last, 0));
   // Elements at these places of the axis, the nearest ones of those that there are.
   const auto at = [&](const Term& places) {
     const Term index = min(max(cast(places, DType::i64), number_like(last, 0)), last);
@@ -297,16 +299,30 @@ Term resized_along(const Term& x, const OpenAxis& a, const ResizeAttrs& attrs) {
   return sum ? *result / cast(*sum, x.dtype()) : *result;
 }
 
+// Extents times scales, rounded down in float.
+std::vector<Extent> scaled_extents(NodeImport& n, const std::vector<double>& scales) {
+  const Operand& x = n.input(0);
+  std::vector<Extent> sizes;
+  for (int64_t axis = 0; axis < x->rank(); ++axis) {
+    const auto factor = static_cast<float>(scales[static_cast<size_t>(axis)]);
+    const int64_t bound = x->shape()[static_cast<size_t>(axis)];
+    sizes.push_back(
+        {static_cast<int64_t>(std::floor(static_cast<float>(bound) * factor)), extent_of(x, axis)});
+    if (factor == 1 || sizes.back().counted == nullptr) continue;
+    const Term extent(n, sizes.back().counted);
+    sizes.back().counted = cast(floor(cast(extent, DType::f32) * factor), DType::i64).operand();
+    sizes.back().counted->upper = sizes.back().bound;
+  }
+  return sizes;
+}
+
 // To sizes that depend on the data, or from extents that do.
-Results resize_open(NodeImport& n, const ResizeAttrs& attrs, const Filter& filter) {
+Results resize_open(NodeImport& n, const ResizeAttrs& attrs, const Filter& filter,
+                    const std::vector<Extent>& sizes) {
   const Operand& x = n.input(0);
   if (n.string_attr("keep_aspect_ratio_policy", "stretch") != "stretch" || filter.antialias ||
       filter.coordinate_mode == "tf_crop_and_resize" || filter.coordinate_mode == "half_pixel_symmetric")
     n.unsupported("this mode with sizes or extents that depend on the data");
-  const std::vector<Extent> given = n.extents_input(3, "sizes");
-  std::vector<Extent> sizes;
-  for (int64_t axis = 0; axis < x->rank(); ++axis) sizes.push_back({x->shape()[axis], extent_of(x, axis)});
-  sizes = spread(n, given, sizes);
   if (x->type.elements() == 0) n.invalid("data " + to_string(x->type) + " are empty");
   if (!is_float(x->dtype()) && attrs.mode != "nearest") n.unsupported("integers with this mode");
   Term y = at_bounds(attrs.mode == "nearest" ? Term(n, x) : widened({n, x}));
@@ -321,7 +337,10 @@ Results resize_open(NodeImport& n, const ResizeAttrs& attrs, const Filter& filte
       return Term(n,
                   open != nullptr ? open : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {constant})));
     };
-    y = resized_along(y, {axis, bound, count(x->shape()[axis], from), count(bound, counted)}, attrs);
+    const Term in = count(x->shape()[axis], from), out = count(bound, counted);
+    const Term length = attrs.scales.empty() ? cast(out, DType::f32)
+                                             : cast(in, DType::f32) * attrs.scales[static_cast<size_t>(axis)];
+    y = resized_along(y, {axis, bound, in, out, length}, attrs);
   }
   return {n.bounded(cast(y, x->dtype()), extents)};
 }
@@ -338,11 +357,20 @@ Results resize(NodeImport& n) {
   // An empty tensor stands for a missing one.
   const auto given = [&](size_t i) { return n.has_input(i) && n.input(i)->type.elements() > 0; };
   if (given(3)) {
-    if (is_bounded(n.input(0)) || !n.input(3)->constant) return resize_open(n, attrs, filter);
+    if (is_bounded(n.input(0)) || !n.input(3)->constant)
+      return resize_open(
+          n, attrs, filter,
+          spread(n, n.extents_input(3, "sizes"), scaled_extents(n, std::vector<double>(in.size(), 1))));
     apply_sizes(n, spread(n, n.ints_input(3, "sizes"), in), attrs);
     keep_aspect_ratio(n, attrs);
   } else if (given(2)) {
     apply_scales(n, spread(n, scales_input(n, 2), std::vector<double>(in.size(), 1)), attrs);
+    bool follows_extent = false;
+    for (size_t i = 0; i < in.size(); ++i)
+      follows_extent = follows_extent ||
+                       (attrs.scales[i] != 1 && extent_of(n.input(0), static_cast<int64_t>(i)) != nullptr);
+    if (follows_extent && attrs.coordinate_mode == "align_corners")
+      return resize_open(n, attrs, filter, scaled_extents(n, attrs.scales));
     n.ignore("keep_aspect_ratio_policy");  // of sizes
   } else {
     n.invalid("neither scales nor sizes are given");

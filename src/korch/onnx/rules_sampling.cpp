@@ -469,7 +469,7 @@ Results deform_conv(NodeImport& n) {
   n.bounded("extent", in, 1, kMaxOffset);
   n.bounded("weight extent", kernel, 1, kMaxStep);
   if (n.ints_attr("kernel_shape", kernel) != kernel) n.invalid("kernel_shape is not that of the weights");
-  const Windows windows = read_windows(n, in, kernel);
+  const Windows windows = read_windows(n, n.input(0), kernel);
   const int64_t group = n.int_attr("group", 1), offset_group = n.int_attr("offset_group", 1);
   n.bounded("group", {group, offset_group}, 1, kMaxStep);
   const int64_t batch = x.extent(0), channels = x.extent(1), taps = kernel[0] * kernel[1];

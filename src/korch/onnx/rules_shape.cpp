@@ -6,6 +6,7 @@
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
@@ -122,21 +123,38 @@ HostTensor float_range(NodeImport& n, const HostTensor& start, const HostTensor&
   return values;
 }
 
-// 0, 1, 2, ... up to a limit that depends on the data.
+// Between two numbers that depend on the data.
 Operand counting(NodeImport& n, const char* what) {
-  const std::vector<Extent> limits = n.extents_input(1, what);
-  if (limits.size() != 1) n.invalid("start, limit and delta must be scalars of one type");
-  const Extent limit = limits[0];
-  if (n.int_input(0, what) != 0 || n.int_input(2, what) != 1)
-    n.unsupported("a limit that depends on the data, and a start other than 0 or a step other than 1");
-  n.bounded("limit", {limit.bound}, 0, kMaxOffset);
-  return n.bounded(n.positions(n.input(0)->dtype(), limit.bound, 0, 1), {limit.counted});
+  const Results starts = n.elements_input(0, what), limits = n.elements_input(1, what);
+  if (starts.size() != 1 || limits.size() != 1)
+    n.invalid("start, limit and delta must be scalars of one type");
+  const Term start(n, starts[0]), limit(n, limits[0]);
+  const int64_t step = n.int_input(2, what);
+  if (step < 1) n.unsupported("bounds that depend on the data, and a step that is not above 0");
+  const auto apart = n.difference(limit, start);
+  const double low = n.range(start).low, high = n.range(limit).high;
+  const double most = apart ? static_cast<double>(*apart) : high - low;
+  if (!(most <= static_cast<double>(kMaxOffset)))
+    n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them");
+  const int64_t bound = (std::max(static_cast<int64_t>(most), int64_t{0}) + step - 1) / step;
+  const bool from_zero = start.operand()->constant && low == 0;
+  const Term steps(n, n.positions(DType::i64, bound, 0, 1));
+  const Term numbers = from_zero && step == 1 ? steps : start + steps * static_cast<double>(step);
+  const Operand result = n.cast(numbers.operand(), n.input(0)->dtype());
+  if (apart) return result;
+  if (from_zero && step == 1 && limit.operand()->upper) return n.bounded(result, {limit.operand()});
+  const Term length = (limit - start + static_cast<double>(step - 1)) / static_cast<double>(step);
+  const Operand counted = max(length, number_like(length, 0)).operand();
+  counted->upper = bound;
+  return n.bounded(result, {counted});
 }
 
 Results range(NodeImport& n) {
   if (n.opset() >= 27) n.ignore("stash_type");  // ours is float64
   const char* const what = "bounds";
-  if (!n.input(1)->constant && is_integer(n.input(1)->dtype())) return {counting(n, what)};
+  const bool is_known = n.input(0)->constant && n.input(1)->constant;
+  if (!is_known && is_integer(n.input(0)->dtype()) && is_integer(n.input(1)->dtype()))
+    return {counting(n, what)};
   const HostTensor& start = n.constant_input(0, what);
   const HostTensor& limit = n.constant_input(1, what);
   const HostTensor& delta = n.constant_input(2, what);

@@ -143,8 +143,8 @@ Results slice(NodeImport& n) {
       open.push_back(i);
       continue;
     }
-    if (extent_of(x, axis) != nullptr && given.steps[i] != 1)
-      n.unsupported("of an extent that depends on the data, steps");
+    if (extent_of(x, axis) != nullptr && given.steps[i] < 1)
+      n.unsupported("of an extent that depends on the data or is a range, negative steps");
     const Cut cut = normalized(x->shape()[axis], *start, *end, given.steps[i]);
     attrs.starts[axis] = cut.start;
     attrs.sizes[axis] = cut.size;

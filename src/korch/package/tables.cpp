@@ -297,8 +297,8 @@ class TableWriter {
                     std::vector<rt::BufferRef>& args) {
     std::string rows;
     for (const PlanSliceLimit& limit : limits) {
-      rows += fmt::format("{{{}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
-                          limit.stride, limit.count, limit.times, limit.by);
+      rows += fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
+                          limit.stride, limit.count, limit.times, limit.plus, limit.by);
       args.push_back(memory_->tensors[static_cast<size_t>(limit.tensor)]);
     }
     if (!rows.empty()) text_ += fmt::format("static const SliceLimit limits{}[] = {{{}}};\n", id, rows);
@@ -349,7 +349,7 @@ class TableWriter {
     std::string shares;
     for (size_t e = 0; e < rt::kMostLaunchExtents; ++e) {
       const PlanShare share = e < way.shares.size() ? way.shares[e] : PlanShare{};
-      shares += fmt::format("{{{}, {}, {}}}, ", share.times, share.by, share.count);
+      shares += fmt::format("{{{}, {}, {}, {}}}, ", share.times, share.plus, share.by, share.count);
     }
     const auto numbers = [](const std::vector<double>& values) {
       std::string text;

@@ -50,17 +50,18 @@ struct RejectedKernel {
   bool same_inputs = false;  // it needs nothing that the step does not read: it could stand in its place
 };
 
-// Slices of a phase that a run needs not: those of value (slice / stride) % count from ceil(e * times / by)
-// on, where e is what a tensor of one i64 holds, an extent of this run.
+// Slices of a phase that a run needs not: those of value (slice / stride) % count from
+// (e * times + plus) / by on, where e is what a tensor of one i64 holds, an extent of this run.
 struct PlanSliceLimit {
   int phase = 0;
   int tensor = -1;  // into Plan::tensors
-  int64_t stride = 1, count = 1, times = 1, by = 1;
+  int64_t stride = 1, count = 1, times = 1, plus = 0, by = 1;
 };
 
-// What part of a step a run needs along an extent e: ceil(e * times / by) of `count`; all where that is 0.
+// What part of a step a run needs along an extent e: floor((e * times + plus) / by) of `count`; all where
+// that is 0.
 struct PlanShare {
-  int64_t times = 1, by = 1, count = 0;
+  int64_t times = 1, plus = 0, by = 1, count = 0;
 };
 
 // A way to run a step (docs/design/launch.md), and what it takes by the shares that a run needs of it: the

@@ -117,15 +117,18 @@ Json to_json(const std::vector<PlanSliceLimit>& limits) {
                     {"stride", l.stride},
                     {"count", l.count},
                     {"times", l.times},
+                    {"plus", l.plus},
                     {"by", l.by}});
   return json;
 }
 
 std::vector<PlanSliceLimit> limits_from(const Json& json) {
   std::vector<PlanSliceLimit> limits;
-  for (const Json& l : json)
-    limits.push_back(
-        {l.at("phase"), l.at("tensor"), l.at("stride"), l.at("count"), l.at("times"), l.at("by")});
+  for (const Json& l : json) {
+    const int64_t by = l.at("by");
+    limits.push_back({l.at("phase"), l.at("tensor"), l.at("stride"), l.at("count"), l.at("times"),
+                      l.value("plus", by - 1), by});  // older executables round up
+  }
   return limits;
 }
 
@@ -134,7 +137,7 @@ Json to_json(const PlanLaunches& launches) {
   for (const PlanLaunch& way : launches.ways) {
     Json shares = Json::array();
     for (const PlanShare& s : way.shares)
-      shares.push_back({{"times", s.times}, {"by", s.by}, {"count", s.count}});
+      shares.push_back({{"times", s.times}, {"plus", s.plus}, {"by", s.by}, {"count", s.count}});
     ways.push_back({{"kernel", way.kernel},
                     {"constants", way.constants},
                     {"limits", to_json(way.limits)},
@@ -162,7 +165,7 @@ PlanLaunches launches_from(const Json& json) {
     way.constants = w.at("constants").get<std::vector<int>>();
     way.limits = limits_from(w.at("limits"));
     way.implementation = w.at("implementation");
-    for (const Json& s : w.at("shares")) way.shares.push_back({s.at("times"), s.at("by"), s.at("count")});
+    for (const Json& s : w.at("shares")) way.shares.push_back({s.at("times"), s.at("plus"), s.at("by"), s.at("count")});
     way.over = w.at("over").get<std::vector<double>>();  // what is not finite has no text: an error
     way.under = w.at("under").get<std::vector<double>>();
     way.error = w.at("error");

@@ -184,6 +184,7 @@ class Trial {
     ExecutorPointer executor;
     if (std::optional<Refusal> refusal = prepare(code, pool, activations, &executor)) return *refusal;
     fill_slot(0);
+    fit_integers(*executor);
     Result<Cost> cost = sample(*executor, care);
     set_repetitions(repetitions_);  // the executor destroys what it created
     return cost;
@@ -194,6 +195,7 @@ class Trial {
     if (std::optional<Refusal> refusal = prepare(code, pool, activations, &executor)) return *refusal;
     std::memset(arena_, 0, static_cast<size_t>(slot_bytes_));
     fill_slot(0);
+    fit_integers(*executor);
     set_repetitions(1);
     const rt::RunStatus status = executor->run(nullptr, nullptr);
     set_repetitions(repetitions_);
@@ -206,6 +208,18 @@ class Trial {
   }
 
  private:
+  // Where ones are indices that leave an axis, of one element or after some arithmetic, all integers are 0.
+  void fit_integers(rt::Executor& executor) {
+    const auto is_index = [](const TensorType& type) { return is_integer(type.dtype); };
+    if (std::none_of(job_.inputs.begin(), job_.inputs.end(), is_index)) return;
+    set_repetitions(1);
+    const bool leaves = executor.run(nullptr, nullptr).error == rt::RunError::index_out_of_range;
+    set_repetitions(repetitions_);
+    if (!leaves) return;
+    integers_are_zero_ = true;
+    fill_slot(0);
+  }
+
   static Refusal run_failed(const rt::RunStatus& status) {
     return Refusal{RefusalReason::run_failed, fmt::format("run error {}", static_cast<int>(status.error))};
   }
@@ -265,9 +279,13 @@ class Trial {
   }
 
   void fill_slot(int64_t slot) {
-    for (size_t i = 0; i < job_.inputs.size(); ++i)
-      content_.fill(arena_ + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i],
-                    job_.inputs[i].dtype);
+    for (size_t i = 0; i < job_.inputs.size(); ++i) {
+      unsigned char* at = arena_ + slot * slot_bytes_ + input_offsets_[i];
+      if (integers_are_zero_ && is_integer(job_.inputs[i].dtype))
+        std::memset(at, 0, static_cast<size_t>(job_.input_bytes[i]));
+      else
+        content_.fill(at, job_.input_bytes[i], job_.inputs[i].dtype);
+    }
   }
 
   // What is needed is a limit on the extent 1, the last argument.
@@ -276,7 +294,7 @@ class Trial {
       int64_t row = 0;
       for (int p = 0; p < needed.phase; ++p) row += job_.kernel->phases[static_cast<size_t>(p)].rounds;
       limits_.push_back({static_cast<uint32_t>(row), static_cast<uint32_t>(one_arg), needed.stride,
-                         needed.count, needed.needed, 1});
+                         needed.count, needed.needed, 0, 1});
     }
   }
 
@@ -369,6 +387,7 @@ class Trial {
 
   const MeasuredKernel& job_;
   RandomContent& content_;
+  bool integers_are_zero_ = false;
   std::vector<int64_t> input_offsets_, output_offsets_, temporary_offsets_;  // in a slot
   int64_t slot_bytes_ = 0, slots_ = 1;
   int64_t copy_bytes_ = 0, copies_ = 1, constants_at_ = 0;

@@ -66,6 +66,16 @@ std::optional<Phases> phases_as_channels(const Rewriter& r, ValueId value) {
   return result;
 }
 
+// Whether a run's images are as large as their type says: at most how many there are is told by it, the first
+// axis of inputs of images.
+bool has_whole_images(const Graph& graph) {
+  for (const OpenDimension& dimension : graph.open_dimensions())
+    for (const auto& [input, axis] : dimension.axes)
+      if (axis > 0 || graph.value(graph.inputs()[static_cast<size_t>(input)]).type.shape.size() < 4)
+        return false;
+  return true;
+}
+
 // The convolution by Winograd's three primitives, with such tiles.
 void equate_tiled(Rewriter& r, const Node& node, const WinogradAttrs& tile) {
   const auto& conv = std::get<ConvAttrs>(node.attrs);
@@ -108,6 +118,10 @@ void winograd(Rewriter& r, NodeId id) {
       !r.is_constant(node.inputs[1]) || !r.is_float32(node.inputs[0]) || !r.is_float32(node.inputs[1]) ||
       r.elements(node.outputs[0]) == 0 || r.elements(node.inputs[0]) == 0)
     return;
+  // A tile may lie across an extent of the run. What is there is masked where a window reads it: if it is
+  // padded.
+  const int64_t least_padding = *std::min_element(conv.pads_after.begin(), conv.pads_after.end());
+  if (least_padding == 0 && !has_whole_images(r.graph())) return;
   constexpr double kFewer = 0.8;  // of the products of larger tiles, so that smaller ones cannot pay
   double products_before = 0;
   for (int64_t inputs : kWinogradInputs) {
@@ -132,9 +146,11 @@ void strassen(Rewriter& r, NodeId id) {
   const Shape w = r.shape(conv.inputs[1]);
   if (std::min(w[0], w[1]) < kFewestChannels || w[0] % kStrassenHalves != 0 || w[1] % kStrassenHalves != 0)
     return;
-  // Behind an extent of the run there may be anything: no pixel of an image may be paired with one of another.
+  // Behind an extent of the run there may be anything: no pixel of an image may be paired with one of
+  // another.
   const Shape x = r.shape(conv.inputs[0]);
   if (!r.graph().extents().empty() && x[2] * x[3] % kStrassenPixels != 0) return;
+  if (!has_whole_images(r.graph())) return;
   WinogradAttrs attrs;
   attrs.tile = kStrassenPixels;
   attrs.taps = 1;

@@ -90,7 +90,7 @@ inline ActiveSlices active_slices(const Step& step, uint32_t phase, void* const*
     const SliceLimit& limit = step.limits[i];
     if (limit.phase != phase) continue;
     const int64_t extent = *static_cast<const int64_t*>(args[limit.arg]);
-    active.limit(limit.stride, limit.count, (extent * limit.times + limit.by - 1) / limit.by);
+    active.limit(limit.stride, limit.count, (extent * limit.times + limit.plus) / limit.by);
   }
   return active;
 }

@@ -8,7 +8,7 @@ namespace korch::rt {
 // In (0, 1].
 inline double needed_share(const NeededShare& share, int64_t extent) {
   if (share.count <= 0) return 1;
-  int64_t needed = (extent * share.times + share.by - 1) / share.by;
+  int64_t needed = (extent * share.times + share.plus) / share.by;
   if (needed < 1) needed = 1;
   if (needed > share.count) needed = share.count;
   return static_cast<double>(needed) / static_cast<double>(share.count);

@@ -22,10 +22,10 @@ struct BufferRef {
 };
 
 // Slices that a run does not need: slice s of the phase has the value (s / stride) % count, and those from
-// ceil(extent * times / by) on write nothing that counts. The extent is the i64 at args[arg].
+// (extent * times + plus) / by on write nothing that counts. The extent is the i64 at args[arg].
 struct SliceLimit {
   uint32_t phase, arg;
-  int64_t stride, count, times, by;
+  int64_t stride, count, times, plus, by;
 };
 
 struct LibraryOps;  // create/destroy of a library call's state (library.h)
@@ -52,10 +52,10 @@ struct Step {
   const LaunchTable* launches = nullptr;  // other ways to run it; null: none
 };
 
-// What part of a step a run needs along an extent e: ceil(e * times / by) of `count`, at least; all of it
-// where `count` is 0.
+// What part of a step a run needs along an extent e: floor((e * times + plus) / by) of `count`, at least; all
+// of it where `count` is 0.
 struct NeededShare {
-  int64_t times, by, count;
+  int64_t times, plus, by, count;
 };
 
 constexpr uint32_t kMostLaunches = 16;  // of a step, its own included

@@ -22,7 +22,7 @@ constexpr double kWorthIt = 1.02;     // how much faster a step has to become fo
 constexpr double kWorthBytes = 1.05;  // the same, for constants in another packing
 constexpr double kPoorFit = 0.15;     // relative error from which on a cost does not tell
 // Of the range of an extent, least first, where it is measured.
-constexpr double kPlaces[] = {0, 0.15, 0.35, 0.55, 0.75, 1};
+constexpr double kPlaces[] = {0, 0.25, 0.5, 0.75, 1};
 constexpr double kPlacesOfTwo[] = {0, 0.4, 1};  // where there are two extents, each
 
 // A way that a step could be run.
@@ -113,7 +113,8 @@ std::pair<int64_t, int64_t> LaunchFinder::range_of(int extent, const OpenStep& o
     for (size_t axis = 0; axis < output.part.size(); ++axis)
       if (const std::optional<NeededExtent>& needed = output.part[axis];
           needed && built_.extents.contains(needed->extent) && built_.extents.at(needed->extent) == extent)
-        most = std::max(most, output.shape[axis] * needed->by / needed->times);
+        most = std::max(
+            most, (output.shape[axis] * needed->by - needed->plus) / std::max<int64_t>(needed->times, 1));
   const PlanTensor& tensor = plan.tensors[static_cast<size_t>(extent)];
   const size_t first = plan.inputs.size(), at = static_cast<size_t>(tensor.index);
   int64_t least = std::max<int64_t>(1, most / kUsual);
@@ -121,8 +122,7 @@ std::pair<int64_t, int64_t> LaunchFinder::range_of(int extent, const OpenStep& o
     const PlanDimension& dimension = plan.dimensions[at - first];
     const auto known = options_.least.find(dimension.name);
     most = dimension.most;
-    least = known != options_.least.end() ? known->second : most / kUsual + 1;
-    least = std::max(least, dimension.least);
+    least = std::max<int64_t>(1, known != options_.least.end() ? known->second : dimension.least);
   }
   return {std::min(least, most), most};
 }
@@ -202,7 +202,7 @@ std::optional<std::set<std::string>> LaunchFinder::sum_orders_of(int column) con
 }
 
 int64_t needed_of(const PlanSliceLimit& limit, int64_t extent) {
-  return std::clamp<int64_t>((extent * limit.times + limit.by - 1) / limit.by, 0, limit.count);
+  return std::clamp<int64_t>((extent * limit.times + limit.plus) / limit.by, 0, limit.count);
 }
 
 // Who does less takes no longer: what was disturbed takes what was measured of more.
@@ -264,13 +264,13 @@ int LaunchFinder::kernel_of(int column) {
 // Of the limits on an extent the first: the others follow the same slices in other phases.
 PlanShare share_of(const std::vector<PlanSliceLimit>& limits, int extent) {
   for (const PlanSliceLimit& limit : limits)
-    if (limit.tensor == extent) return {limit.times, limit.by, limit.count};
-  return {1, 1, 0};
+    if (limit.tensor == extent) return {limit.times, limit.plus, limit.by, limit.count};
+  return {1, 0, 1, 0};
 }
 
 double share_at(const PlanShare& share, int64_t extent) {
   if (share.count == 0) return 1;
-  const int64_t needed = (extent * share.times + share.by - 1) / share.by;
+  const int64_t needed = (extent * share.times + share.plus) / share.by;
   return static_cast<double>(std::clamp<int64_t>(needed, 1, share.count)) / static_cast<double>(share.count);
 }
 

@@ -16,7 +16,7 @@ enum class LaunchWays { none, exact, reassociating };
 
 struct LaunchOptions {
   LaunchWays ways = LaunchWays::exact;
-  // By the names of dimensions: the least extents for which this plan is taken; else a quarter of the most.
+  // By the names of dimensions: the least extents for which this plan is taken; else those that there are.
   std::map<std::string, int64_t> least;
   Deadline deadline = {};  // after which steps keep their own kernels alone
 };

@@ -28,8 +28,8 @@ std::vector<PlanSliceLimit> to_plan(const std::vector<SliceLimit>& limits,
   std::vector<PlanSliceLimit> result;
   for (const SliceLimit& limit : limits)
     if (const auto tensor = extents.find(limit.needed.extent); tensor != extents.end())
-      result.push_back(
-          {limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times, limit.needed.by});
+      result.push_back({limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times,
+                        limit.needed.plus, limit.needed.by});
   return result;
 }
 
@@ -94,9 +94,8 @@ class PlanMaker {
     }
   }
 
-  // Before loops are put in order. Only where outputs have extents of their own.
+  // Before loops are put in order.
   void add_limits(const std::vector<int>& chosen) {
-    if (graph_.extents().empty()) return;
     std::set<NodeId> made;
     for (int column : chosen) {
       const ColumnInfo& info = columns_.infos[column];
@@ -233,6 +232,12 @@ class PlanMaker {
     step_columns_.push_back(column);
   }
 
+  static bool is_cut(const NeededPart& part) {
+    return std::any_of(part.begin(), part.end(), [](const std::optional<NeededExtent>& extent) {
+      return extent && extent->extent != kNoId;
+    });
+  }
+
   void add_limits(int number, const std::map<ValueId, NeededPart>& parts) {
     PlanStep& step = plan().steps[static_cast<size_t>(number)];
     OpenStep open{step_columns_[static_cast<size_t>(number)], {}};
@@ -242,7 +247,7 @@ class PlanMaker {
       const auto part = parts.find(key.value);
       open.outputs.push_back({graph_.value(key.value).type.shape, key.layout,
                               part == parts.end() ? NeededPart{} : part->second});
-      any = any || part != parts.end();
+      any = any || (part != parts.end() && is_cut(part->second));
     }
     if (!any) return;
     const Kernel& kernel = plan().kernels[step.kernel];

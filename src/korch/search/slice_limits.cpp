@@ -122,25 +122,10 @@ class PhaseLimits {
       }
       for (size_t index = 1; index < values.size(); ++index)
         values[index] = std::max(values[index], values[index - 1]);
-      if (const auto limit = proportional(*to.part[axis], values); limit) return limit;
+      if (values[1] == values.back()) continue;  // whatever is needed
+      if (const auto limit = following(*to.part[axis], values); limit) return limit;
     }
     return std::nullopt;
-  }
-
-  // In proportion to the extent e at least values[e]: as the last one is, or as the one that takes most.
-  static std::optional<NeededExtent> proportional(const NeededExtent& part,
-                                                  const std::vector<int64_t>& values) {
-    const auto extent = static_cast<int64_t>(values.size()) - 1;
-    int64_t times = values.back(), by = extent;
-    const auto is_enough = [&](int64_t e) {
-      return (e * times + by - 1) / by >= values[static_cast<size_t>(e)];
-    };
-    for (int64_t e = 1; e <= extent; ++e)
-      if (!is_enough(e)) {
-        times = values[static_cast<size_t>(e)];
-        by = e;
-      }
-    return times < values.back() * by ? scaled(part, times, by) : std::nullopt;
   }
 
   const tile::Phase& phase_;

@@ -10,7 +10,7 @@
 namespace korch {
 
 // Slice s has the value (s / stride) % count of a grid variable; those values are needed that are below
-// ceil(e * times / by).
+// floor((e * times + plus) / by).
 struct SliceLimit {
   int phase = 0;
   int64_t stride = 1, count = 1;

@@ -1,0 +1,67 @@
+#include "korch/onnx/bounds_emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace korch::onnx {
+
+void BoundsEmitter::unsupported(const std::string& what) const {
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format("an extent of what {} reads depends on the data or is a range: {}", name(op_), what));
+}
+
+std::vector<Operand> BoundsEmitter::with(const Attrs& attrs, const std::vector<Operand>& inputs,
+                                         const std::vector<Operand>& extents) {
+  std::vector<Operand> outputs = builder_.emit_at_bounds(op_, attrs, inputs, origin_);
+  const bool any = std::any_of(extents.begin(), extents.end(), [](const Operand& e) { return e != nullptr; });
+  for (const Operand& output : outputs)
+    if (any) output->extents = extents;
+  return outputs;
+}
+
+Operand BoundsEmitter::masked(const Operand& operand, int64_t axis, const HostTensor& value) {
+  const Operand extent = extent_of(operand, axis);
+  if (extent == nullptr) return operand;
+  const Operand at = positions(operand->shape()[static_cast<size_t>(axis)], axis, operand->rank());
+  const Operand result =
+      emit(Op::Where, NoAttrs{}, {emit(Op::Less, NoAttrs{}, {at, extent}), operand, constant(value)});
+  result->extents = operand->extents;
+  return result;
+}
+
+bool BoundsEmitter::depends_on_data(const Operand& extent) {
+  const Graph& graph = builder_.graph();
+  const std::vector<ValueId>& inputs = graph.inputs();
+  const auto tensors = inputs.end() - static_cast<std::ptrdiff_t>(graph.open_dimensions().size());
+  std::vector<ValueId> left = {builder_.value(extent)};
+  std::set<ValueId> seen;
+  while (!left.empty()) {
+    const ValueId value = left.back();
+    left.pop_back();
+    if (!seen.insert(value).second) continue;
+    if (std::find(inputs.begin(), tensors, value) != tensors) return true;
+    for (NodeId producer : graph.value(value).producers) {
+      const std::vector<ValueId>& read = graph.node(producer).inputs;
+      left.insert(left.end(), read.begin(), read.end());
+    }
+  }
+  return false;
+}
+
+int64_t BoundsEmitter::least(const Operand& extent) {
+  return static_cast<int64_t>(std::max(builder_.range(extent, 0).low, 0.0));
+}
+
+Operand BoundsEmitter::affine(const Operand& extent, int64_t times, int64_t plus, int64_t by, int64_t upper) {
+  Operand result = extent;
+  if (times != 1) result = emit(Op::Mul, NoAttrs{}, {result, integer(times)});
+  if (plus != 0) result = emit(Op::Add, NoAttrs{}, {result, integer(plus)});
+  if (by != 1) result = emit(Op::Div, NoAttrs{}, {result, integer(by)});
+  if (result != extent) result->upper = upper;
+  return result;
+}
+
+}  // namespace korch::onnx

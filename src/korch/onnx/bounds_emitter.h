@@ -1,0 +1,70 @@
+// What emitting an operator of bounded operands is made of (bounded.h): operators at their bounds, what
+// stands in for elements beyond extents, and arithmetic of extents.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "korch/onnx/bounded.h"
+
+namespace korch::onnx {
+
+class BoundsEmitter {
+ public:
+  BoundsEmitter(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
+                const std::string& origin)
+      : builder_(builder), op_(op), attrs_(attrs), inputs_(inputs), origin_(origin) {}
+
+ protected:
+  template <typename T>
+  const T& attrs() const {
+    return std::get<T>(attrs_);
+  }
+  const Operand& x() const { return inputs_[0]; }
+  [[noreturn]] void unsupported(const std::string& what) const;
+
+  Operand emit(Op op, Attrs attrs, const std::vector<Operand>& inputs) {
+    return builder_.emit_at_bounds(op, std::move(attrs), inputs, origin_)[0];
+  }
+  Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
+  Operand integer(int64_t value) { return constant(HostTensor::of<int64_t>(DType::i64, {}, {value})); }
+  Operand positions(int64_t count, int64_t axis, int64_t rank) {
+    return builder_.positions(DType::i64, count, axis, rank, origin_);
+  }
+
+  std::vector<Operand> with(const std::vector<Operand>& extents) { return with(inputs_, extents); }
+  // The operator at its bounds, each result with these extents.
+  std::vector<Operand> with(const std::vector<Operand>& inputs, const std::vector<Operand>& extents) {
+    return with(attrs_, inputs, extents);
+  }
+  std::vector<Operand> with(const Attrs& attrs, const std::vector<Operand>& inputs,
+                            const std::vector<Operand>& extents);
+
+  // The operand with this number in place of what lies beyond the extent of the axis.
+  Operand masked(const Operand& operand, int64_t axis, const HostTensor& value);
+  Operand masked_by_zero(const Operand& operand, int64_t axis) {
+    return masked(operand, axis, HostTensor(TensorType{operand->dtype(), {}}));
+  }
+
+  // Not on the open dimensions of inputs alone.
+  bool depends_on_data(const Operand& extent);
+  // The extent of an axis, or the number that the type states.
+  Operand length(const Operand& operand, int64_t axis) {
+    const Operand extent = extent_of(operand, axis);
+    return extent != nullptr ? extent : integer(operand->shape()[static_cast<size_t>(axis)]);
+  }
+  // The least that an extent can be.
+  int64_t least(const Operand& extent);
+  // floor((extent * times + plus) / by), which is not negative, as an extent up to `upper`.
+  Operand affine(const Operand& extent, int64_t times, int64_t plus, int64_t by, int64_t upper);
+
+  GraphBuilder& builder_;
+  const Op op_;
+  const Attrs& attrs_;
+  const std::vector<Operand>& inputs_;
+  const std::string& origin_;
+};
+
+}  // namespace korch::onnx
