@@ -100,6 +100,9 @@ TEST(Fit, OfFewMeasurements) {
   EXPECT_DOUBLE_EQ(fit({{1, 1, 4}, {1, 1, 9}}).at(0.5, 1), 6);  // the geometric mean: one place
   // Of two places, each measured once, nobody knows how good a line is.
   EXPECT_DOUBLE_EQ(fit({{0.5, 1, 4}, {1, 1, 9}}).at(0.5, 1), 6);
+  const Rational known = fit({{0.5, 1, 4}, {1, 1, 9}}, true);  // unless nobody asks for another place
+  EXPECT_NEAR(known.at(0.5, 1), 4, 1e-6);
+  EXPECT_LT(known.error, 1e-6);
   const Rational line = fit({{0.5, 1, 4}, {0.5, 1, 4}, {1, 1, 9}, {1, 1, 9}});
   EXPECT_NEAR(line.at(0.5, 1), 4, 1e-6);
   EXPECT_NEAR(line.at(1, 1), 9, 1e-6);

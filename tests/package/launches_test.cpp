@@ -37,7 +37,8 @@ Plan open_plan() {
   launches.extents = {5};
   launches.samples = {{1}, {kElements}};
   launches.trusted = true;
-  PlanLaunch own{0, {1}, {}, "own", {{1, 1, 0}}, {kSlope / 2, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}, 0, {1, 1}};
+  PlanLaunch own{0, {1},   {}, "own", {{1, 0, 1, 0}}, {kSlope / 2, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0},
+                 0, {1, 1}};
   PlanLaunch way = own;
   way.kernel = 2;
   way.limits = {{0, 5, 1, kElements, 1, 0, 1}};

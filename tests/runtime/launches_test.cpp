@@ -26,7 +26,8 @@ int32_t note(const korch_kernel_context* context, int64_t begin, int64_t end) {
   return KORCH_KERNEL_OK;
 }
 
-// Costs 100, 2 e and 20 + e: the third from 20 on, the first from 80 on, for extents of 10 to 100.
+// Costs 100, 2 e and 20 + e: the third from 20 on, for extents of 10 to 100, and the first from 75 on: it
+// needs not be faster, if it is no more than 5 % slower.
 struct Tables {
   const Phase phases[3] = {{note<0>, 10, 1}, {note<1>, kMost, 1}, {note<2>, kMost, 1}};
   const BufferRef args[2] = {{kOutput, 0, 0}, {kInput, 0, 0}};
@@ -82,8 +83,8 @@ TEST_P(LaunchesTest, RunTheWayThatCostsLeast) {
   using Ran = std::pair<int64_t, int64_t>;
   for (int repeat = 0; repeat < 3; ++repeat)
     for (int64_t e = 10; e <= kMost; ++e) {
-      if (e == 20 || e == 80) continue;  // equal costs
-      const Ran wanted = e < 20 ? Ran{1, e} : e < 80 ? Ran{2, e} : Ran{0, 10};
+      if (e == 20 || e == 75) continue;  // equal costs
+      const Ran wanted = e < 20 ? Ran{1, e} : e < 75 ? Ran{2, e} : Ran{0, 10};
       EXPECT_EQ(run(e), wanted) << e;
     }
 }

@@ -8,6 +8,7 @@
 
 #include "korch/base/deadline.h"
 #include "korch/driver/compile_part.h"
+#include "korch/driver/launch_budget.h"
 #include "korch/driver/merged_plan.h"
 #include "korch/onnx/import.h"
 #include "korch/package/package.h"
@@ -51,13 +52,13 @@ class StoredConstants {
   int64_t bytes_with(const Plan& part) {
     int64_t bytes = bytes_;
     std::set<Hash> seen = contents_;
-    for (const PlanConstant& constant : part.constants)
+    for (const PlanConstant& constant : constants_without_launches(part))
       if (seen.insert(constant.content).second) bytes += constant.size_bytes;
     return bytes;
   }
   void add(const Plan& part) {
     bytes_ = bytes_with(part);
-    for (const PlanConstant& constant : part.constants) contents_.insert(constant.content);
+    for (const PlanConstant& constant : constants_without_launches(part)) contents_.insert(constant.content);
   }
 
  private:
@@ -88,7 +89,10 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const auto share_budget = [&](size_t plans) {
     if (options.budget_s > 0) part_options.budget_s = deadline.left_s() / static_cast<double>(plans);
   };
-  share_budget(plan_bounds(stated_dimensions(options.shapes, options.least_shapes)).size());
+  const std::vector<PlanDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
+  const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
+  share_budget(stated_bounds.size());
+  part_options.launch_least = plan_leasts(stated_bounds[0], stated_bounds, stated);
   part_options.schedule = PlanSchedule::barrier;  // which executables of several plans always have
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
@@ -128,6 +132,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   BuiltPlan merged = merged_plan(std::move(parts));
   std::vector<std::string>& limits = merged.plan.report.limits;
   limits.insert(limits.end(), left_out.begin(), left_out.end());
+  limit_launch_bytes(merged);
   const Target target = detect_target(options.target, options.threads);
   write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),
                     plan_to_json(merged.plan), target},

@@ -225,10 +225,10 @@ PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& al
     int64_t& least = leasts[dimension.name] = dimension.least;
     for (const PlanBounds& other : all) {
       const bool is_smaller = other.at(dimension.name) < plan.at(dimension.name);
-      const bool suffices = std::all_of(plan.begin(), plan.end(), [&](const auto& bound) {
-        return bound.first == dimension.name || other.at(bound.first) >= bound.second;
+      const bool else_equal = std::all_of(plan.begin(), plan.end(), [&](const auto& bound) {
+        return bound.first == dimension.name || other.at(bound.first) == bound.second;
       });
-      if (is_smaller && suffices) least = std::max(least, other.at(dimension.name) + 1);
+      if (is_smaller && else_equal) least = std::max(least, other.at(dimension.name) + 1);
     }
   }
   return leasts;

@@ -21,8 +21,8 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
 constexpr size_t kMostPlans = 7;
 using PlanBounds = std::map<std::string, int64_t>;
 std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions);
-// Of each dimension the least extent for which the plan is taken, whatever the others are, since another is
-// for less.
+// Of each dimension the least extent for which the plan is taken: another one, for the same bounds of the
+// other dimensions, is for less.
 PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
                        const std::vector<PlanDimension>& dimensions);
 

@@ -201,7 +201,7 @@ class Compilation {
   // For executables that run phase by phase: tasks are slices of one kernel.
   void add_launches() {
     if (!options_.measure || options_.schedule != PlanSchedule::barrier) return;
-    const LaunchOptions options{options_.launches, options_.launch_least};
+    const LaunchOptions options{options_.launches, options_.launch_least, search_deadline()};
     timed("launches",
           [&] { korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built); });
   }

@@ -197,13 +197,22 @@ double constant_error(const std::vector<Measurement>& measurements) {
   return std::sqrt(sum / static_cast<double>(measurements.size()));
 }
 
+double own_error(const Rational& function, const std::vector<Measurement>& measurements) {
+  double sum = 0;
+  for (const Measurement& m : measurements) {
+    const double error = std::log(function.at(m.x, m.y) / m.us);
+    sum += error * error;
+  }
+  return std::sqrt(sum / static_cast<double>(measurements.size()));
+}
+
 }  // namespace
 
 double Rational::at(double x, double y) const {
   return rt::ratio_at(over.data(), under.data(), x, y);
 }
 
-Rational fit(const std::vector<Measurement>& measurements) {
+Rational fit(const std::vector<Measurement>& measurements, bool complete) {
   KORCH_ASSERT(!measurements.empty(), "a function through nothing");
   const size_t places = places_of(measurements);
   std::set<double> ys;
@@ -212,7 +221,10 @@ Rational fit(const std::vector<Measurement>& measurements) {
     ys.insert(m.y);
   }
   Rational best = constant(measurements);
-  if (measurements.size() > 1) best.error = constant_error(measurements);
+  if (complete)
+    best.error = own_error(best, measurements);
+  else if (measurements.size() > 1)
+    best.error = constant_error(measurements);
   const Hull hull = hull_of(measurements);
   const bool two = ys.size() > 1;
   for (const Degrees degrees :
@@ -221,7 +233,8 @@ Rational fit(const std::vector<Measurement>& measurements) {
     if (fitter.coefficients() > places) continue;
     std::optional<Rational> function = fitter.fit();
     if (!function || !is_sane(*function, hull)) continue;
-    function->error = left_out_error(measurements, degrees, two);
+    function->error =
+        complete ? own_error(*function, measurements) : left_out_error(measurements, degrees, two);
     if (std::isfinite(function->error) && function->error * kNearlyEqual + kExact < best.error)
       best = *function;
   }

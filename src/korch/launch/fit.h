@@ -29,6 +29,8 @@ struct Measurement {
 // relative error, with a slight preference for small coefficients, and dropped unless between the
 // measurements it is finite and positive and grows with both variables, but for noise. A constant, the
 // geometric mean, always is one.
-Rational fit(const std::vector<Measurement>& measurements);
+// `complete`: nothing else will be asked than what was measured. The error then is the function's own, and no
+// measurement is foretold.
+Rational fit(const std::vector<Measurement>& measurements, bool complete = false);
 
 }  // namespace korch::launch

@@ -22,6 +22,15 @@ inline double ratio_at(const double* over, const double* under, double x, double
   return polynomial(over, x, y) / polynomial(under, x, y);
 }
 
+// How much less another way must take than the step's own, which was chosen among other kernels and for what
+// stands around it: costs of kernels alone differ from what they take in a network.
+constexpr double kWorthAnother = 0.95;
+
+// By what launches are compared.
+inline double launch_rank(double us, uint32_t launch) {
+  return launch == 0 ? us * kWorthAnother : us;
+}
+
 // `extents`: as many as the table has.
 inline double launch_us(const LaunchCost& cost, const int64_t* extents, uint32_t extent_count) {
   const double x = needed_share(cost.shares[0], extents[0]);

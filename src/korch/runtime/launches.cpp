@@ -86,7 +86,7 @@ void Launches::decide(const LaunchTable& table, Slot* slot) {
   double best[kCandidates];
   uint32_t count = 0;
   for (uint32_t l = 0; l < table.count; ++l) {
-    const double us = launch_us(table.costs[l], slot->extents, table.extent_count);
+    const double us = launch_rank(launch_us(table.costs[l], slot->extents, table.extent_count), l);
     uint32_t place = count;
     while (place > 0 && us < best[place - 1]) --place;
     if (place == kCandidates) continue;

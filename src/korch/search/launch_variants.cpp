@@ -17,11 +17,12 @@ namespace {
 
 // Times the best that a way may take in a quick look at an extent, to count there.
 constexpr double kHopeless = 1.5;
-constexpr double kLeast_us = 1e-3;  // that anything takes
-constexpr double kWorthIt = 1.02;   // how much faster a step has to become for ways beside its own
-constexpr double kPoorFit = 0.15;   // relative error from which on a cost does not tell
+constexpr double kLeast_us = 1e-3;    // that anything takes
+constexpr double kWorthIt = 1.02;     // how much faster a step has to become for ways beside its own
+constexpr double kWorthBytes = 1.05;  // the same, for constants in another packing
+constexpr double kPoorFit = 0.15;     // relative error from which on a cost does not tell
 // Of the range of an extent, least first, where it is measured.
-constexpr double kPlaces[] = {0, 0.15, 0.35, 0.55, 0.75, 1};
+constexpr double kPlaces[] = {0, 0.25, 0.5, 0.75, 1};
 constexpr double kPlacesOfTwo[] = {0, 0.4, 1};  // where there are two extents, each
 
 // A way that a step could be run.
@@ -51,13 +52,19 @@ class LaunchFinder {
   }
 
   void run() {
-    for (const auto& [step, open] : built_.open_steps)
-      if (columns_.infos[open.column].kind == ColumnInfo::Kind::kernel) add(step, open);
+    for (const auto& [step, open] : built_.open_steps) {
+      if (columns_.infos[open.column].kind != ColumnInfo::Kind::kernel) continue;
+      if (options_.deadline.is_over()) {
+        built_.plan.report.limits.push_back("budget: it ended before all steps had other ways to run them");
+        return;
+      }
+      add(step, open);
+    }
   }
 
  private:
   void add(int number, const OpenStep& open);
-  std::vector<int> extents_of(int number, const OpenStep& open) const;
+  std::vector<Way> ways_of(int number, const OpenStep& open);
   Samples samples_of(const std::vector<int>& extents, const OpenStep& open) const;
   std::pair<int64_t, int64_t> range_of(int extent, const OpenStep& open) const;
   std::vector<int> other_columns(int column);
@@ -66,6 +73,7 @@ class LaunchFinder {
   void measure(const std::vector<int>& extents, const Samples& samples, std::vector<Way>& ways);
   PlanLaunch launch_of(const Way& way, const std::vector<int>& extents, const Samples& samples,
                        const PlanStep& step);
+  std::vector<size_t> chosen_ways(const std::vector<Way>& ways) const;
   int kernel_of(int column);
   Result<tile::TileGraph> tiles_of(int column) const {
     const ColumnInfo& info = columns_.infos[column];
@@ -85,17 +93,13 @@ class LaunchFinder {
   std::map<int, std::vector<int>> others_;  // by column
 };
 
-// Tensors of the extents that parts of its outputs are cut at, as far as they are there before the step.
-std::vector<int> LaunchFinder::extents_of(int number, const OpenStep& open) const {
+// Tensors of the extents that what runs need of some way depends on.
+std::vector<int> extents_of(const std::vector<Way>& ways) {
   std::vector<int> extents;
-  for (const LimitedOutput& output : open.outputs)
-    for (const std::optional<NeededExtent>& needed : output.part) {
-      if (!needed) continue;
-      const auto tensor = built_.extents.find(needed->extent);
-      if (tensor == built_.extents.end() || made_[static_cast<size_t>(tensor->second)] >= number) continue;
-      if (std::find(extents.begin(), extents.end(), tensor->second) == extents.end())
-        extents.push_back(tensor->second);
-    }
+  for (const Way& way : ways)
+    for (const PlanSliceLimit& limit : way.limits)
+      if (std::find(extents.begin(), extents.end(), limit.tensor) == extents.end())
+        extents.push_back(limit.tensor);
   if (extents.size() > rt::kMostLaunchExtents) extents.resize(rt::kMostLaunchExtents);
   return extents;
 }
@@ -118,8 +122,7 @@ std::pair<int64_t, int64_t> LaunchFinder::range_of(int extent, const OpenStep& o
     const PlanDimension& dimension = plan.dimensions[at - first];
     const auto known = options_.least.find(dimension.name);
     most = dimension.most;
-    least = known != options_.least.end() ? known->second : most / kUsual + 1;
-    least = std::max(least, dimension.least);
+    least = std::max<int64_t>(1, known != options_.least.end() ? known->second : dimension.least);
   }
   return {std::min(least, most), most};
 }
@@ -271,6 +274,17 @@ double share_at(const PlanShare& share, int64_t extent) {
   return static_cast<double>(std::clamp<int64_t>(needed, 1, share.count)) / static_cast<double>(share.count);
 }
 
+// Whether there is a sample of all that lies between the least and the most of each extent.
+bool is_complete(const Samples& samples) {
+  int64_t all = 1;
+  for (size_t e = 0; e < samples[0].size(); ++e) {
+    const auto [least, most] = std::minmax_element(samples.begin(), samples.end(),
+                                                   [e](const auto& a, const auto& b) { return a[e] < b[e]; });
+    all *= (*most)[e] - (*least)[e] + 1;
+  }
+  return all == static_cast<int64_t>(samples.size());
+}
+
 PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& extents, const Samples& samples,
                                    const PlanStep& step) {
   PlanLaunch launch;
@@ -292,7 +306,7 @@ PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& exten
     m.x = share_at(launch.shares[0], samples[s][0]);
     if (extents.size() > 1) m.y = share_at(launch.shares[1], samples[s][1]);
   }
-  const launch::Rational cost = launch::fit(measurements);
+  const launch::Rational cost = launch::fit(measurements, is_complete(samples));
   launch.over.assign(cost.over.begin(), cost.over.end());
   launch.under.assign(cost.under.begin(), cost.under.end());
   launch.error = cost.error;
@@ -300,13 +314,31 @@ PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& exten
   return launch;
 }
 
-void LaunchFinder::add(int number, const OpenStep& open) {
-  const std::vector<int> extents = extents_of(number, open);
-  if (extents.empty()) return;
-  const Samples samples = samples_of(extents, open);
-  if (samples.size() < 2) return;
-  PlanStep& step = built_.plan.steps[static_cast<size_t>(number)];
-  std::vector<Way> ways = {{open.column, step.limits, {}, {}}};
+// The step's own alone where others gain little; those whose constants are packed as its own where others
+// gain little more.
+std::vector<size_t> LaunchFinder::chosen_ways(const std::vector<Way>& ways) const {
+  const auto packing_of = [&](const Way& way) -> const std::vector<Packing>& {
+    return bank_.find(columns_.infos[way.column].key)->value().kernel.constant_packing;
+  };
+  std::vector<size_t> alike;
+  std::vector<std::vector<double>> us, us_alike;
+  for (size_t w = 0; w < ways.size(); ++w) {
+    us.push_back(ways[w].us);
+    if (packing_of(ways[w]) != packing_of(ways[0])) continue;
+    alike.push_back(w);
+    us_alike.push_back(ways[w].us);
+  }
+  const launch::CoverOptions options{.most = rt::kMostLaunches};
+  std::vector<size_t> chosen = launch::cover(us_alike, options).chosen;
+  for (size_t& way : chosen) way = alike[way];
+  const launch::Cover all = launch::cover(us, options);
+  if (launch::regret(us, chosen) >= kWorthBytes * all.regret) chosen = all.chosen;
+  return launch::regret(us, {0}) < kWorthIt * launch::regret(us, chosen) ? std::vector<size_t>{0} : chosen;
+}
+
+// The step's own first; none where it has no other.
+std::vector<Way> LaunchFinder::ways_of(int number, const OpenStep& open) {
+  std::vector<Way> ways = {{open.column, built_.plan.steps[static_cast<size_t>(number)].limits, {}, {}}};
   const std::optional<std::set<std::string>> order = sum_orders_of(open.column);
   for (const int other : other_columns(open.column)) {
     std::optional<std::vector<PlanSliceLimit>> limits = limits_of(other, number, open);
@@ -314,7 +346,6 @@ void LaunchFinder::add(int number, const OpenStep& open) {
     if (exact() && (!order || sum_orders_of(other) != order)) continue;
     ways.push_back({other, std::move(*limits), {}, {}});
   }
-  if (ways.size() < 2) return;
   std::vector<KernelRequest> requests;
   for (const Way& way : ways) requests.push_back(request_of(way.column));
   bank_.build(requests);
@@ -323,17 +354,25 @@ void LaunchFinder::add(int number, const OpenStep& open) {
     const Result<BuiltKernel>* built = bank_.find(columns_.infos[way.column].key);
     return !built->ok() || (exact() && !bank_.same_results(requests[0], request_of(way.column)));
   });
+  return ways.size() > 1 ? ways : std::vector<Way>{};
+}
+
+void LaunchFinder::add(int number, const OpenStep& open) {
+  std::vector<Way> ways = ways_of(number, open);
+  const std::vector<int> extents = extents_of(ways);
+  if (extents.empty()) return;
+  const Samples samples = samples_of(extents, open);
+  if (samples.size() < 2) return;
+  PlanStep& step = built_.plan.steps[static_cast<size_t>(number)];
   measure(extents, samples, ways);
   std::erase_if(ways, [](const Way& way) {
     return !std::all_of(way.us.begin(), way.us.end(), [](double us) { return std::isfinite(us); });
   });
   if (ways.size() < 2 || ways[0].column != open.column) return;
-  std::vector<std::vector<double>> us;
-  for (const Way& way : ways) us.push_back(way.us);
-  const launch::Cover cover = launch::cover(us, {.most = rt::kMostLaunches});
-  if (launch::regret(us, {0}) < kWorthIt * cover.regret) return;
+  const std::vector<size_t> chosen = chosen_ways(ways);
+  if (chosen.size() < 2) return;
   PlanLaunches launches{extents, samples, true, {}};
-  for (const size_t way : cover.chosen) {
+  for (const size_t way : chosen) {
     launches.ways.push_back(launch_of(ways[way], extents, samples, step));
     launches.trusted = launches.trusted && launches.ways.back().error <= kPoorFit;
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "korch/base/deadline.h"
 #include "korch/search/plan_builder.h"
 
 namespace korch {
@@ -15,8 +16,9 @@ enum class LaunchWays { none, exact, reassociating };
 
 struct LaunchOptions {
   LaunchWays ways = LaunchWays::exact;
-  // By the names of dimensions: the least extents for which this plan is taken; else a quarter of the most.
+  // By the names of dimensions: the least extents for which this plan is taken; else those that there are.
   std::map<std::string, int64_t> least;
+  Deadline deadline = {};  // after which steps keep their own kernels alone
 };
 
 // For every step of which runs of smaller extents need a part: its kernel's candidate with the same inputs,

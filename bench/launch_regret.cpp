@@ -1,0 +1,177 @@
+// What the ways that runs choose cost against the best ways: for each step with several ways to run it, and
+// each of some extents, all ways are measured with what such a run needs of them.
+//
+//     build/release/bench/bench_launch_regret MODEL.onnx --shape seq=1..256 --at 20 --at 100 --at 150
+//
+// Configure with -DKORCH_BENCH=ON. `--shape` has one range; `--at` are extents of it. Regret: what the chosen
+// way takes over what the best takes, both here; where costs are not trusted runs try the best three by their
+// costs, and so does this.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "korch/driver/compile_part.h"
+#include "korch/driver/merged_plan.h"
+#include "korch/launch/choice.h"
+#include "korch/onnx/import.h"
+#include "korch/runtime/launch_cost.h"
+
+namespace korch {
+namespace {
+
+constexpr size_t kTried = 3;
+
+ImportNetwork import_of(const std::string& model, const CompileOptions& options, const PlanBounds& bounds) {
+  return [=](FileRoles&, std::vector<std::string>&) {
+    ImportOptions import_options;
+    import_options.shapes = options.shapes;
+    import_options.least_shapes = options.least_shapes;
+    import_options.bounds = bounds;
+    return import_onnx(model, import_options);
+  };
+}
+
+class Regrets {
+ public:
+  Regrets(BuiltPlan built, const Target& target)
+      : built_(std::move(built)), meter_(target, footprint_bytes()) {}
+
+  // At these extents of the step; the logarithm of each step's regret.
+  std::vector<double> at(int64_t extent, int rounds) {
+    std::vector<double> logs;
+    for (const PlanStep& step : built_.plan.steps) {
+      const PlanLaunches& launches = step.launches;
+      if (launches.extents.size() != 1) continue;
+      const std::vector<double> us = measure(step, extent, rounds);
+      std::vector<double> predicted = launch::predicted_us(launches, {extent});
+      predicted[0] = rt::launch_rank(predicted[0], 0);
+      std::vector<size_t> order(us.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](size_t a, size_t b) { return predicted[a] < predicted[b]; });
+      order.resize(launches.trusted ? 1 : std::min(kTried, order.size()));
+      double chosen = INFINITY;
+      for (const size_t way : order) chosen = std::min(chosen, us[way]);
+      const double best = *std::min_element(us.begin(), us.end());
+      fmt::print("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.3f} |\n", extent, step.label, us.size(),
+                 launches.trusted ? "one" : "of three", us[0], chosen, best, chosen / best);
+      logs.push_back(std::log(chosen / best));
+    }
+    return logs;
+  }
+
+ private:
+  // Of all tensors at once, as the whole network's weights and activations.
+  int64_t footprint_bytes() const {
+    int64_t bytes = 0;
+    for (const PlanTensor& tensor : built_.plan.tensors) bytes += tensor.size_bytes;
+    return bytes;
+  }
+
+  // Of each way the least of some rounds, each way once in a round.
+  std::vector<double> measure(const PlanStep& step, int64_t extent, int rounds) {
+    std::vector<double> us(step.launches.ways.size(), INFINITY);
+    for (int round = 0; round < rounds; ++round)
+      for (size_t w = 0; w < us.size(); ++w)
+        if (const Result<Cost> cost =
+                meter_.measure(job_of(step, step.launches.ways[w], extent), Care::thorough))
+          us[w] = std::min(us[w], cost.value().low_us);
+    return us;
+  }
+
+  MeasuredKernel job_of(const PlanStep& step, const PlanLaunch& way, int64_t extent) const {
+    const Plan& plan = built_.plan;
+    MeasuredKernel job;
+    job.kernel = &plan.kernels[static_cast<size_t>(way.kernel)];
+    job.object = &built_.objects[static_cast<size_t>(way.kernel)];
+    for (const int tensor : step.inputs) {
+      job.inputs.push_back(plan.tensors[static_cast<size_t>(tensor)].type);
+      job.input_bytes.push_back(plan.tensors[static_cast<size_t>(tensor)].size_bytes);
+    }
+    for (const int tensor : step.outputs)
+      job.output_bytes.push_back(plan.tensors[static_cast<size_t>(tensor)].size_bytes);
+    for (const int tensor : way.constants)
+      job.constants.push_back(
+          built_.constant_bytes[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].index)]);
+    for (const PlanSliceLimit& limit : way.limits)
+      job.needed.push_back({limit.phase, limit.stride, limit.count,
+                            std::min(limit.count, (extent * limit.times + limit.plus) / limit.by)});
+    return job;
+  }
+
+  const BuiltPlan built_;
+  Meter meter_;
+};
+
+struct Arguments {
+  std::string model, shape;
+  std::vector<int64_t> at;
+  int rounds = 3;
+  CompileOptions options;
+};
+
+void run(Arguments& a) {
+  const size_t equals = a.shape.find('='), dots = a.shape.find("..");
+  if (equals == std::string::npos || dots == std::string::npos)
+    throw CLI::ValidationError("--shape", "one range, NAME=1..64");
+  const std::string name = a.shape.substr(0, equals);
+  const int64_t least = std::stoll(a.shape.substr(equals + 1)), most = std::stoll(a.shape.substr(dots + 2));
+  a.options.shapes[name] = {most};
+  a.options.least_shapes[name] = {least};
+  a.options.schedule = PlanSchedule::barrier;
+  const std::vector<PlanDimension> dimensions = {{name, least, most, {}}};
+  const std::vector<PlanBounds> all = plan_bounds(dimensions);
+  const Target target = detect_target(a.options.target, a.options.threads);
+  fmt::print(
+      "| extent | step | ways | chosen | its own us | chosen us | best us | regret |\n"
+      "|---|---|---|---|---|---|---|---|\n");
+  double sum = 0;
+  size_t count = 0;
+  for (const PlanBounds& bounds : all) {
+    const int64_t from = plan_leasts(bounds, all, dimensions).at(name), to = bounds.at(name);
+    std::vector<int64_t> extents;
+    for (const int64_t extent : a.at)
+      if (extent >= from && extent <= to) extents.push_back(extent);
+    if (extents.empty()) continue;
+    a.options.launch_least = {{name, from}};
+    BuiltPlan part;
+    compile_part("regret", a.options, import_of(a.model, a.options, to == most ? PlanBounds{} : bounds), "",
+                 &part);
+    Regrets regrets(std::move(part), target);
+    for (const int64_t extent : extents)
+      for (const double log : regrets.at(extent, a.rounds)) {
+        sum += log;
+        ++count;
+      }
+  }
+  if (count > 0)
+    fmt::print("\n{} choices, geometric mean of the regret {:.3f}\n", count,
+               std::exp(sum / static_cast<double>(count)));
+}
+
+}  // namespace
+}  // namespace korch
+
+int main(int argc, char** argv) {
+  CLI::App app{"what the chosen ways to run steps cost against the best ones"};
+  korch::Arguments a;
+  a.options.strategy = korch::Strategy::greedy;
+  a.options.verify = false;
+  app.add_option("model", a.model)->required();
+  app.add_option("--shape", a.shape)->required();
+  app.add_option("--at", a.at)->required();
+  app.add_option("--threads", a.options.threads);
+  app.add_option("--rounds", a.rounds, "of measurements of each way")->capture_default_str();
+  app.add_option("--profile-db", a.options.database_path);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    korch::run(a);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
