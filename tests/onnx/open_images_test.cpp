@@ -294,7 +294,14 @@ TEST(OpenImages, TooSmallForAWindow) {
                {"\"it\" (Conv)", "as short as 2", "window of 3", "begins higher"});
   const Network transposed{"it", of_windows("ConvTranspose", {2, 2}, {1, 1}, {1, 1, 1, 1})};
   expect_error([&] { import_onnx_bytes(model_of(transposed).bytes(), open_from(1)); }, ErrorKind::usage,
-               {"nothing would be left", "begins higher"});
+               {"as short as 1, not 2", "begins higher"});
+  const Network reflected{
+      "it", [](ModelBuilder& b) {
+        b.ints("pads", {0, 0, 3, 0, 0, 0, 1, 0});
+        set_attribute(b.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string("reflect"));
+      }};
+  expect_error([&] { import_onnx_bytes(model_of(reflected).bytes(), open_from(3)); }, ErrorKind::usage,
+               {"reflects", "axis 2", "as short as 3, not 4", "begins higher"});
 }
 
 // What was halved and doubled again is as long as before where that was even.

@@ -55,6 +55,16 @@ int64_t BoundsEmitter::least(const Operand& extent) {
   return static_cast<int64_t>(std::max(builder_.range(extent, 0).low, 0.0));
 }
 
+void BoundsEmitter::require_least(const Operand& extent, int64_t needed, const std::string& what) {
+  const int64_t can_be = least(extent);
+  if (can_be >= needed) return;
+  if (depends_on_data(extent)) unsupported(fmt::format("{} may be less than {}", what, needed));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} can be as short as {}, not {} at least: give a range of extents that begins higher",
+                  what, can_be, needed));
+}
+
 Operand BoundsEmitter::affine(const Operand& extent, int64_t times, int64_t plus, int64_t by, int64_t upper) {
   Operand result = extent;
   if (times != 1) result = emit(Op::Mul, NoAttrs{}, {result, integer(times)});

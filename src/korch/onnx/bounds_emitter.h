@@ -57,6 +57,8 @@ class BoundsEmitter {
   }
   // The least that an extent can be.
   int64_t least(const Operand& extent);
+  // Refuses an extent that can be less; of a range with what to do. `what` says whose extent it is.
+  void require_least(const Operand& extent, int64_t needed, const std::string& what);
   // floor((extent * times + plus) / by), which is not negative, as an extent up to `upper`.
   Operand affine(const Operand& extent, int64_t times, int64_t plus, int64_t by, int64_t upper);
 
