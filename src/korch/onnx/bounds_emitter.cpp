@@ -7,6 +7,25 @@
 
 namespace korch::onnx {
 
+bool depends_on_data(GraphBuilder& builder, const Operand& extent) {
+  const Graph& graph = builder.graph();
+  const std::vector<ValueId>& inputs = graph.inputs();
+  const auto tensors = inputs.end() - static_cast<std::ptrdiff_t>(graph.open_dimensions().size());
+  std::vector<ValueId> left = {builder.value(extent)};
+  std::set<ValueId> seen;
+  while (!left.empty()) {
+    const ValueId value = left.back();
+    left.pop_back();
+    if (!seen.insert(value).second) continue;
+    if (std::find(inputs.begin(), tensors, value) != tensors) return true;
+    for (NodeId producer : graph.value(value).producers) {
+      const std::vector<ValueId>& read = graph.node(producer).inputs;
+      left.insert(left.end(), read.begin(), read.end());
+    }
+  }
+  return false;
+}
+
 void BoundsEmitter::unsupported(const std::string& what) const {
   throw Error(
       ErrorKind::unsupported,
@@ -30,25 +49,6 @@ Operand BoundsEmitter::masked(const Operand& operand, int64_t axis, const HostTe
       emit(Op::Where, NoAttrs{}, {emit(Op::Less, NoAttrs{}, {at, extent}), operand, constant(value)});
   result->extents = operand->extents;
   return result;
-}
-
-bool BoundsEmitter::depends_on_data(const Operand& extent) {
-  const Graph& graph = builder_.graph();
-  const std::vector<ValueId>& inputs = graph.inputs();
-  const auto tensors = inputs.end() - static_cast<std::ptrdiff_t>(graph.open_dimensions().size());
-  std::vector<ValueId> left = {builder_.value(extent)};
-  std::set<ValueId> seen;
-  while (!left.empty()) {
-    const ValueId value = left.back();
-    left.pop_back();
-    if (!seen.insert(value).second) continue;
-    if (std::find(inputs.begin(), tensors, value) != tensors) return true;
-    for (NodeId producer : graph.value(value).producers) {
-      const std::vector<ValueId>& read = graph.node(producer).inputs;
-      left.insert(left.end(), read.begin(), read.end());
-    }
-  }
-  return false;
 }
 
 int64_t BoundsEmitter::least(const Operand& extent) {

@@ -48,8 +48,7 @@ class BoundsEmitter {
     return masked(operand, axis, HostTensor(TensorType{operand->dtype(), {}}));
   }
 
-  // Not on the open dimensions of inputs alone.
-  bool depends_on_data(const Operand& extent);
+  bool depends_on_data(const Operand& extent) { return onnx::depends_on_data(builder_, extent); }
   // The extent of an axis, or the number that the type states.
   Operand length(const Operand& operand, int64_t axis) {
     const Operand extent = extent_of(operand, axis);
