@@ -19,7 +19,7 @@ class Korch:
     converted = False
 
     def __init__(self, job, feeds):
-        self.executable = Executable(job["so"])
+        self.executable = Executable(job["so"], schedule=job.get("schedule", 0))
         self.executable.bind(feeds)
         self.run = self.executable.run
 

@@ -88,13 +88,20 @@ def aligned_empty(shape, dtype):
     return raw[start:start + count].view(dtype).reshape(shape)
 
 
+class Options(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_uint64), ("threads", ctypes.c_int32), ("concurrent", ctypes.c_int32),
+                ("parallel", ctypes.c_void_p), ("parallel_user", ctypes.c_void_p), ("pool", ctypes.c_void_p),
+                ("spin_us", ctypes.c_int32), ("schedule", ctypes.c_int32)]
+
+
 class Executable:
-    def __init__(self, path, threads=0):
+    def __init__(self, path, threads=0, schedule=0):
         self.lib = ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL)
         self.lib.korch_describe.restype = ctypes.POINTER(ModelInfo)
         self.lib.korch_last_error.restype = ctypes.c_char_p
         self.instance = ctypes.c_void_p()
-        status = self.lib.korch_create(threads, ctypes.byref(self.instance))
+        options = Options(ctypes.sizeof(Options), threads, 0, None, None, None, 0, schedule)
+        status = self.lib.korch_create_with(ctypes.byref(options), ctypes.byref(self.instance))
         if status != 0:
             raise RuntimeError("korch_create: status %d" % status)
         info = self.lib.korch_describe().contents

@@ -177,6 +177,12 @@ void add_compile_verb(CLI::App& app) {
                    "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
                    "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "
                    "executable for all of it");
+  verb->add_option("--launches", options.launches,
+                   "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which "
+                   "results do not depend), reassociating (they do, within rounding), none")
+      ->transform(one_of(std::map<std::string, LaunchWays>{{"exact", LaunchWays::exact},
+                                                           {"reassociating", LaunchWays::reassociating},
+                                                           {"none", LaunchWays::none}}));
   verb->add_option(
           "--seed", options.seed,
           "of random numbers that the model draws, each node without a seed of its own; every run has the "

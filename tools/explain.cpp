@@ -9,6 +9,7 @@
 #include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/inspect/bench.h"
+#include "korch/inspect/time_line.h"
 #include "korch/package/executable.h"
 #include "korch/package/sources.h"
 #include "korch/plan/plan_json.h"
@@ -25,10 +26,13 @@ struct ExplainArguments {
 };
 
 void write_page(const ExplainArguments& arguments, const Plan& plan, const std::string& text) {
-  ReportInput input{&plan, text, read_sources(arguments.executable), {}};
-  if (arguments.run)
+  ReportInput input{&plan, text, read_sources(arguments.executable), {}, {}};
+  if (arguments.run) {
     for (const StepProfile& step : profile_steps(arguments.executable, {}))
       input.step_us.push_back(step.median_us);
+    for (const TimeSpan& span : time_line(arguments.executable, {}).spans)
+      input.spans.push_back({span.worker, span.step, span.begin_us, span.end_us});
+  }
   const std::string page = report_page(input);
   write_file(arguments.html, page);
   fmt::print("wrote {} ({:.1f} MB): open it in a browser\n", arguments.html,
@@ -48,7 +52,9 @@ void run_explain(const ExplainArguments& arguments) {
     fmt::print("{}", explain_figures(plan.report));
     return;
   }
-  const std::string text = explain(plan, executable.needed, arguments.options);
+  std::string text = explain(plan, executable.needed, arguments.options);
+  if (arguments.run && arguments.html.empty())
+    text += "\n" + describe(time_line(arguments.executable, {}), plan);
   if (!arguments.html.empty()) {
     write_page(arguments, plan, text);
     return;
@@ -87,8 +93,10 @@ void add_explain_verb(CLI::App& app) {
       ->excludes(json)
       ->excludes(html);
   verb->add_flag("--run", arguments->run,
-                 "with --html: run the executable, so that the page has the times of its steps there")
-      ->needs(html);
+                 "run the executable, and show what its workers do, and when; with --html the page has the "
+                 "times of the steps there, too")
+      ->excludes(kernel)
+      ->excludes(json);
   verb->callback([arguments] { run_explain(*arguments); });
 }
 

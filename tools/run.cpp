@@ -83,6 +83,9 @@ std::vector<std::string> output_files(const RunArguments& arguments,
 void run_run(const RunArguments& arguments) {
   const std::map<std::string, std::string> input_files = parse_assignments("--input", arguments.inputs);
   LoadedExecutable executable(arguments.executable, arguments.threads, arguments.schedule);
+  if (executable.threads() < arguments.threads)
+    fmt::print(stderr, "warning: {} threads instead of {}: the system gives no more\n", executable.threads(),
+               arguments.threads);
   const std::vector<std::string> files = output_files(arguments, input_files, executable.outputs());
   const std::vector<HostTensor> inputs =
       executable_inputs(executable, arguments.seed, input_files, parse_extents(arguments.shapes));

@@ -180,7 +180,10 @@ TEST_F(Report, ExplainWritesAPage) {
   expect_refused("explain " + path("m.so") + " --html " + path("m.so"), 2, {"the executable", "the page"});
   EXPECT_EQ(read_file(path("m.so")), executable);
   EXPECT_EQ(run("explain " + path("m.so") + " --html " + path("no/page.html")), 7);
-  EXPECT_NE(run("explain " + path("m.so") + " --run"), 0);
+  EXPECT_EQ(run("explain " + path("m.so") + " --run"), 0) << err_;
+  for (const char* words : {"time line of a run", "worker  0 |", "worker  0: busy", "pieces; waits"})
+    EXPECT_NE(out_.find(words), std::string::npos) << out_;
+  EXPECT_NE(run("explain " + path("m.so") + " --run --json"), 0);
   EXPECT_NE(run("explain " + path("m.so") + " --json --html " + path("page.html")), 0);
 }
 

@@ -114,6 +114,17 @@ const ConvCase kDense[] = {
     {"padding_beyond_input", {1, 4, 2, 2}, {4, 4, 5, 5}, {1, 1}, {1, 1}, {4, 4}, {4, 4}, 1},
 };
 
+// Rows of an image and their tiles, shared out in other numbers of blocks.
+TEST(Rescheduled, ConvolutionsMatchTheInterpreter) {
+  for (const ConvCase& c : kDense) {
+    if (std::string(c.name) != "asymmetric" && std::string(c.name) != "grouped") continue;
+    EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "conv_direct",
+                           {.isa = vector_isas().back(), .rescheduled = true}),
+              4)
+        << c.name;
+  }
+}
+
 class ConvDirect : public ::testing::TestWithParam<std::tuple<ConvCase, Isa>> {};
 
 TEST_P(ConvDirect, MatchesInterpreter) {

@@ -222,7 +222,10 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
     listed = implementations(graph, candidate, target, options.accuracy, &refused);
   for (const Implementation& implementation : listed) {
     if (implementation.family != family) continue;
-    ran += check_one(graph, candidate, implementation, target, reference, options);
+    std::vector<Implementation> ways = {implementation};
+    if (options.rescheduled) ways = rescheduled(graph, candidate, implementation, target);
+    for (const Implementation& way : ways)
+      ran += check_one(graph, candidate, way, target, reference, options);
   }
   return ran;
 }

@@ -20,6 +20,7 @@ struct CheckOptions {
   int32_t status = 0;  // what the kernels return; with another one results are not looked at
   int64_t l2_bytes = 1 << 20,
           l3_bytes = 32 << 20;  // small ones make small tensors take the ways of large ones
+  bool rescheduled = false;     // other schedules than those that are listed, instead
 };
 
 // Generates, compiles and runs every implementation of `family` that lists for the candidate, on `inputs` and

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "harness.h"
+#include "korch/codegen/passes/passes.h"
+#include "korch/kernel/sum_order.h"
 
 namespace korch::testing {
 namespace {
@@ -84,6 +86,44 @@ INSTANTIATE_TEST_SUITE_P(Shapes, MatMul,
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::to_string(static_cast<int>(std::get<1>(info.param)));
                          });
+
+TEST(Rescheduled, ProductsMatchTheInterpreter) {
+  for (const MatMulCase& c : kCases) {
+    // In batches, and part by part; each has up to 20 schedules to compile.
+    static const std::set<std::string> some = {"scores", "parts"};
+    if (!some.contains(c.name)) continue;
+    EXPECT_GE(check_family(matmul_graph(c, DType::f32, true), "matmul",
+                           {.isa = vector_isas().back(), .tolerance = tolerance(c), .rescheduled = true}),
+              1)
+        << c.name;
+  }
+}
+
+// Whatever the tile and the grid, each result is the sum of its terms one after the other, also where a slice
+// goes through them part by part.
+TEST(Rescheduled, ProductsAddUpInTheSameOrder) {
+  Target target;
+  target.isa = Isa::x86_64_v4;
+  target.threads = 2;
+  target.l2_bytes = 1 << 20;
+  target.l3_bytes = 32 << 20;
+  for (const MatMulCase& c : kCases) {
+    const Graph graph = matmul_graph(c, DType::f32, true);
+    const Candidate candidate = whole_graph(graph);
+    for (const Implementation& way : implementations(graph, candidate, target, Accuracy::standard)) {
+      if (way.family != "matmul") continue;
+      const auto orders = [&](const Implementation& of) {
+        tile::TileGraph tiles = tile_graph(graph, candidate, of, target).value();
+        tile::lower_for_cpu(tiles, target);
+        return tile::sum_orders(tiles);
+      };
+      const std::set<std::string> own = orders(way);
+      EXPECT_EQ(own.size(), 1u) << c.name;
+      for (const Implementation& other : rescheduled(graph, candidate, way, target))
+        EXPECT_EQ(orders(other), own) << c.name << " " << to_string(other);
+    }
+  }
+}
 
 TEST(LinearGeneric, OtherTypes) {
   for (DType type : {DType::f64, DType::i32, DType::i64, DType::u32, DType::u64})

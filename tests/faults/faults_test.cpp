@@ -189,7 +189,7 @@ TEST_F(Faults, InstanceOfTwoThreadsEveryOne) {
       const int code = run_with_fault(words, (FaultKind::memory | FaultKind::thread) | 8, n, false);
       if (plan_->failed == 0) break;
       ++codes[code];
-      // Goes on without, is not loaded, or the status says that there is no memory or no thread.
+      // Goes on without, with fewer threads, is not loaded, or the status says that there is no memory.
       EXPECT_TRUE(code == 0 || code == 9 || code == 13) << code << " at " << where();
     }
     EXPECT_GT(codes[9], 0);
@@ -231,6 +231,21 @@ TEST_F(Faults, RunEveryFileThreadAndLibrary) {
     EXPECT_TRUE(code == 0 || code == kOutOfMemory || code == kNotReadable) << code << " at " << where();
   }
   EXPECT_GE(failures, 5);  // the watcher's thread, the pool's, the library, a file made, written, renamed
+}
+
+TEST_F(Faults, FewerThreadsThanWanted) {
+  int warned = 0;
+  for (uint64_t n = 1;; ++n) {
+    ASSERT_LT(n, 20u);
+    const int code = run_with_fault({KORCH_PROGRAM, "run", path("old.so"), "--threads", "3"},
+                                    static_cast<uint32_t>(FaultKind::thread), n, true);
+    if (plan_->failed == 0) break;
+    const std::string log = read_file(path("log"));
+    if (log.find("instead of 3: the system gives no more") == std::string::npos) continue;
+    EXPECT_EQ(code, 0) << log;
+    ++warned;
+  }
+  EXPECT_EQ(warned, 2);
 }
 
 TEST_F(Faults, CompileFilesThreadsAndLibraries) {

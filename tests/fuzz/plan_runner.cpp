@@ -183,6 +183,8 @@ const char* text(rt::RunError error) {
       return "a kernel gave an unknown code";
     case rt::RunError::loop_without_end:
       return "a loop has no end";
+    case rt::RunError::damaged:
+      return "damaged tables";
     case rt::RunError::cancelled:
       return "cancelled";
     case rt::RunError::parallel_failed:

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <random>
 
@@ -19,6 +20,13 @@ ValueId numbers(Graph& g, const Shape& shape, uint64_t seed) {
   HostTensor value(TensorType{DType::f32, shape});
   std::generate_n(value.mutable_data<float>(), value.elements(), [&] { return normal(random); });
   return g.add_constant(value);
+}
+
+// Copies share their bytes.
+HostTensor own_copy(const HostTensor& tensor) {
+  HostTensor copy(tensor.type());
+  std::memcpy(copy.mutable_raw(), tensor.raw(), static_cast<size_t>(tensor.bytes()));
+  return copy;
 }
 
 ValueId positions(Graph& g, const Shape& shape) {
@@ -80,7 +88,7 @@ TEST(NeededPart, NothingElseMatters) {
   std::generate_n(x.mutable_data<float>(), x.elements(), [&] { return normal(random); });
   for (int64_t n = 1; n <= 4; ++n)
     for (int64_t m = 1; m <= 6; ++m) {
-      HostTensor other = x;
+      HostTensor other = own_copy(x);
       for (int64_t i = 0; i < x.elements(); ++i)
         if (i / 48 >= n || i / 8 % 6 >= m) other.mutable_data<float>()[i] = NAN;
       const auto outputs = [&](const HostTensor& data) {
@@ -132,6 +140,33 @@ TEST(NeededPart, FirstRowsAreAmongThoseThatCount) {
   }
 }
 
+// Rows that are scattered: those beyond the extent go to a row that is cut off.
+TEST(NeededPart, WhatIsScatteredNowhere) {
+  for (const int64_t nowhere : {6, 2}) {
+    Graph g;
+    const ValueId x = g.add_input({DType::f32, {6, 3}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+    const ValueId rows = g.add(Op::Relu, NoAttrs{}, {x});
+    HostTensor places(TensorType{DType::i64, {6, 3}});
+    for (int64_t i = 0; i < 18; ++i) places.mutable_data<int64_t>()[i] = 5 - i / 3;
+    const ValueId counts = g.add(Op::Less, NoAttrs{}, {positions(g, {6, 1}), n});
+    const ValueId to = g.add(
+        Op::Where, NoAttrs{},
+        {counts, g.add_constant(places), g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {nowhere}))});
+    const ValueId made = g.add(Op::ScatterElements, AxisAttrs{0}, {numbers(g, {7, 3}, 2), to, rows});
+    const ValueId y = g.add(Op::Slice, SliceAttrs{{0, 0}, {6, 3}, {1, 1}}, {made});
+    g.set_outputs({y}, {"y"});
+    const auto parts = needed_parts(g, g.topological_order());
+    const bool is_cut = parts.contains(rows) && parts.at(rows)[0] == std::optional(NeededExtent{n, 1, 1});
+    ASSERT_EQ(is_cut, nowhere == 6);
+    const HostTensor data = HostTensor::of<float>(DType::f32, {6, 3}, std::vector<float>(18, 1));
+    HostTensor other = own_copy(data);
+    for (int64_t i = 12; i < 18; ++i) other.mutable_data<float>()[i] = 7;
+    const HostTensor four = HostTensor::of<int64_t>(DType::i64, {}, {4});
+    const HostTensor a = interpret(g, {data, four})[0], b = interpret(g, {other, four})[0];
+    EXPECT_EQ(std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0, nowhere == 6);
+  }
+}
+
 // y is made of x[1, 2, 12, 6], and of its rows the first n count: those of x that are not needed are no
 // numbers.
 struct Rows {
@@ -158,7 +193,7 @@ void expect_rows_needed(const Rows& rows) {
   for (int64_t count = 1; count <= most; ++count) {
     const int64_t needed = std::max<int64_t>((count * part.times + part.plus) / part.by, 0);
     EXPECT_EQ(std::min<int64_t>(needed, shape[2]), rows.needed(count)) << rows.name << " of " << count;
-    HostTensor other = data;
+    HostTensor other = own_copy(data);
     for (int64_t i = 0; i < other.elements(); ++i)
       if (i / shape[3] % shape[2] >= needed) other.mutable_data<float>()[i] = NAN;
     const auto bytes = [&](const HostTensor& value) {

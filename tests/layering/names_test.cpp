@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
 const fs::path kSource = KORCH_SOURCE_DIR;
-const std::vector<std::string> kFolders = {"candidate", "search", "solve", "profile", "driver"};
+const std::vector<std::string> kFolders = {"candidate", "search", "solve", "profile", "launch", "driver"};
 
 // Operators that kernels treat each in its own way: of a category whose members have little in common, or
 // with a property of their own.

@@ -168,7 +168,8 @@ TEST_F(Libkorch, ExecutablesOfAnOlderVersionRunWithoutTheRest) {
   Instance instance(code, 2);
   expect_right(instance);
   const korch_options options{sizeof options, 1, 0, nullptr, nullptr, nullptr, 0, 0};
-  const korch_run_options run_options{sizeof run_options, nullptr, nullptr, nullptr, nullptr, nullptr};
+  korch_run_options run_options{};
+  run_options.struct_size = sizeof run_options;
   const auto both = "needs version 3 of the C interface, the executable has version 2";
   EXPECT_EQ(kind_of_failure([&] { Pool{code}; }, both), KORCH_ERROR_IO);
   EXPECT_EQ(kind_of_failure([&] { Instance(code, options); }, both), KORCH_ERROR_IO);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <tuple>
 
@@ -238,7 +239,8 @@ TEST(Bounded, Regions) {
         set_attribute(node, name, 2);
       return b;
     };
-    HostTensor whole_rows = rows;
+    HostTensor whole_rows(rows.type());  // a copy would share its bytes
+    std::memcpy(whole_rows.mutable_raw(), rows.raw(), static_cast<size_t>(rows.bytes()));
     whole_rows.mutable_data<float>()[5] = whole_rows.mutable_data<float>()[15] = 0;  // images that exist
     const HostTensor all = run_cropped(model(false), {image, whole_rows, flags({true, true, true, true})})[0];
     const HostTensor chosen = run_cropped(model(true), {image, rows, flags({true, false, true, false})})[0];

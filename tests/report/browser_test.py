@@ -103,7 +103,7 @@ def after_a_run(browser, folder):
     with Page(browser, 1280, 800) as page:
         page.open(f"{folder}/run.html")
         page.click("#tabs [data-view='timeline']")
-        expect(count(page, "#timeline .chart g.step") == 6, "a lane of the run, and one of the kernels alone")
+        expect(count(page, "#timeline .chart g.step") == 8, "a lane of the run, one of the kernels alone, two of workers")
         expect("measured while the whole plan ran" in page.ask("document.getElementById('timeline').textContent"),
                "the time line tells what was measured")
         expect_quiet(page)

@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 constexpr size_t kMostPageBytes = 3'000'000;
 
 Json data_of(const Plan& plan, const std::vector<double>& step_us = {}) {
-  return Json::parse(report_data({&plan, "in words", {}, step_us}));
+  return Json::parse(report_data({&plan, "in words", {}, step_us, {}}));
 }
 
 double us_of(const Json& shares, const std::string& name) {
@@ -51,6 +51,18 @@ TEST(ReportData, TimeIsSharedOutByWork) {
   EXPECT_NEAR(total_us(data["by_operator"]), 100, 1e-9);
   EXPECT_NEAR(total_us(data["by_node"]), 100, 1e-9);
   EXPECT_EQ(data["by_node"][1]["steps"], Json({0, 1}));
+}
+
+TEST(ReportData, WhatWorkersDidInARun) {
+  const Plan plan = small_plan();
+  ReportInput input{
+      &plan, "in words", {}, {}, {{0, 0, 0, 50.126}, {1, 1, 60, 90}, {1, 2, 90, 91}, {1, 3, 91, 92}}};
+  const Json workers = Json::parse(report_data(input))["workers"];
+  EXPECT_EQ(workers, Json({{{0, 0.0, 50.13}}, {{1, 60.0, 90.0}, {2, 90.0, 91.0}}}));  // step 3 is a copy
+  input.spans.clear();
+  for (int i = 0; i < 10000; ++i) input.spans.push_back({0, 0, 10.0 * i, 10.0 * i + 1 + i % 7});
+  EXPECT_LT(Json::parse(report_data(input))["workers"][0].size(), 9000u);
+  EXPECT_FALSE(data_of(plan).contains("workers"));
 }
 
 TEST(ReportData, TimesOfARunReplaceThoseOfTheKernelsAlone) {

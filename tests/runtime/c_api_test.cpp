@@ -89,6 +89,31 @@ TEST_P(CApi, AnObserverThatRunsItsOwnInstanceIsRefused) {
 }
 
 // The child of a fork has the instance's memory, and none of its threads.
+TEST_P(CApi, WhoObservesSlicesIsToldOfAllSteps) {
+  EXPECT_EQ(korch_threads(instance_), GetParam());
+  EXPECT_EQ(korch_threads(nullptr), 0);
+  struct Seen {
+    std::atomic<int64_t> slices[kStepCount] = {};
+    std::atomic<int> faults{0};
+    int workers = 0;
+  } seen;
+  seen.workers = GetParam();
+  korch_run_options options{};
+  options.struct_size = sizeof options;
+  options.observe_slices = [](void* user, const korch_slices* run) {
+    auto* seen = static_cast<Seen*>(user);
+    seen->faults += run->worker < 0 || run->worker >= seen->workers || run->end_us < run->begin_us;
+    if (run->step < kStepCount) seen->slices[run->step] += run->end - run->begin;
+  };
+  options.slices_user = &seen;
+  Call call(1);
+  ASSERT_EQ(call.run(instance_, &options), KORCH_OK);
+  EXPECT_TRUE(call.is_right());
+  EXPECT_EQ(seen.faults, 0);
+  EXPECT_EQ(seen.slices[0], kCount);
+  EXPECT_EQ(seen.slices[2], kCount);
+}
+
 TEST_P(CApi, AfterForkAnInstanceIsRefusedAndAFreshOneWorks) {
   Call call(7);
   ASSERT_EQ(call.run(instance_), KORCH_OK);

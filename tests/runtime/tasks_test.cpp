@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -57,6 +58,40 @@ TEST_P(Tasks, RandomProgramsAgreeWithPhaseAfterPhase) {
       for (int run = 0; run < kRuns; ++run)
         ASSERT_EQ(arena_after_run(executor.get()), wanted) << "seed " << seed << ", run " << run;
     }
+  }
+}
+
+// Who ran which slices, and when.
+TEST_P(Tasks, WhoObservesIsToldOfEachSliceOnce) {
+  const PoolOwner pool(Pool::create(GetParam()));
+  const RandomProgram random(3, GetParam());
+  const rt::Program& program = random.program();
+  using Runs = std::vector<std::vector<rt::SlicesRun>>;
+  for (const Schedule schedule : {Schedule::barrier, Schedule::dynamic, Schedule::assigned}) {
+    const ExecutorOwner executor = executor_of(program, random.weights(), pool.get(), schedule);
+    Runs runs(static_cast<size_t>(GetParam()));  // of each worker, so that none needs a lock
+    rt::RunOptions options;
+    options.on_slices = {[](void* user, const rt::SlicesRun& run) {
+                           (*static_cast<Runs*>(user))[static_cast<size_t>(run.worker)].push_back(run);
+                         },
+                         &runs};
+    ASSERT_EQ(executor->run(nullptr, nullptr, options).error, RunError::none);
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<int>> times;
+    for (const std::vector<rt::SlicesRun>& of_worker : runs) {
+      double at = 0;
+      for (const rt::SlicesRun& run : of_worker) {
+        EXPECT_GE(run.begin_us, at);
+        EXPECT_GE(at = run.end_us, run.begin_us);
+        std::vector<int>& slices = times[{run.step, run.phase}];
+        slices.resize(static_cast<size_t>(program.steps[run.step].phases[run.phase].grid));
+        for (int64_t slice = run.begin; slice < run.end; ++slice) ++slices.at(static_cast<size_t>(slice));
+      }
+    }
+    size_t phases = 0;
+    for (uint32_t s = 0; s < program.step_count; ++s) phases += program.steps[s].phase_count;
+    EXPECT_EQ(times.size(), phases);
+    for (const auto& [phase, slices] : times)
+      EXPECT_EQ(slices, std::vector<int>(slices.size(), 1)) << "step " << phase.first;
   }
 }
 

@@ -28,6 +28,9 @@ struct Family {
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
   std::variant<Build, Generate> make;
   enum class Kind { generated, gpu_alone, library, last_resort } kind = Kind::generated;
+  // Appends other schedules of what `list` offered; null: there are none that it did not.
+  void (*reschedule)(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                     const Target& target, std::vector<Schedule>& found) = nullptr;
 };
 
 const std::vector<Family>& families() {
@@ -36,11 +39,15 @@ const std::vector<Family>& families() {
       {{"opaque"}, list_opaque, build_opaque},
       {{"recurrence"}, list_recurrence, build_recurrence},
       {{"loop_end"}, list_loop_end, generate_loop_end},
-      {{"conv_direct", "conv_pixels"}, list_conv_direct, build_conv_direct},
+      {{"conv_direct", "conv_pixels"},
+       list_conv_direct,
+       build_conv_direct,
+       Family::Kind::generated,
+       reschedule_conv_direct},
       {{"conv_winograd"}, list_conv_winograd, build_conv_winograd},
       {{"winograd_part"}, list_winograd_part, build_winograd_part},
       {{"depthwise"}, list_depthwise, build_depthwise},
-      {{"matmul"}, list_matmul, build_matmul},
+      {{"matmul"}, list_matmul, build_matmul, Family::Kind::generated, reschedule_matmul},
       {{"attention"}, list_attention, build_attention},
       {{"staged"}, list_staged, build_staged, Family::Kind::gpu_alone},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
@@ -90,6 +97,20 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
     reasons.push_back({RefusalReason::no_kernel_family, "no family covers this combination of primitives"});
   if (refused != nullptr) refused->insert(refused->end(), reasons.begin(), reasons.end());
   return found;
+}
+
+std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
+                                        const Implementation& implementation, const Target& target) {
+  const Family* family = family_named(implementation.family);
+  if (family == nullptr || family->reschedule == nullptr) return {};
+  std::vector<Schedule> schedules;
+  family->reschedule(graph, candidate, implementation, target, schedules);
+  std::vector<Implementation> result;
+  for (Schedule& schedule : schedules) {
+    result.push_back(implementation);
+    result.back().schedule = std::move(schedule);
+  }
+  return result;
 }
 
 Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidate,

@@ -33,6 +33,12 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
                                             const Target& target, Accuracy accuracy,
                                             std::vector<Refusal>* refused = nullptr);
 
+// The same family and layouts with schedules that `implementations` does not list, since at the bounds of all
+// shapes they are hardly ever the fastest: other tiles, and grids over other axes. What part of them a run of
+// smaller extents needs differs (docs/design/launch.md).
+std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
+                                        const Implementation& implementation, const Target& target);
+
 // What the kernel does, before any lowering. Refuses families whose kernels are not described by one.
 Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidate,
                                    const Implementation& implementation, const Target& target);

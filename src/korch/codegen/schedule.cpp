@@ -7,7 +7,9 @@ namespace {
 
 struct Text {
   std::string operator()(std::monostate) const { return ""; }
-  std::string operator()(const RowSchedule& s) const { return tile(s.tile); }
+  std::string operator()(const RowSchedule& s) const {
+    return tile(s.tile) + (s.row_blocks > 0 ? fmt::format(",{} blocks", s.row_blocks) : "");
+  }
   std::string operator()(const DepthwiseSchedule& s) const { return fmt::format("{}", s.pixels); }
   std::string operator()(const WinogradSchedule& s) const {
     return fmt::format("{}{}", s.outputs, s.product ? "," + tile(*s.product) : "");

@@ -18,6 +18,7 @@ struct TileShape {
 // Families matmul, conv_direct, conv_pixels.
 struct RowSchedule {
   TileShape tile;
+  int64_t row_blocks = 0;  // that slices share the rows of an image in; 0: as the family sees fit
   bool operator==(const RowSchedule&) const = default;
 };
 
@@ -63,7 +64,8 @@ struct LibrarySchedule {
 using Schedule = std::variant<std::monostate, RowSchedule, DepthwiseSchedule, WinogradSchedule,
                               AttentionSchedule, StagedSchedule, RecurrenceSchedule, LibrarySchedule>;
 
-// Its numbers, separated by commas: rows of the register tile last, vectors before.
+// Its numbers, separated by commas: vectors of the register tile, its rows, and into how many blocks all rows
+// are cut where that is stated.
 std::string to_string(const Schedule& schedule);
 
 // Which algorithm, where the family has several: tile sizes may depend on what is fused, this does not.

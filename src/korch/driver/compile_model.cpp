@@ -92,7 +92,8 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   part_options.schedule = PlanSchedule::barrier;  // which executables of several plans always have
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
-  std::vector<std::map<std::string, int64_t>> bounds = plan_bounds(parts[0].plan.dimensions);
+  const std::vector<PlanDimension> dimensions = parts[0].plan.dimensions;
+  const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
   StoredConstants stored;
   stored.add(parts[0].plan);
   const int64_t largest = kLargest * stored.bytes_with({});
@@ -103,6 +104,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
       continue;
     }
     share_budget(bounds.size() - i);
+    part_options.launch_least = plan_leasts(bounds[i], bounds, dimensions);
     BuiltPlan part;
     try {
       add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part),

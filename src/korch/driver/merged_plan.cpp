@@ -33,11 +33,9 @@ class Merger {
       plan().tensors.push_back(std::move(tensor));
     }
     for (PlanStep& step : part.plan.steps) {
-      step.kernel = kernels[static_cast<size_t>(step.kernel)];
+      visit_kernels(step, [&](int& k) { k = kernels[static_cast<size_t>(k)]; });
       if (step.other_end >= 0) step.other_end += first_step;
-      for (std::vector<int>* tensors : {&step.inputs, &step.constants, &step.outputs})
-        for (int& tensor : *tensors) tensor += first_tensor;
-      for (PlanSliceLimit& limit : step.limits) limit.tensor += first_tensor;
+      visit_tensors(step, [&](int& tensor) { tensor += first_tensor; });
       plan().steps.push_back(std::move(step));
     }
     add_variant(part.plan, first_step, first_tensor);
@@ -174,7 +172,7 @@ std::optional<int> excess(const Levels& plan, const Levels& run) {
 
 }  // namespace
 
-std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions) {
+std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions) {
   std::vector<std::vector<int64_t>> levels;
   for (const PlanDimension& dimension : dimensions) levels.push_back(levels_of(dimension));
   const std::vector<Levels> runs = all_levels(levels);
@@ -199,7 +197,7 @@ std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDi
     if (best == nullptr) break;
     choose(*best);
   }
-  std::vector<std::map<std::string, int64_t>> result;
+  std::vector<PlanBounds> result;
   for (const Levels& plan : chosen) {
     result.emplace_back();
     for (size_t d = 0; d < dimensions.size(); ++d)
@@ -218,6 +216,22 @@ std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>&
         result.push_back({name + ":" + std::to_string(axis), leasts->second[axis], bounds[axis], {}});
   }
   return result;
+}
+
+PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
+                       const std::vector<PlanDimension>& dimensions) {
+  PlanBounds leasts;
+  for (const PlanDimension& dimension : dimensions) {
+    int64_t& least = leasts[dimension.name] = dimension.least;
+    for (const PlanBounds& other : all) {
+      const bool is_smaller = other.at(dimension.name) < plan.at(dimension.name);
+      const bool suffices = std::all_of(plan.begin(), plan.end(), [&](const auto& bound) {
+        return bound.first == dimension.name || other.at(bound.first) >= bound.second;
+      });
+      if (is_smaller && suffices) least = std::max(least, other.at(dimension.name) + 1);
+    }
+  }
+  return leasts;
 }
 
 }  // namespace korch

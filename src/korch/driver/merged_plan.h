@@ -19,7 +19,12 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
 // after the other those that save most, where a run takes time in proportion to the extents of the best plan
 // whose bounds suffice, and halves of extents are as likely as the extents.
 constexpr size_t kMostPlans = 7;
-std::vector<std::map<std::string, int64_t>> plan_bounds(const std::vector<PlanDimension>& dimensions);
+using PlanBounds = std::map<std::string, int64_t>;
+std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions);
+// Of each dimension the least extent for which the plan is taken, whatever the others are, since another is
+// for less.
+PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
+                       const std::vector<PlanDimension>& dimensions);
 
 // As options state them, before a model is read: that one name is of several inputs' axes is not known.
 std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>& most,

@@ -33,6 +33,7 @@
 #include "korch/rewrite/alternatives.h"
 #include "korch/search/bank_costs.h"
 #include "korch/search/columns.h"
+#include "korch/search/launch_variants.h"
 #include "korch/search/plan_builder.h"
 #include "korch/search/random_plan.h"
 
@@ -189,11 +190,20 @@ class Compilation {
 
   void plan() {
     now_->built = make_plan();
+    add_launches();
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();
     result_.measured += now_->bank->measured_now();
     now_->bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
+  }
+
+  // For executables that run phase by phase: tasks are slices of one kernel.
+  void add_launches() {
+    if (!options_.measure || options_.schedule != PlanSchedule::barrier) return;
+    const LaunchOptions options{options_.launches, options_.launch_least};
+    timed("launches",
+          [&] { korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built); });
   }
 
   // The plan as a task graph, where it has one.
@@ -504,7 +514,7 @@ class Compilation {
       input.plan_json = plan_to_json(built.plan);
     }
     if (part_ != nullptr)
-      *part_ = {built.plan, std::move(input.objects), {}, {}, std::move(input.constant_bytes)};
+      *part_ = {built.plan, std::move(input.objects), {}, {}, std::move(input.constant_bytes), {}, {}};
     else
       write_executable(std::move(input), output_);
     return std::nullopt;

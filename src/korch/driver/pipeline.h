@@ -9,6 +9,7 @@
 #include "korch/codegen/implementation.h"
 #include "korch/ir/graph.h"
 #include "korch/plan/plan.h"
+#include "korch/search/launch_variants.h"
 #include "korch/search/plan_chooser.h"
 #include "korch/search/strategy.h"
 
@@ -30,6 +31,8 @@ struct CompileOptions {
   bool self_contained = false;     // generated kernels only
   bool verify = true;              // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (heal.h)
+  LaunchWays launches = LaunchWays::exact;      // of steps of open shapes (launch_variants.h)
+  std::map<std::string, int64_t> launch_least;  // LaunchOptions::least
   std::optional<PlanSchedule> schedule;  // of plans that have tasks; none: the fastest by a run of each
   std::string database_path;             // empty: no database
   std::string dump_dir;                  // empty: no dumps

@@ -3,16 +3,73 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "korch/base/error.h"
 #include "korch/base/json.h"
+#include "korch/launch/choice.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
 
+constexpr int64_t kMostPlaces = 4096;  // of an extent that are looked at one by one
+
+std::string extent_name(const Plan& plan, int tensor) {
+  const PlanTensor& t = plan.tensors[static_cast<size_t>(tensor)];
+  const size_t first = plan.inputs.size(), at = static_cast<size_t>(t.index);
+  const bool is_dimension = t.role == TensorRole::input && at >= first && at - first < plan.dimensions.size();
+  return is_dimension ? plan.dimensions[at - first].name : "%" + t.name;
+}
+
+std::vector<int64_t> places_between(int64_t least, int64_t most) {
+  const int64_t step = std::max<int64_t>(1, (most - least) / kMostPlaces);
+  std::vector<int64_t> places;
+  for (int64_t at = least; at <= most; at += step) places.push_back(at);
+  return places;
+}
+
 std::string tensor_text(const Plan& plan, int id) {
   const PlanTensor& tensor = plan.tensors[id];
   return fmt::format("%{} {} {}", tensor.name, to_string(tensor.type), to_string(tensor.layout));
+}
+
+// Along each extent, the others at their most: which way from where on.
+std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
+  std::string text;
+  for (size_t e = 0; e < launches.extents.size(); ++e) {
+    std::vector<int64_t> extents = launches.samples[0];
+    int64_t least = extents[e], most = extents[e];
+    for (const std::vector<int64_t>& sample : launches.samples) {
+      for (size_t i = 0; i < extents.size(); ++i) extents[i] = std::max(extents[i], sample[i]);
+      least = std::min(least, sample[e]);
+      most = std::max(most, sample[e]);
+    }
+    text += fmt::format("    {}:", extent_name(plan, launches.extents[e]));
+    size_t before = launches.ways.size();
+    for (const int64_t at : places_between(least, most)) {
+      extents[e] = at;
+      const size_t way = launch::chosen_way(launches, extents);
+      if (way != before) text += fmt::format(" from {} way {},", at, way);
+      before = way;
+    }
+    text += fmt::format(" up to {}\n", most);
+  }
+  return text;
+}
+
+std::string explain_launches(const Plan& plan, const PlanLaunches& launches) {
+  if (launches.ways.empty()) return "";
+  std::string text = fmt::format(
+      "  ways to run it, of which each run takes the one that is predicted fastest for its extents{}:\n",
+      launches.trusted ? "" : " (which tells little: runs try three)");
+  for (size_t w = 0; w < launches.ways.size(); ++w) {
+    const PlanLaunch& way = launches.ways[w];
+    const auto [least, most] = std::minmax_element(way.measured_us.begin(), way.measured_us.end());
+    text += fmt::format("    way {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
+                        w, way.implementation, *least, *most, 100 * way.error);
+  }
+  return text + choices_text(plan, launches);
 }
 
 std::string explain_step(const Plan& plan, size_t number) {
@@ -33,6 +90,7 @@ std::string explain_step(const Plan& plan, size_t number) {
   text += "  primitives:\n";
   for (const std::string& line : step.primitives) text += "    " + line + "\n";
   text += fmt::format("  ONNX nodes: {}\n", fmt::join(step.onnx_nodes, ", "));
+  text += explain_launches(plan, step.launches);
   text += step.rejected.empty()
               ? "  no other kernel makes the same outputs\n"
               : "  rejected alternatives, the cheapest (a bound where none was measured):\n";
@@ -135,6 +193,9 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
+    if (!step.launches.ways.empty())
+      text +=
+          fmt::format("                    {} ways to run it, by its extents\n", step.launches.ways.size());
     if (!step.onnx_nodes.empty())
       text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }

@@ -157,6 +157,8 @@ class Backwards {
         return pooled(node, i, out);
       case Op::Gather:
         return gathered(node, i, out);
+      case Op::ScatterElements:
+        return scattered(node, i, out);
       case Op::WinogradInput:
       case Op::WinogradProduct:
       case Op::WinogradOutput:
@@ -229,19 +231,39 @@ class Backwards {
 
   // Where(position < extent, x, ...): beyond the extent nothing of x is looked at.
   NeededPart masked(const Node& node, size_t i, NeededPart part) const {
-    if (node.op != Op::Where || i != 1) return part;
-    const ValueId extent = counted(node.inputs[0]);
-    if (extent == kNoId) return part;
-    // The condition varies along one axis alone.
-    const Shape& condition = shape(node.inputs[0]);
-    const auto axis =
-        std::find_if(condition.begin(), condition.end(), [](int64_t count) { return count != 1; });
-    if (axis == condition.end() || *axis != element_count(condition)) return part;
-    const auto from_end = static_cast<size_t>(condition.end() - axis);
-    if (from_end > part.size() || shape(node.inputs[1])[part.size() - from_end] != *axis) return part;
+    if (node.op == Op::Where && i == 1) cut_by(node.inputs[0], shape(node.inputs[1]), part);
+    return part;
+  }
+
+  // Beyond the extent that a condition compares positions with, where it varies along one axis alone. `of`
+  // has that axis, counted from the last one.
+  void cut_by(ValueId condition, const Shape& of, NeededPart& part) const {
+    const ValueId extent = counted(condition);
+    if (extent == kNoId) return;
+    const Shape& varies = shape(condition);
+    const auto axis = std::find_if(varies.begin(), varies.end(), [](int64_t count) { return count != 1; });
+    if (axis == varies.end() || *axis != element_count(varies)) return;
+    const auto from_end = static_cast<size_t>(varies.end() - axis);
+    if (from_end > part.size() || of[part.size() - from_end] != *axis) return;
     std::optional<NeededExtent>& here = part[part.size() - from_end];
     const std::optional<NeededExtent> within = resolved(graph_, {extent});
     if (larger(here, within) != within) here = within;
+  }
+
+  // Where indices are Where(position < extent, ..., nowhere), what is scattered by those beyond the extent
+  // lands behind all that is needed.
+  NeededPart scattered(const Node& node, size_t i, const NeededPart& out) const {
+    if (i == 0) return out;
+    NeededPart part = all(node.inputs[i]);
+    const std::vector<NodeId>& producers = graph_.value(node.inputs[1]).producers;
+    if (i != 2 || producers.empty()) return part;
+    const Node& where = graph_.node(producers[0]);
+    if (where.op != Op::Where) return part;
+    const HostTensor* nowhere = graph_.constant(where.inputs[2]);
+    const std::optional<NeededExtent>& rows = out[static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis)];
+    if (nowhere == nullptr || nowhere->elements() != 1 || !rows || rows->extent != kNoId) return part;
+    if (element_as_int(*nowhere, 0) * rows->by >= rows->plus)
+      cut_by(where.inputs[0], shape(node.inputs[2]), part);
     return part;
   }
 

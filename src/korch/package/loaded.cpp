@@ -89,6 +89,7 @@ LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)),
     look_up("korch_run_with", &run_with);
     dimensions = dimensions_of(*model);
   }
+  if (model->api_version >= 6) look_up("korch_threads", &threads);
   look_up("korch_output_dims", &output_dims);
   look_up("korch_last_error", &last_error);
   look_up("korch_status_text", &status_text);
@@ -157,14 +158,37 @@ Shape LoadedExecutable::output_shape(size_t output) const {
 }
 
 void LoadedExecutable::run_into(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs) {
-  run_checked(inputs, outputs, nullptr, nullptr, nullptr);
+  run_checked(inputs, outputs, {});
 }
 
 std::vector<double> LoadedExecutable::profile(const std::vector<HostTensor>& inputs,
                                               std::vector<HostTensor>& outputs) {
   std::vector<double> step_us(model().step_count);
-  run_checked(inputs, outputs, step_us.data(), nullptr, nullptr);
+  korch_run_options options{};
+  options.step_us = step_us.data();
+  run_checked(inputs, outputs, options);
   return step_us;
+}
+
+int LoadedExecutable::threads() const {
+  return code_->threads != nullptr ? code_->threads(instance_) : static_cast<int>(model().threads);
+}
+
+std::vector<korch_slices> LoadedExecutable::run_by_slices(const std::vector<HostTensor>& inputs,
+                                                          std::vector<HostTensor>& outputs) {
+  if (code_->threads == nullptr)
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' was compiled before workers could be looked at", info().path));
+  std::vector<std::vector<korch_slices>> of_worker(static_cast<size_t>(threads()));
+  korch_run_options options{};
+  options.observe_slices = [](void* user, const korch_slices* slices) {
+    (*static_cast<decltype(of_worker)*>(user))[static_cast<size_t>(slices->worker)].push_back(*slices);
+  };
+  options.slices_user = &of_worker;
+  run_checked(inputs, outputs, options);
+  std::vector<korch_slices> all;
+  for (const std::vector<korch_slices>& some : of_worker) all.insert(all.end(), some.begin(), some.end());
+  return all;
 }
 
 void LoadedExecutable::run_observed(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
@@ -173,18 +197,18 @@ void LoadedExecutable::run_observed(const std::vector<HostTensor>& inputs, std::
     const Observer& observe;
     std::exception_ptr thrown;
   } watch{observe, nullptr};
-  run_checked(
-      inputs, outputs, nullptr,
-      [](void* user, uint32_t step, void* const* args) {
-        Watch* watch = static_cast<Watch*>(user);
-        if (watch->thrown) return;
-        try {  // the runtime in between knows no exceptions
-          watch->observe(static_cast<int>(step), args);
-        } catch (...) {
-          watch->thrown = std::current_exception();
-        }
-      },
-      &watch);
+  korch_run_options options{};
+  options.observe = [](void* user, uint32_t step, void* const* args) {
+    Watch* watch = static_cast<Watch*>(user);
+    if (watch->thrown) return;
+    try {  // the runtime in between knows no exceptions
+      watch->observe(static_cast<int>(step), args);
+    } catch (...) {
+      watch->thrown = std::current_exception();
+    }
+  };
+  options.user = &watch;
+  run_checked(inputs, outputs, options);
   if (watch.thrown) std::rethrow_exception(watch.thrown);
 }
 
@@ -213,7 +237,7 @@ void LoadedExecutable::check(const std::vector<HostTensor>& inputs,
 }
 
 void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
-                                   double* step_us, korch_observer observe, void* user) {
+                                   const korch_run_options& options) {
   check(inputs, outputs);
   std::vector<const void*> input_bytes;
   std::vector<void*> output_bytes;
@@ -221,21 +245,25 @@ void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::v
   for (HostTensor& output : outputs) output_bytes.push_back(output.mutable_raw());
   std::vector<const int64_t*> dims;
   for (const HostTensor& input : inputs) dims.push_back(input.shape().data());
-  run_raw(input_bytes.data(), output_bytes.data(), step_us, observe, user,
-          code_->dimensions.empty() ? nullptr : dims.data());
+  korch_run_options with_dims = options;
+  if (!code_->dimensions.empty()) with_dims.input_dims = dims.data();
+  run_raw(input_bytes.data(), output_bytes.data(), with_dims);
 }
 
 void LoadedExecutable::run_on(const void* const* inputs, void* const* outputs, double* step_us,
                               const int64_t* const* input_dims) {
-  run_raw(inputs, outputs, step_us, nullptr, nullptr, input_dims);
+  korch_run_options options{};
+  options.step_us = step_us;
+  options.input_dims = input_dims;
+  run_raw(inputs, outputs, options);
 }
 
-void LoadedExecutable::run_raw(const void* const* inputs, void* const* outputs, double* step_us,
-                               korch_observer observe, void* user, const int64_t* const* input_dims) {
-  const korch_run_options options = {sizeof options, step_us, observe, user, nullptr, input_dims};
-  const korch_status status = input_dims != nullptr
-                                  ? code_->run_with(instance_, inputs, outputs, &options)
-                                  : code_->profile(instance_, inputs, outputs, step_us, observe, user);
+void LoadedExecutable::run_raw(const void* const* inputs, void* const* outputs, korch_run_options options) {
+  options.struct_size = sizeof options;
+  const korch_status status =
+      code_->run_with != nullptr
+          ? code_->run_with(instance_, inputs, outputs, &options)
+          : code_->profile(instance_, inputs, outputs, options.step_us, options.observe, options.user);
   if (status != KORCH_OK) {
     const std::string detail = code_->last_error(instance_);
     const bool wrong_dims = status == KORCH_INVALID_ARGUMENT && !detail.empty();

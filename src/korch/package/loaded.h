@@ -28,7 +28,8 @@ struct LoadedCode {
   std::vector<PlanDimension> dimensions;
   decltype(&korch_create) create = nullptr;
   decltype(&korch_profile) profile = nullptr;
-  decltype(&korch_run_with) run_with = nullptr;  // where there are dimensions
+  decltype(&korch_run_with) run_with = nullptr;  // since version 5
+  decltype(&korch_threads) threads = nullptr;    // since version 6
   decltype(&korch_output_dims) output_dims = nullptr;
   decltype(&korch_last_error) last_error = nullptr;
   decltype(&korch_status_text) status_text = nullptr;
@@ -68,6 +69,11 @@ class LoadedExecutable {
   void run_into(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs);
   // Duration of every step in microseconds; steps are the plan's, then copies of outputs if there are any.
   std::vector<double> profile(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs);
+  // Workers of a run: fewer than asked for where the system gave no more.
+  int threads() const;
+  // As run_into; the slices that each worker ran, in no order. Error{usage} for executables of before that.
+  std::vector<korch_slices> run_by_slices(const std::vector<HostTensor>& inputs,
+                                          std::vector<HostTensor>& outputs);
   // `observe(step, args)` after each step: the addresses of its inputs, constants, outputs, temporaries. What
   // it throws is thrown on after the run.
   using Observer = std::function<void(int step, void* const* args)>;
@@ -81,11 +87,9 @@ class LoadedExecutable {
 
  private:
   void check(const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& outputs) const;
-  void run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs, double* step_us,
-                   korch_observer observe, void* user);
-
-  void run_raw(const void* const* inputs, void* const* outputs, double* step_us, korch_observer observe,
-               void* user, const int64_t* const* input_dims = nullptr);
+  void run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
+                   const korch_run_options& options);
+  void run_raw(const void* const* inputs, void* const* outputs, korch_run_options options);
 
   std::shared_ptr<const LoadedCode> code_;
   korch_instance* instance_ = nullptr;

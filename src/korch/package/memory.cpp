@@ -120,10 +120,27 @@ class MemoryPlanner {
   void find_lifetimes();
   void find_outputs();
   void join_in_place();
-  bool limits_read(const PlanStep& step, const Group& group) {
-    return std::any_of(step.limits.begin(), step.limits.end(),
-                       [&](const PlanSliceLimit& limit) { return &group_of(limit.tensor) == &group; });
+  // By the executor, whichever launch it takes.
+  static std::vector<int> extents_read(const PlanStep& step) {
+    std::vector<int> read = step.launches.extents;
+    for (const PlanSliceLimit& limit : step.limits) read.push_back(limit.tensor);
+    for (const PlanLaunch& way : step.launches.ways)
+      for (const PlanSliceLimit& limit : way.limits) read.push_back(limit.tensor);
+    return read;
   }
+  bool limits_read(const PlanStep& step, const Group& group) {
+    const std::vector<int> read = extents_read(step);
+    return std::any_of(read.begin(), read.end(), [&](int id) { return &group_of(id) == &group; });
+  }
+  // Whatever kernel runs the step.
+  bool all_in_place(const PlanStep& step, const std::pair<int, int>& pair) const {
+    const auto allows = [&](const PlanLaunch& way) {
+      const auto& pairs = plan_.kernels[static_cast<size_t>(way.kernel)].in_place;
+      return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
+    };
+    return std::all_of(step.launches.ways.begin(), step.launches.ways.end(), allows);
+  }
+  std::vector<int64_t> temporary_bytes(const PlanStep& step) const;
   bool may_join(int step, int input, int output);
   bool may_join_state(int end, int input, int output);
   void place();
@@ -179,10 +196,10 @@ void MemoryPlanner::find_lifetimes() {
       group.last_step = std::max(group.last_step, s);
       group.steps.push_back(s);
     }
-    for (const PlanSliceLimit& limit : step.limits) {
-      Group& group = group_of(limit.tensor);
+    for (int id : extents_read(step)) {
+      Group& group = group_of(id);
       KORCH_ASSERT(group.external || group.first_step < s,
-                   "a limit of step '" + step.label + "' is read before it is made");
+                   "an extent of step '" + step.label + "' is read before it is made");
       group.last_step = std::max(group.last_step, s);
       group.steps.push_back(s);
     }
@@ -246,13 +263,13 @@ bool MemoryPlanner::may_join_state(int end, int input, int output) {
     const auto reads = std::count_if(step.inputs.begin(), step.inputs.end(), is_carried);
     if (s < from.first_step || reads == 0) continue;
     const auto& pairs = plan_.kernels[static_cast<size_t>(step.kernel)].in_place;
-    const bool in_place =
-        s == from.first_step && reads == 1 &&
-        std::any_of(pairs.begin(), pairs.end(), [&](const std::pair<int, int>& pair) {
-          const int read = step.inputs[static_cast<size_t>(pair.first)];
-          const int made = step.outputs[static_cast<size_t>(pair.second)];
-          return is_carried(read) && is_whole(read) && &group_of(made) == &from && is_whole(made);
-        });
+    const bool in_place = s == from.first_step && reads == 1 &&
+                          std::any_of(pairs.begin(), pairs.end(), [&](const std::pair<int, int>& pair) {
+                            const int read = step.inputs[static_cast<size_t>(pair.first)];
+                            const int made = step.outputs[static_cast<size_t>(pair.second)];
+                            return all_in_place(step, pair) && is_carried(read) && is_whole(read) &&
+                                   &group_of(made) == &from && is_whole(made);
+                          });
     if (!in_place) return false;
   }
   return true;
@@ -262,6 +279,7 @@ void MemoryPlanner::join_in_place() {
   for (int s = 0; s < end_; ++s) {
     const PlanStep& step = plan_.steps[static_cast<size_t>(s)];
     for (const auto& [i, o] : plan_.kernels[static_cast<size_t>(step.kernel)].in_place) {
+      if (!all_in_place(step, {i, o})) continue;
       const int input = step.inputs[static_cast<size_t>(i)], output = step.outputs[static_cast<size_t>(o)];
       const bool ends_loop = step.other_end >= 0 && step.other_end < s;
       if (ends_loop ? !may_join_state(s, input, output) : !may_join(s, input, output)) continue;
@@ -286,6 +304,17 @@ rt::BufferRef MemoryPlanner::home(int root) {
   return {rt::kArena, 0, static_cast<uint64_t>(arena_offsets_[index])};
 }
 
+// Of all launches of the step, of which one runs.
+std::vector<int64_t> MemoryPlanner::temporary_bytes(const PlanStep& step) const {
+  std::vector<int64_t> bytes = plan_.kernels[static_cast<size_t>(step.kernel)].temporary_bytes;
+  for (const PlanLaunch& way : step.launches.ways) {
+    const std::vector<int64_t>& own = plan_.kernels[static_cast<size_t>(way.kernel)].temporary_bytes;
+    bytes.resize(std::max(bytes.size(), own.size()), 0);
+    for (size_t t = 0; t < own.size(); ++t) bytes[t] = std::max(bytes[t], own[t]);
+  }
+  return bytes;
+}
+
 void MemoryPlanner::place() {
   std::vector<Lifetime> lifetimes;
   std::vector<size_t> roots;
@@ -296,8 +325,7 @@ void MemoryPlanner::place() {
     roots.push_back(root);
   }
   for (int s = 0; s < end_; ++s)
-    for (int64_t bytes :
-         plan_.kernels[static_cast<size_t>(plan_.steps[static_cast<size_t>(s)].kernel)].temporary_bytes)
+    for (int64_t bytes : temporary_bytes(plan_.steps[static_cast<size_t>(s)]))
       lifetimes.push_back({bytes, s, s, {s}});
 
   InOrder in_order;
@@ -310,7 +338,7 @@ void MemoryPlanner::place() {
   size_t next = roots.size();
   for (const PlanStep& step : plan_.steps) {
     std::vector<rt::BufferRef> refs;
-    for (size_t t = 0; t < plan_.kernels[static_cast<size_t>(step.kernel)].temporary_bytes.size(); ++t)
+    for (size_t t = 0; t < temporary_bytes(step).size(); ++t)
       refs.push_back({rt::kArena, 0, static_cast<uint64_t>(arena.offsets[next++])});
     result_.temporaries.push_back(std::move(refs));
   }

@@ -40,7 +40,7 @@ struct OutputCopy {
 
 struct MemoryPlan {
   std::vector<rt::BufferRef> tensors;                   // one per Plan::tensors
-  std::vector<std::vector<rt::BufferRef>> temporaries;  // of each step
+  std::vector<std::vector<rt::BufferRef>> temporaries;  // of each step, as many as any of its launches has
   std::vector<OutputCopy> copies;
   int64_t arena_bytes = 0;
 };

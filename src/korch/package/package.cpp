@@ -25,6 +25,7 @@
 #include "korch/package/sources.h"
 #include "korch/package/tables.h"
 #include "korch/runtime/library.h"
+#include "korch/runtime/step.h"
 
 namespace korch {
 namespace {
@@ -111,10 +112,14 @@ void check(const PackageInput& input) {
   const Plan& plan = *input.plan;
   KORCH_ASSERT(input.objects.size() == plan.kernels.size(), "one object per kernel");
   KORCH_ASSERT(input.constant_bytes.size() == plan.constants.size(), "one blob per constant");
-  for (const PlanStep& step : plan.steps)
-    KORCH_ASSERT(
-        plan.kernels[static_cast<size_t>(step.kernel)].constant_packing.size() == step.constants.size(),
-        "step '" + step.label + "': its kernel wants another number of constants");
+  const auto take_as_many = [&](int kernel, const std::vector<int>& constants) {
+    return plan.kernels[static_cast<size_t>(kernel)].constant_packing.size() == constants.size();
+  };
+  for (const PlanStep& step : plan.steps) {
+    bool fits = take_as_many(step.kernel, step.constants) && step.launches.ways.size() <= rt::kMostLaunches;
+    for (const PlanLaunch& way : step.launches.ways) fits = fits && take_as_many(way.kernel, way.constants);
+    KORCH_ASSERT(fits, "step '" + step.label + "': its kernel wants another number of constants");
+  }
 }
 
 std::vector<std::string> needed_sonames(const Plan& plan) {
@@ -175,7 +180,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   request.exported = {"korch_describe",    "korch_check",     "korch_create_with", "korch_create",
                       "korch_run_with",    "korch_run",       "korch_profile",     "korch_output_dims",
                       "korch_pool_create", "korch_pool_free", "korch_last_error",  "korch_status_text",
-                      "korch_free"};
+                      "korch_threads",     "korch_free"};
   request.version_script = folder.path() + "/exported.map";
   request.output = output.temporary();
   output.check_room(bytes_on_disk(request));

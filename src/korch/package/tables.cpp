@@ -175,7 +175,8 @@ class TableWriter {
                          output_dims.empty() ? "nullptr" : output_dims);
     int64_t scratch_bytes = 0;
     for (const PlanStep& step : plan_->steps)
-      scratch_bytes = std::max(scratch_bytes, plan_->kernels[static_cast<size_t>(step.kernel)].scratch_bytes);
+      visit_kernels(step,
+                    [&](int k) { scratch_bytes = std::max(scratch_bytes, kernel_of(k).scratch_bytes); });
     variant_rows_ += fmt::format(
         "  {{{{{0}::steps, {1}, {2}, {3}, {4}, {5}, {6}, Schedule::{7}}}, {8}, {9}, {0}_output_dims, {10}, "
         "{11}, {12}, {13}}},\n",
@@ -258,26 +259,107 @@ class TableWriter {
 
   void write_step(size_t s) {
     const PlanStep& step = plan_->steps[s];
-    const Kernel& kernel = plan_->kernels[static_cast<size_t>(step.kernel)];
+    const Kernel& kernel = kernel_of(step.kernel);
+    const std::string id = std::to_string(s);
+    std::vector<rt::BufferRef> args = buffers(step, step.constants, s, kernel);
+    write_limits(id, kernel, step.limits, args);
+    std::string launches = "nullptr";
+    if (!step.launches.ways.empty()) {
+      write_launches(s, args);
+      launches = "&launches" + id;
+    }
+    write_args(id, args);
+    add_step_row(reference(fmt::format("phases{}", step.kernel), phase_rows(kernel)),
+                 reference("args" + id, args.size()), call_fields(std::to_string(step.kernel), kernel.call),
+                 step.label, jump_of(*plan_, static_cast<int>(s)),
+                 reference("limits" + id, step.limits.size()), launches);
+  }
+
+  const Kernel& kernel_of(int kernel) const { return plan_->kernels[static_cast<size_t>(kernel)]; }
+
+  static int64_t phase_rows(const Kernel& kernel) {
+    return table_phase(kernel, static_cast<int>(kernel.phases.size()));
+  }
+
+  std::vector<rt::BufferRef> buffers(const PlanStep& step, const std::vector<int>& constants, size_t s,
+                                     const Kernel& kernel) const {
     std::vector<rt::BufferRef> args;
-    for (const std::vector<int>* operands : {&step.inputs, &step.constants, &step.outputs})
+    for (const std::vector<int>* operands : {&step.inputs, &constants, &step.outputs})
       for (int id : *operands) args.push_back(memory_->tensors[static_cast<size_t>(id)]);
-    args.insert(args.end(), memory_->temporaries[s].begin(), memory_->temporaries[s].end());
-    std::string limits;  // their extents are the last arguments
-    for (const PlanSliceLimit& limit : step.limits) {
-      limits += fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
-                            limit.stride, limit.count, limit.times, limit.plus, limit.by);
+    const std::vector<rt::BufferRef>& temporaries = memory_->temporaries[s];
+    args.insert(args.end(), temporaries.begin(),
+                temporaries.begin() + static_cast<std::ptrdiff_t>(kernel.temporary_bytes.size()));
+    return args;
+  }
+
+  // Their extents are further arguments.
+  void write_limits(const std::string& id, const Kernel& kernel, const std::vector<PlanSliceLimit>& limits,
+                    std::vector<rt::BufferRef>& args) {
+    std::string rows;
+    for (const PlanSliceLimit& limit : limits) {
+      rows += fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}, ", table_phase(kernel, limit.phase), args.size(),
+                          limit.stride, limit.count, limit.times, limit.plus, limit.by);
       args.push_back(memory_->tensors[static_cast<size_t>(limit.tensor)]);
     }
-    if (!limits.empty()) text_ += fmt::format("static const SliceLimit limits{}[] = {{{}}};\n", s, limits);
-    write_args(std::to_string(s), args);
-    int64_t rounds = 0;
-    for (const KernelPhase& phase : kernel.phases) rounds += phase.rounds;
-    add_step_row(reference(fmt::format("phases{}", step.kernel), rounds),
-                 reference(fmt::format("args{}", s), args.size()),
-                 call_fields(std::to_string(step.kernel), kernel.call), step.label,
-                 jump_of(*plan_, static_cast<int>(s)),
-                 reference(fmt::format("limits{}", s), step.limits.size()));
+    if (!rows.empty()) text_ += fmt::format("static const SliceLimit limits{}[] = {{{}}};\n", id, rows);
+  }
+
+  // The extents that choose are further arguments of the step.
+  void write_launches(size_t s, std::vector<rt::BufferRef>& args) {
+    const PlanStep& step = plan_->steps[s];
+    const PlanLaunches& launches = step.launches;
+    std::string others, costs;
+    for (size_t l = 0; l < launches.ways.size(); ++l) {
+      const PlanLaunch& way = launches.ways[l];
+      costs += launch_cost(way);
+      if (l == 0) continue;
+      const Kernel& kernel = kernel_of(way.kernel);
+      KORCH_ASSERT(kernel.call.library.empty(), "a launch beside the step's own that calls a library");
+      const std::string id = fmt::format("{}_{}", s, l);
+      std::vector<rt::BufferRef> own = buffers(step, way.constants, s, kernel);
+      write_limits(id, kernel, way.limits, own);
+      write_args(id, own);
+      others += step_row(reference(fmt::format("phases{}", way.kernel), phase_rows(kernel)),
+                         reference("args" + id, own.size()), call_fields("", kernel.call), step.label, {},
+                         reference("limits" + id, way.limits.size()), "nullptr");
+    }
+    if (!others.empty()) text_ += fmt::format("static const Step others{}[] = {{\n{}}};\n", s, others);
+    text_ += fmt::format("static const LaunchCost costs{}[] = {{\n{}}};\n", s, costs);
+    std::vector<size_t> extent_args;
+    std::vector<int64_t> least, most;
+    for (size_t e = 0; e < launches.extents.size(); ++e) {
+      extent_args.push_back(args.size());
+      args.push_back(memory_->tensors[static_cast<size_t>(launches.extents[e])]);
+      least.push_back(INT64_MAX);
+      most.push_back(0);
+      for (const std::vector<int64_t>& sample : launches.samples) {
+        least.back() = std::min(least.back(), sample[e]);
+        most.back() = std::max(most.back(), sample[e]);
+      }
+    }
+    text_ += fmt::format(
+        "static const LaunchTable launches{0} = {{{1}, costs{0}, {2}, {3}, {{{4}}}, {{{5}}}, "
+        "{{{6}}}, {7}}};\n",
+        s, others.empty() ? "nullptr" : fmt::format("others{}", s), launches.ways.size(),
+        launches.extents.size(), fmt::join(extent_args, ", "), fmt::join(least, ", "), fmt::join(most, ", "),
+        launches.trusted);
+  }
+
+  static std::string launch_cost(const PlanLaunch& way) {
+    std::string shares;
+    for (size_t e = 0; e < rt::kMostLaunchExtents; ++e) {
+      const PlanShare share = e < way.shares.size() ? way.shares[e] : PlanShare{};
+      shares += fmt::format("{{{}, {}, {}, {}}}, ", share.times, share.plus, share.by, share.count);
+    }
+    const auto numbers = [](const std::vector<double>& values) {
+      std::string text;
+      for (const double value : values) {
+        KORCH_ASSERT(std::isfinite(value), "a launch's cost is no number");
+        text += fmt::format("{:a}, ", value);
+      }
+      return text;
+    };
+    return fmt::format("  {{{{{}}}, {{{}}}, {{{}}}}},\n", shares, numbers(way.over), numbers(way.under));
   }
 
   // A phase's first row in the table, where each round has one.
@@ -300,11 +382,17 @@ class TableWriter {
   }
 
   void add_step_row(const std::string& phases, const std::string& args, const std::string& call,
-                    const std::string& label, const Jump& jump = {},
-                    const std::string& limits = "nullptr, 0") {
-    step_rows_ += fmt::format("  {{{}, {}, {}, {}, {}, {}, {}, {}}},\n", phases, args, call, quoted(label),
-                              jump.arg, jump.by, jump.when, limits);
+                    const std::string& label, const Jump& jump = {}, const std::string& limits = "nullptr, 0",
+                    const std::string& launches = "nullptr") {
+    step_rows_ += step_row(phases, args, call, label, jump, limits, launches);
     ++step_count_;
+  }
+
+  static std::string step_row(const std::string& phases, const std::string& args, const std::string& call,
+                              const std::string& label, const Jump& jump, const std::string& limits,
+                              const std::string& launches) {
+    return fmt::format("  {{{}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", phases, args, call, quoted(label),
+                       jump.arg, jump.by, jump.when, limits, launches);
   }
 
   void write_io(const char* table, const std::vector<PlanIo>& values) {

@@ -44,9 +44,7 @@ Plan plan_of(const Plan& plan, const PlanVariant& variant) {
     if (tensor.alias_of >= 0) tensor.alias_of -= variant.first_tensor;
   for (PlanStep& step : part.steps) {
     if (step.other_end >= 0) step.other_end -= variant.first_step;
-    for (std::vector<int>* tensors : {&step.inputs, &step.constants, &step.outputs})
-      for (int& tensor : *tensors) tensor -= variant.first_tensor;
-    for (PlanSliceLimit& limit : step.limits) limit.tensor -= variant.first_tensor;
+    visit_tensors(step, [&](int& tensor) { tensor -= variant.first_tensor; });
   }
   return part;
 }

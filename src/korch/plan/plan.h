@@ -58,15 +58,43 @@ struct PlanSliceLimit {
   int64_t stride = 1, count = 1, times = 1, plus = 0, by = 1;
 };
 
+// What part of a step a run needs along an extent e: floor((e * times + plus) / by) of `count`; all where
+// that is 0.
+struct PlanShare {
+  int64_t times = 1, plus = 0, by = 1, count = 0;
+};
+
+// A way to run a step (docs/design/launch.md), and what it takes by the shares that a run needs of it: the
+// ratio of two polynomials, in microseconds.
+struct PlanLaunch {
+  int kernel = -1;                     // into Plan::kernels
+  std::vector<int> constants;          // into Plan::tensors
+  std::vector<PlanSliceLimit> limits;  // as PlanStep::limits
+  std::string implementation;
+  std::vector<PlanShare> shares;  // of each of PlanLaunches::extents
+  std::vector<double> over, under;
+  double error = 0;                 // of the ratio: relative, each measurement foretold by the others
+  std::vector<double> measured_us;  // at each of PlanLaunches::samples
+};
+
+// The ways to run a step: the first is its own kernel. None: that alone.
+struct PlanLaunches {
+  std::vector<int> extents;                   // into Plan::tensors: one i64 each
+  std::vector<std::vector<int64_t>> samples;  // of the extents
+  bool trusted = false;  // between the samples; else, and beyond them, runs try the best ways
+  std::vector<PlanLaunch> ways;
+};
+
 struct PlanStep {
   int kernel = -1;                              // into Plan::kernels
   std::vector<int> inputs, constants, outputs;  // into Plan::tensors
   std::vector<PlanSliceLimit> limits;           // by phase, of each outer ones first
-  int other_end = -1;                           // of the loop that this step begins or ends: that step
-  std::string label;                            // for people: the primitives, e.g. "Conv+Add+Relu"
-  std::vector<std::string> primitives;          // one line each, textual IR
-  std::vector<PlanPrimitive> wiring;            // one per primitive; empty in older executables
-  std::vector<std::string> onnx_nodes;          // origins
+  PlanLaunches launches;
+  int other_end = -1;                   // of the loop that this step begins or ends: that step
+  std::string label;                    // for people: the primitives, e.g. "Conv+Add+Relu"
+  std::vector<std::string> primitives;  // one line each, textual IR
+  std::vector<PlanPrimitive> wiring;    // one per primitive; empty in older executables
+  std::vector<std::string> onnx_nodes;  // origins
   double predicted_us = 0;
   bool measured = false;       // predicted_us was measured, of this kernel alone; otherwise it is a bound
   double bound_us = 0;         // the lower bound it had before it was measured
@@ -141,5 +169,22 @@ struct Plan {
 std::vector<PlanVariant> variants_of(const Plan& plan);
 // A variant as a plan of its own, with the kernels and constants of all.
 Plan plan_of(const Plan& plan, const PlanVariant& variant);
+
+// Every tensor that the step refers to, and every kernel, for who numbers them anew.
+template <typename Step, typename F>
+void visit_tensors(Step& step, const F& f) {
+  for (auto* tensors : {&step.inputs, &step.constants, &step.outputs, &step.launches.extents})
+    for (auto& tensor : *tensors) f(tensor);
+  for (auto& limit : step.limits) f(limit.tensor);
+  for (auto& way : step.launches.ways) {
+    for (auto& tensor : way.constants) f(tensor);
+    for (auto& limit : way.limits) f(limit.tensor);
+  }
+}
+template <typename Step, typename F>
+void visit_kernels(Step& step, const F& f) {
+  f(step.kernel);
+  for (auto& way : step.launches.ways) f(way.kernel);
+}
 
 }  // namespace korch

@@ -1,5 +1,7 @@
 #include "korch/plan/plan_json.h"
 
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "korch/base/error.h"
@@ -107,36 +109,96 @@ Kernel kernel_from(const Json& json) {
   return kernel;
 }
 
+Json to_json(const std::vector<PlanSliceLimit>& limits) {
+  Json json = Json::array();
+  for (const PlanSliceLimit& l : limits)
+    json.push_back({{"phase", l.phase},
+                    {"tensor", l.tensor},
+                    {"stride", l.stride},
+                    {"count", l.count},
+                    {"times", l.times},
+                    {"plus", l.plus},
+                    {"by", l.by}});
+  return json;
+}
+
+std::vector<PlanSliceLimit> limits_from(const Json& json) {
+  std::vector<PlanSliceLimit> limits;
+  for (const Json& l : json) {
+    const int64_t by = l.at("by");
+    limits.push_back({l.at("phase"), l.at("tensor"), l.at("stride"), l.at("count"), l.at("times"),
+                      l.value("plus", by - 1), by});  // older executables round up
+  }
+  return limits;
+}
+
+Json to_json(const PlanLaunches& launches) {
+  Json ways = Json::array();
+  for (const PlanLaunch& way : launches.ways) {
+    Json shares = Json::array();
+    for (const PlanShare& s : way.shares)
+      shares.push_back({{"times", s.times}, {"plus", s.plus}, {"by", s.by}, {"count", s.count}});
+    ways.push_back({{"kernel", way.kernel},
+                    {"constants", way.constants},
+                    {"limits", to_json(way.limits)},
+                    {"implementation", way.implementation},
+                    {"shares", shares},
+                    {"over", way.over},
+                    {"under", way.under},
+                    {"error", way.error},
+                    {"measured_us", way.measured_us}});
+  }
+  return {{"extents", launches.extents},
+          {"samples", launches.samples},
+          {"trusted", launches.trusted},
+          {"ways", ways}};
+}
+
+PlanLaunches launches_from(const Json& json) {
+  PlanLaunches launches;
+  launches.extents = json.at("extents").get<std::vector<int>>();
+  launches.samples = json.at("samples").get<std::vector<std::vector<int64_t>>>();
+  launches.trusted = json.at("trusted");
+  for (const Json& w : json.at("ways")) {
+    PlanLaunch way;
+    way.kernel = w.at("kernel");
+    way.constants = w.at("constants").get<std::vector<int>>();
+    way.limits = limits_from(w.at("limits"));
+    way.implementation = w.at("implementation");
+    for (const Json& s : w.at("shares")) way.shares.push_back({s.at("times"), s.at("plus"), s.at("by"), s.at("count")});
+    way.over = w.at("over").get<std::vector<double>>();  // what is not finite has no text: an error
+    way.under = w.at("under").get<std::vector<double>>();
+    way.error = w.at("error");
+    way.measured_us = w.at("measured_us").get<std::vector<double>>();
+    launches.ways.push_back(std::move(way));
+  }
+  return launches;
+}
+
 Json to_json(const PlanStep& step) {
-  Json rejected = Json::array(), wiring = Json::array(), limits = Json::array();
-  for (const PlanSliceLimit& l : step.limits)
-    limits.push_back({{"phase", l.phase},
-                      {"tensor", l.tensor},
-                      {"stride", l.stride},
-                      {"count", l.count},
-                      {"times", l.times},
-                      {"plus", l.plus},
-                      {"by", l.by}});
+  Json rejected = Json::array(), wiring = Json::array();
   for (const RejectedKernel& r : step.rejected)
     rejected.push_back({{"what", r.what}, {"us", r.cost_us}, {"same_inputs", r.same_inputs}});
   for (const PlanPrimitive& p : step.wiring)
     wiring.push_back(
         {{"inputs", p.inputs}, {"outputs", p.outputs}, {"origins", p.origins}, {"work", p.work}});
-  return {{"kernel", step.kernel},
-          {"label", step.label},
-          {"implementation", step.implementation},
-          {"inputs", step.inputs},
-          {"constants", step.constants},
-          {"outputs", step.outputs},
-          {"other_end", step.other_end},
-          {"primitives", step.primitives},
-          {"wiring", wiring},
-          {"onnx_nodes", step.onnx_nodes},
-          {"predicted_us", step.predicted_us},
-          {"measured", step.measured},
-          {"bound_us", step.bound_us},
-          {"limits", limits},
-          {"rejected", rejected}};
+  Json json = {{"kernel", step.kernel},
+               {"label", step.label},
+               {"implementation", step.implementation},
+               {"inputs", step.inputs},
+               {"constants", step.constants},
+               {"outputs", step.outputs},
+               {"other_end", step.other_end},
+               {"primitives", step.primitives},
+               {"wiring", wiring},
+               {"onnx_nodes", step.onnx_nodes},
+               {"predicted_us", step.predicted_us},
+               {"measured", step.measured},
+               {"bound_us", step.bound_us},
+               {"limits", to_json(step.limits)},
+               {"rejected", rejected}};
+  if (!step.launches.ways.empty()) json["launches"] = to_json(step.launches);
+  return json;
 }
 
 PlanStep step_from(const Json& json) {
@@ -157,11 +219,8 @@ PlanStep step_from(const Json& json) {
     step.rejected.push_back({r.at("what"), r.at("us"), r.value("same_inputs", false)});
   for (const Json& p : json.value("wiring", Json::array()))
     step.wiring.push_back({p.at("inputs"), p.at("outputs"), p.at("origins"), p.at("work")});
-  for (const Json& l : json.value("limits", Json::array())) {
-    const int64_t by = l.at("by");
-    step.limits.push_back({l.at("phase"), l.at("tensor"), l.at("stride"), l.at("count"), l.at("times"),
-                           l.value("plus", by - 1), by});  // older executables round up
-  }
+  step.limits = limits_from(json.value("limits", Json::array()));
+  if (json.contains("launches")) step.launches = launches_from(json.at("launches"));
   return step;
 }
 
@@ -257,6 +316,29 @@ Json io_json(const std::vector<PlanIo>& items) {
   return json;
 }
 
+// `korch explain` evaluates them.
+void check_launches(const Plan& plan, const PlanStep& step) {
+  constexpr size_t kTerms = 6;
+  const PlanLaunches& launches = step.launches;
+  if (launches.ways.empty()) return;
+  const auto require = [](bool holds) {
+    if (!holds) throw std::runtime_error("launches of a step that make no sense");
+  };
+  const auto is_finite = [](double number) { return std::isfinite(number); };
+  visit_tensors(step, [&](int t) { require(t >= 0 && t < static_cast<int>(plan.tensors.size())); });
+  visit_kernels(step, [&](int k) { require(k >= 0 && k < static_cast<int>(plan.kernels.size())); });
+  const size_t extents = launches.extents.size();
+  require(extents > 0 && extents <= 2 && !launches.samples.empty());
+  for (const std::vector<int64_t>& sample : launches.samples) require(sample.size() == extents);
+  for (const PlanLaunch& way : launches.ways) {
+    require(way.shares.size() == extents && way.over.size() == kTerms && way.under.size() == kTerms);
+    require(way.measured_us.size() == launches.samples.size());
+    for (const PlanShare& share : way.shares) require(share.by > 0 && share.times >= 0 && share.count >= 0);
+    require(std::all_of(way.over.begin(), way.over.end(), is_finite) &&
+            std::all_of(way.under.begin(), way.under.end(), is_finite));
+  }
+}
+
 Plan parse(const Json& json) {
   if (json.at("format") != kPlanFormat) throw std::runtime_error("another plan format");
   Plan plan;
@@ -274,6 +356,7 @@ Plan parse(const Json& json) {
   for (const Json& k : json.at("kernels")) plan.kernels.push_back(kernel_from(k));
   for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
+  for (const PlanStep& step : plan.steps) check_launches(plan, step);
   plan.threads = json.at("threads");
   plan.flushes_subnormals = json.value("flushes_subnormals", false);
   // Executables of before know one way.

@@ -77,7 +77,7 @@ Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built
                                footprint_bytes_));
 }
 
-Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKernel& built, Care care) {
+MeasuredKernel KernelBank::job_of(const KernelRequest& request, const BuiltKernel& built) const {
   MeasuredKernel job;
   job.kernel = &built.kernel;
   job.object = &built.object;
@@ -98,7 +98,46 @@ Result<Cost> KernelBank::measure_one(const KernelRequest& request, const BuiltKe
     job.input_bytes = {physical_bytes(request.reorder_type, request.reorder_from)};
     job.output_bytes = {physical_bytes(request.reorder_type, request.reorder_to)};
   }
-  return meter_.measure(job, care);
+  return job;
+}
+
+std::optional<Cost> KernelBank::measure_part(const KernelRequest& request,
+                                             const std::vector<NeededSlices>& needed, Care care) {
+  build({request});
+  const Result<BuiltKernel>& built = kernels_.at(request.key);
+  if (!built) return std::nullopt;
+  // By care, so that who looks again decides by the same costs as the first time.
+  std::string text =
+      fmt::format("part of {} {}", cost_key(request, built.value()).hex(), static_cast<int>(care));
+  for (const NeededSlices& n : needed)
+    text += fmt::format("|{} {} {} {}", n.phase, n.stride, n.count, n.needed);
+  const Hash key = hash_text(text);
+  if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
+  if (database_ != nullptr)
+    if (const std::optional<Cost> known = database_->get_cost(key)) return parts_[key] = *known;
+  MeasuredKernel job = job_of(request, built.value());
+  job.needed = needed;
+  const Result<Cost> cost = meter_.measure(job, care);
+  if (!cost) return std::nullopt;
+  ++measured_now_;
+  if (database_ != nullptr) database_->put_cost(key, cost.value());
+  return parts_[key] = cost.value();
+}
+
+bool KernelBank::same_results(const KernelRequest& a, const KernelRequest& b) {
+  build({a, b});
+  const Result<BuiltKernel>&one = kernels_.at(a.key), &other = kernels_.at(b.key);
+  if (!one || !other) return false;
+  const Hash key =
+      hash_text("same results " + cost_key(a, one.value()).hex() + cost_key(b, other.value()).hex());
+  if (database_ != nullptr)
+    if (const std::optional<std::string> known = database_->get_text(key)) return *known == "yes";
+  const Result<std::string> first = meter_.outputs(job_of(a, one.value()));
+  if (!first) return false;
+  const Result<std::string> second = meter_.outputs(job_of(b, other.value()));
+  const bool same = second.ok() && first.value() == second.value();
+  if (database_ != nullptr) database_->put_text(key, same ? "yes" : "no");
+  return same;
 }
 
 void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) {
@@ -117,7 +156,7 @@ void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) 
       slot = std::move(built);
       continue;
     }
-    Result<Cost> cost = measure_one(request, built, care);
+    Result<Cost> cost = meter_.measure(job_of(request, built), care);
     if (cost) {
       ++measured_now_;
       const bool was_lower = care == Care::twice && built.cost && built.cost->care == Care::thorough &&

@@ -44,6 +44,13 @@ class KernelBank {
   // alone.
   void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 
+  // What of the kernel a run takes that needs these slices alone; nothing where it cannot be built or run.
+  // From the database where that knows it, for this care.
+  std::optional<Cost> measure_part(const KernelRequest& request, const std::vector<NeededSlices>& needed,
+                                   Care care);
+  // Whether both give the same bits for some random inputs; they have the same inputs, constants and outputs.
+  bool same_results(const KernelRequest& a, const KernelRequest& b);
+
   // Gives back what measuring keeps from one kernel to the next.
   void release_memory() { meter_.release_memory(); }
 
@@ -55,7 +62,7 @@ class KernelBank {
  private:
   Result<BuiltKernel> build_one(const KernelRequest& request);
   Hash cost_key(const KernelRequest& request, const BuiltKernel& built) const;
-  Result<Cost> measure_one(const KernelRequest& request, const BuiltKernel& built, Care care);
+  MeasuredKernel job_of(const KernelRequest& request, const BuiltKernel& built) const;
 
   const Graph& graph_;
   Target target_;
@@ -64,6 +71,7 @@ class KernelBank {
   const int64_t footprint_bytes_;
   Meter meter_;
   std::unordered_map<Hash, Result<BuiltKernel>, HashHasher> kernels_;
+  std::unordered_map<Hash, Cost, HashHasher> parts_;  // measure_part's
   int measured_now_ = 0;
   std::atomic<int> compiled_now_ = 0;
 };

@@ -126,6 +126,36 @@ struct Meter::State {
 
 namespace {
 
+using ExecutorPointer = std::unique_ptr<rt::Executor, ExecutorDeleter>;
+
+struct KernelCode {
+  std::vector<rt::Phase> phases;
+  const rt::LibraryFunction* library = nullptr;
+};
+
+Result<KernelCode> code_of(const MeasuredKernel& job, LoadedKernels& loaded) {
+  KernelCode code;
+  if (job.kernel->source.empty()) {
+    code.library =
+        rt::find_library_function(job.kernel->call.library.c_str(), job.kernel->call.function.c_str());
+    if (code.library == nullptr) return Refusal{RefusalReason::library_refused, "unknown library function"};
+    for (const KernelPhase& phase : job.kernel->phases)
+      code.phases.push_back({code.library->run, phase.grid, phase.grain});
+    return code;
+  }
+  std::vector<std::string> symbols;
+  for (const KernelPhase& phase : job.kernel->phases) symbols.push_back(phase.symbol);
+  Result<std::vector<void*>> functions = loaded.load(*job.object, symbols);
+  if (!functions) return functions.refusal();
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    const KernelPhase& phase = job.kernel->phases[i];
+    for (int64_t round = 0; round < phase.rounds; ++round)
+      code.phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), phase.grid, phase.grain,
+                             round * phase.grid});
+  }
+  return code;
+}
+
 // The program that is timed: [touch inputs, kernel] repeated. Each repetition has its own copy of the
 // constants and the next slot of a ring of activations: what a kernel reads was just made, what it writes to
 // was last used some steps ago.
@@ -150,9 +180,53 @@ class Trial {
     place_weights(weights);
   }
 
-  Result<Cost> run(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library, rt::Pool* pool,
-                   rt::Mapping* activations, Care care) {
-    make_steps(phases, library);
+  Result<Cost> run(const KernelCode& code, rt::Pool* pool, rt::Mapping* activations, Care care) {
+    ExecutorPointer executor;
+    if (std::optional<Refusal> refusal = prepare(code, pool, activations, &executor)) return *refusal;
+    fill_slot(0);
+    fit_integers(*executor);
+    Result<Cost> cost = sample(*executor, care);
+    set_repetitions(repetitions_);  // the executor destroys what it created
+    return cost;
+  }
+
+  Result<std::string> outputs(const KernelCode& code, rt::Pool* pool, rt::Mapping* activations) {
+    ExecutorPointer executor;
+    if (std::optional<Refusal> refusal = prepare(code, pool, activations, &executor)) return *refusal;
+    std::memset(arena_, 0, static_cast<size_t>(slot_bytes_));
+    fill_slot(0);
+    fit_integers(*executor);
+    set_repetitions(1);
+    const rt::RunStatus status = executor->run(nullptr, nullptr);
+    set_repetitions(repetitions_);
+    if (status.error != rt::RunError::none) return run_failed(status);
+    std::string bytes;
+    for (size_t i = 0; i < output_offsets_.size(); ++i)
+      bytes.append(reinterpret_cast<const char*>(arena_) + output_offsets_[i],
+                   static_cast<size_t>(job_.output_bytes[i]));
+    return bytes;
+  }
+
+ private:
+  // Where ones are indices that leave an axis, of one element or after some arithmetic, all integers are 0.
+  void fit_integers(rt::Executor& executor) {
+    const auto is_index = [](const TensorType& type) { return is_integer(type.dtype); };
+    if (std::none_of(job_.inputs.begin(), job_.inputs.end(), is_index)) return;
+    set_repetitions(1);
+    const bool leaves = executor.run(nullptr, nullptr).error == rt::RunError::index_out_of_range;
+    set_repetitions(repetitions_);
+    if (!leaves) return;
+    integers_are_zero_ = true;
+    fill_slot(0);
+  }
+
+  static Refusal run_failed(const rt::RunStatus& status) {
+    return Refusal{RefusalReason::run_failed, fmt::format("run error {}", static_cast<int>(status.error))};
+  }
+
+  std::optional<Refusal> prepare(const KernelCode& code, rt::Pool* pool, rt::Mapping* activations,
+                                 ExecutorPointer* executor) {
+    make_steps(code);
     program_ = {steps_.data(),
                 static_cast<uint32_t>(steps_.size()),
                 static_cast<uint32_t>(pool->threads()),
@@ -160,35 +234,32 @@ class Trial {
                 static_cast<uint64_t>(job_.kernel->scratch_bytes),
                 true};
     rt::RunStatus status;
-    std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
-        rt::Executor::create(&program_, weights_, pool->workers(), &status, activations));
-    if (executor == nullptr)
+    executor->reset(rt::Executor::create(&program_, weights_, pool->workers(), &status, activations));
+    if (*executor == nullptr)
       return Refusal{status.error == rt::RunError::library_refused ? RefusalReason::library_refused
                                                                    : RefusalReason::out_of_memory,
                      "the step cannot be prepared"};
-    arena_ = static_cast<unsigned char*>(executor->arena());
-    fill_slot(0);
-    Result<Cost> cost = sample(*executor, care);
-    set_repetitions(repetitions_);  // the executor destroys what it created
-    return cost;
+    arena_ = static_cast<unsigned char*>((*executor)->arena());
+    return std::nullopt;
   }
 
- private:
   int64_t reserve(int64_t bytes) {
     const int64_t offset = slot_bytes_;
     slot_bytes_ += aligned(bytes);
     return offset;
   }
 
-  // Weights: one word per input (its cache lines), then the copies of the constants, each filled when it is
-  // first needed.
+  // Weights: one word per input (its cache lines) and a one, then the copies of the constants, each filled
+  // when it is first needed.
   void place_weights(Buffer& buffer) {
-    constants_at_ = aligned(static_cast<int64_t>(job_.inputs.size() * sizeof(int64_t)));
+    constants_at_ = aligned(static_cast<int64_t>((job_.inputs.size() + 1) * sizeof(int64_t)));
     weights_ = buffer.at_least(constants_at_ + copy_bytes_ * copies_ + kCacheLineBytes);
     for (size_t i = 0; i < job_.inputs.size(); ++i) {
       const int64_t lines = (job_.input_bytes[i] + kCacheLineBytes - 1) / kCacheLineBytes;
       std::memcpy(weights_ + i * sizeof lines, &lines, sizeof lines);
     }
+    const int64_t one = 1;
+    std::memcpy(weights_ + job_.inputs.size() * sizeof one, &one, sizeof one);
     place_constants(0);
   }
 
@@ -208,15 +279,30 @@ class Trial {
   }
 
   void fill_slot(int64_t slot) {
-    for (size_t i = 0; i < job_.inputs.size(); ++i)
-      content_.fill(arena_ + slot * slot_bytes_ + input_offsets_[i], job_.input_bytes[i],
-                    job_.inputs[i].dtype);
+    for (size_t i = 0; i < job_.inputs.size(); ++i) {
+      unsigned char* at = arena_ + slot * slot_bytes_ + input_offsets_[i];
+      if (integers_are_zero_ && is_integer(job_.inputs[i].dtype))
+        std::memset(at, 0, static_cast<size_t>(job_.input_bytes[i]));
+      else
+        content_.fill(at, job_.input_bytes[i], job_.inputs[i].dtype);
+    }
   }
 
-  void make_steps(const std::vector<rt::Phase>& phases, const rt::LibraryFunction* library) {
-    phases_ = phases;
-    const size_t args_per_kernel =
-        input_offsets_.size() + job_.constants.size() + output_offsets_.size() + temporary_offsets_.size();
+  // What is needed is a limit on the extent 1, the last argument.
+  void make_limits(size_t one_arg) {
+    for (const NeededSlices& needed : job_.needed) {
+      int64_t row = 0;
+      for (int p = 0; p < needed.phase; ++p) row += job_.kernel->phases[static_cast<size_t>(p)].rounds;
+      limits_.push_back({static_cast<uint32_t>(row), static_cast<uint32_t>(one_arg), needed.stride,
+                         needed.count, needed.needed, 0, 1});
+    }
+  }
+
+  void make_steps(const KernelCode& code) {
+    phases_ = code.phases;
+    const size_t args_per_kernel = input_offsets_.size() + job_.constants.size() + output_offsets_.size() +
+                                   temporary_offsets_.size() + 1;
+    make_limits(args_per_kernel - 1);
     refs_.reserve((args_per_kernel + 2 * input_offsets_.size()) *
                   repetitions_);  // pointers into it stay valid
     for (int64_t repetition = 0; repetition < repetitions_; ++repetition) {
@@ -233,12 +319,16 @@ class Trial {
                         [&](const std::string&, int64_t at) { add_ref(rt::kWeights, at); });
       for (int64_t offset : output_offsets_) add_ref(rt::kArena, slot_at + offset);
       for (int64_t offset : temporary_offsets_) add_ref(rt::kArena, slot_at + offset);
+      add_ref(rt::kWeights, static_cast<int64_t>(input_offsets_.size() * sizeof(int64_t)));
       const LibraryCall& call = job_.kernel->call;
       kernel_steps_.push_back(steps_.size());
       steps_.push_back({phases_.data(), static_cast<uint32_t>(phases_.size()), args,
-                        static_cast<uint32_t>(args_per_kernel), library != nullptr ? library->ops : nullptr,
-                        call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
+                        static_cast<uint32_t>(args_per_kernel),
+                        code.library != nullptr ? code.library->ops : nullptr, call.params.data(),
+                        static_cast<uint32_t>(call.params.size()), call.floats.data(),
                         static_cast<uint32_t>(call.floats.size()), "kernel"});
+      steps_.back().limits = limits_.data();
+      steps_.back().limit_count = static_cast<uint32_t>(limits_.size());
     }
   }
 
@@ -267,9 +357,7 @@ class Trial {
       throw_if_interrupted();
       set_repetitions(count);
       const rt::RunStatus status = executor.run(nullptr, nullptr, options);
-      if (status.error != rt::RunError::none)
-        return Refusal{RefusalReason::run_failed,
-                       fmt::format("run error {}", static_cast<int>(status.error))};
+      if (status.error != rt::RunError::none) return run_failed(status);
       const double first_s = step_us[kernel_steps_[0]] * 1e-6;
       if (round == page_in && first_s < kSlow_s) {
         round = probe;
@@ -299,6 +387,7 @@ class Trial {
 
   const MeasuredKernel& job_;
   RandomContent& content_;
+  bool integers_are_zero_ = false;
   std::vector<int64_t> input_offsets_, output_offsets_, temporary_offsets_;  // in a slot
   int64_t slot_bytes_ = 0, slots_ = 1;
   int64_t copy_bytes_ = 0, copies_ = 1, constants_at_ = 0;
@@ -306,6 +395,7 @@ class Trial {
   unsigned char* weights_ = nullptr;
   unsigned char* arena_ = nullptr;
   std::vector<rt::Phase> phases_;
+  std::vector<rt::SliceLimit> limits_;
   std::vector<rt::BufferRef> refs_;
   std::vector<rt::Step> steps_;
   std::vector<size_t> kernel_steps_;
@@ -326,32 +416,28 @@ void Meter::release_memory() {
   state_->activations.release();
 }
 
-Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
+rt::Pool* Meter::pool() {
   if (state_->pool == nullptr) {
     state_->pool.reset(rt::Pool::create(state_->target.threads));
     if (state_->pool == nullptr) throw Error(ErrorKind::resource, "cannot start the worker threads");
   }
-  std::vector<rt::Phase> phases;
-  const rt::LibraryFunction* library = nullptr;
-  if (job.kernel->source.empty()) {
-    library = rt::find_library_function(job.kernel->call.library.c_str(), job.kernel->call.function.c_str());
-    if (library == nullptr) return Refusal{RefusalReason::library_refused, "unknown library function"};
-    for (const KernelPhase& phase : job.kernel->phases)
-      phases.push_back({library->run, phase.grid, phase.grain});
-  } else {
-    std::vector<std::string> symbols;
-    for (const KernelPhase& phase : job.kernel->phases) symbols.push_back(phase.symbol);
-    Result<std::vector<void*>> functions = state_->loaded.load(*job.object, symbols);
-    if (!functions) return functions.refusal();
-    for (size_t i = 0; i < symbols.size(); ++i) {
-      const KernelPhase& phase = job.kernel->phases[i];
-      for (int64_t round = 0; round < phase.rounds; ++round)
-        phases.push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), phase.grid, phase.grain,
-                          round * phase.grid});
-    }
-  }
+  return state_->pool.get();
+}
+
+Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
+  rt::Pool* workers = pool();
+  const Result<KernelCode> code = code_of(job, state_->loaded);
+  if (!code) return code.refusal();
   return Trial(job, state_->target, state_->footprint_bytes, state_->weights, state_->content)
-      .run(phases, library, state_->pool.get(), &state_->activations, care);
+      .run(code.value(), workers, &state_->activations, care);
+}
+
+Result<std::string> Meter::outputs(const MeasuredKernel& job) {
+  rt::Pool* workers = pool();
+  const Result<KernelCode> code = code_of(job, state_->loaded);
+  if (!code) return code.refusal();
+  return Trial(job, state_->target, state_->footprint_bytes, state_->weights, state_->content)
+      .outputs(code.value(), workers, &state_->activations);
 }
 
 }  // namespace korch

@@ -9,11 +9,18 @@
 
 namespace korch {
 
+// What a worker did in a run, in microseconds from its beginning.
+struct ReportSpan {
+  int worker = 0, step = 0;
+  double begin_us = 0, end_us = 0;
+};
+
 struct ReportInput {
   const Plan* plan = nullptr;
-  std::string text;                  // what is to be said of the plan in words
-  std::vector<std::string> sources;  // one per kernel, or none: not known
-  std::vector<double> step_us;       // one per step, measured while the whole plan ran, or none: not run
+  std::string text;                    // what is to be said of the plan in words
+  std::vector<std::string> sources;    // one per kernel, or none: not known
+  std::vector<double> step_us;         // one per step, measured while the whole plan ran, or none: not run
+  std::vector<ReportSpan> spans = {};  // of all workers in one run, by worker and time; or none
 };
 
 // What the page shows, as JSON; the sources are apart. Names from the model are as they are.

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 
 #include "korch/base/error.h"
@@ -77,6 +79,7 @@ class Report {
     json["steps"] = Json::array();
     for (size_t s = 0; s < plan_.steps.size(); ++s) json["steps"].push_back(step(s));
     json["edges"] = edges();
+    if (!input_.spans.empty()) json["workers"] = workers();
     json["by_operator"] = to_json(by_operator_);
     json["by_node"] = to_json(by_node_);
     return json;
@@ -252,6 +255,31 @@ class Report {
     for (size_t t = 0; t < plan_.tensors.size(); ++t)
       if (plan_.tensors[t].role == TensorRole::output)
         add(static_cast<int>(t), "o" + std::to_string(plan_.tensors[t].index));
+    return json;
+  }
+
+  // Of each worker [step, begin, end], of the plan's steps alone; the longest ones where there are too many
+  // to draw.
+  Json workers() const {
+    constexpr size_t kMost = 8000;
+    std::vector<ReportSpan> spans;
+    for (const ReportSpan& span : input_.spans)
+      if (span.step < static_cast<int>(plan_.steps.size())) spans.push_back(span);
+    double least_us = 0;
+    if (spans.size() > kMost) {
+      std::vector<double> durations;
+      for (const ReportSpan& span : spans) durations.push_back(span.end_us - span.begin_us);
+      std::nth_element(durations.begin(), durations.begin() + kMost, durations.end(), std::greater<>());
+      least_us = durations[kMost];
+    }
+    Json json = Json::array();
+    const auto rounded = [](double us) { return std::round(us * 100) / 100; };
+    for (const ReportSpan& span : spans) {
+      while (json.size() <= static_cast<size_t>(span.worker)) json.push_back(Json::array());
+      if (span.end_us - span.begin_us < least_us) continue;
+      json[static_cast<size_t>(span.worker)].push_back(
+          {span.step, rounded(span.begin_us), rounded(span.end_us)});
+    }
     return json;
   }
 

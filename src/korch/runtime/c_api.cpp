@@ -31,6 +31,7 @@ extern "C" __attribute__((visibility("hidden"))) const unsigned char __ehdr_star
 
 struct korch_instance {
   Pool* own_pool = nullptr;
+  int32_t threads = 0;
   Executor** executors = nullptr;  // of each variant
   const pid_t process = getpid();
   std::atomic<bool> busy{false};
@@ -70,6 +71,8 @@ korch_status status_of(RunError error) {
       return KORCH_CANCELLED;
     case RunError::parallel_failed:
       return KORCH_PARALLEL_FAILED;
+    case RunError::damaged:
+      return KORCH_DAMAGED;
   }
   return KORCH_INTERNAL;
 }
@@ -202,16 +205,18 @@ uint32_t described_step(const Variant& variant, uint32_t step) {
   return step < steps ? variant.first_step + step : variant.first_copy + (step - steps);
 }
 
-// Tells an observer, and who wants durations, of steps as they are described.
+// Tells observers, and who wants durations, of steps as they are described.
 class DescribedRun {
  public:
-  DescribedRun(const Variant& variant, const RunOptions& wanted) : variant_(variant), wanted_(wanted) {}
+  DescribedRun(const Variant& variant, const korch_run_options& wanted)
+      : variant_(variant), wanted_(wanted) {}
   ~DescribedRun() { free(step_us_); }
   DescribedRun(const DescribedRun&) = delete;
   DescribedRun& operator=(const DescribedRun&) = delete;
 
   RunStatus run(Executor* executor, const void* const* inputs, void* const* outputs) {
-    RunOptions options = wanted_;
+    RunOptions options;
+    options.cancel = wanted_.cancel;
     if (wanted_.step_us != nullptr) {
       step_us_ = static_cast<double*>(calloc(variant_.program.step_count + 1, sizeof(double)));
       if (step_us_ == nullptr) return {RunError::out_of_memory, -1};
@@ -221,8 +226,9 @@ class DescribedRun {
     if (wanted_.observe != nullptr)
       options.observe = [](void* user, uint32_t step, void* const* args) {
         const auto* self = static_cast<const DescribedRun*>(user);
-        self->wanted_.observe(self->wanted_.observe_user, described_step(self->variant_, step), args);
+        self->wanted_.observe(self->wanted_.user, described_step(self->variant_, step), args);
       };
+    if (wanted_.observe_slices != nullptr) options.on_slices = {tell_of_slices, this};
     const RunStatus status = executor->run(inputs, outputs, options);
     if (step_us_ == nullptr) return status;
     for (uint32_t s = 0; s < korch_model.info.step_count; ++s) wanted_.step_us[s] = 0;
@@ -232,13 +238,25 @@ class DescribedRun {
   }
 
  private:
+  static void tell_of_slices(void* user, const korch::rt::SlicesRun& run) {
+    const auto* self = static_cast<const DescribedRun*>(user);
+    const korch_slices slices = {described_step(self->variant_, run.step),
+                                 run.phase,
+                                 run.begin,
+                                 run.end,
+                                 run.worker,
+                                 run.begin_us,
+                                 run.end_us};
+    self->wanted_.observe_slices(self->wanted_.slices_user, &slices);
+  }
+
   const Variant& variant_;
-  const RunOptions& wanted_;
+  const korch_run_options& wanted_;
   double* step_us_ = nullptr;
 };
 
 korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
-                 const RunOptions& options, const int64_t* const* input_dims = nullptr) {
+                 const korch_run_options& options) {
   const korch_model_info& model = korch_model.info;
   if (instance == nullptr || !complete(inputs, model.inputs, model.input_count) ||
       !complete(outputs, model.outputs, model.output_count))
@@ -247,7 +265,7 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
   instance->message[0] = '\0';
   if (instance->open_inputs != nullptr) {
-    if (!instance->open_inputs->read(input_dims, instance->message, sizeof instance->message)) {
+    if (!instance->open_inputs->read(options.input_dims, instance->message, sizeof instance->message)) {
       instance->busy.store(false, std::memory_order_release);
       return KORCH_INVALID_ARGUMENT;
     }
@@ -303,6 +321,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
     enough = made->open_inputs != nullptr;
   }
   korch_status result = enough ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
+  made->threads = workers.threads;
   if (result == KORCH_OK) result = make_executors(made, workers, static_cast<Schedule>(known.schedule));
   if (result != KORCH_OK)
     korch_free(made);
@@ -320,8 +339,7 @@ korch_status korch_run_with(korch_instance* instance, const void* const* inputs,
                             const korch_run_options* options) {
   korch_run_options known;
   if (!read_options(options, &known)) return KORCH_INVALID_ARGUMENT;
-  return run(instance, inputs, outputs, {known.step_us, known.observe, known.user, known.cancel},
-             known.input_dims);
+  return run(instance, inputs, outputs, known);
 }
 
 korch_status korch_run(korch_instance* instance, const void* const* inputs, void* const* outputs) {
@@ -330,7 +348,11 @@ korch_status korch_run(korch_instance* instance, const void* const* inputs, void
 
 korch_status korch_profile(korch_instance* instance, const void* const* inputs, void* const* outputs,
                            double* step_us, korch_observer observe, void* user) {
-  return run(instance, inputs, outputs, {step_us, observe, user});
+  korch_run_options options = {};
+  options.step_us = step_us;
+  options.observe = observe;
+  options.user = user;
+  return run(instance, inputs, outputs, options);
 }
 
 korch_status korch_output_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
@@ -341,6 +363,10 @@ korch_status korch_output_dims(const korch_instance* instance, uint32_t output, 
   if (dims == nullptr && tensor.rank > 0) return KORCH_INVALID_ARGUMENT;
   read_dims(instance, output, dims);
   return KORCH_OK;
+}
+
+int32_t korch_threads(const korch_instance* instance) {
+  return instance == nullptr ? 0 : instance->threads;
 }
 
 const char* korch_last_error(const korch_instance* instance) {
@@ -356,7 +382,7 @@ const char* korch_status_text(korch_status status) {
     case KORCH_UNSUPPORTED_CPU:
       return "this executable was compiled for instructions that this CPU lacks";
     case KORCH_OUT_OF_MEMORY:
-      return "the system has no memory or no threads left";
+      return "the system has no memory left";
     case KORCH_LIBRARY_REFUSED:
       return "a shared library refuses a call that it took at compile time; its version or the processor "
              "differs";

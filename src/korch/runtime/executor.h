@@ -4,6 +4,7 @@
 
 #include "korch/runtime/cpu/pool.h"
 #include "korch/runtime/cpu/task_runner.h"
+#include "korch/runtime/launches.h"
 #include "korch/runtime/step.h"
 
 namespace korch::rt {
@@ -20,7 +21,8 @@ enum class RunError : int32_t {
   unknown_code,
   cancelled,
   loop_without_end,
-  parallel_failed  // Workers::parallel did not run every task once
+  parallel_failed,  // Workers::parallel did not run every task once
+  damaged           // tables that point nowhere, at Executor::create
 };
 
 struct RunStatus {
@@ -36,6 +38,7 @@ struct RunOptions {
   // The run ends soon after this is not 0: it is read before each chunk of slices. Written by others,
   // atomically.
   const int32_t* cancel = nullptr;
+  SliceObserver on_slices = {};
 };
 
 // Memory that holds an arena and scratch. Executors that follow one another may share it: it is paged in
@@ -84,10 +87,13 @@ class Executor {
   ~Executor() = default;
   RunError allocate(uint64_t scratch_bytes, Mapping& mapping);
   RunError prepare_tasks(Schedule schedule);
+  RunError prepare_launches();
   RunStatus create_states(uint64_t* scratch_bytes);
   void bind(const void* const* inputs, void* const* outputs);
   // What comes behind the step, whose arguments these are; moves them on.
   uint32_t next_step(uint32_t s, void**& args) const;
+  RunStatus check_launches() const;
+  void begin_step(Run* run) const;
   bool go_on(Run* run, int worker);
   void publish(Run* run);
   bool share(Run* run);
@@ -100,12 +106,13 @@ class Executor {
   const Workers workers_;
   Board* board_;             // where phases are shared; null: nobody shares
   void** states_ = nullptr;  // per step, of library calls
-  void** args_ = nullptr;    // of all steps, one after the other
+  void** args_ = nullptr;    // of all steps, one after the other, behind each those of its launches
   Mapping own_mapping_;
   unsigned char* arena_ = nullptr;
   unsigned char* scratch_ = nullptr;
   uint64_t scratch_stride_ = 0;
-  TaskRunner* tasks_ = nullptr;  // null: phase after phase
+  TaskRunner* tasks_ = nullptr;   // null: phase after phase
+  Launches* launches_ = nullptr;  // null: no step has some
 };
 
 }  // namespace korch::rt

@@ -33,13 +33,13 @@
 extern "C" {
 #endif
 
-#define KORCH_API_VERSION 5
+#define KORCH_API_VERSION 6
 
 typedef enum korch_status {
   KORCH_OK = 0,
   KORCH_INVALID_ARGUMENT = 1,   /* a null pointer, a number of threads below 0, options of no known form */
   KORCH_UNSUPPORTED_CPU = 2,    /* compiled for instructions that this CPU lacks */
-  KORCH_OUT_OF_MEMORY = 3,      /* no memory or no threads from the system */
+  KORCH_OUT_OF_MEMORY = 3,      /* no memory from the system */
   KORCH_LIBRARY_REFUSED = 4,    /* a shared library it needs has another version than at compile time */
   KORCH_INDEX_OUT_OF_RANGE = 5, /* a gather met an index outside its axis; outputs are incomplete */
   KORCH_LIBRARY_FAILED = 6,     /* a shared library reported a failure; outputs are incomplete */
@@ -100,6 +100,18 @@ typedef struct korch_instance korch_instance;
 /* Called after each step with the addresses its kernel worked on: inputs, constants, outputs, temporaries. */
 typedef void (*korch_observer)(void* user, uint32_t step, void* const* args);
 
+/* Slices [begin, end) of a phase of a step that a thread of the run has run: the caller's number is 0. Times
+ * in microseconds, of CLOCK_MONOTONIC. */
+typedef struct korch_slices {
+  uint32_t step, phase;
+  int64_t begin, end;
+  int32_t worker;
+  double begin_us, end_us;
+} korch_slices;
+
+/* Called by the thread that ran them, by several at once. */
+typedef void (*korch_slice_observer)(void* user, const korch_slices* slices);
+
 /* Runs task(arg, 0) to task(arg, tasks - 1), each once, in any order, on any threads, and returns when all
  * have returned. Throws nothing. */
 typedef void (*korch_parallel)(void* user, int32_t tasks, void (*task)(void* arg, int32_t index), void* arg);
@@ -152,6 +164,10 @@ typedef struct korch_run_options {
    * extent that their dimension allows, the same on all of its axes; else KORCH_INVALID_ARGUMENT
    * (korch_last_error tells why), and nothing is read or written. Since version 5. */
   const int64_t* const* input_dims;
+  /* Told of all slices, with `slices_user`: who ran what, and when. The run goes on as without, only that
+   * each piece takes two looks at the clock. Since version 6. */
+  korch_slice_observer observe_slices;
+  void* slices_user;
 } korch_run_options;
 
 KORCH_API const korch_model_info* korch_describe(void);
@@ -201,6 +217,10 @@ KORCH_API const char* korch_last_error(const korch_instance* instance);
 
 /* A sentence for a status, also when korch_create gave no instance. */
 KORCH_API const char* korch_status_text(korch_status status);
+
+/* Threads that its runs have, the caller among them: as many as were asked for, or fewer where the system
+ * gave no more. Results are the same. Since version 6. */
+KORCH_API int32_t korch_threads(const korch_instance* instance);
 
 /* Not while it runs. In a process that did not create it, gives its memory back. */
 KORCH_API void korch_free(korch_instance* instance);

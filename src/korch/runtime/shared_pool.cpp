@@ -38,6 +38,7 @@ korch_status korch_pool_create(int threads, korch_pool** pool) {
     korch_pool_free(made);
     return KORCH_OUT_OF_MEMORY;
   }
+  made->threads = made->pool->threads();
   *pool = made;
   return KORCH_OK;
 }

@@ -29,6 +29,7 @@ struct SliceLimit {
 };
 
 struct LibraryOps;  // create/destroy of a library call's state (library.h)
+struct LaunchTable;
 
 struct Step {
   const Phase* phases;
@@ -48,6 +49,36 @@ struct Step {
   bool jump_when = false;
   const SliceLimit* limits = nullptr;  // by phase, of each outer strides first
   uint32_t limit_count = 0;
+  const LaunchTable* launches = nullptr;  // other ways to run it; null: none
+};
+
+// What part of a step a run needs along an extent e: floor((e * times + plus) / by) of `count`, at least; all
+// of it where `count` is 0.
+struct NeededShare {
+  int64_t times, plus, by, count;
+};
+
+constexpr uint32_t kMostLaunches = 16;  // of a step, its own included
+constexpr uint32_t kMostLaunchExtents = 2, kLaunchTerms = 6;
+
+// Microseconds of a step by the shares x and y that a run needs: the ratio of two polynomials, of each the
+// coefficients of 1, x, y, x^2, x y, y^2.
+struct LaunchCost {
+  NeededShare shares[kMostLaunchExtents];
+  double over[kLaunchTerms], under[kLaunchTerms];
+};
+
+// How else a step can be run, with the same results. Launch 0 is the step itself, launch i others[i - 1],
+// generated code that jumps nowhere.
+struct LaunchTable {
+  const Step* others;
+  const LaunchCost* costs;  // of each launch
+  uint32_t count;           // of launches
+  uint32_t extent_count;
+  uint32_t extent_args[kMostLaunchExtents];  // of the step: one i64 each
+  // Costs were measured for such extents; beyond, and where they are not trusted, runs try the best three.
+  int64_t least[kMostLaunchExtents], most[kMostLaunchExtents];
+  bool trusted;
 };
 
 struct LibraryOps {

@@ -21,7 +21,7 @@ class Builder {
     ColumnInfo info;
     info.candidate = index;
     info.implementation = implementation;
-    info.key = hash_text(hash.hex() + to_string(implementation));
+    info.key = kernel_key(hash, implementation);
     Column column;
     column.cost_us = lower_bound_us(implementation.flops / static_cast<double>(implementation.flops_at_once),
                                     implementation.bytes, target_, peaks_);
@@ -231,6 +231,10 @@ bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out
     in_step *= factor;
     out_step *= factor;
   }
+}
+
+Hash kernel_key(const Hash& candidate, const Implementation& implementation) {
+  return hash_text(candidate.hex() + to_string(implementation));
 }
 
 double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks) {

@@ -64,6 +64,9 @@ std::string missing_kernels(const Graph& graph, const Columns& columns,
 bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out_shape,
                 const Layout& out_layout);
 
+// Equal for kernels that serve one another: of candidates that look alike, made in the same way.
+Hash kernel_key(const Hash& candidate, const Implementation& implementation);
+
 double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks);
 
 // One line each, for dumps and keys: what is computed, how, bounds and costs.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -21,6 +22,16 @@ namespace {
 
 // Alternatives kept per step, the cheapest ones: in all, and of those that could stand in the kernel's place.
 constexpr size_t kRejectedShown = 8, kReplacementsShown = 5;
+
+std::vector<PlanSliceLimit> to_plan(const std::vector<SliceLimit>& limits,
+                                    const std::map<ValueId, int>& extents) {
+  std::vector<PlanSliceLimit> result;
+  for (const SliceLimit& limit : limits)
+    if (const auto tensor = extents.find(limit.needed.extent); tensor != extents.end())
+      result.push_back({limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times,
+                        limit.needed.plus, limit.needed.by});
+  return result;
+}
 
 class PlanMaker {
  public:
@@ -83,9 +94,8 @@ class PlanMaker {
     }
   }
 
-  // Before loops are put in order. Only where outputs have extents of their own.
+  // Before loops are put in order.
   void add_limits(const std::vector<int>& chosen) {
-    if (graph_.extents().empty()) return;
     std::set<NodeId> made;
     for (int column : chosen) {
       const ColumnInfo& info = columns_.infos[column];
@@ -97,8 +107,12 @@ class PlanMaker {
     std::vector<NodeId> order = graph_.topological_order();
     std::erase_if(order, [&](NodeId node) { return !made.contains(node); });
     const std::map<ValueId, NeededPart> parts = needed_parts(graph_, order);
-    if (parts.empty()) return;
-    for (size_t s = 0; s < plan().steps.size(); ++s) add_limits(step_columns_[s], parts, plan().steps[s]);
+    for (const auto& [value, part] : parts)
+      for (const std::optional<NeededExtent>& needed : part)
+        if (needed)
+          if (const auto tensor = tensor_of_.find({needed->extent, Layout{}}); tensor != tensor_of_.end())
+            result.extents[needed->extent] = tensor->second;
+    for (size_t s = 0; s < plan().steps.size(); ++s) add_limits(static_cast<int>(s), parts);
   }
 
   // The steps of each loop between its ends, which know of each other.
@@ -109,8 +123,11 @@ class PlanMaker {
     }
     std::vector<PlanStep> steps;
     std::map<int, int> begin_of;
+    std::map<int, OpenStep> open_steps;
     for (size_t item : order_by_loops(items_, loops_)) {
       const auto at = static_cast<int>(steps.size());
+      if (const auto open = result.open_steps.find(static_cast<int>(item)); open != result.open_steps.end())
+        open_steps[at] = std::move(open->second);
       steps.push_back(std::move(plan().steps[item]));
       if (items_[item].begins >= 0) begin_of[items_[item].begins] = at;
       if (items_[item].ends < 0) continue;
@@ -118,19 +135,16 @@ class PlanMaker {
       steps[static_cast<size_t>(steps.back().other_end)].other_end = at;
     }
     plan().steps = std::move(steps);
+    result.open_steps = std::move(open_steps);
   }
 
   // Limits whose extents nobody has made by then.
   void drop_late_limits() {
-    std::set<int> made;
-    for (PlanStep& step : plan().steps) {
-      std::erase_if(step.limits, [&](const PlanSliceLimit& limit) {
-        int root = limit.tensor;
-        while (plan().tensors[root].alias_of >= 0) root = plan().tensors[root].alias_of;
-        return plan().tensors[root].role != TensorRole::input && made.count(root) == 0;
+    const std::vector<int> made = made_by(plan());
+    for (size_t s = 0; s < plan().steps.size(); ++s)
+      std::erase_if(plan().steps[s].limits, [&](const PlanSliceLimit& limit) {
+        return made[static_cast<size_t>(limit.tensor)] >= static_cast<int>(s);
       });
-      made.insert(step.outputs.begin(), step.outputs.end());
-    }
   }
 
   BuiltPlan result;
@@ -183,19 +197,9 @@ class PlanMaker {
 
   int constant_tensor(ValueId value, const Packing& packing) {
     const auto key = std::make_tuple(value, packing.kind, packing.params);
-    const auto found = constant_of_.find(key);
-    if (found != constant_of_.end()) return found->second;
-    std::string bytes = pack(*graph_.constant(value), packing);
-    PlanConstant constant{static_cast<int>(value), packing, hash_bytes(bytes.data(), bytes.size()),
-                          static_cast<int64_t>(bytes.size())};
-    const int tensor = new_tensor({value, Layout{}});
-    plan().tensors[tensor].role = TensorRole::constant;
-    plan().tensors[tensor].index = static_cast<int>(plan().constants.size());
-    plan().tensors[tensor].size_bytes = constant.size_bytes;
-    plan().constants.push_back(std::move(constant));
-    result.constant_bytes.push_back(std::move(bytes));
-    constant_of_.emplace(key, tensor);
-    return tensor;
+    const auto [place, is_new] = constant_of_.emplace(key, -1);
+    if (is_new) place->second = packed_constant(graph_, value, packing, result);
+    return place->second;
   }
 
   void add_step(int column) {
@@ -228,31 +232,32 @@ class PlanMaker {
     step_columns_.push_back(column);
   }
 
-  void add_limits(int column, const std::map<ValueId, NeededPart>& parts, PlanStep& step) const {
-    std::vector<LimitedOutput> outputs;
+  static bool is_cut(const NeededPart& part) {
+    return std::any_of(part.begin(), part.end(), [](const std::optional<NeededExtent>& extent) {
+      return extent && extent->extent != kNoId;
+    });
+  }
+
+  void add_limits(int number, const std::map<ValueId, NeededPart>& parts) {
+    PlanStep& step = plan().steps[static_cast<size_t>(number)];
+    OpenStep open{step_columns_[static_cast<size_t>(number)], {}};
     bool any = false;
-    for (int output : columns_.problem.columns[column].outputs) {
+    for (int output : columns_.problem.columns[open.column].outputs) {
       const TensorKey& key = columns_.tensors[output];
       const auto part = parts.find(key.value);
-      outputs.push_back({graph_.value(key.value).type.shape, key.layout,
-                         part == parts.end() ? NeededPart{} : part->second});
-      any = any || part != parts.end();
+      open.outputs.push_back({graph_.value(key.value).type.shape, key.layout,
+                              part == parts.end() ? NeededPart{} : part->second});
+      any = any || (part != parts.end() && is_cut(part->second));
     }
     if (!any) return;
-    const Kernel& kernel = result.plan.kernels[step.kernel];
-    std::vector<SliceLimit> limits;
-    if (kernel.call.library == "onednn" && outputs.size() == 1) {
+    const Kernel& kernel = plan().kernels[step.kernel];
+    if (kernel.call.library == "onednn" && open.outputs.size() == 1) {
       const int64_t images = kernel.call.params[offsetof(rt::OnednnCall, images) / sizeof(int64_t)];
-      limits = limits_by_image(kernel.phases[0].grid, images, outputs[0]);
-    } else if (const Result<tile::TileGraph> tiles = tiles_of(column); tiles) {
-      limits = slice_limits(tiles.value(), outputs);
+      step.limits = to_plan(limits_by_image(kernel.phases[0].grid, images, open.outputs[0]), result.extents);
+    } else if (const Result<tile::TileGraph> tiles = tiles_of(open.column); tiles) {
+      step.limits = plan_limits(tiles.value(), open.outputs, result.extents);
     }
-    for (const SliceLimit& limit : limits) {
-      const auto tensor = tensor_of_.find({limit.needed.extent, Layout{}});
-      if (tensor == tensor_of_.end()) continue;
-      step.limits.push_back({limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times,
-                             limit.needed.plus, limit.needed.by});
-    }
+    result.open_steps[number] = std::move(open);
   }
 
   Result<tile::TileGraph> tiles_of(int column) const {
@@ -357,6 +362,54 @@ class PlanMaker {
 };
 
 }  // namespace
+
+std::vector<PlanSliceLimit> plan_limits(const tile::TileGraph& tiles,
+                                        const std::vector<LimitedOutput>& outputs,
+                                        const std::map<ValueId, int>& extents) {
+  return to_plan(slice_limits(tiles, outputs), extents);
+}
+
+int packed_constant(const Graph& graph, ValueId value, const Packing& packing, BuiltPlan& built) {
+  Plan& plan = built.plan;
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    if (plan.tensors[t].role != TensorRole::constant) continue;
+    const PlanConstant& known = plan.constants[static_cast<size_t>(plan.tensors[t].index)];
+    if (known.source == static_cast<int>(value) && known.packing == packing) return static_cast<int>(t);
+  }
+  std::string bytes = pack(*graph.constant(value), packing);
+  PlanConstant constant{static_cast<int>(value), packing, hash_bytes(bytes.data(), bytes.size()),
+                        static_cast<int64_t>(bytes.size())};
+  PlanTensor tensor;
+  tensor.name = graph.value(value).name;
+  tensor.value = value;
+  tensor.type = graph.value(value).type;
+  tensor.role = TensorRole::constant;
+  tensor.index = static_cast<int>(plan.constants.size());
+  tensor.size_bytes = constant.size_bytes;
+  plan.tensors.push_back(std::move(tensor));
+  plan.constants.push_back(std::move(constant));
+  built.constant_bytes.push_back(std::move(bytes));
+  return static_cast<int>(plan.tensors.size()) - 1;
+}
+
+std::vector<int> made_by(const Plan& plan) {
+  constexpr int kNever = std::numeric_limits<int>::max();
+  const auto root_of = [&](int tensor) {
+    while (plan.tensors[static_cast<size_t>(tensor)].alias_of >= 0)
+      tensor = plan.tensors[static_cast<size_t>(tensor)].alias_of;
+    return static_cast<size_t>(tensor);
+  };
+  std::vector<int> made(plan.tensors.size(), kNever);
+  for (size_t t = 0; t < made.size(); ++t)
+    if (plan.tensors[t].role == TensorRole::input) made[t] = -1;
+  for (size_t s = 0; s < plan.steps.size(); ++s)
+    for (int output : plan.steps[s].outputs) {
+      int& by = made[root_of(output)];
+      by = std::min(by, static_cast<int>(s));
+    }
+  for (size_t t = 0; t < made.size(); ++t) made[t] = made[root_of(static_cast<int>(t))];
+  return made;
+}
 
 KernelRequest kernel_request(const Graph& graph, const Columns& columns, int column) {
   column = columns.infos[column].representative;

@@ -1,14 +1,22 @@
 // The chosen columns, in an order that can run, as a Plan with its constants packed.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "korch/plan/plan.h"
 #include "korch/profile/kernel_bank.h"
 #include "korch/search/columns.h"
+#include "korch/search/slice_limits.h"
 
 namespace korch {
+
+// A step of whose outputs a run may need a part.
+struct OpenStep {
+  int column = -1;
+  std::vector<LimitedOutput> outputs;
+};
 
 struct BuiltPlan {
   Plan plan;
@@ -16,7 +24,18 @@ struct BuiltPlan {
   std::vector<int> columns;                 // that each of plan.kernels was taken for first
   std::vector<int> step_columns;            // of each of plan.steps; none where there are loops
   std::vector<std::string> constant_bytes;  // one per plan.constants
+  std::map<int, OpenStep> open_steps;       // by the step
+  std::map<ValueId, int> extents;           // into plan.tensors: where each extent that counts is
 };
+
+// The limits of a kernel of these outputs, as far as their extents are known.
+std::vector<PlanSliceLimit> plan_limits(const tile::TileGraph& tiles,
+                                        const std::vector<LimitedOutput>& outputs,
+                                        const std::map<ValueId, int>& extents);
+// The constant's place among the plan's tensors in this packing; adds it where there is none.
+int packed_constant(const Graph& graph, ValueId value, const Packing& packing, BuiltPlan& built);
+// Of each of the plan's tensors, the step that makes it first: -1 of inputs.
+std::vector<int> made_by(const Plan& plan);
 
 // The request by which the bank knows a kernel or reorder column.
 KernelRequest kernel_request(const Graph& graph, const Columns& columns, int column);

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> sources = {"", "int main() { return a < b && \"</script>\"; }",
                                             "// reorder"};
   write_file(folder + "/small.html", report_page({&small, text, sources, {}}));
-  write_file(folder + "/run.html", report_page({&small, text, sources, {50, 40, 10}}));
+  write_file(folder + "/run.html", report_page({&small, text, sources, {50, 40, 10}, {{0, 0, 0, 50}, {1, 1, 55, 90}}}));
   write_file(folder + "/large.html", report_page({&large, text, long_sources(large), {}}));
   return 0;
 }

@@ -121,15 +121,8 @@ RowKernel linear::conv_rows(const Problem& p, const Implementation& implementati
 
 namespace {
 
-RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
-  RowKernel k = conv_rows(p, implementation, target);
-  k.path = data_path(p, implementation);
-  k.transposed_store = stores_rows(p, implementation);
-  const TileShape tile = std::get<RowSchedule>(implementation.schedule).tile;
-  k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
-  k.weight_packing.params.insert(k.weight_packing.params.end(),
-                                 {tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()});
-  k.tiling = split_rows(k.width, tile.rows);
+SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) {
+  const Problem& p = *k.problem;
   SlicingRequest request;
   request.images = k.images * k.groups;
   request.height = k.height;
@@ -139,23 +132,40 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
   request.panel_row_bytes = operand_bytes(p, k.stride_h * k.width * k.stride_w * k.depth);
   request.panel_halo_rows = static_cast<double>((k.taps_h - 1) * k.dilation_h + 1 - k.stride_h) / k.stride_h;
   request.weight_bytes = operand_bytes(p, k.taps_h * k.taps_w * k.depth * k.columns);
-  request.bytes = implementation.bytes;
-  k.slicing = choose_slicing(request, target);
+  request.bytes = k.implementation->bytes;
+  request.row_blocks = schedule.row_blocks;
+  return request;
+}
+
+RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+  RowKernel k = conv_rows(p, implementation, target);
+  k.path = data_path(p, implementation);
+  k.transposed_store = stores_rows(p, implementation);
+  const auto& schedule = std::get<RowSchedule>(implementation.schedule);
+  const TileShape tile = schedule.tile;
+  k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
+  k.weight_packing.params.insert(k.weight_packing.params.end(),
+                                 {tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()});
+  k.tiling = split_rows(k.width, tile.rows);
+  k.slicing = choose_slicing(slicing_request(k, schedule), target);
   return k;
 }
 
-void add_variant(const Problem& p, const Target& target, Order data, Order result,
-                 std::vector<Implementation>& found) {
+// Best first.
+std::vector<TileShape> tiles(const Problem& p, const Implementation& implementation, const Target& target) {
   const ConvShape& s = *p.conv;
-  Implementation implementation = with_layouts(p, "conv_direct", data, result);
   const int span = row_span(p, implementation);
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
   const int64_t steps = s.kernel_h * s.kernel_w * ceil_div(s.in_channels / s.group, terms_together(p)),
                 columns = s.out_channels / s.group;
-  const TileShape shape =
-      rank_tiles(width, columns, steps, rows_conflict(operand_bytes(p, s.stride_w * s.in_channels)), target)
-          .front();
-  implementation.schedule = RowSchedule{shape};
+  return rank_tiles(width, columns, steps, rows_conflict(operand_bytes(p, s.stride_w * s.in_channels)),
+                    target);
+}
+
+void add_variant(const Problem& p, const Target& target, Order data, Order result,
+                 std::vector<Implementation>& found) {
+  Implementation implementation = with_layouts(p, "conv_direct", data, result);
+  implementation.schedule = RowSchedule{tiles(p, implementation, target).front()};
   add_once(implementation, found);
 }
 
@@ -187,6 +197,20 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
     implementation.schedule = RowSchedule{};
     add_once(implementation, found);
   }
+}
+
+void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
+                            const Implementation& implementation, const Target& target,
+                            std::vector<Schedule>& found) {
+  const Result<Problem> problem = conv_problem(graph, candidate, target);
+  if (!problem.ok() || implementation.family == kPixels) return;
+  const auto request_of = [&](const RowSchedule& schedule) {
+    Implementation other = implementation;
+    other.schedule = schedule;
+    return slicing_request(describe(problem.value(), other, target), schedule);
+  };
+  other_row_schedules(std::get<RowSchedule>(implementation.schedule),
+                      tiles(problem.value(), implementation, target), request_of, target, found);
 }
 
 Result<tile::TileGraph> build_conv_direct(const Graph& graph, const Candidate& candidate,

@@ -33,4 +33,11 @@ KORCH_LINEAR_FAMILY(linear_generic, tile::TileGraph, build)
 
 #undef KORCH_LINEAR_FAMILY
 
+// Other tiles, and other numbers of blocks of rows.
+void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
+                            const Implementation& implementation, const Target& target,
+                            std::vector<Schedule>& found);
+void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                       const Target& target, std::vector<Schedule>& found);
+
 }  // namespace korch

@@ -122,26 +122,40 @@ RowKernel linear::matmul_rows(const Problem& p, const Implementation& implementa
 
 namespace {
 
+SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) {
+  const Problem& p = *k.problem;
+  SlicingRequest request;
+  request.images = k.images;
+  request.tiles = k.tiling.tiles();
+  request.column_blocks = k.blocks.total();
+  request.flops = p.flops;
+  request.panel_row_bytes = operand_bytes(p, k.width * k.depth);
+  request.weight_bytes = operand_bytes(p, k.depth * k.columns);
+  request.bytes = k.implementation->bytes;
+  request.row_blocks = schedule.row_blocks;
+  return request;
+}
+
 RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
   RowKernel k = matmul_rows(p, implementation, target);
-  const TileShape tile = std::get<RowSchedule>(implementation.schedule).tile;
+  const auto& schedule = std::get<RowSchedule>(implementation.schedule);
+  const TileShape tile = schedule.tile;
   k.path = data_path(p, implementation, one_matrix(p));
   k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
   k.weight_packing.params.insert(k.weight_packing.params.end(),
                                  {tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()});
   k.tiling = split_rows(k.width, tile.rows);
   k.transposed_store = stores_rows(p, implementation);
-  SlicingRequest request;
-  request.images = k.images;
-  request.height = 1;
-  request.tiles = k.tiling.tiles();
-  request.column_blocks = k.blocks.total();
-  request.flops = p.flops;
-  request.panel_row_bytes = operand_bytes(p, k.width * k.depth);
-  request.weight_bytes = operand_bytes(p, k.depth * k.columns);
-  request.bytes = implementation.bytes;
-  k.slicing = choose_slicing(request, target);
+  k.slicing = choose_slicing(slicing_request(k, schedule), target);
   return k;
+}
+
+// Best first.
+std::vector<TileShape> tiles(const Problem& p, const Target& target) {
+  const MatMulShape& s = *p.matmul;
+  const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
+  return rank_tiles(width, s.n, ceil_div(s.k, terms_together(p)),
+                    !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target);
 }
 
 }  // namespace
@@ -154,11 +168,7 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
     return;
   }
   const Problem& p = problem.value();
-  const MatMulShape& s = *p.matmul;
-  const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
-  const TileShape shape = rank_tiles(width, s.n, ceil_div(s.k, terms_together(p)),
-                                     !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target)
-                              .front();
+  const TileShape shape = tiles(p, target).front();
   for (const auto& [data, result] :
        {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
         std::pair{Order::channels_last, Order::row_major}}) {
@@ -166,6 +176,19 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
     implementation.schedule = RowSchedule{shape};
     add_once(implementation, found);
   }
+}
+
+void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+                       const Target& target, std::vector<Schedule>& found) {
+  const Result<Problem> problem = matmul_problem(graph, candidate, target);
+  if (!problem.ok()) return;
+  const auto request_of = [&](const RowSchedule& schedule) {
+    Implementation other = implementation;
+    other.schedule = schedule;
+    return slicing_request(describe(problem.value(), other, target), schedule);
+  };
+  other_row_schedules(std::get<RowSchedule>(implementation.schedule), tiles(problem.value(), target),
+                      request_of, target, found);
 }
 
 Result<tile::TileGraph> build_matmul(const Graph& graph, const Candidate& candidate,

@@ -146,26 +146,69 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, 
   return result;
 }
 
-Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
-  Slicing s;
+namespace {
+
+int64_t wanted_slices(const SlicingRequest& r, const Target& target) {
   const int64_t most = target.threads * kSlicesPerWorker;
   const double work = std::max(r.flops / kSliceFlops, r.bytes / kSliceBytes);
-  int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(work), 1, most);
-  if (work > kSharedSlices) wanted = ceil_div(wanted, target.threads) * target.threads;
+  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(work), 1, most);
+  return work > kSharedSlices ? ceil_div(wanted, target.threads) * target.threads : wanted;
+}
 
-  // Rows first: the largest block whose data stays in half of L2 beside the columns that stream past.
-  const double budget = target.l2_bytes / 2.0;
+// Rows first: the largest block whose data stays in half of L2 beside the columns that stream past.
+void fit_panel(const SlicingRequest& r, double budget, Slicing& s) {
   s.tiles_per_block = r.tiles;
   s.heights_per_block = r.height;
-  if (r.panel_row_bytes > 0) {
-    const double most_rows = budget / r.panel_row_bytes - r.panel_halo_rows;
-    s.heights_per_block = std::clamp<int64_t>(static_cast<int64_t>(most_rows), 1, r.height);
-    const double block_bytes = (s.heights_per_block + r.panel_halo_rows) * r.panel_row_bytes;
-    if (block_bytes > budget) {
-      const int64_t parts = static_cast<int64_t>(std::ceil(block_bytes / budget));
-      s.tiles_per_block = std::max<int64_t>(1, ceil_div(r.tiles, parts));
-    }
-  }
+  if (r.panel_row_bytes <= 0) return;
+  const double most_rows = budget / r.panel_row_bytes - r.panel_halo_rows;
+  s.heights_per_block = std::clamp<int64_t>(static_cast<int64_t>(most_rows), 1, r.height);
+  const double block_bytes = (s.heights_per_block + r.panel_halo_rows) * r.panel_row_bytes;
+  if (block_bytes <= budget) return;
+  const int64_t parts = static_cast<int64_t>(std::ceil(block_bytes / budget));
+  s.tiles_per_block = std::max<int64_t>(1, ceil_div(r.tiles, parts));
+}
+
+void even_shares(const SlicingRequest& r, Slicing& s) {
+  s.heights_per_block = ceil_div(r.height, ceil_div(r.height, s.heights_per_block));
+  s.tiles_per_block = ceil_div(r.tiles, ceil_div(r.tiles, s.tiles_per_block));
+  s.blocks_per_group = ceil_div(r.column_blocks, ceil_div(r.column_blocks, s.blocks_per_group));
+}
+
+// 0, which leaves it to choose_slicing, and powers of two whose blocks' rows fit where a panel holds them.
+std::vector<int64_t> row_block_counts(const SlicingRequest& request, const Target& target) {
+  Slicing least;
+  fit_panel(request, target.l2_bytes / 2.0, least);
+  const int64_t rows = request.height * request.tiles,
+                fewest = ceil_div(rows, least.heights_per_block * least.tiles_per_block),
+                most = std::min<int64_t>(rows, target.threads * 2 * kSlicesPerWorker);
+  std::vector<int64_t> counts = {0};
+  for (int64_t blocks = 1; blocks < most; blocks *= 2)
+    if (blocks >= fewest) counts.push_back(blocks);
+  counts.push_back(most);
+  return counts;
+}
+
+// So many blocks of rows, and of columns what makes up the slices that are wanted.
+Slicing sliced_by_rows(const SlicingRequest& r, const Target& target) {
+  Slicing s;
+  const int64_t down = std::min(r.row_blocks, r.height);
+  s.heights_per_block = ceil_div(r.height, down);
+  s.tiles_per_block = ceil_div(r.tiles, std::min(r.tiles, ceil_div(r.row_blocks, down)));
+  s.columns_outer = r.weight_bytes > target.l2_bytes;
+  const int64_t groups = ceil_div(wanted_slices(r, target), r.images * r.row_blocks);
+  s.blocks_per_group = ceil_div(r.column_blocks, std::min(groups, r.column_blocks));
+  even_shares(r, s);
+  return s;
+}
+
+}  // namespace
+
+Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
+  if (r.row_blocks > 0) return sliced_by_rows(r, target);
+  Slicing s;
+  const int64_t wanted = wanted_slices(r, target);
+  const double budget = target.l2_bytes / 2.0;
+  fit_panel(r, budget, s);
   const bool heavy_columns = r.weight_bytes > target.l2_bytes;
   s.columns_outer = heavy_columns;
   s.blocks_per_group = r.column_blocks;
@@ -196,11 +239,28 @@ Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
     s.heights_per_block = (s.heights_per_block + 1) / 2;
   while (row_blocks() * groups() < std::min<int64_t>(wanted, target.threads) && s.tiles_per_block > 1)
     s.tiles_per_block = (s.tiles_per_block + 1) / 2;
-  // Even shares.
-  s.heights_per_block = ceil_div(r.height, ceil_div(r.height, s.heights_per_block));
-  s.tiles_per_block = ceil_div(r.tiles, ceil_div(r.tiles, s.tiles_per_block));
-  s.blocks_per_group = ceil_div(r.column_blocks, groups());
+  even_shares(r, s);
   return s;
+}
+
+void other_row_schedules(const RowSchedule& known, const std::vector<TileShape>& tiles,
+                         const std::function<SlicingRequest(const RowSchedule&)>& request_of,
+                         const Target& target, std::vector<Schedule>& found) {
+  constexpr size_t kMostTiles = 2;  // beside its own
+  std::vector<TileShape> shapes = {known.tile};
+  for (const TileShape& tile : tiles)
+    if (shapes.size() <= kMostTiles && tile != known.tile) shapes.push_back(tile);
+  for (const TileShape& tile : shapes) {
+    std::vector<Slicing> seen;
+    if (tile == known.tile) seen.push_back(choose_slicing(request_of(known), target));
+    for (const int64_t blocks : row_block_counts(request_of({tile, 0}), target)) {
+      const RowSchedule schedule{tile, blocks};
+      const Slicing slicing = choose_slicing(request_of(schedule), target);
+      if (std::find(seen.begin(), seen.end(), slicing) != seen.end()) continue;
+      seen.push_back(slicing);
+      found.push_back(schedule);
+    }
+  }
 }
 
 }  // namespace korch::linear

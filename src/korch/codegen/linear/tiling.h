@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "korch/base/ceil_div.h"
@@ -77,6 +78,7 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, 
 struct Slicing {
   int64_t heights_per_block = 1, tiles_per_block = 1, blocks_per_group = 1;
   bool columns_outer = false;  // consecutive slices share columns rather than rows
+  bool operator==(const Slicing&) const = default;
 };
 struct SlicingRequest {
   int64_t images = 1, height = 1, tiles = 1, column_blocks = 1;
@@ -86,7 +88,13 @@ struct SlicingRequest {
   double panel_halo_rows = 0;  // rows that a panel holds beyond those of its block
   double weight_bytes = 0;     // the whole column operand
   double bytes = 0;            // all that is touched
+  int64_t row_blocks = 0;      // of each image; 0: as many as seem best
 };
 Slicing choose_slicing(const SlicingRequest& request, const Target& target);
+
+// Schedules that make another slicing each, but for `known`: of its tile, and of the best of `tiles`.
+void other_row_schedules(const RowSchedule& known, const std::vector<TileShape>& tiles,
+                         const std::function<SlicingRequest(const RowSchedule&)>& request_of,
+                         const Target& target, std::vector<Schedule>& found);
 
 }  // namespace korch::linear

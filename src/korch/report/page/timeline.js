@@ -1,4 +1,4 @@
-// The steps one after another, as they run; and as a table.
+// The steps one after another, and what each worker does in a run; and as a table.
 
 function makeTimeline(plan, app) {
   const section = document.getElementById("timeline");
@@ -9,7 +9,14 @@ function makeTimeline(plan, app) {
     lane.spans = plan.steps.map((step) => ({ step, from: at, to: (at += lane.time(step)) }));
     lane.end = at;
   }
-  const note = plan.wasRun ? `${plan.timeKind} (run), and each kernel alone while compiling (alone)` : plan.timeKind;
+  (plan.workers || []).forEach((spans, worker) => {
+    const lane = { name: `w${worker}`, worker: true };
+    lane.spans = spans.map(([step, from, to]) => ({ step: plan.steps[step], from, to }));
+    lane.end = d3.max(lane.spans, (span) => span.to) || 0;
+    lanes.push(lane);
+  });
+  const workers = plan.workers ? "; what each worker (w) did in one run, white where it waited" : "";
+  const note = plan.wasRun ? `${plan.timeKind} (run), and each kernel alone while compiling (alone)${workers}` : plan.timeKind;
   section.append(
     element("p", "note", `${plan.steps.length} steps, ${timeText(plan.total)}: ${note}. Wheel or pinch to zoom, drag to move.`),
     element("div", "chart"),
@@ -25,21 +32,26 @@ function drawTimeline(into, plan, lanes, app) {
   if (width === 0 || +into.dataset.width === width) return;
   into.dataset.width = width;
   into.replaceChildren();
-  const laneHeight = 44, gap = 8, left = lanes.length > 1 ? 44 : 6, top = 6;
-  const height = top + lanes.length * (laneHeight + gap) + 22;
+  const gap = 8, left = lanes.length > 1 ? 44 : 6, top = 6;
+  let height = top;
+  for (const lane of lanes) {
+    lane.height = lane.worker ? 24 : 44;
+    lane.top = height;
+    height += lane.height + gap;
+  }
+  height += 22;
   const svg = d3.select(into).append("svg").attr("width", width).attr("height", height);
   const x = d3.scaleLinear().domain([0, d3.max(lanes, (lane) => lane.end) || 1]).range([left, width - 8]);
   const clip = svg.append("defs").append("clipPath").attr("id", "timeline-clip").append("rect");
   clip.attr("x", left).attr("width", width - left - 6).attr("height", height);
   const axis = svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - 22})`);
   const plot = svg.append("g").attr("clip-path", "url(#timeline-clip)");
-  const groups = lanes.map((lane, l) => {
-    const y = top + l * (laneHeight + gap);
-    if (lanes.length > 1) svg.append("text").attr("class", "axis-text").attr("x", 2).attr("y", y + 26).text(lane.name);
-    const spans = plot.append("g").attr("transform", `translate(0,${y})`).selectAll("g").data(lane.spans).enter().append("g");
-    spans.append("rect").attr("height", laneHeight).attr("class", ({ step }) => `fill-${step.category}${isBound(plan, step) ? " bound" : ""}`);
-    spans.append("text").attr("class", "span-text").attr("y", 18);
-    spans.append("text").attr("class", "span-text second").attr("y", 33);
+  const groups = lanes.map((lane) => {
+    if (lanes.length > 1) svg.append("text").attr("class", "axis-text").attr("x", 2).attr("y", lane.top + lane.height / 2 + 4).text(lane.name);
+    const spans = plot.append("g").attr("transform", `translate(0,${lane.top})`).selectAll("g").data(lane.spans).enter().append("g");
+    spans.append("rect").attr("height", lane.height).attr("class", ({ step }) => `fill-${step.category}${isBound(plan, step) ? " bound" : ""}`);
+    spans.append("text").attr("class", "span-text").attr("y", lane.worker ? 16 : 18);
+    if (!lane.worker) spans.append("text").attr("class", "span-text second").attr("y", 33);
     behaveAsSteps(spans.datum(({ step, from, to }) => Object.assign(Object.create(step), { from, to })), plan, app);
     return spans;
   });

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <atomic>
 #include <new>
@@ -19,12 +18,6 @@ constexpr uint64_t kHugePageBytes = 2 << 20;
 
 uint64_t round_up(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-double now_us() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
 }
 
 // Slices of a chunk: no more chunks than can be counted.
@@ -62,24 +55,30 @@ int default_threads(const Program& program) {
 struct Executor::Run {
   Executor* executor;
   const RunOptions* options;
-  void** args;  // of the step
+  void** step_args;  // of the step
   uint32_t step = 0, phase = 0;
-  double began = 0;          // the step
-  ActiveSlices active = {};  // of the phase
+  const Step* launch = nullptr;  // how the step is run
+  void** args = nullptr;         // of that
+  bool tries = false;            // what it takes decides on later runs
+  double began = 0;              // the step
+  ActiveSlices active = {};      // of the phase
   // Of a chunk of this phase: the smallest that is not KORCH_KERNEL_OK.
   std::atomic<int32_t> failure{KORCH_KERNEL_OK};
   std::atomic<bool> handed_back{false};  // to the caller
   std::atomic<int> tasks_done{0};
 
-  const Phase& current_phase() const { return executor->program_->steps[step].phases[phase]; }
+  const Phase& current_phase() const { return launch->phases[phase]; }
   int64_t chunks() const {
     return (active.count() + grain_of(current_phase()) - 1) / grain_of(current_phase());
   }
   int32_t call(const korch_kernel_context& context, int64_t begin, int64_t end) const {
     const Phase& of = current_phase();
-    return active.visit(begin, end, [&](int64_t first, int64_t last) {
-      return of.function(&context, of.first + first, of.first + last);
-    });
+    const auto run = [&] {
+      return active.visit(begin, end, [&](int64_t first, int64_t last) {
+        return of.function(&context, of.first + first, of.first + last);
+      });
+    };
+    return options->on_slices.observed(step, phase, begin, end, context.worker, run);
   }
   void note(int32_t code) {
     int32_t seen = failure.load(std::memory_order_relaxed);
@@ -127,9 +126,11 @@ Executor* Executor::create(const Program* program, const void* weights, const Wo
   executor->program_ = program;
   executor->weights_ = weights;
   uint64_t scratch_bytes = program->scratch_bytes;
-  *status = executor->create_states(&scratch_bytes);
+  *status = executor->check_launches();
+  if (status->error == RunError::none) *status = executor->create_states(&scratch_bytes);
   if (status->error == RunError::none)
     status->error = executor->allocate(scratch_bytes, mapping != nullptr ? *mapping : executor->own_mapping_);
+  if (status->error == RunError::none) status->error = executor->prepare_launches();
   if (status->error == RunError::none) status->error = executor->prepare_tasks(schedule);
   if (status->error == RunError::none) return executor;
   destroy(executor);
@@ -139,6 +140,7 @@ Executor* Executor::create(const Program* program, const void* weights, const Wo
 void Executor::destroy(Executor* executor, bool workers_live) {
   if (executor == nullptr) return;
   TaskRunner::destroy(executor->tasks_, workers_live);
+  Launches::destroy(executor->launches_);
   for (uint32_t s = 0; executor->states_ != nullptr && s < executor->program_->step_count; ++s)
     if (executor->states_[s] != nullptr) executor->program_->steps[s].library->destroy(executor->states_[s]);
   free(executor->states_);
@@ -146,6 +148,20 @@ void Executor::destroy(Executor* executor, bool workers_live) {
   if (executor->workers_.board == nullptr) Board::destroy(executor->board_);
   executor->~Executor();
   free(executor);
+}
+
+RunStatus Executor::check_launches() const {
+  for (uint32_t s = 0; s < program_->step_count; ++s)
+    if (launch_fault(program_->steps[s])[0] != '\0') return {RunError::damaged, static_cast<int32_t>(s)};
+  return {};
+}
+
+RunError Executor::prepare_launches() {
+  bool any = false;
+  for (uint32_t s = 0; s < program_->step_count; ++s) any = any || program_->steps[s].launches != nullptr;
+  if (!any) return RunError::none;
+  launches_ = Launches::create(program_);
+  return launches_ != nullptr ? RunError::none : RunError::out_of_memory;
 }
 
 RunStatus Executor::create_states(uint64_t* scratch_bytes) {
@@ -169,7 +185,7 @@ RunStatus Executor::create_states(uint64_t* scratch_bytes) {
 // In the mapping: the arena, then one scratch per worker on pages of its own.
 RunError Executor::allocate(uint64_t scratch_bytes, Mapping& mapping) {
   uint64_t arg_count = 0;
-  for (uint32_t s = 0; s < program_->step_count; ++s) arg_count += program_->steps[s].arg_count;
+  for (uint32_t s = 0; s < program_->step_count; ++s) arg_count += all_args(program_->steps[s]);
   const auto workers = static_cast<uint64_t>(workers_.threads);
   args_ = static_cast<void**>(calloc(arg_count + 1, sizeof(void*)));
   if (workers_.threads == 1)
@@ -199,8 +215,7 @@ RunError Executor::prepare_tasks(Schedule schedule) {
 
 void Executor::bind(const void* const* inputs, void* const* outputs) {
   void** arg = args_;
-  for (uint32_t s = 0; s < program_->step_count; ++s) {
-    const Step& step = program_->steps[s];
+  const auto bind_step = [&](const Step& step) {
     for (uint32_t a = 0; a < step.arg_count; ++a) {
       const BufferRef& ref = step.args[a];
       const void* base = nullptr;
@@ -220,7 +235,8 @@ void Executor::bind(const void* const* inputs, void* const* outputs) {
       }
       *arg++ = const_cast<unsigned char*>(static_cast<const unsigned char*>(base) + ref.offset);
     }
-  }
+  };
+  for (uint32_t s = 0; s < program_->step_count; ++s) for_each_launch(program_->steps[s], bind_step);
 }
 
 RunStatus Executor::run(const void* const* inputs, void* const* outputs, const RunOptions& options) {
@@ -229,7 +245,7 @@ RunStatus Executor::run(const void* const* inputs, void* const* outputs, const R
   for (uint32_t s = 0; options.step_us != nullptr && s < program_->step_count; ++s) options.step_us[s] = 0;
   const FlushSubnormals mode(program_->flushes_subnormals);
   if (tasks_ != nullptr && options.step_us == nullptr && options.observe == nullptr) {
-    const TaskRunner::Outcome outcome = tasks_->run(options.cancel);
+    const TaskRunner::Outcome outcome = tasks_->run(options.cancel, options.on_slices);
     if (outcome.code == KORCH_KERNEL_OK) return {};
     return {error_of(outcome.code), outcome.step};
   }
@@ -249,8 +265,8 @@ uint32_t Executor::next_step(uint32_t s, void**& args) const {
   const bool jumps =
       step.jump_arg >= 0 && (*static_cast<const unsigned char*>(args[step.jump_arg]) != 0) == step.jump_when;
   const uint32_t next = jumps ? s + static_cast<uint32_t>(step.jump) : s + 1;
-  for (; s < next; ++s) args += program_->steps[s].arg_count;
-  for (; s > next; --s) args -= program_->steps[s - 1].arg_count;
+  for (; s < next; ++s) args += all_args(program_->steps[s]);
+  for (; s > next; --s) args -= all_args(program_->steps[s - 1]);
   return next;
 }
 
@@ -258,14 +274,14 @@ uint32_t Executor::next_step(uint32_t s, void**& args) const {
 // at the end of the program, or where a kernel failed.
 bool Executor::go_on(Run* run, int worker) {
   while (!run->failed() && run->step < program_->step_count) {
-    if (run->phase == 0 && run->options->step_us != nullptr) run->began = now_us();
-    if (run->phase == program_->steps[run->step].phase_count) {
+    if (run->phase == 0) begin_step(run);
+    if (run->phase == run->launch->phase_count) {
       end_step(run);
       continue;
     }
     // Who observes sees all that kernels can write.
     if (run->options->observe == nullptr)
-      run->active = active_slices(program_->steps[run->step], run->phase, run->args);
+      run->active = active_slices(*run->launch, run->phase, run->args);
     else
       run->active = ActiveSlices(run->current_phase().grid);
     if (board_ != nullptr && run->chunks() > 1) {
@@ -278,11 +294,28 @@ bool Executor::go_on(Run* run, int worker) {
   return false;
 }
 
+// Who observes sees the step itself.
+void Executor::begin_step(Run* run) const {
+  const Step& step = program_->steps[run->step];
+  run->launch = &step;
+  run->args = run->step_args;
+  run->tries = false;
+  if (step.launches != nullptr && run->options->observe == nullptr) {
+    const uint32_t launch = launches_->choose(run->step, run->step_args, &run->tries);
+    if (launch > 0) run->args += step.arg_count;
+    for (uint32_t l = 0; l + 1 < launch; ++l) run->args += step.launches->others[l].arg_count;
+    if (launch > 0) run->launch = &step.launches->others[launch - 1];
+  }
+  if (run->tries || run->options->step_us != nullptr) run->began = now_us();
+}
+
 void Executor::end_step(Run* run) const {
   const RunOptions& options = *run->options;
-  if (options.step_us != nullptr) options.step_us[run->step] += now_us() - run->began;
+  const double us = run->tries || options.step_us != nullptr ? now_us() - run->began : 0;
+  if (run->tries) launches_->note(run->step, us);
+  if (options.step_us != nullptr) options.step_us[run->step] += us;
   if (options.observe != nullptr) options.observe(options.observe_user, run->step, run->args);
-  run->step = next_step(run->step, run->args);
+  run->step = next_step(run->step, run->step_args);
   run->phase = 0;
 }
 

@@ -36,9 +36,8 @@ Pool* Pool::create(int threads, int spin_us) {
     ++pool->started_;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pool->started_ == threads) return pool;
-  destroy(pool);
-  return nullptr;
+  pool->threads_ = pool->started_;
+  return pool;
 }
 
 void Pool::destroy(Pool* pool, bool workers_live) {

@@ -28,7 +28,7 @@ struct Workers {
 // Its threads serve one board, on which the caller of `run` is worker 0.
 class Pool {
  public:
-  // Null when the system gives no memory or no threads. `threads` >= 1.
+  // Null when the system gives no memory. `threads` >= 1; fewer where it gives no more of them.
   static Pool* create(int threads, int spin_us = Board::kSpin_us);
   // `workers_live` false: in a child after fork, which has the pool's memory and none of its threads.
   static void destroy(Pool* pool, bool workers_live = true);

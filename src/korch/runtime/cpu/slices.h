@@ -1,12 +1,45 @@
 // What every way to run slices has in common.
 #pragma once
 
+#include <time.h>
+
 #include "korch/runtime/abi.h"
 
 namespace korch::rt {
 
 // Beside the codes of kernels.
 constexpr int32_t kCancelled = 0xfe;
+
+inline double now_us() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
+}
+
+// Slices of a phase that a worker ran, in the order of those that the run needs.
+struct SlicesRun {
+  uint32_t step, phase;
+  int64_t begin, end;
+  int32_t worker;
+  double begin_us, end_us;  // of CLOCK_MONOTONIC
+};
+
+// Called by whoever ran them, several at once; null: nobody is told.
+struct SliceObserver {
+  void (*call)(void* user, const SlicesRun& slices) = nullptr;
+  void* user = nullptr;
+
+  // run() as these slices of a worker.
+  template <typename Run>
+  int32_t observed(uint32_t step, uint32_t phase, int64_t begin, int64_t end, int worker,
+                   const Run& run) const {
+    if (call == nullptr) return run();
+    const double began = now_us();
+    const int32_t code = run();
+    call(user, {step, phase, begin, end, worker, began, now_us()});
+    return code;
+  }
+};
 
 inline bool is_set(const int32_t* cancel) {
   return cancel != nullptr && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0;

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "korch/runtime/active_slices.h"
-#include "korch/runtime/cpu/slices.h"
+#include "korch/runtime/launches.h"
 
 namespace korch::rt {
 namespace {
@@ -93,7 +93,7 @@ bool TaskRunner::allocate(bool assigned) {
   }
   for (uint32_t i = 0; i < table_.task_count; ++i) homes_[i] = home_of(table_.tasks[i]);
   for (uint32_t s = 1; s < steps; ++s)
-    arg_starts_[s] = arg_starts_[s - 1] + frame_.program->steps[s - 1].arg_count;
+    arg_starts_[s] = arg_starts_[s - 1] + all_args(frame_.program->steps[s - 1]);
   return true;
 }
 
@@ -103,8 +103,9 @@ uint32_t TaskRunner::home_of(const SliceTask& task) const {
   return static_cast<uint32_t>((task.begin - phase.first) * workers_ / phase.grid);
 }
 
-TaskRunner::Outcome TaskRunner::run(const int32_t* cancel) {
+TaskRunner::Outcome TaskRunner::run(const int32_t* cancel, const SliceObserver& on_slices) {
   cancel_ = cancel;
+  on_slices_ = on_slices;
   ++number_;
   over_.store(false, std::memory_order_relaxed);
   failure_.store(UINT64_MAX, std::memory_order_relaxed);
@@ -182,12 +183,14 @@ void TaskRunner::execute(const SliceTask& task, int worker) {
       worker};
   const Step& step = frame_.program->steps[task.step];
   const Phase& phase = step.phases[task.phase];
-  const int32_t code = step.limit_count == 0
-                           ? phase.function(&context, task.begin, task.end)
-                           : active_slices(step, task.phase, context.args)
-                                 .visit_within(task.begin, task.end, [&](int64_t begin, int64_t end) {
-                                   return phase.function(&context, begin, end);
-                                 });
+  const auto run = [&] {
+    if (step.limit_count == 0) return phase.function(&context, task.begin, task.end);
+    return active_slices(step, task.phase, context.args)
+        .visit_within(task.begin, task.end,
+                      [&](int64_t begin, int64_t end) { return phase.function(&context, begin, end); });
+  };
+  const int32_t code = on_slices_.observed(task.step, task.phase, task.begin - phase.first,
+                                           task.end - phase.first, worker, run);
   if (code != KORCH_KERNEL_OK) note(code, task.step);
 }
 

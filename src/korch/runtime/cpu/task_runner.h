@@ -3,6 +3,7 @@
 
 #include "korch/runtime/cpu/board.h"
 #include "korch/runtime/cpu/ready.h"
+#include "korch/runtime/cpu/slices.h"
 #include "korch/runtime/step.h"
 
 namespace korch::rt {
@@ -30,7 +31,7 @@ class TaskRunner {
     int32_t step = 0;
   };
   // By the caller, who is worker 0.
-  Outcome run(const int32_t* cancel);
+  Outcome run(const int32_t* cancel, const SliceObserver& on_slices);
 
  private:
   TaskRunner(const Frame& frame, Board* board, int workers)
@@ -65,6 +66,7 @@ class TaskRunner {
 
   // Of the run that goes on.
   const int32_t* cancel_ = nullptr;
+  SliceObserver on_slices_ = {};
   uint32_t number_ = 0;
   std::atomic<bool> over_{false};
   std::atomic<uint64_t> failure_{UINT64_MAX};  // step and code, the smallest

@@ -1,0 +1,32 @@
+// What a launch of a step is predicted to take (docs/design/launch.md).
+#pragma once
+
+#include "korch/runtime/step.h"
+
+namespace korch::rt {
+
+// In (0, 1].
+inline double needed_share(const NeededShare& share, int64_t extent) {
+  if (share.count <= 0) return 1;
+  int64_t needed = (extent * share.times + share.plus) / share.by;
+  if (needed < 1) needed = 1;
+  if (needed > share.count) needed = share.count;
+  return static_cast<double>(needed) / static_cast<double>(share.count);
+}
+
+inline double polynomial(const double* of, double x, double y) {
+  return of[0] + x * (of[1] + x * of[3] + y * of[4]) + y * (of[2] + y * of[5]);
+}
+
+inline double ratio_at(const double* over, const double* under, double x, double y) {
+  return polynomial(over, x, y) / polynomial(under, x, y);
+}
+
+// `extents`: as many as the table has.
+inline double launch_us(const LaunchCost& cost, const int64_t* extents, uint32_t extent_count) {
+  const double x = needed_share(cost.shares[0], extents[0]);
+  const double y = extent_count > 1 ? needed_share(cost.shares[1], extents[1]) : 1;
+  return ratio_at(cost.over, cost.under, x, y);
+}
+
+}  // namespace korch::rt

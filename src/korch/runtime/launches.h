@@ -1,0 +1,62 @@
+// Other ways to run a step, and which of them a run takes (docs/design/launch.md).
+#pragma once
+
+#include "korch/runtime/step.h"
+
+namespace korch::rt {
+
+// Empty when the step's tables can be used: what they point at is there, and all numbers are finite.
+const char* launch_fault(const Step& step);
+
+// Calls function(step) for the step and each other way to launch it.
+template <typename Function>
+void for_each_launch(const Step& step, const Function& function) {
+  function(step);
+  for (uint32_t l = 0; step.launches != nullptr && l + 1 < step.launches->count; ++l)
+    function(step.launches->others[l]);
+}
+
+// Of all of these, which an executor keeps one after the other.
+inline uint32_t all_args(const Step& step) {
+  uint32_t count = 0;
+  for_each_launch(step, [&](const Step& launch) { count += launch.arg_count; });
+  return count;
+}
+
+// Which launch of each step a run takes, by its extents; remembered, so that extents that come again cost a
+// comparison. Belongs to one executor, and is used by whoever carries a run on, one at a time.
+class Launches {
+ public:
+  // Of a program some of whose steps have launches; null when there is no memory. `program` outlives it.
+  static Launches* create(const Program* program);
+  static void destroy(Launches* launches);
+
+  // The launch for the extents at the step's arguments. `tries` is set where the costs do not tell: the
+  // caller then says what the launch took.
+  uint32_t choose(uint32_t step, void* const* args, bool* tries);
+  void note(uint32_t step, double us);
+
+ private:
+  static constexpr uint32_t kCandidates = 3, kRounds = 3;
+  static constexpr uint32_t kSlots = 8;  // of a step: extents that are remembered
+
+  struct Slot {
+    int64_t extents[kMostLaunchExtents];
+    bool known;
+    uint8_t launch;
+    uint8_t candidate_count, tried;  // while tries go on: runs so far; 0 of 0 where there are none
+    uint8_t candidates[kCandidates];
+    double best_us[kCandidates];
+  };
+  struct StepState {
+    uint32_t current, oldest;  // slots
+    Slot slots[kSlots];
+  };
+
+  static void decide(const LaunchTable& table, Slot* slot);
+
+  const Program* program_ = nullptr;
+  StepState** states_ = nullptr;  // of each step; null: it has no launches
+};
+
+}  // namespace korch::rt

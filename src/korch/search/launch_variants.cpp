@@ -1,0 +1,350 @@
+#include "korch/search/launch_variants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <span>
+
+#include "korch/codegen/passes/passes.h"
+#include "korch/kernel/sum_order.h"
+#include "korch/launch/cover.h"
+#include "korch/launch/fit.h"
+#include "korch/runtime/step.h"
+
+namespace korch {
+namespace {
+
+// Times the best that a way may take in a quick look at an extent, to count there.
+constexpr double kHopeless = 1.5;
+constexpr double kLeast_us = 1e-3;  // that anything takes
+constexpr double kWorthIt = 1.02;   // how much faster a step has to become for ways beside its own
+constexpr double kPoorFit = 0.15;   // relative error from which on a cost does not tell
+// Of the range of an extent, least first, where it is measured.
+constexpr double kPlaces[] = {0, 0.15, 0.35, 0.55, 0.75, 1};
+constexpr double kPlacesOfTwo[] = {0, 0.4, 1};  // where there are two extents, each
+
+// A way that a step could be run.
+struct Way {
+  int column = -1;
+  std::vector<PlanSliceLimit> limits;
+  std::vector<double> us;                         // at each sample; infinite where it is hopeless
+  std::vector<std::vector<NeededSlices>> needed;  // at each sample
+};
+
+using Samples = std::vector<std::vector<int64_t>>;
+
+class LaunchFinder {
+ public:
+  LaunchFinder(const Graph& graph, Columns& columns, KernelBank& bank, const Target& target,
+               const LaunchOptions& options, BuiltPlan& built)
+      : graph_(graph),
+        columns_(columns),
+        bank_(bank),
+        target_(target),
+        options_(options),
+        built_(built),
+        made_(made_by(built.plan)) {
+    for (size_t c = 0; c < columns.infos.size(); ++c)
+      if (columns.infos[c].kind == ColumnInfo::Kind::kernel)
+        by_candidate_[columns.infos[c].candidate].push_back(static_cast<int>(c));
+  }
+
+  void run() {
+    for (const auto& [step, open] : built_.open_steps)
+      if (columns_.infos[open.column].kind == ColumnInfo::Kind::kernel) add(step, open);
+  }
+
+ private:
+  void add(int number, const OpenStep& open);
+  std::vector<int> extents_of(int number, const OpenStep& open) const;
+  Samples samples_of(const std::vector<int>& extents, const OpenStep& open) const;
+  std::pair<int64_t, int64_t> range_of(int extent, const OpenStep& open) const;
+  std::vector<int> other_columns(int column);
+  std::optional<std::vector<PlanSliceLimit>> limits_of(int column, int number, const OpenStep& open) const;
+  std::optional<std::set<std::string>> sum_orders_of(int column) const;
+  void measure(const std::vector<int>& extents, const Samples& samples, std::vector<Way>& ways);
+  PlanLaunch launch_of(const Way& way, const std::vector<int>& extents, const Samples& samples,
+                       const PlanStep& step);
+  int kernel_of(int column);
+  Result<tile::TileGraph> tiles_of(int column) const {
+    const ColumnInfo& info = columns_.infos[column];
+    return tile_graph(graph_, columns_.candidates[info.candidate], info.implementation, target_);
+  }
+  bool exact() const { return options_.ways == LaunchWays::exact; }
+  KernelRequest request_of(int column) const { return kernel_request(graph_, columns_, column); }
+
+  const Graph& graph_;
+  Columns& columns_;
+  KernelBank& bank_;
+  const Target& target_;
+  const LaunchOptions& options_;
+  BuiltPlan& built_;
+  const std::vector<int> made_;
+  std::map<int, std::vector<int>> by_candidate_;
+  std::map<int, std::vector<int>> others_;  // by column
+};
+
+// Tensors of the extents that parts of its outputs are cut at, as far as they are there before the step.
+std::vector<int> LaunchFinder::extents_of(int number, const OpenStep& open) const {
+  std::vector<int> extents;
+  for (const LimitedOutput& output : open.outputs)
+    for (const std::optional<NeededExtent>& needed : output.part) {
+      if (!needed) continue;
+      const auto tensor = built_.extents.find(needed->extent);
+      if (tensor == built_.extents.end() || made_[static_cast<size_t>(tensor->second)] >= number) continue;
+      if (std::find(extents.begin(), extents.end(), tensor->second) == extents.end())
+        extents.push_back(tensor->second);
+    }
+  if (extents.size() > rt::kMostLaunchExtents) extents.resize(rt::kMostLaunchExtents);
+  return extents;
+}
+
+// Of the extent in the runs that take this plan.
+std::pair<int64_t, int64_t> LaunchFinder::range_of(int extent, const OpenStep& open) const {
+  constexpr int64_t kUsual = 4;  // the share of the most that is the least
+  const Plan& plan = built_.plan;
+  int64_t most = 1;
+  for (const LimitedOutput& output : open.outputs)
+    for (size_t axis = 0; axis < output.part.size(); ++axis)
+      if (const std::optional<NeededExtent>& needed = output.part[axis];
+          needed && built_.extents.contains(needed->extent) && built_.extents.at(needed->extent) == extent)
+        most = std::max(
+            most, (output.shape[axis] * needed->by - needed->plus) / std::max<int64_t>(needed->times, 1));
+  const PlanTensor& tensor = plan.tensors[static_cast<size_t>(extent)];
+  const size_t first = plan.inputs.size(), at = static_cast<size_t>(tensor.index);
+  int64_t least = std::max<int64_t>(1, most / kUsual);
+  if (tensor.role == TensorRole::input && at >= first && at - first < plan.dimensions.size()) {
+    const PlanDimension& dimension = plan.dimensions[at - first];
+    const auto known = options_.least.find(dimension.name);
+    most = dimension.most;
+    least = known != options_.least.end() ? known->second : most / kUsual + 1;
+    least = std::max(least, dimension.least);
+  }
+  return {std::min(least, most), most};
+}
+
+Samples LaunchFinder::samples_of(const std::vector<int>& extents, const OpenStep& open) const {
+  const std::span<const double> places =
+      extents.size() > 1 ? std::span<const double>(kPlacesOfTwo) : std::span<const double>(kPlaces);
+  Samples samples = {{}};
+  for (const int extent : extents) {
+    const auto [least, most] = range_of(extent, open);
+    std::set<int64_t> values;
+    for (const double place : places)
+      values.insert(least + std::llround(place * static_cast<double>(most - least)));
+    Samples longer;
+    for (const std::vector<int64_t>& sample : samples)
+      for (const int64_t value : values) {
+        longer.push_back(sample);
+        longer.back().push_back(value);
+      }
+    samples = std::move(longer);
+  }
+  return samples;
+}
+
+// Of the same candidate and layouts: those that the program has, and other schedules of theirs.
+std::vector<int> LaunchFinder::other_columns(int column) {
+  if (const auto known = others_.find(column); known != others_.end()) return known->second;
+  const auto fits = [&](int other) {
+    const Implementation &a = columns_.infos[column].implementation,
+                         &b = columns_.infos[other].implementation;
+    return a.input_layouts == b.input_layouts && a.output_layouts == b.output_layouts;
+  };
+  const int candidate = columns_.infos[column].candidate;
+  std::vector<int> found;
+  std::set<Hash> keys = {columns_.infos[column].key};
+  const std::vector<int> listed = by_candidate_[candidate];
+  for (const int other : listed)
+    if (fits(other) && keys.insert(columns_.infos[other].key).second) found.push_back(other);
+  const Hash hash = canonical_hash(graph_, columns_.candidates[candidate]);
+  for (const int from : listed) {
+    if (!fits(from)) continue;
+    for (Implementation& way :
+         rescheduled(graph_, columns_.candidates[candidate], columns_.infos[from].implementation, target_)) {
+      ColumnInfo info = columns_.infos[from];
+      info.implementation = std::move(way);
+      info.key = kernel_key(hash, info.implementation);
+      if (!keys.insert(info.key).second) continue;
+      info.representative = static_cast<int>(columns_.infos.size());
+      Column added = columns_.problem.columns[from];
+      added.cost_us = std::numeric_limits<double>::infinity();  // no column of the program
+      found.push_back(info.representative);
+      columns_.infos.push_back(std::move(info));
+      columns_.problem.columns.push_back(std::move(added));
+    }
+  }
+  return others_[column] = found;
+}
+
+// Nothing where no tile graph describes the kernel.
+std::optional<std::vector<PlanSliceLimit>> LaunchFinder::limits_of(int column, int number,
+                                                                   const OpenStep& open) const {
+  const Result<tile::TileGraph> tiles = tiles_of(column);
+  if (!tiles) return std::nullopt;
+  std::vector<PlanSliceLimit> limits = plan_limits(tiles.value(), open.outputs, built_.extents);
+  std::erase_if(limits, [&](const PlanSliceLimit& limit) {
+    return made_[static_cast<size_t>(limit.tensor)] >= number;
+  });
+  return limits;
+}
+
+std::optional<std::set<std::string>> LaunchFinder::sum_orders_of(int column) const {
+  Result<tile::TileGraph> tiles = tiles_of(column);
+  if (!tiles) return std::nullopt;
+  tile::TileGraph lowered = std::move(tiles).value();
+  tile::lower_for_cpu(lowered, target_);
+  return tile::sum_orders(lowered);
+}
+
+int64_t needed_of(const PlanSliceLimit& limit, int64_t extent) {
+  return std::clamp<int64_t>((extent * limit.times + limit.plus) / limit.by, 0, limit.count);
+}
+
+// Who does less takes no longer: what was disturbed takes what was measured of more.
+void lower_to_more(Way& way) {
+  const auto is_less = [](const std::vector<NeededSlices>& less, const std::vector<NeededSlices>& more) {
+    for (size_t i = 0; i < less.size(); ++i)
+      if (less[i].needed > more[i].needed) return false;
+    return true;
+  };
+  const std::vector<double> us = way.us;
+  for (size_t s = 0; s < us.size(); ++s)
+    for (size_t more = 0; more < us.size(); ++more)
+      if (is_less(way.needed[s], way.needed[more])) way.us[s] = std::min(way.us[s], us[more]);
+}
+
+// Quickly; then again where it may be the best.
+void LaunchFinder::measure(const std::vector<int>& extents, const Samples& samples, std::vector<Way>& ways) {
+  for (Way& way : ways)
+    for (const std::vector<int64_t>& sample : samples) {
+      std::vector<NeededSlices>& needed = way.needed.emplace_back();
+      for (const PlanSliceLimit& limit : way.limits) {
+        const auto at = std::find(extents.begin(), extents.end(), limit.tensor) - extents.begin();
+        if (static_cast<size_t>(at) == extents.size()) continue;
+        needed.push_back(
+            {limit.phase, limit.stride, limit.count, needed_of(limit, sample[static_cast<size_t>(at)])});
+      }
+    }
+  // What disturbs makes longer: of each look the lower quartile, and of two some time apart the lower one.
+  const auto look = [&](const Way& way, size_t s, Care care) {
+    const std::optional<Cost> cost = bank_.measure_part(request_of(way.column), way.needed[s], care);
+    return cost ? std::max(cost->low_us, kLeast_us) : INFINITY;
+  };
+  std::vector<double> limit_us;
+  for (size_t s = 0; s < samples.size(); ++s) {
+    for (Way& way : ways) way.us.push_back(look(way, s, Care::quick));
+    double best = INFINITY;
+    for (const Way& way : ways) best = std::min(best, way.us[s]);
+    limit_us.push_back(kHopeless * best);
+  }
+  for (const Care care : {Care::thorough, Care::twice})
+    for (size_t s = 0; s < samples.size(); ++s)
+      for (Way& way : ways)
+        if (way.us[s] <= limit_us[s]) way.us[s] = std::min(way.us[s], look(way, s, care));
+  for (Way& way : ways) lower_to_more(way);
+}
+
+int LaunchFinder::kernel_of(int column) {
+  const Result<BuiltKernel>* built = bank_.find(columns_.infos[column].key);
+  KORCH_ASSERT(built != nullptr && built->ok(), "a way that was never built");
+  const Hash key = built->value().kernel.key();
+  for (size_t k = 0; k < built_.plan.kernels.size(); ++k)
+    if (built_.plan.kernels[k].key() == key) return static_cast<int>(k);
+  built_.plan.kernels.push_back(built->value().kernel);
+  built_.objects.push_back(built->value().object);
+  built_.columns.push_back(column);
+  return static_cast<int>(built_.plan.kernels.size()) - 1;
+}
+
+// Of the limits on an extent the first: the others follow the same slices in other phases.
+PlanShare share_of(const std::vector<PlanSliceLimit>& limits, int extent) {
+  for (const PlanSliceLimit& limit : limits)
+    if (limit.tensor == extent) return {limit.times, limit.plus, limit.by, limit.count};
+  return {1, 0, 1, 0};
+}
+
+double share_at(const PlanShare& share, int64_t extent) {
+  if (share.count == 0) return 1;
+  const int64_t needed = (extent * share.times + share.plus) / share.by;
+  return static_cast<double>(std::clamp<int64_t>(needed, 1, share.count)) / static_cast<double>(share.count);
+}
+
+PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& extents, const Samples& samples,
+                                   const PlanStep& step) {
+  PlanLaunch launch;
+  launch.kernel = kernel_of(way.column);
+  launch.limits = way.limits;
+  launch.implementation = to_string(columns_.infos[way.column].implementation);
+  const Candidate& candidate = columns_.candidates[columns_.infos[way.column].candidate];
+  const std::vector<Packing> packing =
+      built_.plan.kernels[static_cast<size_t>(launch.kernel)].constant_packing;
+  KORCH_ASSERT(packing.size() == candidate.constants.size() && packing.size() == step.constants.size(),
+               "one packing per constant");
+  for (size_t i = 0; i < packing.size(); ++i)
+    launch.constants.push_back(packed_constant(graph_, candidate.constants[i], packing[i], built_));
+  for (const int extent : extents) launch.shares.push_back(share_of(way.limits, extent));
+  std::vector<launch::Measurement> measurements;
+  for (size_t s = 0; s < samples.size(); ++s) {
+    launch::Measurement& m = measurements.emplace_back();
+    m.us = way.us[s];
+    m.x = share_at(launch.shares[0], samples[s][0]);
+    if (extents.size() > 1) m.y = share_at(launch.shares[1], samples[s][1]);
+  }
+  const launch::Rational cost = launch::fit(measurements);
+  launch.over.assign(cost.over.begin(), cost.over.end());
+  launch.under.assign(cost.under.begin(), cost.under.end());
+  launch.error = cost.error;
+  launch.measured_us = way.us;
+  return launch;
+}
+
+void LaunchFinder::add(int number, const OpenStep& open) {
+  const std::vector<int> extents = extents_of(number, open);
+  if (extents.empty()) return;
+  const Samples samples = samples_of(extents, open);
+  if (samples.size() < 2) return;
+  PlanStep& step = built_.plan.steps[static_cast<size_t>(number)];
+  std::vector<Way> ways = {{open.column, step.limits, {}, {}}};
+  const std::optional<std::set<std::string>> order = sum_orders_of(open.column);
+  for (const int other : other_columns(open.column)) {
+    std::optional<std::vector<PlanSliceLimit>> limits = limits_of(other, number, open);
+    if (!limits) continue;
+    if (exact() && (!order || sum_orders_of(other) != order)) continue;
+    ways.push_back({other, std::move(*limits), {}, {}});
+  }
+  if (ways.size() < 2) return;
+  std::vector<KernelRequest> requests;
+  for (const Way& way : ways) requests.push_back(request_of(way.column));
+  bank_.build(requests);
+  std::erase_if(ways, [&](const Way& way) {
+    if (way.column == open.column) return false;
+    const Result<BuiltKernel>* built = bank_.find(columns_.infos[way.column].key);
+    return !built->ok() || (exact() && !bank_.same_results(requests[0], request_of(way.column)));
+  });
+  measure(extents, samples, ways);
+  std::erase_if(ways, [](const Way& way) {
+    return !std::all_of(way.us.begin(), way.us.end(), [](double us) { return std::isfinite(us); });
+  });
+  if (ways.size() < 2 || ways[0].column != open.column) return;
+  std::vector<std::vector<double>> us;
+  for (const Way& way : ways) us.push_back(way.us);
+  const launch::Cover cover = launch::cover(us, {.most = rt::kMostLaunches});
+  if (launch::regret(us, {0}) < kWorthIt * cover.regret) return;
+  PlanLaunches launches{extents, samples, true, {}};
+  for (const size_t way : cover.chosen) {
+    launches.ways.push_back(launch_of(ways[way], extents, samples, step));
+    launches.trusted = launches.trusted && launches.ways.back().error <= kPoorFit;
+  }
+  step.launches = std::move(launches);
+}
+
+}  // namespace
+
+void add_launches(const Graph& graph, Columns& columns, KernelBank& bank, const Target& target,
+                  const LaunchOptions& options, BuiltPlan& built) {
+  if (options.ways != LaunchWays::none) LaunchFinder(graph, columns, bank, target, options, built).run();
+}
+
+}  // namespace korch

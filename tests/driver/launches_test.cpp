@@ -1,0 +1,111 @@
+// Ways to run the steps of an executable for a range of shapes: the bits of results never depend on them, and
+// a second compilation measures nothing.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "korch/base/files.h"
+#include "korch/driver/pipeline.h"
+#include "korch/inspect/executable_inputs.h"
+#include "korch/inspect/explain.h"
+#include "korch/inspect/open_shapes.h"
+#include "korch/inspect/verify.h"
+#include "korch/interp/interpreter.h"
+#include "korch/launch/choice.h"
+#include "korch/package/loaded.h"
+
+namespace korch {
+namespace {
+
+constexpr int64_t kRows = 256, kColumns = 384;
+
+// y = relu(x a) b for x[n, 64]: at the bound slices are blocks of many rows, of which a small n needs little.
+Graph network() {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {kRows, 64}}, "x");
+  const ValueId n = g.add_input({DType::i64, {}}, "n");
+  const auto weights = [&](int64_t rows, int64_t columns) {
+    std::vector<float> values(static_cast<size_t>(rows * columns));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 37 % 251) / 125 - 1;
+    return g.add_constant(HostTensor::of<float>(DType::f32, {rows, columns}, values));
+  };
+  const ValueId hidden =
+      g.add(Op::Relu, NoAttrs{}, {g.add(Op::MatMul, MatMulAttrs{}, {x, weights(64, kColumns)})});
+  g.set_outputs({g.add(Op::MatMul, MatMulAttrs{}, {hidden, weights(kColumns, 64)}), n}, {"y", "n"}, {{0, 0}});
+  g.set_open_dimensions({{"n", 1, kRows, {{0, 0}}}});
+  return g;
+}
+
+class LaunchesTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TempDir;
+    first_ = compile("ways.so", LaunchWays::exact);
+  }
+  static void TearDownTestSuite() { delete folder_; }
+  static CompileResult compile(const std::string& name, LaunchWays ways) {
+    CompileOptions options;
+    options.threads = 2;
+    options.strategy = Strategy::greedy;
+    options.self_contained = true;  // a library's kernels say nothing of their sums
+    options.schedule = PlanSchedule::barrier;
+    options.database_path = path("k.db");
+    options.launches = ways;
+    return compile_graph(network(), "launches", path(name), options);
+  }
+  static std::string path(const std::string& name) { return folder_->path() + "/" + name; }
+  static inline TempDir* folder_;
+  static inline CompileResult first_;
+};
+
+TEST_F(LaunchesTest, ChangeNoBit) {
+  const Plan& plan = first_.plan;
+  compile("none.so", LaunchWays::none);
+  int steps = 0, choices = 0;
+  for (const PlanStep& step : plan.steps) {
+    if (step.launches.ways.empty()) continue;
+    ++steps;
+    EXPECT_EQ(step.launches.ways[0].kernel, step.kernel);
+    EXPECT_EQ(step.launches.ways[0].constants, step.constants);
+    choices += launch::chosen_way(step.launches, {kRows / 4 + 1}) > 0 ? 1 : 0;
+  }
+  ASSERT_GT(steps, 0);
+  EXPECT_GT(choices, 0);  // a quarter of the rows in blocks of many
+  const Graph graph = network();
+  LoadedExecutable with(path("ways.so")), without(path("none.so"));
+  for (const int64_t n : {256, 65, 128, 66, 200, 255, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 65}) {
+    std::vector<HostTensor> inputs = random_inputs(graph, static_cast<uint64_t>(n));
+    inputs.back() = HostTensor::of<int64_t>(DType::i64, {}, {n});
+    const HostTensor got = with.run(dense_inputs(graph, inputs))[0];
+    const HostTensor wanted = without.run(dense_inputs(graph, inputs))[0];
+    ASSERT_EQ(got.shape(), (Shape{n, 64}));
+    EXPECT_EQ(std::memcmp(got.raw(), wanted.raw(), static_cast<size_t>(got.bytes())), 0) << n;
+    const HostTensor exact = interpret(graph, inputs)[0].cropped(got.shape());
+    for (int64_t i = 0; i < got.elements(); ++i)
+      ASSERT_NEAR(element_as_double(got, i), element_as_double(exact, i), 1e-2) << n;
+  }
+}
+
+TEST_F(LaunchesTest, ASecondCompilationMeasuresNothing) {
+  EXPECT_GT(first_.measured, 0);
+  const CompileResult second = compile("second.so", LaunchWays::exact);
+  EXPECT_EQ(second.measured, 0);
+  EXPECT_EQ(second.compiled, 0);
+  EXPECT_EQ(read_file(path("ways.so")), read_file(path("second.so")));
+}
+
+TEST_F(LaunchesTest, AreExplained) {
+  const Plan& plan = first_.plan;
+  EXPECT_NE(explain(plan, {}, {}).find(" ways to run it, by its extents"), std::string::npos);
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (plan.steps[s].launches.ways.empty()) continue;
+    ExplainOptions options;
+    options.kernel = static_cast<int>(s);
+    const std::string text = explain(plan, {}, options);
+    EXPECT_NE(text.find("way 1: "), std::string::npos) << text;
+    EXPECT_NE(text.find("n: from 65 way "), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace korch

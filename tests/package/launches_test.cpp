@@ -1,0 +1,126 @@
+// Launches in an executable: the tables that packaging writes, and what is refused of them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "korch/base/error.h"
+#include "korch/base/files.h"
+#include "korch/package/loaded.h"
+#include "korch/package/seal.h"
+#include "korch/plan/plan_json.h"
+#include "test_plan.h"
+
+namespace korch {
+namespace {
+
+constexpr double kSlope = 1234.625;  // no other number of the file
+
+// The test plan for n = 1 to 100 elements, whose first step has a second way: less below half of them. It
+// gives other results, so that it is seen.
+Plan open_plan() {
+  Plan plan = test_plan();
+  plan.dimensions = {{"n", 1, kElements, {{0, 0}}}};
+  PlanTensor n;
+  n.name = "n";
+  n.type = {DType::i64, {}};
+  n.size_bytes = 8;
+  n.role = TensorRole::input;
+  n.index = 1;
+  plan.tensors.push_back(n);
+  Kernel other = plan.kernels[0];
+  const std::string product = "in(c, 0)[i] * in(c, 1)[i];";
+  other.source.replace(other.source.find(product), product.size(), "7;");
+  plan.kernels.push_back(other);
+  PlanLaunches& launches = plan.steps[0].launches;
+  launches.extents = {5};
+  launches.samples = {{1}, {kElements}};
+  launches.trusted = true;
+  PlanLaunch own{0, {1}, {}, "own", {{1, 1, 0}}, {kSlope / 2, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}, 0, {1, 1}};
+  PlanLaunch way = own;
+  way.kernel = 2;
+  way.limits = {{0, 5, 1, kElements, 1, 0, 1}};
+  way.shares = {{1, 0, 1, kElements}};
+  way.over = {0, kSlope, 0, 0, 0, 0};
+  launches.ways = {own, way};
+  return plan;
+}
+
+HostTensor input_of(int64_t elements) {
+  HostTensor x(TensorType{DType::f32, {elements}});
+  for (int64_t i = 0; i < elements; ++i) x.mutable_data<float>()[i] = static_cast<float>(i % 7);
+  return x;
+}
+
+ErrorKind kind_of_failure(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorKind::internal;
+}
+
+TEST(PackagedLaunches, RunByTheExtent) {
+  const TempDir folder;
+  const std::string path = folder.path() + "/model.so";
+  const Plan plan = open_plan();
+  write_executable(test_package(plan, Isa::portable), path);
+  LoadedExecutable executable(path);
+  for (const int64_t n : {100, 10, 49, 51, 10}) {
+    const std::vector<HostTensor> outputs = executable.run({input_of(n)});
+    // Below half the first step gives 7, so that relu(7) - total is the same of all that it computes.
+    const float* y = outputs[0].data<float>();
+    EXPECT_EQ(y[3] == y[4], n < 50) << n;
+  }
+}
+
+TEST(PackagedLaunches, DamagedTablesAreRefused) {
+  const TempDir folder;
+  const std::string path = folder.path() + "/model.so";
+  const Plan plan = open_plan();
+  write_executable(test_package(plan, Isa::portable), path);
+  const std::string whole = read_file(path);
+  const size_t at = whole.find(std::string(reinterpret_cast<const char*>(&kSlope), sizeof kSlope));
+  ASSERT_NE(at, std::string::npos);
+  for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    std::string damaged = whole;
+    std::memcpy(damaged.data() + at, &bad, sizeof bad);
+    const std::string file = folder.path() + "/damaged.so";
+    write_file(file, damaged);
+    seal_executable(file);  // as if it had been written so
+    EXPECT_EQ(kind_of_failure([&] { LoadedExecutable executable(file); }), ErrorKind::io) << bad;
+  }
+}
+
+TEST(PackagedLaunches, TextRoundTripsAndRefusesNonsense) {
+  const Plan plan = open_plan();
+  const auto steps_of = [](const std::string& json) {
+    return json.substr(json.find("\"steps\""), json.find("\"kernels\": [") - json.find("\"steps\""));
+  };
+  const std::string text = plan_to_json(plan);
+  EXPECT_TRUE(steps_of(plan_to_json(plan_from_json(text))) == steps_of(text));
+  const auto is_refused = [](const std::function<void(PlanLaunches&)>& damage) {
+    Plan damaged = open_plan();
+    damage(damaged.steps[0].launches);
+    const std::string json = plan_to_json(damaged);
+    return kind_of_failure([&] { plan_from_json(json); }) == ErrorKind::io;
+  };
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[1].over[1] = NAN; }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[0].under[0] = INFINITY; }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[1].over.pop_back(); }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[1].kernel = 3; }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[1].constants[0] = -1; }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[1].limits[0].tensor = 6; }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[1].shares[0].by = 0; }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.extents[0] = 6; }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.extents.clear(); }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.samples.clear(); }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.samples[0].push_back(1); }));
+  EXPECT_TRUE(is_refused([](PlanLaunches& l) { l.ways[0].measured_us.clear(); }));
+}
+
+}  // namespace
+}  // namespace korch
