@@ -269,6 +269,17 @@ TEST(NeededPart, RowsOfWinogradsTiles) {
   expect_rows_needed({"tiles", tiled, [](int64_t n) { return std::min<int64_t>(n + 6, 12); }});
 }
 
+// Kernels check indices, also those behind what counts.
+TEST(NeededPart, AllIndices) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {9, 2}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+  const ValueId at = g.add_input({DType::i64, {6}}, "at");
+  const ValueId twice = g.add(Op::Add, NoAttrs{}, {at, at});
+  g.set_outputs({g.add(Op::Gather, AxisAttrs{0}, {x, twice}), n}, {"y", "n"}, {{0, 0}});
+  const auto parts = needed_parts(g, g.topological_order());
+  EXPECT_FALSE(parts.contains(twice));
+}
+
 // A mask ends what windows need: one row behind each mask, not one per convolution.
 TEST(NeededPart, MasksBetweenConvolutions) {
   Graph g;
