@@ -198,10 +198,14 @@ class Compilation {
     now_->bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
   }
 
-  // For executables that run phase by phase: tasks are slices of one kernel.
+  // For executables that may run phase by phase: tasks are slices of one kernel.
   void add_launches() {
-    if (!options_.measure || options_.schedule != PlanSchedule::barrier) return;
-    const LaunchOptions options{options_.launches, options_.launch_least, search_deadline()};
+    constexpr double kMost_s = 60;
+    if (!options_.measure || options_.schedule.value_or(PlanSchedule::barrier) != PlanSchedule::barrier)
+      return;
+    const Deadline most(kMost_s);
+    const LaunchOptions options{options_.launches, options_.launch_least,
+                                search_deadline().left_s() < kMost_s ? search_deadline() : most};
     timed("launches",
           [&] { korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built); });
   }
