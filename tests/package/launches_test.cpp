@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kSlope = 1234.625;  // no other number of the file
 
-// The test plan for n = 1 to 100 elements, whose first step has a second way: less below half of them. It
-// gives other results, so that it is seen.
+// The test plan for n = 1 to 100 elements, whose first step has a second way: less below half of them (and 5
+// % less below 48). It gives other results, so that it is seen.
 Plan open_plan() {
   Plan plan = test_plan();
   plan.dimensions = {{"n", 1, kElements, {{0, 0}}}};
@@ -70,11 +70,12 @@ TEST(PackagedLaunches, RunByTheExtent) {
   const Plan plan = open_plan();
   write_executable(test_package(plan, Isa::portable), path);
   LoadedExecutable executable(path);
-  for (const int64_t n : {100, 10, 49, 51, 10}) {
+  for (const int64_t n : {100, 10, 47, 48, 10}) {
     const std::vector<HostTensor> outputs = executable.run({input_of(n)});
-    // Below half the first step gives 7, so that relu(7) - total is the same of all that it computes.
+    // With the second way the first step gives 7, so that relu(7) - total is the same of all that it
+    // computes.
     const float* y = outputs[0].data<float>();
-    EXPECT_EQ(y[3] == y[4], n < 50) << n;
+    EXPECT_EQ(y[3] == y[4], n < 48) << n;
   }
 }
 
