@@ -45,23 +45,27 @@ void add_work(const CompileResult& part, CompileResult* result) {
       result->warnings.push_back(warning);
 }
 
-// Constants that are there once, however many plans read them.
-class StoredConstants {
+// Weights and kernels that are there once, however many plans have them.
+class Stored {
  public:
   // What they take with those of a part.
-  int64_t bytes_with(const Plan& part) {
-    int64_t bytes = bytes_;
+  int64_t bytes_with(const BuiltPlan& part) const {
     std::set<Hash> seen = contents_;
-    for (const PlanConstant& constant : constants_without_launches(part))
-      if (seen.insert(constant.content).second) bytes += constant.size_bytes;
-    return bytes;
+    return bytes_ + added(part, seen);
   }
-  void add(const Plan& part) {
-    bytes_ = bytes_with(part);
-    for (const PlanConstant& constant : constants_without_launches(part)) contents_.insert(constant.content);
-  }
+  void add(const BuiltPlan& part) { bytes_ += added(part, contents_); }
 
  private:
+  static int64_t added(const BuiltPlan& part, std::set<Hash>& seen) {
+    int64_t bytes = 0;
+    for (const PlanConstant& constant : part.plan.constants)
+      if (seen.insert(constant.content).second) bytes += constant.size_bytes;
+    for (size_t k = 0; k < part.objects.size(); ++k)
+      if (seen.insert(part.plan.kernels[k].key()).second)
+        bytes += static_cast<int64_t>(part.objects[k].size());
+    return bytes;
+  }
+
   std::set<Hash> contents_;
   int64_t bytes_ = 0;
 };
@@ -80,8 +84,10 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   if (options.least_shapes.empty() || !options.stop_after.empty())
     return compile_part(name, options, import_of(model, options, {}), output);
 
-  // Plans pack weights as each of them likes: those that make the executable larger than this are left out.
-  constexpr int64_t kLargest = 2;  // of the bytes of the first plan's
+  // Plans have weights packed as each of them likes, and kernels: those that make the executable larger than
+  // this are left out.
+  constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
+  constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
   // The largest first: that is where what cannot be compiled is refused.
   std::vector<BuiltPlan> parts(1);
   CompileOptions part_options = options;
@@ -98,9 +104,11 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   part_options.dump_dir = part_options.save_inputs = "";
   const std::vector<PlanDimension> dimensions = parts[0].plan.dimensions;
   const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
-  StoredConstants stored;
-  stored.add(parts[0].plan);
-  const int64_t largest = kLargest * stored.bytes_with({});
+  Stored stored;
+  stored.add(parts[0]);
+  const int64_t first = stored.bytes_with({}),
+                largest =
+                    std::max(static_cast<int64_t>(kLargest * static_cast<double>(first)), first + kSmall);
   std::vector<std::string> left_out;
   for (size_t i = 1; i < bounds.size(); ++i) {
     if (deadline.is_over()) {
@@ -119,14 +127,14 @@ CompileResult compile_model(const std::string& model, const std::string& output,
           fmt::format("plans: none for extents up to {}: {}", text_of(bounds[i]), error.what()));
       continue;
     }
-    if (stored.bytes_with(part.plan) > largest) {
+    if (stored.bytes_with(part) > largest) {
       left_out.push_back(
-          fmt::format("plans: none for extents up to {}, whose weights would make the executable more than "
-                      "{} times as large",
-                      text_of(bounds[i]), kLargest));
+          fmt::format("plans: none for extents up to {}, which would make the executable more than twice "
+                      "as large",
+                      text_of(bounds[i])));
       continue;
     }
-    stored.add(part.plan);
+    stored.add(part);
     parts.push_back(std::move(part));
   }
   BuiltPlan merged = merged_plan(std::move(parts));

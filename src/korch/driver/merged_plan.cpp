@@ -213,7 +213,10 @@ std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>&
     const auto leasts = least.find(name);
     for (size_t axis = 0; leasts != least.end() && axis < bounds.size(); ++axis)
       if (leasts->second[axis] < bounds[axis])
-        result.push_back({name + ":" + std::to_string(axis), leasts->second[axis], bounds[axis], {}});
+        result.push_back({bounds.size() == 1 ? name : name + ":" + std::to_string(axis),
+                          leasts->second[axis],
+                          bounds[axis],
+                          {}});
   }
   return result;
 }
