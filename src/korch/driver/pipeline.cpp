@@ -201,7 +201,8 @@ class Compilation {
   // For executables that run phase by phase: tasks are slices of one kernel.
   void add_launches() {
     if (!options_.measure || options_.schedule != PlanSchedule::barrier) return;
-    const LaunchOptions options{options_.launches, options_.launch_least, search_deadline()};
+    LaunchOptions options = options_.launch;
+    options.deadline = search_deadline();
     timed("launches",
           [&] { korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built); });
   }
