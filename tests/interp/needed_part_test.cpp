@@ -156,7 +156,7 @@ TEST(NeededPart, WhatIsScatteredNowhere) {
     const ValueId y = g.add(Op::Slice, SliceAttrs{{0, 0}, {6, 3}, {1, 1}}, {made});
     g.set_outputs({y}, {"y"});
     const auto parts = needed_parts(g, g.topological_order());
-    const bool is_cut = parts.contains(rows) && parts.at(rows)[0] == std::optional(NeededExtent{n, 1, 1});
+    const bool is_cut = parts.contains(rows) && parts.at(rows)[0] == std::optional(NeededExtent{n, 1, 0, 1});
     ASSERT_EQ(is_cut, nowhere == 6);
     const HostTensor data = HostTensor::of<float>(DType::f32, {6, 3}, std::vector<float>(18, 1));
     HostTensor other = own_copy(data);
@@ -267,6 +267,17 @@ TEST(NeededPart, RowsOfWinogradsTiles) {
     return g.add(Op::WinogradOutput, attrs, {products});
   };
   expect_rows_needed({"tiles", tiled, [](int64_t n) { return std::min<int64_t>(n + 6, 12); }});
+}
+
+// Kernels check indices, also those behind what counts.
+TEST(NeededPart, AllIndices) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {9, 2}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+  const ValueId at = g.add_input({DType::i64, {6}}, "at");
+  const ValueId twice = g.add(Op::Add, NoAttrs{}, {at, at});
+  g.set_outputs({g.add(Op::Gather, AxisAttrs{0}, {x, twice}), n}, {"y", "n"}, {{0, 0}});
+  const auto parts = needed_parts(g, g.topological_order());
+  EXPECT_FALSE(parts.contains(twice));
 }
 
 // A mask ends what windows need: one row behind each mask, not one per convolution.

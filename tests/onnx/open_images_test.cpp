@@ -224,6 +224,35 @@ TEST(OpenImages, Layouts) {
          b.node("Slice", {"x", "from", "to", "axes", "steps"}, {"y"});
        },
        1},
+      {"to a multiple of four",
+       [](ModelBuilder& b) {
+         for (const auto& [name, value] : std::vector<std::pair<std::string, int64_t>>{
+                  {"two", 2}, {"three", 3}, {"four", 4}, {"zero", 0}})
+           b.ints(name, {value});
+         b.ints("before", {0, 0, 0, 1, 0, 0});
+         b.node("Shape", {"x"}, {"size"});
+         b.node("Slice", {"size", "two", "three"}, {"h"});
+         b.node("Add", {"h", "three"}, {"more"});
+         b.node("Div", {"more", "four"}, {"fours"});
+         b.node("Mul", {"fours", "four"}, {"whole"});
+         b.node("Sub", {"whole", "h"}, {"behind"});
+         set_attribute(b.node("Concat", {"before", "behind", "two"}, {"pads"}), "axis", 0);
+         b.node("Pad", {"x", "pads"}, {"padded"});
+         set_attribute(windows(b, "MaxPool", {2, 2}, {2, 2}, {}), "ceil_mode", 0);
+         auto& pool = *b.model.mutable_graph()->mutable_node(b.model.graph().node_size() - 1);
+         pool.set_input(0, "padded");
+       },
+       1},
+      {"regions",
+       [](ModelBuilder& b) {
+         b.floats("rois", {3, 4}, {0, 0, 4, 5, 1.5f, 2.25f, 9, 9, -2, 3, 2, 30});
+         b.ints("image", {0, 0, 0});
+         auto& node = b.node("RoiAlign", {"x", "rois", "image"}, {"y"});
+         set_attribute(node, "output_height", 2);
+         set_attribute(node, "output_width", 3);
+         set_attribute(node, "sampling_ratio", 2);
+       },
+       1},
       {"boxes of two maps",
        [](ModelBuilder& b) {
          set_attribute(b.node("MaxPool", {"x"}, {"small"}), "kernel_shape", Ints{2, 2});
@@ -294,7 +323,14 @@ TEST(OpenImages, TooSmallForAWindow) {
                {"\"it\" (Conv)", "as short as 2", "window of 3", "begins higher"});
   const Network transposed{"it", of_windows("ConvTranspose", {2, 2}, {1, 1}, {1, 1, 1, 1})};
   expect_error([&] { import_onnx_bytes(model_of(transposed).bytes(), open_from(1)); }, ErrorKind::usage,
-               {"nothing would be left", "begins higher"});
+               {"as short as 1, not 2", "begins higher"});
+  const Network reflected{
+      "it", [](ModelBuilder& b) {
+        b.ints("pads", {0, 0, 3, 0, 0, 0, 1, 0});
+        set_attribute(b.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string("reflect"));
+      }};
+  expect_error([&] { import_onnx_bytes(model_of(reflected).bytes(), open_from(3)); }, ErrorKind::usage,
+               {"reflects", "axis 2", "as short as 3, not 4", "begins higher"});
 }
 
 // What was halved and doubled again is as long as before where that was even.

@@ -198,11 +198,13 @@ class Compilation {
     now_->bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
   }
 
-  // For executables that run phase by phase: tasks are slices of one kernel.
+  // For executables that may run phase by phase: tasks are slices of one kernel.
   void add_launches() {
-    if (!options_.measure || options_.schedule != PlanSchedule::barrier) return;
+    constexpr double kMost_s = 60;
+    if (!options_.measure || options_.schedule.value_or(PlanSchedule::barrier) != PlanSchedule::barrier)
+      return;
     LaunchOptions options = options_.launch;
-    options.deadline = search_deadline();
+    options.deadline = search_deadline().left_s() < kMost_s ? search_deadline() : Deadline(kMost_s);
     timed("launches",
           [&] { korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built); });
   }

@@ -374,10 +374,7 @@ class Backwards {
     const auto along = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
     const size_t indices = shape(node.inputs[1]).size();
     NeededPart part = all(node.inputs[i]);
-    if (i == 1) {
-      for (size_t axis = 0; axis < indices; ++axis) part[axis] = out[along + axis];
-      return part;
-    }
+    if (i == 1) return part;  // kernels check each that a slice reads
     for (size_t axis = 0; axis < part.size(); ++axis)
       if (axis != along) part[axis] = out[axis < along ? axis : axis + indices - 1];
     part[along] =

@@ -414,9 +414,7 @@ class Bounded : BoundsEmitter {
     const int64_t before = pad.before[axis], after = pad.after[axis], bound = data->shape()[axis];
     const bool reflects = pad.mode == PadMode::reflect;
     const int64_t needed = reflects ? std::max(before, after) + 1 : 1;
-    if (least(extent) < needed)
-      unsupported(
-          fmt::format("what its padding reflects or repeats may be less than {} of axis {}", needed, axis));
+    require_least(extent, needed, fmt::format("what its padding reflects or repeats of axis {}", axis));
     const Operand zero = integer(0), last = affine(extent, 1, -1, 1, bound - 1);
     const auto both = [&](Op op, const Operand& a, const Operand& b) { return emit(op, NoAttrs{}, {a, b}); };
     Operand at = both(Op::Sub, positions(bound + before + after, 0, 1), integer(before));

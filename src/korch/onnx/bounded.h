@@ -17,6 +17,9 @@ inline Operand extent_of(const Operand& operand, int64_t axis) {
   return is_bounded(operand) ? operand->extents[static_cast<size_t>(axis)] : nullptr;
 }
 
+// Not on the open dimensions of inputs alone.
+bool depends_on_data(GraphBuilder& builder, const Operand& extent);
+
 // As GraphBuilder::emit where an input is bounded: what lies beyond an extent has no influence on what lies
 // within those of the results. Throws Error{unsupported} where that would take more than masks.
 std::vector<Operand> emit_bounded(GraphBuilder& builder, Op op, const Attrs& attrs,

@@ -106,12 +106,9 @@ class BoundedImages : BoundsEmitter {
     const Operand extent = spatial_extent(i);
     if (extent == nullptr) return nullptr;
     const int64_t surplus = window.before + window.after - window.span;
-    if (least(extent) + surplus < 0)
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("axis {} of its data can be as short as {}, with padding {}+{}, where a window of "
-                      "{} does not fit: give a range of extents that begins higher",
-                      i + 2, least(extent), window.before, window.after, window.span));
+    require_least(extent, -surplus,
+                  fmt::format("axis {} of its data, where a window of {} must fit with padding {}+{},", i + 2,
+                              window.span, window.before, window.after));
     const int64_t upper = (spatial_bound(i) + surplus) / window.stride + 1;
     return affine(extent, 1, surplus + window.stride, window.stride, upper);
   }
@@ -148,12 +145,8 @@ class BoundedImages : BoundsEmitter {
       extents.push_back(extent);
       if (extent == nullptr) continue;
       const int64_t surplus = behind - window.before - window.stride;
-      if (least(extent) * window.stride + surplus < 1)
-        throw Error(
-            ErrorKind::usage,
-            fmt::format("of axis {} of its data, which can be as short as {}, nothing would be left: give "
-                        "a range of extents that begins higher",
-                        i + 2, least(extent)));
+      require_least(extent, (window.stride - surplus) / window.stride,
+                    fmt::format("axis {} of its data, of whose result something must be left,", i + 2));
       if (behind > window.stride) inputs[0] = masked_by_zero(inputs[0], static_cast<int64_t>(i) + 2);
       extents[i + 2] = affine(extent, window.stride, surplus, 1, spatial_bound(i) * window.stride + surplus);
     }
@@ -270,11 +263,7 @@ class BoundedImages : BoundsEmitter {
         unsupported(fmt::format("{} with scales; give sizes instead", to.coordinate_mode));
       if (reads_behind(to, scale)) data = repeated_behind(data, static_cast<int64_t>(i));
       extents[i] = resized(extents[i], scale, to.sizes[i]);
-      if (least(extents[i]) < 1)
-        throw Error(ErrorKind::usage,
-                    fmt::format("nothing would be left of axis {} of its data: give a range of extents that "
-                                "begins higher",
-                                i));
+      require_least(extents[i], 1, fmt::format("axis {} of its result", i));
     }
     return with({data}, extents);
   }
@@ -292,8 +281,8 @@ class BoundedImages : BoundsEmitter {
 
   // The last element of the axis again and again.
   Operand repeated_behind(const Operand& data, int64_t axis) {
+    require_least(extent_of(x(), axis), 1, fmt::format("axis {} of its data", axis));
     const Operand last = affine(extent_of(x(), axis), 1, -1, 1, x()->shape()[axis]);
-    if (least(extent_of(x(), axis)) < 1) unsupported("images without elements");
     const Operand at = emit(Op::Min, NoAttrs{}, {positions(x()->shape()[axis], 0, 1), last});
     return emit(Op::Gather, AxisAttrs{axis}, {data, at});
   }

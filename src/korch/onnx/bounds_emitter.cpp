@@ -7,6 +7,25 @@
 
 namespace korch::onnx {
 
+bool depends_on_data(GraphBuilder& builder, const Operand& extent) {
+  const Graph& graph = builder.graph();
+  const std::vector<ValueId>& inputs = graph.inputs();
+  const auto tensors = inputs.end() - static_cast<std::ptrdiff_t>(graph.open_dimensions().size());
+  std::vector<ValueId> left = {builder.value(extent)};
+  std::set<ValueId> seen;
+  while (!left.empty()) {
+    const ValueId value = left.back();
+    left.pop_back();
+    if (!seen.insert(value).second) continue;
+    if (std::find(inputs.begin(), tensors, value) != tensors) return true;
+    for (NodeId producer : graph.value(value).producers) {
+      const std::vector<ValueId>& read = graph.node(producer).inputs;
+      left.insert(left.end(), read.begin(), read.end());
+    }
+  }
+  return false;
+}
+
 void BoundsEmitter::unsupported(const std::string& what) const {
   throw Error(
       ErrorKind::unsupported,
@@ -32,27 +51,18 @@ Operand BoundsEmitter::masked(const Operand& operand, int64_t axis, const HostTe
   return result;
 }
 
-bool BoundsEmitter::depends_on_data(const Operand& extent) {
-  const Graph& graph = builder_.graph();
-  const std::vector<ValueId>& inputs = graph.inputs();
-  const auto tensors = inputs.end() - static_cast<std::ptrdiff_t>(graph.open_dimensions().size());
-  std::vector<ValueId> left = {builder_.value(extent)};
-  std::set<ValueId> seen;
-  while (!left.empty()) {
-    const ValueId value = left.back();
-    left.pop_back();
-    if (!seen.insert(value).second) continue;
-    if (std::find(inputs.begin(), tensors, value) != tensors) return true;
-    for (NodeId producer : graph.value(value).producers) {
-      const std::vector<ValueId>& read = graph.node(producer).inputs;
-      left.insert(left.end(), read.begin(), read.end());
-    }
-  }
-  return false;
-}
-
 int64_t BoundsEmitter::least(const Operand& extent) {
   return static_cast<int64_t>(std::max(builder_.range(extent, 0).low, 0.0));
+}
+
+void BoundsEmitter::require_least(const Operand& extent, int64_t needed, const std::string& what) {
+  const int64_t can_be = least(extent);
+  if (can_be >= needed) return;
+  if (depends_on_data(extent)) unsupported(fmt::format("{} may be less than {}", what, needed));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} can be as short as {}, not {} at least: give a range of extents that begins higher",
+                  what, can_be, needed));
 }
 
 Operand BoundsEmitter::affine(const Operand& extent, int64_t times, int64_t plus, int64_t by, int64_t upper) {

@@ -48,8 +48,7 @@ class BoundsEmitter {
     return masked(operand, axis, HostTensor(TensorType{operand->dtype(), {}}));
   }
 
-  // Not on the open dimensions of inputs alone.
-  bool depends_on_data(const Operand& extent);
+  bool depends_on_data(const Operand& extent) { return onnx::depends_on_data(builder_, extent); }
   // The extent of an axis, or the number that the type states.
   Operand length(const Operand& operand, int64_t axis) {
     const Operand extent = extent_of(operand, axis);
@@ -57,6 +56,8 @@ class BoundsEmitter {
   }
   // The least that an extent can be.
   int64_t least(const Operand& extent);
+  // Refuses an extent that can be less; of a range with what to do. `what` says whose extent it is.
+  void require_least(const Operand& extent, int64_t needed, const std::string& what);
   // floor((extent * times + plus) / by), which is not negative, as an extent up to `upper`.
   Operand affine(const Operand& extent, int64_t times, int64_t plus, int64_t by, int64_t upper);
 

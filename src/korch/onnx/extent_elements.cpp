@@ -34,7 +34,7 @@ Operand from_data(GraphBuilder& builder, const Operand& operand, int64_t index, 
   if (is_extent)
     element = emit(Op::Min, NoAttrs{}, {emit(Op::Max, NoAttrs{}, {element, number(0)}), number(range.high)});
   if (element == operand) element = std::make_shared<OperandState>(*operand);
-  element->from_data = true;
+  element->from_data = depends_on_data(builder, element);
   if (is_extent) element->upper = static_cast<int64_t>(range.high);
   return element;
 }

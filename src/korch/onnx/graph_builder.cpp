@@ -141,6 +141,15 @@ std::optional<int64_t> GraphBuilder::difference(const Operand& a, int64_t index,
   return of == other ? std::optional(offset - other_offset) : std::nullopt;
 }
 
+Operand GraphBuilder::whole(const Operand& a, const Operand& b) {
+  const auto found = ranges_.whole({value(b), 0}, {value(a), 0});
+  if (!found || graph_.value(found->value).type != TensorType{DType::i64, {}}) return nullptr;
+  auto operand = std::make_shared<OperandState>();
+  operand->id = found->value;
+  operand->type = graph_.value(found->value).type;
+  return operand;
+}
+
 std::optional<int64_t> GraphBuilder::growth(const Operand& extent, const Operand& than) {
   constexpr double kMost = 0x1p40;  // more is no extent
   const double growth = ranges_.growth({value(extent), 0}, {value(than), 0});

@@ -74,6 +74,8 @@ class GraphBuilder {
   Range range(const Operand& operand, int64_t index);
   // Of an element of one operand less that of another, where it is a known number.
   std::optional<int64_t> difference(const Operand& a, int64_t index, const Operand& b, int64_t other_index);
+  // a + b as one i64, where b was computed as that less a; null: it was not.
+  Operand whole(const Operand& a, const Operand& b);
   // By how much one extent is larger than another at most, whatever that is, where that is known.
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
   // Extents of what an operator joins (meeting_extents.h).

@@ -109,6 +109,7 @@ class NodeImport {
   std::vector<Operand> emit_all(Op op, Attrs attrs, const std::vector<Operand>& inputs);
   Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
   // What an element can be (ranges.h), and how much two of them differ where that is known.
+  Operand whole(const Operand& a, const Operand& b) { return builder_.whole(a, b); }
   Range range(const Operand& operand, int64_t index = 0) { return builder_.range(operand, index); }
   std::optional<int64_t> difference(const Operand& a, const Operand& b) {
     return builder_.difference(a, 0, b, 0);

@@ -378,6 +378,19 @@ std::pair<Element, int64_t> Ranges::origin(Element element) {
   return {element, offset};
 }
 
+std::optional<Element> Ranges::whole(Element element, Element other) {
+  const auto [at, offset] = origin(element);
+  const Value& value = graph_.value(at.value);
+  if (offset != 0 || value.producers.empty() || at.index == kAny) return std::nullopt;
+  const Node& node = graph_.node(value.producers[0]);
+  if (node.op != Op::Sub || !is_integer(value.type.dtype)) return std::nullopt;
+  const auto operand = [&](size_t i) {
+    const Shape& shape = graph_.value(node.inputs[i]).type.shape;
+    return Element{node.inputs[i], broadcast_index(at.index, value.type.shape, shape)};
+  };
+  return origin(operand(1)) == origin(other) ? std::optional(operand(0)) : std::nullopt;
+}
+
 double Ranges::growth(Element element, Element than, int& nodes_left) {
   if (element == than) return 0;
   const double itself = std::max(of(element).high, 0.0);  // than what is not negative

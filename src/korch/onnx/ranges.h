@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "korch/ir/graph.h"
@@ -36,6 +37,8 @@ class Ranges {
   // An element as another one plus a constant: through what moves elements, sums with constants, and the
   // greater or lesser of it and what it never crosses.
   std::pair<Element, int64_t> origin(Element element);
+  // What an element is the rest to: x of one that is x less `other`, if that is how it is computed.
+  std::optional<Element> whole(Element element, Element other);
   // By how much an element is larger than another one at most, whatever that is as long as it is not
   // negative; infinity where that is not known.
   double growth(Element element, Element than) {

@@ -132,13 +132,48 @@ Results split(NodeImport& n) {
 // Pads per axis, from the attribute or the input; begins first, then ends.
 struct Pads {
   Shape before, after;
+  Results open;  // per axis null, or how many behind, where that is no constant: `after` at most
 };
+int64_t most_of(NodeImport& n, const Operand& pad) {
+  constexpr double kMost = 0x1p31;
+  const double most = n.range(pad).high;
+  if (!(most <= kMost)) n.constant_input(1, "pads");  // no bound is known
+  return std::max(static_cast<int64_t>(most), int64_t{0});
+}
+
+// What is behind counts as far as the pads say.
+Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
+  Results extents(padded->shape().size());
+  SliceAttrs most{Shape(extents.size(), 0), padded->shape(), Shape(extents.size(), 1)};
+  for (int64_t axis = 0; axis < padded->rank(); ++axis) {
+    const auto a = static_cast<size_t>(axis);
+    extents[a] = extent_of(padded, axis);
+    if (pads.open[a] == nullptr) continue;
+    const Operand& x = n.input(0);
+    const Operand before = extent_of(x, axis) != nullptr
+                               ? extent_of(x, axis)
+                               : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {x->shape()[a]}));
+    const Operand whole = n.whole(before, pads.open[a]);  // padded to a multiple of something, say
+    Term length = whole != nullptr ? Term(n, whole) : Term(n, before) + Term(n, pads.open[a]);
+    if (pads.before[a] != 0) length = length + static_cast<double>(pads.before[a]);
+    if (n.range(length).low < 0) length = max(length, number_like(length, 0));
+    extents[a] = std::make_shared<OperandState>(*length.operand());
+    most.sizes[a] = std::min(most.sizes[a], static_cast<int64_t>(std::max(n.range(length).high, 0.0)));
+    extents[a]->upper = most.sizes[a];
+  }
+  return n.bounded(sliced(n, n.bounded(padded, {}), most), extents);
+}
+
 Pads read_pads(NodeImport& n) {
   const auto rank = n.input(0)->shape().size();
-  Pads pads{Shape(rank, 0), Shape(rank, 0)};
+  Pads pads{Shape(rank, 0), Shape(rank, 0), Results(rank)};
   std::vector<int64_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
-  const std::vector<int64_t> values = n.opset() < 11 ? n.ints_attr("pads", {}) : n.ints_input(1, "pads");
+  Results elements;
+  std::vector<int64_t> values = n.opset() < 11 ? n.ints_attr("pads", {}) : std::vector<int64_t>{};
+  if (n.opset() >= 11) elements = n.elements_input(1, "pads");
+  for (const Operand& element : elements)
+    values.push_back(element->constant ? element_as_int(*element->constant, 0) : most_of(n, element));
   if (n.opset() >= 18 && n.has_input(3)) axes = n.ints_input(3, "axes");
   n.axes(axes, n.input(0)->rank());  // each once
   n.bounded("pad", values, -kMaxOffset, kMaxOffset);
@@ -148,6 +183,10 @@ Pads read_pads(NodeImport& n) {
     const int64_t axis = n.axis(axes[i], n.input(0)->rank());
     pads.before[axis] = values[i];
     pads.after[axis] = values[i + axes.size()];
+    if (elements.empty()) continue;
+    if (!elements[i]->constant) n.unsupported("pads in front that depend on the data or extents");
+    const Operand& behind = elements[i + axes.size()];
+    if (!behind->constant) pads.open[axis] = behind;
   }
   return pads;
 }
@@ -191,8 +230,12 @@ Results pad(NodeImport& n) {
     pads_any = pads_any || attrs.before[i] > 0 || attrs.after[i] > 0;
   }
   x = sliced(n, x, cut);
-  if (!pads_any) return {x};
-  const Operand padded = n.emit(Op::Pad, attrs, {x});
+  const bool is_open =
+      std::any_of(pads.open.begin(), pads.open.end(), [](const Operand& p) { return p != nullptr; });
+  if (is_open && (attrs.mode != PadMode::constant || inexact))
+    n.unsupported("pads that depend on the data or extents, in this mode");
+  if (!pads_any && !is_open) return {x};
+  const Operand padded = padded_so_far(n, pads_any ? n.emit(Op::Pad, attrs, {x}) : x, pads);
   if (!inexact || attrs.mode != PadMode::constant) return {padded};
   const HostTensor yes = converted(HostTensor::of<uint8_t>(DType::u8, {}, {1}), DType::bool_);
   const Operand inside = n.emit(Op::Expand, ShapeAttrs{x->shape()}, {n.constant(yes)});

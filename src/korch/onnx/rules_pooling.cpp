@@ -17,14 +17,21 @@ using Results = std::vector<Operand>;
 // With ceil_mode a last, partial window counts as long as it begins inside the data or the padding before
 // them. The elements it lacks are extra padding behind. Of an extent that is not known, as many as it may
 // lack: so that a window more fits whenever it begins early enough.
-std::vector<int64_t> ceil_extra(const Operand& x, const Shape& kernel, const Windows& windows) {
+std::vector<int64_t> ceil_extra(NodeImport& n, const Operand& x, const Shape& kernel,
+                                const Windows& windows) {
   const Shape in(x->shape().begin() + 2, x->shape().end());
   std::vector<int64_t> extra(in.size(), 0);
   for (size_t i = 0; i < in.size(); ++i) {
     const int64_t stride = windows.strides[i], before = windows.pads_before[i];
     const int64_t span = (kernel[i] - 1) * windows.dilations[i] + 1;
     const int64_t padded = in[i] + before + windows.pads_after[i];
-    if (extent_of(x, static_cast<int64_t>(i) + 2) != nullptr) {
+    if (const Operand extent = extent_of(x, static_cast<int64_t>(i) + 2); extent != nullptr) {
+      const auto least = static_cast<int64_t>(std::max(n.range(extent).low, 0.0));
+      if (least + before + windows.pads_after[i] < span)  // as the shape rule says of one that is known
+        throw Error(ErrorKind::usage,
+                    fmt::format("axis {} of its data, where a window of {} must fit, can be as short "
+                                "as {}, not {} at least: give a range of extents that begins higher",
+                                i + 2, span, least, span - before - windows.pads_after[i]));
       extra[i] = std::max<int64_t>(std::min(stride - 1, span - 1 - windows.pads_after[i]), 0);
       continue;
     }
@@ -63,7 +70,7 @@ Pooling read_pooling(NodeImport& n) {
   result.attrs.pads_before = windows.pads_before;
   result.attrs.pads_after = windows.pads_after;
   result.ceil_extra.assign(in.size(), 0);
-  if (n.flag("ceil_mode", false)) result.ceil_extra = ceil_extra(x, result.attrs.kernel, windows);
+  if (n.flag("ceil_mode", false)) result.ceil_extra = ceil_extra(n, x, result.attrs.kernel, windows);
   return result;
 }
 

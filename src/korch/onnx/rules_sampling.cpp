@@ -204,15 +204,15 @@ Results affine_grid(NodeImport& n) {
   return {reshape(matmul(base, transpose(theta, {0, 2, 1})), out)};
 }
 
-// Samples of one axis of regions, [regions, count], between two elements each.
-Taps region_taps(const Term& start, const Term& extent, int64_t count, int64_t size) {
+// Samples of one axis of regions, [regions, count], between two elements each of the `size` that there are.
+Taps region_taps(const Term& start, const Term& extent, int64_t count, const Term& size) {
   const Term steps = positions(start.node(), start.dtype(), count, 1, 2) + 0.5;
   const Term at = start + steps * (extent / static_cast<double>(count));
-  const auto last = static_cast<double>(size - 1);
-  const Term exists = -1.0 <= at && at <= number_like(at, static_cast<double>(size));
-  const Term inside = select(exists, clamp(at, 0, last), 0);
+  const Term last = size - 1.0, zero = number_like(at, 0);
+  const Term exists = -1.0 <= at && at <= size;
+  const Term inside = select(exists, min(max(at, zero), last), 0);
   const Term low = floor(inside), t = inside - low;
-  return {{low, exists, 1.0 - t}, {clamp(low + 1.0, 0, last), exists, t}};
+  return {{low, exists, 1.0 - t}, {min(max(low + 1.0, zero), last), exists, t}};
 }
 
 struct Regions {
@@ -234,8 +234,9 @@ Term region_elements(const Regions& r, const Tap& y, const Tap& x) {
 
 // What RoiAlign is asked for: regions as starts and extents on the image, parts of each.
 struct Alignment {
-  Term x, batch;  // [N, C, H, W], an image of each region
-  Term scaled;    // the regions' corners x, y, x, y
+  Term x, batch;       // [N, C, H, W] at its bounds, an image of each region
+  Term rows, columns;  // H and W, of the regions' type
+  Term scaled;         // the regions' corners x, y, x, y
   bool half_pixel, averages;
   int64_t height, width;  // parts
 
@@ -252,8 +253,8 @@ Term align_by_ratio(const Alignment& a, int64_t ratio) {
   const Term first = reshape(a.batch * static_cast<double>(a.x.extent(2) * a.x.extent(3)), {count, 1, 1});
   const Regions r{rows_of(a.x),
                   first,
-                  region_taps(a.start(0), a.extent(0), a.height * ratio, a.x.extent(2)),
-                  region_taps(a.start(1), a.extent(1), a.width * ratio, a.x.extent(3)),
+                  region_taps(a.start(0), a.extent(0), a.height * ratio, a.rows),
+                  region_taps(a.start(1), a.extent(1), a.width * ratio, a.columns),
                   a.x.extent(2),
                   a.x.extent(3)};
   std::optional<Term> samples;
@@ -360,8 +361,7 @@ Term align_adaptively(const Alignment& a) {
 }
 
 Results roi_align(NodeImport& n) {
-  if (is_bounded(n.input(0))) n.unsupported("images with an extent that depends on the data");
-  const Term image(n, n.input(0)), x = widened(image), rois = widened({n, n.input(1)});
+  const Term image(n, n.input(0)), x = widened(at_bounds(image)), rois = widened({n, n.input(1)});
   const Term batch = cast({n, n.input(2)}, DType::i64);
   const std::string mode = n.string_attr("mode", "avg");
   const std::string transformation =
@@ -378,7 +378,15 @@ Results roi_align(NodeImport& n) {
   n.bounded("extent", {x.extent(2), x.extent(3)}, 1, kMaxOffset);
   const bool half_pixel = transformation == "half_pixel";
   const Term scaled = rois * n.float_attr("spatial_scale", 1) - (half_pixel ? 0.5 : 0.0);
-  const Alignment a{x, batch, scaled, half_pixel, mode == "avg", height, width};
+  const auto length = [&](int64_t axis) {
+    const Operand extent = extent_of(image, axis);
+    return extent != nullptr ? cast({n, extent}, rois.dtype())
+                             : number_like(rois, static_cast<double>(x.extent(axis)));
+  };
+  if (extent_of(image, 0) != nullptr || extent_of(image, 1) != nullptr || (is_bounded(image) && ratio == 0))
+    n.unsupported(
+        "images with an extent that depends on the data or is a range, but for sides and a sampling_ratio");
+  const Alignment a{x, batch, length(2), length(3), scaled, half_pixel, mode == "avg", height, width};
   return {cast(ratio == 0 ? align_adaptively(a) : align_by_ratio(a, ratio), image.dtype())};
 }
 

@@ -53,7 +53,8 @@ class LaunchFinder {
     for (const auto& [step, open] : built_.open_steps) {
       if (columns_.infos[open.column].kind != ColumnInfo::Kind::kernel) continue;
       if (options_.deadline.is_over()) {
-        built_.plan.report.limits.push_back("budget: it ended before all steps had other ways to run them");
+        built_.plan.report.limits.push_back(
+            "launches: the time for measuring ended before all steps had other ways to run them");
         return;
       }
       add(step, open);
@@ -104,7 +105,7 @@ std::vector<int> extents_of(const std::vector<Way>& ways) {
 
 // Of the extent in the runs that take this plan.
 std::pair<int64_t, int64_t> LaunchFinder::range_of(int extent, const OpenStep& open) const {
-  constexpr int64_t kUsual = 4;  // the share of the most that is the least
+  constexpr int64_t kUsual = 16;  // of what depends on the data: the share of the most that is the least
   const Plan& plan = built_.plan;
   int64_t most = 1;
   for (const LimitedOutput& output : open.outputs)
