@@ -36,34 +36,45 @@ ImportNetwork import_of(const std::string& model, const CompileOptions& options,
 
 class Regrets {
  public:
-  Regrets(BuiltPlan built, const Target& target)
-      : built_(std::move(built)), meter_(target, footprint_bytes()) {}
+  // Of one plan: with the ways that an executable gets, and with all.
+  Regrets(BuiltPlan built, BuiltPlan with_all, const Target& target)
+      : built_(std::move(built)), all_(std::move(with_all)), meter_(target, footprint_bytes()) {}
 
-  // At these extents of the step; the logarithm of each step's regret.
+  // At this extent: the logarithm of each step's regret.
   std::vector<double> at(int64_t extent, int rounds) {
     std::vector<double> logs;
-    for (const PlanStep& step : built_.plan.steps) {
+    for (size_t s = 0; s < built_.plan.steps.size(); ++s) {
+      const PlanStep& step = built_.plan.steps[s];
       const PlanLaunches& launches = step.launches;
       if (launches.extents.size() != 1) continue;
-      const std::vector<double> us = measure(step, extent, rounds);
-      std::vector<double> predicted = launch::predicted_us(launches, {extent});
-      predicted[0] = rt::launch_rank(predicted[0], 0);
-      std::vector<size_t> order(us.size());
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](size_t a, size_t b) { return predicted[a] < predicted[b]; });
-      order.resize(launches.trusted ? 1 : std::min(kTried, order.size()));
+      std::vector<MeasuredKernel> jobs;
+      for (const PlanLaunch& way : launches.ways) jobs.push_back(job_of(built_, step, way, extent));
+      const PlanStep& same = all_.plan.steps[s];
+      for (const PlanLaunch& way : same.launches.ways) jobs.push_back(job_of(all_, same, way, extent));
+      const std::vector<double> us = measure(jobs, rounds);
       double chosen = INFINITY;
-      for (const size_t way : order) chosen = std::min(chosen, us[way]);
+      for (const size_t way : tried_ways(launches, extent)) chosen = std::min(chosen, us[way]);
       const double best = *std::min_element(us.begin(), us.end());
-      fmt::print("| {} | {} | {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.3f} |\n", extent, step.label, us.size(),
-                 launches.trusted ? "one" : "of three", us[0], chosen, best, chosen / best);
+      fmt::print("| {} | {} | {} of {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.3f} |\n", extent, step.label,
+                 launches.ways.size(), same.launches.ways.size(), launches.trusted ? "one" : "of three",
+                 us[0], chosen, best, chosen / best);
       logs.push_back(std::log(chosen / best));
     }
     return logs;
   }
 
  private:
+  static std::vector<size_t> tried_ways(const PlanLaunches& launches, int64_t extent) {
+    std::vector<double> predicted = launch::predicted_us(launches, {extent});
+    predicted[0] = rt::launch_rank(predicted[0], 0);
+    std::vector<size_t> order(predicted.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return predicted[a] < predicted[b]; });
+    order.resize(launches.trusted ? 1 : std::min(kTried, order.size()));
+    return order;
+  }
+
   // Of all tensors at once, as the whole network's weights and activations.
   int64_t footprint_bytes() const {
     int64_t bytes = 0;
@@ -71,22 +82,22 @@ class Regrets {
     return bytes;
   }
 
-  // Of each way the least of some rounds, each way once in a round.
-  std::vector<double> measure(const PlanStep& step, int64_t extent, int rounds) {
-    std::vector<double> us(step.launches.ways.size(), INFINITY);
+  // Of each the least of some rounds, each once in a round.
+  std::vector<double> measure(const std::vector<MeasuredKernel>& jobs, int rounds) {
+    std::vector<double> us(jobs.size(), INFINITY);
     for (int round = 0; round < rounds; ++round)
-      for (size_t w = 0; w < us.size(); ++w)
-        if (const Result<Cost> cost =
-                meter_.measure(job_of(step, step.launches.ways[w], extent), Care::thorough))
-          us[w] = std::min(us[w], cost.value().low_us);
+      for (size_t j = 0; j < jobs.size(); ++j)
+        if (const Result<Cost> cost = meter_.measure(jobs[j], Care::thorough))
+          us[j] = std::min(us[j], cost.value().low_us);
     return us;
   }
 
-  MeasuredKernel job_of(const PlanStep& step, const PlanLaunch& way, int64_t extent) const {
-    const Plan& plan = built_.plan;
+  static MeasuredKernel job_of(const BuiltPlan& built, const PlanStep& step, const PlanLaunch& way,
+                               int64_t extent) {
+    const Plan& plan = built.plan;
     MeasuredKernel job;
     job.kernel = &plan.kernels[static_cast<size_t>(way.kernel)];
-    job.object = &built_.objects[static_cast<size_t>(way.kernel)];
+    job.object = &built.objects[static_cast<size_t>(way.kernel)];
     for (const int tensor : step.inputs) {
       job.inputs.push_back(plan.tensors[static_cast<size_t>(tensor)].type);
       job.input_bytes.push_back(plan.tensors[static_cast<size_t>(tensor)].size_bytes);
@@ -95,14 +106,14 @@ class Regrets {
       job.output_bytes.push_back(plan.tensors[static_cast<size_t>(tensor)].size_bytes);
     for (const int tensor : way.constants)
       job.constants.push_back(
-          built_.constant_bytes[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].index)]);
+          built.constant_bytes[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].index)]);
     for (const PlanSliceLimit& limit : way.limits)
       job.needed.push_back({limit.phase, limit.stride, limit.count,
                             std::min(limit.count, (extent * limit.times + limit.plus) / limit.by)});
     return job;
   }
 
-  const BuiltPlan built_;
+  const BuiltPlan built_, all_;
   Meter meter_;
 };
 
@@ -136,11 +147,14 @@ void run(Arguments& a) {
     for (const int64_t extent : a.at)
       if (extent >= from && extent <= to) extents.push_back(extent);
     if (extents.empty()) continue;
-    a.options.launch_least = {{name, from}};
-    BuiltPlan part;
-    compile_part("regret", a.options, import_of(a.model, a.options, to == most ? PlanBounds{} : bounds), "",
-                 &part);
-    Regrets regrets(std::move(part), target);
+    a.options.launch.least = {{name, from}};
+    BuiltPlan part, all_ways;
+    const ImportNetwork import = import_of(a.model, a.options, to == most ? PlanBounds{} : bounds);
+    compile_part("regret", a.options, import, "", &part);
+    CompileOptions exhaustive = a.options;
+    exhaustive.launch.of_fewer = exhaustive.launch.of_same_packing = exhaustive.launch.of_own = 0;
+    compile_part("regret", exhaustive, import, "", &all_ways);
+    Regrets regrets(std::move(part), std::move(all_ways), target);
     for (const int64_t extent : extents)
       for (const double log : regrets.at(extent, a.rounds)) {
         sum += log;

@@ -177,7 +177,7 @@ void add_compile_verb(CLI::App& app) {
                    "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
                    "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "
                    "executable for all of it");
-  verb->add_option("--launches", options.launches,
+  verb->add_option("--launches", options.launch.ways,
                    "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which "
                    "results do not depend), reassociating (they do, within rounding), none")
       ->transform(one_of(std::map<std::string, LaunchWays>{{"exact", LaunchWays::exact},

@@ -50,8 +50,8 @@ class LaunchesTest : public testing::Test {
     options.self_contained = true;  // a library's kernels say nothing of their sums
     options.schedule = PlanSchedule::barrier;
     options.database_path = path("k.db");
-    options.launches = ways;
-    options.launch_least = {{"n", kRows / 4 + 1}};  // below nothing is measured: runs try
+    options.launch.ways = ways;
+    options.launch.least = {{"n", kRows / 4 + 1}};  // below nothing is measured: runs try
     return compile_graph(network(), "launches", path(name), options);
   }
   static std::string path(const std::string& name) { return folder_->path() + "/" + name; }

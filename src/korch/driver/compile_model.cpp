@@ -98,7 +98,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const std::vector<PlanDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
   const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
   share_budget(stated_bounds.size());
-  part_options.launch_least = plan_leasts(stated_bounds[0], stated_bounds, stated);
+  part_options.launch.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
   part_options.schedule = PlanSchedule::barrier;  // which executables of several plans always have
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
@@ -116,7 +116,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
       continue;
     }
     share_budget(bounds.size() - i);
-    part_options.launch_least = plan_leasts(bounds[i], bounds, dimensions);
+    part_options.launch.least = plan_leasts(bounds[i], bounds, dimensions);
     BuiltPlan part;
     try {
       add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part),

@@ -203,9 +203,8 @@ class Compilation {
     constexpr double kMost_s = 60;
     if (!options_.measure || options_.schedule.value_or(PlanSchedule::barrier) != PlanSchedule::barrier)
       return;
-    const Deadline most(kMost_s);
-    const LaunchOptions options{options_.launches, options_.launch_least,
-                                search_deadline().left_s() < kMost_s ? search_deadline() : most};
+    LaunchOptions options = options_.launch;
+    options.deadline = search_deadline().left_s() < kMost_s ? search_deadline() : Deadline(kMost_s);
     timed("launches",
           [&] { korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built); });
   }

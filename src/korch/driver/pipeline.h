@@ -30,9 +30,8 @@ struct CompileOptions {
   bool measure = true;             // false: plan on lower bounds alone
   bool self_contained = false;     // generated kernels only
   bool verify = true;              // run the executable against the interpreter before it is kept
-  bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (heal.h)
-  LaunchWays launches = LaunchWays::exact;      // of steps of open shapes (launch_variants.h)
-  std::map<std::string, int64_t> launch_least;  // LaunchOptions::least
+  bool heal = true;      // plan again without kernels that prove wrong; false: they are an error (heal.h)
+  LaunchOptions launch;  // of steps of open shapes; the deadline is that of the budget
   std::optional<PlanSchedule> schedule;  // of plans that have tasks; none: the fastest by a run of each
   std::string database_path;             // empty: no database
   std::string dump_dir;                  // empty: no dumps

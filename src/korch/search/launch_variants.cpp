@@ -17,10 +17,8 @@ namespace {
 
 // Times the best that a way may take in a quick look at an extent, to count there.
 constexpr double kHopeless = 1.5;
-constexpr double kLeast_us = 1e-3;    // that anything takes
-constexpr double kWorthIt = 1.02;     // how much faster a step has to become for ways beside its own
-constexpr double kWorthBytes = 1.05;  // the same, for constants in another packing
-constexpr double kPoorFit = 0.15;     // relative error from which on a cost does not tell
+constexpr double kLeast_us = 1e-3;  // that anything takes
+constexpr double kPoorFit = 0.15;   // relative error from which on a cost does not tell
 // Of the range of an extent, least first, where it is measured.
 constexpr double kPlaces[] = {0, 0.25, 0.5, 0.75, 1};
 constexpr double kPlacesOfTwo[] = {0, 0.4, 1};  // where there are two extents, each
@@ -55,7 +53,8 @@ class LaunchFinder {
     for (const auto& [step, open] : built_.open_steps) {
       if (columns_.infos[open.column].kind != ColumnInfo::Kind::kernel) continue;
       if (options_.deadline.is_over()) {
-        built_.plan.report.limits.push_back("budget: it ended before all steps had other ways to run them");
+        built_.plan.report.limits.push_back(
+            "launches: the time for measuring ended before all steps had other ways to run them");
         return;
       }
       add(step, open);
@@ -328,12 +327,13 @@ std::vector<size_t> LaunchFinder::chosen_ways(const std::vector<Way>& ways) cons
     alike.push_back(w);
     us_alike.push_back(ways[w].us);
   }
-  const launch::CoverOptions options{.most = rt::kMostLaunches};
+  const launch::CoverOptions options{.most = rt::kMostLaunches, .free_regret = options_.of_fewer};
   std::vector<size_t> chosen = launch::cover(us_alike, options).chosen;
   for (size_t& way : chosen) way = alike[way];
   const launch::Cover all = launch::cover(us, options);
-  if (launch::regret(us, chosen) >= kWorthBytes * all.regret) chosen = all.chosen;
-  return launch::regret(us, {0}) < kWorthIt * launch::regret(us, chosen) ? std::vector<size_t>{0} : chosen;
+  if (launch::regret(us, chosen) >= (1 + options_.of_same_packing) * all.regret) chosen = all.chosen;
+  return launch::regret(us, {0}) < (1 + options_.of_own) * launch::regret(us, chosen) ? std::vector<size_t>{0}
+                                                                                      : chosen;
 }
 
 // The step's own first; none where it has no other.
