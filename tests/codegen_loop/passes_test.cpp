@@ -44,6 +44,19 @@ TEST(Passes, ExpandWritesOutLoopsThatDecideConditions) {
 )"));
 }
 
+// As a family of linear kernels asks for them: short vectors, whose elements come from here or from there.
+TEST(Passes, ExpandLeavesTheLoopThatLanesRunAlong) {
+  const std::string text = kernel("  in0: f32[32]\n  in1: f32[32]\n  out0: f32[32]\n",
+                                  R"(    map i0 in 4, i1 in 8 lanes 8 along i1 {
+      %0 = in0[i0 * 8 + i1]
+      %1 = in1[i0 * 8 + i1]
+      %2 = %0 if 0 <= ((i1) / 2) + ((i1) % 2) * 4 <= 5 else %1
+      out0[i0 * 8 + i1] <- %2
+    }
+)");
+  expect_pass(text, tile::expand, text);
+}
+
 TEST(Passes, VectorizeTakesTheVariableWithTheCheapestAccesses) {
   const std::string buffers = "  in0: f32[80]\n  out0: f32[80]\n";
   const std::string body = R"({

@@ -8,7 +8,8 @@ namespace {
 constexpr int64_t kShort = 8;      // values of a loop that is written out
 constexpr size_t kMostNests = 16;  // that one becomes
 
-// The first short loop that alone decides a condition by a quotient or remainder.
+// The first short loop that alone decides a condition by a quotient or remainder, but for the one along which
+// lanes run already.
 const LoopVariable* deciding_loop(const TileGraph& graph, const Phase& phase, const Nest& nest) {
   if (nest.kind == NestKind::scatter) return nullptr;  // its points have an order
   for (int node : graph.pool.reachable(nest.roots()))
@@ -16,7 +17,8 @@ const LoopVariable* deciding_loop(const TileGraph& graph, const Phase& phase, co
       const std::set<std::string> names = bound.index.variables();
       if (names.size() != 1 || bound.index.affine_in(*names.begin())) continue;
       for (const LoopVariable& loop : nest.loops)
-        if (loop.name == *names.begin() && loop.extent <= kShort && phase.chunked(loop.name) == nullptr)
+        if (loop.name == *names.begin() && loop.extent <= kShort && loop.name != nest.schedule.variable &&
+            phase.chunked(loop.name) == nullptr)
           return &loop;
     }
   return nullptr;
