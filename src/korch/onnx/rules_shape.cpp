@@ -136,7 +136,8 @@ Operand counting(NodeImport& n, const char* what) {
   const double most = apart ? static_cast<double>(*apart) : high - low;
   if (!(most <= static_cast<double>(kMaxOffset)))
     n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them");
-  const int64_t bound = (std::max(static_cast<int64_t>(most), int64_t{0}) + step - 1) / step;
+  const int64_t span = std::max(static_cast<int64_t>(most), int64_t{0});
+  const int64_t bound = span / step + (span % step != 0 ? 1 : 0);
   const bool from_zero = start.operand()->constant && low == 0;
   const Term steps(n, n.positions(DType::i64, bound, 0, 1));
   const Term numbers = from_zero && step == 1 ? steps : start + steps * static_cast<double>(step);
