@@ -119,7 +119,20 @@ class Inductor(Eager):
         self.net = torch.compile(self.net)
 
 
-ENGINES = {"korch": Korch, "eager": Eager, "inductor": Inductor, "onnxruntime": OnnxRuntime, "openvino": OpenVino}
+class Module(Eager):
+    """job["module"]: what torch.save wrote."""
+
+    def __init__(self, job, feeds):
+        import torch
+
+        torch.set_num_threads(job["threads"])
+        torch.set_num_interop_threads(1)
+        torch.set_grad_enabled(False)
+        self.net = torch.load(job["module"], weights_only=False)
+        self.inputs = tuple(torch.from_numpy(array) for array in feeds.values())
+
+
+ENGINES = {"korch": Korch, "module": Module, "eager": Eager, "inductor": Inductor, "onnxruntime": OnnxRuntime, "openvino": OpenVino}
 
 
 def feeds_of(job):
