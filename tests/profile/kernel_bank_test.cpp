@@ -54,6 +54,50 @@ TEST(KernelBank, SecondLookKeepsTheLowerCost) {
   EXPECT_EQ(bank.measured_now(), 2);
 }
 
+// A part of its slices is another measurement, which the database keeps for each care.
+TEST(KernelBank, PartsAreMeasuredOnce) {
+  const TempDir folder;
+  Database database(folder.path() + "/kernels.db");
+  const Graph graph;
+  const std::vector<NeededSlices> half = {{0, 1, 8, 4}}, quarter = {{0, 1, 8, 2}};
+  double half_us = 0;
+  for (const int measured : {3, 0}) {
+    KernelBank bank(graph, detect_target("native", 1), &database, kFootprint_bytes);
+    const Cost quick = *bank.measure_part(reorder("one"), half, Care::quick);
+    EXPECT_EQ(quick.care, Care::quick);
+    bank.measure_part(reorder("one"), quarter, Care::quick);
+    bank.measure_part(reorder("one"), half, Care::thorough);
+    EXPECT_EQ(bank.measure_part(reorder("one"), half, Care::quick)->us, quick.us);
+    EXPECT_EQ(bank.measured_now(), measured);
+    if (measured > 0) half_us = quick.us;
+    EXPECT_EQ(quick.us, half_us);
+    EXPECT_FALSE(bank.find(reorder("one").key)->value().cost);  // of the whole nothing is known
+  }
+}
+
+TEST(KernelBank, ResultsAreComparedToTheBit) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {40, 30}}, "x");
+  const std::vector<ValueId> sums = {
+      graph.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {x}),
+      graph.add(Op::Neg, NoAttrs{}, {graph.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {x})})};
+  graph.set_outputs(sums, {"sum", "negative"});
+  const Target target = detect_target("native", 1);
+  std::vector<Candidate> candidates;
+  std::vector<Implementation> ways;
+  const std::vector<std::vector<NodeId>> nodes = {{0}, {1, 2}};
+  for (size_t c = 0; c < sums.size(); ++c) {
+    candidates.push_back(make_candidate(graph, nodes[c], {sums[c]}));
+    ways.push_back(implementations(graph, candidates.back(), target, Accuracy::standard).at(0));
+  }
+  KernelBank bank(graph, target, nullptr, kFootprint_bytes);
+  const auto request = [&](const std::string& key, size_t c) {
+    return KernelRequest{hash_text(key), &candidates[c], &ways[c], {}, {}, {}};
+  };
+  EXPECT_TRUE(bank.same_results(request("sum", 0), request("again", 0)));
+  EXPECT_FALSE(bank.same_results(request("sum", 0), request("negative", 1)));
+}
+
 // x, a and the sum of both are live at once: 3 x 400 bytes, and 40 of constants.
 TEST(Footprint, ConstantsAndWhatIsLiveAtThePeak) {
   Graph graph;

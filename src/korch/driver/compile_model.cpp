@@ -76,6 +76,20 @@ std::string text_of(const std::map<std::string, int64_t>& bounds) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// As one executable, whose plan becomes the result's.
+void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& left_out,
+                 const CompileOptions& options, const std::string& output, CompileResult* result) {
+  BuiltPlan merged = merged_plan(std::move(parts));
+  std::vector<std::string>& limits = merged.plan.report.limits;
+  limits.insert(limits.end(), left_out.begin(), left_out.end());
+  limit_launch_bytes(merged);
+  const Target target = detect_target(options.target, options.threads);
+  write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),
+                    plan_to_json(merged.plan), target},
+                   output);
+  result->plan = std::move(merged.plan);
+}
+
 }  // namespace
 
 CompileResult compile_model(const std::string& model, const std::string& output,
@@ -137,15 +151,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
     stored.add(part);
     parts.push_back(std::move(part));
   }
-  BuiltPlan merged = merged_plan(std::move(parts));
-  std::vector<std::string>& limits = merged.plan.report.limits;
-  limits.insert(limits.end(), left_out.begin(), left_out.end());
-  limit_launch_bytes(merged);
-  const Target target = detect_target(options.target, options.threads);
-  write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),
-                    plan_to_json(merged.plan), target},
-                   output);
-  result.plan = std::move(merged.plan);
+  write_parts(std::move(parts), left_out, options, output, &result);
   return result;
 }
 

@@ -190,7 +190,7 @@ class Compilation {
 
   void plan() {
     now_->built = make_plan();
-    add_launches();
+    timed("launches", [&] { add_launches(); });
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();
@@ -200,13 +200,11 @@ class Compilation {
 
   // For executables that may run phase by phase: tasks are slices of one kernel.
   void add_launches() {
-    constexpr double kMost_s = 60;
     if (!options_.measure || options_.schedule.value_or(PlanSchedule::barrier) != PlanSchedule::barrier)
       return;
     LaunchOptions options = options_.launch;
-    options.deadline = search_deadline().left_s() < kMost_s ? search_deadline() : Deadline(kMost_s);
-    timed("launches",
-          [&] { korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built); });
+    options.deadline = search_deadline();
+    korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built);
   }
 
   // The plan as a task graph, where it has one.

@@ -17,6 +17,7 @@ namespace {
 
 // Times the best that a way may take in a quick look at an extent, to count there.
 constexpr double kHopeless = 1.5;
+constexpr double kMost_s = 60;      // of measuring, for one plan
 constexpr double kLeast_us = 1e-3;  // that anything takes
 constexpr double kPoorFit = 0.15;   // relative error from which on a cost does not tell
 // Of the range of an extent, least first, where it is measured.
@@ -50,9 +51,10 @@ class LaunchFinder {
   }
 
   void run() {
+    const Deadline most(kMost_s);
     for (const auto& [step, open] : built_.open_steps) {
       if (columns_.infos[open.column].kind != ColumnInfo::Kind::kernel) continue;
-      if (options_.deadline.is_over()) {
+      if (options_.deadline.is_over() || most.is_over()) {
         built_.plan.report.limits.push_back(
             "launches: the time for measuring ended before all steps had other ways to run them");
         return;
