@@ -5,12 +5,13 @@ Every engine gets float32, `threads` threads, inputs that are in place already, 
 import contextlib
 import multiprocessing
 import os
+import statistics
 import sys
 import time
 
 import numpy as np
 
-from korch_so import Executable, inputs_of
+from korch_so import Executable, inputs_of, interval
 
 PREPARE_SECONDS = 1200    # an engine that takes longer has failed
 
@@ -254,3 +255,12 @@ def interleaved_processes(workers, args, warm_up=3):
         if i >= 12 and time.time() - start > args.max_seconds:
             break
     return times
+
+
+def print_ratios(times, results, base, reference):
+    """Of each name the median time, its ratio to `base`'s with the 95 % interval, and how far its result is from `reference`'s."""
+    for name, result in results.items():
+        ratios = [t / other for t, other in zip(times[name], times[base])]
+        print("  %-13s %9.3f ms  %.3f [%.3f, %.3f]  differs by %.2g at most" % (
+            (name, statistics.median(times[name]) * 1e3) + interval(ratios) +
+            (float(np.max(np.abs(result - results[reference]))),)), flush=True)

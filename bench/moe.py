@@ -11,15 +11,14 @@ with its 95 % interval; above 1 korch's MoE is faster.
 import argparse
 import contextlib
 import os
-import statistics
 import subprocess
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from engine_worker import Worker, interleaved_processes
-from korch_so import add_round_options, disturbance, interval
+from engine_worker import Worker, interleaved_processes, print_ratios
+from korch_so import add_round_options, disturbance
 from strategies import ROOT
 
 EXPERTS, TOP, HIDDEN, INNER = 8, 2, 512, 1024
@@ -82,11 +81,7 @@ def compare(tokens, skewed, jobs, args):
         times = interleaved_processes(workers, args)
         results = {name: worker.outputs[0] for name, worker in workers.items()}
     print("%d tokens, %s, %d rounds" % (tokens, "skewed" if skewed else "uniform", len(times["MoE"])))
-    for name, result in results.items():
-        ratios = [t / base for t, base in zip(times[name], times["MoE"])]
-        print("  %-13s %9.3f ms  %.3f [%.3f, %.3f]  differs by %.2g at most" % (
-            (name, statistics.median(times[name]) * 1e3) + interval(ratios) +
-            (float(np.max(np.abs(result - results["ONNX Runtime"]))),)), flush=True)
+    print_ratios(times, results, "MoE", "ONNX Runtime")
 
 
 def main():

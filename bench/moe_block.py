@@ -12,14 +12,13 @@ all experts for all tokens. Ratio: time over korch's block, median of the rounds
 import argparse
 import contextlib
 import os
-import statistics
 import subprocess
 
 import numpy as np
 import torch
 
-from engine_worker import Worker, interleaved_processes
-from korch_so import add_round_options, disturbance, interval
+from engine_worker import Worker, interleaved_processes, print_ratios
+from korch_so import add_round_options, disturbance
 from strategies import ROOT
 
 EXPERTS, TOP, HIDDEN, INNER = 8, 2, 512, 1024
@@ -113,11 +112,7 @@ def compare(block, tokens, args):
         times = interleaved_processes(workers, args)
         results = {name: worker.outputs[0] for name, worker in workers.items()}
     print("%s, %d tokens, %d rounds" % (block, tokens, len(times["block"])))
-    for name, result in results.items():
-        ratios = [t / base for t, base in zip(times[name], times["block"])]
-        print("  %-13s %9.3f ms  %.3f [%.3f, %.3f]  differs by %.2g at most" % (
-            (name, statistics.median(times[name]) * 1e3) + interval(ratios) +
-            (float(np.max(np.abs(result - results["PyTorch"]))),)), flush=True)
+    print_ratios(times, results, "block", "PyTorch")
 
 
 def main():

@@ -40,16 +40,6 @@ void expect_outputs(const HostTensor& x, const std::vector<HostTensor>& outputs)
   }
 }
 
-ErrorKind kind_of_failure(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorKind::internal;
-}
-
 class ExecutableTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {

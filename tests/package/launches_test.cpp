@@ -54,16 +54,6 @@ HostTensor input_of(int64_t elements) {
   return x;
 }
 
-ErrorKind kind_of_failure(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorKind::internal;
-}
-
 TEST(PackagedLaunches, RunByTheExtent) {
   const TempDir folder;
   const std::string path = folder.path() + "/model.so";

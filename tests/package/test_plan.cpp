@@ -1,5 +1,7 @@
 #include "test_plan.h"
 
+#include <gtest/gtest.h>
+
 #include "korch/codegen/cpu/compiler.h"
 
 namespace korch {
@@ -96,6 +98,16 @@ PackageInput test_package(const Plan& plan, Isa isa) {
   input.plan_json = "{\"test\": true}";
   input.target.isa = isa;
   return input;
+}
+
+ErrorKind kind_of_failure(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorKind::internal;
 }
 
 }  // namespace korch

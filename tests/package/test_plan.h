@@ -2,6 +2,9 @@
 // scale * x.
 #pragma once
 
+#include <functional>
+
+#include "korch/base/error.h"
 #include "korch/package/package.h"
 
 namespace korch {
@@ -11,5 +14,8 @@ constexpr int64_t kElements = 100;
 Plan test_plan();
 PackageInput test_package(const Plan& plan, Isa isa);
 std::vector<float> test_scale();
+
+// Of the Error that the action throws; it is a failure of the test where it throws none.
+ErrorKind kind_of_failure(const std::function<void()>& action);
 
 }  // namespace korch

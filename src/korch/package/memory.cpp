@@ -25,6 +25,15 @@ struct View {
   int64_t offset_bytes = 0;
 };
 
+// By the executor, whichever launch it takes.
+std::vector<int> extents_read(const PlanStep& step) {
+  std::vector<int> read = step.launches.extents;
+  for (const PlanSliceLimit& limit : step.limits) read.push_back(limit.tensor);
+  for (const PlanLaunch& way : step.launches.ways)
+    for (const PlanSliceLimit& limit : way.limits) read.push_back(limit.tensor);
+  return read;
+}
+
 // Which steps come after which because of the data that they exchange.
 class DataOrder {
  public:
@@ -34,8 +43,8 @@ class DataOrder {
     std::map<int, std::vector<std::pair<int, int>>> writers;  // of a root: tensor, step
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       const PlanStep& step = plan.steps[s];
-      std::vector<int> read = step.inputs;
-      for (const PlanSliceLimit& limit : step.limits) read.push_back(limit.tensor);
+      std::vector<int> read = extents_read(step);
+      read.insert(read.end(), step.inputs.begin(), step.inputs.end());
       for (int id : read)
         for (const auto& [made, writer] : writers[views[static_cast<size_t>(id)].root])
           if (meet(plan, views, id, made)) add(static_cast<size_t>(writer), s);
@@ -120,14 +129,6 @@ class MemoryPlanner {
   void find_lifetimes();
   void find_outputs();
   void join_in_place();
-  // By the executor, whichever launch it takes.
-  static std::vector<int> extents_read(const PlanStep& step) {
-    std::vector<int> read = step.launches.extents;
-    for (const PlanSliceLimit& limit : step.limits) read.push_back(limit.tensor);
-    for (const PlanLaunch& way : step.launches.ways)
-      for (const PlanSliceLimit& limit : way.limits) read.push_back(limit.tensor);
-    return read;
-  }
   bool limits_read(const PlanStep& step, const Group& group) {
     const std::vector<int> read = extents_read(step);
     return std::any_of(read.begin(), read.end(), [&](int id) { return &group_of(id) == &group; });
