@@ -99,6 +99,7 @@ TEST_F(BadModel, ShapesOnTheCommandLine) {
     EXPECT_EQ(compile("m.onnx", std::string("--shape x=") + shape), 2) << shape;
     EXPECT_TRUE(says("is not a shape")) << shape << ": " << err_;
   }
+  expect_refused(compile_arguments("m.onnx", "--shape x=4..2x5"), 2, {"4..2", "ends before it begins"});
   expect_refused(compile_arguments("m.onnx", "--shape z=2x5"), 2, {"\"z\""});
   expect_refused(compile_arguments("m.onnx", "--shape x=2x6"), 3, {"\"x\"", "extent 5"});
 }
