@@ -68,6 +68,46 @@ TEST_F(OpenDimensionsTest, RunsWithAnyExtents) {
   }
 }
 
+// y = tanh(x w) r, of whose rows the first n count, as a tensor of the inputs tells: maybe none.
+Graph rows_from_data() {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {7, 8}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+  std::vector<float> weights(64);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 37 % 64) / 32 - 1;
+  const ValueId w = g.add_constant(HostTensor::of<float>(DType::f32, {8, 8}, weights));
+  const ValueId inner = g.add(Op::Tanh, NoAttrs{}, {g.add(Op::MatMul, MatMulAttrs{}, {x, w})});
+  g.set_outputs({g.add(Op::MatMul, MatMulAttrs{}, {inner, w}), n}, {"y", "n"}, {{0, 0}});
+  return g;
+}
+
+TEST(RowsFromData, WithoutRowsNoStepRuns) {
+  const Graph graph = rows_from_data();
+  verify(graph, Stage::imported);
+  const TempDir folder;
+  CompileOptions options;
+  options.threads = 2;
+  options.measure = false;
+  const Plan plan = compile_graph(graph, "rows", folder.path() + "/rows.so", options).plan;
+  for (const PlanStep& step : plan.steps)
+    for (size_t p = 0; p < plan.kernels[static_cast<size_t>(step.kernel)].phases.size(); ++p)
+      EXPECT_TRUE(std::any_of(step.limits.begin(), step.limits.end(), [&](const PlanSliceLimit& limit) {
+        return limit.phase == static_cast<int>(p) && limit.count == 1 &&
+               limit.stride == plan.kernels[static_cast<size_t>(step.kernel)].phases[p].grid;
+      })) << step.label;
+  LoadedExecutable executable(folder.path() + "/rows.so");
+  std::vector<HostTensor> inputs = random_inputs(graph, 1);
+  for (const int64_t rows : {7, 0, 3, 0, 1}) {
+    inputs[1] = HostTensor::of<int64_t>(DType::i64, {}, {rows});
+    const std::vector<HostTensor> exact = interpret(graph, inputs);
+    const HostTensor wanted = exact[0].cropped(output_shapes(graph, exact)[0]);
+    const HostTensor got = executable.run(inputs)[0];
+    ASSERT_EQ(got.shape(), wanted.shape());
+    ASSERT_EQ(got.shape()[0], rows);
+    for (int64_t i = 0; i < got.elements(); ++i)
+      ASSERT_NEAR(element_as_double(got, i), element_as_double(wanted, i), 1e-5);
+  }
+}
+
 TEST_F(OpenDimensionsTest, OtherExtentsAreErrorsThatSayWhy) {
   LoadedExecutable executable(compiled());
   const auto error_of = [&](const Shape& x, const Shape& z) {

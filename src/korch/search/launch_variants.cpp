@@ -94,12 +94,17 @@ class LaunchFinder {
   std::map<int, std::vector<int>> others_;  // by column
 };
 
+// Whether what a way takes depends on it: not one that leaves out the whole step.
+bool is_of_part(const PlanSliceLimit& limit) {
+  return limit.count > 1;
+}
+
 // Tensors of the extents that what runs need of some way depends on.
 std::vector<int> extents_of(const std::vector<Way>& ways) {
   std::vector<int> extents;
   for (const Way& way : ways)
     for (const PlanSliceLimit& limit : way.limits)
-      if (std::find(extents.begin(), extents.end(), limit.tensor) == extents.end())
+      if (is_of_part(limit) && std::find(extents.begin(), extents.end(), limit.tensor) == extents.end())
         extents.push_back(limit.tensor);
   if (extents.size() > rt::kMostLaunchExtents) extents.resize(rt::kMostLaunchExtents);
   return extents;
@@ -187,7 +192,7 @@ std::optional<std::vector<PlanSliceLimit>> LaunchFinder::limits_of(int column, i
                                                                    const OpenStep& open) const {
   const Result<tile::TileGraph> tiles = tiles_of(column);
   if (!tiles) return std::nullopt;
-  std::vector<PlanSliceLimit> limits = plan_limits(tiles.value(), open.outputs, built_.extents);
+  std::vector<PlanSliceLimit> limits = plan_limits(tiles.value(), open.outputs, built_);
   std::erase_if(limits, [&](const PlanSliceLimit& limit) {
     return made_[static_cast<size_t>(limit.tensor)] >= number;
   });
@@ -226,7 +231,7 @@ void LaunchFinder::measure(const std::vector<int>& extents, const Samples& sampl
       std::vector<NeededSlices>& needed = way.needed.emplace_back();
       for (const PlanSliceLimit& limit : way.limits) {
         const auto at = std::find(extents.begin(), extents.end(), limit.tensor) - extents.begin();
-        if (static_cast<size_t>(at) == extents.size()) continue;
+        if (!is_of_part(limit) || static_cast<size_t>(at) == extents.size()) continue;
         needed.push_back(
             {limit.phase, limit.stride, limit.count, needed_of(limit, sample[static_cast<size_t>(at)])});
       }
@@ -265,7 +270,7 @@ int LaunchFinder::kernel_of(int column) {
 // Of the limits on an extent the first: the others follow the same slices in other phases.
 PlanShare share_of(const std::vector<PlanSliceLimit>& limits, int extent) {
   for (const PlanSliceLimit& limit : limits)
-    if (limit.tensor == extent) return {limit.times, limit.plus, limit.by, limit.count};
+    if (limit.tensor == extent && is_of_part(limit)) return {limit.times, limit.plus, limit.by, limit.count};
   return {1, 0, 1, 0};
 }
 

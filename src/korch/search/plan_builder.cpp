@@ -23,13 +23,24 @@ namespace {
 // Alternatives kept per step, the cheapest ones: in all, and of those that could stand in the kernel's place.
 constexpr size_t kRejectedShown = 8, kReplacementsShown = 5;
 
-std::vector<PlanSliceLimit> to_plan(const std::vector<SliceLimit>& limits,
-                                    const std::map<ValueId, int>& extents) {
+// The least that the extent in a tensor can be.
+int64_t least_extent(const Plan& plan, int tensor) {
+  const PlanTensor& extent = plan.tensors[static_cast<size_t>(tensor)];
+  const int64_t dimension = extent.index - static_cast<int64_t>(plan.inputs.size());
+  if (extent.role != TensorRole::input || dimension < 0) return 0;
+  return plan.dimensions[static_cast<size_t>(dimension)].least;
+}
+
+// Without those that no run can reach.
+std::vector<PlanSliceLimit> to_plan(const std::vector<SliceLimit>& limits, const BuiltPlan& built) {
   std::vector<PlanSliceLimit> result;
-  for (const SliceLimit& limit : limits)
-    if (const auto tensor = extents.find(limit.needed.extent); tensor != extents.end())
-      result.push_back({limit.phase, tensor->second, limit.stride, limit.count, limit.needed.times,
-                        limit.needed.plus, limit.needed.by});
+  for (const SliceLimit& limit : limits) {
+    const auto tensor = built.extents.find(limit.needed.extent);
+    if (tensor == built.extents.end()) continue;
+    const auto& [extent, times, plus, by] = limit.needed;
+    if ((least_extent(built.plan, tensor->second) * times + plus) / by >= limit.count) continue;
+    result.push_back({limit.phase, tensor->second, limit.stride, limit.count, times, plus, by});
+  }
   return result;
 }
 
@@ -253,9 +264,9 @@ class PlanMaker {
     const Kernel& kernel = plan().kernels[step.kernel];
     if (kernel.call.library == "onednn" && open.outputs.size() == 1) {
       const int64_t images = kernel.call.params[offsetof(rt::OnednnCall, images) / sizeof(int64_t)];
-      step.limits = to_plan(limits_by_image(kernel.phases[0].grid, images, open.outputs[0]), result.extents);
+      step.limits = to_plan(limits_by_image(kernel.phases[0].grid, images, open.outputs[0]), result);
     } else if (const Result<tile::TileGraph> tiles = tiles_of(open.column); tiles) {
-      step.limits = plan_limits(tiles.value(), open.outputs, result.extents);
+      step.limits = plan_limits(tiles.value(), open.outputs, result);
     }
     result.open_steps[number] = std::move(open);
   }
@@ -364,9 +375,8 @@ class PlanMaker {
 }  // namespace
 
 std::vector<PlanSliceLimit> plan_limits(const tile::TileGraph& tiles,
-                                        const std::vector<LimitedOutput>& outputs,
-                                        const std::map<ValueId, int>& extents) {
-  return to_plan(slice_limits(tiles, outputs), extents);
+                                        const std::vector<LimitedOutput>& outputs, const BuiltPlan& built) {
+  return to_plan(slice_limits(tiles, outputs), built);
 }
 
 int packed_constant(const Graph& graph, ValueId value, const Packing& packing, BuiltPlan& built) {

@@ -28,10 +28,9 @@ struct BuiltPlan {
   std::map<ValueId, int> extents;           // into plan.tensors: where each extent that counts is
 };
 
-// The limits of a kernel of these outputs, as far as their extents are known.
+// The limits of a kernel of these outputs, as far as the plan has their extents.
 std::vector<PlanSliceLimit> plan_limits(const tile::TileGraph& tiles,
-                                        const std::vector<LimitedOutput>& outputs,
-                                        const std::map<ValueId, int>& extents);
+                                        const std::vector<LimitedOutput>& outputs, const BuiltPlan& built);
 // The constant's place among the plan's tensors in this packing; adds it where there is none.
 int packed_constant(const Graph& graph, ValueId value, const Packing& packing, BuiltPlan& built);
 // Of each of the plan's tensors, the step that makes it first: -1 of inputs.

@@ -134,21 +134,40 @@ class PhaseLimits {
   std::vector<std::pair<int, std::vector<tile::Region>>> written_;  // by output: a region per slice
 };
 
+// Extents of which 0 leaves nothing of any output.
+std::vector<NeededExtent> emptying(const std::vector<LimitedOutput>& outputs) {
+  std::vector<NeededExtent> result;
+  if (outputs.empty()) return result;
+  for (const std::optional<NeededExtent>& needed : outputs[0].part)
+    if (needed && needed->extent != kNoId && needed->plus < needed->by &&
+        std::all_of(outputs.begin(), outputs.end(), [&](const LimitedOutput& output) {
+          return std::find(output.part.begin(), output.part.end(), needed) != output.part.end();
+        }))
+      result.push_back(*needed);
+  return result;
+}
+
 }  // namespace
 
 std::vector<SliceLimit> limits_by_image(int64_t slices, int64_t images, const LimitedOutput& output) {
-  if (output.part.empty() || !output.part[0] || images < 2 || output.shape[0] != images ||
-      slices % images != 0)
-    return {};
-  return {{0, slices / images, images, *output.part[0]}};
+  std::vector<SliceLimit> result;
+  for (const NeededExtent& needed : emptying({output})) result.push_back({0, slices, 1, needed});
+  if (!output.part.empty() && output.part[0] && images > 1 && output.shape[0] == images &&
+      slices % images == 0)
+    result.push_back({0, slices / images, images, *output.part[0]});
+  return result;
 }
 
 std::vector<SliceLimit> slice_limits(const tile::TileGraph& graph,
                                      const std::vector<LimitedOutput>& outputs) {
   std::vector<SliceLimit> result;
+  const std::vector<NeededExtent> empty = emptying(outputs);
   for (size_t p = 0; p < graph.phases.size(); ++p) {
     const tile::Phase& phase = graph.phases[p];
-    if (phase.rounds() > 1 || phase.slices() < 2 || phase.slices() > kMostSlices) continue;
+    if (phase.rounds() > 1) continue;
+    for (const NeededExtent& needed : empty)
+      result.push_back({static_cast<int>(p), phase.slices(), 1, needed});
+    if (phase.slices() < 2 || phase.slices() > kMostSlices) continue;
     for (SliceLimit limit : PhaseLimits(graph, phase, outputs).find()) {
       limit.phase = static_cast<int>(p);
       result.push_back(limit);
