@@ -270,7 +270,13 @@ TEST(Bounded, ExtentsAreValues) {
   b.ints("column", {1});
   b.node("Unsqueeze", {"y", "column"}, {"tall"});
   b.node("Expand", {"tall", "wide"}, {"repeated"});
-  for (const char* name : {"shape", "zeros", "places", "best", "where", "size", "repeated"}) b.output(name);
+  // As PyTorch writes index_copy: the shape of the data, and of the indices on one axis.
+  b.ints("data_shape", {9, 3});
+  b.ints("first", {-2});
+  b.node("ScatterElements", {"data_shape", "first", "shape"}, {"index_shape"});
+  b.node("Expand", {"tall", "index_shape"}, {"spread"});
+  for (const char* name : {"shape", "zeros", "places", "best", "where", "size", "repeated", "spread"})
+    b.output(name);
   const std::vector<HostTensor> four = run_cropped(b, {kSix, kFour});
   expect(four[0], {1}, {4});
   expect(four[1], {4}, {0, 0, 0, 0});
@@ -278,7 +284,7 @@ TEST(Bounded, ExtentsAreValues) {
   expect(four[3], {3}, {8, 6, 5});
   expect(four[4], {3}, {2, 1, 0});
   expect(four[5], {}, {4});
-  expect(four[6], {4, 3}, {5, 5, 5, 6, 6, 6, 8, 8, 8, 4, 4, 4});
+  for (const size_t wide : {6, 7}) expect(four[wide], {4, 3}, {5, 5, 5, 6, 6, 6, 8, 8, 8, 4, 4, 4});
   const std::vector<HostTensor> two = run_cropped(b, {kSix, flags({false, true, false, false, false, true})});
   expect(two[3], {2}, {4, -7});
   expect(two[6], {2, 3}, {-7, -7, -7, 4, 4, 4});

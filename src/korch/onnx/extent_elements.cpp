@@ -88,6 +88,8 @@ class Elements {
         return gathered();
       case Op::Slice:
         return sliced();
+      case Op::ScatterElements:
+        return scattered();
       case Op::Concat:
         for (size_t i = 1; i < of_.size(); ++i) of_[0].insert(of_[0].end(), of_[i].begin(), of_[i].end());
         return of_[0];
@@ -114,13 +116,20 @@ class Elements {
   }
 
  private:
+  // Among the first operand's elements.
+  std::optional<size_t> place(const Operand& index) const {
+    const auto count = static_cast<int64_t>(of_[0].size());
+    const std::optional<int64_t> at = known(index);
+    if (!at || *at < -count || *at >= count) return std::nullopt;
+    return static_cast<size_t>(*at < 0 ? *at + count : *at);
+  }
+
   std::vector<Operand> gathered() {
     std::vector<Operand> result;
-    const auto count = static_cast<int64_t>(of_[0].size());
     for (const Operand& index : of_[1]) {
-      const std::optional<int64_t> at = known(index);
-      if (!at || *at < -count || *at >= count) return {};
-      result.push_back(of_[0][static_cast<size_t>(*at < 0 ? *at + count : *at)]);
+      const std::optional<size_t> at = place(index);
+      if (!at) return {};
+      result.push_back(of_[0][*at]);
     }
     return result;
   }
@@ -130,6 +139,16 @@ class Elements {
     std::vector<Operand> result;
     for (int64_t i = 0; i < cut.sizes[0]; ++i)
       result.push_back(of_[0][static_cast<size_t>(cut.starts[0] + i * cut.steps[0])]);
+    return result;
+  }
+
+  std::vector<Operand> scattered() {
+    std::vector<Operand> result = of_[0];
+    for (size_t i = 0; i < of_[1].size(); ++i) {
+      const std::optional<size_t> at = place(of_[1][i]);
+      if (!at) return {};
+      result[*at] = of_[2][i];
+    }
     return result;
   }
 
