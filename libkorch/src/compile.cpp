@@ -28,21 +28,35 @@ std::string line_of(const Json& request) {
   }
 }
 
-// The process shares the caller's working directory, and its database's default.
-Json request_of(const korch_compile_options& options, const std::string& model) {
-  Json shapes = Json::object();
-  for (uint32_t i = 0; i < options.shape_count; ++i) {
-    const korch_shape& shape = options.shapes[i];
+Json shapes_of(const korch_shape* shapes, uint32_t count) {
+  Json result = Json::object();
+  for (uint32_t i = 0; i < count; ++i) {
+    const korch_shape& shape = shapes[i];
     if (shape.name == nullptr || (shape.rank > 0 && shape.dims == nullptr))
       throw Error(ErrorKind::usage, "a shape without a name or dims");
-    if (shapes.contains(shape.name))
+    if (result.contains(shape.name))
       throw Error(ErrorKind::usage, fmt::format("the shape of '{}' is given twice", shape.name));
-    shapes[shape.name] = std::vector<int64_t>(shape.dims, shape.dims + shape.rank);
+    result[shape.name] = std::vector<int64_t>(shape.dims, shape.dims + shape.rank);
   }
+  return result;
+}
+
+Json least_shapes_of(const korch_compile_options& options, const Json& most) {
+  Json least = shapes_of(options.least_shapes, options.least_shape_count);
+  for (const auto& [name, dims] : least.items())
+    if (!most.contains(name) || most.at(name).size() != dims.size())
+      throw Error(ErrorKind::usage, fmt::format("the least shape of '{}' has no shape of its rank", name));
+  return least;
+}
+
+// The process shares the caller's working directory, and its database's default.
+Json request_of(const korch_compile_options& options, const std::string& model) {
+  const Json shapes = shapes_of(options.shapes, options.shape_count);
   return {{"verb", "compile"},
           {"model", model},
           {"output", options.output_path},
           {"shapes", shapes},
+          {"least_shapes", least_shapes_of(options, shapes)},
           {"accuracy", text_or(options.accuracy, "standard")},
           {"threads", options.threads},
           {"target", text_or(options.target, "native")},
@@ -59,10 +73,12 @@ void check(const korch_compile_options& options) {
   if (options.output_path == nullptr) throw Error(ErrorKind::usage, "output_path is not set");
   if (!(options.budget_s >= 0) || std::isinf(options.budget_s))
     throw Error(ErrorKind::usage, "budget_s is a number of seconds, or 0");
-  if (options.reserved != 0)
+  if (options.reserved != 0 || options.reserved2 != 0)
     throw Error(ErrorKind::usage, "reserved is 0 in this version of libkorch; it is older than the program");
   if (options.shape_count > 0 && options.shapes == nullptr)
     throw Error(ErrorKind::usage, "shapes is not set");
+  if (options.least_shape_count > 0 && options.least_shapes == nullptr)
+    throw Error(ErrorKind::usage, "least_shapes is not set");
 }
 
 // What the compiler printed when it failed, as an Error.

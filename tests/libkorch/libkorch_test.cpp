@@ -176,6 +176,36 @@ TEST_F(Libkorch, ExecutablesOfAnOlderVersionRunWithoutTheRest) {
   EXPECT_EQ(kind_of_failure([&] { expect_right(instance, &run_options); }, both), KORCH_ERROR_IO);
 }
 
+TEST_F(Libkorch, OneExecutableForARangeOfShapes) {
+  options_.shapes["x"] = {4, 8};
+  options_.least_shapes["x"] = {2, 8};
+  compile(path("m.onnx"), path("m.so"), options_);
+  const Executable code(path("m.so"));
+  Instance instance(code);
+  const std::vector<float> x(32, 2.f);
+  for (const int64_t rows : {2, 3, 4}) {
+    std::vector<float> y(32);
+    const void* inputs[] = {x.data()};
+    void* outputs[] = {y.data()};
+    const int64_t dims[] = {rows, 8};
+    const int64_t* const input_dims[] = {dims};
+    korch_run_options options{};
+    options.struct_size = sizeof options;
+    options.input_dims = input_dims;
+    instance.run(inputs, outputs, options);
+    int64_t got[2];
+    EXPECT_EQ(code.functions().output_dims(instance.get(), 0, got), KORCH_OK);
+    EXPECT_EQ(got[0], rows);
+    for (int64_t i = 0; i < rows * 8; ++i) EXPECT_EQ(y[static_cast<size_t>(i)], 4);
+  }
+  options_.least_shapes["x"] = {5, 8};
+  EXPECT_EQ(kind_of_compiling("5"), KORCH_ERROR_USAGE);
+  options_.least_shapes["x"] = {2};
+  EXPECT_EQ(kind_of_compiling("least shape of 'x'"), KORCH_ERROR_USAGE);
+  options_.least_shapes = {{"y", {1}}};
+  EXPECT_EQ(kind_of_compiling("least shape of 'y'"), KORCH_ERROR_USAGE);
+}
+
 TEST_F(Libkorch, WarnsOfWhatTheCompilerWarnedOf) {
   pretend("read request; echo '{\"result\": {\"warnings\": [\"one\", \"two\"]}}'");
   EXPECT_EQ(compile(path("m.onnx"), path("m.so"), options_), (std::vector<std::string>{"one", "two"}));

@@ -74,6 +74,11 @@ typedef struct korch_compile_options {
    * early. */
   void (*warn)(void* user, const char* warning);
   void* user;
+  /* Where an extent in `shapes` is the most of a range that one executable is for: the same shape, of the
+   * least extents. A name that is not here has the extents in `shapes` alone. */
+  const korch_shape* least_shapes;
+  uint32_t least_shape_count;
+  uint32_t reserved2; /* 0 */
 } korch_compile_options;
 
 /* Takes seconds to minutes. `message`, if any, receives up to message_bytes with the terminating zero: what

@@ -49,6 +49,7 @@ class RunFailure : public std::runtime_error {
 // As korch_compile_options.
 struct CompilerOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
+  std::map<std::string, std::vector<int64_t>> least_shapes;  // where `shapes` are the most of a range
   int threads = 0;
   std::string accuracy = "standard", target = "native";
   std::string database;  // empty: below ~/.cache
@@ -87,16 +88,24 @@ inline void on_warning(void* user, const char* warning) {
   }
 }
 
+inline std::vector<korch_shape> shapes_of(const std::map<std::string, std::vector<int64_t>>& by_name) {
+  std::vector<korch_shape> shapes;
+  for (const auto& [name, dims] : by_name)
+    shapes.push_back({name.c_str(), dims.data(), static_cast<uint32_t>(dims.size())});
+  return shapes;
+}
+
 inline std::vector<std::string> compile(korch_compile_options& c, const std::string& output,
                                         const CompilerOptions& options) {
-  std::vector<korch_shape> shapes;
-  for (const auto& [name, dims] : options.shapes)
-    shapes.push_back({name.c_str(), dims.data(), static_cast<uint32_t>(dims.size())});
+  const std::vector<korch_shape> shapes = shapes_of(options.shapes);
+  const std::vector<korch_shape> least_shapes = shapes_of(options.least_shapes);
   Watch watch{options, {}, nullptr};
   c.struct_size = sizeof c;
   c.output_path = output.c_str();
   c.shapes = shapes.data();
   c.shape_count = static_cast<uint32_t>(shapes.size());
+  c.least_shapes = least_shapes.data();
+  c.least_shape_count = static_cast<uint32_t>(least_shapes.size());
   c.threads = options.threads;
   c.accuracy = options.accuracy.c_str();
   c.target = options.target.c_str();
