@@ -213,6 +213,28 @@ TEST_P(Tasks, ExecutorsFollowEachOtherOnOnePool) {
   EXPECT_EQ(trouble.slices, 600 * Chain::kSteps * Chain::kSlices);
 }
 
+// As the plans of one executable do: each finds its own tasks, whichever ran before.
+TEST_P(Tasks, ProgramsTakeTurnsOnOnePool) {
+  constexpr uint32_t kPrograms = 4;
+  const PoolOwner pool(Pool::create(GetParam()));
+  std::vector<std::unique_ptr<RandomProgram>> programs;
+  std::vector<ExecutorOwner> executors;  // of each program one by each schedule
+  std::vector<std::vector<uint64_t>> wanted;
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+    const RandomProgram& random =
+        *programs.emplace_back(std::make_unique<RandomProgram>(seed + 100, GetParam()));
+    for (const Schedule schedule : {Schedule::barrier, Schedule::dynamic, Schedule::assigned})
+      executors.push_back(executor_of(random.program(), random.weights(), pool.get(), schedule));
+    wanted.push_back(arena_after_run(executors[executors.size() - 3].get()));
+  }
+  uint32_t next = 1;
+  for (int run = 0; run < 600; ++run) {
+    next = next * 1664525 + 1013904223;
+    const size_t e = (next >> 16) % executors.size();
+    ASSERT_EQ(arena_after_run(executors[e].get()), wanted[e / 3]) << "run " << run << ", executor " << e;
+  }
+}
+
 // Two tasks, each of which waits for the other to begin.
 std::atomic<int> met{0};
 int32_t meet(const korch_kernel_context*, int64_t, int64_t) {

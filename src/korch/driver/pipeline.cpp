@@ -522,7 +522,7 @@ class Compilation {
   }
 
   void run_whole(Plan& plan, const WholeRuns& runs) const {
-    if (!options_.schedule) runs.choose_schedule(plan);
+    if (!options_.schedule) runs.choose_schedule(plan, options_.launch.least);
     plan.report.measured_us = runs.latency_us(plan);
   }
 

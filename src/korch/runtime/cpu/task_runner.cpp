@@ -53,13 +53,12 @@ TaskRunner* TaskRunner::create(const Frame& frame, Board* board, int workers, Sc
     return false;
   };
   runner->open_work_ = {run, any, runner};
-  if (!assigned) board->open(&runner->open_work_);
   return runner;
 }
 
 void TaskRunner::destroy(TaskRunner* runner, bool workers_live) {
   if (runner == nullptr) return;
-  if (runner->open_work_.user != nullptr && !runner->assigned_ && workers_live) runner->board_->close();
+  if (!runner->assigned_ && workers_live) runner->board_->close();
   free(runner->memory_);
   runner->~TaskRunner();
   free(runner);
@@ -122,6 +121,7 @@ TaskRunner::Outcome TaskRunner::run(const int32_t* cancel, const SliceObserver& 
     fire(0);
     board_->publish({workers_, chunk, done, this});
   } else {
+    board_->open(&open_work_);
     board_->poke(fire(0));
   }
   board_->serve(0, over_);

@@ -21,8 +21,8 @@ struct Frame {
 // beginning again when a run ends, also one that failed: then tasks are passed over.
 class TaskRunner {
  public:
-  // For a program with tasks. `board` is served by `workers`, and has no other open work. Null when there is
-  // no memory.
+  // For a program with tasks. `board` is served by `workers`; of several runners on it one runs at a time.
+  // Null when there is no memory.
   static TaskRunner* create(const Frame& frame, Board* board, int workers, Schedule schedule);
   static void destroy(TaskRunner* runner, bool workers_live = true);
 
