@@ -74,7 +74,7 @@ TEST_F(LaunchesTest, ChangeNoBit) {
   EXPECT_GT(choices, 0);  // a quarter of the rows in blocks of many
   const Graph graph = network();
   LoadedExecutable with(path("ways.so")), without(path("none.so"));
-  LoadedExecutable tasks(path("ways.so"), 0, PlanSchedule::dynamic);  // of the steps' own kernels
+  LoadedExecutable tasks(path("ways.so"), 0, PlanSchedule::dynamic);
   for (const int64_t n : {256, 65, 128, 66, 200, 255, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 65}) {
     std::vector<HostTensor> inputs = random_inputs(graph, static_cast<uint64_t>(n));
     inputs.back() = HostTensor::of<int64_t>(DType::i64, {}, {n});

@@ -208,8 +208,8 @@ RunError Executor::prepare_tasks(Schedule schedule) {
   if (schedule == Schedule::barrier || program_->tasks == nullptr || workers_.board == nullptr ||
       workers_.threads == 1)
     return RunError::none;
-  tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_}, board_, workers_.threads,
-                              schedule);
+  tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_, launches_}, board_,
+                              workers_.threads, schedule);
   return tasks_ != nullptr ? RunError::none : RunError::out_of_memory;
 }
 
@@ -297,15 +297,13 @@ bool Executor::go_on(Run* run, int worker) {
 // Who observes sees the step itself.
 void Executor::begin_step(Run* run) const {
   const Step& step = program_->steps[run->step];
-  run->launch = &step;
-  run->args = run->step_args;
   run->tries = false;
-  if (step.launches != nullptr && run->options->observe == nullptr) {
-    const uint32_t launch = launches_->choose(run->step, run->step_args, &run->tries);
-    if (launch > 0) run->args += step.arg_count;
-    for (uint32_t l = 0; l + 1 < launch; ++l) run->args += step.launches->others[l].arg_count;
-    if (launch > 0) run->launch = &step.launches->others[launch - 1];
-  }
+  uint32_t number = 0;
+  if (step.launches != nullptr && run->options->observe == nullptr)
+    number = launches_->choose(run->step, run->step_args, &run->tries);
+  const Launch launch = launch_of(step, number, run->step_args);
+  run->launch = launch.step;
+  run->args = launch.args;
   if (run->tries || run->options->step_us != nullptr) run->began = now_us();
 }
 
