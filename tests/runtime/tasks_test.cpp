@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <thread>
 
 #include "korch/runtime/cpu/ready.h"
+#include "korch/runtime/cpu/task_table.h"
 #include "korch/runtime/executor.h"
 #include "task_program.h"
 
@@ -256,6 +258,48 @@ TEST(TasksOfOthers, WhoSleptBeforeTheExecutorWasMadeIsWoken) {
     EXPECT_EQ(executor_of(program, nullptr, pool.get(), schedule)->run(nullptr, nullptr).error,
               RunError::none);
   }
+}
+
+TEST(TaskTable, TablesThatPointNowhereAreRefused) {
+  const PoolOwner pool(Pool::create(2));
+  const auto is_refused = [&](const std::function<void(TaskTables&)>& damage) {
+    const std::vector<TaskUse> uses = {
+        {0, 0, 0, 1, 1, {{0, {}, {{0, 1}}}}}, {0, 0, 1, 2, 1, {}}, {1, 0, 0, 2, 1, {{0, {{0, 1}}, {}}}}};
+    TaskTables tables(task_graph(uses), 2);
+    const rt::Phase phase = {meet, 2, 1};
+    const rt::Step step = {&phase, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "meet"};
+    const rt::Step steps[] = {step, step};
+    const rt::Program program = {steps, 2, 2, 0, 0, false, &tables.table, Schedule::dynamic};
+    std::vector<uint32_t> counts(16);
+    EXPECT_STREQ(rt::task_fault(program, counts.data()), "");
+    damage(tables);
+    RunStatus status;
+    Executor* executor = Executor::create(&program, nullptr, pool->workers(), &status);
+    const bool refused = executor == nullptr && status.error == RunError::damaged;
+    Executor::destroy(executor);
+    return refused;
+  };
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].step = 2; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].phase = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].begin = -1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].end = 3; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].end = t.tasks[0].begin; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].waits = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].waits = 99; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].first_trigger = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].trigger_count = 1u << 30; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.events[1].needed = 7; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.events[0].first_task = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.events[0].task_count = 1u << 31; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.triggers[0] = 99; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.triggers[0] = 0; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.order[0] = t.order[1]; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.order[0] = 3; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.ends[1] = 2; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.ends[0] = 99; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.event_count = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.workers = 0; }));
+  EXPECT_FALSE(is_refused([](TaskTables&) {}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Tasks, ::testing::Values(1, 2, 3, 4, 8));
