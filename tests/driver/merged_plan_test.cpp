@@ -10,6 +10,7 @@
 #include "../onnx/model_builder.h"
 #include "korch/base/files.h"
 #include "korch/driver/pipeline.h"
+#include "korch/inspect/explain.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/verify.h"
 #include "korch/interp/interpreter.h"
@@ -180,6 +181,37 @@ TEST(MergedPlan, EachPlanRunsByEachSchedule) {
         }
       }
     }
+}
+
+TEST(MergedPlan, EachPlanIsScheduledByRunsOfItsOwn) {
+  const TempDir folder;
+  CompileOptions options = options_of_model();
+  options.measure = true;
+  options.strategy = Strategy::greedy;
+  options.shapes = {{"n", {8}}};
+  options.least_shapes = {{"n", {4}}};
+  options.database_path = folder.path() + "/k.db";
+  const std::string file = model(folder), output = folder.path() + "/model.so";
+  compile_model(file, output, options);
+  const Plan plan = plan_from_json(read_executable(output).plan_json);
+  ASSERT_EQ(plan.variants.size(), 2u);
+  const std::string text = explain(plan, {}, {});
+  for (const PlanVariant& variant : plan.variants) {
+    ASSERT_EQ(variant.schedules.size(), std::size(kSchedules));
+    for (const ScheduleRun& run : variant.schedules) {
+      EXPECT_GT(run.measured_us, 0);
+      if (run.schedule != name(variant.schedule)) continue;
+      EXPECT_TRUE(variant.schedule == PlanSchedule::dynamic || run.ratio_high < 1);
+    }
+    EXPECT_NE(text.find(std::string("schedule ") + name(variant.schedule) +
+                        ", for up to n=" + std::to_string(variant.bounds[0])),
+              std::string::npos)
+        << text;
+  }
+  // Remembered: nothing is run again.
+  const std::string first = read_file(output);
+  compile_model(file, output, options);
+  EXPECT_EQ(read_file(output), first);
 }
 
 }  // namespace
