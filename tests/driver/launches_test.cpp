@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 
 #include "korch/base/files.h"
 #include "korch/driver/pipeline.h"
@@ -74,7 +75,10 @@ TEST_F(LaunchesTest, ChangeNoBit) {
   EXPECT_GT(choices, 0);  // a quarter of the rows in blocks of many
   const Graph graph = network();
   LoadedExecutable with(path("ways.so")), without(path("none.so"));
-  LoadedExecutable tasks(path("ways.so"), 0, PlanSchedule::dynamic);  // of the steps' own kernels
+  std::vector<std::unique_ptr<LoadedExecutable>> others;
+  for (const int threads : {1, 2, 3, 5})
+    for (const PlanSchedule schedule : kSchedules)
+      others.push_back(std::make_unique<LoadedExecutable>(path("ways.so"), threads, schedule));
   for (const int64_t n : {256, 65, 128, 66, 200, 255, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 65}) {
     std::vector<HostTensor> inputs = random_inputs(graph, static_cast<uint64_t>(n));
     inputs.back() = HostTensor::of<int64_t>(DType::i64, {}, {n});
@@ -82,8 +86,11 @@ TEST_F(LaunchesTest, ChangeNoBit) {
     const HostTensor wanted = without.run(dense_inputs(graph, inputs))[0];
     ASSERT_EQ(got.shape(), (Shape{n, 64}));
     EXPECT_EQ(std::memcmp(got.raw(), wanted.raw(), static_cast<size_t>(got.bytes())), 0) << n;
-    const HostTensor by_tasks = tasks.run(dense_inputs(graph, inputs))[0];
-    EXPECT_EQ(std::memcmp(by_tasks.raw(), wanted.raw(), static_cast<size_t>(got.bytes())), 0) << n;
+    for (size_t i = 0; i < others.size(); ++i) {
+      const HostTensor other = others[i]->run(dense_inputs(graph, inputs))[0];
+      EXPECT_EQ(std::memcmp(other.raw(), wanted.raw(), static_cast<size_t>(got.bytes())), 0)
+          << n << ", " << i;
+    }
     const HostTensor exact = interpret(graph, inputs)[0].cropped(got.shape());
     for (int64_t i = 0; i < got.elements(); ++i)
       ASSERT_NEAR(element_as_double(got, i), element_as_double(exact, i), 1e-2) << n;

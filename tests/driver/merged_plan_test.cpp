@@ -3,14 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+#include <set>
+
 #include "../onnx/model_builder.h"
 #include "korch/base/files.h"
 #include "korch/driver/pipeline.h"
+#include "korch/inspect/explain.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/verify.h"
 #include "korch/interp/interpreter.h"
 #include "korch/onnx/import.h"
 #include "korch/package/loaded.h"
+#include "korch/package/plan_tasks.h"
+#include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
@@ -66,13 +73,18 @@ std::string model(const TempDir& folder) {
   return folder.path() + "/model.onnx";
 }
 
-TEST(MergedPlan, ComputesTheSameForAllExtents) {
-  const TempDir folder;
+CompileOptions options_of_model() {
   CompileOptions options;
   options.threads = 2;
   options.measure = false;
   options.shapes = {{"n", {32}}};
   options.least_shapes = {{"n", {2}}};
+  return options;
+}
+
+TEST(MergedPlan, ComputesTheSameForAllExtents) {
+  const TempDir folder;
+  const CompileOptions options = options_of_model();
   const std::string file = model(folder), output = folder.path() + "/model.so";
   const Plan plan = compile_model(file, output, options).plan;
   ASSERT_EQ(plan.variants.size(), 5u);  // up to 32 and halves of it, in the order of what they save
@@ -109,6 +121,97 @@ TEST(MergedPlan, ComputesTheSameForAllExtents) {
       }
     }
   }
+}
+
+HostTensor rows(int64_t n) {
+  HostTensor x(TensorType{DType::f32, {n, 6}});
+  for (int64_t i = 0; i < x.elements(); ++i)
+    x.mutable_data<float>()[i] = static_cast<float>((i * 29 + n) % 53) / 16 - 1;
+  return x;
+}
+
+// Step, phase, begin and end.
+using Pieces = std::multiset<std::array<int64_t, 4>>;
+
+TEST(MergedPlan, ARunIsTheTasksOfThePlanThatItTakes) {
+  const TempDir folder;
+  CompileOptions options = options_of_model();
+  options.schedule = PlanSchedule::dynamic;
+  const std::string output = folder.path() + "/model.so";
+  const Plan plan = compile_model(model(folder), output, options).plan;
+  LoadedExecutable executable(output);
+  std::vector<HostTensor> outputs = executable.allocate_outputs();
+  for (size_t round = 0; round < 3; ++round)
+    for (const PlanVariant& variant : plan.variants) {
+      const std::optional<PlanTasks> tasks = plan_tasks(plan_of(plan, variant));
+      ASSERT_TRUE(tasks);
+      EXPECT_EQ(fault_of(*tasks, plan_of(plan, variant)), "");
+      const int steps = variant.end_step - variant.first_step;
+      Pieces wanted, ran;
+      for (const Task& task : tasks->graph.tasks)
+        if (task.step < steps)
+          wanted.insert({variant.first_step + task.step, task.phase, task.begin, task.end});
+      for (const korch_slices& s : executable.run_by_slices({rows(variant.bounds[0])}, outputs))
+        if (s.step < plan.steps.size()) ran.insert({s.step, s.phase, s.begin, s.end});
+      EXPECT_EQ(ran, wanted) << variant.bounds[0];
+    }
+}
+
+TEST(MergedPlan, EachPlanRunsByEachSchedule) {
+  const TempDir folder;
+  CompileOptions options = options_of_model();
+  options.schedule = PlanSchedule::assigned;
+  const std::string output = folder.path() + "/model.so";
+  compile_model(model(folder), output, options);
+  const Plan plan = plan_from_json(read_executable(output).plan_json);
+  ASSERT_EQ(plan.variants.size(), 5u);
+  for (const PlanVariant& variant : plan.variants)
+    EXPECT_EQ(plan_of(plan, variant).schedule, PlanSchedule::assigned);
+  LoadedExecutable phases(output, 0, PlanSchedule::barrier);
+  for (const int threads : {1, 2, 3, 5})
+    for (const PlanSchedule schedule : kSchedules) {
+      LoadedExecutable executable(output, threads, schedule);
+      // Each plan behind each other.
+      for (const int64_t n : {32, 2, 31, 5, 3, 32, 9, 16, 2, 16, 5, 31}) {
+        const std::vector<HostTensor> got = executable.run({rows(n)}), exact = phases.run({rows(n)});
+        for (size_t o = 0; o < got.size(); ++o) {
+          ASSERT_EQ(got[o].shape(), exact[o].shape());
+          EXPECT_EQ(std::memcmp(got[o].raw(), exact[o].raw(), static_cast<size_t>(got[o].bytes())), 0)
+              << n << ", " << name(schedule) << ", threads " << threads;
+        }
+      }
+    }
+}
+
+TEST(MergedPlan, EachPlanIsScheduledByRunsOfItsOwn) {
+  const TempDir folder;
+  CompileOptions options = options_of_model();
+  options.measure = true;
+  options.strategy = Strategy::greedy;
+  options.shapes = {{"n", {8}}};
+  options.least_shapes = {{"n", {4}}};
+  options.database_path = folder.path() + "/k.db";
+  const std::string file = model(folder), output = folder.path() + "/model.so";
+  compile_model(file, output, options);
+  const Plan plan = plan_from_json(read_executable(output).plan_json);
+  ASSERT_EQ(plan.variants.size(), 2u);
+  const std::string text = explain(plan, {}, {});
+  for (const PlanVariant& variant : plan.variants) {
+    ASSERT_EQ(variant.schedules.size(), std::size(kSchedules));
+    for (const ScheduleRun& run : variant.schedules) {
+      EXPECT_GT(run.measured_us, 0);
+      if (run.schedule != name(variant.schedule)) continue;
+      EXPECT_TRUE(variant.schedule == PlanSchedule::dynamic || run.ratio_high < 1);
+    }
+    EXPECT_NE(text.find(std::string("schedule ") + name(variant.schedule) +
+                        ", for up to n=" + std::to_string(variant.bounds[0])),
+              std::string::npos)
+        << text;
+  }
+  // Remembered: nothing is run again.
+  const std::string first = read_file(output);
+  compile_model(file, output, options);
+  EXPECT_EQ(read_file(output), first);
 }
 
 }  // namespace

@@ -1,15 +1,19 @@
 // Launches in an executable: the tables that packaging writes, and what is refused of them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/package/loaded.h"
+#include "korch/package/plan_tasks.h"
 #include "korch/package/seal.h"
 #include "korch/plan/plan_json.h"
+#include "korch/runtime/step.h"
 #include "test_plan.h"
 
 namespace korch {
@@ -59,13 +63,59 @@ TEST(PackagedLaunches, RunByTheExtent) {
   const std::string path = folder.path() + "/model.so";
   const Plan plan = open_plan();
   write_executable(test_package(plan, Isa::portable), path);
-  LoadedExecutable executable(path);
-  for (const int64_t n : {100, 10, 47, 48, 10}) {
-    const std::vector<HostTensor> outputs = executable.run({input_of(n)});
-    // With the second way the first step gives 7, so that relu(7) - total is the same of all that it
-    // computes.
-    const float* y = outputs[0].data<float>();
-    EXPECT_EQ(y[3] == y[4], n < 48) << n;
+  for (const int threads : {1, 2, 3, 5})
+    for (const PlanSchedule schedule : kSchedules) {
+      LoadedExecutable executable(path, threads, schedule);
+      for (const int64_t n : {100, 10, 47, 48, 10}) {
+        const std::vector<HostTensor> outputs = executable.run({input_of(n)});
+        // With the second way the first step gives 7, so that relu(7) - total is the same of all that it
+        // computes.
+        const float* y = outputs[0].data<float>();
+        EXPECT_EQ(y[3] == y[4], n < 48) << n << " " << name(schedule);
+      }
+    }
+}
+
+// In the place of the step's own slices; the copy of an output reads what it may have written.
+TEST(PackagedLaunches, SharesAreWaitedForAsAWhole) {
+  const Plan plan = open_plan();
+  const std::optional<PlanTasks> tasks = plan_tasks(plan);
+  ASSERT_TRUE(tasks);
+  EXPECT_EQ(fault_of(*tasks, plan), "");
+  std::vector<std::pair<int64_t, int64_t>> shares;
+  int first = -1;
+  for (const Task& task : tasks->graph.tasks) {
+    if (task.step > 0 && task.phase == 0) {
+      EXPECT_EQ(tasks->graph.events[static_cast<size_t>(task.waits)].needed, launch_shares(plan.threads));
+    }
+    if (task.step != 0) continue;
+    shares.emplace_back(task.begin, task.end);
+    first = first < 0 ? task.waits : first;
+    EXPECT_EQ(task.waits, first);
+  }
+  std::sort(shares.begin(), shares.end());
+  ASSERT_EQ(shares.size(), static_cast<size_t>(launch_shares(plan.threads)));
+  for (size_t i = 0; i < shares.size(); ++i) EXPECT_EQ(shares[i], std::pair(int64_t(i), int64_t(i) + 1));
+}
+
+TEST(PackagedLaunches, DamagedTasksAreRefused) {
+  const TempDir folder;
+  const std::string path = folder.path() + "/model.so";
+  const Plan plan = open_plan();
+  write_executable(test_package(plan, Isa::portable), path);
+  const std::string whole = read_file(path);
+  const int64_t shares = launch_shares(plan.threads);
+  const rt::SliceTask last{0, 0, shares - 1, shares, 0, 0, 0};
+  constexpr size_t kKnown = offsetof(rt::SliceTask, first_trigger);
+  const size_t at = whole.find(std::string(reinterpret_cast<const char*>(&last), kKnown));
+  ASSERT_NE(at, std::string::npos);
+  for (const int64_t end : {int64_t{0}, shares - 1, shares + 1, INT64_MAX}) {
+    std::string damaged = whole;
+    std::memcpy(damaged.data() + at + offsetof(rt::SliceTask, end), &end, sizeof end);
+    const std::string file = folder.path() + "/damaged.so";
+    write_file(file, damaged);
+    seal_executable(file);  // as if it had been written so
+    EXPECT_EQ(kind_of_failure([&] { LoadedExecutable executable(file); }), ErrorKind::io) << end;
   }
 }
 

@@ -175,6 +175,7 @@ TEST(Launches, TablesThatPointNowhereAreRefused) {
   EXPECT_TRUE(fault([&](Tables& t) { t.table.count = kMostLaunches + 1; }));
   EXPECT_TRUE(fault([&](Tables& t) { t.table.others = nullptr; }));
   EXPECT_TRUE(fault([&](Tables& t) { t.table.extent_count = 3; }));
+  EXPECT_TRUE(fault([&](Tables& t) { t.table.shares = 0; }));
   EXPECT_TRUE(fault([&](Tables& t) { t.table.extent_args[0] = 2; }));
   EXPECT_TRUE(fault([&](Tables& t) { t.table.least[0] = kMost + 1; }));
   EXPECT_TRUE(fault([&](Tables& t) { t.others[0].launches = &t.table; }));

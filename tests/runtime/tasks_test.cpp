@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <thread>
 
 #include "korch/runtime/cpu/ready.h"
+#include "korch/runtime/cpu/task_table.h"
 #include "korch/runtime/executor.h"
 #include "task_program.h"
 
@@ -213,6 +215,28 @@ TEST_P(Tasks, ExecutorsFollowEachOtherOnOnePool) {
   EXPECT_EQ(trouble.slices, 600 * Chain::kSteps * Chain::kSlices);
 }
 
+// As the plans of one executable do: each finds its own tasks, whichever ran before.
+TEST_P(Tasks, ProgramsTakeTurnsOnOnePool) {
+  constexpr uint32_t kPrograms = 4;
+  const PoolOwner pool(Pool::create(GetParam()));
+  std::vector<std::unique_ptr<RandomProgram>> programs;
+  std::vector<ExecutorOwner> executors;  // of each program one by each schedule
+  std::vector<std::vector<uint64_t>> wanted;
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+    const RandomProgram& random =
+        *programs.emplace_back(std::make_unique<RandomProgram>(seed + 100, GetParam()));
+    for (const Schedule schedule : {Schedule::barrier, Schedule::dynamic, Schedule::assigned})
+      executors.push_back(executor_of(random.program(), random.weights(), pool.get(), schedule));
+    wanted.push_back(arena_after_run(executors[executors.size() - 3].get()));
+  }
+  uint32_t next = 1;
+  for (int run = 0; run < 600; ++run) {
+    next = next * 1664525 + 1013904223;
+    const size_t e = (next >> 16) % executors.size();
+    ASSERT_EQ(arena_after_run(executors[e].get()), wanted[e / 3]) << "run " << run << ", executor " << e;
+  }
+}
+
 // Two tasks, each of which waits for the other to begin.
 std::atomic<int> met{0};
 int32_t meet(const korch_kernel_context*, int64_t, int64_t) {
@@ -234,6 +258,48 @@ TEST(TasksOfOthers, WhoSleptBeforeTheExecutorWasMadeIsWoken) {
     EXPECT_EQ(executor_of(program, nullptr, pool.get(), schedule)->run(nullptr, nullptr).error,
               RunError::none);
   }
+}
+
+TEST(TaskTable, TablesThatPointNowhereAreRefused) {
+  const PoolOwner pool(Pool::create(2));
+  const auto is_refused = [&](const std::function<void(TaskTables&)>& damage) {
+    const std::vector<TaskUse> uses = {
+        {0, 0, 0, 1, 1, {{0, {}, {{0, 1}}}}}, {0, 0, 1, 2, 1, {}}, {1, 0, 0, 2, 1, {{0, {{0, 1}}, {}}}}};
+    TaskTables tables(task_graph(uses), 2);
+    const rt::Phase phase = {meet, 2, 1};
+    const rt::Step step = {&phase, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "meet"};
+    const rt::Step steps[] = {step, step};
+    const rt::Program program = {steps, 2, 2, 0, 0, false, &tables.table, Schedule::dynamic};
+    std::vector<uint32_t> counts(16);
+    EXPECT_STREQ(rt::task_fault(program, counts.data()), "");
+    damage(tables);
+    RunStatus status;
+    Executor* executor = Executor::create(&program, nullptr, pool->workers(), &status);
+    const bool refused = executor == nullptr && status.error == RunError::damaged;
+    Executor::destroy(executor);
+    return refused;
+  };
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].step = 2; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].phase = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].begin = -1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].end = 3; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].end = t.tasks[0].begin; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].waits = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].waits = 99; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].first_trigger = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.tasks[0].trigger_count = 1u << 30; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.events[1].needed = 7; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.events[0].first_task = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.events[0].task_count = 1u << 31; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.triggers[0] = 99; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.triggers[0] = 0; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.order[0] = t.order[1]; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.order[0] = 3; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.ends[1] = 2; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.ends[0] = 99; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.event_count = 1; }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.workers = 0; }));
+  EXPECT_FALSE(is_refused([](TaskTables&) {}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Tasks, ::testing::Values(1, 2, 3, 4, 8));

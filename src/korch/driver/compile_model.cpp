@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "korch/driver/merged_plan.h"
 #include "korch/onnx/import.h"
 #include "korch/package/package.h"
+#include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {
@@ -76,6 +78,19 @@ std::string text_of(const std::map<std::string, int64_t>& bounds) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// Of steps whose ways were left out tasks are others than those of their part.
+void check_tasks(Plan& plan) {
+  for (const PlanVariant& variant : plan.variants) {
+    const Plan part = plan_of(plan, variant);
+    const std::optional<PlanTasks> tasks = plan_tasks(part);
+    const std::string fault = tasks ? fault_of(*tasks, part) : "";
+    KORCH_ASSERT(fault.empty(), fault);
+    if (!tasks || &variant != &plan.variants[0]) continue;
+    plan.report.tasks = static_cast<int>(tasks->graph.tasks.size());
+    plan.report.events = static_cast<int>(tasks->graph.events.size());
+  }
+}
+
 // As one executable, whose plan becomes the result's.
 void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& left_out,
                  const CompileOptions& options, const std::string& output, CompileResult* result) {
@@ -83,6 +98,7 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   std::vector<std::string>& limits = merged.plan.report.limits;
   limits.insert(limits.end(), left_out.begin(), left_out.end());
   limit_launch_bytes(merged);
+  check_tasks(merged.plan);
   const Target target = detect_target(options.target, options.threads);
   write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),
                     plan_to_json(merged.plan), target},
@@ -113,7 +129,6 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
   share_budget(stated_bounds.size());
   part_options.launch.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
-  part_options.schedule = PlanSchedule::barrier;  // which executables of several plans always have
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
   const std::vector<PlanDimension> dimensions = parts[0].plan.dimensions;

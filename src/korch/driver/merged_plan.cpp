@@ -93,6 +93,8 @@ class Merger {
     variant.first_tensor = first_tensor;
     variant.end_tensor = static_cast<int>(plan().tensors.size());
     variant.predicted_us = part.report.objective_us;
+    variant.schedule = part.schedule;
+    variant.schedules = part.report.schedules;
     for (const PlanDimension& dimension : plan().dimensions) {
       const auto& [input, axis] = dimension.axes.at(0);
       variant.bounds.push_back(part.inputs[static_cast<size_t>(input)].type.shape[static_cast<size_t>(axis)]);
@@ -116,10 +118,7 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts) {
   KORCH_ASSERT(!parts.empty(), "a plan at least");
   Merger merger(std::move(parts[0]));
   for (size_t i = 1; i < parts.size(); ++i) merger.add(std::move(parts[i]));
-  BuiltPlan result = merger.take();
-  if (parts.size() > 1)
-    result.plan.report.tasks = result.plan.report.events = 0;  // phases follow one another
-  return result;
+  return merger.take();
 }
 
 namespace {

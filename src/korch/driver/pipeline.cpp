@@ -198,10 +198,8 @@ class Compilation {
     now_->bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
   }
 
-  // For executables that may run phase by phase: tasks are slices of one kernel.
   void add_launches() {
-    if (!options_.measure || options_.schedule.value_or(PlanSchedule::barrier) != PlanSchedule::barrier)
-      return;
+    if (!options_.measure) return;
     LaunchOptions options = options_.launch;
     options.deadline = search_deadline();
     korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built);
@@ -522,7 +520,7 @@ class Compilation {
   }
 
   void run_whole(Plan& plan, const WholeRuns& runs) const {
-    if (!options_.schedule) runs.choose_schedule(plan);
+    if (!options_.schedule) runs.choose_schedule(plan, options_.launch.least);
     plan.report.measured_us = runs.latency_us(plan);
   }
 

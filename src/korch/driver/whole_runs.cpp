@@ -1,5 +1,7 @@
 #include "korch/driver/whole_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "korch/base/hash.h"
@@ -38,17 +40,24 @@ Hash plan_key(const PackageInput& input, const Target& target) {
   return hash_text(text);
 }
 
-void WholeRuns::choose_schedule(Plan& plan) const {
+void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>& least) const {
   if (plan.report.tasks == 0) return;
-  const Hash key = hash_text(key_.hex() + "schedules");
+  BenchOptions options;
+  options.rounds = kScheduleRounds;
+  options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
+  options.schedules = {PlanSchedule::dynamic, PlanSchedule::assigned, PlanSchedule::barrier};
+  std::string remembered = key_.hex() + "schedules";
+  for (const PlanDimension& dimension : plan.dimensions) {
+    const auto known = least.find(dimension.name);
+    const int64_t from = known != least.end() ? known->second : dimension.least;
+    options.extents[dimension.name] = (from + dimension.most) / 2;
+    remembered += fmt::format(" {}", (from + dimension.most) / 2);
+  }
+  const Hash key = hash_text(remembered);
   std::vector<ScheduleRun>& runs = plan.report.schedules;
   if (database_ != nullptr) runs = schedule_runs_from(database_->get_text(key).value_or("[]"));
   if (runs.size() != std::size(kSchedules)) {
     runs.clear();
-    BenchOptions options;
-    options.rounds = kScheduleRounds;
-    options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
-    options.schedules = {PlanSchedule::dynamic, PlanSchedule::assigned, PlanSchedule::barrier};
     const std::vector<BenchRow> rows = bench({draft_()}, options).rows;
     for (size_t i = 0; i < rows.size(); ++i)
       runs.push_back({name(options.schedules[i]), rows[i].median_us, rows[i].ratio, rows[i].ratio_high});
@@ -59,7 +68,7 @@ void WholeRuns::choose_schedule(Plan& plan) const {
 
 double WholeRuns::latency_us(const Plan& plan) const {
   for (const ScheduleRun& run : plan.report.schedules)
-    if (run.schedule == name(plan.schedule)) return run.measured_us;
+    if (plan.dimensions.empty() && run.schedule == name(plan.schedule)) return run.measured_us;
   if (!plan.report.whole_runs.empty()) return plan.report.whole_runs[0].measured_us;
   if (database_ != nullptr)
     if (const std::optional<Cost> cost = database_->get_cost(key_)) return cost->us;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "korch/base/deadline.h"
@@ -19,15 +20,17 @@ using DraftPath = std::function<const std::string&()>;
 
 class WholeRuns {
  public:
-  // `key`: plan_key. `database` may be null; what it remembers of
-  // the plan is not run again. `deadline` leaves less time to run.
+  // `key`: plan_key. `database` may be null; what it remembers of the plan is not run again. `deadline`
+  // leaves less time to run.
   WholeRuns(Database* database, const Hash& key, DraftPath draft, const Deadline& deadline)
       : database_(database), key_(key), draft_(std::move(draft)), deadline_(deadline) {}
 
   // Sets the plan's schedule, and PlanReport::schedules to what each takes: by tasks as they become ready,
-  // unless another one is faster beyond doubt. Nothing where the plan has no tasks.
-  void choose_schedule(Plan& plan) const;
-  // Median of the plan, in microseconds, by its schedule.
+  // unless another one is faster beyond doubt. Open dimensions are in the middle between the `least` extents
+  // for which the plan is taken, by their names (else those that there are), and its bounds. Nothing where
+  // the plan has no tasks.
+  void choose_schedule(Plan& plan, const std::map<std::string, int64_t>& least) const;
+  // Median of the plan at its bounds, in microseconds, by its schedule.
   double latency_us(const Plan& plan) const;
 
  private:

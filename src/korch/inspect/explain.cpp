@@ -107,6 +107,15 @@ std::string counts_text(const char* title, const std::map<std::string, int>& cou
   return text.empty() ? "" : fmt::format("{}: {}\n", title, text);
 }
 
+// Of a plan for a range of shapes in the middle of it.
+std::string schedules_text(const std::vector<ScheduleRun>& runs, PlanSchedule kept) {
+  std::string text;
+  for (const ScheduleRun& run : runs)
+    text += fmt::format("run whole by its schedules: {} {:.1f} us{}\n", run.schedule, run.measured_us,
+                        run.schedule == name(kept) ? ", kept" : "");
+  return text;
+}
+
 }  // namespace
 
 std::string explain_figures(const PlanReport& report) {
@@ -141,11 +150,12 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
     text += "\n";
   }
   for (const PlanVariant& variant : plan.variants) {
-    text += fmt::format("plan   steps {} to {}, predicted {:.1f} us, for up to", variant.first_step,
-                        variant.end_step - 1, variant.predicted_us);
+    text +=
+        fmt::format("plan   steps {} to {}, predicted {:.1f} us, schedule {}, for up to", variant.first_step,
+                    variant.end_step - 1, variant.predicted_us, name(variant.schedule));
     for (size_t d = 0; d < plan.dimensions.size(); ++d)
       text += fmt::format(" {}={}", plan.dimensions[d].name, variant.bounds[d]);
-    text += "\n";
+    text += "\n" + schedules_text(variant.schedules, variant.schedule);
   }
   if (!plan.variants.empty())
     text += "what follows is of the first of these plans, but for the list of steps\n";
@@ -184,9 +194,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
                         &run == &r.whole_runs[0] ? ", kept: no other is faster beyond doubt" : "");
   if (r.tasks > 0)
     text += fmt::format("{} tasks, {} events; schedule: {}\n", r.tasks, r.events, name(plan.schedule));
-  for (const ScheduleRun& run : r.schedules)
-    text += fmt::format("run whole by its schedules: {} {:.1f} us{}\n", run.schedule, run.measured_us,
-                        run.schedule == name(plan.schedule) ? ", kept" : "");
+  if (plan.variants.empty()) text += schedules_text(r.schedules, plan.schedule);
   if (!r.recomputed.empty())
     text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
   text += "\nstep  predicted us  kernel\n";

@@ -141,7 +141,6 @@ class MemoryPlanner {
     };
     return std::all_of(step.launches.ways.begin(), step.launches.ways.end(), allows);
   }
-  std::vector<int64_t> temporary_bytes(const PlanStep& step) const;
   bool may_join(int step, int input, int output);
   bool may_join_state(int end, int input, int output);
   void place();
@@ -305,17 +304,6 @@ rt::BufferRef MemoryPlanner::home(int root) {
   return {rt::kArena, 0, static_cast<uint64_t>(arena_offsets_[index])};
 }
 
-// Of all launches of the step, of which one runs.
-std::vector<int64_t> MemoryPlanner::temporary_bytes(const PlanStep& step) const {
-  std::vector<int64_t> bytes = plan_.kernels[static_cast<size_t>(step.kernel)].temporary_bytes;
-  for (const PlanLaunch& way : step.launches.ways) {
-    const std::vector<int64_t>& own = plan_.kernels[static_cast<size_t>(way.kernel)].temporary_bytes;
-    bytes.resize(std::max(bytes.size(), own.size()), 0);
-    for (size_t t = 0; t < own.size(); ++t) bytes[t] = std::max(bytes[t], own[t]);
-  }
-  return bytes;
-}
-
 void MemoryPlanner::place() {
   std::vector<Lifetime> lifetimes;
   std::vector<size_t> roots;
@@ -326,7 +314,7 @@ void MemoryPlanner::place() {
     roots.push_back(root);
   }
   for (int s = 0; s < end_; ++s)
-    for (int64_t bytes : temporary_bytes(plan_.steps[static_cast<size_t>(s)]))
+    for (int64_t bytes : temporary_bytes(plan_, plan_.steps[static_cast<size_t>(s)]))
       lifetimes.push_back({bytes, s, s, {s}});
 
   InOrder in_order;
@@ -339,7 +327,7 @@ void MemoryPlanner::place() {
   size_t next = roots.size();
   for (const PlanStep& step : plan_.steps) {
     std::vector<rt::BufferRef> refs;
-    for (size_t t = 0; t < temporary_bytes(step).size(); ++t)
+    for (size_t t = 0; t < temporary_bytes(plan_, step).size(); ++t)
       refs.push_back({rt::kArena, 0, static_cast<uint64_t>(arena.offsets[next++])});
     result_.temporaries.push_back(std::move(refs));
   }
@@ -388,6 +376,16 @@ Arena plan_arena(const std::vector<Lifetime>& lifetimes, const InOrder& in_order
     placed.insert(place, mine);
   }
   return arena;
+}
+
+std::vector<int64_t> temporary_bytes(const Plan& plan, const PlanStep& step) {
+  std::vector<int64_t> bytes;
+  visit_kernels(step, [&](int kernel) {
+    const std::vector<int64_t>& own = plan.kernels[static_cast<size_t>(kernel)].temporary_bytes;
+    bytes.resize(std::max(bytes.size(), own.size()), 0);
+    for (size_t t = 0; t < own.size(); ++t) bytes[t] = std::max(bytes[t], own[t]);
+  });
+  return bytes;
 }
 
 MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets) {

@@ -32,6 +32,9 @@ using InOrder = std::function<bool(const Lifetime& earlier, const Lifetime& late
 // by size, each into the tightest gap that fits.
 Arena plan_arena(const std::vector<Lifetime>& lifetimes, const InOrder& in_order = {});
 
+// Of the buffers that the step needs while it runs: as many and as large as any of its launches wants.
+std::vector<int64_t> temporary_bytes(const Plan& plan, const PlanStep& step);
+
 // A graph output that is a view of something with another home: copied after the last step.
 struct OutputCopy {
   rt::BufferRef source, destination;
@@ -40,7 +43,7 @@ struct OutputCopy {
 
 struct MemoryPlan {
   std::vector<rt::BufferRef> tensors;                   // one per Plan::tensors
-  std::vector<std::vector<rt::BufferRef>> temporaries;  // of each step, as many as any of its launches has
+  std::vector<std::vector<rt::BufferRef>> temporaries;  // of each step, as many as temporary_bytes
   std::vector<OutputCopy> copies;
   int64_t arena_bytes = 0;
 };

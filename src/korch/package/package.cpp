@@ -151,8 +151,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
     Plan part = plan_of(plan, variant);
     MemoryPlan memory = plan_memory(part, weights.offsets);
     arena_bytes = std::max(arena_bytes, memory.arena_bytes);
-    std::optional<PlanTasks> tasks;
-    if (plan.variants.size() < 2) tasks = plan_tasks(part, memory);  // else runs go phase by phase
+    std::optional<PlanTasks> tasks = plan_tasks(part, memory);
     variants.push_back({variant, std::move(part), std::move(memory), std::move(tasks)});
   }
   const Result<std::string> tables =

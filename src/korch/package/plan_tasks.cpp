@@ -18,6 +18,18 @@ struct Argument {
   bool is_written = false;
 };
 
+// Rounds are phases; of ways to run a step the most that one has.
+size_t phases_of(const Plan& plan, const PlanStep& step) {
+  size_t most = 0;
+  visit_kernels(step, [&](int kernel) {
+    size_t phases = 0;
+    for (const KernelPhase& phase : plan.kernels[static_cast<size_t>(kernel)].phases)
+      phases += static_cast<size_t>(phase.rounds);
+    most = std::max(most, phases);
+  });
+  return most;
+}
+
 class TaskLister {
  public:
   TaskLister(const Plan& plan, const MemoryPlan& memory, int64_t blocks_at_once)
@@ -53,6 +65,21 @@ class TaskLister {
     return arguments;
   }
 
+  // Of whatever way to run the step; constants lie where nobody writes.
+  std::vector<Argument> arguments_of_launches(size_t s) const {
+    const PlanStep& step = plan_.steps[s];
+    std::vector<Argument> arguments;
+    visit_tensors(step, [&](int id) {
+      const bool is_written = std::count(step.outputs.begin(), step.outputs.end(), id) != 0;
+      arguments.push_back({memory_.tensors[static_cast<size_t>(id)],
+                           plan_.tensors[static_cast<size_t>(id)].size_bytes, is_written});
+    });
+    const std::vector<int64_t> bytes = temporary_bytes(plan_, step);
+    for (size_t t = 0; t < bytes.size(); ++t)
+      arguments.push_back({memory_.temporaries[s][t], bytes[t], true});
+    return arguments;
+  }
+
   static std::vector<ArgumentAccess> unknown(const std::vector<Argument>& arguments) {
     std::vector<ArgumentAccess> accesses;
     for (size_t a = 0; a < arguments.size(); ++a) {
@@ -85,8 +112,24 @@ class TaskLister {
     return uses;
   }
 
+  void add_launches(size_t s) {
+    const PlanStep& step = plan_.steps[s];
+    const std::vector<Argument> arguments = arguments_of_launches(s);
+    const std::vector<MemoryUse> uses = uses_of(arguments, unknown(arguments));
+    const auto phases = static_cast<int>(phases_of(plan_, step));
+    const int64_t shares = launch_shares(plan_.threads);
+    const double us = step.predicted_us * plan_.threads / (phases * static_cast<double>(shares));
+    for (int phase = 0; phase < phases; ++phase)
+      for (int64_t begin = 0; begin < shares; begin += blocks_at_once_) {
+        const int64_t end = std::min(shares, begin + blocks_at_once_);
+        tasks_.push_back({step_, phase, begin, end, us * static_cast<double>(end - begin), uses});
+      }
+    ++step_;
+  }
+
   void add_step(size_t s) {
     const PlanStep& step = plan_.steps[s];
+    if (!step.launches.ways.empty()) return add_launches(s);
     const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
     const std::vector<Argument> arguments = arguments_of(s);
     double work = 0;
@@ -143,16 +186,20 @@ class TaskLister {
   int step_ = 0;
 };
 
-// Tasks that one phase has at least.
+// Tasks that there are at least.
 size_t phases_of(const Plan& plan) {
   size_t phases = 0;
-  for (const PlanStep& step : plan.steps)
-    for (const KernelPhase& phase : plan.kernels[static_cast<size_t>(step.kernel)].phases)
-      phases += static_cast<size_t>(phase.rounds);
+  for (const PlanStep& step : plan.steps) phases += phases_of(plan, step);
   return phases;
 }
 
 }  // namespace
+
+int launch_shares(int threads) {
+  // A task that finds little costs a fraction of a microsecond; a way's slices may be few.
+  constexpr int kSharesPerWorker = 4;
+  return kSharesPerWorker * threads;
+}
 
 std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory) {
   const bool loops =

@@ -10,9 +10,13 @@
 
 namespace korch {
 
+// Of a step that can be run in several ways: a task is some of so many shares of whatever way a run takes.
+int launch_shares(int threads);
+
 // In the plan's order, copies of outputs behind its steps. Two tasks that meet in the arena or in an output
 // are ordered as the plan has them, whether one reads what the other wrote or gets its memory. A kernel that
-// does not say what its slices access (Kernel::accesses) is taken to access all of its arguments. Empty for
+// does not say what its slices access (Kernel::accesses) is taken to access all of its arguments, and so is
+// each share of a step that can be run in several ways, which has as many phases as any of these. Empty for
 // plans that have none: with loops, for one thread, or with more phases than there may be tasks.
 std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory);
 

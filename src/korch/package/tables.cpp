@@ -339,10 +339,10 @@ class TableWriter {
     }
     text_ += fmt::format(
         "static const LaunchTable launches{0} = {{{1}, costs{0}, {2}, {3}, {{{4}}}, {{{5}}}, "
-        "{{{6}}}, {7}}};\n",
+        "{{{6}}}, {7}, {8}}};\n",
         s, others.empty() ? "nullptr" : fmt::format("others{}", s), launches.ways.size(),
         launches.extents.size(), fmt::join(extent_args, ", "), fmt::join(least, ", "), fmt::join(most, ", "),
-        launches.trusted);
+        launches.trusted, launch_shares(plan_->threads));
   }
 
   static std::string launch_cost(const PlanLaunch& way) {

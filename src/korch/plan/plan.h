@@ -132,6 +132,14 @@ struct PlanDimension {
   friend bool operator==(const PlanDimension&, const PlanDimension&) = default;
 };
 
+// Who runs what, and when (docs/design/tasks.md): phase after phase; tasks as they become ready, on any
+// worker; tasks assigned to workers.
+enum class PlanSchedule { barrier, dynamic, assigned };
+inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic,
+                                              PlanSchedule::assigned};
+const char* name(PlanSchedule schedule);  // "barrier", "dynamic", "static"
+bool parse_schedule(const std::string& text, PlanSchedule* schedule);
+
 // Steps [first_step, end_step), of tensors [first_tensor, end_tensor), are the whole network for shapes up to
 // these bounds; a run takes the variant that is predicted to take the least of those that can.
 struct PlanVariant {
@@ -140,15 +148,9 @@ struct PlanVariant {
   std::vector<int64_t> bounds;       // of each of Plan::dimensions
   std::vector<Shape> output_shapes;  // at these bounds
   std::vector<int64_t> extents;      // of each of Plan::extents: what it is, or -1 where the steps tell
+  PlanSchedule schedule = PlanSchedule::barrier;  // unless who runs it asks for another
+  std::vector<ScheduleRun> schedules;             // as in PlanReport
 };
-
-// Who runs what, and when (docs/design/tasks.md): phase after phase; tasks as they become ready, on any
-// worker; tasks assigned to workers.
-enum class PlanSchedule { barrier, dynamic, assigned };
-inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic,
-                                              PlanSchedule::assigned};
-const char* name(PlanSchedule schedule);  // "barrier", "dynamic", "static"
-bool parse_schedule(const std::string& text, PlanSchedule* schedule);
 
 struct Plan {
   std::vector<PlanIo> inputs, outputs;
@@ -161,7 +163,7 @@ struct Plan {
   std::vector<PlanStep> steps;  // in execution order
   int threads = 1;
   bool flushes_subnormals = false;                // results too small for a normal number become 0
-  PlanSchedule schedule = PlanSchedule::barrier;  // unless who runs it asks for another
+  PlanSchedule schedule = PlanSchedule::barrier;  // of a plan without variants
   PlanReport report;
 };
 

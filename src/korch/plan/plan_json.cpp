@@ -165,7 +165,8 @@ PlanLaunches launches_from(const Json& json) {
     way.constants = w.at("constants").get<std::vector<int>>();
     way.limits = limits_from(w.at("limits"));
     way.implementation = w.at("implementation");
-    for (const Json& s : w.at("shares")) way.shares.push_back({s.at("times"), s.at("plus"), s.at("by"), s.at("count")});
+    for (const Json& s : w.at("shares"))
+      way.shares.push_back({s.at("times"), s.at("plus"), s.at("by"), s.at("count")});
     way.over = w.at("over").get<std::vector<double>>();  // what is not finite has no text: an error
     way.under = w.at("under").get<std::vector<double>>();
     way.error = w.at("error");
@@ -339,6 +340,14 @@ void check_launches(const Plan& plan, const PlanStep& step) {
   }
 }
 
+// Of a plan or a variant; executables of before know one.
+PlanSchedule schedule_of(const Json& json) {
+  PlanSchedule schedule;
+  if (!parse_schedule(json.value("schedule", std::string("barrier")), &schedule))
+    throw std::runtime_error("unknown schedule");
+  return schedule;
+}
+
 Plan parse(const Json& json) {
   if (json.at("format") != kPlanFormat) throw std::runtime_error("another plan format");
   Plan plan;
@@ -350,18 +359,26 @@ Plan parse(const Json& json) {
     plan.dimensions.push_back({d.at("name"), d.at("least"), d.at("most"), {}});
     for (const Json& a : d.at("axes")) plan.dimensions.back().axes.push_back({a.at("input"), a.at("axis")});
   }
-  for (const Json& v : json.value("variants", Json::array()))
-    plan.variants.push_back({v.at("first_step"), v.at("end_step"), v.at("first_tensor"), v.at("end_tensor"),
-                             v.at("predicted_us"), v.at("bounds"), v.at("output_shapes"), v.at("extents")});
+  for (const Json& v : json.value("variants", Json::array())) {
+    plan.variants.push_back({v.at("first_step"),
+                             v.at("end_step"),
+                             v.at("first_tensor"),
+                             v.at("end_tensor"),
+                             v.at("predicted_us"),
+                             v.at("bounds"),
+                             v.at("output_shapes"),
+                             v.at("extents"),
+                             schedule_of(v),
+                             {}});
+    read(v.value("schedules", Json::array()), plan.variants.back().schedules);
+  }
   for (const Json& k : json.at("kernels")) plan.kernels.push_back(kernel_from(k));
   for (const Json& t : json.at("tensors")) plan.tensors.push_back(tensor_from(t));
   for (const Json& s : json.at("steps")) plan.steps.push_back(step_from(s));
   for (const PlanStep& step : plan.steps) check_launches(plan, step);
   plan.threads = json.at("threads");
   plan.flushes_subnormals = json.value("flushes_subnormals", false);
-  // Executables of before know one way.
-  if (!parse_schedule(json.value("schedule", std::string("barrier")), &plan.schedule))
-    throw std::runtime_error("unknown schedule");
+  plan.schedule = schedule_of(json);
   plan.report = report_from(json.at("report"));
   return plan;
 }
@@ -404,7 +421,9 @@ std::string plan_to_json(const Plan& plan) {
                         {"predicted_us", v.predicted_us},
                         {"bounds", v.bounds},
                         {"output_shapes", v.output_shapes},
-                        {"extents", v.extents}});
+                        {"extents", v.extents},
+                        {"schedule", name(v.schedule)},
+                        {"schedules", to_json(v.schedules)}});
   const Json json = {{"format", kPlanFormat},
                      {"threads", plan.threads},
                      {"flushes_subnormals", plan.flushes_subnormals},

@@ -145,8 +145,6 @@ bool make_extents(korch_instance* instance) {
 korch_status make_executors(korch_instance* instance, const Workers& workers, Schedule schedule) {
   instance->executors = static_cast<Executor**>(calloc(korch_model.variant_count, sizeof(Executor*)));
   if (instance->executors == nullptr) return KORCH_OUT_OF_MEMORY;
-  // A board has place for the ready tasks of one.
-  if (korch_model.variant_count > 1) schedule = Schedule::barrier;
   for (uint32_t v = 0; v < korch_model.variant_count; ++v) {
     RunStatus status;
     instance->executors[v] = Executor::create(&korch_model.variants[v].program, korch_model.weights, workers,

@@ -93,6 +93,7 @@ class Executor {
   // What comes behind the step, whose arguments these are; moves them on.
   uint32_t next_step(uint32_t s, void**& args) const;
   RunStatus check_launches() const;
+  RunError check_tasks() const;
   void begin_step(Run* run) const;
   bool go_on(Run* run, int worker);
   void publish(Run* run);

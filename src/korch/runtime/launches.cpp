@@ -39,6 +39,7 @@ const char* launch_fault(const Step& step) {
   if (table->count < 1 || table->count > kMostLaunches || table->costs == nullptr ||
       (table->count > 1 && table->others == nullptr))
     return "a number of launches";
+  if (table->shares < 1) return "a number of shares";
   if (table->extent_count < 1 || table->extent_count > kMostLaunchExtents) return "a number of extents";
   for (uint32_t i = 0; i < table->extent_count; ++i)
     if (table->extent_args[i] >= step.arg_count || table->least[i] > table->most[i]) return "an extent";

@@ -23,8 +23,20 @@ inline uint32_t all_args(const Step& step) {
   return count;
 }
 
+// A way to run a step, and where its arguments stand, behind those of the ways before.
+struct Launch {
+  const Step* step = nullptr;
+  void** args = nullptr;
+};
+inline Launch launch_of(const Step& step, uint32_t launch, void** args) {
+  if (launch == 0) return {&step, args};
+  args += step.arg_count;
+  for (uint32_t l = 0; l + 1 < launch; ++l) args += step.launches->others[l].arg_count;
+  return {&step.launches->others[launch - 1], args};
+}
+
 // Which launch of each step a run takes, by its extents; remembered, so that extents that come again cost a
-// comparison. Belongs to one executor, and is used by whoever carries a run on, one at a time.
+// comparison. Belongs to one executor, and is used of each step by whoever carries a run on, one at a time.
 class Launches {
  public:
   // Of a program some of whose steps have launches; null when there is no memory. `program` outlives it.
@@ -32,7 +44,7 @@ class Launches {
   static void destroy(Launches* launches);
 
   // The launch for the extents at the step's arguments. `tries` is set where the costs do not tell: the
-  // caller then says what the launch took.
+  // caller then says what the launch took, unless it failed.
   uint32_t choose(uint32_t step, void* const* args, bool* tries);
   void note(uint32_t step, double us);
 

@@ -79,6 +79,7 @@ struct LaunchTable {
   // Costs were measured for such extents; beyond, and where they are not trusted, runs try the best three.
   int64_t least[kMostLaunchExtents], most[kMostLaunchExtents];
   bool trusted;
+  uint32_t shares = 1;  // of the launch that a run takes: what tasks of the step count
 };
 
 struct LibraryOps {
@@ -90,7 +91,8 @@ struct LibraryOps {
 };
 
 // The task graph (plan/task_graph.h): what replaces the barriers between phases. Slices [begin, end) of a
-// phase.
+// phase; of a step with launches shares [begin, end) of the slices that a run needs of the phase, if the
+// launch that it takes has so many phases. Tasks of its first phase wait for one event.
 struct SliceTask {
   uint32_t step, phase;
   int64_t begin, end;

@@ -154,10 +154,10 @@ void Board::take(int worker) {
   if (open_.load(std::memory_order_relaxed) != nullptr) run_open(worker);
 }
 
-// Who sleeps does not count as waiting for it.
+// Who sleeps while nothing is open does not count as waiting for pieces.
 void Board::open(const OpenWork* work) {
-  open_.store(work);
-  notify_all();
+  if (open_.load(std::memory_order_relaxed) == work) return;
+  if (open_.exchange(work) == nullptr) notify_all();
 }
 
 // Who counts itself inside after this finds nothing open.

@@ -45,8 +45,8 @@ class Board {
   void take(int worker);
   // Takes chunks until `over`. Waiting for more spins for spin_us, then sleeps.
   void serve(int worker, const std::atomic<bool>& over);
-  // One at a time: what those who serve do when they find no chunk. `close` returns when none of them looks
-  // at it.
+  // One at a time, in place of the one before, which some may still look at, and find nothing to do there:
+  // what those who serve do when they find no chunk. `close` returns when none of them looks at any.
   void open(const OpenWork* work);
   void close();
   // So much of the open work has come up: as many sleepers wake.

@@ -9,6 +9,7 @@
 #include "korch/base/usable_cpus.h"
 #include "korch/runtime/active_slices.h"
 #include "korch/runtime/cpu/slices.h"
+#include "korch/runtime/cpu/task_table.h"
 
 namespace korch::rt {
 namespace {
@@ -127,6 +128,7 @@ Executor* Executor::create(const Program* program, const void* weights, const Wo
   executor->weights_ = weights;
   uint64_t scratch_bytes = program->scratch_bytes;
   *status = executor->check_launches();
+  if (status->error == RunError::none) status->error = executor->check_tasks();
   if (status->error == RunError::none) *status = executor->create_states(&scratch_bytes);
   if (status->error == RunError::none)
     status->error = executor->allocate(scratch_bytes, mapping != nullptr ? *mapping : executor->own_mapping_);
@@ -154,6 +156,17 @@ RunStatus Executor::check_launches() const {
   for (uint32_t s = 0; s < program_->step_count; ++s)
     if (launch_fault(program_->steps[s])[0] != '\0') return {RunError::damaged, static_cast<int32_t>(s)};
   return {};
+}
+
+RunError Executor::check_tasks() const {
+  if (program_->tasks == nullptr) return RunError::none;
+  const TaskTable& table = *program_->tasks;
+  const uint32_t most = table.task_count > table.event_count ? table.task_count : table.event_count;
+  auto* counts = static_cast<uint32_t*>(calloc(uint64_t{most} + 1, sizeof(uint32_t)));
+  if (counts == nullptr) return RunError::out_of_memory;
+  const bool fits = task_fault(*program_, counts)[0] == '\0';
+  free(counts);
+  return fits ? RunError::none : RunError::damaged;
 }
 
 RunError Executor::prepare_launches() {
@@ -208,8 +221,8 @@ RunError Executor::prepare_tasks(Schedule schedule) {
   if (schedule == Schedule::barrier || program_->tasks == nullptr || workers_.board == nullptr ||
       workers_.threads == 1)
     return RunError::none;
-  tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_}, board_, workers_.threads,
-                              schedule);
+  tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_, launches_}, board_,
+                              workers_.threads, schedule);
   return tasks_ != nullptr ? RunError::none : RunError::out_of_memory;
 }
 
@@ -297,15 +310,13 @@ bool Executor::go_on(Run* run, int worker) {
 // Who observes sees the step itself.
 void Executor::begin_step(Run* run) const {
   const Step& step = program_->steps[run->step];
-  run->launch = &step;
-  run->args = run->step_args;
   run->tries = false;
-  if (step.launches != nullptr && run->options->observe == nullptr) {
-    const uint32_t launch = launches_->choose(run->step, run->step_args, &run->tries);
-    if (launch > 0) run->args += step.arg_count;
-    for (uint32_t l = 0; l + 1 < launch; ++l) run->args += step.launches->others[l].arg_count;
-    if (launch > 0) run->launch = &step.launches->others[launch - 1];
-  }
+  uint32_t number = 0;
+  if (step.launches != nullptr && run->options->observe == nullptr)
+    number = launches_->choose(run->step, run->step_args, &run->tries);
+  const Launch launch = launch_of(step, number, run->step_args);
+  run->launch = launch.step;
+  run->args = launch.args;
   if (run->tries || run->options->step_us != nullptr) run->began = now_us();
 }
 

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "korch/runtime/active_slices.h"
-#include "korch/runtime/launches.h"
 
 namespace korch::rt {
 namespace {
@@ -53,13 +52,12 @@ TaskRunner* TaskRunner::create(const Frame& frame, Board* board, int workers, Sc
     return false;
   };
   runner->open_work_ = {run, any, runner};
-  if (!assigned) board->open(&runner->open_work_);
   return runner;
 }
 
 void TaskRunner::destroy(TaskRunner* runner, bool workers_live) {
   if (runner == nullptr) return;
-  if (runner->open_work_.user != nullptr && !runner->assigned_ && workers_live) runner->board_->close();
+  if (!runner->assigned_ && workers_live) runner->board_->close();
   free(runner->memory_);
   runner->~TaskRunner();
   free(runner);
@@ -73,7 +71,7 @@ bool TaskRunner::allocate(bool assigned) {
   const uint64_t ready = ReadyTasks::bytes_for(table_.task_count);
   const uint64_t bytes = 2 * words + whole_lines(workers * sizeof(ReadyTasks)) + workers * ready +
                          whole_lines(table_.task_count * sizeof(uint32_t)) +
-                         whole_lines(steps * sizeof(uint32_t));
+                         whole_lines(steps * sizeof(uint32_t)) + whole_lines(steps * sizeof(Taken));
   memory_ = aligned_alloc(kLineBytes, bytes);
   if (memory_ == nullptr) return false;
   memset(memory_, 0, bytes);
@@ -83,6 +81,8 @@ bool TaskRunner::allocate(bool assigned) {
   ready_ = parts.next<ReadyTasks>(workers);
   homes_ = parts.next<uint32_t>(table_.task_count);
   arg_starts_ = parts.next<uint32_t>(steps);
+  taken_ = parts.next<Taken>(steps);
+  for (uint32_t i = 0; i < steps; ++i) new (&taken_[i]) Taken;
   for (uint32_t i = 0; i < table_.event_count; ++i) {
     new (&left_[i]) std::atomic<uint32_t>(table_.events[i].needed);
     new (&fired_[i]) std::atomic<uint32_t>(0);
@@ -99,7 +99,9 @@ bool TaskRunner::allocate(bool assigned) {
 
 // Neighbouring slices stay on one worker, from phase to phase: what it wrote it finds in its cache.
 uint32_t TaskRunner::home_of(const SliceTask& task) const {
-  const Phase& phase = frame_.program->steps[task.step].phases[task.phase];
+  const Step& step = frame_.program->steps[task.step];
+  if (step.launches != nullptr) return static_cast<uint32_t>(task.begin * workers_ / step.launches->shares);
+  const Phase& phase = step.phases[task.phase];
   return static_cast<uint32_t>((task.begin - phase.first) * workers_ / phase.grid);
 }
 
@@ -122,11 +124,15 @@ TaskRunner::Outcome TaskRunner::run(const int32_t* cancel, const SliceObserver& 
     fire(0);
     board_->publish({workers_, chunk, done, this});
   } else {
+    board_->open(&open_work_);
     board_->poke(fire(0));
   }
   board_->serve(0, over_);
   const uint64_t failure = failure_.load(std::memory_order_relaxed);
-  if (failure == UINT64_MAX) return {};
+  if (failure == UINT64_MAX) {
+    note_tries();
+    return {};
+  }
   return {static_cast<int32_t>(failure), static_cast<int32_t>(failure >> kCodeBits)};
 }
 
@@ -181,6 +187,12 @@ void TaskRunner::execute(const SliceTask& task, int worker) {
       frame_.args + arg_starts_[task.step],
       frame_.scratch + static_cast<uint64_t>(worker) * frame_.scratch_stride, frame_.states[task.step],
       worker};
+  const bool is_share = frame_.program->steps[task.step].launches != nullptr;
+  const int32_t code = is_share ? run_shares(task, context) : run_slices(task, context);
+  if (code != KORCH_KERNEL_OK) note(code, task.step);
+}
+
+int32_t TaskRunner::run_slices(const SliceTask& task, const korch_kernel_context& context) const {
   const Step& step = frame_.program->steps[task.step];
   const Phase& phase = step.phases[task.phase];
   const auto run = [&] {
@@ -189,9 +201,53 @@ void TaskRunner::execute(const SliceTask& task, int worker) {
         .visit_within(task.begin, task.end,
                       [&](int64_t begin, int64_t end) { return phase.function(&context, begin, end); });
   };
-  const int32_t code = on_slices_.observed(task.step, task.phase, task.begin - phase.first,
-                                           task.end - phase.first, worker, run);
-  if (code != KORCH_KERNEL_OK) note(code, task.step);
+  return on_slices_.observed(task.step, task.phase, task.begin - phase.first, task.end - phase.first,
+                             context.worker, run);
+}
+
+// Of the slices that the run needs, in pieces of the phase's grain.
+int32_t TaskRunner::run_shares(const SliceTask& task, korch_kernel_context context) {
+  Taken& taken = taken_[task.step];
+  const Step& launch = *taken.launch.step;
+  if (task.phase >= launch.phase_count) return KORCH_KERNEL_OK;
+  context.args = taken.launch.args;
+  const Phase& phase = launch.phases[task.phase];
+  const ActiveSlices active = active_slices(launch, task.phase, context.args);
+  const int64_t all = active.count(), pieces = (all + phase.grain - 1) / phase.grain;
+  const int64_t shares = frame_.program->steps[task.step].launches->shares;
+  const int64_t begin = pieces * task.begin / shares * phase.grain;
+  const int64_t behind = pieces * task.end / shares * phase.grain, end = behind < all ? behind : all;
+  if (begin >= end) return KORCH_KERNEL_OK;
+  const double began = taken.tries ? now_us() : 0;
+  const int32_t code = on_slices_.observed(task.step, task.phase, begin, end, context.worker, [&] {
+    return active.visit(begin, end, [&](int64_t first, int64_t last) {
+      return phase.function(&context, phase.first + first, phase.first + last);
+    });
+  });
+  if (taken.tries)
+    taken.ns.fetch_add(static_cast<int64_t>(1e3 * (now_us() - began)), std::memory_order_relaxed);
+  return code;
+}
+
+// By who makes their first tasks ready, so that all of a step find the same, and extents that steps before
+// have written. Behind a failure nobody looks.
+void TaskRunner::take_launches(const TaskEvent& fired) {
+  if (failure_.load(std::memory_order_relaxed) != UINT64_MAX) return;
+  for (uint32_t t = fired.first_task; t < fired.first_task + fired.task_count; ++t) {
+    const SliceTask& task = table_.tasks[t];
+    const Step& step = frame_.program->steps[task.step];
+    if (task.phase != 0 || task.begin != 0 || step.launches == nullptr) continue;
+    Taken& taken = taken_[task.step];
+    void** args = frame_.args + arg_starts_[task.step];
+    taken.launch = launch_of(step, frame_.launches->choose(task.step, args, &taken.tries), args);
+    taken.ns.store(0, std::memory_order_relaxed);
+  }
+}
+
+void TaskRunner::note_tries() {
+  for (uint32_t s = 0; frame_.launches != nullptr && s < frame_.program->step_count; ++s)
+    if (frame_.program->steps[s].launches != nullptr && taken_[s].tries)
+      frame_.launches->note(s, 1e-3 * static_cast<double>(taken_[s].ns.load()) / workers_);
 }
 
 void TaskRunner::note(int32_t code, uint32_t step) {
@@ -213,6 +269,7 @@ int64_t TaskRunner::fire(uint32_t event) {
   int64_t added = fired.task_count;
   for (uint32_t i = 0; i < fired.trigger_count; ++i)
     added += trigger(table_.triggers[fired.first_trigger + i]);
+  if (frame_.launches != nullptr) take_launches(fired);
   if (assigned_) {
     fired_[event].store(number_);
     return added;

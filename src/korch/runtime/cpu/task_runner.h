@@ -4,6 +4,7 @@
 #include "korch/runtime/cpu/board.h"
 #include "korch/runtime/cpu/ready.h"
 #include "korch/runtime/cpu/slices.h"
+#include "korch/runtime/launches.h"
 #include "korch/runtime/step.h"
 
 namespace korch::rt {
@@ -15,14 +16,15 @@ struct Frame {
   void* const* states;  // one per step
   unsigned char* scratch;
   uint64_t scratch_stride;
+  Launches* launches;  // null: no step has some
 };
 
 // Lives as long as an executor, since workers that idle may look at it after a run. What it counts is at its
 // beginning again when a run ends, also one that failed: then tasks are passed over.
 class TaskRunner {
  public:
-  // For a program with tasks. `board` is served by `workers`, and has no other open work. Null when there is
-  // no memory.
+  // For a program with tasks. `board` is served by `workers`; of several runners on it one runs at a time.
+  // Null when there is no memory.
   static TaskRunner* create(const Frame& frame, Board* board, int workers, Schedule schedule);
   static void destroy(TaskRunner* runner, bool workers_live = true);
 
@@ -40,10 +42,21 @@ class TaskRunner {
   bool allocate(bool assigned);
   uint32_t home_of(const SliceTask& task) const;
 
+  // How a run runs a step with launches.
+  struct Taken {
+    Launch launch;
+    bool tries;               // what it takes decides on later runs
+    std::atomic<int64_t> ns;  // then: of all its tasks together
+  };
+
   void run_ready(int worker);
   bool take(int worker, uint32_t* task);
   void run_assigned(int worker, int64_t list);
   void execute(const SliceTask& task, int worker);
+  int32_t run_slices(const SliceTask& task, const korch_kernel_context& context) const;
+  int32_t run_shares(const SliceTask& task, korch_kernel_context context);
+  void take_launches(const TaskEvent& fired);
+  void note_tries();
   void note(int32_t code, uint32_t step);
 
   int64_t end(const SliceTask& task);
@@ -63,6 +76,7 @@ class TaskRunner {
   ReadyTasks* ready_ = nullptr;             // of each worker
   uint32_t* homes_ = nullptr;               // of each task: the worker that has its part of every phase
   uint32_t* arg_starts_ = nullptr;          // of each step: in args
+  Taken* taken_ = nullptr;                  // of each step
 
   // Of the run that goes on.
   const int32_t* cancel_ = nullptr;
