@@ -290,6 +290,59 @@ TEST(Bounded, ExtentsAreValues) {
   expect(two[6], {2, 3}, {-7, -7, -7, 4, 4, 4});
 }
 
+TEST(Bounded, TilesAndTriangles) {
+  ModelBuilder b(21);
+  b.input("x", {6}).input("c", {6}, 9);
+  b.node("Compress", {"x", "c"}, {"y"});
+  b.node("Shape", {"y"}, {"shape"});
+  b.ints("two", {2});
+  b.ints("three", {3});
+  b.node("Tile", {"y", "two"}, {"twice"});
+  b.floats("pair", {2}, {1, 2});
+  b.node("Tile", {"pair", "shape"}, {"often"});
+  b.node("Tile", {"y", "shape"}, {"both"});
+  b.ints("column", {1});
+  b.node("Unsqueeze", {"y", "column"}, {"tall"});
+  b.node("Concat", {"shape", "three"}, {"wide"});
+  set_attribute(last(b), "axis", 0);
+  b.node("Expand", {"tall", "wide"}, {"repeated"});
+  b.node("Trilu", {"repeated"}, {"lower"});
+  set_attribute(last(b), "upper", 0);
+  for (const char* name : {"twice", "often", "both", "lower"}) b.output(name);
+  const std::vector<HostTensor> two = run_cropped(b, {kSix, flags({false, true, false, false, false, true})});
+  expect(two[0], {4}, {-7, 4, -7, 4});
+  expect(two[1], {4}, {1, 2, 1, 2});
+  expect(two[2], {4}, {-7, 4, -7, 4});
+  expect(two[3], {2, 3}, {-7, 0, 0, 4, 4, 0});
+  const std::vector<HostTensor> four = run_cropped(b, {kSix, kFour});
+  expect(four[0], {8}, {5, 6, 8, 4, 5, 6, 8, 4});
+  expect(four[3], {4, 3}, {5, 0, 0, 6, 6, 0, 8, 8, 8, 4, 4, 4});
+  const std::vector<HostTensor> none =
+      run_cropped(b, {kSix, flags({false, false, false, false, false, false})});
+  expect(none[0], {0}, {});
+  expect(none[1], {0}, {});
+}
+
+// All but the last of what was found, which one number tells in two ways, with two bounds.
+TEST(Bounded, ExtentsOfTwoBoundsMeet) {
+  ModelBuilder b(21);
+  b.input("x", {6}).input("c", {6}, 9).output("sum");
+  b.node("Compress", {"x", "c"}, {"y"});
+  b.ints("nought", {0});
+  b.ints("one", {1});
+  b.ints("before_last", {-1});
+  b.node("Slice", {"y", "nought", "before_last"}, {"but_last"});
+  b.node("Shape", {"y"}, {"all"});
+  b.node("Sub", {"all", "one"}, {"fewer"});
+  b.node("Max", {"fewer", "nought"}, {"end"});
+  b.node("Slice", {"y", "nought", "end"}, {"again"});
+  b.node("Add", {"but_last", "again"}, {"sum"});
+  const std::vector<HostTensor> four = run_cropped(b, {kSix, kFour});
+  expect(four[0], {3}, {10, 12, 16});
+  const std::vector<HostTensor> two = run_cropped(b, {kSix, flags({false, true, false, false, false, true})});
+  expect(two[0], {1}, {-14});
+}
+
 TEST(Bounded, Products) {
   ModelBuilder b(21);
   b.input("x", {6, 2}).input("c", {6}, 9).output("gram").output("outer");

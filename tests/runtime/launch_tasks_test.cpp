@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, LaunchTasks,
                                                               Schedule::assigned)));
 
 TEST(LaunchTasksTable, SharesThatPointNowhereAreRefused) {
-  std::vector<uint32_t> counts(64);
+  std::vector<uint32_t> counts(1024);
   Ways ways(2);
   EXPECT_STREQ(rt::task_fault(ways.program(), counts.data()), "");
   std::vector<rt::SliceTask>& tasks = ways.tables().tasks;

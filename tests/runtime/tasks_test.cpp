@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -270,8 +271,8 @@ TEST(TaskTable, TablesThatPointNowhereAreRefused) {
     const rt::Step step = {&phase, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "meet"};
     const rt::Step steps[] = {step, step};
     const rt::Program program = {steps, 2, 2, 0, 0, false, &tables.table, Schedule::dynamic};
-    std::vector<uint32_t> counts(16);
-    EXPECT_STREQ(rt::task_fault(program, counts.data()), "");
+    std::vector<uint32_t> room(rt::task_fault_room(tables.table));
+    EXPECT_STREQ(rt::task_fault(program, room.data()), "");
     damage(tables);
     RunStatus status;
     Executor* executor = Executor::create(&program, nullptr, pool->workers(), &status);
@@ -299,6 +300,16 @@ TEST(TaskTable, TablesThatPointNowhereAreRefused) {
   EXPECT_TRUE(is_refused([](TaskTables& t) { t.ends[0] = 99; }));
   EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.event_count = 1; }));
   EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.workers = 0; }));
+  // The task of the second step waits for itself, then for one behind it.
+  EXPECT_TRUE(is_refused([](TaskTables& t) {
+    const auto first = std::find(t.triggers.begin(), t.triggers.end(), 1);
+    ASSERT_EQ(t.tasks[2].step, 1u);
+    std::swap(*first, t.triggers[t.tasks[2].first_trigger]);
+  }));
+  EXPECT_TRUE(is_refused([](TaskTables& t) {
+    std::copy_n(std::to_array<uint32_t>({2, 0, 1}).begin(), 3, t.order.begin());
+    std::fill(t.ends.begin(), t.ends.end(), 3);
+  }));
   EXPECT_FALSE(is_refused([](TaskTables&) {}));
 }
 

@@ -25,7 +25,7 @@ constexpr const char* kTakesBounded =
     "NonMaxSuppression RoiAlign MaxRoiPool Pad Resize Scatter ScatterElements ScatterND "
     "GlobalAveragePool GlobalMaxPool RMSNormalization GroupNormalization SkipLayerNormalization "
     "SimplifiedLayerNormalization SkipSimplifiedLayerNormalization BiasGelu FastGelu Trilu DepthToSpace "
-    "SpaceToDepth LRN LpPool GlobalLpPool Upsample";
+    "SpaceToDepth LRN LpPool GlobalLpPool Upsample Tile";
 
 class Bounded : BoundsEmitter {
  public:
@@ -33,8 +33,10 @@ class Bounded : BoundsEmitter {
 
   std::vector<Operand> run() {
     if (info(op_).category == Category::elementwise || op_ == Op::Sum || op_ == Op::Mean ||
-        op_ == Op::VariadicMax || op_ == Op::VariadicMin || op_ == Op::Gelu || op_ == Op::Mish)
-      return with(broadcast(require_same_bounds()));
+        op_ == Op::VariadicMax || op_ == Op::VariadicMin || op_ == Op::Gelu || op_ == Op::Mish) {
+      const std::vector<Operand> operands = of_same_bounds();
+      return with(operands, broadcast(operands));
+    }
     switch (op_) {
       case Op::Transpose:
         return transpose();
@@ -60,6 +62,8 @@ class Bounded : BoundsEmitter {
         return pad();
       case Op::CumSum:
         return cum_sum();
+      case Op::Trilu:
+        return with(x()->extents);  // of positions, which count from the front
       case Op::TopK:
         return top_k();
       case Op::LayerNormalization:
@@ -95,18 +99,34 @@ class Bounded : BoundsEmitter {
     return operand;
   }
 
-  // Numpy's rules would take bounds for extents.
-  const std::vector<Operand>& require_same_bounds() {
-    for (const Operand& a : inputs_)
-      for (const Operand& b : inputs_)
+  // Numpy's rules would take bounds for extents. Extents that meet are one number, which is within all of
+  // their bounds; but one that may be 1 would be repeated beside what is longer.
+  std::vector<Operand> of_same_bounds() {
+    std::vector<Operand> operands = inputs_;
+    for (Operand& a : operands)
+      for (Operand& b : operands)
         for (int64_t i = 1; i <= std::min(a->rank(), b->rank()); ++i) {
           const int64_t bound = a->shape()[a->rank() - i], other = b->shape()[b->rank() - i];
           const bool is_one = other == 1 && extent_of(b, b->rank() - i) == nullptr;
           if (extent_of(a, a->rank() - i) == nullptr || is_one) continue;
-          if (bound != other) unsupported(fmt::format("extents up to {} and {} meet", bound, other));
+          if (bound < 2 && other > bound)
+            unsupported(fmt::format("extents up to {} and {} meet", bound, other));
+          if (bound < other && extent_of(b, b->rank() - i) == nullptr)
+            unsupported(fmt::format("an extent up to {} and one of {} meet", bound, other));
           builder_.note_meeting(extent_of(a, a->rank() - i), length(b, b->rank() - i), origin_);
+          if (bound > other) a = cut(a, a->rank() - i, other);
         }
-    return inputs_;
+    return operands;
+  }
+
+  // To a lower bound of an extent that lies within it.
+  Operand cut(const Operand& operand, int64_t axis, int64_t bound) {
+    Shape sizes = operand->shape();
+    sizes[static_cast<size_t>(axis)] = bound;
+    const Shape zeros(sizes.size(), 0), ones(sizes.size(), 1);
+    const Operand result = emit(Op::Slice, SliceAttrs{zeros, sizes, ones}, {operand});
+    result->extents = operand->extents;
+    return result;
   }
 
   static std::vector<Operand> broadcast(const std::vector<Operand>& operands) {

@@ -264,11 +264,51 @@ Results expand(NodeImport& n) {
   return {n.bounded(expanded, extents)};
 }
 
+// Along one axis, where its extent or the repeats may be known in a run alone.
+Term repeated(const Term& x, int64_t axis, const Extent& repeats) {
+  if (repeats.counted == nullptr && repeats.bound == 1) return x;
+  NodeImport& n = x.node();
+  const auto known = [&](int64_t number) {
+    return n.constant(HostTensor::of<int64_t>(DType::i64, {}, {number}));
+  };
+  const int64_t bound = x.extent(axis) * repeats.bound;
+  const Operand counted = extent_of(x, axis);
+  const Term extent(n, counted != nullptr ? counted : known(x.extent(axis)));
+  Term result = at_bounds(x);
+  if (counted != nullptr) {
+    const Term place =
+        apply(Op::Mod, {positions(n, DType::i64, bound, 0, 1), max(extent, number_like(extent, 1))});
+    result = apply(Op::Gather, {result, place}, AxisAttrs{axis});
+  } else {
+    Shape times(x.shape().size(), 1);
+    times[static_cast<size_t>(axis)] = repeats.bound;
+    result = apply(Op::Tile, {result}, ShapeAttrs{times});
+  }
+  Results extents(x.shape().size());
+  for (int64_t i = 0; i < x.rank(); ++i) extents[i] = extent_of(x, i);
+  if (counted != nullptr || repeats.counted != nullptr) {
+    const Operand times = repeats.counted != nullptr ? repeats.counted : known(repeats.bound);
+    extents[axis] = (extent * Term(n, times)).operand();
+    if (!extents[axis]->upper) extents[axis]->upper = bound;
+  }
+  return {n, n.bounded(result, extents)};
+}
+
 Results tile(NodeImport& n) {
   const Operand& x = n.input(0);
-  const Shape repeats = n.ints_input(1, "repeats");
+  const std::vector<Extent> given = n.extents_input(1, "repeats");
+  Shape repeats;
+  for (const Extent& repeat : given) repeats.push_back(repeat.bound);
   n.bounded("repeat", repeats, 0, kMaxStep);
   if (repeats.size() != x->shape().size()) n.invalid("repeats need one entry per axis");
+  const bool is_open =
+      std::any_of(given.begin(), given.end(), [](const Extent& repeat) { return repeat.counted != nullptr; });
+  if (is_open || is_bounded(x)) {
+    Term result(n, x);
+    for (size_t axis = 0; axis < given.size(); ++axis)
+      result = repeated(result, static_cast<int64_t>(axis), given[axis]);
+    return {result};
+  }
   const bool once = std::all_of(repeats.begin(), repeats.end(), [](int64_t count) { return count == 1; });
   return {once ? x : n.emit(Op::Tile, ShapeAttrs{repeats}, {x})};
 }

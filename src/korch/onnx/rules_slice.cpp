@@ -67,6 +67,7 @@ int64_t longest(const Term& start, const Term& end, int64_t bound) {
   };
   at_most(static_cast<double>(bound) - std::max(from.low, 0.0));
   if (to.low >= 0) at_most(to.high - std::max(from.low, 0.0));
+  if (to.high < 0) at_most(static_cast<double>(bound) + to.high - std::max(from.low, 0.0));
   if (from.high < 0) at_most(-from.low);
   if (const auto apart = n.difference(end, start); apart && *apart >= 0) at_most(static_cast<double>(*apart));
   return most;

@@ -160,12 +160,10 @@ RunStatus Executor::check_launches() const {
 
 RunError Executor::check_tasks() const {
   if (program_->tasks == nullptr) return RunError::none;
-  const TaskTable& table = *program_->tasks;
-  const uint32_t most = table.task_count > table.event_count ? table.task_count : table.event_count;
-  auto* counts = static_cast<uint32_t*>(calloc(uint64_t{most} + 1, sizeof(uint32_t)));
-  if (counts == nullptr) return RunError::out_of_memory;
-  const bool fits = task_fault(*program_, counts)[0] == '\0';
-  free(counts);
+  auto* room = static_cast<uint32_t*>(malloc((task_fault_room(*program_->tasks) + 1) * sizeof(uint32_t)));
+  if (room == nullptr) return RunError::out_of_memory;
+  const bool fits = task_fault(*program_, room)[0] == '\0';
+  free(room);
   return fits ? RunError::none : RunError::damaged;
 }
 

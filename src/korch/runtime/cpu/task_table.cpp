@@ -66,10 +66,64 @@ bool order_fits(const TaskTable& table, uint32_t* counts) {
   return true;
 }
 
+// Runs what is assigned to the workers, who take turns. `counts`: of each event how often it is triggered.
+class Rehearsal {
+ public:
+  Rehearsal(const TaskTable& table, uint32_t* counts, uint32_t* fired, uint32_t* done)
+      : table_(table), counts_(counts), fired_(fired), done_(done) {}
+
+  bool ends() {
+    fired_[count_++] = 0;
+    go_on();
+    uint32_t left = table_.task_count;
+    for (bool any = true; any && left > 0;) {
+      any = false;
+      for (uint32_t w = 0; w < table_.workers; ++w)
+        for (const uint32_t first = w == 0 ? 0 : table_.ends[w - 1]; first + done_[w] < table_.ends[w];
+             --left) {
+          const SliceTask& task = table_.tasks[table_.order[first + done_[w]]];
+          if (counts_[task.waits] != 0) break;
+          trigger(task.first_trigger, task.trigger_count);
+          go_on();
+          ++done_[w];
+          any = true;
+        }
+    }
+    return left == 0;
+  }
+
+ private:
+  void trigger(uint32_t first, uint32_t count) {
+    for (uint32_t i = first; i < first + count; ++i)
+      if (--counts_[table_.triggers[i]] == 0) fired_[count_++] = table_.triggers[i];
+  }
+  void go_on() {
+    while (count_ > 0) {
+      const TaskEvent& event = table_.events[fired_[--count_]];
+      trigger(event.first_trigger, event.trigger_count);
+    }
+  }
+
+  const TaskTable& table_;
+  uint32_t* counts_;
+  uint32_t* fired_;  // events that have not triggered others yet
+  uint32_t count_ = 0;
+  uint32_t* done_;  // by worker
+};
+
+uint32_t larger(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
 }  // namespace
 
-const char* task_fault(const Program& program, uint32_t* counts) {
+uint64_t task_fault_room(const TaskTable& table) {
+  return uint64_t{table.event_count} + larger(table.task_count, table.event_count) + table.workers;
+}
+
+const char* task_fault(const Program& program, uint32_t* room) {
   const TaskTable& table = *program.tasks;
+  uint32_t* counts = room + table.event_count;
   if (table.task_count < 1 || table.event_count < 2 || table.workers < 1) return "a number of tasks";
   uint64_t tasks = 0;
   for (uint32_t e = 0; e < table.event_count; ++e) {
@@ -88,8 +142,12 @@ const char* task_fault(const Program& program, uint32_t* counts) {
   }
   memset(counts, 0, table.event_count * sizeof *counts);
   if (!events_fit(table, counts)) return "a trigger";
+  memcpy(room, counts, table.event_count * sizeof *counts);
   memset(counts, 0, table.task_count * sizeof *counts);
-  return order_fits(table, counts) ? "" : "an assignment";
+  if (!order_fits(table, counts)) return "an assignment";
+  uint32_t* done = counts + larger(table.task_count, table.event_count);
+  memset(done, 0, table.workers * sizeof *done);
+  return Rehearsal(table, room, counts, done).ends() ? "" : "a wait without end";
 }
 
 }  // namespace korch::rt
