@@ -14,6 +14,7 @@ constexpr size_t kMostRanges = 256;
 // Gaps below a cache line and a half are filled at once: tasks that meet within a line are better apart
 // anyway.
 constexpr int64_t kNoGap_bytes = 96;
+constexpr int64_t kMostRounds = 256;  // that are told apart: which waits for which takes time by their square
 constexpr int64_t kMostRuns = 1 << 14;  // of one box; of more, its hull
 
 void add_runs(const tile::StridedBox& box, int64_t element_bytes, std::vector<ByteRange>& ranges) {
@@ -76,10 +77,14 @@ std::vector<PhaseAccess> slice_accesses(const tile::TileGraph& graph, const Kern
     access.work = phase.slice_work() * static_cast<double>(phase.slices());
     for (const tile::GridVariable& variable : phase.grid)  // chunked variables count whole in a slice's work
       if (variable.chunk > 1) access.work /= static_cast<double>(variable.count());
-    const int64_t slices = launch.slices(),
-                  block = launch.rounds > 1 ? slices : block_slices(launch, threads);
-    for (int64_t begin = 0; begin < slices; begin += block)
-      access.blocks.push_back(access_of(graph, phase, begin, std::min(slices, begin + block)));
+    const int64_t block = block_slices(launch, threads);
+    std::vector<ArgumentAccess> all;
+    if (launch.rounds > kMostRounds) all = access_of(graph, phase, 0, launch.slices());
+    for (int64_t round = 0; round < launch.slices(); round += launch.grid)
+      for (int64_t begin = round; begin < round + launch.grid; begin += block) {
+        const int64_t end = std::min(round + launch.grid, begin + block);
+        access.blocks.push_back(launch.rounds > kMostRounds ? all : access_of(graph, phase, begin, end));
+      }
     result.push_back(std::move(access));
   }
   return result;

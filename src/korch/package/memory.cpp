@@ -129,6 +129,10 @@ class MemoryPlanner {
   void find_lifetimes();
   void find_outputs();
   void join_in_place();
+  // What reads the step's results may begin between its rounds, when its memory is still in use.
+  bool runs_by_rounds(int step) const {
+    return has_rounds(plan_.kernels[static_cast<size_t>(plan_.steps[static_cast<size_t>(step)].kernel)]);
+  }
   bool limits_read(const PlanStep& step, const Group& group) {
     const std::vector<int> read = extents_read(step);
     return std::any_of(read.begin(), read.end(), [&](int id) { return &group_of(id) == &group; });
@@ -331,7 +335,10 @@ void MemoryPlanner::place() {
 
   InOrder in_order;
   if (order_)
-    in_order = [&](const Lifetime& a, const Lifetime& b) { return order_->all_before(a.steps, b.steps); };
+    in_order = [&](const Lifetime& a, const Lifetime& b) {
+      const auto by_rounds = [&](int step) { return runs_by_rounds(step); };
+      return std::none_of(a.steps.begin(), a.steps.end(), by_rounds) && order_->all_before(a.steps, b.steps);
+    };
   const Arena arena = plan_arena(lifetimes, in_order);
   result_.arena_bytes = arena.size_bytes;
   arena_offsets_.assign(groups_.size(), 0);

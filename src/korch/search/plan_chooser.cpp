@@ -139,7 +139,7 @@ class PlanChooser {
   void measure_what_may_overlap(const std::vector<int>& chosen) {
     constexpr size_t kMost = 32;
     std::set<int> candidates;
-    for (int id : beside_others(columns_, chosen))
+    for (int id : beside_others(columns_, chosen, [&](int id) { return costs_.has_rounds(id); }))
       if (columns_.infos[id].kind == ColumnInfo::Kind::kernel)
         candidates.insert(columns_.infos[id].candidate);
     std::vector<int> unknown;
@@ -175,6 +175,7 @@ class PlanChooser {
     challenge("unchanged network's", unchanged_.chosen);
     if (const auto overlapping = overlapping_plan(
             {&columns_, [&](int id) { return costs_.occupancy(id); },
+             [&](int id) { return costs_.has_rounds(id); },
              [&](const std::vector<int>& plan) { return contests_.simulate(plan); }, memo.solution.chosen});
         overlapping && seen.insert(as_set(overlapping->chosen)).second)
       challengers.emplace_back("overlapping", CostedPlan{overlapping->cost_us, overlapping->chosen});
