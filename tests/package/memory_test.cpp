@@ -219,6 +219,17 @@ TEST(MemoryPlan, WhatIsUsedRoundAfterRoundIsNotUsedAgain) {
   };
   EXPECT_EQ(arena_bytes(2), 2 * 256 + 3 * 128);
   EXPECT_LT(arena_bytes(1), arena_bytes(2));
+  // Much more memory is not taken for it: then data order as ever.
+  chain.plan.steps.clear();
+  constexpr int64_t kLarge = 1 << 20;
+  int before = 0;
+  for (int made = 0; made < 4; ++made) {
+    const int next = chain.add("large", TensorRole::intermediate, -1, kLarge);
+    chain.step({before}, {next});
+    before = next;
+  }
+  chain.step({before}, {3});
+  EXPECT_EQ(arena_bytes(2), 2 * kLarge + 128);
 }
 
 TEST(MemoryPlan, MuchMoreMemoryIsNotTakenForIt) {

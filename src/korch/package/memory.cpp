@@ -89,17 +89,21 @@ struct Group {
   int joined_to = -1;      // the group whose bytes these are
 };
 
+// When memory may be used again: after a step, in the plan's order; where data order who used it before who
+// uses it next; the same, but not what a step with rounds uses.
+enum class Reuse { after_steps, along_data, along_data_but_rounds };
+
 class MemoryPlanner {
  public:
-  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets, bool by_data)
+  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets, Reuse reuse)
       : plan_(plan),
         constant_offsets_(constant_offsets),
-        by_data_(by_data),
+        reuse_(reuse),
         end_(static_cast<int>(plan.steps.size())) {}
 
   MemoryPlan run() {
     find_views();
-    if (by_data_) order_.emplace(plan_, views_);
+    if (reuse_ != Reuse::after_steps) order_.emplace(plan_, views_);
     find_lifetimes();
     find_outputs();
     join_in_place();
@@ -131,7 +135,8 @@ class MemoryPlanner {
   void join_in_place();
   // What reads the step's results may begin between its rounds, when its memory is still in use.
   bool runs_by_rounds(int step) const {
-    return has_rounds(plan_.kernels[static_cast<size_t>(plan_.steps[static_cast<size_t>(step)].kernel)]);
+    return reuse_ == Reuse::along_data_but_rounds &&
+           has_rounds(plan_.kernels[static_cast<size_t>(plan_.steps[static_cast<size_t>(step)].kernel)]);
   }
   bool limits_read(const PlanStep& step, const Group& group) {
     const std::vector<int> read = extents_read(step);
@@ -153,7 +158,7 @@ class MemoryPlanner {
 
   const Plan& plan_;
   const std::vector<int64_t>& constant_offsets_;
-  const bool by_data_;  // memory orders nothing that data do not
+  const Reuse reuse_;
   std::optional<DataOrder> order_;
   const int end_;  // the step after the last: outputs live until then
   std::vector<View> views_;
@@ -398,13 +403,16 @@ Arena plan_arena(const std::vector<Lifetime>& lifetimes, const InOrder& in_order
 }
 
 MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets) {
-  MemoryPlan by_steps = MemoryPlanner(plan, constant_offsets, false).run();
+  MemoryPlan by_steps = MemoryPlanner(plan, constant_offsets, Reuse::after_steps).run();
   const bool loops =
       std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& s) { return s.other_end >= 0; });
   if (plan.threads == 1 || loops || plan.steps.size() > kMostOrdered) return by_steps;
-  MemoryPlan by_data = MemoryPlanner(plan, constant_offsets, true).run();
   const double limit = std::max<double>(kLittle_bytes, kMuchMore * static_cast<double>(by_steps.arena_bytes));
-  return static_cast<double>(by_data.arena_bytes) > limit ? by_steps : by_data;
+  for (const Reuse reuse : {Reuse::along_data_but_rounds, Reuse::along_data}) {
+    MemoryPlan along_data = MemoryPlanner(plan, constant_offsets, reuse).run();
+    if (static_cast<double>(along_data.arena_bytes) <= limit) return along_data;
+  }
+  return by_steps;
 }
 
 }  // namespace korch

@@ -171,7 +171,7 @@ bool rows_are_steps(const Graph& graph, ValueId value) {
 // Slices of few rows each, where the columns stay close while each of them goes through all.
 int64_t row_blocks(const Graph& graph, const Candidate& candidate, const Problem& p, const TileShape& tile,
                    const Target& target) {
-  constexpr double kColumnsInL2 = 0.5;
+  constexpr double kColumnsInL2 = 0.25;  // share
   constexpr int64_t kBlocksPerWorker = 8;
   if (target.threads == 1 || target.gpu) return 0;
   const MatMulShape& s = *p.matmul;
