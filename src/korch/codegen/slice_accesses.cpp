@@ -14,7 +14,6 @@ constexpr size_t kMostRanges = 256;
 // Gaps below a cache line and a half are filled at once: tasks that meet within a line are better apart
 // anyway.
 constexpr int64_t kNoGap_bytes = 96;
-constexpr int64_t kMostRounds = 256;  // that are told apart: which waits for which takes time by their square
 constexpr int64_t kMostRuns = 1 << 14;  // of one box; of more, its hull
 
 void add_runs(const tile::StridedBox& box, int64_t element_bytes, std::vector<ByteRange>& ranges) {
@@ -78,12 +77,14 @@ std::vector<PhaseAccess> slice_accesses(const tile::TileGraph& graph, const Kern
     for (const tile::GridVariable& variable : phase.grid)  // chunked variables count whole in a slice's work
       if (variable.chunk > 1) access.work /= static_cast<double>(variable.count());
     const int64_t block = block_slices(launch, threads);
+    // Rounds that workers share leave nobody idle: what others would run between them takes their caches.
+    const bool apart = launch.rounds == 1 || launch.grid == 1;
     std::vector<ArgumentAccess> all;
-    if (launch.rounds > kMostRounds) all = access_of(graph, phase, 0, launch.slices());
+    if (!apart) all = access_of(graph, phase, 0, launch.slices());
     for (int64_t round = 0; round < launch.slices(); round += launch.grid)
       for (int64_t begin = round; begin < round + launch.grid; begin += block) {
         const int64_t end = std::min(round + launch.grid, begin + block);
-        access.blocks.push_back(launch.rounds > kMostRounds ? all : access_of(graph, phase, begin, end));
+        access.blocks.push_back(apart ? access_of(graph, phase, begin, end) : all);
       }
     result.push_back(std::move(access));
   }

@@ -133,10 +133,14 @@ class MemoryPlanner {
   void find_lifetimes();
   void find_outputs();
   void join_in_place();
-  // What reads the step's results may begin between its rounds, when its memory is still in use.
+  // What reads the step's results may begin between its rounds, of one slice each, when its memory is still
+  // in use.
   bool runs_by_rounds(int step) const {
+    const PlanStep& runs = plan_.steps[static_cast<size_t>(step)];
+    const std::vector<KernelPhase>& phases = plan_.kernels[static_cast<size_t>(runs.kernel)].phases;
     return reuse_ == Reuse::along_data_but_rounds &&
-           has_rounds(plan_.kernels[static_cast<size_t>(plan_.steps[static_cast<size_t>(step)].kernel)]);
+           std::any_of(phases.begin(), phases.end(),
+                       [](const KernelPhase& phase) { return phase.rounds > 1 && phase.grid == 1; });
   }
   bool limits_read(const PlanStep& step, const Group& group) {
     const std::vector<int> read = extents_read(step);
