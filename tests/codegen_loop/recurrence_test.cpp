@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "kernel_runner.h"
 
@@ -90,6 +91,10 @@ std::vector<Case> cases() {
       {"gru_linear_before_reset", gru(true), 6, 1, 80},
       {"gru_linear_before_reset_masked", with(gru(true), masked), 5, 9, 21},
       {"gru_of_given_weights", gru(true), 4, 2, 20, false},
+      {"lstm_in_rounds", lstm(), 17, 1, 64},
+      {"lstm_in_rounds_with_all", with(lstm(), all), 11, 3, 64},
+      {"gru_in_rounds_reversed", with(gru(false), reversed), 13, 2, 64},
+      {"gru_in_rounds_linear_before_reset", with(gru(true), masked), 13, 2, 64},
       {"rnn", rnn("Tanh"), 9, 1, 128},
       {"rnn_of_batch", with(rnn("HardSigmoid"), reversed), 4, 6, 50},
       {"rnn_relu", with(rnn("Relu"), masked), 4, 3, 17},
@@ -104,6 +109,43 @@ TEST_P(Recurrences, AgreeWithInterpreter) {
 
 INSTANTIATE_TEST_SUITE_P(All, Recurrences, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+class Rounds : public ::testing::TestWithParam<Case> {};
+
+// To the last bit, however many steps make a round, and whoever shares them.
+TEST_P(Rounds, ChangeNothing) {
+  const Graph graph = graph_of(GetParam());
+  const Candidate candidate = whole_graph(graph);
+  const Target target = test_target(runnable_isas().back());
+  Implementation way = listed(graph, candidate, target, "recurrence")[0];
+  const TileShape tile = std::get<RecurrenceSchedule>(way.schedule).tile;
+  std::vector<HostTensor> inputs;
+  for (ValueId input : candidate.inputs)
+    inputs.push_back(random_tensor(graph.value(input).type, inputs.size() + 1));
+  std::vector<HostTensor> wanted;
+  for (const auto& [shared, steps] :
+       {std::pair<bool, int64_t>{false, GetParam().steps}, {false, 1}, {false, 4}, {true, 1}}) {
+    way.schedule = RecurrenceSchedule{shared, steps, tile};
+    const Result<Kernel> kernel = generate(graph, candidate, way, target);
+    ASSERT_TRUE(kernel);
+    const int64_t rounds = (GetParam().steps + steps - 1) / steps;
+    const bool resets_operand = recurrence_operands(GetParam().attrs)->resets_operand;
+    EXPECT_EQ(kernel.value().phases.back().rounds, shared && resets_operand ? 2 * rounds : rounds);
+    const RunResult result = run_kernel(graph, candidate, kernel.value(), way, target, inputs);
+    ASSERT_EQ(result.status, 0);
+    if (wanted.empty()) wanted = result.outputs;
+    for (size_t o = 0; o < wanted.size(); ++o)
+      EXPECT_EQ(std::memcmp(result.outputs[o].raw(), wanted[o].raw(), wanted[o].bytes()), 0) << steps;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Rounds,
+    ::testing::Values(Case{"lstm", with(lstm(), [](RecurrenceAttrs& a) { a.reverse = a.masked = true; }), 11,
+                           3, 40},
+                      Case{"gru", with(gru(false), [](RecurrenceAttrs& a) { a.masked = true; }), 9, 1, 64},
+                      Case{"gru_linear_before_reset", gru(true), 7, 2, 33}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace korch::testing

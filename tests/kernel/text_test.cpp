@@ -105,6 +105,20 @@ constexpr const char* kPanels = R"(kernel {
 }
 )";
 
+TEST(TileText, OrderedVariablesMayBeInChunks) {
+  const std::string text =
+      "kernel {\n  in0: f32[21]\n  out0: f32[21]\n  phase t in 7 by 3 ordered, i0 in 3 {\n    for t in 7 {\n"
+      "      map i1 in 1 {\n        %0 = in0[i0 + t * 3]\n        out0[i0 + t * 3] <- %0\n      }\n    }\n"
+      "  }\n}\n";
+  const tile::TileGraph graph = tile::parse_tile_graph(text);
+  EXPECT_EQ(tile::print(graph), text);
+  EXPECT_EQ(graph.phases[0].rounds(), 3);
+  EXPECT_EQ(graph.phases[0].slices(), 9);
+  std::string other = text;
+  other.replace(other.find("t in 7 by 3 ordered, i0 in 3"), 28, "i0 in 3, t in 7 by 3 ordered");
+  EXPECT_THROW(tile::parse_tile_graph(other), Error);
+}
+
 TEST(TileText, RefusesPartitionsOfNothing) {
   EXPECT_EQ(tile::print(tile::parse_tile_graph(kPanels)), kPanels);
   const std::string ask = "0 <= px + x * 4 - 1 <= 8";

@@ -41,6 +41,7 @@ class Existence : public CostSource {
     return refusals;
   }
   double occupancy(int) const override { return 1; }
+  bool has_rounds(int) const override { return false; }
 
  private:
   const Graph& graph_;

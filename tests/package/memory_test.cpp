@@ -207,6 +207,31 @@ TEST(MemoryPlan, MemoryOrdersNothingThatDataDoNot) {
   EXPECT_EQ(Branches(1).memory().arena_bytes, 3 * 256);
 }
 
+TEST(MemoryPlan, WhatIsUsedRoundAfterRoundIsNotUsedAgain) {
+  // x -> a -> b -> c -> y: c may begin when the first round of what makes b is done.
+  Chain chain;
+  chain.plan.threads = 2;
+  chain.plan.kernels[0].in_place.clear();
+  chain.plan.kernels[0].temporary_bytes = {128};
+  const auto arena_bytes = [&](int64_t rounds) {
+    chain.plan.kernels[0].phases = {{"made", 1, 1, rounds}};
+    return chain.memory().arena_bytes;
+  };
+  EXPECT_EQ(arena_bytes(2), 2 * 256 + 3 * 128);
+  EXPECT_LT(arena_bytes(1), arena_bytes(2));
+  // Much more memory is not taken for it: then data order as ever.
+  chain.plan.steps.clear();
+  constexpr int64_t kLarge = 1 << 20;
+  int before = 0;
+  for (int made = 0; made < 4; ++made) {
+    const int next = chain.add("large", TensorRole::intermediate, -1, kLarge);
+    chain.step({before}, {next});
+    before = next;
+  }
+  chain.step({before}, {3});
+  EXPECT_EQ(arena_bytes(2), 2 * kLarge + 128);
+}
+
 TEST(MemoryPlan, MuchMoreMemoryIsNotTakenForIt) {
   // Many values that live for two steps, each on a branch of its own.
   Chain chain;

@@ -30,7 +30,7 @@ struct TwoKernels {
   }
 
   std::optional<OverlapPlan> overlapping() const {
-    return overlapping_plan({&columns, [](int column) { return column % 2 == 1 ? 0.5 : 1; },
+    return overlapping_plan({&columns, [](int column) { return column % 2 == 1 ? 0.5 : 1; }, has_rounds(),
                              [this](const std::vector<int>& plan) { return simulate(plan); }, shared});
   }
 
@@ -47,14 +47,19 @@ struct TwoKernels {
     return result;
   }
 
+  HasRounds has_rounds() const {
+    return [this](int) { return by_rounds; };
+  }
+
   Columns columns;
+  bool by_rounds = false;
   const std::vector<int> shared = {0, 2};
   bool has_tasks = true, do_overlap = true;
 };
 
 TEST(Overlap, KernelsOfOneWorkerBesideEachOther) {
   const TwoKernels branches(false);
-  EXPECT_EQ(beside_others(branches.columns, branches.shared), branches.shared);
+  EXPECT_EQ(beside_others(branches.columns, branches.shared, branches.has_rounds()), branches.shared);
   const std::optional<OverlapPlan> plan = branches.overlapping();
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(std::set<int>(plan->chosen.begin(), plan->chosen.end()), (std::set<int>{1, 3}));
@@ -64,7 +69,7 @@ TEST(Overlap, KernelsOfOneWorkerBesideEachOther) {
 
 TEST(Overlap, NothingWhereItDoesNotHelp) {
   const TwoKernels chain(true);
-  EXPECT_TRUE(beside_others(chain.columns, chain.shared).empty());
+  EXPECT_TRUE(beside_others(chain.columns, chain.shared, chain.has_rounds()).empty());
   EXPECT_FALSE(chain.overlapping().has_value());
   TwoKernels ordered(false);  // by something that only the task graph knows
   ordered.do_overlap = false;
@@ -72,6 +77,15 @@ TEST(Overlap, NothingWhereItDoesNotHelp) {
   TwoKernels barriers(false);
   barriers.has_tasks = false;
   EXPECT_FALSE(barriers.overlapping().has_value());
+}
+
+TEST(Overlap, KernelsOfAChainBesideEachOthersRounds) {
+  TwoKernels chain(true);
+  chain.by_rounds = true;
+  EXPECT_EQ(beside_others(chain.columns, chain.shared, chain.has_rounds()), chain.shared);
+  const std::optional<OverlapPlan> plan = chain.overlapping();
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->chosen, (std::vector<int>{1, 3}));
 }
 
 TEST(Overlap, TakesOnlyWhatIsMeasured) {

@@ -70,6 +70,7 @@ class MadeUpCosts : public CostSource {
     return refusals;
   }
   double occupancy(int) const override { return 1; }
+  bool has_rounds(int) const override { return false; }
 
   bool exists(int column) const { return std::isfinite(true_us_[column]); }
   double us(int column) const { return true_us_[column]; }

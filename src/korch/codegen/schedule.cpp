@@ -19,7 +19,7 @@ struct Text {
                        s.value.vectors);
   }
   std::string operator()(const RecurrenceSchedule& s) const {
-    return fmt::format("{},{}", static_cast<int>(s.shared), tile(s.tile));
+    return fmt::format("{},{},{}", static_cast<int>(s.shared), s.steps, tile(s.tile));
   }
   std::string operator()(const StagedSchedule& s) const {
     return fmt::format("{},{},{}", s.rows, s.columns, s.stage);

@@ -42,7 +42,8 @@ struct AttentionSchedule {
 };
 
 struct RecurrenceSchedule {
-  bool shared = false;  // each step among the workers, with a barrier behind it; else one does all steps
+  bool shared = false;  // each step among the workers; else one does all steps
+  int64_t steps = 1;    // of a round, behind which a barrier or, as tasks, who reads the round's results
   TileShape tile;       // of the products
   bool operator==(const RecurrenceSchedule&) const = default;
 };

@@ -76,10 +76,16 @@ std::vector<PhaseAccess> slice_accesses(const tile::TileGraph& graph, const Kern
     access.work = phase.slice_work() * static_cast<double>(phase.slices());
     for (const tile::GridVariable& variable : phase.grid)  // chunked variables count whole in a slice's work
       if (variable.chunk > 1) access.work /= static_cast<double>(variable.count());
-    const int64_t slices = launch.slices(),
-                  block = launch.rounds > 1 ? slices : block_slices(launch, threads);
-    for (int64_t begin = 0; begin < slices; begin += block)
-      access.blocks.push_back(access_of(graph, phase, begin, std::min(slices, begin + block)));
+    const int64_t block = block_slices(launch, threads);
+    // Rounds that workers share leave nobody idle: what others would run between them takes their caches.
+    const bool apart = launch.rounds == 1 || launch.grid == 1;
+    std::vector<ArgumentAccess> all;
+    if (!apart) all = access_of(graph, phase, 0, launch.slices());
+    for (int64_t round = 0; round < launch.slices(); round += launch.grid)
+      for (int64_t begin = round; begin < round + launch.grid; begin += block) {
+        const int64_t end = std::min(round + launch.grid, begin + block);
+        access.blocks.push_back(apart ? access_of(graph, phase, begin, end) : all);
+      }
     result.push_back(std::move(access));
   }
   return result;

@@ -133,8 +133,8 @@ class Parser : TileTokens {
       if (accept_word("by")) grid.chunk = positive();
       if (grid.chunk > 1) declare({grid.block(), grid.count()});
       grid.ordered = accept_word("ordered");
-      if (grid.ordered && (grid.chunk > 1 || (!phase.grid.empty() && !phase.grid.back().ordered)))
-        fail(fmt::format("ordered '{}' is in chunks, or behind one that is not ordered", grid.variable.name));
+      if (grid.ordered && !phase.grid.empty() && !phase.grid.back().ordered)
+        fail(fmt::format("ordered '{}' is behind one that is not ordered", grid.variable.name));
       phase.grid.push_back(grid);
     }
     around_.clear();

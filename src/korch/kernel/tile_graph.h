@@ -133,8 +133,7 @@ std::vector<int> always_stored(const std::vector<Store>& stores);
 struct GridVariable {
   LoopVariable variable;
   int64_t chunk = 1;
-  // Slices of one value begin when those of the value before are done. Such variables are not chunked and
-  // come first.
+  // Slices of one chunk begin when those of the chunk before are done. Such variables come first.
   bool ordered = false;
   int64_t count() const { return (variable.extent + chunk - 1) / chunk; }
   IndexRange values(int64_t block) const {  // in one of its chunks
@@ -151,7 +150,7 @@ struct Phase {
   std::vector<GridVariable> grid;  // outermost first: the last one changes fastest
   std::vector<Nest> nests;         // in order
   int64_t slices() const { return slices_of(grid); }
-  int64_t rounds() const;     // of slices that may run in any order: as many as ordered variables have values
+  int64_t rounds() const;     // of slices that may run in any order: as many as ordered variables have chunks
   double slice_work() const;  // of all nests, chunked variables taken whole
   const GridVariable* chunked(const std::string& name) const;        // null: not a chunked variable
   const GridVariable* grid_variable(const std::string& name) const;  // null: none

@@ -89,17 +89,21 @@ struct Group {
   int joined_to = -1;      // the group whose bytes these are
 };
 
+// When memory may be used again: after a step, in the plan's order; where data order who used it before who
+// uses it next; the same, but not what a step with rounds uses.
+enum class Reuse { after_steps, along_data, along_data_but_rounds };
+
 class MemoryPlanner {
  public:
-  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets, bool by_data)
+  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets, Reuse reuse)
       : plan_(plan),
         constant_offsets_(constant_offsets),
-        by_data_(by_data),
+        reuse_(reuse),
         end_(static_cast<int>(plan.steps.size())) {}
 
   MemoryPlan run() {
     find_views();
-    if (by_data_) order_.emplace(plan_, views_);
+    if (reuse_ != Reuse::after_steps) order_.emplace(plan_, views_);
     find_lifetimes();
     find_outputs();
     join_in_place();
@@ -129,6 +133,15 @@ class MemoryPlanner {
   void find_lifetimes();
   void find_outputs();
   void join_in_place();
+  // What reads the step's results may begin between its rounds, of one slice each, when its memory is still
+  // in use.
+  bool runs_by_rounds(int step) const {
+    const PlanStep& runs = plan_.steps[static_cast<size_t>(step)];
+    const std::vector<KernelPhase>& phases = plan_.kernels[static_cast<size_t>(runs.kernel)].phases;
+    return reuse_ == Reuse::along_data_but_rounds &&
+           std::any_of(phases.begin(), phases.end(),
+                       [](const KernelPhase& phase) { return phase.rounds > 1 && phase.grid == 1; });
+  }
   bool limits_read(const PlanStep& step, const Group& group) {
     const std::vector<int> read = extents_read(step);
     return std::any_of(read.begin(), read.end(), [&](int id) { return &group_of(id) == &group; });
@@ -148,7 +161,7 @@ class MemoryPlanner {
 
   const Plan& plan_;
   const std::vector<int64_t>& constant_offsets_;
-  const bool by_data_;  // memory orders nothing that data do not
+  const Reuse reuse_;
   std::optional<DataOrder> order_;
   const int end_;  // the step after the last: outputs live until then
   std::vector<View> views_;
@@ -319,7 +332,10 @@ void MemoryPlanner::place() {
 
   InOrder in_order;
   if (order_)
-    in_order = [&](const Lifetime& a, const Lifetime& b) { return order_->all_before(a.steps, b.steps); };
+    in_order = [&](const Lifetime& a, const Lifetime& b) {
+      const auto by_rounds = [&](int step) { return runs_by_rounds(step); };
+      return std::none_of(a.steps.begin(), a.steps.end(), by_rounds) && order_->all_before(a.steps, b.steps);
+    };
   const Arena arena = plan_arena(lifetimes, in_order);
   result_.arena_bytes = arena.size_bytes;
   arena_offsets_.assign(groups_.size(), 0);
@@ -389,13 +405,16 @@ std::vector<int64_t> temporary_bytes(const Plan& plan, const PlanStep& step) {
 }
 
 MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets) {
-  MemoryPlan by_steps = MemoryPlanner(plan, constant_offsets, false).run();
+  MemoryPlan by_steps = MemoryPlanner(plan, constant_offsets, Reuse::after_steps).run();
   const bool loops =
       std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& s) { return s.other_end >= 0; });
   if (plan.threads == 1 || loops || plan.steps.size() > kMostOrdered) return by_steps;
-  MemoryPlan by_data = MemoryPlanner(plan, constant_offsets, true).run();
   const double limit = std::max<double>(kLittle_bytes, kMuchMore * static_cast<double>(by_steps.arena_bytes));
-  return static_cast<double>(by_data.arena_bytes) > limit ? by_steps : by_data;
+  for (const Reuse reuse : {Reuse::along_data_but_rounds, Reuse::along_data}) {
+    MemoryPlan along_data = MemoryPlanner(plan, constant_offsets, reuse).run();
+    if (static_cast<double>(along_data.arena_bytes) <= limit) return along_data;
+  }
+  return by_steps;
 }
 
 }  // namespace korch

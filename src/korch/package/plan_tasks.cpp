@@ -163,12 +163,11 @@ class TaskLister {
         std::vector<ArgumentAccess> accesses;
         if (kernel.accesses.empty()) {
           accesses = unknown(arguments);
-        } else if (launch.rounds > 1) {
-          accesses = kernel.accesses[p].blocks[0];
         } else {
           const auto& known = kernel.accesses[p].blocks;
-          KORCH_ASSERT(static_cast<int64_t>(known.size()) == blocks, "a phase's blocks have an access each");
-          for (int64_t b = first; b < last; ++b)
+          KORCH_ASSERT(static_cast<int64_t>(known.size()) == launch.rounds * blocks,
+                       "a phase's blocks have an access each");
+          for (int64_t b = round * blocks + first; b < round * blocks + last; ++b)
             accesses.insert(accesses.end(), known[static_cast<size_t>(b)].begin(),
                             known[static_cast<size_t>(b)].end());
         }

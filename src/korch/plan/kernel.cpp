@@ -25,6 +25,11 @@ double occupancy(const Kernel& kernel, int threads) {
   return slices > 0 ? used / slices : 1;
 }
 
+bool has_rounds(const Kernel& kernel) {
+  return std::any_of(kernel.phases.begin(), kernel.phases.end(),
+                     [](const KernelPhase& phase) { return phase.rounds > 1; });
+}
+
 Hash Kernel::key() const {
   std::string text = source;
   text += fmt::format("\n|{}|{}|{}|{}|", call.library, call.function, fmt::join(call.params, ","),

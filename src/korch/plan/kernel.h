@@ -35,8 +35,8 @@ struct ArgumentAccess {
   ByteRanges read, written;
 };
 
-// Of a phase: what each block of neighbouring slices accesses. The blocks are as large as block_slices says.
-// Of a phase of several rounds there is one, all slices of all rounds.
+// Of a phase: what each block of neighbouring slices accesses, round after round. The blocks of a round are
+// as large as block_slices says.
 struct PhaseAccess {
   double work = 0;  // elements that the phase's slices visit, to compare phases of one kernel
   std::vector<std::vector<ArgumentAccess>> blocks;
@@ -66,5 +66,8 @@ struct Kernel {
 // Of the time of `threads` workers while the kernel runs alone, the share that it can use; 1 / threads for a
 // kernel of one slice. Slices count alike.
 double occupancy(const Kernel& kernel, int threads);
+
+// Whether a phase has several: as tasks, what reads the kernel's results may begin between them.
+bool has_rounds(const Kernel& kernel);
 
 }  // namespace korch

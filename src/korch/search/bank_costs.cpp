@@ -20,13 +20,23 @@ std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Ca
   return costs;
 }
 
-double BankCosts::occupancy(int column) const {
+template <typename Value>
+Value BankCosts::of_kernel(int column, Value otherwise,
+                           const std::function<Value(const Kernel&)>& what) const {
   if (const Result<BuiltKernel>* built = bank_.find(columns_.infos[column].key))
-    return built->ok() ? korch::occupancy(built->value().kernel, target_.threads) : 1;
+    return built->ok() ? what(built->value().kernel) : otherwise;
   const KernelRequest request = kernel_request(graph_, columns_, column);
-  if (request.candidate == nullptr) return 1;
+  if (request.candidate == nullptr) return otherwise;
   const Result<Kernel> kernel = generate(graph_, *request.candidate, *request.implementation, target_);
-  return kernel ? korch::occupancy(kernel.value(), target_.threads) : 1;
+  return kernel ? what(kernel.value()) : otherwise;
+}
+
+double BankCosts::occupancy(int column) const {
+  return of_kernel<double>(column, 1, [&](const Kernel& k) { return korch::occupancy(k, target_.threads); });
+}
+
+bool BankCosts::has_rounds(int column) const {
+  return of_kernel<bool>(column, false, [](const Kernel& k) { return korch::has_rounds(k); });
 }
 
 std::vector<std::optional<Refusal>> BankCosts::build(const std::vector<int>& columns) {

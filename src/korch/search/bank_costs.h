@@ -1,6 +1,8 @@
 // Costs of real kernels, by way of the kernel bank.
 #pragma once
 
+#include <functional>
+
 #include "korch/profile/kernel_bank.h"
 #include "korch/search/cost_source.h"
 #include "korch/search/plan_builder.h"
@@ -16,10 +18,13 @@ class BankCosts : public CostSource {
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
   double occupancy(int column) const override;
+  bool has_rounds(int column) const override;
   void release_memory() override { bank_.release_memory(); }
 
  private:
   std::vector<KernelRequest> requests(const std::vector<int>& columns) const;
+  template <typename Value>
+  Value of_kernel(int column, Value otherwise, const std::function<Value(const Kernel&)>& what) const;
 
   const Graph& graph_;
   const Columns& columns_;

@@ -20,6 +20,8 @@ class CostSource {
   virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;
   // Of a column's kernel (plan/kernel.h); 1 where there is none.
   virtual double occupancy(int column) const = 0;
+  // Likewise; false where there is none.
+  virtual bool has_rounds(int column) const = 0;
   // Nothing will be measured for some time.
   virtual void release_memory() {}
 };

@@ -99,7 +99,8 @@ class Search {
 
 }  // namespace
 
-std::vector<int> beside_others(const Columns& columns, const std::vector<int>& plan) {
+std::vector<int> beside_others(const Columns& columns, const std::vector<int>& plan,
+                               const HasRounds& has_rounds) {
   std::map<int, size_t> maker;  // of a tensor: a place in the plan
   std::vector<std::vector<bool>> before;
   for (size_t at = 0; at < plan.size(); ++at) {
@@ -114,18 +115,21 @@ std::vector<int> beside_others(const Columns& columns, const std::vector<int>& p
     for (int output : column.outputs) maker.emplace(output, at);
   }
   const auto is_step = [&](size_t at) { return columns.infos[plan[at]].kind != ColumnInfo::Kind::view; };
+  std::vector<bool> by_rounds(plan.size());
+  for (size_t at = 0; at < plan.size(); ++at) by_rounds[at] = is_step(at) && has_rounds(plan[at]);
+  const auto waits_for_all = [&](size_t at, size_t of) { return before[at][of] && !by_rounds[of]; };
   std::vector<int> result;
   for (size_t at = 0; at < plan.size(); ++at) {
     bool beside = false;
     for (size_t other = 0; other < plan.size() && !beside; ++other)
-      beside = other != at && is_step(other) && !before[at][other] && !before[other][at];
+      beside = other != at && is_step(other) && !waits_for_all(at, other) && !waits_for_all(other, at);
     if (beside && is_step(at)) result.push_back(plan[at]);
   }
   return result;
 }
 
 std::optional<OverlapPlan> overlapping_plan(const OverlapRequest& request) {
-  if (beside_others(*request.columns, request.plan).empty()) return std::nullopt;
+  if (beside_others(*request.columns, request.plan, request.has_rounds).empty()) return std::nullopt;
   return Search(request).run();
 }
 

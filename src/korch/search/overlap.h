@@ -12,14 +12,19 @@
 
 namespace korch {
 
+// Of a column's kernel, by CostSource.
+using HasRounds = std::function<bool(int column)>;
+
 // Of the columns of a plan, in an order that can run, those that others may run beside: neither needs the
-// other's results.
-std::vector<int> beside_others(const Columns& columns, const std::vector<int>& plan);
+// other's results, or gets them round after round.
+std::vector<int> beside_others(const Columns& columns, const std::vector<int>& plan,
+                               const HasRounds& has_rounds);
 
 struct OverlapRequest {
   const Columns* columns;  // whose costs are final; those that are not measured are not taken
   // Of a column's kernel (plan/kernel.h); 1 where nothing is known.
   std::function<double(int column)> occupancy;
+  HasRounds has_rounds;
   // As Contests::simulate.
   std::function<std::optional<SimulatedPlan>(const std::vector<int>& plan)> simulate;
   std::vector<int> plan;  // the best one by the costs of kernels alone
@@ -31,8 +36,8 @@ struct OverlapPlan {
   double simulated_us = 0;  // as a task graph
 };
 
-// A plan whose task graph ends clearly sooner than the given one's. Nothing where there is none, where all
-// kernels of the given one follow one another, or where plans have no task graphs.
+// A plan whose task graph ends clearly sooner than the given one's. Nothing where there is none, where no
+// kernel of the given one may run beside another, or where plans have no task graphs.
 std::optional<OverlapPlan> overlapping_plan(const OverlapRequest& request);
 
 }  // namespace korch

@@ -18,7 +18,7 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 17;     // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 18;     // of the search for a plan: what older ones chose is chosen anew
 constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large networks
 
 class PlanChooser {
@@ -139,7 +139,7 @@ class PlanChooser {
   void measure_what_may_overlap(const std::vector<int>& chosen) {
     constexpr size_t kMost = 32;
     std::set<int> candidates;
-    for (int id : beside_others(columns_, chosen))
+    for (int id : beside_others(columns_, chosen, [&](int id) { return costs_.has_rounds(id); }))
       if (columns_.infos[id].kind == ColumnInfo::Kind::kernel)
         candidates.insert(columns_.infos[id].candidate);
     std::vector<int> unknown;
@@ -171,13 +171,17 @@ class PlanChooser {
           seen.insert(as_set(chosen)).second)
         challengers.emplace_back(name, CostedPlan{cost_us, chosen});
     };
+    std::optional<size_t> overlapping_at;
     challenge("greedy", rival_.chosen);
     challenge("unchanged network's", unchanged_.chosen);
     if (const auto overlapping = overlapping_plan(
             {&columns_, [&](int id) { return costs_.occupancy(id); },
+             [&](int id) { return costs_.has_rounds(id); },
              [&](const std::vector<int>& plan) { return contests_.simulate(plan); }, memo.solution.chosen});
-        overlapping && seen.insert(as_set(overlapping->chosen)).second)
+        overlapping && seen.insert(as_set(overlapping->chosen)).second) {
+      overlapping_at = challengers.size();
       challengers.emplace_back("overlapping", CostedPlan{overlapping->cost_us, overlapping->chosen});
+    }
     const size_t first_next = challengers.size();
     for (const CostedPlan& other : others) challenge("solver's next", other.chosen);
     // Contests are minutes of different noise: times are first relative to the solver's plan, by the
@@ -196,7 +200,8 @@ class PlanChooser {
         effort.loadings = 3;
         effort.max_seconds = 2.4;
       } else {
-        effort.rounds = 15;
+        // What runs side by side differs more from run to run than kernels one after the other.
+        effort.rounds = i == overlapping_at ? 60 : 15;
         effort.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
       }
       const ContestOutcome outcome = contests_.run(memo.solution.chosen, plan.chosen, effort);

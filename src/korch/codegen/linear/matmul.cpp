@@ -158,6 +158,30 @@ std::vector<TileShape> tiles(const Problem& p, const Target& target) {
                     !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target);
 }
 
+// Whether a recurrence goes through the rows, step after step: it begins when the first ones are there.
+bool rows_are_steps(const Graph& graph, ValueId value) {
+  const std::vector<NodeId>& users = graph.value(value).users;
+  return std::any_of(users.begin(), users.end(), [&](NodeId user) {
+    const Node& node = graph.node(user);
+    if (node.op == Op::Reshape) return rows_are_steps(graph, node.outputs[0]);
+    return node.op == Op::Recurrence && node.inputs[0] == value;
+  });
+}
+
+// Slices of few rows each, where the columns stay close while each of them goes through all.
+int64_t row_blocks(const Graph& graph, const Candidate& candidate, const Problem& p, const TileShape& tile,
+                   const Target& target) {
+  constexpr double kColumnsInL2 = 0.25;  // share
+  constexpr int64_t kBlocksPerWorker = 8;
+  if (target.threads == 1 || target.gpu) return 0;
+  const MatMulShape& s = *p.matmul;
+  const bool steps = std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
+                                 [&](ValueId output) { return rows_are_steps(graph, output); });
+  if (!steps || operand_bytes(p, s.k * s.n) > kColumnsInL2 * static_cast<double>(target.l2_bytes)) return 0;
+  const int64_t tiles = split_rows(one_matrix(p) ? s.batches * s.m : s.m, tile.rows).tiles();
+  return std::min(tiles, target.threads * kBlocksPerWorker);
+}
+
 }  // namespace
 
 void list_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
@@ -169,11 +193,12 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
   }
   const Problem& p = problem.value();
   const TileShape shape = tiles(p, target).front();
+  const int64_t blocks = row_blocks(graph, candidate, p, shape, target);
   for (const auto& [data, result] :
        {std::pair{Order::row_major, Order::row_major}, std::pair{Order::row_major, Order::channels_last},
         std::pair{Order::channels_last, Order::row_major}}) {
     Implementation implementation = with_layouts(p, "matmul", data, result);
-    implementation.schedule = RowSchedule{shape};
+    implementation.schedule = RowSchedule{shape, blocks};
     add_once(implementation, found);
   }
 }

@@ -1,6 +1,7 @@
 #include "korch/codegen/opaque/recurrence.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/linear/problem.h"
@@ -18,9 +19,18 @@ using namespace linear;
 
 // Of a step, from which on two workers beat one in spite of the barrier.
 constexpr double kSharedStepFlops = 1e5;
+// One worker's: what comes after may begin a round behind it. A round is long beside what it takes to hand
+// out.
+constexpr int64_t kRounds = 8;
+constexpr double kLeastRoundFlops = 2e5;
 
 double step_flops(const Shape& gates, const Shape& weights) {
   return 2.0 * static_cast<double>(gates[1] * element_count(weights));
+}
+
+int64_t steps_of_round(int64_t steps, double flops_of_step) {
+  const auto least = static_cast<int64_t>(std::ceil(kLeastRoundFlops / std::max(flops_of_step, 1.0)));
+  return std::min(steps, std::max((steps + kRounds - 1) / kRounds, least));
 }
 
 class RecurrenceBuilder {
@@ -38,7 +48,7 @@ class RecurrenceBuilder {
         columns_(split_columns(hidden_, schedule.tile.vectors, target.vector_lanes())),
         rows_(split_rows(batch_, schedule.tile.rows)),
         packed_(type_ == DType::f32 && j_.graph.buffers[j_.in[1]].role == BufferRole::constant),
-        step_("t", steps_, schedule.shared ? 1 : steps_),
+        step_("t", steps_, schedule.steps),
         stage_("stage", 2, schedule.shared ? 1 : 2),
         block_("block", columns_.total(), schedule.shared ? 1 : columns_.total()),
         tile_("tile", rows_.tiles(), rows_.tiles()),
@@ -273,16 +283,18 @@ void list_recurrence(const Graph& graph, const Candidate& candidate, const Targe
   way.bytes = touched_bytes(graph, candidate);
   const Shape &gates = graph.value(node.inputs[0]).type.shape,
               &weights = graph.value(node.inputs[1]).type.shape;
-  way.flops = step_flops(gates, weights) * static_cast<double>(gates[0]);
+  const double flops = step_flops(gates, weights);
+  way.flops = flops * static_cast<double>(gates[0]);
   const TileShape alone = rank_tiles(gates[1], weights[2], weights[2], false, target).front(),
                   shared =
                       rank_tiles(gates[1], weights[2], weights[2], false, target, target.threads).front();
-  way.schedule = RecurrenceSchedule{false, alone};
+  way.schedule = RecurrenceSchedule{
+      false, target.threads == 1 || target.gpu ? gates[0] : steps_of_round(gates[0], flops), alone};
   found.push_back(way);
   if (target.threads == 1) return;
-  way.schedule = RecurrenceSchedule{true, shared};
+  way.schedule = RecurrenceSchedule{true, 1, shared};
   found.push_back(way);
-  if (step_flops(gates, weights) >= kSharedStepFlops) std::swap(found.back(), found[found.size() - 2]);
+  if (flops >= kSharedStepFlops) std::swap(found.back(), found[found.size() - 2]);
 }
 
 Result<TileGraph> build_recurrence(const Graph& graph, const Candidate& candidate,

@@ -109,6 +109,7 @@ void Board::changed(int64_t wanted, uint32_t who) {
 }
 
 void Board::wake(int64_t wanted, uint32_t who) {
+  if (rand() % 200 == 0) usleep(50);
   sleepers_.fetch_add(kWoken * static_cast<uint64_t>(futex_wake(&changes_, wanted, who)));
 }
 
@@ -222,10 +223,11 @@ void Board::wait(int worker, uint32_t seen) {
     if (now_ns() >= until) break;
   }
   sleepers_.fetch_add(1);
-  uint64_t counted = 1;
+  // A wake-up for an earlier change may come when this worker has looked and sleeps again: it counts no
+  // longer as woken before it looks whether there is a new one.
   while (changes_.load() == seen)
-    if (futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers)) counted += kWoken;
-  sleepers_.fetch_sub(counted);
+    if (futex_wait(&changes_, seen, worker == 0 ? kFirst : kOthers)) sleepers_.fetch_sub(kWoken);
+  sleepers_.fetch_sub(1);
 }
 
 }  // namespace korch::rt
