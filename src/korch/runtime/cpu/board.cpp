@@ -109,7 +109,6 @@ void Board::changed(int64_t wanted, uint32_t who) {
 }
 
 void Board::wake(int64_t wanted, uint32_t who) {
-  if (rand() % 200 == 0) usleep(50);
   sleepers_.fetch_add(kWoken * static_cast<uint64_t>(futex_wake(&changes_, wanted, who)));
 }
 
