@@ -275,7 +275,11 @@ TEST(Bounded, ExtentsAreValues) {
   b.ints("first", {-2});
   b.node("ScatterElements", {"data_shape", "first", "shape"}, {"index_shape"});
   b.node("Expand", {"tall", "index_shape"}, {"spread"});
-  for (const char* name : {"shape", "zeros", "places", "best", "where", "size", "repeated", "spread"})
+  // As causal masks are written: what is there, and none of before.
+  b.node("Sub", {"shape", "shape"}, {"nobody"});
+  b.node("Add", {"shape", "nobody"}, {"shape_again"});
+  b.node("Expand", {"one", "shape_again"}, {"ones"});
+  for (const char* name : {"shape", "zeros", "places", "best", "where", "size", "repeated", "spread", "ones"})
     b.output(name);
   const std::vector<HostTensor> four = run_cropped(b, {kSix, kFour});
   expect(four[0], {1}, {4});
@@ -284,6 +288,7 @@ TEST(Bounded, ExtentsAreValues) {
   expect(four[3], {3}, {8, 6, 5});
   expect(four[4], {3}, {2, 1, 0});
   expect(four[5], {}, {4});
+  expect(four[8], {4}, {1, 1, 1, 1});
   for (const size_t wide : {6, 7}) expect(four[wide], {4, 3}, {5, 5, 5, 6, 6, 6, 8, 8, 8, 4, 4, 4});
   const std::vector<HostTensor> two = run_cropped(b, {kSix, flags({false, true, false, false, false, true})});
   expect(two[3], {2}, {4, -7});

@@ -159,7 +159,13 @@ class Elements {
     return {all};
   }
 
+  Operand number(int64_t value) {
+    return builder_.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}), {origin_});
+  }
+
   Operand scalar(Op op, const Operand& a, const Operand& b) {
+    if (op == Op::Sub)
+      if (const auto difference = builder_.difference(a, 0, b, 0)) return number(*difference);
     const Operand result = builder_.emit_at_bounds(op, NoAttrs{}, {a, b}, origin_)[0];
     if (result->constant) return result;
     result->upper = upper_of(op, a, b);
@@ -169,11 +175,11 @@ class Elements {
 
   // Null where it is not known.
   Operand is_equal(const Operand& a, const Operand& b) {
+    if (const auto difference = builder_.difference(a, 0, b, 0)) return number(*difference == 0 ? 1 : 0);
     const std::optional<int64_t> x = known(a), y = known(b);
     const bool differ = (x && *x < 0 && b->upper) || (y && *y < 0 && a->upper);  // an extent is not negative
     if (!differ && !(x && y)) return nullptr;
-    return builder_.constant(HostTensor::of<int64_t>(DType::i64, {}, {!differ && *x == *y ? 1 : 0}),
-                             {origin_});
+    return number(!differ && *x == *y ? 1 : 0);
   }
 
   std::vector<Operand> elementwise() {
