@@ -3,7 +3,8 @@
 //     build/release/bench/bench_tasks
 //
 // Configure with -DKORCH_BENCH=ON. Cost of a task that does nothing; three equal tiles on two workers, in
-// layers that each follow the one before tile by tile; and layers whose tiles take unequal times.
+// layers that each follow the one before tile by tile; layers whose tiles take unequal times; and workers
+// that wait for long, by how long they spin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,8 +40,8 @@ int32_t compute(const korch_kernel_context* context, int64_t begin, int64_t end)
   return KORCH_KERNEL_OK;
 }
 
-// Median of a run, in microseconds.
-double run_us(const std::vector<double>& tiles, int workers, rt::Schedule schedule) {
+// Median of a run, in microseconds. `spin_us` as Pool::create has it.
+double run_us(const std::vector<double>& tiles, int workers, rt::Schedule schedule, int spin_us = 0) {
   tile_us = &tiles;
   const auto count = static_cast<int64_t>(tiles.size());
   std::vector<TaskUse> uses;
@@ -59,7 +60,7 @@ double run_us(const std::vector<double>& tiles, int workers, rt::Schedule schedu
   const TaskTables tables(task_graph(uses), workers);
   const rt::Program program{steps.data(),  kLayers, static_cast<uint32_t>(workers), 0, 0, false,
                             &tables.table, schedule};
-  rt::Pool* pool = rt::Pool::create(workers);
+  rt::Pool* pool = rt::Pool::create(workers, spin_us);
   rt::RunStatus status;
   rt::Executor* executor = rt::Executor::create(&program, nullptr, pool->workers(), &status);
   std::vector<double> times;
@@ -96,5 +97,9 @@ int main() {
   compare("3 tiles of 10 us in 64 layers, 2 workers", {10, 10, 10}, 2);
   compare("tiles of 20, 5, 5, 5 us in 64 layers, 2 workers", {20, 5, 5, 5}, 2);
   compare("tiles of 30, 2, 2, 2, 2, 2 us in 64 layers, 2 workers", {30, 2, 2, 2, 2, 2}, 2);
+  for (const double longest : {40, 80, 120, 180, 400})
+    fmt::print("tiles of {}, 5, 5 us in 64 layers, barrier: spins as waits show {:.1f} us, 50 us {:.1f} us\n",
+               longest, run_us({longest, 5, 5}, 2, korch::rt::Schedule::barrier),
+               run_us({longest, 5, 5}, 2, korch::rt::Schedule::barrier, 50));
   return 0;
 }

@@ -115,7 +115,7 @@ struct Steps {
 };
 
 TEST(Board, LosesNoWakeUp) {
-  const BoardOwner board(Board::create(Steps::kWorkers, 0));
+  const BoardOwner board(Board::create(Steps::kWorkers, -1));
   Steps steps;
   std::vector<std::thread> workers;
   for (int worker = 0; worker < Steps::kWorkers; ++worker)

@@ -111,8 +111,7 @@ korch_status choose_workers(const korch_options& options, korch_instance* instan
     workers->user = options.pool;
     return KORCH_OK;
   }
-  const int spin_us = options.spin_us == 0 ? korch::rt::Board::kSpin_us : options.spin_us;
-  instance->own_pool = Pool::create(workers->threads, spin_us);
+  instance->own_pool = Pool::create(workers->threads, options.spin_us);
   if (instance->own_pool == nullptr) return KORCH_OUT_OF_MEMORY;
   *workers = instance->own_pool->workers();
   return KORCH_OK;

@@ -138,8 +138,8 @@ typedef struct korch_options {
   korch_pool* pool;
   /* For so many microseconds the instance's own threads look for work before they sleep, whether a run goes
    * on or the last one ended: who calls every millisecond and asks for 2000 meets them awake, and pays with
-   * their processors. 0: 50, about what a sleep and a wake-up cost; -1: they sleep at once. Up to 10000000.
-   * Since version 4. */
+   * their processors. 0: 50, about what a sleep and a wake-up cost, at first, then 6 to 200, as waits show to
+   * be worth while; -1: they sleep at once. Up to 10000000. Since version 4. */
   int32_t spin_us;
   /* How the instance's own threads share the work (pools and `parallel` know one way, 1). 0: as compiled; 1:
    * a kernel's phase begins when the one before it has ended; 2: pieces of kernels run when what they read is

@@ -8,12 +8,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 namespace korch::rt {
 namespace {
 
 constexpr int kPauses = 32;  // between two looks at the clock, a microsecond
+// How long a worker may come to spin.
+constexpr int64_t kLeastSpin_ns = int64_t{1000} * Board::kSpin_us / 8,
+                  kMostSpin_ns = int64_t{1000} * Board::kSpin_us * 4;
 
 int64_t now_ns() {
   timespec time;
@@ -80,7 +84,8 @@ Board* Board::create(int workers, int spin_us) {
   if (memory == nullptr) return nullptr;
   Board* board = new (memory) Board(workers, spin_us);
   board->shares_ = reinterpret_cast<Share*>(board + 1);
-  for (int i = 0; i < workers; ++i) new (&board->shares_[i]) Share;
+  for (int i = 0; i < workers; ++i)
+    (new (&board->shares_[i]) Share)->spin_ns = int64_t{1000} * (board->adapts_ ? kSpin_us : spin_us);
   return board;
 }
 
@@ -212,15 +217,25 @@ void Board::serve(int worker, const std::atomic<bool>& over) {
   }
 }
 
+// Spinning a little longer would have saved a sleep that was short. What is waited for much longer is not to
+// be had by spinning, and somebody may have use for the processor; but it may be just that no run goes on.
 void Board::wait(int worker, uint32_t seen) {
-  const int64_t until = spin_ns_ > 0 ? now_ns() + spin_ns_ : 0;
-  while (spin_ns_ > 0) {
+  int64_t& spin_ns = shares_[worker].spin_ns;
+  const int64_t begin = spin_ns > 0 ? now_ns() : 0;
+  while (spin_ns > 0) {
     for (int pause = 0; pause < kPauses; ++pause) {
       if (changes_.load(std::memory_order_acquire) != seen) return;
       _mm_pause();
     }
-    if (now_ns() >= until) break;
+    if (now_ns() >= begin + spin_ns) break;
   }
+  sleep(worker, seen);
+  if (!adapts_) return;
+  const bool was_short = now_ns() - begin <= kMostSpin_ns;
+  spin_ns = was_short ? std::min(2 * spin_ns, kMostSpin_ns) : std::max(spin_ns - spin_ns / 16, kLeastSpin_ns);
+}
+
+void Board::sleep(int worker, uint32_t seen) {
   sleepers_.fetch_add(1);
   // A wake-up for an earlier change may come when this worker has looked and sleeps again: it counts no
   // longer as woken before it looks whether there is a new one.

@@ -34,8 +34,9 @@ class Board {
   static constexpr int kSpin_us = 50;
 
   // Null when there is no memory. `workers` >= 1; their numbers are smaller, and no two have the same one at
-  // the same time.
-  static Board* create(int workers, int spin_us = kSpin_us);
+  // the same time. Who waits spins for spin_us before it sleeps; 0: for as long as its waits of late make
+  // worth while, kSpin_us at first; below: not at all.
+  static Board* create(int workers, int spin_us = 0);
   static void destroy(Board* board);
 
   // What was published before must be done. Callers follow one another.
@@ -43,7 +44,7 @@ class Board {
   // Takes chunks of what is published, and of what is published behind it, until none is left. Each worker
   // has a share of its own, and then takes what is left of the others'.
   void take(int worker);
-  // Takes chunks until `over`. Waiting for more spins for spin_us, then sleeps.
+  // Takes chunks until `over`. Waiting for more spins, then sleeps.
   void serve(int worker, const std::atomic<bool>& over);
   // One at a time, in place of the one before, which some may still look at, and find nothing to do there:
   // what those who serve do when they find no chunk. `close` returns when none of them looks at any.
@@ -61,9 +62,10 @@ class Board {
  private:
   struct alignas(64) Share {
     std::atomic<uint64_t> taken{0};  // number of the work, and so many of its share's chunks
+    int64_t spin_ns = 0;             // of the owner's next wait
   };
 
-  Board(int workers, int spin_us) : workers_(workers), spin_ns_(int64_t{1000} * spin_us) {}
+  Board(int workers, int spin_us) : workers_(workers), adapts_(spin_us == 0) {}
   ~Board() = default;
   bool take_of(uint64_t state, int worker);
   void run_open(int worker);
@@ -72,6 +74,7 @@ class Board {
   void changed(int64_t wanted, uint32_t who);
   void wake(int64_t wanted, uint32_t who);
   void wait(int worker, uint32_t seen);
+  void sleep(int worker, uint32_t seen);
 
   // One cache line: what a waiting worker looks at, and what it then needs.
   alignas(64) std::atomic<uint64_t> state_{0};  // number of the work, and how many chunks it has
@@ -84,7 +87,7 @@ class Board {
   alignas(64) std::atomic<int64_t> ended_{0};    // chunks
   Share* shares_ = nullptr;
   const int workers_;
-  const int64_t spin_ns_;
+  const bool adapts_;
 };
 
 }  // namespace korch::rt

@@ -29,7 +29,7 @@ struct Workers {
 class Pool {
  public:
   // Null when the system gives no memory. `threads` >= 1; fewer where it gives no more of them.
-  static Pool* create(int threads, int spin_us = Board::kSpin_us);
+  static Pool* create(int threads, int spin_us = 0);
   // `workers_live` false: in a child after fork, which has the pool's memory and none of its threads.
   static void destroy(Pool* pool, bool workers_live = true);
 
