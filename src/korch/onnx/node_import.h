@@ -117,6 +117,7 @@ class NodeImport {
   std::optional<int64_t> growth(const Operand& extent, const Operand& than) {
     return builder_.growth(extent, than);
   }
+  GraphBuilder& builder() { return builder_; }
   int64_t new_loop() { return builder_.new_loop(); }
   double emitted_work() const { return builder_.emitted_work(); }
   Operand positions(DType dtype, int64_t count, int64_t axis, int64_t rank) {

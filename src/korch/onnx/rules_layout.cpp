@@ -8,6 +8,7 @@
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
+#include "korch/onnx/regrouped.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -67,28 +68,43 @@ Results flatten(NodeImport& n) {
 Results reshape(NodeImport& n) {
   const Operand& x = n.input(0);
   const bool zero_is_zero = n.flag("allowzero", false);
+  std::vector<Extent> wanted = n.extents_input(1, "target extents");
   Shape target;
-  for (const Extent& extent : n.extents_input(1, "target extents")) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    Extent& extent = wanted[i];
     if (extent.counted != nullptr && extent.counted->from_data)
       n.constant_input(1, "target extents");  // which of the elements count would depend on them
+    if (extent.bound == 0 && extent.counted == nullptr && !zero_is_zero) {
+      if (i >= x->shape().size())
+        n.invalid(fmt::format("target extent 0 at axis {}, but the data have rank {}", i, x->rank()));
+      extent = {x->shape()[i], extent_of(x, static_cast<int64_t>(i))};
+    }
     target.push_back(extent.bound);
   }
   n.bounded("target extent", target, -1, kMaxOffset);
-  for (size_t i = 0; i < target.size(); ++i) {
-    if (target[i] != 0 || zero_is_zero) continue;
-    if (i >= x->shape().size())
-      n.invalid(fmt::format("target extent 0 at axis {}, but the data have rank {}", i, x->rank()));
-    target[i] = x->shape()[i];
-  }
+  if (std::count(target.begin(), target.end(), -1) > 1) n.invalid("two target extents are -1");
   const auto unknown = std::find(target.begin(), target.end(), -1);
-  if (unknown != target.end()) {
-    if (std::find(unknown + 1, target.end(), -1) != target.end()) n.invalid("two target extents are -1");
+  const bool is_open = is_bounded(x) || std::any_of(wanted.begin(), wanted.end(), [](const Extent& extent) {
+                         return extent.counted != nullptr;
+                       });
+  const auto left = unknown != target.end() && is_open ? left_extent({n, x}, wanted) : std::nullopt;
+  if (left) {
+    wanted[static_cast<size_t>(unknown - target.begin())] = *left;
+    *unknown = left->bound;
+  } else if (unknown != target.end()) {
     *unknown = 1;
     const int64_t rest = element_count(target), all = x->type.elements();
     if (rest == 0 || all % rest != 0) n.invalid(fmt::format("{} elements do not divide into {}", all, rest));
     *unknown = all / rest;
   }
-  return {n.reshape(x, target)};
+  if (!is_open) return {n.reshape(x, target)};
+  if (element_count(target) == x->type.elements()) {
+    const Operand result = n.reshape(x, target);
+    if (has_extents(result, wanted, n.builder())) return {result};
+  }
+  if (unknown != target.end() && !left)
+    n.unsupported("a target extent of -1, beside extents that depend on the data or are a range");
+  return {regrouped({n, x}, wanted)};
 }
 
 Results transpose(NodeImport& n) {

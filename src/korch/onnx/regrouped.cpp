@@ -1,0 +1,165 @@
+#include "korch/onnx/regrouped.h"
+
+#include <algorithm>
+
+#include "korch/onnx/bounded.h"
+
+namespace korch::onnx {
+namespace {
+
+constexpr int kMostProducers = 64;  // that are followed
+
+// What an extent is the product of.
+struct Factors {
+  int64_t number = 1;
+  std::vector<ValueId> values;
+};
+
+bool is_scalar_i64(const Graph& graph, ValueId value) {
+  const TensorType& type = graph.value(value).type;
+  return type.dtype == DType::i64 && type.elements() == 1;
+}
+
+void add_factors(const Graph& graph, ValueId value, int depth, Factors* factors) {
+  if (const HostTensor* constant = graph.constant(value)) {
+    if (!__builtin_mul_overflow(factors->number, element_as_int(*constant, 0), &factors->number)) return;
+  }
+  const std::vector<NodeId>& producers = graph.value(value).producers;
+  if (!producers.empty() && depth < kMostProducers) {
+    const Node& node = graph.node(producers[0]);
+    if (node.op == Op::Reshape) return add_factors(graph, node.inputs[0], depth + 1, factors);
+    if (node.op == Op::Mul && is_scalar_i64(graph, node.inputs[0]) && is_scalar_i64(graph, node.inputs[1])) {
+      for (ValueId input : node.inputs) add_factors(graph, input, depth + 1, factors);
+      return;
+    }
+  }
+  factors->values.push_back(value);
+}
+
+// Whether two Values of one i64 are computed alike.
+bool is_same(const Graph& graph, ValueId a, ValueId b, int depth) {
+  if (a == b) return true;
+  const HostTensor *x = graph.constant(a), *y = graph.constant(b);
+  if (x != nullptr && y != nullptr)
+    return x->elements() == 1 && y->elements() == 1 && element_as_int(*x, 0) == element_as_int(*y, 0);
+  const std::vector<NodeId>&of_a = graph.value(a).producers, &of_b = graph.value(b).producers;
+  if (of_a.empty() || of_b.empty() || depth == 0) return false;
+  const Node &p = graph.node(of_a[0]), &q = graph.node(of_b[0]);
+  if (p.op == Op::Reshape) return is_same(graph, p.inputs[0], b, depth - 1);
+  if (q.op == Op::Reshape) return is_same(graph, a, q.inputs[0], depth - 1);
+  if (p.op != q.op || p.inputs.size() != q.inputs.size() || !std::holds_alternative<NoAttrs>(p.attrs) ||
+      !is_scalar_i64(graph, a) || !is_scalar_i64(graph, b))
+    return false;
+  for (size_t i = 0; i < p.inputs.size(); ++i)
+    if (!is_same(graph, p.inputs[i], q.inputs[i], depth - 1)) return false;
+  return true;
+}
+
+// Takes the factors of the one out of the other's; false where they are no part of these.
+bool divide(const Graph& graph, Factors* all, const Factors& by) {
+  constexpr int kDepth = 12;
+  if (by.number == 0 || all->number % by.number != 0) return false;
+  all->number /= by.number;
+  for (ValueId value : by.values) {
+    const auto same = std::find_if(all->values.begin(), all->values.end(),
+                                   [&](ValueId other) { return is_same(graph, value, other, kDepth); });
+    if (same == all->values.end()) return false;
+    all->values.erase(same);
+  }
+  return true;
+}
+
+bool is_same(const Graph& graph, ValueId a, ValueId b) {
+  Factors x, y;
+  add_factors(graph, a, 0, &x);
+  add_factors(graph, b, 0, &y);
+  return divide(graph, &x, y) && x.number == 1 && x.values.empty();
+}
+
+Term number(NodeImport& n, int64_t value) {
+  return {n, n.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}))};
+}
+
+Term length(const Term& x, int64_t axis) {
+  const Operand extent = extent_of(x, axis);
+  return extent != nullptr ? Term(x.node(), extent) : number(x.node(), x.extent(axis));
+}
+
+}  // namespace
+
+bool has_extents(const Operand& reshaped, const std::vector<Extent>& target, GraphBuilder& builder) {
+  for (size_t axis = 0; axis < target.size(); ++axis) {
+    if (target[axis].bound == -1) continue;
+    const Operand extent = extent_of(reshaped, static_cast<int64_t>(axis)), wanted = target[axis].counted;
+    if ((extent == nullptr) != (wanted == nullptr)) return false;
+    if (extent != nullptr && !is_same(builder.graph(), builder.value(extent), builder.value(wanted)))
+      return false;
+  }
+  return true;
+}
+
+std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& target) {
+  NodeImport& n = x.node();
+  const Graph& graph = n.builder().graph();
+  const auto add = [&](const Operand& counted, int64_t bound, Factors* factors) {
+    if (counted != nullptr) add_factors(graph, n.builder().value(counted), 0, factors);
+    return counted != nullptr || !__builtin_mul_overflow(factors->number, bound, &factors->number);
+  };
+  Factors all, others;
+  for (int64_t axis = 0; axis < x.rank(); ++axis)
+    if (!add(extent_of(x, axis), x.extent(axis), &all)) return std::nullopt;
+  for (const Extent& extent : target)
+    if (extent.bound != -1 && !add(extent.counted, extent.bound, &others)) return std::nullopt;
+  if (!divide(graph, &all, others)) return std::nullopt;
+  double bound = static_cast<double>(all.number);
+  Term product = number(n, all.number);
+  for (ValueId value : all.values) {
+    auto factor = std::make_shared<OperandState>();
+    factor->id = value;
+    factor->type = graph.value(value).type;
+    bound *= n.range(factor).high;
+    product = product * reshape({n, factor}, {});
+  }
+  if (!(bound >= 0 && bound <= static_cast<double>(x.operand()->type.elements()))) return std::nullopt;
+  if (all.values.empty()) return Extent{all.number, nullptr};
+  const Operand counted = product;
+  counted->upper = static_cast<int64_t>(bound);
+  return Extent{static_cast<int64_t>(bound), counted};
+}
+
+Term regrouped(const Term& x, const std::vector<Extent>& target) {
+  NodeImport& n = x.node();
+  size_t in = x.shape().size(), out = target.size();
+  Shape suffix;
+  while (in > 0 && out > 0 && target[out - 1].counted == nullptr &&
+         extent_of(x, static_cast<int64_t>(in) - 1) == nullptr &&
+         x.shape()[in - 1] == target[out - 1].bound) {
+    suffix.insert(suffix.begin(), x.shape()[--in]);
+    --out;
+  }
+  // The number of a place among those that count, and from it the place among the data's.
+  const auto rank = static_cast<int64_t>(out);
+  Term place = number(n, 0), stride = number(n, 1);
+  for (size_t axis = out; axis-- > 0;) {
+    const Extent& extent = target[axis];
+    place = place + positions(n, DType::i64, extent.bound, static_cast<int64_t>(axis), rank) * stride;
+    stride = stride * (extent.counted != nullptr ? Term(n, extent.counted) : number(n, extent.bound));
+  }
+  Term from = number(n, 0);
+  int64_t rows = 1;
+  for (size_t axis = in; axis-- > 0;) {
+    const Term extent = max(length(x, static_cast<int64_t>(axis)), number(n, 1));
+    from = from + apply(Op::Mod, {place, extent}) * static_cast<double>(rows);
+    place = place / extent;
+    rows *= x.shape()[axis];
+  }
+  Shape shape = {rows};
+  shape.insert(shape.end(), suffix.begin(), suffix.end());
+  const Term inside = min(from, number(n, std::max<int64_t>(rows - 1, 0)));
+  const Term result = apply(Op::Gather, {reshape(at_bounds(x), shape), inside}, AxisAttrs{0});
+  std::vector<Operand> extents;
+  for (const Extent& extent : target) extents.push_back(extent.counted);
+  return {n, n.bounded(result, extents)};
+}
+
+}  // namespace korch::onnx
