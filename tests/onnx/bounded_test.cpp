@@ -295,6 +295,48 @@ TEST(Bounded, ExtentsAreValues) {
   expect(two[6], {2, 3}, {-7, -7, -7, 4, 4, 4});
 }
 
+// Two extents become one, and come back from it.
+TEST(Bounded, ReshapesByExtents) {
+  ModelBuilder b(21);
+  b.input("x", {6}).input("c", {6}, 9).input("d", {6}, 9);
+  b.node("Compress", {"x", "c"}, {"y"});
+  b.node("Compress", {"x", "d"}, {"z"});
+  b.node("Shape", {"y"}, {"rows"});
+  b.node("Shape", {"z"}, {"columns"});
+  b.ints("one", {1});
+  b.ints("two", {2});
+  b.ints("last", {2});
+  b.ints("rest", {-1});
+  b.node("Unsqueeze", {"y", "one"}, {"tall"});
+  b.node("Add", {"tall", "z"}, {"sums"});
+  b.node("Unsqueeze", {"sums", "last"}, {"thin"});
+  b.node("Neg", {"thin"}, {"negative"});
+  b.node("Concat", {"thin", "negative"}, {"pairs"});
+  set_attribute(last(b), "axis", 2);
+  const auto shape = [&](const std::vector<std::string>& parts, const std::string& name) {
+    b.node("Concat", parts, {name});
+    set_attribute(last(b), "axis", 0);
+  };
+  shape({"rest", "two"}, "flat_shape");
+  b.node("Reshape", {"pairs", "flat_shape"}, {"flat"});
+  b.node("Shape", {"pairs"}, {"whole_shape"});
+  b.node("Reshape", {"flat", "whole_shape"}, {"back"});
+  shape({"rows", "rest", "two"}, "rows_shape");
+  b.node("Reshape", {"flat", "rows_shape"}, {"by_rows"});
+  shape({"columns", "rest", "two"}, "columns_shape");
+  b.node("Reshape", {"pairs", "columns_shape"}, {"by_columns"});
+  for (const char* name : {"flat", "back", "by_rows", "by_columns"}) b.output(name);
+  // 2 rows of 3: 5 and 6 plus 5, 8 and 4.
+  const HostTensor rows = flags({true, false, true, false, false, false}),
+                   columns = flags({true, false, false, true, false, true});
+  const std::vector<HostTensor> got = run_cropped(b, {kSix, rows, columns});
+  const Values numbers = {10, -10, 13, -13, 9, -9, 11, -11, 14, -14, 10, -10};
+  expect(got[0], {6, 2}, numbers);
+  expect(got[1], {2, 3, 2}, numbers);
+  expect(got[2], {2, 3, 2}, numbers);
+  expect(got[3], {3, 2, 2}, numbers);
+}
+
 TEST(Bounded, TilesAndTriangles) {
   ModelBuilder b(21);
   b.input("x", {6}).input("c", {6}, 9);
