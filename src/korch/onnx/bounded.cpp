@@ -170,11 +170,7 @@ class Bounded : BoundsEmitter {
       from = from == nullptr ? part : emit(Op::Add, NoAttrs{}, {from, part});
     }
     total->upper = bound;
-    // Nothing beyond the extents is read: masks say so to who looks for what a run needs (ir/needed_part.h).
-    Operand inside_all = x;
-    for (size_t axis = first; axis < end; ++axis)
-      inside_all = masked_by_zero(inside_all, static_cast<int64_t>(axis));
-    const Operand whole = emit(Op::Reshape, ShapeAttrs{shape}, {inside_all});
+    const Operand whole = emit(Op::Reshape, ShapeAttrs{shape}, {x});
     const Operand inside = emit(Op::Min, NoAttrs{}, {from, integer(std::max<int64_t>(bound - 1, 0))});
     const Operand result = emit(Op::Gather, AxisAttrs{static_cast<int64_t>(first)}, {whole, inside});
     result->extents.assign(x->extents.begin(), x->extents.begin() + first);
