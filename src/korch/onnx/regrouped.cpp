@@ -21,8 +21,12 @@ bool is_scalar_i64(const Graph& graph, ValueId value) {
 }
 
 void add_factors(const Graph& graph, ValueId value, int depth, Factors* factors) {
-  if (const HostTensor* constant = graph.constant(value)) {
-    if (!__builtin_mul_overflow(factors->number, element_as_int(*constant, 0), &factors->number)) return;
+  int64_t product = 0;
+  if (const HostTensor* constant = graph.constant(value);
+      constant != nullptr &&
+      !__builtin_mul_overflow(factors->number, element_as_int(*constant, 0), &product)) {
+    factors->number = product;
+    return;
   }
   const std::vector<NodeId>& producers = graph.value(value).producers;
   if (!producers.empty() && depth < kMostProducers) {
