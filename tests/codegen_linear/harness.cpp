@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "guarded_buffer.h"
@@ -141,8 +142,10 @@ void compare(const HostTensor& actual, const HostTensor& expected, double tolera
   int64_t at = -1;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     const double is = element_as_double(actual, i), wanted = element_as_double(expected, i);
-    const double error = std::isnan(is) && std::isnan(wanted) ? 0 : std::fabs(is - wanted);
-    if (!(error <= worst)) worst = error, at = i;
+    const bool same = is == wanted || (std::isnan(is) && std::isnan(wanted));
+    const double off = std::fabs(is - wanted);
+    const double error = same ? 0 : std::isnan(off) ? std::numeric_limits<double>::infinity() : off;
+    if (error > worst) worst = error, at = i;
   }
   EXPECT_LE(worst, tolerance) << what << ": element " << at << " is "
                               << element_as_double(actual, std::max<int64_t>(at, 0)) << ", not "

@@ -104,6 +104,19 @@ TEST(NewOperators, CausalAttentionOfSharedHeads) {
   expect_near(Own("Attention", {q, k, v}).with("left_window_size", 0).run(), {mixed(1), 20, mixed(2), 20});
 }
 
+// A NaN in a mask forbids nothing: its query becomes NaN. Only a query that may attend no key becomes 0.
+TEST(NewOperators, NanInAnAttentionMask) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kForbidden = -INFINITY;
+  const HostTensor q = f32({1, 1, 4, 1}, {1, 1, 1, 1}), k = f32({1, 1, 2, 1}, {0, 1}),
+                   v = f32({1, 1, 2, 1}, {10, 20});
+  const HostTensor mask = f32({4, 2}, {kNan, 0, kNan, kForbidden, kForbidden, kForbidden, 0, kForbidden});
+  const Values y = Own("Attention", {q, k, v, mask}).run();
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_TRUE(std::isnan(y[1]));
+  EXPECT_EQ(y[2], 0);
+  EXPECT_EQ(y[3], 10);
+}
+
 // S = k v after a position; the second adds to it.
 TEST(NewOperators, LinearAttentionAddsUp) {
   Own own("LinearAttention", {f32({1, 2, 1}, {1, 2}), f32({1, 2, 1}, {3, 4}), f32({1, 2, 1}, {5, 6})});

@@ -10,16 +10,16 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool all_set(const Term& condition) {
+bool is_always(bool value, const Term& condition) {
   const auto& constant = condition.operand()->constant;
   if (!constant) return false;
   const auto* values = constant->data<uint8_t>();
-  return std::all_of(values, values + constant->elements(), [](uint8_t value) { return value != 0; });
+  return std::all_of(values, values + constant->elements(), [&](uint8_t set) { return (set != 0) == value; });
 }
 
-// Whether a query may attend any key, [..., 1].
-Term attends_any(const Term& bias) {
-  return number_like(bias, -kInfinity) < reduce(Op::ReduceMax, bias, {bias.rank() - 1});
+// Whether a query may attend no key, [..., 1]. A NaN in the mask forbids nothing.
+Term attends_none(const Term& bias) {
+  return reduce(Op::ReduceMax, bias, {bias.rank() - 1}) == -kInfinity;
 }
 
 }  // namespace
@@ -41,14 +41,14 @@ AttentionResult attend(const AttentionTerms& terms) {
   const Term capped = terms.softcap > 0 ? tanh(scores / terms.softcap) * terms.softcap : scores;
   std::optional<Term> bias;
   if (terms.bias) bias = widened(*terms.bias);
-  if (terms.allowed && !all_set(*terms.allowed))
+  if (terms.allowed && !is_always(true, *terms.allowed))
     bias = select(*terms.allowed, bias ? *bias : number_like(scores, 0), -kInfinity);
   const Term biased = bias ? capped + *bias : capped;
   const DType softmax_type = terms.softmax_type == DType::f64 ? DType::f64 : biased.dtype();
   Term weights = cast(softmax(cast(biased, softmax_type), 3), biased.dtype());
   if (bias) {
-    const Term any = attends_any(*bias);
-    if (!all_set(any)) weights = select(any, weights, 0);
+    const Term none = attends_none(*bias);
+    if (!is_always(false, none)) weights = select(none, 0, weights);
   }
   const Term mixed = matmul(reshape(weights, {batch, kv_heads, rows, keys}), v);
   return {scores, capped, biased, weights, reshape(mixed, {batch, heads, queries, v.extent(3)})};

@@ -50,18 +50,14 @@ class Matcher {
     const Node& node = graph_.node(next[0]);
     if (!(node.inputs.size() == 1 ? unary(node) : node.inputs.size() == 2 && binary(node))) return false;
     advance(next[0]);
-    if (clipped_ != kNoId) advance(clipped_);
-    clipped_ = kNoId;
     return true;
   }
 
   bool unary(const Node& node) {
     const auto* attrs = std::get_if<ScalarAttrs>(&node.attrs);
     switch (node.op) {
-      case Op::Relu:
-        append(OnednnPostOpKind::relu, 0, 0);
-        return true;
-      case Op::LeakyRelu:
+      case Op::LeakyRelu:  // with alpha 0 the library's maximum would lose a NaN
+        if (attrs->alpha == 0) return false;
         append(OnednnPostOpKind::relu, attrs->alpha, 0);
         return true;
       case Op::Elu:
@@ -95,23 +91,7 @@ class Matcher {
       append(OnednnPostOpKind::add, 0, 0, other);
       return true;
     }
-    return node.op == Op::Max && clip(node, other);
-  }
-
-  // min(max(x, low), high) with constants; one bound alone is left to others (the library clips at both).
-  bool clip(const Node& low, ValueId low_bound) {
-    const std::vector<NodeId> next = users(low.outputs[0]);
-    if (next.size() != 1 || graph_.node(next[0]).op != Op::Min) return false;
-    const Node& high = graph_.node(next[0]);
-    const ValueId high_bound = high.inputs[0] == low.outputs[0] ? high.inputs[1] : high.inputs[0];
-    for (ValueId bound : {low_bound, high_bound}) {
-      const HostTensor* constant = graph_.constant(bound);
-      if (constant == nullptr || constant->elements() != 1 || constant->dtype() != DType::f32) return false;
-    }
-    append(OnednnPostOpKind::clip, element_as_double(*graph_.constant(low_bound), 0),
-           element_as_double(*graph_.constant(high_bound), 0));
-    clipped_ = next[0];
-    return true;
+    return false;
   }
 
   bool reads(ValueId value) const {
@@ -163,7 +143,6 @@ class Matcher {
   ValueId current_;
   PostOpChain chain_;
   std::set<NodeId> used_;
-  NodeId clipped_ = kNoId;  // the Min that belongs to the Max at hand
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What oneDNN can do with a convolution's or product's result before it is written.
+// What oneDNN can do with a convolution's or product's result before it is written. What loses a NaN there is
+// left to generated kernels: its ReLU and clip, of which a maximum takes the number.
 #pragma once
 
 #include <optional>

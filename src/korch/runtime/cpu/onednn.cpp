@@ -180,10 +180,6 @@ bool append_post_op(dnnl_post_ops_t ops, const Request& r, const SliceShape& s, 
       return eltwise(dnnl_eltwise_swish);
     case OnednnPostOpKind::mish:
       return eltwise(dnnl_eltwise_mish);
-    case OnednnPostOpKind::gelu_erf:
-      return eltwise(dnnl_eltwise_gelu_erf);
-    case OnednnPostOpKind::clip:
-      return eltwise(dnnl_eltwise_clip);
     case OnednnPostOpKind::hardswish:
       return eltwise(dnnl_eltwise_hardswish);
     case OnednnPostOpKind::add:

@@ -37,14 +37,12 @@ struct OnednnCall {
 constexpr int kOnednnCallFields = sizeof(OnednnCall) / sizeof(int64_t);
 
 enum class OnednnPostOpKind : int64_t {
-  relu,
+  relu,  // leaky
   elu,
   sigmoid,
   tanh,
   swish,
   mish,
-  gelu_erf,
-  clip,
   hardswish,
   add
 };
