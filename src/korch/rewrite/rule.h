@@ -12,13 +12,21 @@ namespace korch {
 
 class Rewriter;
 
+// What becomes of NaN and infinities, as tests/rewrite/special_values_test.cpp sees it.
+enum class NonFinite {
+  kept,    // each element is NaN, infinite or a number as it was
+  spread,  // a NaN stays NaN; of infinities and of numbers beside them or beside a NaN some become NaN, and
+           // where infinities of both signs met there may be one of them
+  lost,  // a NaN may become a number
+};
+
 struct RewriteRule {
   const char* name;
   const char* pattern;
   const char* replacement;
   const char* condition;  // beyond what types and attributes demand; "" for none
-  // Adds no more float32 error than another order of summation does. The others need the accuracy policy
-  // `standard`, where the whole plan's error is checked.
+  // Adds no more float32 error than another order of summation does, and spreads no NaN. The others need the
+  // accuracy policy `standard`, where the whole plan's error is checked.
   bool strict;
   // The replacement never does more work, whatever is fused with it: it takes the place of what it equals.
   bool dominates;
@@ -29,6 +37,7 @@ struct RewriteRule {
   // output.
   void (*apply)(Rewriter& rewriter, NodeId node);
   bool for_bytes = false;  // only where the target multiplies bytes
+  NonFinite non_finite = NonFinite::kept;
 };
 
 // In the order in which they are tried.
