@@ -68,6 +68,39 @@ TEST_F(OpenDimensionsTest, RunsWithAnyExtents) {
   }
 }
 
+// A cache of `past` rows and a new one, with a mask of `total` = past + 1 rows: a run with another mask is
+// refused before anything is written.
+TEST(OpenDimensions, ThatFollowOthersAreCheckedBeforeARun) {
+  Graph g;
+  const ValueId past = g.add_input({DType::f32, {4, 3}}, "past"),
+                mask = g.add_input({DType::f32, {5, 1}}, "mask");
+  const ValueId n = g.add_input({DType::i64, {}}, "n_past"), total = g.add_input({DType::i64, {}}, "n_total");
+  g.set_outputs({g.add(Op::Abs, NoAttrs{}, {past}), g.add(Op::Neg, NoAttrs{}, {mask}), n, total},
+                {"y", "m", "n_past", "n_total"}, {{0, 0}, {1, 0}});
+  g.set_open_dimensions({{"n_past", 0, 4, {{0, 0}}}, {"n_total", 1, 5, {{1, 0}}, ExtentSum{1, {{0, 1}}}}});
+  verify(g, Stage::imported);
+  TempDir folder;
+  CompileOptions options;
+  options.measure = false;
+  compile_graph(g, "cache", folder.path() + "/cache.so", options);
+  LoadedExecutable executable(folder.path() + "/cache.so");
+  const auto rows = [](int64_t count, int64_t width) {
+    return HostTensor(TensorType{DType::f32, {count, width}});
+  };
+  EXPECT_EQ(executable.run({rows(2, 3), rows(3, 1)})[1].shape(), (Shape{3, 1}));
+  try {
+    executable.run({rows(2, 3), rows(4, 1)});
+    FAIL() << "ran";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("n_total is n_past + 1, which is 3 here, not 4"),
+              std::string::npos)
+        << error.what();
+  }
+  // What is drawn for it fits together.
+  EXPECT_EQ(executable_inputs(executable, 1, {}, {{"n_past", 2}})[1].shape(), (Shape{3, 1}));
+  for (uint64_t seed = 1; seed < 8; ++seed) executable.run(dense_inputs(g, random_inputs(g, seed)));
+}
+
 // y = tanh(x w) r, of whose rows the first n count, as a tensor of the inputs tells: maybe none.
 Graph rows_from_data() {
   Graph g;

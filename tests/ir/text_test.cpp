@@ -118,6 +118,21 @@ TEST(Text, OpenDimensions) {
   EXPECT_THROW(verify(g, Stage::imported), Error);
 }
 
+TEST(Text, OpenDimensionsThatFollowOthers) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {4, 9}}, "x"), n = g.add_input({DType::i64, {}}, "n"),
+                m = g.add_input({DType::i64, {}}, "m");
+  g.set_outputs({g.add(Op::Abs, NoAttrs{}, {x}), n, m}, {"y", "n", "m"}, {{0, 0}, {0, 1}});
+  g.set_open_dimensions({{"n", 1, 4, {{0, 0}}}, {"m", 3, 9, {{0, 1}}, ExtentSum{1, {{0, 2}}}}});
+  verify(g, Stage::imported);
+  const Graph again = parse_graph(print(g));
+  EXPECT_EQ(print(again), print(g));
+  EXPECT_EQ(again.open_dimensions(), g.open_dimensions());
+  g.set_open_dimensions(
+      {{"n", 1, 4, {{0, 0}}, ExtentSum{0, {{1, 1}}}}, {"m", 3, 9, {{0, 1}}, ExtentSum{1, {{0, 2}}}}});
+  EXPECT_THROW(verify(g, Stage::imported), Error);
+}
+
 TEST(Text, NamesMayLookLikeComments) {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {2}}, "//n");

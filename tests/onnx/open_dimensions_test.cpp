@@ -129,6 +129,47 @@ TEST(OpenDimensions, OneSymbolIsOneDimension) {
   EXPECT_EQ(graph.extents().size(), 1u);
 }
 
+// Keys of a cache and new ones, below a mask that counts both; names say nothing of that.
+Graph cache_and_mask(int64_t total_least, int64_t total_most) {
+  ModelBuilder b(17);
+  b.input("past", {-1, 2}, 1, {"n_past", ""})
+      .input("fresh", {1, 2}, 1)
+      .input("mask", {-1, 1}, 1, {"n_total", ""});
+  b.output("y");
+  set_attribute(b.node("Concat", {"past", "fresh"}, {"keys"}), "axis", 0);
+  b.node("Mul", {"mask", "keys"}, {"y"});
+  ImportOptions options;
+  options.shapes = {{"n_past", {31}}, {"n_total", {total_most}}};
+  options.least_shapes = {{"n_past", {0}}, {"n_total", {total_least}}};
+  return import_onnx_bytes(b.bytes(), options);
+}
+
+TEST(OpenDimensions, AnExtentThatMustBeASumOfOthersIsThatSum) {
+  const std::vector<OpenDimension> open = cache_and_mask(1, 32).open_dimensions();
+  ASSERT_EQ(open.size(), 2u);
+  EXPECT_EQ(open[0].sum, std::nullopt);
+  EXPECT_EQ(open[1].sum, (ExtentSum{1, {{0, 1}}}));
+  expect_error([] { cache_and_mask(1, 64); }, ErrorKind::usage,
+               {"n_total must be n_past + 1", "1..32, not 1..64", "--shape n_total=1..32"});
+}
+
+// As exporters that give every axis a name of its own write it.
+TEST(OpenDimensions, AnExtentThatMustBeAnotherOneIsThatOne) {
+  ModelBuilder b(17);
+  b.input("x", {-1, 2}, 1, {"s1", ""}).input("z", {-1, 2}, 1, {"s2", ""}).input("w", {-1, 2}, 1, {"s3", ""});
+  b.output("y");
+  b.node("Add", {"x", "z"}, {"u"});
+  b.node("Add", {"w", "u"}, {"y"});
+  ImportOptions options;
+  options.shapes = {{"s1", {8}}, {"s2", {8}}, {"s3", {8}}};
+  options.least_shapes = {{"s1", {2}}, {"s2", {2}}, {"s3", {2}}};
+  const std::vector<OpenDimension> open = import_onnx_bytes(b.bytes(), options).open_dimensions();
+  ASSERT_EQ(open.size(), 3u);
+  EXPECT_EQ(open[0].sum, std::nullopt);
+  EXPECT_EQ(open[1].sum, (ExtentSum{0, {{0, 1}}}));
+  EXPECT_EQ(open[2].sum, (ExtentSum{0, {{0, 1}}}));
+}
+
 TEST(OpenDimensions, OptionsThatContradictEachOther) {
   const auto import = [](const std::map<std::string, Shape>& most,
                          const std::map<std::string, Shape>& least) {

@@ -80,5 +80,7 @@ const korch::rt::Model korch_model = {
     {KORCH_API_VERSION, "x86-64", 2, 1, 1, korch::rt::kInputs, korch::rt::kOutputs, korch::rt::kStepCount,
      korch::rt::kStepNames, 2 * korch::rt::kBytes, 0, 0, 0, nullptr, nullptr},
     nullptr,
+    0,
+    nullptr,
     0};
 const korch::rt::CheckRecord korch_check_record = korch::rt::record_of_nothing();

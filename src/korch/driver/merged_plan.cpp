@@ -129,6 +129,7 @@ std::vector<int64_t> levels_of(const PlanDimension& dimension) {
   const int64_t least = std::max<int64_t>(dimension.least, 1);
   const int64_t step = dimension.least < 1 ? 1 : std::gcd(dimension.least, dimension.most);
   std::vector<int64_t> levels = {dimension.most};
+  if (dimension.sum) return levels;  // it follows the others
   for (int64_t half = dimension.most / 2; half > 0; half /= 2) {
     const int64_t level = (half + step - 1) / step * step;
     if (half < least && level != dimension.least) break;
@@ -198,9 +199,11 @@ std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions
   }
   std::vector<PlanBounds> result;
   for (const Levels& plan : chosen) {
+    std::vector<int64_t> bounds;
+    for (size_t d = 0; d < dimensions.size(); ++d) bounds.push_back(levels[d][static_cast<size_t>(plan[d])]);
     result.emplace_back();
     for (size_t d = 0; d < dimensions.size(); ++d)
-      result.back()[dimensions[d].name] = levels[d][static_cast<size_t>(plan[d])];
+      result.back()[dimensions[d].name] = dimensions[d].sum ? dimensions[d].sum->of(bounds) : bounds[d];
   }
   return result;
 }

@@ -47,11 +47,16 @@ void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>
   options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
   options.schedules = {PlanSchedule::dynamic, PlanSchedule::assigned, PlanSchedule::barrier};
   std::string remembered = key_.hex() + "schedules";
+  std::vector<int64_t> middle;
   for (const PlanDimension& dimension : plan.dimensions) {
     const auto known = least.find(dimension.name);
-    const int64_t from = known != least.end() ? known->second : dimension.least;
-    options.extents[dimension.name] = (from + dimension.most) / 2;
-    remembered += fmt::format(" {}", (from + dimension.most) / 2);
+    middle.push_back(((known != least.end() ? known->second : dimension.least) + dimension.most) / 2);
+  }
+  for (size_t d = 0; d < middle.size(); ++d) {
+    const PlanDimension& dimension = plan.dimensions[d];
+    const int64_t extent = dimension.sum ? dimension.sum->of(middle) : middle[d];
+    options.extents[dimension.name] = extent;
+    remembered += fmt::format(" {}", extent);
   }
   const Hash key = hash_text(remembered);
   std::vector<ScheduleRun>& runs = plan.report.schedules;

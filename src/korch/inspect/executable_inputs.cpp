@@ -6,6 +6,7 @@
 
 #include "korch/base/error.h"
 #include "korch/inspect/verify.h"
+#include "korch/plan/plan_json.h"
 #include "korch/tensor/npy.h"
 
 namespace korch {
@@ -30,6 +31,19 @@ void require_dimensions(const LoadedExecutable& executable, const std::map<std::
       throw Error(ErrorKind::usage,
                   fmt::format("{} is {} to {}, not {}", name, found->least, found->most, extent));
   }
+}
+
+// Extents that follow from those that are known, the others being at their bounds.
+void add_sums(const LoadedExecutable& executable, std::map<std::string, int64_t>& known) {
+  if (executable.dimensions().size() < 2) return;
+  const std::vector<PlanDimension> dimensions = plan_from_json(executable.info().plan_json).dimensions;
+  std::vector<int64_t> extents;
+  for (const PlanDimension& dimension : dimensions) {
+    const auto found = known.find(dimension.name);
+    extents.push_back(found != known.end() ? found->second : dimension.most);
+  }
+  for (const PlanDimension& dimension : dimensions)
+    if (dimension.sum) known.emplace(dimension.name, dimension.sum->of(extents));
 }
 
 }  // namespace
@@ -59,6 +73,7 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
         if (open == number) known.emplace(dimension.name, input->shape()[static_cast<size_t>(axis)]);
     given.emplace(number, *input);
   }
+  add_sums(executable, known);
   Graph graph;
   for (const PlanIo& io : ios) graph.add_input(io.type, io.name);
   std::vector<HostTensor> inputs = random_inputs(graph, seed);

@@ -85,12 +85,17 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatIn
     }
     inputs.push_back(converted(wide, value.type.dtype));
   }
+  std::vector<int64_t> extents;
   for (const OpenDimension& open : graph.open_dimensions()) {
-    std::mt19937_64 random(seed * 1000003 + inputs.size());
+    std::mt19937_64 random(seed * 1000003 + tensors + extents.size());
     const auto range = static_cast<uint64_t>(open.most - open.least + 1);
     const int64_t drawn = open.least + static_cast<int64_t>(random() % range);
     const bool at_bounds = seed % kSeedsPerBounds == VerifyOptions().seed;
-    inputs.push_back(HostTensor::of<int64_t>(DType::i64, {}, {at_bounds ? open.most : drawn}));
+    extents.push_back(at_bounds ? open.most : drawn);
+  }
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const std::optional<ExtentSum>& sum = graph.open_dimensions()[d].sum;
+    inputs.push_back(HostTensor::of<int64_t>(DType::i64, {}, {sum ? sum->of(extents) : extents[d]}));
   }
   return inputs;
 }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "korch/ir/op.h"
+#include "korch/tensor/extent_sum.h"
 
 namespace korch {
 
@@ -49,6 +51,7 @@ struct OpenDimension {
   std::string name;
   int64_t least = 0, most = 0;
   std::vector<Axis> axes;
+  std::optional<ExtentSum> sum = {};  // what its extent must be for the network to fit together
 
   friend bool operator==(const OpenDimension&, const OpenDimension&) = default;
 };

@@ -287,6 +287,13 @@ class Parser : TextCursor {
       const int64_t input = integer(word()), axis = integer(word());
       result.axes.push_back({static_cast<int>(input), static_cast<int>(axis)});
     } while (accept(","));
+    if (accept("sum ")) {
+      result.sum.emplace().plus = integer(word());
+      do {
+        const int64_t dimension = integer(word());
+        result.sum->terms.push_back({static_cast<int>(dimension), integer(word())});
+      } while (accept(","));
+    }
     return result;
   }
 

@@ -89,6 +89,13 @@ void verify_open_dimensions(const Graph& graph) {
       require(axis >= 0 && axis < static_cast<int>(shape.size()), open[i], "there is no such axis");
       require(shape[static_cast<size_t>(axis)] == open[i].most, open[i], "a type states another bound");
     }
+    if (!open[i].sum) continue;
+    require(!open[i].sum->terms.empty(), open[i], "its sum has no terms");
+    for (const auto& [term, factor] : open[i].sum->terms) {
+      require(term >= 0 && term < static_cast<int>(open.size()) && !open[static_cast<size_t>(term)].sum,
+              open[i], "its sum is of no free dimension");
+      require(factor > 0 && factor <= open[i].most, open[i], "its sum has a factor that is none");
+    }
   }
 }
 

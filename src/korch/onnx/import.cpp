@@ -66,6 +66,7 @@ class Importer {
     if (options_.on_warning)
       for (const std::string& text : extents_that_do_not_fit(builder_.graph(), builder_.meeting()))
         options_.on_warning(text);
+    builder_.graph().set_open_dimensions(with_sums(builder_.graph(), builder_.meeting()));
     builder_.graph().remove_dead_nodes();  // rules make every output
     Graph result = builder_.graph().compact();
     verify(result, Stage::imported);

@@ -20,4 +20,8 @@ struct MeetingExtents {
 std::vector<std::string> extents_that_do_not_fit(const Graph& graph,
                                                  const std::vector<MeetingExtents>& meeting);
 
+// The open dimensions, with what one of several that meet must be for the others (OpenDimension::sum): a sum
+// of their multiples. Throws Error{usage} where the range of one is not that of its sum.
+std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting);
+
 }  // namespace korch::onnx

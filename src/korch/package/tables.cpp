@@ -119,7 +119,7 @@ class TableWriter {
     std::string extents;
     for (const PlanExtent& e : whole_.extents) extents += fmt::format("{{{}, {}}}, ", e.output, e.axis);
     if (!extents.empty()) text_ += fmt::format("static const OutputExtent extents[] = {{{}}};\n", extents);
-    const size_t open_axes = write_dimensions();
+    const size_t open_axes = write_dimensions(), rules = write_extent_rules();
     size_t copies = 0;
     for (const VariantTables& variant : variants_) {
       write_variant(variant, copies);
@@ -135,12 +135,12 @@ class TableWriter {
         "extern \"C\" const Model korch_model = {{\n"
         "  variants, {0}, {1}, {2},\n"
         "  {{KORCH_API_VERSION, {3}, {4}, {5}, {6}, inputs, outputs, {7}, step_names, {8}, {9},\n"
-        "   {10}, {11}, {12}, {13}}}, {14}}};\n",
+        "   {10}, {11}, {12}, {13}}}, {14}, {15}}};\n",
         variants_.size(), weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa),
         quoted(name(isa)), whole_.threads, whole_.inputs.size(), whole_.outputs.size(),
         whole_.steps.size() + copies, arena_bytes, weights_bytes, whole_.dimensions.size(), open_axes,
         whole_.dimensions.empty() ? "nullptr" : "dimensions", open_axes == 0 ? "nullptr" : "open_axes",
-        reference("extents", whole_.extents.size()));
+        reference("extents", whole_.extents.size()), reference("extent_rules", rules));
     text_ += fmt::format(
         "extern \"C\" __attribute__((section(\"{}\"))) const CheckRecord korch_check_record = {{}};\n",
         kCheckSection);
@@ -206,6 +206,27 @@ class TableWriter {
     }
     if (!rows.empty()) text_ += fmt::format("static const korch_dimension dimensions[] = {{{}}};\n", rows);
     if (count > 0) text_ += fmt::format("static const korch_open_axis open_axes[] = {{{}}};\n", axes);
+    return count;
+  }
+
+  // Their number.
+  size_t write_extent_rules() {
+    std::vector<std::string> names;
+    for (const PlanDimension& dimension : whole_.dimensions) names.push_back(dimension.name);
+    std::string rows;
+    size_t count = 0;
+    for (size_t d = 0; d < whole_.dimensions.size(); ++d) {
+      const std::optional<ExtentSum>& sum = whole_.dimensions[d].sum;
+      if (!sum) continue;
+      std::vector<int64_t> factors(names.size(), 0);
+      for (const auto& [dimension, factor] : sum->terms) factors[static_cast<size_t>(dimension)] = factor;
+      text_ +=
+          fmt::format("static const int64_t extent_factors{}[] = {{{}}};\n", d, fmt::join(factors, ", "));
+      rows += fmt::format("{{{0}, {1}, extent_factors{0}, {2}}}, ", d, literal(sum->plus),
+                          quoted(to_string(*sum, names)));
+      ++count;
+    }
+    if (count > 0) text_ += fmt::format("static const ExtentRule extent_rules[] = {{{}}};\n", rows);
     return count;
   }
 

@@ -10,6 +10,7 @@
 #include "korch/plan/kernel.h"
 #include "korch/plan/plan_report.h"
 #include "korch/target/target.h"
+#include "korch/tensor/extent_sum.h"
 #include "korch/tensor/host_tensor.h"
 
 namespace korch {
@@ -128,6 +129,7 @@ struct PlanDimension {
   std::string name;
   int64_t least = 0, most = 0;  // most: what the inputs' types state
   std::vector<Axis> axes;
+  std::optional<ExtentSum> sum = {};  // what its extent must be in every run
 
   friend bool operator==(const PlanDimension&, const PlanDimension&) = default;
 };

@@ -358,7 +358,16 @@ Plan parse(const Json& json) {
   for (const Json& d : json.value("dimensions", Json::array())) {
     plan.dimensions.push_back({d.at("name"), d.at("least"), d.at("most"), {}});
     for (const Json& a : d.at("axes")) plan.dimensions.back().axes.push_back({a.at("input"), a.at("axis")});
+    if (const auto sum = d.find("sum"); sum != d.end()) {
+      ExtentSum& made = plan.dimensions.back().sum.emplace();
+      made.plus = sum->at("plus");
+      for (const Json& t : sum->at("terms")) made.terms.push_back({t.at("dimension"), t.at("factor")});
+    }
   }
+  for (const PlanDimension& d : plan.dimensions)
+    for (const ExtentSum::Term& term : d.sum.value_or(ExtentSum{}).terms)
+      if (term.dimension < 0 || static_cast<size_t>(term.dimension) >= plan.dimensions.size())
+        throw std::runtime_error("a sum of unknown dimensions");
   for (const Json& v : json.value("variants", Json::array())) {
     plan.variants.push_back({v.at("first_step"),
                              v.at("end_step"),
@@ -411,6 +420,11 @@ std::string plan_to_json(const Plan& plan) {
     Json axes = Json::array();
     for (const auto& [input, axis] : d.axes) axes.push_back({{"input", input}, {"axis", axis}});
     dimensions.push_back({{"name", d.name}, {"least", d.least}, {"most", d.most}, {"axes", axes}});
+    if (!d.sum) continue;
+    Json terms = Json::array();
+    for (const auto& [dimension, factor] : d.sum->terms)
+      terms.push_back({{"dimension", dimension}, {"factor", factor}});
+    dimensions.back()["sum"] = {{"plus", d.sum->plus}, {"terms", terms}};
   }
   Json variants = Json::array();
   for (const PlanVariant& v : plan.variants)

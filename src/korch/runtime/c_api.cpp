@@ -314,7 +314,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   Workers workers;
   bool enough = make_extents(made);
   if (enough) {
-    made->open_inputs = OpenInputs::create(&korch_model.info);
+    made->open_inputs = OpenInputs::create(&korch_model);
     enough = made->open_inputs != nullptr;
   }
   korch_status result = enough ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;

@@ -14,6 +14,15 @@ struct OutputExtent {
   uint32_t output, axis;
 };
 
+// What an extent must be: plus, and factors of each of korch_model_info::dimensions times their extents. A run of which it
+// is not is refused.
+struct ExtentRule {
+  uint32_t dimension;
+  int64_t plus;
+  const int64_t* factors;
+  const char* text;  // "past + 1"
+};
+
 // The network for shapes up to some bounds.
 struct Variant {
   Program program;
@@ -33,6 +42,8 @@ struct Model {
   korch_model_info info;
   const OutputExtent* extents;
   uint64_t extent_count;
+  const ExtentRule* extent_rules;
+  uint64_t extent_rule_count;
 };
 
 // Whether this CPU and its operating system offer the instructions. Runs on every x86-64.

@@ -9,7 +9,7 @@
 
 namespace korch::rt {
 
-OpenInputs* OpenInputs::create(const korch_model_info* model) {
+OpenInputs* OpenInputs::create(const Model* model) {
   void* memory = malloc(sizeof(OpenInputs));
   if (memory == nullptr) return nullptr;
   auto* made = new (memory) OpenInputs(model);
@@ -94,6 +94,21 @@ bool OpenInputs::read(const int64_t* const* dims, char* message, uint64_t messag
   for (uint32_t i = 0; i < model_->input_count; ++i) {
     const bool given = dims != nullptr && dims[i] != nullptr;
     if (!read_dims(i, given ? dims[i] : model_->inputs[i].dims, message, message_bytes)) return false;
+  }
+  return obeys_rules(message, message_bytes);
+}
+
+bool OpenInputs::obeys_rules(char* message, uint64_t message_bytes) const {
+  for (uint64_t r = 0; r < rule_count_; ++r) {
+    const ExtentRule& rule = rules_[r];
+    int64_t wanted = rule.plus;
+    for (uint32_t d = 0; d < model_->dimension_count; ++d) wanted += rule.factors[d] * extents_[d];
+    const int64_t given = extents_[rule.dimension];
+    if (given == wanted) continue;
+    snprintf(message, message_bytes, "%s is %s, which is %lld here, not %lld",
+             model_->dimensions[rule.dimension].name, rule.text, static_cast<long long>(wanted),
+             static_cast<long long>(given));
+    return false;
   }
   return true;
 }

@@ -1,14 +1,14 @@
 // Inputs with open dimensions: a run tells their extents, kernels find the tensors at their bounds.
 #pragma once
 
-#include "korch/runtime/korch.h"
+#include "korch/runtime/model.h"
 
 namespace korch::rt {
 
 class OpenInputs {
  public:
   // `model` must outlive it. Null when there is no memory.
-  static OpenInputs* create(const korch_model_info* model);
+  static OpenInputs* create(const Model* model);
   static void destroy(OpenInputs* inputs);
 
   // The extents of this run, from `dims` as in korch_run_options. False, with a sentence in `message`, when
@@ -20,13 +20,17 @@ class OpenInputs {
   const void* const* within(const int64_t* bounds, const void* const* inputs);
 
  private:
-  explicit OpenInputs(const korch_model_info* model) : model_(model) {}
+  explicit OpenInputs(const Model* model)
+      : model_(&model->info), rules_(model->extent_rules), rule_count_(model->extent_rule_count) {}
   ~OpenInputs();
   bool allocate();
+  bool obeys_rules(char* message, uint64_t message_bytes) const;
   bool read_dims(uint32_t input, const int64_t* dims, char* message, uint64_t message_bytes);
   const korch_open_axis* open_axis(uint32_t input, uint32_t axis) const;
 
   const korch_model_info* model_;
+  const ExtentRule* rules_;
+  uint64_t rule_count_;
   const void** pointers_ = nullptr;  // of inputs, then of extents_
   void** copies_ = nullptr;          // per input with open axes
   int64_t* extents_ = nullptr;       // per dimension

@@ -85,7 +85,7 @@ class PlanMaker {
       tensor_of_[{input, Layout{}}] = tensor;
     }
     for (const OpenDimension& open : graph_.open_dimensions()) {
-      plan().dimensions.push_back({open.name, open.least, open.most, {}});
+      plan().dimensions.push_back({open.name, open.least, open.most, {}, open.sum});
       for (const auto& [input, axis] : open.axes) plan().dimensions.back().axes.push_back({input, axis});
     }
   }
