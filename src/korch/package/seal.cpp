@@ -32,7 +32,8 @@ uint64_t sum_of_record(CheckRecord record) {
 Part part_of(const ElfFile& file, const Elf64_Shdr& section) {
   const std::string_view name = file.name(section);
   if (name == kWeightsSection) return Part::weights;
-  if (name == kPlanSection || name == kTargetSection || name == kSourcesSection) return Part::plan;
+  if (name == kPlanSection || name == kTargetSection || name == kSourcesSection || name == kGraphsSection)
+    return Part::plan;
   if (name == ".shstrtab") return Part::headers;
   return (section.sh_flags & SHF_EXECINSTR) != 0 ? Part::code : Part::tables;
 }
