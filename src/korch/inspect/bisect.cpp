@@ -269,15 +269,13 @@ class Case {
           text_of(bounds_));
       return result;
     }
-    const PlanPrimitives primitives =
-        read_plan_graph(plan_.graph, is_largest_ ? imported_ : import_within(bounds_));
-    std::vector<HostTensor> inputs = inputs_;
-    const size_t tensors = inputs.size() - imported_.open_dimensions().size();
-    for (size_t d = tensors; d < inputs.size(); ++d)
-      inputs[d] = HostTensor::of<int64_t>(DType::i64, {},
-                                          {bounds_.at(imported_.open_dimensions()[d - tensors].name)});
-    const std::vector<HostTensor> dense = dense_inputs(imported_, inputs);
-    std::copy(dense.begin(), dense.end(), inputs.begin());
+    const Graph network = is_largest_ ? imported_ : import_within(bounds_);
+    const PlanPrimitives primitives = read_plan_graph(plan_.graph, network);
+    // At the plan's bounds, so that everything counts; those that have but one extent are closed there.
+    const std::vector<HostTensor> dense = dense_inputs(imported_, with_extents(imported_, inputs_, bounds_));
+    std::vector<HostTensor> inputs = dense;
+    inputs.resize(network.inputs().size());
+    inputs = with_extents(network, std::move(inputs), bounds_);
     const References references(primitives.graph, inputs, deadline);
     Bisector bisector(plan_, variant_.first_step, primitives, references);
     std::vector<HostTensor> outputs = executable_.allocate_outputs();
