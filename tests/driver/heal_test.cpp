@@ -64,11 +64,12 @@ Graph quantized_network() {
   return g;
 }
 
-// What rules put into the weights stands between two kernels: the factor behind the first product.
+// What rules put into the second product's weights stands between two kernels: the factor before it.
 Graph network_with_a_factor() {
   Graph g;
   ValueId y = g.add_input({DType::f32, {12, 40}}, "x");
   y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(ramp({40, 24}))}, {"first"});
+  y = g.add(Op::Tanh, NoAttrs{}, {y}, {"tanh"});
   y = g.add(Op::Mul, NoAttrs{}, {y, g.add_constant(ramp({24}))}, {"factor"});
   y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(ramp({24, 36}))}, {"second"});
   y = g.add(Op::Mul, NoAttrs{}, {y, g.add_constant(ramp({36}))}, {"last"});
