@@ -11,6 +11,7 @@
 
 #include "korch/base/hash.h"
 #include "korch/base/parallel.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/plan_graph.h"
 #include "korch/interp/interpreter.h"
@@ -77,14 +78,15 @@ std::string allowed_of(const PlanTensor& tensor, const Tolerance& tolerance) {
   return {reinterpret_cast<const char*>(allowed.data()), allowed.size() * sizeof(float)};
 }
 
-// What Values should be, and may be off by. Runs of one graph tell it, each in its own order.
+// What Values should be, and may be off by: a run in float64 and some with random roundings tell.
 class References {
  public:
   References(const Graph& graph, const std::vector<HostTensor>& inputs, const Deadline& deadline)
       : graph_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {
-    // Beside each other, so that a Value is known soon after it is computed, whenever the deadline comes.
+    // The least that is needed beside each other, so that a Value is known soon after it is computed,
+    // whenever the deadline comes.
     constexpr size_t kExact = 0;
-    run_in_parallel(1 + Tolerance::kRuns, 1 + Tolerance::kRuns, [&](size_t run) {
+    run_in_parallel(1 + kRuns, std::max(1 + kLeastRuns, usable_cpus()), [&](size_t run) {
       const auto observe = [&](ValueId value, const HostTensor& tensor) {
         deadline.check();
         if (outputs_.count(value) != 0) take(value, tensor, run == kExact);
@@ -102,11 +104,11 @@ class References {
   // Null where the deadline came before.
   const Tolerance* find(ValueId value) const {
     const auto found = known_.find(value);
-    return found != known_.end() && found->second.runs == Tolerance::kRuns ? &*found->second.tolerance
-                                                                           : nullptr;
+    return found != known_.end() && found->second.runs >= kLeastRuns ? &*found->second.tolerance : nullptr;
   }
 
  private:
+  static constexpr int kRuns = Tolerance::kRuns, kLeastRuns = 2;
   struct Known {
     std::optional<Tolerance> tolerance;
     std::vector<HostTensor> early;  // runs that came before what is exact
