@@ -26,7 +26,13 @@ void run_verify(const VerifyArguments& arguments) {
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
   import_options.seed = arguments.model_seed;
   const Graph graph = import_onnx(arguments.model, import_options);
-  const VerifyResult result = compare_executable(graph, arguments.executable, arguments.options);
+  VerifyOptions options = arguments.options;
+  options.import_within = [&](const std::map<std::string, int64_t>& bounds) {
+    ImportOptions within = import_options;
+    within.bounds = bounds;
+    return import_onnx(arguments.model, within);
+  };
+  const VerifyResult result = compare_executable(graph, arguments.executable, options);
   if (arguments.json) {
     nlohmann::ordered_json json = {{"passed", result.passed},
                                    {"samples", arguments.options.samples},

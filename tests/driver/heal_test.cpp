@@ -35,6 +35,48 @@ Graph network() {
   return g;
 }
 
+HostTensor whole_numbers(Shape shape) {
+  HostTensor tensor(TensorType{DType::f32, std::move(shape)});
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    tensor.mutable_data<float>()[i] = static_cast<float>((i * 2654435761U) % 255) - 127;
+  return tensor;
+}
+
+HostTensor number(float value) {
+  return HostTensor::of<float>(DType::f32, {}, {value});
+}
+
+// Two products of numbers that are rounded to 0, 1, ..., 255, by weights that are whole: where the target has
+// it, products of bytes. Between them something that kernels exchange as numbers or as bytes.
+Graph quantized_network() {
+  Graph g;
+  const auto rounded = [&](ValueId x, float scale) {
+    x = g.add(Op::Mul, NoAttrs{}, {x, g.add_constant(number(scale))});
+    x = g.add(Op::Max, NoAttrs{}, {g.add(Op::Round, NoAttrs{}, {x}), g.add_constant(number(0))});
+    return g.add(Op::Min, NoAttrs{}, {x, g.add_constant(number(255))});
+  };
+  ValueId y = rounded(g.add_input({DType::f32, {12, 40}}, "x"), 50);
+  y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(whole_numbers({40, 24}))}, {"first"});
+  y = rounded(y, 0.01F);
+  y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(whole_numbers({24, 36}))}, {"second"});
+  y = g.add(Op::Mul, NoAttrs{}, {y, g.add_constant(number(1e-4F))});
+  g.set_outputs({g.add(Op::Softmax, AxisAttrs{1}, {y}, {"softmax"})}, {"y"});
+  return g;
+}
+
+// What rules put into the second product's weights stands between two kernels: the factor before it.
+Graph network_with_a_factor() {
+  Graph g;
+  ValueId y = g.add_input({DType::f32, {12, 40}}, "x");
+  y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(ramp({40, 24}))}, {"first"});
+  y = g.add(Op::Tanh, NoAttrs{}, {y}, {"tanh"});
+  y = g.add(Op::Mul, NoAttrs{}, {y, g.add_constant(ramp({24}))}, {"factor"});
+  y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(ramp({24, 36}))}, {"second"});
+  y = g.add(Op::Mul, NoAttrs{}, {y, g.add_constant(ramp({36}))}, {"last"});
+  g.set_outputs({g.add(Op::Softmax, AxisAttrs{1}, {y}, {"softmax"})}, {"y"});
+  return g;
+}
+
 Graph one_exp() {
   Graph g;
   g.set_outputs({g.add(Op::Exp, NoAttrs{}, {g.add_input({DType::f32, {5, 7}}, "x")}, {"exp"})}, {"y"});
@@ -130,6 +172,40 @@ TEST_F(Heal, WrongKernelsAreStruck) {
     const CompileResult again = compile(graph);
     EXPECT_TRUE(again.warnings.empty());
     expect_healed(graph, again, kernel);
+  }
+}
+
+// The plan is for a graph that only this compilation knows: rules for bytes apply to some targets alone.
+TEST_F(Heal, WrongKernelsOfQuantizedNetworksAreStruck) {
+  if (!detect_target("native", 2).multiplies_bytes()) GTEST_SKIP() << "this machine does not multiply bytes";
+  const Graph graph = quantized_network();
+  const size_t steps = compile(graph, "any.so").plan.steps.size();
+  ASSERT_GE(steps, 2U);
+  for (size_t step = 0; step < steps; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    options_.database_path += "+";
+    const Kernel kernel = chosen_kernel(graph, step);
+    spoil(kernel, 0);
+    const CompileResult result = compile(graph);
+    expect_healed(graph, result, kernel);
+    ASSERT_EQ(result.warnings.size(), 1U);
+    EXPECT_NE(result.warnings[0].find("kernel struck"), std::string::npos) << result.warnings[0];
+  }
+}
+
+// Alternatives end when the time does, so that no rule that is applied afterwards makes the plan's graph
+// again.
+TEST_F(Heal, WrongKernelsAreStruckWhenTheBudgetIsSpent) {
+  for (const Graph& graph : {network_with_a_factor(), quantized_network()}) {
+    options_.database_path += "+";
+    options_.budget_s = 1e-6;  // a check may take two seconds more
+    const Kernel kernel = chosen_kernel(graph, 1);
+    spoil(kernel, 0);
+    const CompileResult result = compile(graph);
+    if (result.warnings.at(0).find("not verified") != std::string::npos)
+      GTEST_SKIP() << "this machine is too busy to verify within two seconds";
+    expect_healed(graph, result, kernel);
+    EXPECT_NE(result.warnings[0].find("kernel struck"), std::string::npos) << result.warnings[0];
   }
 }
 
@@ -283,6 +359,49 @@ TEST_F(Heal, BisectionSaysWhatItMeansToFindNone) {
   EXPECT_TRUE(bisection.wrong.empty());
   EXPECT_NE(describe(bisection).find("accumulates"), std::string::npos);
   EXPECT_NE(describe(bisection).find("step "), std::string::npos);
+}
+
+// What rules made of constants is not in the network's file: the executable says how it follows from that.
+TEST_F(Heal, BisectionKnowsWhatRulesMadeOfConstants) {
+  for (const Graph& graph : {network_with_a_factor(), quantized_network()}) {
+    compile(graph);
+    LoadedExecutable executable(path("m.so"));
+    const Bisection bisection = bisect(graph, executable, random_inputs(graph, 1));
+    EXPECT_EQ(bisection.unknown, "");
+    EXPECT_TRUE(bisection.wrong.empty()) << describe(bisection);
+    EXPECT_GE(bisection.largest.step, 0);
+  }
+}
+
+TEST_F(Heal, BisectionTellsAnotherNetwork) {
+  compile(network());
+  LoadedExecutable executable(path("m.so"));
+  Graph other = network();
+  other.set_outputs({other.inputs()[0]}, {"y"});
+  const Bisection bisection = bisect(other, executable, random_inputs(other, 1));
+  EXPECT_NE(describe(bisection).find("unknown: the executable was made from another network"),
+            std::string::npos)
+      << describe(bisection);
+}
+
+TEST_F(Heal, BisectionOfWhichTheTimeIsOverSaysSo) {
+  const Graph graph = network();
+  compile(graph);
+  LoadedExecutable executable(path("m.so"));
+  const Bisection bisection = bisect(graph, executable, random_inputs(graph, 1), Deadline(-1));
+  EXPECT_TRUE(bisection.budget_spent);
+  EXPECT_EQ(describe(bisection), "unknown: the budget ended before a kernel was judged");
+}
+
+// A wrong executable is never handed out for want of time.
+TEST_F(Heal, WhatIsUnknownForWantOfTimeIsAnError) {
+  Fault fault{Error(ErrorKind::accuracy, "off by much"), {}, "steps from 0 on not", true};
+  Strikes strikes(nullptr, isa());
+  EXPECT_THROW(Healer(path("m.so"), isa(), &strikes).heal(fault, options_), Error);
+  fault.budget_spent = false;
+  const std::vector<std::string> warnings = Healer(path("m.so"), isa(), &strikes).heal(fault, options_);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("no kernel was found at fault (steps from 0 on not)"), std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -122,6 +123,47 @@ TEST_F(SealTest, TruncatedAndExtended) {
   EXPECT_NE(complaint(good_->substr(0, good_->size() - 1)), "");
   expect_complaint(*good_ + '\0', {"is damaged", std::to_string(good_->size())});
   expect_complaint(*good_ + *good_, {"is damaged"});
+}
+
+// Tools leave out what nobody loads, and write the headers anew.
+TEST_F(SealTest, StripDoesNoHarm) {
+  int tried = 0;
+  for (const std::string tool : {"strip", "strip --strip-debug"}) {
+    write_file(path(), *good_);
+    if (std::system((tool + " '" + path() + "' 2>/dev/null").c_str()) != 0) continue;
+    ++tried;
+    SCOPED_TRACE(tool);
+    const std::string stripped = read_file(path());
+    EXPECT_EQ(complaint(), "");
+    LoadedExecutable loaded(path());
+    if (stripped == *good_) continue;
+    // What is loaded or read still may not change.
+    for (const char* name : {kWeightsSection, ".text", ".rodata", ".data.rel.ro", ".dynamic", kPlanSection,
+                             kTargetSection, kSourcesSection, kGraphsSection, kCheckSection}) {
+      write_file(path(), stripped);
+      const Elf64_Shdr header = *ElfFile(path()).find(name);
+      std::string bytes = stripped;
+      bytes[header.sh_offset + header.sh_size / 2] ^= 1;
+      EXPECT_NE(complaint(bytes), "") << name;
+    }
+    EXPECT_NE(complaint(stripped + '\0'), "");
+    EXPECT_NE(complaint(stripped.substr(0, stripped.size() - 1)), "");
+  }
+  if (tried == 0) GTEST_SKIP() << "there is no strip";
+}
+
+TEST_F(SealTest, WhatAToolChangedIsSaid) {
+  int tried = 0;
+  for (const std::string tool : {"objcopy --remove-section .korch.sources", "llvm-strip-19"}) {
+    write_file(path(), *good_);
+    if (std::system((tool + " '" + path() + "' 2>/dev/null").c_str()) != 0) continue;
+    ++tried;
+    const std::string text = complaint();
+    EXPECT_NE(text.find("its plan are not what korch wrote: it was cut off, or changed by a tool"),
+              std::string::npos)
+        << tool << ": " << text;
+  }
+  if (tried == 0) GTEST_SKIP() << "there is no such tool";
 }
 
 TEST_F(SealTest, MovedBytes) {

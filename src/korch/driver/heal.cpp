@@ -95,7 +95,11 @@ std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const s
     }
     VerifyResult check = compare_executable(imported, executable, {.samples = 1, .deadline = deadline});
     if (check.passed) return std::nullopt;
-    Fault fault{Error(ErrorKind::accuracy, failure_text(check)), {}};
+    const Bisection& judged = check.bisection;
+    Fault fault{Error(ErrorKind::accuracy, failure_text(check)),
+                {},
+                judged.unknown.empty() ? judged.limits : judged.unknown,
+                judged.budget_spent};
     for (StepDeviation& wrong : check.bisection.wrong)
       fault.kernels.push_back(faulty_kernel(
           plan, wrong.step, fmt::format("wrong result %{}: {}", wrong.tensor, to_string(wrong.deviation)),
@@ -113,12 +117,15 @@ std::vector<std::string> Healer::heal(const Fault& fault, CompileOptions& option
     throw Error(fault.error.kind(), fmt::format("{}\nstill so after {} plans without the kernels at fault",
                                                 fault.error.what(), kMostRounds));
   if (fault.kernels.empty()) {
-    if (fault.error.kind() != ErrorKind::accuracy || options.accuracy == Accuracy::strict) throw fault.error;
+    const bool is_hopeless = fault.budget_spent || options.accuracy == Accuracy::strict;
+    if (fault.error.kind() != ErrorKind::accuracy || is_hopeless) throw fault.error;
     options.accuracy = Accuracy::strict;
-    return {
-        fmt::format("the executable was more than {:g} times as far from the network as float32 rounding "
-                    "is, though no kernel by itself; it was made anew with --accuracy strict",
-                    Tolerance::kNoiseFactor)};
+    return {fmt::format(
+        "the executable was more than {:g} times as far from the network as float32 rounding is, {}; it was "
+        "made anew with --accuracy strict",
+        Tolerance::kNoiseFactor,
+        fault.unjudged.empty() ? "though no kernel by itself"
+                               : "and no kernel was found at fault (" + fault.unjudged + ")")};
   }
   std::vector<std::string> warnings;
   std::set<std::string> seen;  // steps may share a kernel

@@ -28,6 +28,8 @@ struct FaultyKernel {
 struct Fault {
   Error error;  // for the user, where nothing can be done
   std::vector<FaultyKernel> kernels;
+  std::string unjudged = {};  // which kernels may be at fault unseen, and why; empty: none
+  bool budget_spent = false;  // before all were judged
 };
 
 // Loads an executable and, if asked to, compares it with the network on one sample. Messages call it `name`.

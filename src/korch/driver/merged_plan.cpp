@@ -95,6 +95,7 @@ class Merger {
     variant.predicted_us = part.report.objective_us;
     variant.schedule = part.schedule;
     variant.schedules = part.report.schedules;
+    variant.graph = part.graph;
     for (const PlanDimension& dimension : plan().dimensions) {
       const auto& [input, axis] = dimension.axes.at(0);
       variant.bounds.push_back(part.inputs[static_cast<size_t>(input)].type.shape[static_cast<size_t>(axis)]);

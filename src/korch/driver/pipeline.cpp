@@ -21,6 +21,7 @@
 #include "korch/driver/heal.h"
 #include "korch/driver/whole_runs.h"
 #include "korch/fission/fission.h"
+#include "korch/inspect/plan_graph.h"
 #include "korch/inspect/saved_inputs.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
@@ -190,6 +191,7 @@ class Compilation {
 
   void plan() {
     now_->built = make_plan();
+    now_->built.plan.graph = plan_graph(primitive_, now_->rewritten, now_->built.plan);
     timed("launches", [&] { add_launches(); });
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;

@@ -2,16 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
-#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
 
-#include "korch/fission/fission.h"
+#include "korch/base/hash.h"
+#include "korch/base/parallel.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/inspect/open_shapes.h"
+#include "korch/inspect/plan_graph.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
+#include "korch/ir/text.h"
+#include "korch/package/graphs.h"
 #include "korch/plan/plan_json.h"
-#include "korch/rewrite/alternatives.h"
 
 namespace korch {
 namespace {
@@ -71,57 +78,81 @@ std::string allowed_of(const PlanTensor& tensor, const Tolerance& tolerance) {
   return {reinterpret_cast<const char*>(allowed.data()), allowed.size() * sizeof(float)};
 }
 
+// What Values should be, and may be off by: a run in float64 and some with random roundings tell.
+class References {
+ public:
+  References(const Graph& graph, const std::vector<HostTensor>& inputs, const Deadline& deadline)
+      : graph_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {
+    // The least that is needed beside each other, so that a Value is known soon after it is computed,
+    // whenever the deadline comes.
+    constexpr size_t kExact = 0;
+    run_in_parallel(1 + kRuns, std::max(1 + kLeastRuns, usable_cpus()), [&](size_t run) {
+      const auto observe = [&](ValueId value, const HostTensor& tensor) {
+        deadline.check();
+        if (outputs_.count(value) != 0) take(value, tensor, run == kExact);
+      };
+      try {
+        if (run == kExact)
+          interpret(graph, inputs, {Precision::float64, observe});
+        else
+          interpret_rounding_at_random(graph, inputs, run - 1, observe);
+      } catch (const BudgetSpent&) {
+      }
+    });
+  }
+
+  // Null where the deadline came before.
+  const Tolerance* find(ValueId value) const {
+    const auto found = known_.find(value);
+    return found != known_.end() && found->second.runs >= kLeastRuns ? &*found->second.tolerance : nullptr;
+  }
+
+ private:
+  static constexpr int kRuns = Tolerance::kRuns, kLeastRuns = 2;
+  struct Known {
+    std::optional<Tolerance> tolerance;
+    std::vector<HostTensor> early;  // runs that came before what is exact
+    int runs = 0;                   // that `tolerance` has
+  };
+
+  void take(ValueId value, const HostTensor& tensor, bool exact) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Known& known = known_[value];
+    if (exact)
+      known.tolerance.emplace(graph_.value(value).type.dtype, tensor);
+    else
+      known.early.push_back(tensor);
+    if (!known.tolerance) return;
+    for (const HostTensor& run : known.early) {
+      known.tolerance->add_run(run);
+      ++known.runs;
+    }
+    known.early.clear();
+  }
+
+  const Graph& graph_;
+  const std::set<ValueId> outputs_;
+  std::mutex mutex_;
+  std::map<ValueId, Known> known_;
+};
+
 class Bisector {
  public:
-  Bisector(const Graph& imported, const Plan& plan) : plan_(plan), graph_(fission(imported)) {
-    if (!plan.report.rules.empty())
-      graph_ = add_alternatives(std::move(graph_), {.only = plan.report.rules}).graph;
-  }
+  // `first_step`: of the plan among all that the executable has.
+  Bisector(const Plan& plan, int first_step, const PlanPrimitives& primitives, const References& references)
+      : plan_(plan), first_step_(first_step), primitives_(primitives), references_(references) {}
 
-  bool is_of_this_network() const {
-    for (const PlanStep& step : plan_.steps)
-      for (const std::vector<int>* tensors : {&step.inputs, &step.outputs})
-        for (int id : *tensors) {
-          const PlanTensor& tensor = plan_.tensors[id];
-          const bool exists = tensor.value >= 0 && static_cast<size_t>(tensor.value) < graph_.value_count();
-          if (!exists || graph_.value(static_cast<ValueId>(tensor.value)).type != tensor.type) return false;
-        }
-    return true;
-  }
-
-  bool has_loops() const {
-    return std::any_of(plan_.steps.begin(), plan_.steps.end(),
-                       [](const PlanStep& step) { return step.other_end >= 0; });
-  }
-
-  // What every Value that steps read or write should be, and may be off by.
-  void evaluate(const std::vector<HostTensor>& inputs) {
-    std::map<ValueId, int> wanted;
-    for (const PlanStep& step : plan_.steps)
-      for (const std::vector<int>* tensors : {&step.inputs, &step.outputs})
-        for (int id : *tensors) wanted.emplace(static_cast<ValueId>(plan_.tensors[id].value), id);
-    std::vector<ValueId> values;
-    for (const auto& [value, id] : wanted) values.push_back(value);
-    Graph graph = graph_;
-    graph.set_outputs(values, std::vector<std::string>(values.size()));
-    interpret(graph, inputs, {Precision::float64, [&](ValueId value, const HostTensor& tensor) {
-                                if (wanted.count(value) != 0)
-                                  references_.try_emplace(value, graph.value(value).type.dtype, tensor);
-                              }});
-    for (int run = 0; run < Tolerance::kRuns; ++run)
-      interpret_rounding_at_random(graph, inputs, run, [&](ValueId value, const HostTensor& tensor) {
-        if (const auto found = references_.find(value); found != references_.end())
-          found->second.add_run(tensor);
-      });
-  }
-
-  // Judges a step by the memory of its arguments, and puts right what it wrote.
+  // Judges a step by the memory of its arguments, and puts right what it wrote. From the first one on of
+  // which too little is known none is judged: later ones may read what it wrote.
   void judge(int number, void* const* args) {
-    if (number >= static_cast<int>(plan_.steps.size())) return;  // a copy to a graph output
-    const PlanStep& step = plan_.steps[number];
+    number -= first_step_;
+    if (number < 0 || number >= static_cast<int>(plan_.steps.size())) return;  // a copy to a graph output
+    const PlanStep& step = plan_.steps[static_cast<size_t>(number)];
+    if (first_unjudged_ < 0 && !is_known(step)) first_unjudged_ = number;
+    if (first_unjudged_ >= 0) return;
     void* const* outputs = args + step.inputs.size() + step.constants.size();
     StepDeviation found;
-    found.step = number;
+    found.step = first_step_ + number;
     found.kernel = fmt::format("{}, {}", step.label, step.implementation);
     std::vector<HostTensor> got;
     for (size_t i = 0; i < step.outputs.size(); ++i) {
@@ -142,11 +173,26 @@ class Bisector {
     if (!found.deviation.passed()) result.wrong.push_back(std::move(found));
   }
 
+  // -1: all were judged.
+  int first_unjudged() const { return first_unjudged_ < 0 ? -1 : first_step_ + first_unjudged_; }
+
   Bisection result;
 
  private:
-  const Tolerance& reference(const PlanTensor& tensor) const {
-    return references_.at(static_cast<ValueId>(tensor.value));
+  const Tolerance* known(const PlanTensor& tensor) const {
+    const auto id = primitives_.ids.find(tensor.value);
+    KORCH_ASSERT(id != primitives_.ids.end(), "%" + tensor.name + " is not in the graph of its plan");
+    return references_.find(id->second);
+  }
+
+  const Tolerance& reference(const PlanTensor& tensor) const { return *known(tensor); }
+
+  bool is_known(const PlanStep& step) const {
+    const auto all = [&](const std::vector<int>& tensors) {
+      return std::all_of(tensors.begin(), tensors.end(),
+                         [&](int id) { return known(plan_.tensors[id]) != nullptr; });
+    };
+    return all(step.inputs) && all(step.outputs);
   }
 
   // Inputs as they should be, which is what the kernel got: its own results may stand in their place by now.
@@ -171,44 +217,161 @@ class Bisector {
   }
 
   const Plan& plan_;
-  Graph graph_;
-  std::map<ValueId, Tolerance> references_;
+  const int first_step_;
+  const PlanPrimitives& primitives_;
+  const References& references_;
+  int first_unjudged_ = -1;
 };
+
+std::string text_of(const std::map<std::string, int64_t>& extents) {
+  std::string text;
+  for (const auto& [name, extent] : extents)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, extent);
+  return text;
+}
+
+// One sample, judged by the plan that runs on it.
+class Case {
+ public:
+  Case(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs)
+      : imported_(imported),
+        executable_(executable),
+        inputs_(inputs),
+        all_(plan_from_json(executable.info().plan_json)) {
+    read_graphs(executable.info().path, &all_);
+    const std::vector<OpenDimension>& open = imported.open_dimensions();
+    for (size_t d = 0; d < open.size(); ++d)
+      extents_[open[d].name] = element_as_int(inputs[inputs.size() - open.size() + d], 0);
+    choose();
+    plan_ = plan_of(all_, variant_);
+    for (size_t d = 0; d < all_.dimensions.size(); ++d) bounds_[all_.dimensions[d].name] = variant_.bounds[d];
+  }
+
+  // Why no kernel can be judged; empty: they can.
+  std::string obstacle() const {
+    if (const std::string& made_from = all_.report.network;
+        !made_from.empty() && made_from != hash_text(print(imported_)).hex())
+      return "the executable was made from another network, or from this one with other options (--shape, "
+             "--model-seed) or by another version of korch";
+    if (std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                    [](const PlanStep& step) { return step.other_end >= 0; }))
+      return "of a network with loops kernels are not judged one by one";
+    if (plan_.graph.text.empty())
+      return "the executable is of before these kept the primitives of their plan: compile the model again";
+    return "";
+  }
+
+  // `import_within` may lack where the plan is that for the largest extents.
+  Bisection judge(const Deadline& deadline, const ImportWithin& import_within) {
+    Bisection result;
+    if (!is_largest_ && !import_within) {
+      result.unknown = fmt::format(
+          "the run took the plan for extents up to {}, and the network is at hand "
+          "for the largest ones alone",
+          text_of(bounds_));
+      return result;
+    }
+    const Graph network = is_largest_ ? imported_ : import_within(bounds_);
+    const PlanPrimitives primitives = read_plan_graph(plan_.graph, network);
+    // At the plan's bounds, so that everything counts; those that have but one extent are closed there.
+    const std::vector<HostTensor> dense = dense_inputs(imported_, with_extents(imported_, inputs_, bounds_));
+    std::vector<HostTensor> inputs = dense;
+    inputs.resize(network.inputs().size());
+    inputs = with_extents(network, std::move(inputs), bounds_);
+    const References references(primitives.graph, inputs, deadline);
+    Bisector bisector(plan_, variant_.first_step, primitives, references);
+    std::vector<HostTensor> outputs = executable_.allocate_outputs();
+    executable_.run_observed(dense, outputs,
+                             [&](int number, void* const* args) { bisector.judge(number, args); });
+    result = std::move(bisector.result);
+    add_limits(bisector.first_unjudged(), &result);
+    return result;
+  }
+
+ private:
+  // As the runtime does: of those that can the one that is predicted to take the least.
+  void choose() {
+    const std::vector<PlanVariant> variants = variants_of(all_);
+    size_t best = 0;
+    for (size_t v = 1; v < variants.size(); ++v) {
+      bool is_better = variants[v].predicted_us < variants[best].predicted_us;
+      for (size_t d = 0; d < all_.dimensions.size() && is_better; ++d)
+        is_better = extent(all_.dimensions[d]) <= variants[v].bounds[d];
+      if (is_better) best = v;
+    }
+    is_largest_ = best == 0;
+    variant_ = variants[best];
+  }
+
+  int64_t extent(const PlanDimension& dimension) const {
+    const auto found = extents_.find(dimension.name);
+    return found != extents_.end() ? found->second : dimension.most;
+  }
+
+  void add_limits(int first_unjudged, Bisection* result) const {
+    const auto add = [&](const std::string& limit) {
+      result->limits += (result->limits.empty() ? "" : "; ") + limit;
+    };
+    result->budget_spent = first_unjudged >= 0;
+    if (result->budget_spent) add(fmt::format("steps from {} on not, for the budget ended", first_unjudged));
+    if (extents_ != bounds_ && !extents_.empty())
+      add(fmt::format("with the largest extents of the plan, {}, and not with those of the sample, {}",
+                      text_of(bounds_), text_of(extents_)));
+    if (std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                    [](const PlanStep& step) { return step.launches.ways.size() > 1; }))
+      add("of each step its own kernel, and not the ways to run it for other extents");
+  }
+
+  const Graph& imported_;
+  LoadedExecutable& executable_;
+  const std::vector<HostTensor>& inputs_;
+  Plan all_;
+  std::map<std::string, int64_t> extents_, bounds_;  // of the sample; of the plan that runs on it
+  PlanVariant variant_;
+  bool is_largest_ = true;
+  Plan plan_;
+};
+
+std::string text_of(const StepDeviation& step) {
+  return fmt::format("step {} ({}): output %{}: {}", step.step, step.kernel, step.tensor,
+                     to_string(step.deviation));
+}
 
 }  // namespace
 
-Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs) {
-  const Plan plan = plan_from_json(executable.info().plan_json);
-  Bisector bisector(imported, plan);
-  bisector.result.other_network = !bisector.is_of_this_network();
-  if (bisector.result.other_network) return std::move(bisector.result);
-  bisector.result.has_loops = bisector.has_loops();
-  if (bisector.result.has_loops) return std::move(bisector.result);
-  const std::vector<HostTensor> all = at_bounds(imported, inputs);
-  bisector.evaluate(all);
-  std::vector<HostTensor> outputs = executable.allocate_outputs();
-  executable.run_observed(dense_inputs(imported, all), outputs,
-                          [&](int number, void* const* args) { bisector.judge(number, args); });
-  return std::move(bisector.result);
+Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs,
+                 const Deadline& deadline, const ImportWithin& import_within) {
+  Case sample(imported, executable, inputs);
+  Bisection result;
+  result.unknown = sample.obstacle();
+  if (!result.unknown.empty()) return result;
+  try {
+    return sample.judge(deadline, import_within);
+  } catch (const Error& error) {  // constants that are not there; an index beyond a smaller plan's axis
+    if (error.kind() != ErrorKind::invalid) throw;
+    result.unknown = error.what();
+    return result;
+  }
 }
 
 std::string describe(const Bisection& bisection) {
-  if (bisection.other_network) return "unknown: the executable was made from another network";
-  if (bisection.has_loops) return "unknown: of a network with loops kernels are not judged one by one";
-  const auto step_text = [](const StepDeviation& step) {
-    return fmt::format("step {} ({}): output %{}: {}", step.step, step.kernel, step.tensor,
-                       to_string(step.deviation));
-  };
-  if (bisection.largest.step < 0) return "none: the executable has no kernels";
+  if (!bisection.unknown.empty()) return "unknown: " + bisection.unknown;
+  const std::string judged =
+      bisection.limits.empty() ? "" : fmt::format(" (judged were: {})", bisection.limits);
+  if (bisection.largest.step < 0)
+    return bisection.budget_spent ? "unknown: the budget ended before a kernel was judged"
+                                  : "none: the executable has no kernels";
+  const std::string largest = fmt::format("the largest share of its tolerance, {:.2g}, takes {}",
+                                          bisection.largest.deviation.ratio, text_of(bisection.largest));
+  if (bisection.wrong.empty() && !bisection.limits.empty())
+    return fmt::format("none of those that were judged{}; {}", judged, largest);
   if (bisection.wrong.empty())
-    return fmt::format(
-        "none: on right inputs every kernel is right, so the difference accumulates from step to step; the "
-        "largest share of its tolerance, {:.2g}, takes {}",
-        bisection.largest.deviation.ratio, step_text(bisection.largest));
-  std::string text = step_text(bisection.wrong[0]);
+    return "none: on right inputs every kernel is right, so the difference accumulates from step to step; " +
+           largest;
+  std::string text = text_of(bisection.wrong[0]);
   for (size_t i = 1; i < bisection.wrong.size(); ++i)
     text += fmt::format("{} step {}", i == 1 ? "; also wrong:" : ",", bisection.wrong[i].step);
-  return text;
+  return text + judged;
 }
 
 }  // namespace korch

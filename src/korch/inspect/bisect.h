@@ -3,9 +3,12 @@
 // be, so that every kernel is judged on right inputs, whatever the others do.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/inspect/tolerance.h"
 #include "korch/ir/graph.h"
 #include "korch/package/loaded.h"
@@ -28,13 +31,20 @@ struct StepDeviation {
 
 struct Bisection {
   std::vector<StepDeviation> wrong;  // by step
-  StepDeviation largest;             // of all steps, by ratio; step -1: there are none
-  bool has_loops = false;            // whose kernels are not judged one by one: a step runs again and again
-  bool other_network = false;        // the plan names Values that the network does not have
+  StepDeviation largest;             // of all steps, by ratio; step -1: none was judged
+  std::string unknown;               // why no kernel was judged; empty: some were
+  std::string limits;                // how they were judged, where not all or otherwise than they ran
+  bool budget_spent = false;         // before all were judged
 };
 
-// `inputs` as the interpreter takes them; open dimensions are taken as large as they may be.
-Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs);
+// The network with smaller bounds of its open dimensions, by their names.
+using ImportWithin = std::function<Graph(const std::map<std::string, int64_t>& bounds)>;
+
+// `inputs` as the interpreter takes them. Of several plans that is judged which runs on them, each open
+// dimension as large as that plan allows; `import_within` gives the network of plans for smaller ones. What
+// is not judged when the deadline comes is left out.
+Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs,
+                 const Deadline& deadline = {}, const ImportWithin& import_within = {});
 
 // A sentence naming the first wrong kernel, or what it means that there is none.
 std::string describe(const Bisection& bisection);

@@ -18,10 +18,12 @@ std::vector<HostTensor> dense_inputs(const Graph& graph, const std::vector<HostT
   return result;
 }
 
-std::vector<HostTensor> at_bounds(const Graph& graph, std::vector<HostTensor> inputs) {
+std::vector<HostTensor> with_extents(const Graph& graph, std::vector<HostTensor> inputs,
+                                     const std::map<std::string, int64_t>& extents) {
   const std::vector<OpenDimension>& open = graph.open_dimensions();
   for (size_t d = 0; d < open.size(); ++d)
-    inputs[inputs.size() - open.size() + d] = HostTensor::of<int64_t>(DType::i64, {}, {open[d].most});
+    inputs[inputs.size() - open.size() + d] =
+        HostTensor::of<int64_t>(DType::i64, {}, {extents.at(open[d].name)});
   return inputs;
 }
 

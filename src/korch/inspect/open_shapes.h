@@ -2,6 +2,8 @@
 // extents behind them, an executable tensors of these extents.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "korch/ir/graph.h"
@@ -11,7 +13,8 @@ namespace korch {
 // What an executable is given, of what the interpreter is.
 std::vector<HostTensor> dense_inputs(const Graph& graph, const std::vector<HostTensor>& inputs);
 
-// With the largest extents, so that everything counts.
-std::vector<HostTensor> at_bounds(const Graph& graph, std::vector<HostTensor> inputs);
+// With these extents, by the dimensions' names.
+std::vector<HostTensor> with_extents(const Graph& graph, std::vector<HostTensor> inputs,
+                                     const std::map<std::string, int64_t>& extents);
 
 }  // namespace korch

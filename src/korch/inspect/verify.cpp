@@ -61,6 +61,12 @@ void require_same_types(const char* what, const std::vector<ValueId>& wanted, co
                                                   to_string(value.type)));
 }
 
+// What is known to be wrong is not left unexplained for want of a moment.
+Deadline bisection_deadline(const Deadline& deadline) {
+  constexpr double kLeast_s = 2;
+  return deadline.earlier_by(std::min(0.0, deadline.left_s() - kLeast_s));
+}
+
 // Of so many seeds one has open dimensions as large as they may be.
 constexpr uint64_t kSeedsPerBounds = 3;
 
@@ -176,7 +182,8 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
     }
     if (!sample_passed && result.passed) {
       result.passed = false;
-      result.bisection = bisect(imported, loaded, inputs);
+      result.bisection =
+          bisect(imported, loaded, inputs, bisection_deadline(options.deadline), options.import_within);
     }
   }
   return result;

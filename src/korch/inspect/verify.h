@@ -14,7 +14,8 @@ namespace korch {
 struct VerifyOptions {
   int samples = 3;
   uint64_t seed = 1;
-  Deadline deadline = {};  // after which BudgetSpent is thrown
+  Deadline deadline = {};           // after which BudgetSpent is thrown, or a bisection ends
+  ImportWithin import_within = {};  // for bisection of an executable that has several plans
 };
 
 struct OutputError {

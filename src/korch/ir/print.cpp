@@ -10,6 +10,12 @@
 #include "korch/ir/text.h"
 
 namespace korch {
+
+std::string constant_hash(const HostTensor& tensor) {
+  const Hash bytes = hash_bytes(tensor.raw(), static_cast<size_t>(tensor.bytes()));
+  return hash_text(to_string(tensor.type()) + bytes.hex()).hex();
+}
+
 namespace {
 
 std::string quoted(const std::string& text) {
@@ -55,15 +61,10 @@ bool is_splat(const HostTensor& tensor) {
   return std::memcmp(bytes, bytes + size_bytes(tensor.dtype()), rest) == 0;
 }
 
-std::string content_hash(const HostTensor& tensor) {
-  const Hash bytes = hash_bytes(tensor.raw(), static_cast<size_t>(tensor.bytes()));
-  return hash_text(to_string(tensor.type()) + bytes.hex()).hex();
-}
-
 // "value=[...]", "splat=..." or "hash=...".
 std::string constant_text(const HostTensor& tensor) {
   if (tensor.elements() > kInlineConstantElements)
-    return is_splat(tensor) ? "splat=" + element_text(tensor, 0) : "hash=" + quoted(content_hash(tensor));
+    return is_splat(tensor) ? "splat=" + element_text(tensor, 0) : "hash=" + quoted(constant_hash(tensor));
   std::vector<std::string> elements;
   for (int64_t i = 0; i < tensor.elements(); ++i) elements.push_back(element_text(tensor, i));
   return fmt::format("value=[{}]", fmt::join(elements, ","));
@@ -218,7 +219,7 @@ std::map<std::string, HostTensor> large_constants(const Graph& graph) {
     if (graph.node(id).dead || graph.node(id).op != Op::Constant) continue;
     const HostTensor& value = std::get<ConstantAttrs>(graph.node(id).attrs).value;
     if (value.elements() > kInlineConstantElements && !is_splat(value))
-      result.emplace(content_hash(value), value);
+      result.emplace(constant_hash(value), value);
   }
   return result;
 }

@@ -30,5 +30,7 @@ std::string print_attrs(const Attrs& attrs);
 // Throws Error{invalid} with line and column.
 Graph parse_graph(std::string_view text, const std::map<std::string, HostTensor>& constants_by_hash = {});
 std::map<std::string, HostTensor> large_constants(const Graph& graph);
+// By which the text of a graph names a large constant: over type and elements.
+std::string constant_hash(const HostTensor& tensor);
 
 }  // namespace korch

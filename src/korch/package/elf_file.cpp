@@ -20,6 +20,7 @@ ElfFile::ElfFile(const std::string& path) : path_(path), file_(path) {
   for (uint16_t i = 0; i < header_.e_phnum; ++i) {
     const auto segment = record<Elf64_Phdr>(header_.e_phoff, i);
     if (segment.p_type == PT_LOAD) bytes(segment.p_offset, segment.p_filesz);
+    segments_.push_back(segment);
   }
   for (uint16_t i = 0; i < header_.e_shnum; ++i) sections_.push_back(record<Elf64_Shdr>(header_.e_shoff, i));
   if (header_.e_shstrndx >= sections_.size()) refuse("its headers are damaged");

@@ -21,6 +21,7 @@ class ElfFile {
   const std::string& path() const { return path_; }
   std::string_view all() const { return file_.view(); }
   const Elf64_Ehdr& header() const { return header_; }
+  const std::vector<Elf64_Phdr>& segments() const { return segments_; }
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }
   std::string_view bytes(uint64_t offset, uint64_t size_bytes) const;
 
@@ -41,6 +42,7 @@ class ElfFile {
   std::string path_;
   MappedFile file_;
   Elf64_Ehdr header_;
+  std::vector<Elf64_Phdr> segments_;
   std::vector<Elf64_Shdr> sections_;
 };
 

@@ -12,6 +12,7 @@ constexpr const char* kWeightsSection = ".korch.weights";
 constexpr const char* kPlanSection = ".korch.plan";
 constexpr const char* kTargetSection = ".korch.target";
 constexpr const char* kSourcesSection = ".korch.sources";
+constexpr const char* kGraphsSection = ".korch.graphs";
 
 struct ExecutableInfo {
   std::string path;

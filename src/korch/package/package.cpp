@@ -19,6 +19,7 @@
 #include "korch/package/data_object.h"
 #include "korch/package/embedded.h"
 #include "korch/package/executable.h"
+#include "korch/package/graphs.h"
 #include "korch/package/link.h"
 #include "korch/package/memory.h"
 #include "korch/package/seal.h"
@@ -167,12 +168,13 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
     const std::string object = with_symbol_prefix(input.objects[k], linked_symbol(static_cast<int>(k), ""));
     request.objects.push_back(write_object(folder, fmt::format("kernel{}.o", k), object));
   }
-  const std::string sources = pack_sources(plan);
+  const std::string sources = pack_sources(plan), graphs = pack_graphs(plan);
   request.objects.push_back(folder.path() + "/data.o");
   write_data_object(request.objects.back(), {{kWeightsSection, weights.parts, kWeightsSymbol},
                                              {kPlanSection, {input.plan_json}, ""},
                                              {kTargetSection, {name(input.target.isa)}, ""},
-                                             {kSourcesSection, {sources}, ""}});
+                                             {kSourcesSection, {sources}, ""},
+                                             {kGraphsSection, {graphs}, ""}});
   release_constants();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);

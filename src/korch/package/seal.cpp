@@ -32,7 +32,8 @@ uint64_t sum_of_record(CheckRecord record) {
 Part part_of(const ElfFile& file, const Elf64_Shdr& section) {
   const std::string_view name = file.name(section);
   if (name == kWeightsSection) return Part::weights;
-  if (name == kPlanSection || name == kTargetSection || name == kSourcesSection) return Part::plan;
+  if (name == kPlanSection || name == kTargetSection || name == kSourcesSection || name == kGraphsSection)
+    return Part::plan;
   if (name == ".shstrtab") return Part::headers;
   return (section.sh_flags & SHF_EXECINSTR) != 0 ? Part::code : Part::tables;
 }
@@ -151,6 +152,51 @@ CheckRecord read_record(const ElfFile& file) {
   return record;
 }
 
+// Whether the dynamic loader puts the section where it says, and from where it lies in the file.
+bool is_mapped(const ElfFile& file, const Elf64_Shdr& section) {
+  return std::any_of(file.segments().begin(), file.segments().end(), [&](const Elf64_Phdr& segment) {
+    return segment.p_type == PT_LOAD && section.sh_addr >= segment.p_vaddr &&
+           section.sh_addr - segment.p_vaddr <= segment.p_filesz &&
+           section.sh_size <= segment.p_filesz - (section.sh_addr - segment.p_vaddr) &&
+           section.sh_addr - segment.p_vaddr == section.sh_offset - segment.p_offset;
+  });
+}
+
+// The range among the sections of a file that was written anew.
+bool has_section(const ElfFile& file, const CheckedRange& range) {
+  return std::any_of(file.sections().begin(), file.sections().end(), [&](const Elf64_Shdr& section) {
+    const bool is_it = section.sh_addr == range.address && section.sh_size == range.size_bytes &&
+                       part_of(file, section) == range.part;
+    return is_it && (range.address == 0 || is_mapped(file, section)) &&
+           sum_of(file.content(section)) == range.sum;
+  });
+}
+
+// Behind the last byte of all that headers tell of.
+uint64_t end_of_content(const ElfFile& file) {
+  const Elf64_Ehdr& header = file.header();
+  uint64_t end = header.e_shoff + file.sections().size() * sizeof(Elf64_Shdr);
+  for (const Elf64_Shdr& section : file.sections())
+    if (!file.content(section).empty()) end = std::max(end, section.sh_offset + section.sh_size);
+  return end;
+}
+
+// A tool such as strip leaves out what nobody loads and writes the headers anew. What is loaded and what
+// korch reads must be there, and nothing behind it.
+void require_contents(const ElfFile& file, const CheckRecord& record) {
+  const std::string sizes =
+      fmt::format("it has {} bytes instead of {}", file.all().size(), record.file_bytes);
+  if (end_of_content(file) != file.all().size()) refuse_damaged(file, sizes);
+  for (uint64_t i = 0; i < record.range_count; ++i) {
+    const CheckedRange& range = record.ranges[i];
+    const bool is_needed = range.address != 0 || range.part == Part::plan;
+    if (is_needed && !has_section(file, range))
+      refuse_damaged(file, fmt::format("{}, and its {} are not what korch wrote: it was cut off, or changed "
+                                       "by a tool (patchelf, llvm-strip; GNU strip does no harm)",
+                                       sizes, name(range.part)));
+  }
+}
+
 }  // namespace
 
 void seal_executable(const std::string& path) {
@@ -166,8 +212,7 @@ void seal_executable(const std::string& path) {
 
 void require_intact(const ElfFile& file) {
   const CheckRecord record = read_record(file);
-  if (record.file_bytes != file.all().size())
-    refuse_damaged(file, fmt::format("it has {} bytes instead of {}", file.all().size(), record.file_bytes));
+  if (record.file_bytes != file.all().size()) return require_contents(file, record);
   for (uint64_t i = 0; i < record.range_count; ++i) {
     const CheckedRange& range = record.ranges[i];
     if (sum_of(file.bytes(range.offset, range.size_bytes)) != range.sum)

@@ -32,6 +32,7 @@ std::vector<PlanVariant> variants_of(const Plan& plan) {
   for (const PlanIo& output : plan.outputs) whole.output_shapes.push_back(output.type.shape);
   whole.extents.assign(plan.extents.size(), -1);
   whole.schedule = plan.schedule;
+  whole.graph = plan.graph;
   return {whole};
 }
 
@@ -40,6 +41,7 @@ Plan plan_of(const Plan& plan, const PlanVariant& variant) {
   if (plan.variants.empty()) return part;
   part.variants.clear();
   part.schedule = variant.schedule;
+  part.graph = variant.graph;
   part.steps.assign(plan.steps.begin() + variant.first_step, plan.steps.begin() + variant.end_step);
   part.tensors.assign(plan.tensors.begin() + variant.first_tensor, plan.tensors.begin() + variant.end_tensor);
   for (PlanTensor& tensor : part.tensors)

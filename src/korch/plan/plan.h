@@ -134,6 +134,17 @@ struct PlanDimension {
   friend bool operator==(const PlanDimension&, const PlanDimension&) = default;
 };
 
+// What the Values of a plan are: the primitives that compute all that its steps exchange from the network's
+// inputs, each Value by one of its producers (docs/design/inspect.md, "The graph of a plan").
+struct PlanGraph {
+  std::string text;  // of a Graph (ir/text.h); the Value with id 17 (PlanTensor::value) is named v17
+  // Constants by their hashes, of those that the network does not have: their elements, or (a graph each,
+  // without inputs, whose outputs are named by the hashes) how they follow from what the network has, from
+  // `constants` and from graphs before.
+  std::map<std::string, HostTensor> constants;
+  std::vector<std::string> folded;
+};
+
 // Who runs what, and when (docs/design/tasks.md): phase after phase; tasks as they become ready, on any
 // worker; tasks assigned to workers.
 enum class PlanSchedule { barrier, dynamic, assigned };
@@ -152,6 +163,7 @@ struct PlanVariant {
   std::vector<int64_t> extents;      // of each of Plan::extents: what it is, or -1 where the steps tell
   PlanSchedule schedule = PlanSchedule::barrier;  // unless who runs it asks for another
   std::vector<ScheduleRun> schedules;             // as in PlanReport
+  PlanGraph graph;
 };
 
 struct Plan {
@@ -166,6 +178,7 @@ struct Plan {
   int threads = 1;
   bool flushes_subnormals = false;                // results too small for a normal number become 0
   PlanSchedule schedule = PlanSchedule::barrier;  // of a plan without variants
+  PlanGraph graph;                                // the same; empty in older executables
   PlanReport report;
 };
 

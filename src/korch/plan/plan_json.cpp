@@ -378,6 +378,7 @@ Plan parse(const Json& json) {
                              v.at("output_shapes"),
                              v.at("extents"),
                              schedule_of(v),
+                             {},
                              {}});
     read(v.value("schedules", Json::array()), plan.variants.back().schedules);
   }

@@ -1,5 +1,5 @@
-// A Plan as JSON text (stored in executables, shown by `korch explain`) and back. Kernel sources are left
-// out.
+// A Plan as JSON text (stored in executables, shown by `korch explain`) and back. Kernel sources and graphs
+// are left out.
 #pragma once
 
 #include <string>

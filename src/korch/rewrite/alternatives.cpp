@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "korch/interp/interpreter.h"
+#include "korch/ir/text.h"
 
 namespace korch {
 namespace {
@@ -29,28 +30,55 @@ std::vector<const RewriteRule*> wanted_rules(const RewriteOptions& options,
   return wanted;
 }
 
-// Values that follow from constants alone are computed, each from exact inputs and rounded once.
+// The outputs of a graph of constants: exact, then rounded once.
+std::vector<HostTensor> computed(const Graph& constants) {
+  std::vector<HostTensor> exact(constants.value_count());
+  for (NodeId id : constants.topological_order()) {
+    const Node& node = constants.node(id);
+    const ValueId value = node.outputs[0];
+    if (const HostTensor* constant = constants.constant(value)) {
+      exact[value] = constant->dtype() == DType::f32 ? converted(*constant, DType::f64) : *constant;
+      continue;
+    }
+    std::vector<HostTensor> inputs;
+    for (ValueId input : node.inputs) inputs.push_back(exact[input]);
+    exact[value] = evaluate_node(node, inputs, {constants.value(value).type}, Precision::float64)[0];
+  }
+  std::vector<HostTensor> results;
+  for (ValueId output : constants.outputs())
+    results.push_back(converted(exact[output], constants.value(output).type.dtype));
+  return results;
+}
+
+// Values that follow from constants alone become constants.
 class ConstantFolder {
  public:
   // Nodes from `first` on.
   ConstantFolder(Graph& graph, NodeId first) : graph_(graph), first_(first) {}
 
-  void run() {
+  // What the constants follow from (Rewritten::folded).
+  Graph run() {
     for (NodeId id : graph_.topological_order()) {
       const Node& node = graph_.node(id);
       if (id < first_ || node.op == Op::Constant || !all_constant(node.inputs)) continue;
       constant_.emplace(node.outputs[0], id);
     }
-    std::vector<ValueId> needed;
+    std::vector<ValueId> needed, outputs;
     for (const auto& [value, id] : constant_)
       if (is_read(value)) needed.push_back(value);
     std::sort(needed.begin(), needed.end());
-    for (ValueId value : needed) {
-      HostTensor rounded = converted(exact(value), graph_.value(value).type.dtype);
-      graph_.kill_node(constant_.at(value));
-      graph_.add_alternative(Op::Constant, ConstantAttrs{std::move(rounded)}, {}, {value});
+    for (ValueId value : needed) outputs.push_back(copied(value));
+    std::vector<std::string> names(outputs.size());
+    folded_.set_outputs(outputs, names);
+    std::vector<HostTensor> tensors = computed(folded_);
+    for (size_t i = 0; i < needed.size(); ++i) {
+      names[i] = constant_hash(tensors[i]);
+      graph_.kill_node(constant_.at(needed[i]));
+      graph_.add_alternative(Op::Constant, ConstantAttrs{std::move(tensors[i])}, {}, {needed[i]});
     }
     graph_.remove_dead_nodes();
+    folded_.set_outputs(std::move(outputs), std::move(names));
+    return std::move(folded_);
   }
 
  private:
@@ -68,25 +96,27 @@ class ConstantFolder {
            std::count(graph_.outputs().begin(), graph_.outputs().end(), value) != 0;
   }
 
-  HostTensor exact(ValueId value) {
-    if (const auto found = exact_.find(value); found != exact_.end()) return found->second;
-    const auto folded = constant_.find(value);
-    if (folded == constant_.end()) {
-      const HostTensor& constant = *graph_.constant(value);
-      return constant.dtype() == DType::f32 ? converted(constant, DType::f64) : constant;
+  // The same Value in `folded_`.
+  ValueId copied(ValueId value) {
+    if (const auto found = copies_.find(value); found != copies_.end()) return found->second;
+    ValueId copy = kNoId;
+    if (const auto folded = constant_.find(value); folded == constant_.end()) {
+      copy = folded_.add_constant(*graph_.constant(value));
+    } else {
+      const Node& node = graph_.node(folded->second);
+      std::vector<ValueId> inputs;
+      for (ValueId input : node.inputs) inputs.push_back(copied(input));
+      copy = folded_.node(folded_.add_node(node.op, node.attrs, std::move(inputs))).outputs[0];
     }
-    const Node node = graph_.node(folded->second);
-    std::vector<HostTensor> inputs;
-    for (ValueId input : node.inputs) inputs.push_back(exact(input));
-    HostTensor result = evaluate_node(node, inputs, {graph_.value(value).type}, Precision::float64)[0];
-    exact_.emplace(value, result);
-    return result;
+    copies_.emplace(value, copy);
+    return copy;
   }
 
   Graph& graph_;
   const NodeId first_;
   std::unordered_map<ValueId, NodeId> constant_;  // Values that follow from constants, with their nodes
-  std::unordered_map<ValueId, HostTensor> exact_;
+  Graph folded_;
+  std::unordered_map<ValueId, ValueId> copies_;
 };
 
 int live_computing_nodes(const Graph& graph) {
@@ -131,6 +161,13 @@ void saturate(Graph& graph, Rewriter& rewriter, const std::vector<const RewriteR
 
 }  // namespace
 
+std::map<std::string, HostTensor> folded_constants(const Graph& graph) {
+  std::map<std::string, HostTensor> result;
+  std::vector<HostTensor> tensors = computed(graph);
+  for (size_t i = 0; i < tensors.size(); ++i) result.emplace(graph.output_names()[i], std::move(tensors[i]));
+  return result;
+}
+
 Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
                            const std::vector<RewriteRule>& rules) {
   const std::vector<const RewriteRule*> wanted = wanted_rules(options, rules);
@@ -142,7 +179,7 @@ Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
   Rewriter rewriter(graph, options.limits);
   const auto finish = [&] {
     graph.remove_dead_nodes();
-    if (options.fold) ConstantFolder(graph, first_fresh).run();
+    if (options.fold) result.folded.push_back(ConstantFolder(graph, first_fresh).run());
   };
   // What dominates takes its place first, so that no alternative is made of what nobody wants.
   std::vector<const RewriteRule*> dominating = wanted;

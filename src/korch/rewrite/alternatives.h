@@ -32,7 +32,14 @@ struct Rewritten {
   std::map<std::string, int> limited;     // by limit that bit: how often
   std::map<NodeId, std::string> rule_of;  // of the added nodes: which rule first wanted it
   int64_t constant_bytes = 0;             // of constants that only alternatives need
+  // What the constants that were computed (RewriteOptions::fold) follow from: graphs without inputs, each of
+  // what the graph had before and of the constants of those before it. Outputs are named by the constants'
+  // hashes (ir/text.h).
+  std::vector<Graph> folded;
 };
+
+// The constants that a graph of `folded` describes, by their hashes: computed in float64, rounded once.
+std::map<std::string, HostTensor> folded_constants(const Graph& graph);
 
 // `rules` are rewrite_rules() but in tests. Throws Error{usage} on an unknown name in `only`.
 Rewritten add_alternatives(Graph graph, const RewriteOptions& options,

@@ -25,7 +25,6 @@ struct Bytes {
 
 // Weights that are whole numbers from -128 to 127, and the largest sum of their sizes that a feature has.
 struct WholeWeights {
-  HostTensor bytes;
   std::vector<int64_t> sums;  // by feature, in the order of the weights' batches and features
   int64_t largest = 0;
 };
@@ -52,7 +51,7 @@ std::optional<WholeWeights> whole_weights(const Rewriter& r, const Node& linear)
   if (weights == nullptr || (weights->dtype() != DType::f32 && weights->dtype() != DType::i16) ||
       weights->elements() == 0)
     return std::nullopt;
-  WholeWeights result{HostTensor(TensorType{DType::i8, weights->shape()}), {}, 0};
+  WholeWeights result;
   const Shape& shape = weights->shape();
   const int64_t features = linear.op == Op::Conv ? shape[0]
                            : std::get<MatMulAttrs>(linear.attrs).transpose_b
@@ -64,7 +63,6 @@ std::optional<WholeWeights> whole_weights(const Rewriter& r, const Node& linear)
     const double number = element_as_double(*weights, i);
     if (std::nearbyint(number) != number || number < -128 || number > 127) return std::nullopt;
     const auto whole = static_cast<int64_t>(number);
-    result.bytes.mutable_data<int8_t>()[i] = static_cast<int8_t>(whole);
     const auto feature = static_cast<size_t>(feature_of(linear, shape, i));
     result.sums[feature] += whole;
     sizes[feature] += std::abs(whole);
@@ -216,8 +214,8 @@ void product_of_bytes(Rewriter& r, NodeId id) {
       if (data->zero_point != kNoId) return;
       bytes = padded(r, *data, conv);
     }
-  const ValueId constant = r.emit(Op::Constant, ConstantAttrs{weights->bytes}, {});
-  ValueId sum = r.emit(linear.op, attrs, {bytes, constant});
+  const ValueId whole = r.emit(Op::Cast, CastAttrs{DType::i8}, {linear.inputs[1]});
+  ValueId sum = r.emit(linear.op, attrs, {bytes, whole});
   if (data->lowest != 0) sum = r.emit(Op::Add, {sum, sums_times(r, linear, *weights, data->lowest)});
   if (data->zero_point != kNoId) {
     const ValueId zero = r.emit(Op::Cast, CastAttrs{DType::i32}, {r.reshape(data->zero_point, {})});
