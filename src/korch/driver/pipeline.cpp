@@ -163,7 +163,8 @@ class Compilation {
   }
 
   void measure_peaks() {
-    PlanningSpeeds speeds = planning_speeds(target_, options_.strategy, database_.get());
+    PlanningSpeeds speeds =
+        planning_speeds(target_, options_.strategy, runs_here(target_.isa), database_.get());
     now_->peaks = speeds.peaks;
     now_->report.peaks_are = std::move(speeds.are);
     add_doubt(speeds.doubt);

@@ -31,9 +31,9 @@ std::string crowding(int workers, int cpus) {
                      workers, cpus == 1 ? "one processor" : fmt::format("{} processors", cpus));
 }
 
-PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, Database* database) {
+PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, bool runs, Database* database) {
   if (strategy == Strategy::random) return {kNominalPeaks, "of no machine: the plan is drawn at random", ""};
-  if (!runs_here(target.isa)) {
+  if (!runs) {
     const std::string are = fmt::format("nominal speeds of {}, not measured", name(target.isa));
     return {nominal_peaks(target), are,
             fmt::format("{}: this machine cannot run its code, so that times compare kernels and say nothing "

@@ -26,9 +26,9 @@ struct PlanningSpeeds {
   std::string doubt;  // as in PlanReport::doubts; "": none
 };
 
-// Measured ones where the target runs here (`database` may be null), else nominal ones. A plan that is drawn
+// Measured ones where the target runs here (`runs`; `database` may be null), else nominal ones. A plan that is drawn
 // at random needs none.
-PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, Database* database);
+PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, bool runs, Database* database);
 
 // As in PlanReport::doubts: something else ran while kernels were measured; kernels beat the peaks, which
 // then are raised in the database.

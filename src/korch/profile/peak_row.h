@@ -12,20 +12,25 @@
 
 namespace korch {
 
-// Total speeds of all workers, per sample.
+// Speeds of one kind of work, per microsecond.
+struct SpeedSamples {
+  std::vector<double> total;  // of all workers together, per sample
+  double worker = 0;          // of the fastest worker in its best stretch
+};
+
 struct PeakSamples {
-  std::vector<double> flops_per_us, l1_bytes_per_us, l2_bytes_per_us, l3_bytes_per_us, memory_bytes_per_us;
-  double cycles_per_us = 0;        // of the fastest core, from a chain of dependent additions
-  double worker_flops_per_us = 0;  // the best of one worker
+  SpeedSamples flops, l1_bytes, l2_bytes, l3_bytes, memory_bytes;
+  double cycles_per_us = 0;  // of the fastest core, from a chain of dependent additions
   int workers = 1, lanes = 1;
 };
 
-// As the database keeps it: the best that was ever observed, without margins.
+// As the database keeps it: without margins.
 struct PeakRow {
-  double flops_per_us = 0, l1_bytes_per_us = 0, l2_bytes_per_us = 0, l3_bytes_per_us = 0,
-         memory_bytes_per_us = 0;
-  double flops_at_most = 0;  // per us: what the cycles and units of these cores allow
-  double launch_us = 0;
+  Peaks observed;  // the best that was ever seen, of all workers together
+  // No less than a calm machine's: of multiply-adds and L1 what the cycles allow, else what the fastest
+  // worker copied, times all workers. Other programs take turns with workers and hardly slow down the one
+  // that has its turn.
+  Peaks at_most;
   std::string disturbed;  // what else ran whenever it was measured; "": it was calm once
   int64_t measured_at_s = 0;
 };
@@ -38,6 +43,9 @@ bool agree(const PeakSamples& samples);
 // many there are. Noise makes a worker slow and never fast, so this is no less than the truth.
 double flops_at_most(const PeakSamples& samples);
 
+// The same of L1: copies move a power of two of bytes per cycle.
+double l1_bytes_at_most(const PeakSamples& samples);
+
 PeakRow row_of(const PeakSamples& samples, const MachineLoad& load, int64_t now_s);
 
 // Of two measurements of one machine: the best of each speed, and calm where one of them was.
@@ -47,7 +55,8 @@ PeakRow better(const PeakRow& a, const PeakRow& b);
 // another have the same peaks.
 bool is_to_repeat(const PeakRow& row, int64_t now_s);
 
-// Raised by a margin, so that bounds stay bounds; by more where it was disturbed.
+// What bounds are computed from, raised by a margin so that they stay bounds: what was observed, but of a row
+// that was always disturbed what is possible at most.
 Peaks peaks_of(const PeakRow& row);
 
 // So that its peaks are no less than these, which a kernel reached.

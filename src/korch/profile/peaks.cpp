@@ -163,17 +163,17 @@ Microbenchmark microbenchmark(const Target& target, LoadedKernels& loaded) {
           reinterpret_cast<long (*)(long)>(functions.value()[2])};
 }
 
-PeakSamples samples_of(Measured measured, const Target& target, int workers) {
-  const auto best = [](const std::vector<double>& rates) {
-    return *std::max_element(rates.begin(), rates.end());
+PeakSamples samples_of(const Measured& measured, const Target& target, int workers) {
+  const auto speed = [&](size_t work) {
+    const std::vector<double>& most = measured.most[work];
+    return SpeedSamples{measured.total[work], *std::max_element(most.begin(), most.end())};
   };
-  return {.flops_per_us = std::move(measured.total[0]),
-          .l1_bytes_per_us = std::move(measured.total[1]),
-          .l2_bytes_per_us = std::move(measured.total[2]),
-          .l3_bytes_per_us = std::move(measured.total[3]),
-          .memory_bytes_per_us = std::move(measured.total[4]),
-          .cycles_per_us = best(measured.most[5]),
-          .worker_flops_per_us = best(measured.most[0]),
+  return {.flops = speed(0),
+          .l1_bytes = speed(1),
+          .l2_bytes = speed(2),
+          .l3_bytes = speed(3),
+          .memory_bytes = speed(4),
+          .cycles_per_us = speed(5).worker,
           .workers = workers,
           .lanes = target.vector_lanes()};
 }
@@ -216,7 +216,7 @@ PeakRow measure_peaks(const Target& target, int workers) {
   }
   MachineLoad load = watch.load();
   if (measured.waited_s > 0) load.waited = measured.waited_s / (measured.waited_s + measured.ran_s);
-  return row_of(samples_of(std::move(measured), target, workers), load, now_s());
+  return row_of(samples_of(measured, target, workers), load, now_s());
 }
 
 int workers_of(const Target& target) {
