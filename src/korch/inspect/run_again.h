@@ -9,10 +9,10 @@
 namespace korch {
 
 struct RunAgain {
-  double now_us = 0;              // the whole plan, median
-  double compiled_us = 0;         // the same when it was compiled; 0: it was not run then
-  std::string compiled_on, here;  // processors; "": not known
-  std::string disturbed;          // what else runs now (profile/machine_load.h); "": nothing
+  double now_us = 0;                        // the whole plan, median
+  double compiled_us = 0;                   // the same when it was compiled; 0: it was not run then
+  std::string compiled_on = {}, here = {};  // processors; "": not known
+  std::string disturbed = {};               // what else runs now (profile/machine_load.h); "": nothing
 };
 
 // Runs it: for a second or so.

@@ -56,6 +56,7 @@ void add_cpu_times(std::string_view proc_stat, const std::vector<int>& cpus, dou
                    LoadSnapshot& snapshot) {
   std::istringstream lines{std::string(proc_stat)};
   for (std::string line; std::getline(lines, line);) {
+    if (line.size() < 4 || line[3] < '0' || line[3] > '9') continue;  // the sum of all
     int cpu = 0;
     long long user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, stolen = 0;
     if (std::sscanf(line.c_str(), "cpu%d %lld %lld %lld %lld %lld %lld %lld %lld", &cpu, &user, &nice,
