@@ -47,11 +47,13 @@ TEST(DoubtsAfterMeasuring, NameWhatRanAndWhatWasBeaten) {
   SolveMemo memo;
   Columns columns;
   EXPECT_TRUE(doubts_after_measuring(memo, columns, target, {}, nullptr).empty());
-  memo.disturbed = "other programs use 1.5 of 2 processors";
+  memo.disturbed = "other programs used 1.5 of 2 processors";
   memo.bound_violations = 3;
   const std::vector<std::string> doubts = doubts_after_measuring(memo, columns, target, {}, nullptr);
   ASSERT_EQ(doubts.size(), 2u);
-  EXPECT_NE(doubts[0].find("this machine is busy: " + memo.disturbed), std::string::npos) << doubts[0];
+  EXPECT_NE(doubts[0].find("this machine is busy: when kernels were measured, " + memo.disturbed),
+            std::string::npos)
+      << doubts[0];
   EXPECT_NE(doubts[1].find("(3)"), std::string::npos) << doubts[1];
 }
 

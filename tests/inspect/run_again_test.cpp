@@ -20,8 +20,8 @@ TEST(RunAgain, FarTimesHaveAReason) {
   EXPECT_TRUE(has(slow, "3.1 times as long as when it was compiled")) << describe(slow);
   EXPECT_TRUE(has(slow, "slower than they were")) << describe(slow);
   RunAgain busy = slow;
-  busy.disturbed = "other programs use 1.4 of 2 processors";
-  EXPECT_TRUE(has(busy, "this machine is busy: other programs use 1.4 of 2 processors")) << describe(busy);
+  busy.disturbed = "other programs used 1.4 of 2 processors";
+  EXPECT_TRUE(has(busy, "this machine is busy: other programs used 1.4 of 2 processors")) << describe(busy);
   RunAgain elsewhere = slow;
   elsewhere.here = "B";
   EXPECT_TRUE(has(elsewhere, "another machine (B; it was compiled on A)")) << describe(elsewhere);

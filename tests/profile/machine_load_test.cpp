@@ -45,13 +45,14 @@ TEST(MachineLoad, WhatThisProcessUsesIsNotOthers) {
 
 TEST(MachineLoad, IsNamedWhereItDisturbs) {
   EXPECT_EQ(disturbance({.cpus = 2, .others_cpus = 0.3, .stolen_cpus = 0.05, .waited = 0.03}), "");
-  EXPECT_EQ(disturbance({.cpus = 2, .others_cpus = 1.44}), "other programs use 1.4 of 2 processors");
+  EXPECT_EQ(disturbance({.cpus = 2, .others_cpus = 1.44}), "other programs used 1.4 of 2 processors");
   EXPECT_EQ(disturbance({.cpus = 64, .others_cpus = 1.4}), "");
   EXPECT_EQ(disturbance({.cpus = 2, .stolen_cpus = 0.3}),
-            "other guests of this host take 0.3 of 2 processors");
-  EXPECT_EQ(disturbance({.cpus = 2, .others_cpus = 1, .waited = 0.5}),
-            "other programs use 1.0 of 2 processors, threads that measure wait for a processor 50 % of the "
-            "time");
+            "other guests of this host took 0.3 of 2 processors");
+  EXPECT_EQ(
+      disturbance({.cpus = 2, .others_cpus = 1, .waited = 0.5}),
+      "other programs used 1.0 of 2 processors, threads that measured waited for a processor 50 % of the "
+      "time");
 }
 
 }  // namespace

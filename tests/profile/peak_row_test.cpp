@@ -54,7 +54,7 @@ TEST(Peaks, OfABusyMachineAreNotLowerThanThoseOfACalmOne) {
   const Peaks calm = peaks_of(row_of(samples(1), kCalm, 5));
   for (const double speed : {1.0, 0.9, 0.6, 0.5}) {
     const PeakRow row = row_of(samples(speed), kBusy, 5);
-    EXPECT_EQ(row.disturbed, "other programs use 1.5 of 2 processors");
+    EXPECT_EQ(row.disturbed, "other programs used 1.5 of 2 processors");
     const Peaks busy = peaks_of(row);
     EXPECT_GE(busy.flops_per_us, calm.flops_per_us) << speed;
     EXPECT_GE(busy.l1_bytes_per_us, calm.l1_bytes_per_us) << speed;
@@ -72,7 +72,7 @@ TEST(Peaks, SamplesThatDisagreeAreSaid) {
 TEST(Peaks, LessThanHalfOfWhatTheCyclesAllowIsSomebodyElsesDoing) {
   PeakSamples s = samples(1);
   for (double& rate : s.flops.total) rate *= 0.3;
-  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "multiply-adds reach 30 % of what these cores can do");
+  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "multiply-adds reached 30 % of what these cores can do");
   for (double& rate : s.flops.total) rate *= 0.5 / 0.3;  // two workers share a core's units
   EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "");
 }

@@ -42,10 +42,11 @@ PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, bool run
   }
   const MachinePeaks machine = machine_peaks(target, database);
   if (machine.disturbed.empty()) return {machine.peaks, "measured", ""};
-  return {machine.peaks, "measured while the machine was busy",
-          fmt::format("this machine is busy: {} while its speeds are measured. Bounds are lower than on a "
-                      "calm one",
-                      machine.disturbed)};
+  return {
+      machine.peaks, "measured while the machine was busy",
+      fmt::format("this machine is busy: when its speeds were measured, {}; bounds are lower than on a calm "
+                  "one",
+                  machine.disturbed)};
 }
 
 std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Columns& columns,
@@ -53,10 +54,10 @@ std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const C
                                                 Database* database) {
   std::vector<std::string> doubts;
   if (!solved.disturbed.empty())
-    doubts.push_back(
-        fmt::format("this machine is busy: {} while kernels are measured. Their costs are too high, and the "
-                    "bound with them; another plan may be the fastest on a calm machine",
-                    solved.disturbed));
+    doubts.push_back(fmt::format(
+        "this machine is busy: when kernels were measured, {}; their costs are too high, the bound "
+        "with them, and another plan may be the fastest on a calm one",
+        solved.disturbed));
   if (solved.bound_violations == 0) return doubts;
   doubts.push_back(fmt::format(
       "kernels are faster than this machine's measured speeds allow ({}): those were too low, and "

@@ -71,13 +71,13 @@ void add_cpu_times(std::string_view proc_stat, const std::vector<int>& cpus, dou
 std::string disturbance(const MachineLoad& load) {
   std::vector<std::string> found;
   if (load.others_cpus > kOthersShare * load.cpus)
-    found.push_back(fmt::format("other programs use {:.1f} of {} processors", load.others_cpus, load.cpus));
+    found.push_back(fmt::format("other programs used {:.1f} of {} processors", load.others_cpus, load.cpus));
   if (load.stolen_cpus > kStolenShare * load.cpus)
     found.push_back(
-        fmt::format("other guests of this host take {:.1f} of {} processors", load.stolen_cpus, load.cpus));
+        fmt::format("other guests of this host took {:.1f} of {} processors", load.stolen_cpus, load.cpus));
   if (load.waited > kWaitedShare)
     found.push_back(
-        fmt::format("threads that measure wait for a processor {:.0f} % of the time", 100 * load.waited));
+        fmt::format("threads that measured waited for a processor {:.0f} % of the time", 100 * load.waited));
   return fmt::format("{}", fmt::join(found, ", "));
 }
 

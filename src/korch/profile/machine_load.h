@@ -28,7 +28,7 @@ struct MachineLoad {
 void add_cpu_times(std::string_view proc_stat, const std::vector<int>& cpus, double tick_s,
                    LoadSnapshot& snapshot);
 
-// "" on a calm machine; else what disturbs, as the end of a sentence: "other programs use 1.4 of 2
+// "" on a calm machine; else what disturbs, as the end of a sentence: "other programs used 1.4 of 2
 // processors".
 std::string disturbance(const MachineLoad& load);
 

@@ -17,7 +17,7 @@ constexpr double kMargin = 1.15;  // a core may be this much faster in another m
 // What else runs uses L2, L3 and memory, too, and the best stretch is 10 % slower for it.
 constexpr double kSharedMargin = 1.15;
 constexpr double kTolerance = 0.05;  // of a speed per cycle, for a clock that changes
-constexpr double kLaunch_us = 0.05;  // a phase without barrier: two clock reads and a call
+constexpr double kLaunch_us = 0.02;  // a phase without barrier: two clock reads and a call
 constexpr double kAgreement = 0.9;   // of the best, that the third best reaches
 constexpr size_t kThird = 2;
 // Two workers on one core have half of its units each; less than that is somebody else's doing.
@@ -115,7 +115,7 @@ PeakRow row_of(const PeakSamples& s, const MachineLoad& load, int64_t now_s) {
   if (!agree(s)) add("the best speed was met only once");
   const double reached = row.observed.flops_per_us / row.at_most.flops_per_us;
   if (reached < kExplained)
-    add(fmt::format("multiply-adds reach {:.0f} % of what these cores can do", 100 * reached));
+    add(fmt::format("multiply-adds reached {:.0f} % of what these cores can do", 100 * reached));
   return row;
 }
 

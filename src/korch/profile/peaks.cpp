@@ -25,9 +25,9 @@ constexpr double kSampleSeconds = 0.005;
 // A stretch within a sample: long for the clock, short for the system, which lets a thread run for
 // milliseconds before another has its turn.
 constexpr double kStretchSeconds = 50e-6;
-constexpr int kSamples = 20;
+constexpr int kSamples = 12;
 // More are taken while samples disagree, within this time.
-constexpr double kMostSeconds = 3;
+constexpr double kMostSeconds = 1.2;
 constexpr int kLeastSamples = 4;
 
 constexpr int kChains = 12;  // latency 4 x 2 units, with room; fits 16 registers

@@ -17,7 +17,7 @@ constexpr double kL2Bytes = 48;     // of 64 that a line in each cycle would be
 constexpr double kL3Bytes = 16;     // what cores reach that all work, of 32 on the way
 constexpr double kMemoryBytes = 4;  // 12 GB/s: a channel of memory for two to four cores
 
-constexpr double kLaunch_us = 0.05;  // a phase without barrier: two clock reads and a call
+constexpr double kLaunch_us = 0.02;  // a phase without barrier: two clock reads and a call
 
 }  // namespace
 
