@@ -122,7 +122,8 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   fmt::print("{} primitives -> {} kernels, predicted {:.1f} us ({}{} {:.1f} us, gap {:.2f} %{})\n",
              r.primitives, result.plan.steps.size(), predicted_us(r), solvers,
              is_bound_proven(r) ? "bound" : "bound in doubt", r.bound_us, 100 * r.gap,
-             r.certified ? ", certified" : ", solver: " + r.solver_status);
+             r.certified ? (is_bound_proven(r) ? ", certified" : ", certified for these costs")
+                         : ", solver: " + r.solver_status);
   std::string runs;
   for (const WholeRun& run : r.whole_runs)
     runs += fmt::format("{}{} plan {:.1f} us{}", runs.empty() ? "run whole: " : "; ", run.plan,
