@@ -10,6 +10,7 @@
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/base/json.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/profile/database.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"
@@ -54,7 +55,7 @@ Profile take_profile(const BenchArguments& arguments) {
   const std::string database_path = arguments.database.empty() ? default_database_path() : arguments.database;
   std::unique_ptr<Database> database;
   if (!database_path.empty()) database = std::make_unique<Database>(database_path);
-  profile.peaks = machine_peaks(detect_target("native", arguments.options.threads), database.get());
+  profile.peaks = machine_peaks(detect_target("native", arguments.options.threads), database.get()).peaks;
   for (const StepProfile& step : profile.steps) {
     profile.total_us += step.median_us;
     profile.predicted_us += step.predicted_us;
@@ -65,7 +66,7 @@ Profile take_profile(const BenchArguments& arguments) {
 nlohmann::ordered_json to_json(const Profile& profile) {
   nlohmann::ordered_json json = {{"total_us", profile.total_us},
                                  {"predicted_us", profile.predicted_us},
-                                 {"l2_peak_bytes_per_us", profile.peaks.l2_bytes_per_us},
+                                 {"l1_peak_bytes_per_us", profile.peaks.l1_bytes_per_us},
                                  {"peak_flops_per_us", profile.peaks.flops_per_us},
                                  {"steps", nlohmann::json::array()}};
   for (const StepProfile& s : profile.steps)
@@ -81,13 +82,13 @@ nlohmann::ordered_json to_json(const Profile& profile) {
 void print_profile(const std::string& path, const Profile& profile) {
   fmt::print("\n{}: {} steps, {:.1f} us (predicted {:.1f} us)\n", path, profile.steps.size(),
              profile.total_us, profile.predicted_us);
-  fmt::print("step        us  predicted  share%     GB/s  %L2peak   GFLOP/s   %FMA  kernel\n");
+  fmt::print("step        us  predicted  share%     GB/s  %L1peak   GFLOP/s   %FMA  kernel\n");
   for (size_t i = 0; i < profile.steps.size(); ++i) {
     const StepProfile& s = profile.steps[i];
     const double us = std::max(s.median_us, 1e-3);
     fmt::print("{:4} {:9.2f}  {:9.2f}  {:5.1f}  {:8.1f}  {:6.1f}  {:8.1f}  {:5.1f}  {} [{}]\n", i,
                s.median_us, s.predicted_us, 100 * s.median_us / profile.total_us, s.bytes / us / 1e3,
-               100 * s.bytes / us / profile.peaks.l2_bytes_per_us, s.flops / us / 1e3,
+               100 * s.bytes / us / profile.peaks.l1_bytes_per_us, s.flops / us / 1e3,
                100 * s.flops / us / profile.peaks.flops_per_us, s.label, s.implementation);
   }
 }
@@ -157,7 +158,7 @@ void add_bench_verb(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--threads", arguments->options.threads,
                    "workers; 0: as compiled, as far as the process may use so many")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(CLI::Range(0, kMostWorkers))
       ->capture_default_str();
   verb->add_option("--schedule", arguments->options.schedules,
                    "instead of the one it was compiled with (repeatable: each executable with each)")

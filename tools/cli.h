@@ -12,8 +12,6 @@
 
 namespace korch {
 
-inline constexpr int kMostThreads = 1024;  // that --threads takes: more than any machine has cores to gain by
-
 // {"NAME=1x3x224x224", "SYMBOL=1..64", ...}: the largest extents, and where a range leaves one open the least
 // too. Throws Error{usage}.
 void parse_shapes(const std::vector<std::string>& items, std::map<std::string, Shape>* most,

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -10,6 +11,7 @@
 #include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/base/stopwatch.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/driver/pipeline.h"
 #include "korch/driver/progress.h"
 #include "korch/plan/plan_json.h"
@@ -117,9 +119,11 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   // Bound, gap and certificate are of the solver's plan, also where another one was faster when run whole.
   const std::string solvers =
       kept_plan(r) == "solver's" ? "" : fmt::format("solver's plan {:.1f} us, ", r.objective_us);
-  fmt::print("{} primitives -> {} kernels, predicted {:.1f} us ({}bound {:.1f} us, gap {:.2f} %{})\n",
-             r.primitives, result.plan.steps.size(), predicted_us(r), solvers, r.bound_us, 100 * r.gap,
-             r.certified ? ", certified" : ", solver: " + r.solver_status);
+  fmt::print("{} primitives -> {} kernels, predicted {:.1f} us ({}{} {:.1f} us, gap {:.2f} %{})\n",
+             r.primitives, result.plan.steps.size(), predicted_us(r), solvers,
+             is_bound_proven(r) ? "bound" : "bound in doubt", r.bound_us, 100 * r.gap,
+             r.certified ? (is_bound_proven(r) ? ", certified" : ", certified for these costs")
+                         : ", solver: " + r.solver_status);
   std::string runs;
   for (const WholeRun& run : r.whole_runs)
     runs += fmt::format("{}{} plan {:.1f} us{}", runs.empty() ? "run whole: " : "; ", run.plan,
@@ -167,11 +171,11 @@ void add_compile_verb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("compile", "network (ONNX) -> executable, optimized for a target");
   verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
   verb->add_option("-o,--output", arguments->output, "the executable to write, a shared library");
-  verb->add_option("--target", options.target, "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
-      ->type_name("{native,x86-64-v3,x86-64-v4}")
+  verb->add_option("--target", options.target, targets_text())
+      ->type_name(fmt::format("{{{}}}", fmt::join(target_names(), ",")))
       ->capture_default_str();
   verb->add_option("--threads", options.threads, "workers that run the executable; 0: all cores")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(CLI::Range(0, kMostWorkers))
       ->capture_default_str();
   verb->add_option("--shape", arguments->shapes,
                    "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "korch/base/error.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/inspect/bench.h"
 #include "korch/package/executable.h"
 #include "verbs.h"
@@ -78,7 +79,7 @@ void add_diff_verb(CLI::App& app) {
                  "run both and compare measured times, not what the plans predicted");
   verb->add_option("--threads", arguments->options.threads,
                    "workers of --profile; 0: as compiled, as far as the process may use so many")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(CLI::Range(0, kMostWorkers))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "print the difference as JSON");
   verb->callback([arguments] { run_diff(*arguments); });

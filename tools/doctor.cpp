@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "korch/base/files.h"
 #include "korch/base/json.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"
@@ -40,17 +41,8 @@ std::string size_text(double bytes) {
 }
 
 std::string isa_text(Isa isa) {
-  switch (isa) {
-    case Isa::portable:
-      return "neither AVX2 nor AVX-512: slow, portable code";
-    case Isa::x86_64_v3:
-      return "AVX2 (x86-64-v3)";
-    case Isa::x86_64_v4:
-      return "AVX-512 (x86-64-v4)";
-    case Isa::x86_64_v4_vnni:
-      return "AVX-512 with VNNI (x86-64-v4-vnni)";
-  }
-  __builtin_unreachable();
+  if (isa == Isa::portable) return fmt::format("{}: slow, portable code", row(isa).has);
+  return fmt::format("{} ({})", row(isa).has, name(isa));
 }
 
 std::string database_text(const std::string& path) {
@@ -59,7 +51,8 @@ std::string database_text(const std::string& path) {
   return fmt::format("{}, {}", path, size_text(static_cast<double>(std::filesystem::file_size(path))));
 }
 
-void print_findings(const Target& target, const Peaks& peaks) {
+void print_findings(const Target& target, const MachinePeaks& machine) {
+  const Peaks& peaks = machine.peaks;
   const auto row = [](const char* what, const std::string& text) { fmt::print("{:<10} {}\n", what, text); };
   row("Processor", target.cpu_name);
   row("",
@@ -69,10 +62,11 @@ void print_findings(const Target& target, const Peaks& peaks) {
                   size_text(static_cast<double>(target.l2_bytes)),
                   size_text(static_cast<double>(target.l3_bytes))));
   row("Speed", fmt::format("float32 arithmetic {:.0f} GFLOP/s", peaks.flops_per_us / 1e3));
-  row("",
-      fmt::format("reading and writing {:.0f} GB/s in L1, {:.0f} in L2, {:.0f} in L3",
-                  peaks.l2_bytes_per_us / 1e3, peaks.l3_bytes_per_us / 1e3, peaks.dram_bytes_per_us / 1e3));
+  row("", fmt::format("reading and writing {:.0f} GB/s in L1, {:.0f} in L2, {:.0f} in L3, {:.0f} in memory",
+                      peaks.l1_bytes_per_us / 1e3, peaks.l2_bytes_per_us / 1e3, peaks.l3_bytes_per_us / 1e3,
+                      peaks.memory_bytes_per_us / 1e3));
   row("", "(upper limits, used as bounds: the best observed, all threads, plus a margin)");
+  if (!machine.disturbed.empty()) row("", "this machine is busy: " + machine.disturbed);
   row("Compiler", compiler_version());
   row("oneDNN", library_state("libdnnl.so.2"));
   row("CUDA", cuda_state());
@@ -81,7 +75,8 @@ void print_findings(const Target& target, const Peaks& peaks) {
 
 void run_doctor(const DoctorArguments& arguments) {
   const Target target = detect_target("native", arguments.threads);
-  const Peaks peaks = machine_peaks(target, nullptr);
+  const MachinePeaks machine = machine_peaks(target, nullptr);
+  const Peaks& peaks = machine.peaks;
   const nlohmann::ordered_json json = {{"cpu", target.cpu_name},
                                        {"isa", name(target.isa)},
                                        {"threads", target.threads},
@@ -89,9 +84,11 @@ void run_doctor(const DoctorArguments& arguments) {
                                        {"l2_kib", target.l2_bytes >> 10},
                                        {"l3_kib", target.l3_bytes >> 10},
                                        {"peak_gflops", peaks.flops_per_us / 1e3},
-                                       {"l1_gb_per_s", peaks.l2_bytes_per_us / 1e3},
-                                       {"l2_gb_per_s", peaks.l3_bytes_per_us / 1e3},
-                                       {"l3_gb_per_s", peaks.dram_bytes_per_us / 1e3},
+                                       {"l1_gb_per_s", peaks.l1_bytes_per_us / 1e3},
+                                       {"l2_gb_per_s", peaks.l2_bytes_per_us / 1e3},
+                                       {"l3_gb_per_s", peaks.l3_bytes_per_us / 1e3},
+                                       {"memory_gb_per_s", peaks.memory_bytes_per_us / 1e3},
+                                       {"busy", machine.disturbed},
                                        {"compiler", compiler_version()},
                                        {"onednn", library_state("libdnnl.so.2")},
                                        {"cuda", cuda_state()},
@@ -100,7 +97,7 @@ void run_doctor(const DoctorArguments& arguments) {
     print_json(json);
     return;
   }
-  print_findings(target, peaks);
+  print_findings(target, machine);
 }
 
 }  // namespace
@@ -110,7 +107,7 @@ void add_doctor_verb(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("doctor", "what this machine offers: ISA, caches, measured peaks, libraries, CUDA");
   verb->add_option("--threads", arguments->threads, "threads to measure with; 0: all cores")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(CLI::Range(0, kMostWorkers))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "print as JSON");
   verb->callback([arguments] { run_doctor(*arguments); });

@@ -9,6 +9,7 @@
 #include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/inspect/bench.h"
+#include "korch/inspect/run_again.h"
 #include "korch/inspect/time_line.h"
 #include "korch/package/executable.h"
 #include "korch/package/sources.h"
@@ -53,8 +54,8 @@ void run_explain(const ExplainArguments& arguments) {
     return;
   }
   std::string text = explain(plan, executable.needed, arguments.options);
-  if (arguments.run && arguments.html.empty())
-    text += "\n" + describe(time_line(arguments.executable, {}), plan);
+  if (arguments.run) text += "\n" + describe(run_again(arguments.executable, plan));
+  if (arguments.run && arguments.html.empty()) text += describe(time_line(arguments.executable, {}), plan);
   if (!arguments.html.empty()) {
     write_page(arguments, plan, text);
     return;

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/codegen/cpu/print_cpp.h"
 #include "korch/codegen/cuda/print_cuda.h"
 #include "korch/codegen/passes/passes.h"
@@ -106,10 +107,11 @@ void add_kernel_verb(CLI::App& app) {
   verb->add_option("--as", arguments->form,
                    "what print shows: the graph, lowered for the CPU, as C++, as CUDA C++")
       ->transform(one_of(forms));
-  verb->add_option("--target", arguments->target, "native, x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)")
+  verb->add_option("--target", arguments->target, targets_text())
+      ->type_name(fmt::format("{{{}}}", fmt::join(target_names(), ",")))
       ->capture_default_str();
   verb->add_option("--threads", arguments->threads, "workers that run is timed with; 0: all cores")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(CLI::Range(0, kMostWorkers))
       ->capture_default_str();
   verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
   verb->add_flag("--json", arguments->json, "print the result of run as JSON");

@@ -9,6 +9,8 @@
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
+#include "korch/base/usable_cpus.h"
+#include "korch/driver/planning_speeds.h"
 #include "korch/inspect/executable_inputs.h"
 #include "korch/inspect/saved_inputs.h"
 #include "korch/package/loaded.h"
@@ -86,6 +88,8 @@ void run_run(const RunArguments& arguments) {
   if (executable.threads() < arguments.threads)
     fmt::print(stderr, "warning: {} threads instead of {}: the system gives no more\n", executable.threads(),
                arguments.threads);
+  if (const std::string text = crowding(executable.threads(), usable_cpus()); !text.empty())
+    fmt::print(stderr, "korch: warning: {}\n", text);
   const std::vector<std::string> files = output_files(arguments, input_files, executable.outputs());
   const std::vector<HostTensor> inputs =
       executable_inputs(executable, arguments.seed, input_files, parse_extents(arguments.shapes));
@@ -110,7 +114,7 @@ void add_run_verb(CLI::App& app) {
   verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--threads", arguments->threads,
                    "workers; 0: as compiled, as far as the process may use so many")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(CLI::Range(0, kMostWorkers))
       ->capture_default_str();
   verb->add_option("--schedule", arguments->schedule, "instead of the one it was compiled with")
       ->transform(one_of(schedules_by_name()));

@@ -18,6 +18,7 @@
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/json.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/driver/pipeline.h"
 #include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"
@@ -79,8 +80,8 @@ Json compile(const Json& request) {
   options.least_shapes = request.value("least_shapes", std::map<std::string, Shape>{});
   options.accuracy = accuracy_of(request.at("accuracy").get<std::string>());
   options.threads = request.at("threads").get<int>();
-  if (options.threads < 0 || options.threads > kMostThreads)
-    throw Error(ErrorKind::usage, fmt::format("threads is 0 to {}, not {}", kMostThreads, options.threads));
+  if (options.threads < 0 || options.threads > kMostWorkers)
+    throw Error(ErrorKind::usage, fmt::format("threads is 0 to {}, not {}", kMostWorkers, options.threads));
   options.target = request.at("target").get<std::string>();
   options.budget_s = request.at("budget").get<double>();
   options.measure = request.at("measure").get<bool>();

@@ -47,8 +47,7 @@ def compile(
         accuracy: "strict" (float32, sums reassociated) or "standard" (also Winograd's and Strassen's products;
             subnormal results are 0).
         threads: Workers that run the executable, the caller among them; 0: all cores.
-        target: "native", "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512) or
-            "x86-64-v4-vnni".
+        target: "native", "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512) or "x86-64-v4-vnni" (AVX-512 with VNNI).
         budget: Seconds that compiling may take, about; None: no limit.
         measure: False plans on lower bounds of the kernels' times alone: quick, and slower code.
         verify: Compare the executable with the network in float64 before it is kept.

@@ -64,6 +64,9 @@ class Cli : public ::testing::Test {
   std::string out_, err_;
 };
 
+// Of what the program says on its standard error: without what a busy machine makes it say.
+std::string without_busy_warnings(const std::string& text);
+
 // With an m.so from before, which the program must leave as it is.
 class CliWithOldOutput : public Cli {
  protected:

@@ -136,8 +136,7 @@ TEST_F(Interrupt, WhileRunningVerifyingAndTiming) {
 
 TEST_F(Interrupt, OfLoopsWithoutEnd) {
   write_model("endless.onnx", endless_model());
-  const std::string arguments =
-      compile_arguments("endless.onnx", "--strategy unfused --no-measure");
+  const std::string arguments = compile_arguments("endless.onnx", "--strategy unfused --no-measure");
   expect_interrupted(arguments, "verify", 300);
   ASSERT_EQ(run("compile " + path("endless.onnx") + " -o " + path("endless.so") +
                 " --threads 1 --strategy unfused --no-measure --no-verify --no-profile-db"),

@@ -45,7 +45,7 @@ TEST_F(Report, ProgressTellsStageCountsAndTimeLeft) {
 TEST_F(Report, ProgressIsPlainLinesWithoutATerminal) {
   ASSERT_EQ(compile("net.onnx"), 0);
   size_t lines = 0;
-  std::istringstream stream(err_);
+  std::istringstream stream(without_busy_warnings(err_));
   for (std::string line; std::getline(stream, line); ++lines)
     EXPECT_TRUE(std::regex_match(
         line, std::regex("\\[ *[0-9]+\\.[0-9] s\\] [a-z ]+( [0-9]+/[0-9]+)?(, [0-9].* left)?")))
@@ -54,7 +54,7 @@ TEST_F(Report, ProgressIsPlainLinesWithoutATerminal) {
   for (const char* stage : {"] import\n", "] solve", "] verify\n"})
     EXPECT_NE(err_.find(stage), std::string::npos) << err_;
   ASSERT_EQ(compile("net.onnx", "--quiet"), 0);
-  EXPECT_EQ(err_, "");
+  EXPECT_EQ(without_busy_warnings(err_), "");
 }
 
 TEST_F(Report, JsonOfEveryVerb) {
@@ -123,7 +123,7 @@ TEST_F(Report, ExplainTellsThePlan) {
     EXPECT_NE(covered.find(node), std::string::npos) << covered;
   ASSERT_EQ(run("explain " + path("m.so")), 0);
   for (const char* part :
-       {"primitives", "candidates", "columns", "measured", "ruled out by their bounds", "proven bound", "gap",
+       {"primitives", "candidates", "columns", "measured", "ruled out by their bounds", "bound", "gap",
         "matmul", "softmax", "shared libraries needed: ", "libc.so.6", "input  x f32[8x64]"})
     EXPECT_TRUE(says(part)) << part << " in\n" << out_;
 }

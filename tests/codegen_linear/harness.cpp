@@ -245,8 +245,8 @@ HostTensor random_tensor(const TensorType& type, int64_t seed, double scale) {
 
 std::vector<Isa> isas_that_run_here() {
   std::vector<Isa> isas;
-  for (Isa isa : kIsas)
-    if (runs_here(isa)) isas.push_back(isa);
+  for (const IsaRow& level : kIsas)
+    if (runs_here(level.isa)) isas.push_back(level.isa);
   return isas;
 }
 

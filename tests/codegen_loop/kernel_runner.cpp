@@ -46,11 +46,11 @@ Target test_target(Isa isa, int threads) {
 
 std::vector<Isa> runnable_isas() {
   std::vector<Isa> isas;
-  for (Isa isa : kIsas) {
-    if (runs_here(isa))
-      isas.push_back(isa);
+  for (const IsaRow& level : kIsas) {
+    if (runs_here(level.isa))
+      isas.push_back(level.isa);
     else
-      std::cout << "not run: " << name(isa) << ", which this machine does not have\n";
+      std::cout << "not run: " << level.name << ", which this machine does not have\n";
   }
   return isas;
 }

@@ -80,7 +80,8 @@ TEST(Budget, ALargeOneChangesNothing) {
   EXPECT_EQ(within.plan.report.columns, without.plan.report.columns);
   EXPECT_EQ(within.plan.report.candidates, without.plan.report.candidates);
   EXPECT_TRUE(within.plan.report.limits.empty());
-  EXPECT_TRUE(within.warnings.empty());
+  for (const std::string& warning : within.warnings)  // a busy machine's alone
+    EXPECT_NE(warning.find("this machine is busy"), std::string::npos) << warning;
 }
 
 TEST(LargeProgram, IsPlannedWithGreedysGroupsAndSaysSo) {

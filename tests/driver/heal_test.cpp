@@ -151,6 +151,15 @@ class Heal : public ::testing::Test {
   CompileOptions options_;
 };
 
+// A busy machine, or one with a single processor, adds a warning of its own.
+std::vector<std::string> without_the_machines(std::vector<std::string> warnings) {
+  std::erase_if(warnings, [](const std::string& warning) {
+    return warning.find("this machine is busy") != std::string::npos ||
+           warning.find("take turns") != std::string::npos;
+  });
+  return warnings;
+}
+
 TEST_F(Heal, WrongKernelsAreStruck) {
   const Graph graph = network();
   const std::pair<Strategy, size_t> cases[] = {
@@ -163,14 +172,15 @@ TEST_F(Heal, WrongKernelsAreStruck) {
     spoil(kernel, 0);
     const CompileResult result = compile(graph);
     expect_healed(graph, result, kernel);
-    ASSERT_EQ(result.warnings.size(), 1U);
-    EXPECT_NE(result.warnings[0].find("kernel struck"), std::string::npos) << result.warnings[0];
-    EXPECT_NE(result.warnings[0].find(reproducer(kernel)), std::string::npos) << result.warnings[0];
+    const std::vector<std::string> warnings = without_the_machines(result.warnings);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_NE(warnings[0].find("kernel struck"), std::string::npos) << warnings[0];
+    EXPECT_NE(warnings[0].find(reproducer(kernel)), std::string::npos) << warnings[0];
     EXPECT_EQ(read_file(reproducer(kernel) + "/kernel.cpp"), kernel.source);
 
     // The database remembers: nothing goes wrong a second time.
     const CompileResult again = compile(graph);
-    EXPECT_TRUE(again.warnings.empty());
+    EXPECT_TRUE(without_the_machines(again.warnings).empty());
     expect_healed(graph, again, kernel);
   }
 }

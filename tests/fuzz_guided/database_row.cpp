@@ -5,7 +5,7 @@
 
 #include "korch/base/files.h"
 #include "korch/profile/database.h"
-#include "korch/profile/peaks_text.h"
+#include "korch/profile/peak_row.h"
 #include "korch/search/solve_memo.h"
 #include "refusal.h"
 #include "target.h"
@@ -74,7 +74,7 @@ void read_database_row(std::string_view bytes) {
   database.get_cost(key);
   database.take_warnings();
   solve_memo_from_json(std::string(bytes), small_program());
-  peaks_from_text(std::string(bytes));
+  peak_row_from_text(std::string(bytes));
 }
 
 }  // namespace korch::fuzz

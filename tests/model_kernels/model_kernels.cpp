@@ -118,8 +118,8 @@ Hash key_of(const ModelKernel& kernel) {
 
 Target model_target() {
   Target target;
-  for (Isa isa : kIsas)
-    if (runs_here(isa)) target.isa = isa;
+  for (const IsaRow& level : kIsas)
+    if (runs_here(level.isa)) target.isa = level.isa;
   target.threads = 2;
   target.library_calls = false;
   return target;

@@ -51,7 +51,7 @@ void fill(std::vector<WholeRun>& value) {
   value = {{"greedy", 1.5, 2.5}, {"solver's", 1, 3}};
 }
 void fill(Peaks& value) {
-  value = {1, 2, 3, 4, 5};
+  value = {1, 2, 3, 4, 5, 6};
 }
 
 Plan full_plan() {
@@ -101,6 +101,21 @@ TEST(Report, WhatOlderExecutablesLackIsLeftOut) {
   auto old = whole;
   old["report"].erase("kernels");
   EXPECT_EQ(plan_from_json(old.dump()).report.kernels, 7) << "columns were counted";
+}
+
+// Which had three levels, each under the name of the next one.
+TEST(Report, PeaksOfOlderExecutablesGetTheirTrueNames) {
+  auto json = nlohmann::ordered_json::parse(plan_to_json(full_plan()));
+  json["report"]["peaks"] = {{"flops_per_us", 1},
+                             {"l2_bytes_per_us", 400},
+                             {"l3_bytes_per_us", 300},
+                             {"dram_bytes_per_us", 200},
+                             {"launch_us", 6}};
+  const Peaks peaks = plan_from_json(json.dump()).report.peaks;
+  EXPECT_EQ(peaks.l1_bytes_per_us, 400);
+  EXPECT_EQ(peaks.l2_bytes_per_us, 300);
+  EXPECT_EQ(peaks.l3_bytes_per_us, 200);
+  EXPECT_EQ(peaks.memory_bytes_per_us, 0);
 }
 
 }  // namespace

@@ -371,15 +371,13 @@ TEST_F(DatabaseTest, PeaksThatSayNothingSensibleAreMeasuredAnew) {
     Database database(path_);
     machine_peaks(target, &database);
   }
-  for (const char* text : {"[]", "{\"flops\":1}",
-                           "{\"flops\":\"x\",\"l2\":1,\"l3\":1,"
-                           "\"dram\":1,\"launch\":1}",
-                           "{\"flops\":-1,\"l2\":1,\"l3\":1,\"dram\":1,\"launch\":1}"}) {
+  for (const char* text :
+       {"[]", "{\"flops\":1}", "{\"flops\":1,\"l2\":1,\"l3\":1,\"dram\":1,\"launch\":1}"}) {
     replace_texts(path_, text);
     Database database(path_);
-    const Peaks peaks = machine_peaks(target, &database);
-    EXPECT_GT(peaks.flops_per_us, 1) << text;
-    EXPECT_GT(peaks.dram_bytes_per_us, 1) << text;
+    const Peaks peaks = machine_peaks(target, &database).peaks;
+    EXPECT_GT(peaks.flops_per_us, 10) << text;
+    EXPECT_GT(peaks.memory_bytes_per_us, 10) << text;
   }
 }
 

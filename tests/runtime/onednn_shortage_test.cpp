@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "korch/base/usable_cpus.h"
 #include "korch/runtime/cpu/onednn.h"
 #include "korch/runtime/library.h"
 
@@ -68,7 +69,7 @@ std::vector<int64_t> params() {
 
 // The code of creating and running the call while the allocation with this number fails; `left` is what then
 // remained of the number, kNever where that allocation was reached.
-int32_t run_with_failure(int64_t number, std::vector<float>& product, int64_t* left) {
+int32_t run_with_failure(int64_t number, std::vector<float>& product, int64_t* left, int32_t worker = 0) {
   static const std::vector<int64_t> call = params();
   static const float floats[2] = {0, 0};
   static const std::vector<float> ones(kExtent * kExtent, 1);
@@ -80,13 +81,24 @@ int32_t run_with_failure(int64_t number, std::vector<float>& product, int64_t* l
   void* state = korch_onednn_ops.create(call.data(), static_cast<uint32_t>(call.size()), floats, 2,
                                         &scratch_bytes, &code);
   if (state != nullptr && scratch_bytes <= scratch.size()) {
-    const korch_kernel_context context{args, scratch.data(), state, 0};
+    const korch_kernel_context context{args, scratch.data(), state, worker};
     code = korch_onednn_run(&context, 0, 1);
   }
   *left = allocations_until_failure;
   allocations_until_failure = kNever;
   if (state != nullptr) korch_onednn_ops.destroy(state);
   return code;
+}
+
+// However many workers a run may have.
+TEST(OnednnCall, HasAPlaceForEveryWorker) {
+  constexpr int64_t kEnough = int64_t{1} << 40;
+  int64_t left = 0;
+  for (const int32_t worker : {0, 255, 256, kMostWorkers - 1}) {
+    std::vector<float> product(kExtent * kExtent, -1);
+    EXPECT_EQ(run_with_failure(kEnough, product, &left, worker), KORCH_KERNEL_OK) << worker;
+    EXPECT_EQ(product, std::vector<float>(kExtent * kExtent, kExtent)) << worker;
+  }
 }
 
 // The first allocations, which are those of the call itself, and a sample of the library's thousands.

@@ -262,6 +262,7 @@ TEST(Options, ContradictionsAreRefused) {
       {0, 1, 0, nullptr, nullptr, nullptr, 0, 0},                       // no size
       {sizeof(korch_options), 1, 0, nullptr, nullptr, nullptr, -2, 0},  // neither so long nor at once
       {sizeof(korch_options), 1, 0, nullptr, nullptr, nullptr, 10000001, 0},
+      {sizeof(korch_options), 1025, 0, nullptr, nullptr, nullptr, 0, 0},     // more than any run may have
       {sizeof(korch_options), 2, 0, nullptr, nullptr, pool.handle, 100, 0},  // of somebody else's threads
       {sizeof(korch_options), 2, 0, nullptr, nullptr, nullptr, 0, 4},        // no schedule
       {sizeof(korch_options), 2, 0, nullptr, nullptr, nullptr, 0, -1}};
@@ -272,6 +273,7 @@ TEST(Options, ContradictionsAreRefused) {
   }
   korch_pool* none = nullptr;
   EXPECT_EQ(korch_pool_create(-1, &none), KORCH_INVALID_ARGUMENT);
+  EXPECT_EQ(korch_pool_create(1025, &none), KORCH_INVALID_ARGUMENT);
   EXPECT_EQ(korch_pool_create(1, nullptr), KORCH_INVALID_ARGUMENT);
   Instance without(pooled(0, nullptr));
   EXPECT_EQ(korch_create_with(nullptr, nullptr), KORCH_INVALID_ARGUMENT);

@@ -1,6 +1,7 @@
 // What a machine says of itself.
 #include <gtest/gtest.h>
 
+#include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/temporary.h"
 #include "korch/target/target.h"
@@ -44,6 +45,42 @@ TEST(Caches, GrowWithTheirLevel) {
   EXPECT_GT(target.l1_bytes, 4 << 10);
   EXPECT_GT(target.l2_bytes, target.l1_bytes);
   EXPECT_GE(target.l3_bytes, target.l2_bytes);
+}
+
+TEST(Targets, AreTakenByTheNamesThatAreListed) {
+  const std::vector<std::string> names = target_names();
+  EXPECT_EQ(names.size(), std::size(kIsas));  // native instead of x86-64
+  for (const std::string& listed : names) {
+    EXPECT_NE(targets_text().find(listed), std::string::npos) << targets_text();
+    const Target target = detect_target(listed, 2);
+    EXPECT_TRUE(listed == "native" || listed == name(target.isa)) << listed;
+    EXPECT_EQ(target.vector_bytes(), 4 * target.vector_lanes());
+  }
+  try {
+    detect_target("x86-64-v5", 1);
+    ADD_FAILURE() << "an unknown target is taken";
+  } catch (const Error& error) {
+    for (const std::string& listed : names)
+      EXPECT_NE(std::string(error.what()).find(listed), std::string::npos) << error.what();
+  }
+}
+
+TEST(NominalPeaks, GrowWithVectorsAndWorkersAndFallWithDistance) {
+  for (const IsaRow& level : kIsas) {
+    Target target;
+    target.isa = level.isa;
+    const Peaks one = nominal_peaks(target);
+    EXPECT_GT(one.l1_bytes_per_us, 0);
+    EXPECT_LE(one.l3_bytes_per_us, one.l2_bytes_per_us) << level.name;
+    EXPECT_LE(one.memory_bytes_per_us, one.l3_bytes_per_us) << level.name;
+    EXPECT_GT(one.launch_us, 0);
+    target.threads = 8;
+    EXPECT_NEAR(nominal_peaks(target).flops_per_us, 8 * one.flops_per_us, 1e-6);
+  }
+  Target narrow, wide;
+  narrow.isa = Isa::x86_64_v3;
+  wide.isa = Isa::x86_64_v4;
+  EXPECT_NEAR(nominal_peaks(wide).flops_per_us, 2 * nominal_peaks(narrow).flops_per_us, 1e-6);
 }
 
 }  // namespace

@@ -12,6 +12,9 @@
 
 namespace korch {
 
+// That a run may have: more than any machine has cores to gain by.
+constexpr int kMostWorkers = 1024;
+
 // The beginning of a small file, as text; "" where it cannot be read.
 template <size_t N>
 void read_text(const char* folder, const char* name, char (&text)[N]) {

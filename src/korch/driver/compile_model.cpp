@@ -94,7 +94,12 @@ void check_tasks(Plan& plan) {
 // As one executable, whose plan becomes the result's.
 void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& left_out,
                  const CompileOptions& options, const std::string& output, CompileResult* result) {
+  std::vector<std::string> doubts;  // each once, about whichever plan
+  for (const BuiltPlan& part : parts)
+    for (const std::string& doubt : part.plan.report.doubts)
+      if (std::ranges::find(doubts, doubt) == doubts.end()) doubts.push_back(doubt);
   BuiltPlan merged = merged_plan(std::move(parts));
+  merged.plan.report.doubts = std::move(doubts);
   std::vector<std::string>& limits = merged.plan.report.limits;
   limits.insert(limits.end(), left_out.begin(), left_out.end());
   limit_launch_bytes(merged);

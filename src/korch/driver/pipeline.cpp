@@ -12,6 +12,7 @@
 #include "korch/base/hash.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
@@ -19,6 +20,7 @@
 #include "korch/driver/dumps.h"
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
+#include "korch/driver/planning_speeds.h"
 #include "korch/driver/whole_runs.h"
 #include "korch/fission/fission.h"
 #include "korch/inspect/plan_graph.h"
@@ -85,12 +87,8 @@ class Compilation {
     reserve_files();
     target_ = detect_target(options_.target, options_.threads);
     target_.library_calls = !options_.self_contained;
-    if (options_.measure && !runs_here(target_.isa))
-      throw Error(ErrorKind::usage,
-                  fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
-                              "(use --no-measure)",
-                              name(target_.isa)));
-
+    if (options_.measure) require_measurable(target_);
+    if (runs_here(target_.isa)) warn(crowding(target_.threads, usable_cpus()));
     for (const StageRow& stage : std::span(kStages).first(kDoneOnce))
       if (!pass(stage)) return result_;
     report_warnings();
@@ -166,16 +164,30 @@ class Compilation {
   }
 
   void measure_peaks() {
-    now_->peaks = options_.strategy == Strategy::random || !runs_here(target_.isa)
-                      ? kNominalPeaks
-                      : machine_peaks(target_, database_.get());
+    PlanningSpeeds speeds =
+        planning_speeds(target_, options_.strategy, runs_here(target_.isa), database_.get());
+    now_->peaks = speeds.peaks;
+    now_->report.peaks_are = std::move(speeds.are);
+    add_doubt(speeds.doubt);
+  }
+
+  void add_doubt(const std::string& doubt) {
+    if (!doubt.empty()) now_->report.doubts.push_back(doubt);
+    warn(doubt);
+  }
+
+  // Once, however often it is planned again.
+  void warn(const std::string& warning) {
+    if (!warning.empty() && std::ranges::find(result_.warnings, warning) == result_.warnings.end())
+      result_.warnings.push_back(warning);
   }
 
   void solve() {
     KernelBank& bank =
         now_->bank.emplace(graph(), target_, database_.get(), footprint_bytes(primitive_), strikes());
     if (options_.strategy == Strategy::random) {
-      now_->choice = random_choice();
+      now_->choice = choose_at_random(graph(), now_->columns, *now_->bank, options_.random_seed);
+      now_->choice.solved.pruned = now_->report.pruned;
     } else {
       BankCosts costs(graph(), now_->columns, bank, target_);
       ExecutableContests contests(graph(), now_->columns, bank, target_, options_.accuracy,
@@ -187,6 +199,9 @@ class Compilation {
     }
     std::vector<std::string>& limits = now_->report.limits;
     limits.insert(limits.end(), now_->choice.limits.begin(), now_->choice.limits.end());
+    for (const std::string& doubt :
+         doubts_after_measuring(now_->choice.solved, now_->columns, target_, now_->peaks, database_.get()))
+      add_doubt(doubt);
   }
 
   void plan() {
@@ -397,24 +412,6 @@ class Compilation {
     return kernel.ok() && (strikes() == nullptr || !strikes()->find(kernel.value()));
   }
 
-  Choice random_choice() {
-    const Columns& columns = now_->columns;
-    RandomPlan drawn = draw_plan(graph(), columns, *now_->bank, options_.random_seed);
-    Choice choice;
-    choice.solved.solution = std::move(drawn.solution);
-    choice.solved.solution.objective_us = choice.solved.solution.bound_us = 0;  // drawn costs say nothing
-    for (int id : choice.solved.solution.chosen)
-      choice.solved.solution.objective_us += columns.problem.columns[id].cost_us;
-    std::set<Hash> kernels;
-    for (const ColumnInfo& info : columns.infos)
-      if (info.kind != ColumnInfo::Kind::view) kernels.insert(info.key);
-    choice.solved.kernels = static_cast<int>(kernels.size());
-    choice.solved.refused = columns.refused;
-    choice.solved.pruned = now_->report.pruned;
-    choice.refusal_examples = std::move(drawn.refusal_examples);
-    return choice;
-  }
-
   BuiltPlan make_plan() {
     const Columns& columns = now_->columns;
     const Choice& choice = now_->choice;
@@ -428,6 +425,8 @@ class Compilation {
     BuiltPlan built = build_plan(graph(), columns, solution.chosen, *now_->bank, target_, options_.accuracy);
     PlanReport& report = built.plan.report;
     report.peaks = now_->peaks;
+    report.peaks_are = now_->report.peaks_are;
+    report.doubts = now_->report.doubts;
     report.primitives = now_->report.primitives;
     report.execution_states = now_->report.execution_states;
     report.pruned = solved.pruned;

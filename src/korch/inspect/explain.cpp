@@ -175,9 +175,11 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
     text += fmt::format("the next two lines are of the solver's plan; the {} plan was faster, run whole\n",
                         kept_plan(r));
   text += fmt::format(
-      "objective {:.1f} us, proven bound {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
+      "objective {:.1f} us, {} {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
       "{:.1f} s\n",
-      r.objective_us, r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cuts, r.solver_s);
+      r.objective_us, is_bound_proven(r) ? "proven bound" : "bound (not proven)", r.bound_us, 100 * r.gap,
+      r.solver_status, r.solves, r.cuts, r.solver_s);
+  for (const std::string& doubt : r.doubts) text += "in doubt: " + doubt + "\n";
   const std::string condition =
       r.bounds == "learned"
           ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",

@@ -15,9 +15,9 @@ ExecutableInfo read_executable(const std::string& path) {
   info.plan_json = file.section(kPlanSection);
   info.needed = file.needed();
   const std::string_view isa = file.section(kTargetSection);
-  for (Isa known : kIsas) {
-    if (isa != name(known)) continue;
-    info.isa = known;
+  for (const IsaRow& known : kIsas) {
+    if (isa != known.name) continue;
+    info.isa = known.isa;
     return info;
   }
   file.refuse(fmt::format("it was compiled for an unknown target '{}'", isa));

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "korch/base/error.h"
+#include "korch/base/usable_cpus.h"
 
 namespace korch {
 namespace {
@@ -107,6 +108,11 @@ LoadedExecutable::LoadedExecutable(ExecutableInfo info, int threads, std::option
 LoadedExecutable::LoadedExecutable(std::shared_ptr<const LoadedCode> code, int threads,
                                    std::optional<PlanSchedule> schedule)
     : code_(std::move(code)) {
+  if (threads < 0 || threads > kMostWorkers)
+    throw Error(ErrorKind::usage,
+                fmt::format("an executable runs with 1 to {} workers (0: as it was compiled), "
+                            "not with {}",
+                            kMostWorkers, threads));
   korch_status status;
   if (schedule) {
     const auto create_with = reinterpret_cast<decltype(&korch_create_with)>(

@@ -227,9 +227,10 @@ PlanStep step_from(const Json& json) {
 
 Json to_json(const Peaks& peaks) {
   return {{"flops_per_us", peaks.flops_per_us},
+          {"l1_bytes_per_us", peaks.l1_bytes_per_us},
           {"l2_bytes_per_us", peaks.l2_bytes_per_us},
           {"l3_bytes_per_us", peaks.l3_bytes_per_us},
-          {"dram_bytes_per_us", peaks.dram_bytes_per_us},
+          {"memory_bytes_per_us", peaks.memory_bytes_per_us},
           {"launch_us", peaks.launch_us}};
 }
 Json to_json(const StruckKernel& kernel) {
@@ -267,8 +268,14 @@ void read(const Json& json, std::optional<double>& number) {
   if (!json.is_null()) number = json.get<double>();
 }
 void read(const Json& json, Peaks& peaks) {
-  peaks = {json.at("flops_per_us"), json.at("l2_bytes_per_us"), json.at("l3_bytes_per_us"),
-           json.at("dram_bytes_per_us"), json.at("launch_us")};
+  // Older executables have three of the four speeds, under the name of the next level.
+  const bool shifted = json.contains("dram_bytes_per_us");
+  peaks.flops_per_us = json.at("flops_per_us");
+  peaks.l1_bytes_per_us = json.at(shifted ? "l2_bytes_per_us" : "l1_bytes_per_us");
+  peaks.l2_bytes_per_us = json.at(shifted ? "l3_bytes_per_us" : "l2_bytes_per_us");
+  peaks.l3_bytes_per_us = json.at(shifted ? "dram_bytes_per_us" : "l3_bytes_per_us");
+  peaks.memory_bytes_per_us = shifted ? 0 : json.at("memory_bytes_per_us").get<double>();
+  peaks.launch_us = json.at("launch_us");
 }
 void read(const Json& json, std::vector<StruckKernel>& struck) {
   for (const Json& kernel : json)

@@ -57,6 +57,8 @@ struct PlanReport {
   std::vector<ScheduleRun> schedules;
   double measured_us = 0;
   Peaks peaks;
+  std::string peaks_are;
+  std::vector<std::string> doubts;
 };
 
 struct ReportField {
@@ -120,12 +122,21 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"events", "that tasks wait for and trigger", true}, r.events);
   visit(F{"schedules", "the plan run whole by each schedule; none: not compared", true}, r.schedules);
   visit(F{"measured_us", "the whole plan, run"}, r.measured_us);
-  visit(F{"peaks", "best speeds of the machine that compiled", true}, r.peaks);
+  visit(F{"peaks", "speeds that bounds were computed from", true}, r.peaks);
+  visit(F{"peaks_are", "where these speeds are from: measured, or nominal ones of a target", true},
+        r.peaks_are);
+  visit(F{"doubts", "why costs may be too high, and the bound is not proven: a busy machine, nominal speeds",
+          true},
+        r.doubts);
 }
 
 // Which plan was kept. Objective, bound, gap and certificate are of the solver's.
 inline std::string kept_plan(const PlanReport& report) {
   return report.whole_runs.empty() ? "solver's" : report.whole_runs[0].plan;
+}
+// Whether the bound holds for every plan, whatever its kernels' times turn out to be.
+inline bool is_bound_proven(const PlanReport& report) {
+  return report.doubts.empty();
 }
 inline double predicted_us(const PlanReport& report) {
   return report.whole_runs.empty() ? report.objective_us : report.whole_runs[0].predicted_us;

@@ -3,32 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <thread>
 
+#include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/codegen/cpu/compiler.h"
-#include "korch/profile/peaks_text.h"
+#include "korch/profile/peak_row.h"
 
 namespace korch {
 namespace {
 
-constexpr double kMargin = 1.15;  // observed best speeds are raised by this much: bounds must stay bounds
-constexpr int kPeakProtocol = 2;
+constexpr int kPeakProtocol = 3;
 constexpr double kSampleSeconds = 0.005;
-constexpr int kSamples = 20;
+// A stretch within a sample: long for the clock, short for the system, which lets a thread run for
+// milliseconds before another has its turn.
+constexpr double kStretchSeconds = 50e-6;
+constexpr int kSamples = 12;
+// More are taken while samples disagree, within this time.
+constexpr double kMostSeconds = 1.2;
+constexpr int kLeastSamples = 4;
 
-// Independent multiply-add chains in registers, and a copy that reads and writes one buffer each.
+constexpr int kChains = 12;  // latency 4 x 2 units, with room; fits 16 registers
+constexpr long kRounds = 2000;
+constexpr int kAdditions = 16;  // per round
+
+// Independent multiply-adds in registers, a copy that reads and writes one buffer each, and additions of
+// which each waits for the one before: one per cycle on every x86-64 core.
 std::string source_for(int lanes) {
   std::string text =
       fmt::format("typedef float V __attribute__((vector_size({}), aligned(4)));\n", lanes * 4);
   text +=
       "extern \"C\" float peak_fma(long rounds) {\n  float one = 1.0f; V x = {}; x += one; V y = x * 0.5f;\n";
-  constexpr int kChains = 12;  // latency 4 x 2 units, with room; fits 16 registers
   for (int i = 0; i < kChains; ++i) text += fmt::format("  V a{} = x * {}.0f;\n", i, i);
   text += "  for (long r = 0; r < rounds; ++r) {\n";
   for (int i = 0; i < kChains; ++i) text += fmt::format("    a{0} = a{0} * y + x;\n", i);
@@ -42,103 +54,208 @@ std::string source_for(int lanes) {
   for (int i = 0; i < 4; ++i)
     text += fmt::format("    ((V*)(out + i))[{0}] = ((const V*)(in + i))[{0}];\n", i);
   text += "  }\n}\n";
+  text +=
+      "extern \"C\" long peak_chain(long rounds) {\n  long x = rounds, y = rounds + 1;\n"
+      "  for (long r = 0; r < rounds; ++r) {\n";
+  for (int i = 0; i < kAdditions; ++i) text += "    x += y; asm volatile(\"\" : \"+r\"(x), \"+r\"(y));\n";
+  text += "  }\n  return x;\n}\n";
   return text;
 }
 
-// What every thread does; returns units per microsecond.
-using Work = std::function<double(int thread)>;
+struct Microbenchmark {
+  float (*multiply_add)(long rounds);
+  void (*copy)(const float* in, float* out, long floats);
+  long (*add)(long rounds);
+};
 
-// The best total rate of each work. They take turns, so that what disturbs a moment disturbs no work's every
-// sample.
-std::vector<double> best_rates_per_us(int threads, const std::vector<Work>& works) {
-  std::vector<double> best(works.size(), 0);
-  for (int sample = 0; sample < kSamples; ++sample)
-    for (size_t w = 0; w < works.size(); ++w) {
-      std::vector<double> rates(threads);
-      std::vector<std::thread> others;
-      auto run = [&](int thread) { rates[thread] = works[w](thread); };
-      for (int thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
-      run(0);
-      for (std::thread& other : others) other.join();
-      best[w] = std::max(best[w], std::accumulate(rates.begin(), rates.end(), 0.0));
-    }
+// What a worker does in one sample; returns its best speed, per microsecond.
+using Work = std::function<double(int worker)>;
+
+// Repeats `once`, in stretches, until the sample is long enough. The best stretch counts: whatever comes
+// between makes the others slower.
+template <typename Once>
+double best_rate_per_us(double units_per_call, const Once& once) {
+  once();
+  const Stopwatch sample;
+  int64_t calls = 1;
+  double best = 0;
+  do {
+    const Stopwatch stretch;
+    for (int64_t i = 0; i < calls; ++i) once();
+    const double elapsed = stretch.seconds();
+    if (elapsed >= kStretchSeconds)
+      best = std::max(best, static_cast<double>(calls) * units_per_call / (elapsed * 1e6));
+    else
+      calls *= 2;
+  } while (best == 0 || sample.seconds() < kSampleSeconds);
   return best;
 }
 
-// Repeats `once` until the sample is long enough; units per microsecond.
-template <typename Once>
-double timed_rate(double units_per_call, const Once& once) {
-  once();
-  const Stopwatch stopwatch;
-  double elapsed = 0;
-  int64_t calls = 0;
-  while (elapsed < kSampleSeconds) {
-    for (int i = 0; i < 4; ++i) once();
-    calls += 4;
-    elapsed = stopwatch.seconds();
-  }
-  return static_cast<double>(calls) * units_per_call / (elapsed * 1e6);
-}
-
-Work copying(void (*copy)(const float*, float*, long), int threads, int64_t bytes_per_thread) {
+// Copies within `bytes_per_worker`, half read and half written, a piece after the other.
+Work copying(const Microbenchmark& code, int workers, int64_t bytes_per_worker) {
+  constexpr int64_t kPieceFloats = 16 << 10;
   struct Buffers {
     std::vector<float> in, out;
+    int64_t at = 0;
   };
-  const int64_t floats = std::max<int64_t>(bytes_per_thread / 8, 1024) / 64 * 64;  // half in, half out
-  const std::vector<float> ones(floats, 1.0f);
-  auto buffers = std::make_shared<std::vector<Buffers>>(threads, Buffers{ones, ones});
-  return [=](int thread) {
-    Buffers& mine = (*buffers)[thread];
-    return timed_rate(8.0 * static_cast<double>(floats),
-                      [&] { copy(mine.in.data(), mine.out.data(), floats); });
+  const int64_t wanted = std::max<int64_t>(bytes_per_worker / 8, 1024);  // half in, half out
+  const int64_t piece = std::min(wanted, kPieceFloats) / 64 * 64, floats = wanted / piece * piece;
+  auto buffers = std::make_shared<std::vector<Buffers>>(static_cast<size_t>(workers));
+  return [=](int worker) {
+    Buffers& mine = (*buffers)[static_cast<size_t>(worker)];
+    if (mine.in.empty()) {  // by the one that uses them: so memory lies near it
+      mine.in.assign(static_cast<size_t>(floats), 1.0f);
+      mine.out = mine.in;
+    }
+    return best_rate_per_us(8.0 * static_cast<double>(piece), [&] {
+      code.copy(mine.in.data() + mine.at, mine.out.data() + mine.at, piece);
+      mine.at = mine.at + piece < floats ? mine.at + piece : 0;
+    });
   };
 }
 
-Peaks measure_peaks(const Target& target) {
-  LoadedKernels loaded;
+// So much that the caches keep little of it, of what there is to spare.
+int64_t memory_bytes(const Target& target) {
+  int64_t available_kib = 0;
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("MemAvailable:", 0) == 0) available_kib = std::atoll(line.c_str() + 13);
+  return std::min<int64_t>({4 * target.l3_bytes, int64_t{512} << 20, (available_kib << 10) / 8});
+}
+
+struct Measured {
+  std::vector<std::vector<double>> total, most;  // by work and sample: of all workers, of the fastest
+  double ran_s = 0, waited_s = 0;
+};
+
+// One sample of each work. They take turns, so that what disturbs a moment disturbs no work's every sample.
+void sample(int workers, const std::vector<Work>& works, Measured& measured) {
+  for (size_t w = 0; w < works.size(); ++w) {
+    std::vector<double> rates(static_cast<size_t>(workers));
+    std::vector<ThreadTimes> times(static_cast<size_t>(workers));
+    const auto run = [&](int worker) {
+      const ThreadTimes before = thread_times();
+      rates[static_cast<size_t>(worker)] = works[w](worker);
+      const ThreadTimes after = thread_times();
+      times[static_cast<size_t>(worker)] = {after.ran_s - before.ran_s, after.waited_s - before.waited_s};
+    };
+    std::vector<std::thread> others;
+    for (int worker = 1; worker < workers; ++worker) others.emplace_back(run, worker);
+    run(0);
+    for (std::thread& other : others) other.join();
+    measured.total[w].push_back(std::accumulate(rates.begin(), rates.end(), 0.0));
+    measured.most[w].push_back(*std::max_element(rates.begin(), rates.end()));
+    for (const ThreadTimes& time : times) {
+      measured.ran_s += time.ran_s;
+      measured.waited_s += time.waited_s;
+    }
+  }
+}
+
+Microbenchmark microbenchmark(const Target& target, LoadedKernels& loaded) {
   const Result<std::string> object = compile_object(source_for(target.vector_lanes()), target.isa);
   KORCH_ASSERT(object.ok(),
                "the microbenchmark does not compile: " + (object ? "" : object.refusal().detail));
-  const auto functions = loaded.load(object.value(), {"peak_fma", "peak_copy"});
+  const auto functions = loaded.load(object.value(), {"peak_fma", "peak_copy", "peak_chain"});
   KORCH_ASSERT(functions.ok(), "the microbenchmark does not load");
-  const auto fma = reinterpret_cast<float (*)(long)>(functions.value()[0]);
-  const auto copy = reinterpret_cast<void (*)(const float*, float*, long)>(functions.value()[1]);
-  Peaks peaks;
-  constexpr long kRounds = 20000;
-  const double flops_per_call = 2.0 * 12 * target.vector_lanes() * kRounds;
-  const Work multiply_add = [&](int) {
-    return timed_rate(flops_per_call, [&] {
-      volatile float sink = fma(kRounds);
-      (void)sink;
-    });
+  return {reinterpret_cast<float (*)(long)>(functions.value()[0]),
+          reinterpret_cast<void (*)(const float*, float*, long)>(functions.value()[1]),
+          reinterpret_cast<long (*)(long)>(functions.value()[2])};
+}
+
+PeakSamples samples_of(const Measured& measured, const Target& target, int workers) {
+  const auto speed = [&](size_t work) {
+    const std::vector<double>& most = measured.most[work];
+    return SpeedSamples{measured.total[work], *std::max_element(most.begin(), most.end())};
   };
-  const std::vector<double> rates = best_rates_per_us(
-      target.threads,
-      {multiply_add,
-       // L1: no cache is faster
-       copying(copy, target.threads, target.l1_bytes / 2), copying(copy, target.threads, target.l2_bytes / 2),
-       copying(copy, target.threads, target.l3_bytes / 2 / target.threads)});
-  peaks.flops_per_us = kMargin * rates[0];
-  peaks.l2_bytes_per_us = kMargin * rates[1];
-  peaks.l3_bytes_per_us = kMargin * rates[2];
-  peaks.dram_bytes_per_us = kMargin * rates[3];
-  peaks.launch_us = 0.05;  // a phase without barrier: two clock reads and a call
-  return peaks;
+  return {.flops = speed(0),
+          .l1_bytes = speed(1),
+          .l2_bytes = speed(2),
+          .l3_bytes = speed(3),
+          .memory_bytes = speed(4),
+          .cycles_per_us = speed(5).worker,
+          .workers = workers,
+          .lanes = target.vector_lanes()};
+}
+
+int64_t now_s() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+PeakRow measure_peaks(const Target& target, int workers) {
+  LoadedKernels loaded;
+  const Microbenchmark code = microbenchmark(target, loaded);
+  const std::vector<Work> works = {
+      [&](int) {
+        return best_rate_per_us(2.0 * kChains * target.vector_lanes() * kRounds, [&] {
+          volatile float sink = code.multiply_add(kRounds);
+          (void)sink;
+        });
+      },
+      copying(code, workers, target.l1_bytes / 2),
+      copying(code, workers, target.l2_bytes / 2),
+      copying(code, workers, target.l3_bytes / 2 / workers),
+      copying(code, workers, memory_bytes(target) / workers),
+      [&](int) {
+        return best_rate_per_us(kAdditions * kRounds, [&] {
+          volatile long sink = code.add(kRounds);
+          (void)sink;
+        });
+      },
+  };
+  Measured measured;
+  measured.total.resize(works.size());
+  measured.most.resize(works.size());
+  const Stopwatch running;
+  const LoadWatch watch;
+  for (int taken = 0; taken < kLeastSamples || running.seconds() < kMostSeconds; ++taken) {
+    throw_if_interrupted();
+    if (taken >= kSamples && agree(samples_of(measured, target, workers))) break;
+    sample(workers, works, measured);
+  }
+  MachineLoad load = watch.load();
+  if (measured.waited_s > 0) load.waited = measured.waited_s / (measured.waited_s + measured.ran_s);
+  return row_of(samples_of(measured, target, workers), load, now_s());
+}
+
+int workers_of(const Target& target) {
+  return std::min(target.threads, usable_cpus());
+}
+
+Hash key_of(const Target& target) {
+  return hash_text(fmt::format("peaks|{}|{}|{}|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa),
+                               workers_of(target), target.l1_bytes, target.l2_bytes, target.l3_bytes));
+}
+
+std::optional<PeakRow> known_row(const Target& target, Database* database) {
+  if (database == nullptr) return std::nullopt;
+  const std::optional<std::string> text = database->get_text(key_of(target));
+  return text ? peak_row_from_text(*text) : std::nullopt;
+}
+
+bool is_calm_now() {
+  constexpr std::chrono::milliseconds kMoment(100);
+  const LoadWatch watch;
+  std::this_thread::sleep_for(kMoment);
+  return disturbance(watch.load()).empty();
 }
 
 }  // namespace
 
-Peaks machine_peaks(const Target& target, Database* database) {
-  const Hash key =
-      hash_text(fmt::format("peaks|{}|{}|{}|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa),
-                            target.threads, target.l1_bytes, target.l2_bytes, target.l3_bytes));
-  if (database != nullptr) {
-    if (const auto text = database->get_text(key))
-      if (const std::optional<Peaks> peaks = peaks_from_text(*text)) return *peaks;
+MachinePeaks machine_peaks(const Target& target, Database* database) {
+  std::optional<PeakRow> row = known_row(target, database);
+  if (!row || (is_to_repeat(*row, now_s()) && is_calm_now())) {
+    const PeakRow measured = measure_peaks(target, workers_of(target));
+    row = row ? better(*row, measured) : measured;
+    if (database != nullptr) database->put_text(key_of(target), to_text(*row));
   }
-  const Peaks peaks = measure_peaks(target);
-  if (database != nullptr) database->put_text(key, to_text(peaks));
-  return peaks;
+  return {peaks_of(*row), row->disturbed};
+}
+
+void raise_machine_peaks(const Target& target, Database& database, const Peaks& reached) {
+  if (const std::optional<PeakRow> row = known_row(target, &database))
+    database.put_text(key_of(target), to_text(raised_to(*row, reached)));
 }
 
 }  // namespace korch

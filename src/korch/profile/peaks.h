@@ -1,14 +1,27 @@
-// What this machine can do at best: multiply-adds and bandwidths, by a microbenchmark of a few seconds. The
-// speeds make lower bounds on latency, so each is the best of many runs, times a margin.
+// What this machine can do at best: multiply-adds and bandwidths, by a microbenchmark of a second or so. The
+// speeds make lower bounds on latency, so each is the best that was ever observed, times a margin.
 #pragma once
+
+#include <string>
 
 #include "korch/profile/database.h"
 #include "korch/target/target.h"
 
 namespace korch {
 
-// From the database when it holds them for this machine, ISA and thread count; measured (and stored)
-// otherwise. `database` may be null.
-Peaks machine_peaks(const Target& target, Database* database);
+struct MachinePeaks {
+  Peaks peaks;
+  // What else ran whenever they were measured (machine_load.h); then they are higher than those of a calm
+  // machine, so that bounds hold. "": it was calm.
+  std::string disturbed;
+};
+
+// Of as many workers as the target has, as far as there are processors for them. From the database when it
+// holds them for this machine, ISA and number of workers; measured (and stored) otherwise, and once more
+// where they were disturbed before and the machine is calm now. `database` may be null.
+MachinePeaks machine_peaks(const Target& target, Database* database);
+
+// Kernels reached these speeds: from now on the database's are no less.
+void raise_machine_peaks(const Target& target, Database& database, const Peaks& reached);
 
 }  // namespace korch

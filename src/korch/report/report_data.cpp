@@ -100,9 +100,12 @@ class Report {
                  {"text", input_.text},
                  {"peaks",
                   {{"flops_per_us", r.peaks.flops_per_us},
+                   {"l1_bytes_per_us", r.peaks.l1_bytes_per_us},
                    {"l2_bytes_per_us", r.peaks.l2_bytes_per_us},
                    {"l3_bytes_per_us", r.peaks.l3_bytes_per_us},
-                   {"dram_bytes_per_us", r.peaks.dram_bytes_per_us}}},
+                   {"memory_bytes_per_us", r.peaks.memory_bytes_per_us}}},
+                 {"peaks_are", r.peaks_are},
+                 {"doubts", r.doubts},
                  {"inputs", Json::array()},
                  {"outputs", Json::array()}};
     for (const PlanIo& io : plan_.inputs) json["inputs"].push_back(io.name);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <new>
 
+#include "korch/base/usable_cpus.h"
 #include "korch/runtime/check.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/model.h"
@@ -88,7 +89,8 @@ constexpr int32_t kMostSpin_us = 10000000;
 
 // Whose threads the instance runs on; a pool of its own is made when they are nobody's.
 korch_status choose_workers(const korch_options& options, korch_instance* instance, Workers* workers) {
-  if (options.threads < 0 || (options.concurrent != 0 && options.concurrent != 1) ||
+  if (options.threads < 0 || options.threads > korch::kMostWorkers ||
+      (options.concurrent != 0 && options.concurrent != 1) ||
       (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
       (options.parallel != nullptr && options.pool != nullptr) || options.spin_us < -1 ||
       options.spin_us > kMostSpin_us || options.schedule < 0 || options.schedule > 3 ||

@@ -37,7 +37,8 @@ extern "C" {
 
 typedef enum korch_status {
   KORCH_OK = 0,
-  KORCH_INVALID_ARGUMENT = 1,   /* a null pointer, a number of threads below 0, options of no known form */
+  KORCH_INVALID_ARGUMENT = 1,   /* a null pointer, a number of threads below 0 or above 1024, options of no
+                                 * known form */
   KORCH_UNSUPPORTED_CPU = 2,    /* compiled for instructions that this CPU lacks */
   KORCH_OUT_OF_MEMORY = 3,      /* no memory from the system */
   KORCH_LIBRARY_REFUSED = 4,    /* a shared library it needs has another version than at compile time */

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "korch/ir/text.h"
+#include "korch/search/peak_bounds.h"
 
 namespace korch {
 namespace {
@@ -22,9 +23,9 @@ class Builder {
     info.candidate = index;
     info.implementation = implementation;
     info.key = kernel_key(hash, implementation);
+    info.flops = implementation.flops / static_cast<double>(implementation.flops_at_once);
+    info.bytes = implementation.bytes;
     Column column;
-    column.cost_us = lower_bound_us(implementation.flops / static_cast<double>(implementation.flops_at_once),
-                                    implementation.bytes, target_, peaks_);
     for (size_t i = 0; i < candidate.inputs.size(); ++i)
       column.inputs.push_back(tensor(candidate.inputs[i], implementation.input_layouts[i]));
     for (size_t i = 0; i < candidate.outputs.size(); ++i)
@@ -90,7 +91,8 @@ class Builder {
   }
 
   void push(ColumnInfo info, Column column) {
-    info.bound_us = column.cost_us;
+    if (info.kind != ColumnInfo::Kind::view)
+      info.bound_us = column.cost_us = lower_bound_us(info.flops, info.bytes, target_, peaks_);
     result.infos.push_back(std::move(info));
     result.problem.columns.push_back(std::move(column));
   }
@@ -174,9 +176,9 @@ class Builder {
     info.key =
         hash_text(fmt::format("reorder {} {} {}", to_string(type), to_string(result.tensors[from].layout),
                               to_string(result.tensors[to].layout)));
+    info.bytes = 2.0 * static_cast<double>(type.bytes());
     Column column;
     column.is_reorder = true;
-    column.cost_us = lower_bound_us(0, 2.0 * static_cast<double>(type.bytes()), target_, peaks_);
     column.inputs = {from};
     column.outputs = {to};
     push(std::move(info), std::move(column));
@@ -235,16 +237,6 @@ bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out
 
 Hash kernel_key(const Hash& candidate, const Implementation& implementation) {
   return hash_text(candidate.hex() + to_string(implementation));
-}
-
-double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks) {
-  // The first cache-full moves at the upper level's speed.
-  const double l2 = static_cast<double>(target.l2_bytes) * target.threads;
-  const double l3 = static_cast<double>(target.l3_bytes);
-  double memory_us = std::min(bytes, l2) / peaks.l2_bytes_per_us;
-  if (bytes > l2) memory_us += (std::min(bytes, l3) - l2) / peaks.l3_bytes_per_us;
-  if (bytes > l3) memory_us += (bytes - l3) / peaks.dram_bytes_per_us;
-  return peaks.launch_us + std::max(memory_us, flops / peaks.flops_per_us);
 }
 
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,

@@ -28,6 +28,7 @@ struct ColumnInfo {
   Implementation implementation;  // Kind::kernel
   NodeId view_node = kNoId;       // Kind::view
   int64_t view_offset_bytes = 0;  // Kind::view: where the output starts in the input's bytes
+  double flops = 0, bytes = 0;    // that it does and moves at least, by which it is bound
   double bound_us = 0;            // lower bound, whatever is measured later
   Hash key;                       // equal for columns that share one kernel and one measurement
   int representative = -1;        // the first column with this key: the kernel is made from it
@@ -66,8 +67,6 @@ bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out
 
 // Equal for kernels that serve one another: of candidates that look alike, made in the same way.
 Hash kernel_key(const Hash& candidate, const Implementation& implementation);
-
-double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks);
 
 // One line each, for dumps and keys: what is computed, how, bounds and costs.
 std::string describe(const Graph& graph, const std::vector<Candidate>& candidates);

@@ -11,6 +11,7 @@
 #include "korch/base/stopwatch.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/ir/text.h"
+#include "korch/profile/machine_load.h"
 #include "korch/search/cost_book.h"
 #include "korch/search/overlap.h"
 #include "korch/solve/lazy.h"
@@ -18,7 +19,7 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 18;     // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 19;     // of the search for a plan: what older ones chose is chosen anew
 constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large networks
 
 class PlanChooser {
@@ -48,12 +49,14 @@ class PlanChooser {
         if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.problem);
             memo && still_measured(*memo))
           return *memo;
+    const LoadWatch watch;
     const LazyResult solved = choose();
     if (options_.measure && options_.budget_s == 0) measure_what_may_overlap(solved.solution.chosen);
     book_.take_quick_costs();
     costs_.release_memory();
     SolveMemo memo = memo_of(solved);
     if (!solved.solution.chosen.empty() && options_.budget_s == 0) run_whole(memo, solved.others);
+    if (options_.measure && memo.measured > 0) memo.disturbed = disturbance(watch.load());
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)

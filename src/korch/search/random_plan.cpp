@@ -156,4 +156,19 @@ RandomPlan draw_plan(const Graph& graph, const Columns& columns, KernelBank& ban
   }
 }
 
+Choice choose_at_random(const Graph& graph, const Columns& columns, KernelBank& bank, uint64_t seed) {
+  RandomPlan drawn = draw_plan(graph, columns, bank, seed);
+  Choice choice;
+  Solution& solution = choice.solved.solution = std::move(drawn.solution);
+  solution.objective_us = solution.bound_us = 0;  // drawn costs say nothing
+  for (int id : solution.chosen) solution.objective_us += columns.problem.columns[id].cost_us;
+  std::set<Hash> kernels;
+  for (const ColumnInfo& info : columns.infos)
+    if (info.kind != ColumnInfo::Kind::view) kernels.insert(info.key);
+  choice.solved.kernels = static_cast<int>(kernels.size());
+  choice.solved.refused = columns.refused;
+  choice.refusal_examples = std::move(drawn.refusal_examples);
+  return choice;
+}
+
 }  // namespace korch

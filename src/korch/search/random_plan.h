@@ -8,12 +8,12 @@
 
 #include "korch/profile/kernel_bank.h"
 #include "korch/search/columns.h"
+#include "korch/search/plan_chooser.h"
 
 namespace korch {
 
-// Speeds of no machine in particular: a draw is not about time, and the real ones take ten seconds to
-// measure.
-constexpr Peaks kNominalPeaks{1e5, 5e4, 2e4, 1e4, 1};
+// Speeds of no machine in particular: a draw is not about time, and the real ones take seconds to measure.
+constexpr Peaks kNominalPeaks{1e5, 5e4, 2e4, 1e4, 5e3, 1};
 
 struct RandomPlan {
   Solution solution;  // its kernels are in the bank; infeasible: none exists
@@ -27,5 +27,8 @@ struct RandomPlan {
 // turns out to be refused when it is generated leaves the program, and the draw goes on. Deterministic: the
 // same seed, the same plan.
 RandomPlan draw_plan(const Graph& graph, const Columns& columns, KernelBank& bank, uint64_t seed);
+
+// The same as an answer of the solve stage: its costs are the columns', its bound says nothing.
+Choice choose_at_random(const Graph& graph, const Columns& columns, KernelBank& bank, uint64_t seed);
 
 }  // namespace korch

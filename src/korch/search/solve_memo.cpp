@@ -6,6 +6,7 @@
 #include <set>
 
 #include "korch/base/json.h"
+#include "korch/base/printable.h"
 
 namespace korch {
 namespace {
@@ -54,7 +55,8 @@ std::string to_json(const SolveMemo& memo) {
               {"struck", memo.struck},
               {"cost_us", costs},
               {"is_measured", memo.is_measured},
-              {"whole_runs", runs}}
+              {"whole_runs", runs},
+              {"disturbed", memo.disturbed}}
       .dump();
 }
 
@@ -87,6 +89,7 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, const Pro
     memo.is_measured = json.at("is_measured");
     for (const Json& run : json.at("whole_runs"))
       memo.whole_runs.push_back({run.at(0), run.at(1), run.at(2)});
+    memo.disturbed = printable(json.at("disturbed").get<std::string>());
     const bool fits =
         memo.cost_us.size() == columns && memo.is_measured.size() == columns && can_run(problem, s.chosen);
     return fits ? std::optional(std::move(memo)) : std::nullopt;

@@ -26,6 +26,8 @@ struct SolveMemo {
       cost_us;              // by column: measured, or the last bound; infinite: cannot be built, or left out
   std::string is_measured;  // by column: '0' or '1'
   std::vector<WholeRun> whole_runs;
+  std::string
+      disturbed;  // what else ran while kernels were measured (profile/machine_load.h); "": it was calm
 };
 
 std::string to_json(const SolveMemo& memo);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "korch/base/error.h"
@@ -67,35 +68,27 @@ int64_t cache_bytes(const std::string& folder, int level) {
   }
 }
 
-const char* name(Isa isa) {
-  switch (isa) {
-    case Isa::portable:
-      return "x86-64";
-    case Isa::x86_64_v3:
-      return "x86-64-v3";
-    case Isa::x86_64_v4:
-      return "x86-64-v4";
-    case Isa::x86_64_v4_vnni:
-      return "x86-64-v4-vnni";
-  }
-  return "?";
+static_assert([] {
+  for (size_t i = 0; i < std::size(kIsas); ++i)
+    if (static_cast<size_t>(kIsas[i].isa) != i) return false;
+  return true;
+}());
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names = {"native"};
+  for (const IsaRow& known : kIsas)
+    if (known.isa != Isa::portable) names.push_back(known.name);
+  return names;
 }
 
-int Target::vector_bytes() const {
-  switch (isa) {
-    case Isa::portable:
-      return 16;
-    case Isa::x86_64_v3:
-      return 32;
-    case Isa::x86_64_v4:
-    case Isa::x86_64_v4_vnni:
-      return 64;
+std::string targets_text() {
+  std::string text = "native";
+  for (const IsaRow& known : kIsas) {
+    if (known.isa == Isa::portable) continue;
+    text += &known == std::end(kIsas) - 1 ? " or " : ", ";
+    text += std::string(known.name) + " (" + known.has + ")";
   }
-  return 16;
-}
-
-int Target::vector_registers() const {
-  return isa >= Isa::x86_64_v4 ? 32 : 16;
+  return text;
 }
 
 bool runs_here(Isa isa) {
@@ -119,15 +112,13 @@ bool runs_here(Isa isa) {
 Target detect_target(const std::string& wanted, int threads) {
   Target target;
   bool known = wanted == "native";
-  for (Isa isa : kIsas)
-    if (wanted == "native" ? runs_here(isa) : isa != Isa::portable && wanted == name(isa)) {
-      target.isa = isa;
+  for (const IsaRow& level : kIsas)
+    if (wanted == "native" ? runs_here(level.isa) : level.isa != Isa::portable && wanted == level.name) {
+      target.isa = level.isa;
       known = true;
     }
-  if (!known)
-    throw Error(ErrorKind::usage,
-                "unknown target '" + wanted + "': use native, x86-64-v3, x86-64-v4 or x86-64-v4-vnni");
-  target.threads = threads > 0 ? threads : usable_cpus();
+  if (!known) throw Error(ErrorKind::usage, "unknown target '" + wanted + "': use " + targets_text());
+  target.threads = threads > 0 ? threads : std::min(usable_cpus(), kMostWorkers);
   target.cpu_name = cpu_name();
   set_cache(&target.l1_bytes, 1, _SC_LEVEL1_DCACHE_SIZE);
   set_cache(&target.l2_bytes, 2, _SC_LEVEL2_CACHE_SIZE);

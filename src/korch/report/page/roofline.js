@@ -6,7 +6,7 @@ function makeRoofline(plan, app) {
   const rest = plan.steps.filter((step) => !counted.includes(step));
   const lines = [`Speed of each kernel over its arithmetic per byte; the area of a mark is its time, ${plan.timeKind}.`];
   if (plan.peaks.flops_per_us > 0)
-    lines.push(`Lines: the best this machine was seen to do, ${plan.threads} ${plan.threads === 1 ? "thread" : "threads"}.`);
+    lines.push(`Lines: ${peaksText(plan)}, ${plan.threads} ${plan.threads === 1 ? "thread" : "threads"}.`);
   else lines.push("The executable does not tell what the machine can do at best.");
   if (rest.length > 0)
     lines.push(`Without arithmetic, and so not shown: ${rest.length} steps, ${timeText(d3.sum(rest, (step) => step.time))}.`);
@@ -15,11 +15,18 @@ function makeRoofline(plan, app) {
   return { shown: () => drawRoofline(section.querySelector(".chart"), plan, counted, app) };
 }
 
+function peaksText(plan) {
+  const isMeasured = plan.peaks_are === "" || plan.peaks_are.startsWith("measured");
+  const rest = plan.peaks_are.startsWith("measured ") ? `, ${plan.peaks_are}` : "";
+  return isMeasured ? `the best that the machine that compiled was seen to do${rest}` : plan.peaks_are;
+}
+
 function roofs(peaks) {
   return [
+    { name: "L1", rate: peaks.l1_bytes_per_us },
     { name: "L2", rate: peaks.l2_bytes_per_us },
     { name: "L3", rate: peaks.l3_bytes_per_us },
-    { name: "memory", rate: peaks.dram_bytes_per_us },
+    { name: "memory", rate: peaks.memory_bytes_per_us },
   ].filter((roof) => roof.rate > 0);
 }
 
@@ -55,7 +62,7 @@ function drawRoofline(into, plan, steps, app) {
     const from = Math.max(first, y.domain()[0] / rate), to = Math.min(last, peak / rate);
     if (from >= to) return;
     svg.append("line").attr("class", "roof").attr("x1", x(from)).attr("y1", y(from * rate)).attr("x2", x(to)).attr("y2", y(to * rate));
-    const part = [0.75, 0.5, 0.25][r]; // apart from the others'
+    const part = [0.8, 0.6, 0.4, 0.2][r]; // apart from the others'
     const at = Math.exp((1 - part) * Math.log(from) + part * Math.log(to));
     const angle = (Math.atan2(y(to * rate) - y(from * rate), x(to) - x(from)) * 180) / Math.PI;
     const place = `translate(${x(at)},${y(at * rate)}) rotate(${angle})`;

@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "korch/base/usable_cpus.h"
 #include "korch/runtime/library.h"
 
 // From libgomp, which libdnnl brings along; sets the calling thread's own limit.
@@ -17,7 +18,6 @@ namespace {
 
 constexpr int kMostPostOps = 8;
 constexpr int kMostVariants = 8;
-constexpr int kMostWorkers = 256;
 constexpr int kMostArgs = 8 + kMostPostOps;
 
 // The library's calls of this thread use it alone while this lives; the thread may be somebody else's, who

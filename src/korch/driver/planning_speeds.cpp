@@ -1,0 +1,71 @@
+#include "korch/driver/planning_speeds.h"
+
+#include <fmt/format.h>
+
+#include "korch/base/error.h"
+#include "korch/base/usable_cpus.h"
+#include "korch/profile/peaks.h"
+#include "korch/search/peak_bounds.h"
+#include "korch/search/random_plan.h"
+
+namespace korch {
+
+void require_measurable(const Target& target) {
+  constexpr int kMostPerCpu = 16;
+  if (!runs_here(target.isa))
+    throw Error(ErrorKind::usage,
+                fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
+                            "(use --no-measure)",
+                            name(target.isa)));
+  if (const int cpus = usable_cpus(); target.threads > kMostPerCpu * cpus)
+    throw Error(ErrorKind::usage,
+                fmt::format("kernels cannot be measured with {} workers on {}: they would take turns. Use "
+                            "--threads {} or fewer here, or --no-measure to compile for another machine",
+                            target.threads, cpus == 1 ? "one processor" : fmt::format("{} processors", cpus),
+                            kMostPerCpu * cpus));
+}
+
+std::string crowding(int workers, int cpus) {
+  if (workers <= cpus) return "";
+  return fmt::format("{} workers share {}, and take turns: more workers than processors make nothing faster",
+                     workers, cpus == 1 ? "one processor" : fmt::format("{} processors", cpus));
+}
+
+PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, bool runs, Database* database) {
+  if (strategy == Strategy::random) return {kNominalPeaks, "of no machine: the plan is drawn at random", ""};
+  if (!runs) {
+    const std::string are = fmt::format("nominal speeds of {}, not measured", name(target.isa));
+    return {nominal_peaks(target), are,
+            fmt::format("{}: this machine cannot run its code, so that times compare kernels and say nothing "
+                        "of a machine's, and no bound is proven",
+                        are)};
+  }
+  const MachinePeaks machine = machine_peaks(target, database);
+  if (machine.disturbed.empty()) return {machine.peaks, "measured", ""};
+  return {
+      machine.peaks, "measured while the machine was busy",
+      fmt::format("this machine is busy: when its speeds were measured, {}; bounds are lower than on a calm "
+                  "one",
+                  machine.disturbed)};
+}
+
+std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Columns& columns,
+                                                const Target& target, const Peaks& peaks,
+                                                Database* database) {
+  std::vector<std::string> doubts;
+  if (!solved.disturbed.empty())
+    doubts.push_back(fmt::format(
+        "this machine is busy: when kernels were measured, {}; their costs are too high, the bound "
+        "with them, and another plan may be the fastest on a calm one",
+        solved.disturbed));
+  if (solved.bound_violations == 0) return doubts;
+  doubts.push_back(fmt::format(
+      "kernels are faster than this machine's measured speeds allow ({}): those were too low, and "
+      "are raised for later compilations",
+      solved.bound_violations));
+  const std::optional<Peaks> reached = beaten_peaks(columns, target, peaks);
+  if (reached && database != nullptr) raise_machine_peaks(target, *database, *reached);
+  return doubts;
+}
+
+}  // namespace korch

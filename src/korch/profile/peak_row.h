@@ -1,0 +1,69 @@
+// What a microbenchmark saw of a machine, and what follows from it: whether its samples agree, which of two
+// measurements counts, the peaks that bounds are computed from. Arithmetic alone: peaks.cpp measures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/profile/machine_load.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+// Speeds of one kind of work, per microsecond.
+struct SpeedSamples {
+  std::vector<double> total;  // of all workers together, per sample
+  double worker = 0;          // of the fastest worker in its best stretch
+};
+
+struct PeakSamples {
+  SpeedSamples flops, l1_bytes, l2_bytes, l3_bytes, memory_bytes;
+  double cycles_per_us = 0;  // of the fastest core, from a chain of dependent additions
+  int workers = 1, lanes = 1;
+};
+
+// As the database keeps it: without margins.
+struct PeakRow {
+  Peaks observed;  // the best that was ever seen, of all workers together
+  // No less than a calm machine's: of multiply-adds and L1 what the cycles allow, else what the fastest
+  // worker copied, times all workers. Other programs take turns with workers and hardly slow down the one
+  // that has its turn.
+  Peaks at_most;
+  std::string disturbed;  // what else ran whenever it was measured; "": it was calm once
+  int64_t measured_at_s = 0;
+};
+
+// Whether the best speed was met more than once: there may be a better one where it was not.
+bool agree(const std::vector<double>& rates);
+bool agree(const PeakSamples& samples);
+
+// Multiply-adds that all workers can do at most, 2 each: whole units, of which one worker alone shows how
+// many there are. Noise makes a worker slow and never fast, so this is no less than the truth.
+double flops_at_most(const PeakSamples& samples);
+
+// The same of L1: copies move a power of two of bytes per cycle.
+double l1_bytes_at_most(const PeakSamples& samples);
+
+PeakRow row_of(const PeakSamples& samples, const MachineLoad& load, int64_t now_s);
+
+// Of two measurements of one machine: the best of each speed, and calm where one of them was.
+PeakRow better(const PeakRow& a, const PeakRow& b);
+
+// What was disturbed is measured again, on a calm machine, but not at once: compilations that follow one
+// another have the same peaks.
+bool is_to_repeat(const PeakRow& row, int64_t now_s);
+
+// What bounds are computed from, raised by a margin so that they stay bounds: what was observed, but of a row
+// that was always disturbed what is possible at most.
+Peaks peaks_of(const PeakRow& row);
+
+// So that its peaks are no less than these, which a kernel reached.
+PeakRow raised_to(PeakRow row, const Peaks& reached);
+
+std::string to_text(const PeakRow& row);
+// Nothing when the text is not what to_text writes, or a speed is not a positive number.
+std::optional<PeakRow> peak_row_from_text(const std::string& text);
+
+}  // namespace korch

@@ -1,0 +1,61 @@
+// What a compilation says of the machine that it takes for granted.
+#include "korch/driver/planning_speeds.h"
+
+#include <gtest/gtest.h>
+
+#include "korch/base/error.h"
+#include "korch/base/usable_cpus.h"
+
+namespace korch {
+namespace {
+
+TEST(Crowding, NamesBothNumbers) {
+  EXPECT_EQ(crowding(2, 2), "");
+  EXPECT_NE(crowding(400, 2).find("400 workers share 2 processors"), std::string::npos) << crowding(400, 2);
+  EXPECT_NE(crowding(2, 1).find("2 workers share one processor"), std::string::npos) << crowding(2, 1);
+}
+
+TEST(RequireMeasurable, RefusesWorkersThatWouldOnlyTakeTurns) {
+  Target target = detect_target("native", 1);
+  EXPECT_NO_THROW(require_measurable(target));
+  target.threads = usable_cpus() + 1;
+  EXPECT_NO_THROW(require_measurable(target));
+  target.threads = 1000 * usable_cpus();
+  try {
+    require_measurable(target);
+    ADD_FAILURE() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    for (const std::string& part : {std::to_string(target.threads) + " workers", std::string("--no-measure")})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(PlanningSpeeds, OfATargetThatDoesNotRunHereAreNominalAndSaidToBe) {
+  Target target;
+  target.isa = Isa::x86_64_v4;
+  const PlanningSpeeds speeds = planning_speeds(target, Strategy::optimal, /*runs=*/false, nullptr);
+  EXPECT_EQ(speeds.peaks.flops_per_us, nominal_peaks(target).flops_per_us);
+  EXPECT_EQ(speeds.are, "nominal speeds of x86-64-v4, not measured");
+  EXPECT_NE(speeds.doubt.find("nominal speeds of x86-64-v4, not measured"), std::string::npos)
+      << speeds.doubt;
+  EXPECT_EQ(planning_speeds(target, Strategy::random, false, nullptr).doubt, "");
+}
+
+TEST(DoubtsAfterMeasuring, NameWhatRanAndWhatWasBeaten) {
+  const Target target = detect_target("native", 1);
+  SolveMemo memo;
+  Columns columns;
+  EXPECT_TRUE(doubts_after_measuring(memo, columns, target, {}, nullptr).empty());
+  memo.disturbed = "other programs used 1.5 of 2 processors";
+  memo.bound_violations = 3;
+  const std::vector<std::string> doubts = doubts_after_measuring(memo, columns, target, {}, nullptr);
+  ASSERT_EQ(doubts.size(), 2u);
+  EXPECT_NE(doubts[0].find("this machine is busy: when kernels were measured, " + memo.disturbed),
+            std::string::npos)
+      << doubts[0];
+  EXPECT_NE(doubts[1].find("(3)"), std::string::npos) << doubts[1];
+}
+
+}  // namespace
+}  // namespace korch

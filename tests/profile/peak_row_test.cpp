@@ -1,0 +1,161 @@
+// Which of many samples counts, what a machine can do at most, and which of two measurements is kept.
+#include "korch/profile/peak_row.h"
+
+#include <gtest/gtest.h>
+
+namespace korch {
+namespace {
+
+constexpr MachineLoad kCalm{.cpus = 2};
+constexpr MachineLoad kBusy{.cpus = 2, .others_cpus = 1.5};
+
+// Two workers on cores of 3 GHz with two units of 8 lanes: 96 flops per ns each.
+PeakSamples samples(double speed) {
+  PeakSamples s;
+  const auto fill = [&](SpeedSamples& samples, double worker) {
+    for (const double part : {0.4, 0.97, 1.0, 0.99, 0.5}) samples.total.push_back(part * speed * 2 * worker);
+    samples.worker = worker;  // alone in its best stretch, however slow the two are together
+  };
+  fill(s.flops, 95e3);
+  fill(s.l1_bytes, 150e3);
+  fill(s.l2_bytes, 100e3);
+  fill(s.l3_bytes, 50e3);
+  fill(s.memory_bytes, 15e3);
+  s.cycles_per_us = 3000;
+  s.workers = 2;
+  s.lanes = 8;
+  return s;
+}
+
+TEST(PeakSamples, AgreeWhenTheBestWasMetMoreThanOnce) {
+  EXPECT_TRUE(agree({1, 100, 95, 93}));
+  EXPECT_FALSE(agree({1, 100, 95, 60}));
+  EXPECT_FALSE(agree({100, 60, 60, 60, 60, 60}));
+  EXPECT_FALSE(agree({100, 100}));
+  EXPECT_FALSE(agree(std::vector<double>{}));
+}
+
+TEST(Peaks, OfACalmMachineAreTheBestSamples) {
+  const PeakRow row = row_of(samples(1), kCalm, 5);
+  EXPECT_EQ(row.disturbed, "");
+  EXPECT_EQ(row.measured_at_s, 5);
+  EXPECT_NEAR(row.observed.flops_per_us, 190e3, 1);
+  EXPECT_NEAR(row.observed.l1_bytes_per_us, 300e3, 1);
+  EXPECT_NEAR(row.observed.l2_bytes_per_us, 200e3, 1);
+  EXPECT_NEAR(row.observed.l3_bytes_per_us, 100e3, 1);
+  EXPECT_NEAR(row.observed.memory_bytes_per_us, 30e3, 1);
+  const Peaks peaks = peaks_of(row);
+  EXPECT_NEAR(peaks.flops_per_us / row.observed.flops_per_us, 1.15, 1e-9);
+  EXPECT_NEAR(peaks.memory_bytes_per_us / row.observed.memory_bytes_per_us, 1.15, 1e-9);
+}
+
+// Noise makes samples slower: what is proven from them is never above what a calm machine proves.
+TEST(Peaks, OfABusyMachineAreNotLowerThanThoseOfACalmOne) {
+  const Peaks calm = peaks_of(row_of(samples(1), kCalm, 5));
+  for (const double speed : {1.0, 0.9, 0.6, 0.5}) {
+    const PeakRow row = row_of(samples(speed), kBusy, 5);
+    EXPECT_EQ(row.disturbed, "other programs used 1.5 of 2 processors");
+    const Peaks busy = peaks_of(row);
+    EXPECT_GE(busy.flops_per_us, calm.flops_per_us) << speed;
+    EXPECT_GE(busy.l1_bytes_per_us, calm.l1_bytes_per_us) << speed;
+    EXPECT_GE(busy.l2_bytes_per_us, calm.l2_bytes_per_us) << speed;
+    EXPECT_GE(busy.l3_bytes_per_us, calm.l3_bytes_per_us) << speed;
+  }
+}
+
+TEST(Peaks, SamplesThatDisagreeAreSaid) {
+  PeakSamples s = samples(1);
+  s.l3_bytes.total[2] *= 2;
+  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "the best speed was met only once");
+}
+
+TEST(Peaks, LessThanHalfOfWhatTheCyclesAllowIsSomebodyElsesDoing) {
+  PeakSamples s = samples(1);
+  for (double& rate : s.flops.total) rate *= 0.3;
+  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "multiply-adds reached 30 % of what these cores can do");
+  for (double& rate : s.flops.total) rate *= 0.5 / 0.3;  // two workers share a core's units
+  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "");
+}
+
+TEST(FlopsAtMost, AreThoseOfWholeUnits) {
+  PeakSamples s = samples(1);
+  EXPECT_NEAR(flops_at_most(s), 192e3, 1e-6);  // 2 units x 8 lanes x 2 x 3 GHz x 2 workers
+  s.flops.worker = 47e3;                       // one unit
+  EXPECT_NEAR(flops_at_most(s), 96e3, 1e-6);
+  s.flops.worker = 49e3;  // one unit, and a clock that rose a little
+  EXPECT_NEAR(flops_at_most(s), 96e3, 1e-6);
+  s.flops.worker = 60e3;  // two units that were disturbed
+  EXPECT_NEAR(flops_at_most(s), 192e3, 1e-6);
+  s.flops.worker = 500e3;
+  EXPECT_NEAR(flops_at_most(s), 192e3, 1e-6);
+}
+
+TEST(L1AtMost, IsAWholeNumberOfVectorsPerCycle) {
+  PeakSamples s = samples(1);
+  for (const double per_cycle : {33.7, 50.0, 63.9, 64.0, 65.0}) {
+    s.l1_bytes.worker = per_cycle * s.cycles_per_us;
+    EXPECT_NEAR(l1_bytes_at_most(s), 2 * 64 * s.cycles_per_us, 1e-6) << per_cycle;
+  }
+}
+
+TEST(PeakRow, ALaterMeasurementNeverLowersAKnownPeak) {
+  const PeakRow fast = row_of(samples(1), kBusy, 5), slow = row_of(samples(0.5), kBusy, 9);
+  for (const PeakRow& row : {better(fast, slow), better(slow, fast)}) {
+    EXPECT_EQ(row.observed.flops_per_us, fast.observed.flops_per_us);
+    EXPECT_EQ(row.observed.l1_bytes_per_us, fast.observed.l1_bytes_per_us);
+    EXPECT_EQ(row.observed.memory_bytes_per_us, fast.observed.memory_bytes_per_us);
+    EXPECT_EQ(row.measured_at_s, 9);
+    EXPECT_NE(row.disturbed, "");
+  }
+  const PeakRow calm = row_of(samples(0.9), kCalm, 7);
+  const PeakRow both = better(fast, calm);
+  EXPECT_NEAR(peaks_of(both).l1_bytes_per_us, 1.15 * fast.observed.l1_bytes_per_us, 1);
+  EXPECT_EQ(both.disturbed, "");
+  EXPECT_EQ(both.observed.flops_per_us, fast.observed.flops_per_us);
+}
+
+TEST(PeakRow, IsMeasuredAgainWhenItWasDisturbedAWhileAgo) {
+  const PeakRow disturbed = row_of(samples(1), kBusy, 1000);
+  EXPECT_FALSE(is_to_repeat(disturbed, 1010));
+  EXPECT_TRUE(is_to_repeat(disturbed, 1100));
+  EXPECT_TRUE(is_to_repeat(disturbed, 500));  // the clock was set
+  EXPECT_FALSE(is_to_repeat(row_of(samples(1), kCalm, 1000), 1100));
+}
+
+TEST(PeakRow, IsRaisedToWhatKernelsReached) {
+  const PeakRow row = row_of(samples(1), kCalm, 5);
+  Peaks reached = peaks_of(row);
+  reached.flops_per_us *= 2;
+  reached.l2_bytes_per_us *= 0.5;
+  const Peaks raised = peaks_of(raised_to(row, reached));
+  EXPECT_NEAR(raised.flops_per_us, reached.flops_per_us, 1);
+  EXPECT_NEAR(raised.l2_bytes_per_us, peaks_of(row).l2_bytes_per_us, 1);
+}
+
+TEST(PeakRow, OutlivesItsText) {
+  const PeakRow row = row_of(samples(1), kBusy, 1234567890123);
+  const std::optional<PeakRow> read = peak_row_from_text(to_text(row));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(to_text(*read), to_text(row));
+}
+
+TEST(PeakRow, OfAnotherFormIsNone) {
+  const std::string good = to_text(row_of(samples(1), kBusy, 5));
+  const auto with = [&](const std::string& what, const std::string& instead) {
+    std::string text = good;
+    const size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), instead);
+  };
+  EXPECT_TRUE(peak_row_from_text(good).has_value());
+  EXPECT_FALSE(peak_row_from_text(with("\"memory\":30000.0", "\"memory\":-1.0")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with("\"memory\":30000.0", "\"memory\":1e999")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with("\"memory\"", "\"dram\"")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with("other programs", "\\u001b[31m")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with("\"measured_at\":5", "\"measured_at\":\"5\"")).has_value());
+  // As older versions wrote them: three levels under the names of others.
+  EXPECT_FALSE(peak_row_from_text(R"({"flops":1,"l2":1,"l3":1,"dram":1,"launch":1})").has_value());
+}
+
+}  // namespace
+}  // namespace korch

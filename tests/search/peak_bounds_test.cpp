@@ -1,0 +1,93 @@
+// Lower bounds from a machine's peaks, and kernels that disprove the peaks.
+#include "korch/search/peak_bounds.h"
+
+#include <gtest/gtest.h>
+
+namespace korch {
+namespace {
+
+constexpr Peaks kPeaks{.flops_per_us = 1000,
+                       .l1_bytes_per_us = 100,
+                       .l2_bytes_per_us = 50,
+                       .l3_bytes_per_us = 20,
+                       .memory_bytes_per_us = 1,
+                       .launch_us = 0.5};
+
+Target target() {
+  Target target;
+  target.threads = 2;
+  target.l1_bytes = 10;
+  target.l2_bytes = 100;  // of each worker's core
+  target.l3_bytes = 1000;
+  return target;
+}
+
+double bound_us(double flops, double bytes, const Peaks& peaks = kPeaks) {
+  return lower_bound_us(flops, bytes, target(), peaks);
+}
+
+TEST(LowerBound, UsesTheSpeedOneLevelAboveTheOneThatBytesFit) {
+  EXPECT_NEAR(bound_us(0, 200), 0.5 + 200 / 100.0, 1e-9);  // fits L2, may lie in L1
+  EXPECT_NEAR(bound_us(0, 1000), 0.5 + 200 / 100.0 + 800 / 50.0, 1e-9);
+  EXPECT_NEAR(bound_us(0, 5000), 0.5 + 200 / 100.0 + 800 / 50.0 + 4000 / 20.0, 1e-9);
+  Peaks slow_memory = kPeaks;
+  slow_memory.memory_bytes_per_us = 1e-3;
+  EXPECT_EQ(bound_us(0, 5000, slow_memory), bound_us(0, 5000));
+}
+
+TEST(LowerBound, IsOfArithmeticOrOfBytes) {
+  EXPECT_NEAR(bound_us(3000, 200), 0.5 + 3, 1e-9);
+  EXPECT_NEAR(bound_us(1000, 200), 0.5 + 2, 1e-9);
+}
+
+TEST(LowerBound, GrowsWithBytesWhereAllL2CachesAreLargerThanL3) {
+  Target many = target();
+  many.threads = 64;
+  EXPECT_LE(lower_bound_us(0, 6000, many, kPeaks), lower_bound_us(0, 7000, many, kPeaks));
+  EXPECT_NEAR(lower_bound_us(0, 6400, many, kPeaks), 0.5 + 64, 1e-9);
+}
+
+Columns columns_of(std::vector<std::pair<double, double>> work, std::vector<double> cost_us) {
+  Columns columns;
+  for (size_t i = 0; i < work.size(); ++i) {
+    ColumnInfo info;
+    info.flops = work[i].first;
+    info.bytes = work[i].second;
+    info.bound_us = bound_us(info.flops, info.bytes);
+    Column column;
+    column.cost_us = cost_us[i];
+    column.measured = true;
+    columns.infos.push_back(info);
+    columns.problem.columns.push_back(column);
+  }
+  return columns;
+}
+
+TEST(BeatenPeaks, AreNoneWhereEveryBoundHolds) {
+  EXPECT_FALSE(beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {3.5, 9}), target(), kPeaks).has_value());
+  Columns unmeasured = columns_of({{3000, 0}}, {1});
+  unmeasured.problem.columns[0].measured = false;
+  EXPECT_FALSE(beaten_peaks(unmeasured, target(), kPeaks).has_value());
+}
+
+TEST(BeatenPeaks, AreRaisedUntilEveryBoundHolds) {
+  const std::vector<std::pair<double, double>> work = {{3000, 0}, {0, 200}, {0, 5000}, {100, 10}};
+  const std::vector<double> cost_us = {2, 1, 100, 0.1};
+  const std::optional<Peaks> raised = beaten_peaks(columns_of(work, cost_us), target(), kPeaks);
+  ASSERT_TRUE(raised.has_value());
+  for (size_t i = 0; i < work.size(); ++i)
+    EXPECT_LE(bound_us(work[i].first, work[i].second, *raised), cost_us[i] * (1 + 1e-9)) << i;
+  EXPECT_GE(raised->flops_per_us, kPeaks.flops_per_us);
+  EXPECT_GE(raised->l1_bytes_per_us, kPeaks.l1_bytes_per_us);
+  EXPECT_LE(raised->launch_us, kPeaks.launch_us);
+}
+
+TEST(BeatenPeaks, OfArithmeticLeaveTheCachesAlone) {
+  const std::optional<Peaks> raised = beaten_peaks(columns_of({{3000, 0}}, {2.5}), target(), kPeaks);
+  ASSERT_TRUE(raised.has_value());
+  EXPECT_NEAR(raised->flops_per_us, 1500, 1e-6);
+  EXPECT_EQ(raised->l1_bytes_per_us, kPeaks.l1_bytes_per_us);
+}
+
+}  // namespace
+}  // namespace korch
