@@ -1,0 +1,193 @@
+"""torch.nn.Module and torch.export.ExportedProgram -> ONNX files, by torch.onnx. Imported where there is one."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import warnings
+from typing import Any, Dict, Iterator, List, Sequence
+
+import torch  # type: ignore[import-not-found, unused-ignore]
+
+from ._dynamic_shapes import as_dims, by_argument, named_symbols, ranges_of, rename
+from ._errors import CompileWarning, UsageError
+from ._export_errors import messages_aside, not_exported, traced_values
+from ._model import Example
+
+_MOST_INLINE_BYTES = 1 << 30  # of weights within the model's file, which protobuf limits to 2 GiB
+
+# Modules that compute something else in training mode.
+_TRAINED = (
+    torch.nn.modules.dropout._DropoutNd,
+    torch.nn.modules.batchnorm._NormBase,
+    torch.nn.RReLU,
+    torch.nn.RNNBase,
+    torch.nn.MultiheadAttention,
+)
+
+
+def export(model: Any, example: Example, path: str) -> Dict[str, str]:
+    """Writes `model` to `path`. Returns the ranges of its open extents, as korch.compile's `shapes` has them."""
+    inputs = (example.inputs,) if isinstance(example.inputs, torch.Tensor) else tuple(example.inputs or ())
+    kwargs = dict(example.kwargs or {})
+    if example.exporter == "torchscript":
+        _trace(model, inputs, kwargs, path)
+        return {}
+    _require_onnxscript()
+    names: Dict[str, str] = {}
+    if isinstance(model, torch.nn.Module):
+        what = type(model).__name__
+        program = _exported(model, inputs, kwargs, example.dynamic_shapes, names)
+    else:
+        what, program = "the ExportedProgram", model
+        if trained := _with_training(program, True):
+            advice = "call net.eval() before torch.export.export"
+            warnings.warn(f"{what} was exported in training mode, {_listed(trained)}: {advice}", CompileWarning)
+    try:
+        with messages_aside():
+            onnx = torch.onnx.export(program, (), dynamo=True, verbose=False)
+    except Exception as error:
+        raise not_exported(what, error) from None
+    _name_outputs(onnx.model.graph, program.call_spec.out_spec)
+    rename(onnx.model, names)
+    weights = sum(t.numel() * t.element_size() for t in program.state_dict.values())
+    onnx.save(path, external_data=weights > _MOST_INLINE_BYTES)
+    return ranges_of(program, names)
+
+
+def _require_onnxscript() -> None:
+    try:
+        import onnxscript  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"torch.onnx needs onnxscript: pip install 'korch[torch]' ({error})") from None
+
+
+def _exported(
+    module: torch.nn.Module, inputs: tuple, kwargs: Dict[str, Any], dynamic_shapes: Any, names: Dict[str, str]
+) -> torch.export.ExportedProgram:
+    """Fills `names`: what `dynamic_shapes` calls the program's symbols."""
+    # Each input is a tensor of its own, by whose identity its extents' symbols are found.
+    inputs, kwargs = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.detach(), (inputs, kwargs))
+    arguments = by_argument(module, inputs, kwargs)
+    dims = as_dims(dynamic_shapes, arguments)
+    training = {name for name, child in module.named_modules() if child.training}
+    try:
+        with messages_aside(), _evaluation(module), _open_extents(dims is not None):
+            program = torch.export.export(module, inputs, kwargs, dynamic_shapes=dims, strict=False)
+    except Exception as error:
+        raise not_exported(type(module).__name__, error) from None
+    affected = [node for node in _with_training(program, False) if _owner(node) in training]
+    _warn_of_training(type(module).__name__, sorted({_owner(node) or str(node.target) for node in affected}))
+    if dims is not None:
+        names.update(named_symbols(program, (inputs, kwargs), dims, arguments))
+    return program
+
+
+def _trace(module: torch.nn.Module, inputs: tuple, kwargs: Dict[str, Any], path: str) -> None:
+    """By torch.jit.trace: control flow is that of the example inputs, extents are theirs."""
+    what = type(module).__name__
+    _warn_of_training(what, [name or what for name, child in module.named_modules() if _is_trained(child)])
+    try:
+        with warnings.catch_warnings(record=True) as caught, _evaluation(module), torch.no_grad():
+            warnings.simplefilter("always")
+            torch.onnx.export(module, inputs, path, kwargs=kwargs, dynamo=False)
+    except Exception as error:
+        raise not_exported(what, error) from None
+    traced_values(what, [w for w in caught if issubclass(w.category, torch.jit.TracerWarning)])
+
+
+@contextlib.contextmanager
+def _evaluation(module: torch.nn.Module) -> Iterator[None]:
+    training = [child for child in module.modules() if child.training]
+    module.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for child in training:
+            child.training = True
+
+
+@contextlib.contextmanager
+def _open_extents(some: bool) -> Iterator[None]:
+    """Settings of torch.onnx: an example's extent of 1 may be open too, and the steps of a recurrent layer."""
+    with contextlib.ExitStack() as settings:
+        if some:
+            settings.enter_context(torch.fx.experimental._config.patch(backed_size_oblivious=True))
+            try:
+                from torch.export import _patches  # type: ignore[import-not-found, unused-ignore]
+            except ImportError:  # before PyTorch 2.10
+                pass
+            else:
+                for name in ("register_lstm_while_loop_decomposition", "register_gru_while_loop_decomposition"):
+                    settings.enter_context(getattr(_patches, name)())
+        yield
+
+
+def _with_training(program: torch.export.ExportedProgram, value: bool) -> List[torch.fx.Node]:
+    """The operators, such as dropout, that compute something else in training mode: those that do (True) or do not."""
+    return [
+        node
+        for node in program.graph.nodes
+        if any(argument(node, name) is value for name in ("train", "training", "use_input_stats"))
+        and all(argument(node, name) != 0 for name in ("p", "dropout"))
+    ]
+
+
+def argument(node: torch.fx.Node, name: str) -> Any:
+    """As it was given, or else its default; None where the operator has none of that name."""
+    schema = getattr(node.target, "_schema", None)
+    for place, argument in enumerate(schema.arguments if schema else ()):
+        if argument.name == name:
+            return node.args[place] if place < len(node.args) else node.kwargs.get(name, argument.default_value)
+    return None
+
+
+def _owner(node: torch.fx.Node) -> str:
+    """The path of the module whose forward has the operator; "": the network's own."""
+    stack = list(node.meta.get("nn_module_stack", {}).values())
+    return re.sub("@.*", "", stack[-1][0]) if stack else ""  # layer@1: the second call of it
+
+
+def _is_trained(module: torch.nn.Module) -> bool:
+    rate = getattr(module, "p", getattr(module, "dropout", 1))
+    return module.training and isinstance(module, _TRAINED) and rate != 0
+
+
+def _warn_of_training(what: str, parts: Sequence[str]) -> None:
+    if parts:
+        warnings.warn(
+            f"{what} is in training mode, and is compiled as net.eval() makes it, which changes {_listed(parts)}: "
+            "call net.eval() first",
+            CompileWarning,
+        )
+
+
+def _listed(parts: Sequence[Any]) -> str:
+    more = [f"{len(parts) - 3} more"] if len(parts) > 3 else []
+    return ", ".join([*map(str, parts[:3]), *more])
+
+
+def _name_outputs(graph: Any, spec: Any) -> None:
+    """Outputs of a dict are called as its keys are, those within its values "key.0"."""
+    names = _keys(spec, "")
+    given = [name for name in names if name]
+    taken = {value.name for value in graph.inputs} | {value.name for node in graph for value in node.outputs}
+    taken |= set(graph.initializers)
+    if len(names) != len(graph.outputs) or len(set(given)) < len(given) or taken & set(given):
+        return
+    for value, name in zip(graph.outputs, names):
+        if name and value is not None:
+            value.name = name
+
+
+def _keys(spec: Any, prefix: str) -> List[str]:
+    children = spec.children() if hasattr(spec, "children") else spec.children_specs
+    if not children:
+        return [prefix] * spec.num_leaves
+    keys = spec.context if isinstance(spec.context, list) and len(spec.context) == len(children) else range(len(children))
+    names = []
+    for key, child in zip(keys, children):
+        within = isinstance(key, str) or prefix
+        names += _keys(child, f"{prefix}.{key}".lstrip(".") if within else "")
+    return names
