@@ -34,6 +34,11 @@ def as_dims(dynamic_shapes: Any, arguments: Dict[str, Any]) -> Any:
         return type(part)(map(converted, part)) if type(part) in (tuple, list) else part
 
     if isinstance(dynamic_shapes, Mapping):
+        keywords = {name for value in arguments.values() if isinstance(value, Mapping) for name in value}
+        for name in dynamic_shapes:
+            if name not in arguments and name not in keywords:
+                known = ", ".join(map(repr, arguments))
+                raise UsageError(f"dynamic_shapes has {name!r}, which is no input: there is {known}")
         tensors = [name for name, value in arguments.items() if not isinstance(value, (Mapping, tuple))]
         dynamic_shapes = {**dict.fromkeys(tensors), **dynamic_shapes}
     return converted(dynamic_shapes)
@@ -53,7 +58,8 @@ def named_symbols(
     for argument, value in arguments.items():
         for axis, dim, tensor in _named_dims(parts.get(argument), value):
             extent = str(symbolic[id(tensor)][axis])
-            if extent.isidentifier():  # no number, nor a sum or product of symbols
+            # No number, nor a sum or product of symbols; and `shapes` has one namespace for inputs and extents.
+            if extent.isidentifier() and dim not in program.graph_signature.user_inputs:
                 names[extent] = dim
     return names
 
@@ -63,7 +69,7 @@ def _named_dims(dims: Any, value: Any) -> Iterator[Tuple[int, str, torch.Tensor]
     if isinstance(value, torch.Tensor):
         axes = dims.items() if isinstance(dims, Mapping) else enumerate(dims or ())
         for axis, dim in axes:
-            if isinstance(dim, type) or hasattr(dim, "__name__"):  # a Dim, which some versions make a class
+            if isinstance(dim, torch.export.Dim):
                 yield axis, dim.__name__, value
     elif isinstance(value, Mapping) and isinstance(dims, Mapping):
         for key in value:
@@ -85,8 +91,8 @@ def ranges_of(program: torch.export.ExportedProgram, names: Names) -> Dict[str, 
         for extent in node.meta["val"].shape:
             if not isinstance(extent, int):
                 bounds = bound_sympy(extent.node.expr, program.range_constraints)
-                least = max(int(bounds.lower), 1)
-                found[renamed(str(extent), names)] = f"{least}..{bounds.upper}" if bounds.upper.is_Integer else ""
+                text = f"{bounds.lower}..{bounds.upper}" if bounds.upper.is_Integer else ""
+                found[renamed(str(extent), names)] = text
     return result
 
 

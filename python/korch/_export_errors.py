@@ -47,6 +47,8 @@ def not_exported(what: str, error: Exception) -> InvalidModel:
         )
     else:
         why = f"{type(cause).__name__}: {_first_line(cause)}"
+        if "Constraints violated" in why and "specified range" in why:
+            why += " Its code is another one there: give the Dim a narrower range"
     return InvalidModel(f"PyTorch cannot export {what}: {where}{why}")
 
 
@@ -54,8 +56,9 @@ def traced_values(what: str, caught: Sequence[warnings.WarningMessage]) -> None:
     """Raises where torch.jit.trace made a value of the example inputs a constant; passes other warnings on."""
     for warning in caught:
         text, marked, _ = str(warning.message).partition(" might cause the trace to be incorrect")
-        # PyTorch's own modules convert nothing but extents, which are those of the example inputs.
-        if marked and text.startswith("Converting") and not warning.filename.startswith(_NOT_THE_NETWORKS):
+        if warning.filename.startswith(_NOT_THE_NETWORKS):
+            continue  # PyTorch's own modules convert nothing but extents, which are those of the example inputs
+        if marked and text.startswith("Converting"):
             raise InvalidModel(
                 f"PyTorch cannot export {what} by torch.jit.trace: {_quoted(warning.filename, warning.lineno, None)}"
                 f"what the example inputs give here would be taken for all inputs ({text}). Leave out "

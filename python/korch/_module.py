@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import warnings
 from typing import Any, Dict, Iterator, List, Sequence
@@ -44,7 +45,7 @@ def export(model: Any, example: Example, path: str) -> Dict[str, str]:
             advice = "call net.eval() before torch.export.export"
             warnings.warn(f"{what} was exported in training mode, {_listed(trained)}: {advice}", CompileWarning)
     try:
-        with messages_aside():
+        with messages_aside(), contextlib.redirect_stdout(io.StringIO()):  # some versions count rewrites there
             onnx = torch.onnx.export(program, (), dynamo=True, verbose=False)
     except Exception as error:
         raise not_exported(what, error) from None
@@ -99,7 +100,8 @@ def _trace(module: torch.nn.Module, inputs: tuple, kwargs: Dict[str, Any], path:
 @contextlib.contextmanager
 def _evaluation(module: torch.nn.Module) -> Iterator[None]:
     training = [child for child in module.modules() if child.training]
-    module.eval()
+    for child in training:  # eval() would also call what a module defines, and refuses some modules
+        child.training = False
     try:
         with torch.no_grad():
             yield
