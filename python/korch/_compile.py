@@ -109,10 +109,13 @@ def compile(
     try:
         what["output"] = os.fsdecode(output)
         with model_file(model, Example(inputs, kwargs, dynamic_shapes, exporter), shapes) as network:
-            result = _worker.request({**what, **network}, progress or None)
+            result = _worker.request({**what, **network.request}, progress or None)
         for warning in result["warnings"]:
             warnings.warn(warning, CompileWarning, stacklevel=2)
-        return Executable(what["output"], 0, instances, _folder=folder)
+        executable = Executable(what["output"], 0, instances, _folder=folder)
+        for sample in network.samples:
+            sample.check(executable)
+        return executable
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Dict, Iterable, Iterator, Tuple
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
@@ -54,18 +54,22 @@ def named_symbols(
         return {}
     symbolic = {id(tensor): node.meta["val"].shape for tensor, node in zip(tensors, places)}
     names: Names = {}
-    parts = dims if isinstance(dims, Mapping) else dict(zip(arguments, dims))
-    for argument, value in arguments.items():
-        for axis, dim, tensor in _named_dims(parts.get(argument), value):
-            extent = str(symbolic[id(tensor)][axis])
-            # No number, nor a sum or product of symbols; and `shapes` has one namespace for inputs and extents.
-            if extent.isidentifier() and dim not in program.graph_signature.user_inputs:
-                names[extent] = dim
+    for axis, dim, tensor in named_dims(dims, arguments):
+        extent = str(symbolic[id(tensor)][axis])
+        # No number, nor a sum or product of symbols.
+        if extent.isidentifier():
+            names[extent] = dim
     return names
 
 
-def _named_dims(dims: Any, value: Any) -> Iterator[Tuple[int, str, torch.Tensor]]:
+def named_dims(dims: Any, arguments: Dict[str, Any]) -> Iterator[Tuple[int, str, torch.Tensor]]:
     """(axis, name of its Dim, tensor)"""
+    parts = dims if isinstance(dims, Mapping) else dict(zip(arguments, dims))
+    for argument, value in arguments.items():
+        yield from _named_dims(parts.get(argument), value)
+
+
+def _named_dims(dims: Any, value: Any) -> Iterator[Tuple[int, str, torch.Tensor]]:
     if isinstance(value, torch.Tensor):
         axes = dims.items() if isinstance(dims, Mapping) else enumerate(dims or ())
         for axis, dim in axes:
@@ -79,10 +83,17 @@ def _named_dims(dims: Any, value: Any) -> Iterator[Tuple[int, str, torch.Tensor]
             yield from _named_dims(part, of)
 
 
-def ranges_of(program: torch.export.ExportedProgram, names: Names) -> Dict[str, Dict[str, str]]:
-    """By input and name of an extent that is open there, its range as a text; of sums and products of symbols too."""
-    from torch.utils._sympy.value_ranges import bound_sympy  # type: ignore[import-not-found, unused-ignore]
+def ranges_of(
+    program: torch.export.ExportedProgram, names: Names, least: Mapping[str, int], shown: Names
+) -> Dict[str, Dict[str, str]]:
+    """By input and name of an extent that is open there, its range as a text; of sums and products of symbols too.
+    `least` are least extents, by Dim, where they are not the program's; `shown` are the names to return."""
+    from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy  # type: ignore[import-not-found, unused-ignore]
 
+    ranges = {
+        symbol: ValueRanges(least.get(names.get(str(symbol), ""), bounds.lower), bounds.upper)
+        for symbol, bounds in program.range_constraints.items()
+    }
     result: Dict[str, Dict[str, str]] = {}
     for node in program.graph.nodes:
         if node.name not in program.graph_signature.user_inputs or not isinstance(node.meta["val"], torch.Tensor):
@@ -90,14 +101,20 @@ def ranges_of(program: torch.export.ExportedProgram, names: Names) -> Dict[str, 
         result[node.name] = found = {}
         for extent in node.meta["val"].shape:
             if not isinstance(extent, int):
-                bounds = bound_sympy(extent.node.expr, program.range_constraints)
+                bounds = bound_sympy(extent.node.expr, ranges)
                 text = f"{bounds.lower}..{bounds.upper}" if bounds.upper.is_Integer else ""
-                found[renamed(str(extent), names)] = text
+                found[renamed(str(extent), shown)] = text
     return result
 
 
 def renamed(extent: str, names: Names) -> str:
     return re.sub(r"[A-Za-z_]\w*", lambda symbol: names.get(symbol[0], symbol[0]), extent)
+
+
+def without(names: Names, taken: Iterable[str]) -> Names:
+    """korch.compile's `shapes` has one namespace for inputs and extents."""
+    occupied = set(taken)
+    return {symbol: name for symbol, name in names.items() if name not in occupied}
 
 
 def rename(model: Any, names: Names) -> None:

@@ -228,7 +228,7 @@ class Executable:
             "seed": whole("seed", seed, 0, 2**64 - 1),
         }
         with model_file(model, Example(inputs, kwargs, dynamic_shapes, exporter), shapes) as network:
-            return [OutputDeviation(**output) for output in _worker.request({**what, **network})]
+            return [OutputDeviation(**output) for output in _worker.request({**what, **network.request})]
 
     def random_inputs(self, seed: int = 1) -> List[np.ndarray]:
         """Arrays for the inputs: floats from a normal distribution, integers and truth values 0 or 1."""

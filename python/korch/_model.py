@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from typing import Any, Dict, Iterator, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from ._arguments import Shapes, shapes_of
 from ._errors import InvalidModel, UsageError
@@ -22,27 +22,34 @@ class Example(NamedTuple):
     exporter: str
 
 
+class ModelFile(NamedTuple):
+    request: Dict[str, Any]
+    """What the compiler is told: the path of an ONNX file and extents."""
+    samples: List[Any]
+    """Results that the executable must have (_small_extents.Sample)."""
+
+
 @contextlib.contextmanager
-def model_file(model: Any, example: Example, shapes: Optional[Shapes]) -> Iterator[Dict[str, Any]]:
-    """What a request says of a network: the path of an ONNX file, which lives while the context does where it had to
-    be written, and extents."""
+def model_file(model: Any, example: Example, shapes: Optional[Shapes]) -> Iterator[ModelFile]:
+    """A network as a file, which lives while the context does where it had to be written."""
     torch = sys.modules.get("torch")  # who has a module has imported it
     is_module = torch is not None and isinstance(model, torch.nn.Module)
     is_program = torch is not None and isinstance(model, torch.export.ExportedProgram)
     _check(model, example, is_module, is_program)
     extents = shapes_of(shapes)
     if isinstance(model, (str, os.PathLike)):
-        yield {"model": os.fsdecode(model), **extents}
+        yield ModelFile({"model": os.fsdecode(model), **extents}, [])
         return
     with tempfile.TemporaryDirectory(prefix="korch-") as folder:
         path = os.path.join(folder, f"{type(model).__name__ if is_module else 'model'}.onnx")
         if is_module or is_program:
             from . import _module
 
-            extents = shapes_of(_with_ranges(shapes or {}, _module.export(model, example, path)))
+            ranges, samples = _module.export(model, example, path)
+            yield ModelFile({"model": path, **shapes_of(_with_ranges(shapes or {}, ranges))}, samples)
         else:
             _write(model, path)
-        yield {"model": path, **extents}
+            yield ModelFile({"model": path, **extents}, [])
 
 
 def _check(model: Any, example: Example, is_module: bool, is_program: bool) -> None:

@@ -6,11 +6,12 @@ import contextlib
 import io
 import re
 import warnings
-from typing import Any, Dict, Iterator, List, Sequence
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-from ._dynamic_shapes import as_dims, by_argument, named_symbols, ranges_of, rename
+from . import _small_extents as small_extents
+from ._dynamic_shapes import as_dims, by_argument, named_dims, named_symbols, ranges_of, rename, without
 from ._errors import CompileWarning, UsageError
 from ._export_errors import messages_aside, not_exported, traced_values
 from ._model import Example
@@ -27,33 +28,44 @@ _TRAINED = (
 )
 
 
-def export(model: Any, example: Example, path: str) -> Dict[str, str]:
-    """Writes `model` to `path`. Returns the ranges of its open extents, as korch.compile's `shapes` has them."""
+class Exported(NamedTuple):
+    program: torch.export.ExportedProgram
+    names: Dict[str, str]
+    """What `dynamic_shapes` calls the program's symbols."""
+    least: Dict[str, int]
+    """Least extents by that name, where they are below those of the program: `samples` say what it computes then."""
+    samples: List[small_extents.Sample]
+
+
+def export(model: Any, example: Example, path: str) -> Tuple[Dict[str, Dict[str, str]], List[small_extents.Sample]]:
+    """Writes `model` to `path`. Returns the ranges of its open extents, as korch.compile's `shapes` has them, by
+    input, and results that the executable must have."""
     inputs = (example.inputs,) if isinstance(example.inputs, torch.Tensor) else tuple(example.inputs or ())
     kwargs = dict(example.kwargs or {})
     if example.exporter == "torchscript":
         _trace(model, inputs, kwargs, path)
-        return {}
+        return {}, []
     _require_onnxscript()
-    names: Dict[str, str] = {}
     if isinstance(model, torch.nn.Module):
         what = type(model).__name__
-        program = _exported(model, inputs, kwargs, example.dynamic_shapes, names)
+        exported = _exported(model, inputs, kwargs, example.dynamic_shapes)
     else:
-        what, program = "the ExportedProgram", model
-        if trained := _with_training(program, True):
+        what, exported = "the ExportedProgram", Exported(model, {}, {}, [])
+        if trained := _with_training(model, True):
             advice = "call net.eval() before torch.export.export"
             warnings.warn(f"{what} was exported in training mode, {_listed(trained)}: {advice}", CompileWarning)
+    program = exported.program
     try:
         with messages_aside(), contextlib.redirect_stdout(io.StringIO()):  # some versions count rewrites there
             onnx = torch.onnx.export(program, (), dynamo=True, verbose=False)
     except Exception as error:
         raise not_exported(what, error) from None
     _name_outputs(onnx.model.graph, program.call_spec.out_spec)
+    names = without(exported.names, (value.name for value in onnx.model.graph.inputs))
     rename(onnx.model, names)
     weights = sum(t.numel() * t.element_size() for t in program.state_dict.values())
     onnx.save(path, external_data=weights > _MOST_INLINE_BYTES)
-    return ranges_of(program, names)
+    return ranges_of(program, exported.names, exported.least, names), exported.samples
 
 
 def _require_onnxscript() -> None:
@@ -63,25 +75,55 @@ def _require_onnxscript() -> None:
         raise UsageError(f"torch.onnx needs onnxscript: pip install 'korch[torch]' ({error})") from None
 
 
-def _exported(
-    module: torch.nn.Module, inputs: tuple, kwargs: Dict[str, Any], dynamic_shapes: Any, names: Dict[str, str]
-) -> torch.export.ExportedProgram:
-    """Fills `names`: what `dynamic_shapes` calls the program's symbols."""
+def _exported(module: torch.nn.Module, inputs: tuple, kwargs: Dict[str, Any], dynamic_shapes: Any) -> Exported:
+    what = type(module).__name__
     # Each input is a tensor of its own, by whose identity its extents' symbols are found.
-    inputs, kwargs = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.detach(), (inputs, kwargs))
-    arguments = by_argument(module, inputs, kwargs)
+    given = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.detach(), (inputs, kwargs))
+    arguments = by_argument(module, *given)
     dims = as_dims(dynamic_shapes, arguments)
     training = {name for name, child in module.named_modules() if child.training}
+    with messages_aside(), _evaluation(module):
+        try:
+            exported = _named(_program(module, given, dims), given, dims, arguments)
+        except Exception as error:
+            from_two = _from_two(module, given, dims, arguments, error)
+            if from_two is None:
+                raise not_exported(what, error) from None
+            exported = from_two
+    affected = [node for node in _with_training(exported.program, False) if _owner(node) in training]
+    _warn_of_training(what, sorted({_owner(node) or str(node.target) for node in affected}))
+    return exported
+
+
+def _program(module: torch.nn.Module, given: Any, dims: Any) -> torch.export.ExportedProgram:
+    with _open_extents(dims is not None):
+        return torch.export.export(module, *given, dynamic_shapes=dims, strict=False)
+
+
+def _named(program: torch.export.ExportedProgram, given: Any, dims: Any, arguments: Dict[str, Any]) -> Exported:
+    return Exported(program, {} if dims is None else named_symbols(program, given, dims, arguments), {}, [])
+
+
+def _from_two(
+    module: torch.nn.Module, given: Any, dims: Any, arguments: Dict[str, Any], error: Exception
+) -> Optional[Exported]:
+    """Where PyTorch refuses ranges (`error`), its program for extents from 2. None where it refuses that too."""
+    least = small_extents.left_out(error, dims)
+    if not least:
+        return None
+    small = {name: 2 for axis, name, tensor in named_dims(dims, arguments) if tensor.shape[axis] < 2}
+    example = small_extents.resized(given, dims, arguments, small)
     try:
-        with messages_aside(), _evaluation(module), _open_extents(dims is not None):
-            program = torch.export.export(module, inputs, kwargs, dynamic_shapes=dims, strict=False)
-    except Exception as error:
-        raise not_exported(type(module).__name__, error) from None
-    affected = [node for node in _with_training(program, False) if _owner(node) in training]
-    _warn_of_training(type(module).__name__, sorted({_owner(node) or str(node.target) for node in affected}))
-    if dims is not None:
-        names.update(named_symbols(program, (inputs, kwargs), dims, arguments))
-    return program
+        program = _program(module, example, small_extents.from_two(dims, least))
+    except Exception:  # the first refusal is about what the caller gave
+        return None
+    samples, least = small_extents.samples(
+        type(module).__name__,
+        lambda inputs: module(*inputs[0], **inputs[1]),
+        least,
+        lambda extents: small_extents.resized(given, dims, arguments, extents),
+    )
+    return _named(program, example, dims, by_argument(module, *example))._replace(least=least, samples=samples)
 
 
 def _trace(module: torch.nn.Module, inputs: tuple, kwargs: Dict[str, Any], path: str) -> None:

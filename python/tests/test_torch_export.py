@@ -1,7 +1,9 @@
 """korch.compile of a torch.nn.Module and of a torch.export.ExportedProgram."""
 
 import logging
+import os
 import sys
+import tempfile
 import unittest
 import warnings
 from importlib.util import find_spec
@@ -18,7 +20,7 @@ from torch.export import Dim
 from torch.nn import functional as F
 from torch.utils._pytree import tree_leaves
 
-QUICK = dict(measure=False, database=None, threads=1)
+QUICK = dict(measure=False, threads=1)
 
 
 class Branch(nn.Module):
@@ -48,6 +50,20 @@ class Rows(nn.Module):
 
     def forward(self, x):
         return x * 2 if x.shape[0] > 3 else x * 3
+
+
+class OneRow(nn.Module):
+    """With other code for one row."""
+
+    def forward(self, x):
+        return x * 2 if x.shape[0] != 1 else x * 3
+
+
+class OneRowAlike(nn.Module):
+    """With other code for one row, that computes the same."""
+
+    def forward(self, x):
+        return x * 2 if x.shape[0] != 1 else x + x
 
 
 class Net(nn.Module):
@@ -107,6 +123,12 @@ def words(rows=2, count=3):
 
 
 class ExportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        QUICK["database"] = os.path.join(folder.name, "kernels.db")  # the CPU's peaks are measured once
+
     def setUp(self):
         torch.manual_seed(0)
         self.x = torch.randn(2, 4)
@@ -217,6 +239,19 @@ class ExportTest(unittest.TestCase):
         self.compiled(Rows(), self.x, dynamic_shapes={"x": {0: Dim("rows", min=1, max=3)}})
         self.refused(korch.InvalidModel, r"in the specified range rows <= 8 .*narrower range",
                      Rows(), self.x, dynamic_shapes={"x": {0: Dim("rows", min=1, max=8)}})
+
+    def test_ranges_that_pytorch_exports_from_two_on(self):
+        batch = Dim("batch", min=1, max=8)
+        for example in (self.x, self.x[:1]):
+            executable = self.compiled(OneRowAlike(), example, dynamic_shapes={"x": {0: batch}})
+            for rows in (1, 2, 8):
+                self.expect_same(executable, OneRowAlike(), torch.randn(rows, 4))
+        self.refused(
+            korch.InvalidModel, r"for extents from 2, .* something else for batch = 1: give .*'batch', min=2",
+            OneRow(), self.x, dynamic_shapes={"x": {0: batch}},
+        )
+        self.compiled(OneRow(), self.x, dynamic_shapes={"x": {0: Dim("batch", min=2, max=8)}})
+        self.compiled(OneRow(), self.x[:1])
 
     def test_an_operator_without_a_form_in_onnx(self):
         self.refused(
