@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -113,8 +114,14 @@ def compile(
         for warning in result["warnings"]:
             warnings.warn(warning, CompileWarning, stacklevel=2)
         executable = Executable(what["output"], 0, instances, _folder=folder)
-        for sample in network.samples:
-            sample.check(executable)
+        try:
+            for sample in network.samples:
+                sample.check(executable)
+        except BaseException:
+            executable.close()
+            with contextlib.suppress(OSError):
+                os.remove(what["output"])
+            raise
         return executable
     except BaseException:
         if folder is not None:

@@ -26,7 +26,7 @@ class ModelFile(NamedTuple):
     request: Dict[str, Any]
     """What the compiler is told: the path of an ONNX file and extents."""
     samples: List[Any]
-    """Results that the executable must have (_small_extents.Sample)."""
+    """Results that the executable must have (_export.small_extents.Sample)."""
 
 
 @contextlib.contextmanager
@@ -43,9 +43,9 @@ def model_file(model: Any, example: Example, shapes: Optional[Shapes]) -> Iterat
     with tempfile.TemporaryDirectory(prefix="korch-") as folder:
         path = os.path.join(folder, f"{type(model).__name__ if is_module else 'model'}.onnx")
         if is_module or is_program:
-            from . import _module
+            from ._export import export
 
-            ranges, samples = _module.export(model, example, path)
+            ranges, samples = export(model, example, path)
             yield ModelFile({"model": path, **shapes_of(_with_ranges(shapes or {}, ranges))}, samples)
         else:
             _write(model, path)

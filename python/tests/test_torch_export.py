@@ -224,8 +224,8 @@ class ExportTest(unittest.TestCase):
     def test_a_branch_that_data_decide(self):
         error = self.refused(
             korch.InvalidModel,
-            r"^PyTorch cannot export Branch: test_torch_export.py:\d+ in forward: `if x.sum\(\) > 0:`: it depends on the "
-            r"values of tensors. Write a branch with torch.cond",
+            r"^PyTorch cannot export Branch: test_torch_export.py:\d+ in forward: `if x.sum\(\) > 0:`: it depends on "
+            r"the values of tensors. Write a branch with torch.cond",
             Branch(), self.x,
         )
         self.assertEqual(type(error.__context__).__name__, "GuardOnDataDependentSymNode")
@@ -267,7 +267,8 @@ class ExportTest(unittest.TestCase):
 
     def test_what_pytorch_prints_is_kept_back_for_the_log(self):
         log = logging.getLogger("korch")
-        with mock.patch("sys.stderr") as stderr, mock.patch("sys.stdout") as stdout, self.assertLogs(log, "DEBUG") as logs:
+        streams = mock.patch("sys.stderr"), mock.patch("sys.stdout")
+        with streams[0] as stderr, streams[1] as stdout, self.assertLogs(log, "DEBUG") as logs:
             self.refused(korch.InvalidModel, "torch.cond", Branch(), self.x)
             self.refused(korch.InvalidModel, "no form", Eigenvalues(), torch.eye(3))
             self.compiled(Net().eval(), self.x)

@@ -16,7 +16,7 @@ from torch.onnx._internal._lazy_import import onnxscript_apis
 from torch.onnx._internal.exporter import _constants, _core, _decomp, _registration
 
 from .._errors import UsageError
-from .._module import argument
+from .._export.module import argument
 from .decompositions import DECOMPOSITIONS
 
 _MOST_INLINE_BYTES = 1 << 30  # of weights within the model's file, which protobuf limits to 2 GiB

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Dict, Iterable, Iterator, Tuple
 
 import torch  # type: ignore[import-not-found, unused-ignore]
+from torch.utils._sympy import value_ranges  # type: ignore[import-not-found, unused-ignore]
 
-from ._errors import UsageError
+from .._errors import UsageError
 
 Names = Dict[str, str]  # of symbols, "s77" -> "batch"
 
@@ -23,7 +24,7 @@ def by_argument(module: torch.nn.Module, inputs: tuple, kwargs: Dict[str, Any]) 
 
 
 def as_dims(dynamic_shapes: Any, arguments: Dict[str, Any]) -> Any:
-    """`dynamic_shapes` as torch.export takes it: a text is a Dim of that name, and inputs without an entry are fixed."""
+    """`dynamic_shapes` as torch.export takes it: a text is a Dim of that name, inputs without an entry are fixed."""
     dims: Dict[str, Any] = {}
 
     def converted(part: Any) -> Any:
@@ -88,10 +89,8 @@ def ranges_of(
 ) -> Dict[str, Dict[str, str]]:
     """By input and name of an extent that is open there, its range as a text; of sums and products of symbols too.
     `least` are least extents, by Dim, where they are not the program's; `shown` are the names to return."""
-    from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy  # type: ignore[import-not-found, unused-ignore]
-
     ranges = {
-        symbol: ValueRanges(least.get(names.get(str(symbol), ""), bounds.lower), bounds.upper)
+        symbol: value_ranges.ValueRanges(least.get(names.get(str(symbol), ""), bounds.lower), bounds.upper)
         for symbol, bounds in program.range_constraints.items()
     }
     result: Dict[str, Dict[str, str]] = {}
@@ -101,7 +100,7 @@ def ranges_of(
         result[node.name] = found = {}
         for extent in node.meta["val"].shape:
             if not isinstance(extent, int):
-                bounds = bound_sympy(extent.node.expr, ranges)
+                bounds = value_ranges.bound_sympy(extent.node.expr, ranges)
                 text = f"{bounds.lower}..{bounds.upper}" if bounds.upper.is_Integer else ""
                 found[renamed(str(extent), shown)] = text
     return result

@@ -16,12 +16,11 @@ from typing import Any, Iterator, List, Optional, Sequence
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-from ._errors import InvalidModel
+from .._errors import InvalidModel
 
 _log = logging.getLogger("korch")
-_NOT_THE_NETWORKS = tuple(
-    os.path.dirname(os.path.abspath(path)) + os.sep for path in (torch.__file__, __file__)
-)
+_KORCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_NOT_THE_NETWORKS = (os.path.dirname(os.path.abspath(torch.__file__)) + os.sep, _KORCH + os.sep)
 _FAMILIES = ("torch", "onnxscript", "onnx_ir")
 _MOST_CHARACTERS = 300  # of what PyTorch says
 
@@ -35,10 +34,11 @@ def not_exported(what: str, error: Exception) -> InvalidModel:
     cause = chain[-1]
     where = next(filter(None, map(_source_line, reversed(chain))), "")
     kinds = {kind.__name__ for kind in type(cause).__mro__}
+    says = _first_line(cause)
     if "GuardOnDataDependentSymNode" in kinds:
         why = (
-            "it depends on the values of tensors. Write a branch with torch.cond or torch.where, "
-            f"or take torch.compile(net, backend='korch'), which compiles the parts around it ({_first_line(cause).partition(' (unhinted')[0]})"
+            "it depends on the values of tensors. Write a branch with torch.cond or torch.where, or take "
+            f"torch.compile(net, backend='korch'), which compiles the parts around it ({says.partition(' (unhinted')[0]})"
         )
     elif "DispatchError" in kinds and (operator := re.search(r"op='([\w.]+)', overload='(\w+)'", str(cause))):
         why = (
@@ -46,7 +46,7 @@ def not_exported(what: str, error: Exception) -> InvalidModel:
             "or take torch.compile(net, backend='korch'), which leaves it to PyTorch"
         )
     else:
-        why = f"{type(cause).__name__}: {_first_line(cause)}"
+        why = f"{type(cause).__name__}: {says}"
         if "Constraints violated" in why and "specified range" in why:
             why += " Its code is another one there: give the Dim a narrower range"
     return InvalidModel(f"PyTorch cannot export {what}: {where}{why}")

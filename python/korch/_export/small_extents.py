@@ -16,8 +16,8 @@ import numpy as np
 import torch  # type: ignore[import-not-found, unused-ignore]
 from torch.utils._pytree import tree_leaves, tree_map_only  # type: ignore[import-not-found, unused-ignore]
 
-from ._dynamic_shapes import named_dims
-from ._errors import InvalidModel
+from .dynamic_shapes import named_dims
+from .._errors import InvalidModel
 
 _TOLERANCE = 1e-2  # of the largest element: another way of the module differs by more, another order of sums by less
 
@@ -91,9 +91,9 @@ def resized(inputs: Any, dims: Any, arguments: Dict[str, Any], extents: Mapping[
     return tree_map_only(torch.Tensor, lambda t: changed.get(id(t), t), inputs)
 
 
-def samples(what: str, call: Callable[[Any], Any], least: Dict[str, int], of: Callable[[Dict[str, int]], Any]) -> Tuple[
-    List[Sample], Dict[str, int]
-]:
+def samples(
+    what: str, call: Callable[[Any], Any], least: Dict[str, int], of: Callable[[Dict[str, int]], Any]
+) -> Tuple[List[Sample], Dict[str, int]]:
     """What the module (`call`) computes for the extents below 2, alone and together, of inputs that `of` makes; and
     the least extents for which it computes something at all."""
     able = {name: [e for e in range(low, 2) if _runs(call, of({name: e}))] for name, low in least.items()}
@@ -101,9 +101,12 @@ def samples(what: str, call: Callable[[Any], Any], least: Dict[str, int], of: Ca
     result = []
     for extents in _combinations(able):
         inputs = of(extents)
-        leaves = [[leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)] for tree in (inputs, call(inputs))]
-        result.append(Sample(what, extents, *leaves))
+        result.append(Sample(what, extents, _tensors(inputs), _tensors(call(inputs))))
     return result, {name: min(extents, default=2) for name, extents in able.items()}
+
+
+def _tensors(tree: Any) -> List[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
 def _runs(call: Callable[[Any], Any], inputs: Any) -> bool:

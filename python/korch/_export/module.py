@@ -1,4 +1,4 @@
-"""torch.nn.Module and torch.export.ExportedProgram -> ONNX files, by torch.onnx. Imported where there is one."""
+"""torch.nn.Module and torch.export.ExportedProgram -> ONNX files."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-from . import _small_extents as small_extents
-from ._dynamic_shapes import as_dims, by_argument, named_dims, named_symbols, ranges_of, rename, without
-from ._errors import CompileWarning, UsageError
-from ._export_errors import messages_aside, not_exported, traced_values
-from ._model import Example
+from . import small_extents
+from .dynamic_shapes import as_dims, by_argument, named_dims, named_symbols, ranges_of, rename, without
+from .._errors import CompileWarning, UsageError
+from .errors import messages_aside, not_exported, traced_values
+from .._model import Example
 
 _MOST_INLINE_BYTES = 1 << 30  # of weights within the model's file, which protobuf limits to 2 GiB
 
@@ -229,9 +229,9 @@ def _keys(spec: Any, prefix: str) -> List[str]:
     children = spec.children() if hasattr(spec, "children") else spec.children_specs
     if not children:
         return [prefix] * spec.num_leaves
-    keys = spec.context if isinstance(spec.context, list) and len(spec.context) == len(children) else range(len(children))
+    keys = spec.context if isinstance(spec.context, list) and len(spec.context) == len(children) else None
     names = []
-    for key, child in zip(keys, children):
+    for key, child in zip(keys or range(len(children)), children):
         within = isinstance(key, str) or prefix
         names += _keys(child, f"{prefix}.{key}".lstrip(".") if within else "")
     return names
