@@ -38,7 +38,7 @@ def not_exported(what: str, error: Exception) -> InvalidModel:
     if "GuardOnDataDependentSymNode" in kinds:
         why = (
             "it depends on the values of tensors. Write a branch with torch.cond or torch.where, or take "
-            f"torch.compile(net, backend='korch'), which compiles the parts around it ({says.partition(' (unhinted')[0]})"
+            f"torch.compile(net, backend='korch'), which compiles what is around ({says.partition(' (unhinted')[0]})"
         )
     elif "DispatchError" in kinds and (operator := re.search(r"op='([\w.]+)', overload='(\w+)'", str(cause))):
         why = (
