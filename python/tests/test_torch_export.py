@@ -118,6 +118,18 @@ class Trained(nn.Module):
         return F.dropout(self.never(self.frozen(self.drop(x))), 0.3, self.training)
 
 
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+        self.eval()
+
+    def forward(self, x):
+        self.calls += 1
+        x.mul_(2)
+        return x + self.calls
+
+
 def words(rows=2, count=3):
     return {"input_ids": torch.arange(rows * count).reshape(rows, count), "attention_mask": torch.ones(rows, count)}
 
@@ -300,6 +312,12 @@ class ExportTest(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error", korch.CompileWarning)
             self.compiled(net.eval(), self.x)
+
+    def test_what_a_module_writes_is_told(self):
+        with self.assertWarnsRegex(korch.CompileWarning, "^Counting writes to calls, x, which an executable does not"):
+            executable = korch.compile(Counting(), inputs=(self.x,), **QUICK)
+        first = executable(self.x)
+        np.testing.assert_array_equal(executable(self.x), first)
 
     def test_torchscript_on_request(self):
         self.compiled(Net().eval(), self.x, exporter="torchscript")

@@ -60,6 +60,13 @@ def export(model: Any, example: Example, path: str) -> Tuple[Dict[str, Dict[str,
             onnx = torch.onnx.export(program, (), dynamo=True, verbose=False)
     except Exception as error:
         raise not_exported(what, error) from None
+    signature = onnx.exported_program.graph_signature
+    if written := [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]:
+        warnings.warn(
+            f"{what} writes to {_listed(written)}, which an executable does not: each call begins with the buffers as "
+            "they are now, and leaves its inputs as they are",
+            CompileWarning,
+        )
     _name_outputs(onnx.model.graph, program.call_spec.out_spec)
     names = without(exported.names, (value.name for value in onnx.model.graph.inputs))
     rename(onnx.model, names)
