@@ -13,6 +13,9 @@ namespace nb = nanobind;
 namespace korch::python {
 namespace {
 
+/// Where empty arrays lie that have no memory, as PyTorch's do: a call takes no null pointers.
+alignas(64) std::byte nowhere[64];
+
 std::optional<DType> sized(char kind, size_t bytes) {
   for (int i = 0; i < kDTypeCount; ++i) {
     const DType dtype = static_cast<DType>(i);
@@ -136,9 +139,6 @@ bool ArrayView::take_buffer(nb::handle object, Access access) {
   strides_bytes_.assign(buffer.strides, buffer.strides + buffer.ndim);
   return true;
 }
-
-/// Where empty arrays lie that have no memory, as PyTorch's do: a call takes no null pointers.
-alignas(64) static std::byte nowhere[64];
 
 void ArrayView::take_dlpack(nb::handle object, Access access) {
   if (!nb::hasattr(object, "__dlpack__"))

@@ -88,6 +88,11 @@ class Words(nn.Module):
         return {"states": states, "sums": (states.sum(1), [input_ids + 1])}
 
 
+class Passing(nn.Module):
+    def forward(self, x, unused):
+        return x, x * 2
+
+
 class Halves(nn.Module):
     def forward(self, x, twice):
         return torch.cat([x, x]) * twice[:, None]
@@ -173,6 +178,12 @@ class ExportTest(unittest.TestCase):
         self.assertEqual([tensor.name for tensor in executable.outputs], ["states", "sums.0", "sums.1.0"])
         by_name = executable(**words())
         np.testing.assert_array_equal(by_name[2], words()["input_ids"] + 1)
+
+    def test_inputs_that_are_outputs_or_unused(self):
+        executable = self.compiled(Passing(), self.x, torch.ones(1))
+        self.assertEqual([tensor.name for tensor in executable.inputs], ["x", "unused"])
+        executable = self.compiled(torch.compile(Passing(), backend="eager"), self.x, torch.ones(1))
+        self.assertEqual([tensor.name for tensor in executable.inputs], ["x", "unused"])
 
     def test_a_range_is_that_of_the_dim(self):
         batch = Dim("batch", min=1, max=8)
@@ -344,6 +355,7 @@ class ExportTest(unittest.TestCase):
                 korch.compile(net, **given, **QUICK)
 
     def test_says_what_is_missing(self):
+        self.refused(korch.UsageError, 'is for exporter="torchscript"', torch.jit.script(Net().eval()), self.x)
         with mock.patch.dict(sys.modules, {"onnxscript": None}):
             self.refused(korch.UsageError, r"needs onnxscript: pip install 'korch\[torch\]'", Net().eval(), self.x)
 

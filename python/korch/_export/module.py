@@ -46,6 +46,9 @@ def export(model: Any, example: Example, path: str) -> Tuple[Dict[str, Dict[str,
         _trace(model, inputs, kwargs, path)
         return {}, []
     _require_onnxscript()
+    model = getattr(model, "_orig_mod", model)  # what torch.compile wraps
+    if isinstance(model, torch.jit.ScriptModule):
+        raise UsageError('a ScriptModule is for exporter="torchscript"')
     if isinstance(model, torch.nn.Module):
         what = type(model).__name__
         exported = _exported(model, inputs, kwargs, example.dynamic_shapes)
@@ -67,6 +70,7 @@ def export(model: Any, example: Example, path: str) -> Tuple[Dict[str, Dict[str,
             "they are now, and leaves its inputs as they are",
             CompileWarning,
         )
+    _name_inputs(onnx.model.graph, program)
     _name_outputs(onnx.model.graph, program.call_spec.out_spec)
     names = without(exported.names, (value.name for value in onnx.model.graph.inputs))
     rename(onnx.model, names)
@@ -217,6 +221,18 @@ def _warn_of_training(what: str, parts: Sequence[str]) -> None:
 def _listed(parts: Sequence[Any]) -> str:
     more = [f"{len(parts) - 3} more"] if len(parts) > 3 else []
     return ", ".join([*map(str, parts[:3]), *more])
+
+
+def _name_inputs(graph: Any, program: torch.export.ExportedProgram) -> None:
+    """As forward's parameters: an input that is also an output may have another name."""
+    places = [node.name for node in program.graph.nodes if node.name in program.graph_signature.user_inputs]
+    if len(places) != len(graph.inputs):
+        return
+    for value, name in zip(graph.inputs, places):
+        if value.name != name:
+            for other in (output for node in graph for output in node.outputs if output.name == name):
+                other.name = f"{name}_output"
+            value.name = name
 
 
 def _name_outputs(graph: Any, spec: Any) -> None:
