@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
 import tempfile
 import warnings
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from . import _worker
-from ._arguments import Shapes, budget_s, shapes_of, whole
+from ._arguments import Shapes, budget_s, whole
 from ._errors import CompileWarning, UsageError
 from ._executable import Executable
-from ._model import model_file
+from ._model import Example, model_file
+
 
 def compile(
     model: Any,
     *,
     inputs: Optional[Sequence[Any]] = None,
+    kwargs: Optional[Mapping[str, Any]] = None,
+    dynamic_shapes: Any = None,
+    exporter: str = "dynamo",
     shapes: Optional[Shapes] = None,
     accuracy: str = "standard",
     threads: int = 0,
@@ -39,8 +44,15 @@ def compile(
 
     Args:
         model: The network: path of an ONNX file (beside which its external data lies), its bytes, an onnx.ModelProto
-            (anything with SerializeToString), or a torch.nn.Module, which torch.onnx exports in evaluation mode.
+            (anything with SerializeToString), a torch.nn.Module, which PyTorch exports in evaluation mode, or a
+            torch.export.ExportedProgram.
         inputs: Example inputs of a torch.nn.Module (a tuple of tensors), whose shapes the executable will have.
+        kwargs: Further ones by the names of forward's parameters, {"input_ids": ids, "attention_mask": mask}. The
+            executable has the inputs of both, in this order, by the names of forward's parameters.
+        dynamic_shapes: Which of their extents are open, as torch.export.export takes it:
+            {"x": {0: torch.export.Dim("batch", min=1, max=8)}} makes an executable for 1 to 8 rows. A text is a Dim
+            of that name, whose range `shapes` gives.
+        exporter: "dynamo" (torch.export), or "torchscript" (torch.jit.trace), for what the former cannot export.
         shapes: What the model leaves open: the shape of an input, {"image": (1, 3, 224, 224)}, or the extent of a
             symbolic dimension wherever it stands, {"batch": 4}. A text with ranges, {"batch": "1..64"} or
             {"image": "1..8x3x224x224"}, makes an executable that takes arrays of all these extents.
@@ -61,7 +73,8 @@ def compile(
             callers wait.
 
     Raises:
-        InvalidModel: no ONNX model, or shapes are missing.
+        InvalidModel: no ONNX model, shapes are missing, or PyTorch cannot export the module: the line of its source
+            is named.
         Unsupported: operators or types that korch does not know; all of them are named.
         UsageError: a wrong argument.
         AccuracyError: no executable could be made that computes what the network does.
@@ -69,11 +82,11 @@ def compile(
         FileError: a file cannot be read or written, or a library that the compiler needs is missing.
 
     Warns:
-        CompileWarning: a kernel proved wrong and another was taken, the budget ended early.
+        CompileWarning: a kernel proved wrong and another was taken, the budget ended early, a module is in training
+            mode.
     """
     what: Dict[str, Any] = {
         "verb": "compile",
-        **shapes_of(shapes),
         "accuracy": accuracy,
         "threads": whole("threads", threads, 0, 1024),
         "target": target,
@@ -94,13 +107,21 @@ def compile(
         folder = tempfile.mkdtemp(prefix="korch-")
         output = os.path.join(folder, "model.so")
     try:
-        with model_file(model, inputs) as path:
-            what["model"] = path
-            what["output"] = os.fsdecode(output)
-            result = _worker.request(what, progress or None)
+        what["output"] = os.fsdecode(output)
+        with model_file(model, Example(inputs, kwargs, dynamic_shapes, exporter), shapes) as network:
+            result = _worker.request({**what, **network.request}, progress or None)
         for warning in result["warnings"]:
             warnings.warn(warning, CompileWarning, stacklevel=2)
-        return Executable(what["output"], 0, instances, _folder=folder)
+        executable = Executable(what["output"], 0, instances, _folder=folder)
+        try:
+            for sample in network.samples:
+                sample.check(executable)
+        except BaseException:
+            executable.close()
+            with contextlib.suppress(OSError):
+                os.remove(what["output"])
+            raise
+        return executable
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)

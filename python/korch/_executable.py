@@ -14,9 +14,9 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _korch, _worker
-from ._arguments import Shapes, shapes_of, whole
+from ._arguments import Shapes, whole
 from ._errors import FileError, InvalidInput, UsageError
-from ._model import model_file
+from ._model import Example, model_file
 
 
 @dataclasses.dataclass(frozen=True)
@@ -203,6 +203,9 @@ class Executable:
         model: Any,
         *,
         inputs: Optional[Sequence[Any]] = None,
+        kwargs: Optional[Mapping[str, Any]] = None,
+        dynamic_shapes: Any = None,
+        exporter: str = "dynamo",
         shapes: Optional[Shapes] = None,
         samples: int = 3,
         seed: int = 1,
@@ -210,7 +213,7 @@ class Executable:
         """Compares this executable with the network that it was made from, in float64 on random inputs.
 
         Args:
-            model, inputs, shapes: As korch.compile had them.
+            model, inputs, kwargs, dynamic_shapes, exporter, shapes: As korch.compile had them.
             samples: Random inputs to try.
             seed: Of the random inputs.
 
@@ -221,13 +224,11 @@ class Executable:
         what = {
             "verb": "verify",
             "executable": self._path,
-            **shapes_of(shapes),
             "samples": whole("samples", samples, 1, 10000),
             "seed": whole("seed", seed, 0, 2**64 - 1),
         }
-        with model_file(model, inputs) as path:
-            what["model"] = path
-            return [OutputDeviation(**output) for output in _worker.request(what)]
+        with model_file(model, Example(inputs, kwargs, dynamic_shapes, exporter), shapes) as network:
+            return [OutputDeviation(**output) for output in _worker.request({**what, **network.request})]
 
     def random_inputs(self, seed: int = 1) -> List[np.ndarray]:
         """Arrays for the inputs: floats from a normal distribution, integers and truth values 0 or 1."""

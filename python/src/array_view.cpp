@@ -13,6 +13,9 @@ namespace nb = nanobind;
 namespace korch::python {
 namespace {
 
+/// Where empty arrays lie that have no memory, as PyTorch's do: a call takes no null pointers.
+alignas(64) std::byte nowhere[64];
+
 std::optional<DType> sized(char kind, size_t bytes) {
   for (int i = 0; i < kDTypeCount; ++i) {
     const DType dtype = static_cast<DType>(i);
@@ -145,6 +148,7 @@ void ArrayView::take_dlpack(nb::handle object, Access access) {
       refuse(fmt::format("the {} given for it is not in the CPU's memory: copy it there first",
                          class_name(object)));
     data_ = const_cast<void*>(static_cast<const void*>(array.data()));
+    if (data_ == nullptr) data_ = nowhere;
     const nb::dlpack::dtype type = array.dtype();
     dtype_ = dtype_of_dlpack(type);
     dtype_name_ = fmt::format("DLPack's type {} of {} bits", type.code, type.bits);

@@ -160,6 +160,8 @@ class CompileTest(unittest.TestCase):
             (dict(shapes=(4, 6)), "shapes is a dict"),
             (dict(instances=0), "instances"),
             (dict(inputs=(1,)), "example inputs are for"),
+            (dict(kwargs={"x": 1}), "example inputs are for"),
+            (dict(exporter="onnx"), "exporter is"),
         ):
             with self.subTest(options), self.assertRaisesRegex(korch.UsageError, pattern):
                 korch.compile(model, **{**QUICK, **options})

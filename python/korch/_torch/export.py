@@ -16,6 +16,7 @@ from torch.onnx._internal._lazy_import import onnxscript_apis
 from torch.onnx._internal.exporter import _constants, _core, _decomp, _registration
 
 from .._errors import UsageError
+from .._export.module import argument
 from .decompositions import DECOMPOSITIONS
 
 _MOST_INLINE_BYTES = 1 << 30  # of weights within the model's file, which protobuf limits to 2 GiB
@@ -72,14 +73,6 @@ def why_not(node: torch.fx.Node) -> Optional[str]:
     is_view_of_others = node.target.namespace != "aten" and any(r.alias_info for r in node.target._schema.returns)
     if is_view_of_others or not _registry().is_registered(node.target):
         return "torch.onnx has no form for it"
-    return None
-
-
-def argument(node: torch.fx.Node, name: str) -> Any:
-    """As it was given, or else its default; None where the operator has none of that name."""
-    for place, argument in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
-        if argument.name == name:
-            return node.args[place] if place < len(node.args) else node.kwargs.get(name, argument.default_value)
     return None
 
 
