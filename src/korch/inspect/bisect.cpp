@@ -108,11 +108,12 @@ class Bisector {
                                 if (wanted.count(value) != 0)
                                   references_.try_emplace(value, graph.value(value).type.dtype, tensor);
                               }});
-    for (int run = 0; run < Tolerance::kRuns; ++run)
-      interpret_rounding_at_random(graph, inputs, run, [&](ValueId value, const HostTensor& tensor) {
-        if (const auto found = references_.find(value); found != references_.end())
-          found->second.add_run(tensor);
-      });
+    const auto add_run = [&](ValueId value, const HostTensor& tensor) {
+      if (const auto found = references_.find(value); found != references_.end())
+        found->second.add_run(tensor);
+    };
+    for (int run = 0; run < Tolerance::kMoreRuns; ++run)
+      interpret_rounding_at_random(graph, inputs, run, add_run, {}, Roundings::of_kernels);
   }
 
   // Judges a step by the memory of its arguments, and puts right what it wrote.

@@ -136,11 +136,13 @@ bool is_sum(Op op) {
   return op == Op::ReduceSum || op == Op::WindowSum || op == Op::WindowDot || op == Op::CumSum;
 }
 
-// Off by random parts of half an ulp of what was added up. Vectors of 16 lanes, in four sums each, keep the
-// walk of the roundings short up to 4096 terms.
-void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double terms, uint64_t& state) {
-  constexpr double kLongSum = 4096;
-  const double part = half_ulp_of_one(sum.dtype()) * std::max(1.0, std::sqrt(terms / kLongSum));
+// Terms up to which the walk of the roundings is short. Sums are made by vectors of 16 lanes, in four sums
+// each; a sum of products is one chain.
+constexpr double kLongSum = 4096, kLongChain = 64;
+
+// Off by random parts of half an ulp of what was added up.
+void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double walk, uint64_t& state) {
+  const double part = half_ulp_of_one(sum.dtype()) * std::max(1.0, std::sqrt(walk));
   with_float_type(sum.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     S* values = sum.mutable_data<S>();
@@ -149,6 +151,24 @@ void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double terms, uin
       values[i] =
           convert_element<S>(convert_element<double>(values[i]) + uniform(state) * part * terms_sum[i]);
   });
+}
+
+// Terms of each element of a product; 0 of what is not a sum of products alone.
+double chain_length(const Node& node, const std::vector<HostTensor>& inputs) {
+  const Shape &a = inputs[0].shape(), &b = inputs[1].shape();
+  const auto weights = static_cast<double>(inputs[1].elements());
+  switch (node.op) {
+    case Op::MatMul:
+      return static_cast<double>(a[a.size() - (std::get<MatMulAttrs>(node.attrs).transpose_a ? 2 : 1)]);
+    case Op::Conv:
+      return weights / static_cast<double>(std::max<int64_t>(1, b[0]));
+    case Op::ConvTranspose:
+      return weights / static_cast<double>(std::max<int64_t>(1, b[1]));
+    case Op::WinogradProduct:
+      return static_cast<double>(b[1]);
+    default:
+      return 0;
+  }
 }
 
 HostTensor shaken(const HostTensor& tensor, const HostTensor& offsets, uint64_t& state) {
@@ -186,16 +206,32 @@ std::vector<HostTensor> RandomRounding::choose(const Node& node, const std::vect
   return results;
 }
 
+std::vector<HostTensor> RandomRounding::either(std::vector<HostTensor> first,
+                                               const std::vector<HostTensor>& second) {
+  for (size_t i = 0; i < first.size(); ++i)
+    if (second[i].raw() != nullptr && uniform(state_) < 0) first[i] = second[i];
+  return first;
+}
+
+HostTensor RandomRounding::product(const Node& node, const std::vector<HostTensor>& inputs,
+                                   const std::vector<TensorType>& types) {
+  std::vector<HostTensor> operands = inputs;
+  operands[0] = moved(operands[0], state_);
+  HostTensor result = evaluate_node(node, operands, types, Precision::native)[0];
+  const double terms = chain_length(node, inputs);
+  if (roundings_ == Roundings::of_operators || terms == 0) return result;
+  for (HostTensor& operand : operands) operand = magnitudes(operand);
+  disturb_sum(result, evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongChain,
+              state_);
+  return result;
+}
+
 std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::vector<HostTensor>& inputs,
                                                  const std::vector<TensorType>& types) {
   const Category category = info(node.op).category;
   if (is_choice(node.op) && !offsets_.empty()) return choose(node, inputs, types);
   if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native);
-  if (category == Category::linear) {
-    std::vector<HostTensor> operands = inputs;
-    operands[0] = moved(operands[0], state_);
-    return evaluate_node(node, operands, types, Precision::native);
-  }
+  if (category == Category::linear) return {product(node, inputs, types)};
   if (category == Category::elementwise && types[0].dtype != DType::f64) {
     std::vector<HostTensor> operands;
     for (const HostTensor& input : inputs)
@@ -208,7 +244,8 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
     for (const HostTensor& input : inputs) operands.push_back(magnitudes(input));
     const double terms = static_cast<double>(inputs[0].elements()) /
                          static_cast<double>(std::max<int64_t>(1, results[0].elements()));
-    disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms, state_);
+    disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongSum,
+                state_);
   } else if (category == Category::elementwise) {
     results[0] = moved(results[0], state_);
   }
