@@ -143,8 +143,8 @@ class Run {
     std::vector<HostTensor> second;
     for (ValueId input : node.inputs) second.push_back(again_[input]);
     const std::vector<HostTensor> first = read_all(node);
-    store(node, evaluate(node, rounding_->either(first, second)));
-    const std::vector<HostTensor> results = evaluate(node, rounding_->either(first, second));
+    store(node, evaluate(node, rounding_->mostly(first, second)));
+    const std::vector<HostTensor> results = evaluate(node, rounding_->mostly(second, first));
     for (size_t i = 0; i < results.size(); ++i)
       if (values_[node.outputs[i]].raw() != nullptr) again_[node.outputs[i]] = results[i];
   }

@@ -206,11 +206,14 @@ std::vector<HostTensor> RandomRounding::choose(const Node& node, const std::vect
   return results;
 }
 
-std::vector<HostTensor> RandomRounding::either(std::vector<HostTensor> first,
-                                               const std::vector<HostTensor>& second) {
-  for (size_t i = 0; i < first.size(); ++i)
-    if (second[i].raw() != nullptr && uniform(state_) < 0) first[i] = second[i];
-  return first;
+std::vector<HostTensor> RandomRounding::mostly(const std::vector<HostTensor>& own,
+                                               const std::vector<HostTensor>& others) {
+  std::vector<HostTensor> operands = own;
+  for (size_t i = 0; i < own.size(); ++i)
+    if (const bool takes_other = draw(state_) % 4 == 0;
+        own[i].raw() == nullptr || (takes_other && others[i].raw() != nullptr))
+      operands[i] = others[i];
+  return operands;
 }
 
 HostTensor RandomRounding::product(const Node& node, const std::vector<HostTensor>& inputs,

@@ -13,7 +13,9 @@
 // (Roundings::of_kernels):
 //
 //   products      are off as sums are, more where the chain is long
-//   Values        are computed twice, with roundings of their own; each reader takes either
+//   Values        are computed twice, with roundings of their own, mostly from their operands' own
+//   computation;
+//                 now and then a reader takes the other one
 //
 // Meant for primitives: a composite operator is rounded once, at its result.
 #pragma once
@@ -40,8 +42,9 @@ class RandomRounding {
   RandomRounding(uint64_t seed, const Offsets& offsets, Roundings roundings = Roundings::of_operators)
       : state_(seed), offsets_(offsets), roundings_(roundings) {}
   bool computes_twice() const { return roundings_ == Roundings::of_kernels; }
-  // Operands, each of one of two computations; `second` has empty tensors where there is only one.
-  std::vector<HostTensor> either(std::vector<HostTensor> first, const std::vector<HostTensor>& second);
+  // Operands as one of two computations made them, a quarter of them as the other did; where there is only
+  // one the other's tensors are empty.
+  std::vector<HostTensor> mostly(const std::vector<HostTensor>& own, const std::vector<HostTensor>& others);
   std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs,
                                    const std::vector<TensorType>& types);
 
