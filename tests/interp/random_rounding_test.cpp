@@ -61,6 +61,16 @@ TEST(RandomRounding, SumsHaveTheNoiseOfTheirTerms) {
             1e-4);
 }
 
+// What a transform adds up has the noise of its terms, and so has what a product of many numbers is made of.
+TEST(RandomRounding, TransformsAndLongProductsRound) {
+  HostTensor image(TensorType{DType::f32, {1, 1, 4, 4}});
+  for (int64_t i = 0; i < 16; ++i) image.mutable_data<float>()[i] = 1.1F + 0.01F * static_cast<float>(i);
+  WinogradAttrs attrs;
+  attrs.pads_before = attrs.pads_after = {0, 0};
+  EXPECT_GT(noise(Op::WinogradInput, attrs, {image}), 1e-8);
+  EXPECT_GT(noise(Op::ReduceProd, ReduceAttrs{{1}, true}, {row({1.1F, 0.3F, 0.7F})}), 1e-9);
+}
+
 // Two kernels compute the same Value, each in its own order.
 TEST(RandomRounding, KernelsComputeValuesAgain) {
   Graph g;

@@ -140,6 +140,11 @@ bool is_sum(Op op) {
 // each; a sum of products is one chain.
 constexpr double kLongSum = 4096, kLongChain = 64;
 
+// Sums of products, but for the linear operators.
+bool has_products(Op op) {
+  return op == Op::WinogradInput || op == Op::WinogradOutput || op == Op::Recurrence;
+}
+
 // Off by random parts of half an ulp of what was added up.
 void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double walk, uint64_t& state) {
   const double part = half_ulp_of_one(sum.dtype()) * std::max(1.0, std::sqrt(walk));
@@ -216,17 +221,17 @@ std::vector<HostTensor> RandomRounding::mostly(const std::vector<HostTensor>& ow
   return operands;
 }
 
-HostTensor RandomRounding::product(const Node& node, const std::vector<HostTensor>& inputs,
-                                   const std::vector<TensorType>& types) {
+std::vector<HostTensor> RandomRounding::product(const Node& node, const std::vector<HostTensor>& inputs,
+                                                const std::vector<TensorType>& types) {
   std::vector<HostTensor> operands = inputs;
   operands[0] = moved(operands[0], state_);
-  HostTensor result = evaluate_node(node, operands, types, Precision::native)[0];
+  std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native);
   const double terms = chain_length(node, inputs);
-  if (roundings_ == Roundings::of_operators || terms == 0) return result;
+  if (roundings_ == Roundings::of_operators || terms == 0) return results;
   for (HostTensor& operand : operands) operand = magnitudes(operand);
-  disturb_sum(result, evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongChain,
+  disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongChain,
               state_);
-  return result;
+  return results;
 }
 
 std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::vector<HostTensor>& inputs,
@@ -234,7 +239,7 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
   const Category category = info(node.op).category;
   if (is_choice(node.op) && !offsets_.empty()) return choose(node, inputs, types);
   if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native);
-  if (category == Category::linear) return {product(node, inputs, types)};
+  if (category == Category::linear || has_products(node.op)) return product(node, inputs, types);
   if (category == Category::elementwise && types[0].dtype != DType::f64) {
     std::vector<HostTensor> operands;
     for (const HostTensor& input : inputs)
@@ -249,7 +254,7 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
                          static_cast<double>(std::max<int64_t>(1, results[0].elements()));
     disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongSum,
                 state_);
-  } else if (category == Category::elementwise) {
+  } else if (category == Category::elementwise || node.op == Op::ReduceProd) {
     results[0] = moved(results[0], state_);
   }
   return results;

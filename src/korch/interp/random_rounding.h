@@ -51,8 +51,8 @@ class RandomRounding {
  private:
   std::vector<HostTensor> choose(const Node& node, const std::vector<HostTensor>& inputs,
                                  const std::vector<TensorType>& types);
-  HostTensor product(const Node& node, const std::vector<HostTensor>& inputs,
-                     const std::vector<TensorType>& types);
+  std::vector<HostTensor> product(const Node& node, const std::vector<HostTensor>& inputs,
+                                  const std::vector<TensorType>& types);
 
   uint64_t state_;
   const Offsets& offsets_;
