@@ -160,20 +160,17 @@ void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double walk, uint
 
 // Terms of each element of a product; 0 of what is not a sum of products alone.
 double chain_length(const Node& node, const std::vector<HostTensor>& inputs) {
-  const Shape &a = inputs[0].shape(), &b = inputs[1].shape();
-  const auto weights = static_cast<double>(inputs[1].elements());
-  switch (node.op) {
-    case Op::MatMul:
-      return static_cast<double>(a[a.size() - (std::get<MatMulAttrs>(node.attrs).transpose_a ? 2 : 1)]);
-    case Op::Conv:
-      return weights / static_cast<double>(std::max<int64_t>(1, b[0]));
-    case Op::ConvTranspose:
-      return weights / static_cast<double>(std::max<int64_t>(1, b[1]));
-    case Op::WinogradProduct:
-      return static_cast<double>(b[1]);
-    default:
-      return 0;
+  const auto per = [&](size_t axis) {  // weights of each element of the result
+    return static_cast<double>(inputs[1].elements()) /
+           static_cast<double>(std::max<int64_t>(1, inputs[1].shape()[axis]));
+  };
+  if (node.op == Op::MatMul) {
+    const Shape& a = inputs[0].shape();
+    return static_cast<double>(a[a.size() - (std::get<MatMulAttrs>(node.attrs).transpose_a ? 2 : 1)]);
   }
+  if (node.op == Op::Conv) return per(0);
+  if (node.op == Op::ConvTranspose) return per(1);
+  return node.op == Op::WinogradProduct ? static_cast<double>(inputs[1].shape()[1]) : 0;
 }
 
 HostTensor shaken(const HostTensor& tensor, const HostTensor& offsets, uint64_t& state) {
