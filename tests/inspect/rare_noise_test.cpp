@@ -154,6 +154,29 @@ TEST_P(RareNoiseOf, MissingTermsAreFound) {
   EXPECT_FALSE(judged(wrong).passed());
 }
 
+// A subnormal number is 0 for kernels of `standard` accuracy, and what it divides or what its logarithm is
+// leaves the range of finite numbers. Elsewhere nothing is forgiven.
+TEST(RareNoise, SubnormalsMayVanish) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {200}}, "x");
+  g.set_outputs({g.add(Op::Log, NoAttrs{}, {g.add(Op::Exp, NoAttrs{}, {x})})}, {"y"});
+  std::vector<float> numbers(200, 1.3F);
+  numbers[7] = -90;
+  const std::vector<HostTensor> inputs = {HostTensor::of<float>(DType::f32, {200}, numbers)};
+  const std::vector<HostTensor> exact = interpret(g, inputs);
+  std::vector<float> got = numbers;
+  got[7] = -INFINITY;
+  const auto judged = [&] {
+    return output_deviations(g, inputs, exact, {HostTensor::of<float>(DType::f32, {200}, got)}, 1)[0];
+  };
+  EXPECT_TRUE(judged().passed()) << to_string(judged());
+  EXPECT_EQ(judged().unjudged, 1);
+  got[150] = -INFINITY;
+  EXPECT_FALSE(judged().passed());
+  got[150] = 1.301F;
+  EXPECT_FALSE(judged().passed());
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, RareNoiseOf,
                          ::testing::Values(Network{"few_large_among_small", few_large_among_small, 3e-3},
                                            Network{"common_factor", common_factor, 3e-3},

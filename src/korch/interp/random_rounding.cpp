@@ -100,8 +100,10 @@ HostTensor moved(const HostTensor& tensor, uint64_t& state) {
 }
 
 // What was computed in more digits, where the type has it; else the nearest number or, half of the time, the
-// one on the other side.
-HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, uint64_t& state) {
+// one on the other side. Numbers that a processor may take for 0 vanish half of the time, if they may.
+HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, bool may_vanish,
+                             uint64_t& state) {
+  constexpr double kSmallest = 0x1p-126;  // normal float32, which kernels compute in
   HostTensor result(type);
   with_float_type(type.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
@@ -111,8 +113,10 @@ HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, ui
     for (int64_t i = 0, count = result.elements(); i < count; ++i) {
       const S nearest = convert_element<S>(wanted[i]);
       const auto value = convert_element<double>(nearest);
-      const bool stays = coins.toss() >= 2 || value == wanted[i] || value == 0 || !std::isfinite(value);
+      const bool other = coins.toss() < 2;
+      const bool stays = !other || value == wanted[i] || value == 0 || !std::isfinite(value);
       values[i] = stays ? nearest : neighbour(nearest, std::fabs(wanted[i]) > std::fabs(value));
+      if (may_vanish && other && std::fabs(value) < kSmallest) values[i] = S{};
     }
   });
   return result;
@@ -241,7 +245,9 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
     std::vector<HostTensor> operands;
     for (const HostTensor& input : inputs)
       operands.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
-    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64)[0], types[0], state_)};
+    const bool may_vanish = roundings_ == Roundings::of_kernels && types[0].dtype != DType::f16;
+    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64)[0], types[0],
+                              may_vanish, state_)};
   }
   std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
   if (is_sum(node.op)) {

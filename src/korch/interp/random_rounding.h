@@ -16,6 +16,7 @@
 //   Values        are computed twice, with roundings of their own, mostly from their operands' own
 //   computation;
 //                 now and then a reader takes the other one
+//   subnormals    of float32 are 0 or stay, as elementwise results
 //
 // Meant for primitives: a composite operator is rounded once, at its result.
 #pragma once
