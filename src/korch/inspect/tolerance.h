@@ -55,11 +55,11 @@ class Tolerance {
       32;  // an element's neighbours: its block of so many, and the two beside it
   static constexpr int64_t kFewElements = 64;  // a smaller tensor wants more runs to pool
   static constexpr int kRuns = 2, kRunsWhenFew = 8;
-  // Of them may be with what is compared off by what it may be, where a network chooses (TopK, say), so that
+  // Further runs where a network chooses (TopK, say): with what is compared off by what it may be, so that
   // choices between numbers that are as good as equal are seen to be open.
   static constexpr int kChoosingRuns = 4;
-  // Before a difference is believed: so many at a time, as often, and as kernels round but for the first
-  // time.
+  // Before a difference is believed: so many more, and so many times. The first time they round as operators
+  // do, then as kernels do.
   static constexpr int kMoreRuns = 8, kMoreTimes = 4;
 
   // `type`: the Value's own; `exact`: float64 for floats.
