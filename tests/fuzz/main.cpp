@@ -10,6 +10,7 @@
 #include "korch/ir/text.h"
 #include "minimize.h"
 #include "motifs.h"
+#include "self_check.h"
 
 namespace korch::fuzz {
 namespace {
@@ -50,6 +51,22 @@ int write_models(const std::string& folder, uint64_t first_seed, int64_t count) 
   return 0;
 }
 
+// Alarms of the self-check that are none, and what it does not see.
+int check_self_check(const CampaignOptions& options) {
+  const SelfCheckResult result =
+      try_self_check({options.first_seed, options.most_graphs, options.minutes, options.stop_at_first},
+                     [](const std::string& text) {
+                       fmt::print("{}\n", text);
+                       std::fflush(stdout);
+                     });
+  fmt::print(
+      "{} graphs ({} not defined), {} executables, {} refused; condemned: {} rightly, {} wrongly; {} "
+      "missed\n",
+      result.graphs, result.undefined, result.executables, result.refused, result.condemned, result.alarms,
+      result.missed);
+  return result.condemned + result.alarms + result.missed == 0 ? 0 : 1;
+}
+
 int replay(const std::string& file) {
   const SavedCase saved = saved_case_from(read_file(file));
   const CaseResult result = check_case(saved.input_seed, saved.what);
@@ -75,7 +92,7 @@ int run(int argc, char** argv) {
   CLI::App app{"random graphs through random plans, compared with the interpreter"};
   CampaignOptions options;
   uint64_t graph = 0;
-  bool no_coverage = false;
+  bool no_coverage = false, self_check = false;
   std::string file, models, folder = "fuzz-findings";
   double minimize_s = 60;
   app.add_option("--minutes", options.minutes, "no new graphs after that")->capture_default_str();
@@ -87,6 +104,8 @@ int run(int argc, char** argv) {
   app.add_option("--motif", options.motif, "graphs of this motif alone")->check(CLI::IsMember(motif_names));
   app.add_flag("--stop-at-first", options.stop_at_first, "end at the first finding");
   app.add_flag("--no-coverage", no_coverage, "do not print what took part");
+  app.add_flag("--self-check", self_check,
+               "compile each graph by three strategies, and count what the self-check condemns wrongly");
   const CLI::Option* one = app.add_option("--graph", graph, "one graph, in this process, printed");
   app.add_option("--write-models", models, "write --graphs models into this folder, for compare_ort.py");
   app.add_option("--replay", file, "one case that was written to a file");
@@ -96,6 +115,7 @@ int run(int argc, char** argv) {
   if (one->count() > 0) return show_case(graph, options.motif);
   if (!models.empty()) return write_models(models, options.first_seed, options.most_graphs);
   if (!file.empty()) return replay(file);
+  if (self_check) return check_self_check(options);
   fmt::print("seed {}\n", options.first_seed);
   const CampaignResult result = run_campaign(options, [](const std::string& text) {
     fmt::print("{}\n", text);

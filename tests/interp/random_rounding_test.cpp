@@ -23,16 +23,20 @@ Graph one_node(Op op, const Attrs& attrs, const std::vector<HostTensor>& inputs)
 }
 
 // The largest difference from float64 of so many runs.
-double noise(Op op, const Attrs& attrs, const std::vector<HostTensor>& inputs, int runs = 20) {
-  const Graph graph = one_node(op, attrs, inputs);
+double noise(const Graph& graph, const std::vector<HostTensor>& inputs, int runs = 20,
+             Roundings roundings = Roundings::of_operators) {
   const HostTensor exact = interpret(graph, inputs)[0];
   double largest = 0;
   for (int seed = 0; seed < runs; ++seed) {
-    const HostTensor got = interpret_rounding_at_random(graph, inputs, seed)[0];
+    const HostTensor got = interpret_rounding_at_random(graph, inputs, seed, {}, {}, roundings)[0];
     for (int64_t i = 0; i < exact.elements(); ++i)
       largest = std::max(largest, std::fabs(element_as_double(got, i) - element_as_double(exact, i)));
   }
   return largest;
+}
+
+double noise(Op op, const Attrs& attrs, const std::vector<HostTensor>& inputs) {
+  return noise(one_node(op, attrs, inputs), inputs);
 }
 
 TEST(RandomRounding, ExactResultsStay) {
@@ -55,6 +59,43 @@ TEST(RandomRounding, SumsHaveTheNoiseOfTheirTerms) {
   // Products of numbers that are not whole: the terms move by an ulp.
   EXPECT_GT(noise(Op::MatMul, MatMulAttrs{false, true}, {row({1e4F / 3, 0.2F, -1e4F / 3}), row({1, 1, 1})}),
             1e-4);
+}
+
+// What a transform adds up has the noise of its terms, and so has what a product of many numbers is made of.
+TEST(RandomRounding, TransformsAndLongProductsRound) {
+  HostTensor image(TensorType{DType::f32, {1, 1, 4, 4}});
+  for (int64_t i = 0; i < 16; ++i) image.mutable_data<float>()[i] = 1.1F + 0.01F * static_cast<float>(i);
+  WinogradAttrs attrs;
+  attrs.pads_before = attrs.pads_after = {0, 0};
+  EXPECT_GT(noise(Op::WinogradInput, attrs, {image}), 1e-8);
+  EXPECT_GT(noise(Op::ReduceProd, ReduceAttrs{{1}, true}, {row({1.1F, 0.3F, 0.7F})}), 1e-9);
+}
+
+// Two kernels compute the same Value, each in its own order.
+TEST(RandomRounding, KernelsComputeValuesAgain) {
+  Graph g;
+  const ValueId y = g.add(Op::Exp, NoAttrs{}, {g.add_input({DType::f32, {1, 8}}, "x")});
+  g.set_outputs({g.add(Op::Sub, NoAttrs{}, {y, y})}, {"y"});
+  const std::vector<HostTensor> inputs = {row({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F})};
+  EXPECT_EQ(noise(g, inputs), 0);
+  EXPECT_GT(noise(g, inputs, 20, Roundings::of_kernels), 1e-7);
+  // What nothing rounds is the same twice.
+  const Graph exact = one_node(Op::Relu, NoAttrs{}, inputs);
+  EXPECT_EQ(noise(exact, inputs, 20, Roundings::of_kernels), 0);
+}
+
+// Vectors add up every sixteenth product: what cancels from one to the next does not there.
+TEST(RandomRounding, KernelsSumProductsInOrdersOfTheirOwn) {
+  std::vector<float> terms(4096);
+  for (size_t i = 0; i < terms.size(); ++i) terms[i] = i % 2 == 0 ? 1.1F : -1.1F;
+  const std::vector<HostTensor> inputs = {row(terms), row(std::vector<float>(4096, 0.7F))};
+  const Graph g = one_node(Op::MatMul, MatMulAttrs{false, true}, inputs);
+  float sum = 0;
+  for (size_t first : {0, 1})
+    for (size_t i = first; i < terms.size(); i += 2) sum += terms[i] * 0.7F;
+  const double error = std::fabs(sum - element_as_double(interpret(g, inputs)[0], 0));
+  EXPECT_GT(error, 20 * noise(g, inputs));
+  EXPECT_LT(error, 20 * noise(g, inputs, 20, Roundings::of_kernels));
 }
 
 TEST(RandomRounding, EqualSeedsAreEqualRuns) {

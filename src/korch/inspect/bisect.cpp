@@ -95,7 +95,7 @@ class References {
         if (run == kExact)
           interpret(graph, inputs, {Precision::float64, observe});
         else
-          interpret_rounding_at_random(graph, inputs, run - 1, observe);
+          interpret_rounding_at_random(graph, inputs, run - 1, observe, {}, Roundings::of_kernels);
       } catch (const BudgetSpent&) {
       }
     });
@@ -108,7 +108,7 @@ class References {
   }
 
  private:
-  static constexpr int kRuns = Tolerance::kRuns, kLeastRuns = 2;
+  static constexpr int kRuns = Tolerance::kMoreRuns, kLeastRuns = 2;
   struct Known {
     std::optional<Tolerance> tolerance;
     std::vector<HostTensor> early;  // runs that came before what is exact

@@ -147,14 +147,19 @@ class ChoiceOperands {
   bool empty() const { return wanted_.empty(); }
   bool is_wanted(ValueId value) const { return wanted_.count(value) != 0; }
 
-  static Offsets offsets(const std::vector<std::map<ValueId, HostTensor>>& runs) {
+  // Of one run.
+  void add(const std::map<ValueId, HostTensor>& run) {
+    for (const auto& [value, tensor] : run)
+      tolerances_.try_emplace(value, tensor.dtype(), converted(tensor, DType::f64))
+          .first->second.add_run(tensor);
+  }
+
+  Offsets offsets() const {
     Offsets result;
-    for (const auto& [value, first] : runs[0]) {
-      const HostTensor exact = converted(first, DType::f64);
-      Tolerance tolerance(first.dtype(), exact);
-      for (const auto& run : runs)
-        if (const auto found = run.find(value); found != run.end()) tolerance.add_run(found->second);
-      HostTensor& offset = result.emplace(value, HostTensor(exact.type())).first->second;
+    for (const auto& [value, tolerance] : tolerances_) {
+      const HostTensor& exact = tolerance.exact();
+      HostTensor& offset =
+          result.emplace(value, HostTensor(TensorType{DType::f64, exact.shape()})).first->second;
       for (int64_t i = 0; i < exact.elements(); ++i) offset.mutable_data<double>()[i] = tolerance.allowed(i);
     }
     return result;
@@ -162,6 +167,66 @@ class ChoiceOperands {
 
  private:
   std::set<ValueId> wanted_;
+  std::map<ValueId, Tolerance> tolerances_;  // from what the first run made
+};
+
+// The tolerances of a network's outputs, which grow with every run.
+class OutputNoise {
+ public:
+  OutputNoise(const Graph& imported, const std::vector<HostTensor>& inputs,
+              const std::vector<HostTensor>& exact, uint64_t seed, const Deadline& deadline)
+      : imported_(imported),
+        primitives_(fission(imported)),
+        inputs_(inputs),
+        deadline_(deadline),
+        operands_(primitives_),
+        next_seed_(seed * (Tolerance::kRunsWhenFew + Tolerance::kChoosingRuns)) {
+    const std::vector<Shape> shapes = output_shapes(imported, exact);
+    for (size_t i = 0; i < exact.size(); ++i) {
+      tolerances.emplace_back(imported.value(imported.outputs()[i]).type.dtype, exact[i].cropped(shapes[i]));
+      is_small_ = is_small_ || element_count(shapes[i]) < Tolerance::kFewElements;
+    }
+  }
+
+  void add_usual_runs() {
+    add_runs(is_small_ ? Tolerance::kRunsWhenFew : Tolerance::kRuns, Roundings::of_operators);
+  }
+
+  // So many, and those that choose.
+  void add_runs(int count, Roundings roundings) {
+    run(count, roundings, {}, true);
+    if (!operands_.empty()) run(Tolerance::kChoosingRuns, roundings, operands_.offsets(), false);
+  }
+
+  std::vector<Tolerance> tolerances;
+
+ private:
+  void run(int count, Roundings roundings, const Offsets& offsets, bool tells_operands) {
+    std::vector<std::vector<HostTensor>> runs(static_cast<size_t>(count));
+    std::vector<std::map<ValueId, HostTensor>> compared(runs.size());
+    run_in_parallel(runs.size(), usable_cpus(), [&](size_t number) {
+      const auto observe = [&](ValueId value, const HostTensor& tensor) {
+        deadline_.check();
+        if (tells_operands && operands_.is_wanted(value)) compared[number].insert_or_assign(value, tensor);
+      };
+      runs[number] = interpret_rounding_at_random(primitives_, inputs_, next_seed_ + number, observe, offsets,
+                                                  roundings);
+    });
+    next_seed_ += runs.size();
+    for (const auto& operands : compared) operands_.add(operands);
+    for (const std::vector<HostTensor>& rounded : runs) {
+      const std::vector<Shape> own = output_shapes(imported_, rounded);
+      for (size_t i = 0; i < rounded.size(); ++i) tolerances[i].add_run(rounded[i].cropped(own[i]));
+    }
+  }
+
+  const Graph& imported_;
+  const Graph primitives_;
+  const std::vector<HostTensor>& inputs_;
+  const Deadline& deadline_;
+  ChoiceOperands operands_;
+  uint64_t next_seed_;
+  bool is_small_ = false;  // an output
 };
 
 }  // namespace
@@ -169,40 +234,33 @@ class ChoiceOperands {
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact, uint64_t seed,
                                          const Deadline& deadline) {
-  std::vector<Tolerance> tolerances;
-  bool few = false;
-  const std::vector<Shape> shapes = output_shapes(imported, exact);
-  for (size_t i = 0; i < exact.size(); ++i) {
-    tolerances.emplace_back(imported.value(imported.outputs()[i]).type.dtype, exact[i].cropped(shapes[i]));
-    few = few || element_count(shapes[i]) < Tolerance::kFewElements;
-  }
-  const Graph primitives = fission(imported);
-  std::vector<std::vector<HostTensor>> runs(few ? Tolerance::kRunsWhenFew : Tolerance::kRuns);
-  const ChoiceOperands operands(primitives);
-  std::vector<std::map<ValueId, HostTensor>> compared(runs.size());
-  const auto each_run = [&](size_t first, const Offsets& offsets) {
-    run_in_parallel(runs.size() - first, usable_cpus(), [&](size_t number) {
-      const size_t run = first + number;
-      const auto observe = [&](ValueId value, const HostTensor& tensor) {
-        deadline.check();
-        if (run < compared.size() && operands.is_wanted(value)) compared[run].insert_or_assign(value, tensor);
-      };
-      const uint64_t run_seed = seed * Tolerance::kMostRuns + run;
-      runs[run] = interpret_rounding_at_random(primitives, inputs, run_seed, observe, offsets);
-    });
+  OutputNoise noise(imported, inputs, exact, seed, deadline);
+  noise.add_usual_runs();
+  return std::move(noise.tolerances);
+}
+
+std::vector<Deviation> output_deviations(const Graph& imported, const std::vector<HostTensor>& inputs,
+                                         const std::vector<HostTensor>& exact,
+                                         const std::vector<HostTensor>& got, uint64_t seed,
+                                         const Deadline& deadline) {
+  OutputNoise noise(imported, inputs, exact, seed, deadline);
+  const auto compare = [&] {
+    std::vector<Deviation> deviations;
+    for (size_t i = 0; i < got.size(); ++i) deviations.push_back(noise.tolerances[i].compare(got[i]));
+    return deviations;
   };
-  each_run(0, {});
-  if (!operands.empty()) {
-    const Offsets offsets = ChoiceOperands::offsets(compared);
-    const size_t first = runs.size();
-    runs.resize(first + Tolerance::kChoosingRuns);
-    each_run(first, offsets);
+  noise.add_usual_runs();
+  std::vector<Deviation> deviations = compare();
+  try {
+    for (int time = 0; time < Tolerance::kMoreTimes; ++time) {
+      if (std::all_of(deviations.begin(), deviations.end(), [](const Deviation& d) { return d.passed(); }))
+        break;
+      noise.add_runs(Tolerance::kMoreRuns, time == 0 ? Roundings::of_operators : Roundings::of_kernels);
+      deviations = compare();
+    }
+  } catch (const BudgetSpent&) {
   }
-  for (const std::vector<HostTensor>& rounded : runs) {
-    const std::vector<Shape> own = output_shapes(imported, rounded);
-    for (size_t i = 0; i < rounded.size(); ++i) tolerances[i].add_run(rounded[i].cropped(own[i]));
-  }
-  return tolerances;
+  return deviations;
 }
 
 }  // namespace korch

@@ -10,6 +10,10 @@
 //   allowed   the largest of  kNoiseFactor x noise,  kTensorFactor x root mean square of the noise of the
 //             whole tensor,  kFloorUlps ulps of the exact value,  the smallest normal number
 //
+// Few runs see little of noise that is rare: of one element that is large among small ones, of a maximum that
+// all elements are divided by. Before a difference is believed there are more of them, the last with what
+// kernels do (Roundings::of_kernels).
+//
 // Integers are exact; they, extents that depend on data, and values that are not finite may differ only where
 // the runs do.
 #pragma once
@@ -54,7 +58,9 @@ class Tolerance {
   // Further runs where a network chooses (TopK, say): with what is compared off by what it may be, so that
   // choices between numbers that are as good as equal are seen to be open.
   static constexpr int kChoosingRuns = 4;
-  static constexpr int kMostRuns = kRunsWhenFew + kChoosingRuns;
+  // Before a difference is believed: so many more, and so many times. The first time they round as operators
+  // do, then as kernels do.
+  static constexpr int kMoreRuns = 8, kMoreTimes = 4;
 
   // `type`: the Value's own; `exact`: float64 for floats.
   Tolerance(DType type, const HostTensor& exact);
@@ -83,6 +89,13 @@ class Tolerance {
 // deadline comes between two runs.
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact, uint64_t seed,
+                                         const Deadline& deadline = {});
+
+// How far an executable's outputs are off. Where one is off by more than it may be by few runs there are
+// more, until it may or there were enough; when the deadline comes before that, those there are decide.
+std::vector<Deviation> output_deviations(const Graph& imported, const std::vector<HostTensor>& inputs,
+                                         const std::vector<HostTensor>& exact,
+                                         const std::vector<HostTensor>& got, uint64_t seed,
                                          const Deadline& deadline = {});
 
 }  // namespace korch

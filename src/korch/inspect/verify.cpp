@@ -4,45 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
-#include <set>
 
 #include "korch/base/interrupt.h"
+#include "korch/inspect/input_ranges.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/interp/interpreter.h"
 #include "korch/package/loaded.h"
 
 namespace korch {
 namespace {
-
-// Exclusive upper bound for the elements of an input that is no float: the shortest axis it indexes; 2 where
-// it is a truth value or becomes one, or a float, as masks do, or where an index is computed from it; 10
-// where only other integers are, small enough for sums and products, and where it counts a loop's steps.
-int64_t integer_range(const Graph& graph, ValueId start) {
-  constexpr int64_t kFlags = 2, kNumbers = 10;
-  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
-  int64_t range = kNone;
-  bool is_flag = !is_integer(graph.value(start).type.dtype), is_number = false;
-  std::set<ValueId> same{start}, computed{start};  // holding its elements; computed from it
-  for (NodeId id : graph.topological_order()) {
-    const Node& node = graph.node(id);
-    const auto reads = [&](ValueId value) { return computed.count(value) != 0; };
-    if (std::none_of(node.inputs.begin(), node.inputs.end(), reads)) continue;
-    const Category category = info(node.op).category;
-    const bool indexes = node.op == Op::Gather && reads(node.inputs[1]);
-    if (indexes && same.count(node.inputs[1]) != 0)
-      range = std::min(range, graph.value(node.inputs[0]).type.shape[std::get<AxisAttrs>(node.attrs).axis]);
-    if (node.op == Op::LoopBegin && same.count(node.inputs[0]) != 0) range = std::min(range, kNumbers);
-    is_flag = is_flag || indexes || category == Category::opaque ||
-              !is_integer(graph.value(node.outputs[0]).type.dtype);
-    const bool moves = category == Category::layout || node.op == Op::Cast;
-    is_number = is_number || !moves;
-    if (moves && same.count(node.inputs[0]) != 0) same.insert(node.outputs[0]);
-    computed.insert(node.outputs.begin(), node.outputs.end());
-  }
-  return range != kNone ? std::max<int64_t>(range, 1) : is_number && !is_flag ? kNumbers : kFlags;
-}
 
 // An executable of another network, or of this one with other shapes.
 void require_same_types(const char* what, const std::vector<ValueId>& wanted, const Graph& graph,
@@ -74,6 +45,7 @@ constexpr uint64_t kSeedsPerBounds = 3;
 
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatInputs floats) {
   std::vector<HostTensor> inputs;
+  const std::vector<InputRange> ranges = input_ranges(graph);
   const size_t tensors = graph.inputs().size() - graph.open_dimensions().size();
   for (size_t number = 0; number < tensors; ++number) {
     const Value& value = graph.value(graph.inputs()[number]);
@@ -85,9 +57,10 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatIn
       std::generate_n(wide.mutable_data<double>(), wide.elements(),
                       [&] { return floats == FloatInputs::unit ? unit(random) : normal(random); });
     } else {
-      const auto range = static_cast<uint64_t>(integer_range(graph, graph.inputs()[number]));
+      const InputRange range = ranges[number];
+      const auto count = static_cast<uint64_t>(range.most - range.least + 1);
       std::generate_n(wide.mutable_data<int64_t>(), wide.elements(),
-                      [&] { return static_cast<int64_t>(random() % range); });
+                      [&] { return range.least + static_cast<int64_t>(random() % count); });
     }
     inputs.push_back(converted(wide, value.type.dtype));
   }
@@ -167,12 +140,12 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
     throw_if_interrupted();
     const uint64_t seed = options.seed + sample;
     const auto [inputs, exact] = moderate_sample(imported, seed, {Precision::float64, check});
-    const std::vector<Tolerance> tolerances =
-        output_tolerances(imported, inputs, exact, seed, options.deadline);
     const std::vector<HostTensor> got = loaded.run(dense_inputs(imported, inputs));
+    const std::vector<Deviation> deviations =
+        output_deviations(imported, inputs, exact, got, seed, options.deadline);
     bool sample_passed = true;
     for (size_t i = 0; i < got.size(); ++i) {
-      const Deviation deviation = tolerances[i].compare(got[i]);
+      const Deviation& deviation = deviations[i];
       sample_passed = sample_passed && deviation.passed();
       if (sample == 0) {
         result.outputs.push_back({imported.output_names()[i], deviation});

@@ -32,7 +32,7 @@ struct VerifyResult {
 // How floats are distributed: normal(0, 1), or uniform in [0, 1) as pictures are.
 enum class FloatInputs { normal, unit };
 
-// Random inputs for a graph: floats, bools, integers within the range the graph implies (indices of gathers).
+// Random inputs for a graph: floats, bools, integers within the range the graph implies (input_ranges.h).
 // Then the extents of open dimensions: within their bounds, or (one of three seeds, 1 among them) the
 // largest.
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed,

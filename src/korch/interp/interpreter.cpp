@@ -86,6 +86,7 @@ class Run {
         loops_(graph),
         order_(in_order(graph, loops_)),
         values_(graph.value_count()),
+        again_(graph.value_count()),
         reads_left_(graph.value_count(), 0) {
     for (NodeId id : order_)
       for (ValueId input : graph.node(id).inputs) ++reads_left_[input];
@@ -131,9 +132,21 @@ class Run {
       if (node.op == Op::Constant && !options_.observe) continue;
       if (node.op == Op::LoopBegin)
         i = run_loop(i);
+      else if (rounding_ != nullptr && rounding_->computes_twice())
+        compute_twice(node);
       else
         store(node, evaluate(node, read_all(node)));
     }
+  }
+
+  void compute_twice(const Node& node) {
+    std::vector<HostTensor> second;
+    for (ValueId input : node.inputs) second.push_back(again_[input]);
+    const std::vector<HostTensor> first = read_all(node);
+    store(node, evaluate(node, rounding_->mostly(first, second)));
+    const std::vector<HostTensor> results = evaluate(node, rounding_->mostly(second, first));
+    for (size_t i = 0; i < results.size(); ++i)
+      if (values_[node.outputs[i]].raw() != nullptr) again_[node.outputs[i]] = results[i];
   }
 
   std::vector<HostTensor> read_all(const Node& node) {
@@ -143,7 +156,7 @@ class Run {
   }
 
   void release(ValueId id, int reads) {
-    if ((reads_left_[id] -= reads) == 0) values_[id] = {};
+    if ((reads_left_[id] -= reads) == 0) values_[id] = again_[id] = {};
   }
 
   // The loop whose begin stands there; returns where its end does.
@@ -184,6 +197,7 @@ class Run {
   void store(const Node& node, const std::vector<HostTensor>& results) {
     for (size_t i = 0; i < results.size(); ++i) {
       if (options_.observe) options_.observe(node.outputs[i], results[i]);
+      again_[node.outputs[i]] = {};
       if (reads_left_[node.outputs[i]] > 0 && node.op != Op::Constant) values_[node.outputs[i]] = results[i];
     }
   }
@@ -194,6 +208,7 @@ class Run {
   const Loops loops_;
   std::vector<NodeId> order_;
   std::vector<HostTensor> values_;
+  std::vector<HostTensor> again_;  // where each Value is computed twice
   std::vector<int> reads_left_;
 };
 
@@ -241,8 +256,9 @@ std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTens
 
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
-    const std::function<void(ValueId, const HostTensor&)>& observe, const Offsets& offsets) {
-  RandomRounding rounding(seed, offsets);
+    const std::function<void(ValueId, const HostTensor&)>& observe, const Offsets& offsets,
+    Roundings roundings) {
+  RandomRounding rounding(seed, offsets, roundings);
   return run_graph(graph, inputs, {Precision::native, observe}, &rounding);
 }
 

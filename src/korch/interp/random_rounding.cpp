@@ -100,8 +100,10 @@ HostTensor moved(const HostTensor& tensor, uint64_t& state) {
 }
 
 // What was computed in more digits, where the type has it; else the nearest number or, half of the time, the
-// one on the other side.
-HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, uint64_t& state) {
+// one on the other side. Numbers that a processor may take for 0 vanish half of the time, if they may.
+HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, bool may_vanish,
+                             uint64_t& state) {
+  constexpr double kSmallest = 0x1p-126;  // normal float32, which kernels compute in
   HostTensor result(type);
   with_float_type(type.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
@@ -111,8 +113,10 @@ HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, ui
     for (int64_t i = 0, count = result.elements(); i < count; ++i) {
       const S nearest = convert_element<S>(wanted[i]);
       const auto value = convert_element<double>(nearest);
-      const bool stays = coins.toss() >= 2 || value == wanted[i] || value == 0 || !std::isfinite(value);
+      const bool other = coins.toss() < 2;
+      const bool stays = !other || value == wanted[i] || value == 0 || !std::isfinite(value);
       values[i] = stays ? nearest : neighbour(nearest, std::fabs(wanted[i]) > std::fabs(value));
+      if (may_vanish && other && std::fabs(value) < kSmallest) values[i] = S{};
     }
   });
   return result;
@@ -136,11 +140,18 @@ bool is_sum(Op op) {
   return op == Op::ReduceSum || op == Op::WindowSum || op == Op::WindowDot || op == Op::CumSum;
 }
 
-// Off by random parts of half an ulp of what was added up. Vectors of 16 lanes, in four sums each, keep the
-// walk of the roundings short up to 4096 terms.
-void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double terms, uint64_t& state) {
-  constexpr double kLongSum = 4096;
-  const double part = half_ulp_of_one(sum.dtype()) * std::max(1.0, std::sqrt(terms / kLongSum));
+// Terms up to which the walk of the roundings is short. Sums are made by vectors of 16 lanes, in four sums
+// each; a sum of products is one chain.
+constexpr double kLongSum = 4096, kLongChain = 64;
+
+// Sums of products, but for the linear operators.
+bool has_products(Op op) {
+  return op == Op::WinogradInput || op == Op::WinogradOutput || op == Op::Recurrence;
+}
+
+// Off by random parts of half an ulp of what was added up.
+void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double walk, uint64_t& state) {
+  const double part = half_ulp_of_one(sum.dtype()) * std::max(1.0, std::sqrt(walk));
   with_float_type(sum.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     S* values = sum.mutable_data<S>();
@@ -149,6 +160,21 @@ void disturb_sum(HostTensor& sum, const HostTensor& magnitude, double terms, uin
       values[i] =
           convert_element<S>(convert_element<double>(values[i]) + uniform(state) * part * terms_sum[i]);
   });
+}
+
+// Terms of each element of a product; 0 of what is not a sum of products alone.
+double chain_length(const Node& node, const std::vector<HostTensor>& inputs) {
+  const auto per = [&](size_t axis) {  // weights of each element of the result
+    return static_cast<double>(inputs[1].elements()) /
+           static_cast<double>(std::max<int64_t>(1, inputs[1].shape()[axis]));
+  };
+  if (node.op == Op::MatMul) {
+    const Shape& a = inputs[0].shape();
+    return static_cast<double>(a[a.size() - (std::get<MatMulAttrs>(node.attrs).transpose_a ? 2 : 1)]);
+  }
+  if (node.op == Op::Conv) return per(0);
+  if (node.op == Op::ConvTranspose) return per(1);
+  return node.op == Op::WinogradProduct ? static_cast<double>(inputs[1].shape()[1]) : 0;
 }
 
 HostTensor shaken(const HostTensor& tensor, const HostTensor& offsets, uint64_t& state) {
@@ -186,21 +212,42 @@ std::vector<HostTensor> RandomRounding::choose(const Node& node, const std::vect
   return results;
 }
 
+std::vector<HostTensor> RandomRounding::mostly(const std::vector<HostTensor>& own,
+                                               const std::vector<HostTensor>& others) {
+  std::vector<HostTensor> operands = own;
+  for (size_t i = 0; i < own.size(); ++i)
+    if (const bool takes_other = draw(state_) % 4 == 0;
+        own[i].raw() == nullptr || (takes_other && others[i].raw() != nullptr))
+      operands[i] = others[i];
+  return operands;
+}
+
+std::vector<HostTensor> RandomRounding::product(const Node& node, const std::vector<HostTensor>& inputs,
+                                                const std::vector<TensorType>& types) {
+  std::vector<HostTensor> operands = inputs;
+  operands[0] = moved(operands[0], state_);
+  std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native);
+  const double terms = chain_length(node, inputs);
+  if (roundings_ == Roundings::of_operators || terms == 0) return results;
+  for (HostTensor& operand : operands) operand = magnitudes(operand);
+  disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongChain,
+              state_);
+  return results;
+}
+
 std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::vector<HostTensor>& inputs,
                                                  const std::vector<TensorType>& types) {
   const Category category = info(node.op).category;
   if (is_choice(node.op) && !offsets_.empty()) return choose(node, inputs, types);
   if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native);
-  if (category == Category::linear) {
-    std::vector<HostTensor> operands = inputs;
-    operands[0] = moved(operands[0], state_);
-    return evaluate_node(node, operands, types, Precision::native);
-  }
+  if (category == Category::linear || has_products(node.op)) return product(node, inputs, types);
   if (category == Category::elementwise && types[0].dtype != DType::f64) {
     std::vector<HostTensor> operands;
     for (const HostTensor& input : inputs)
       operands.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
-    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64)[0], types[0], state_)};
+    const bool may_vanish = roundings_ == Roundings::of_kernels && types[0].dtype != DType::f16;
+    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64)[0], types[0],
+                              may_vanish, state_)};
   }
   std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
   if (is_sum(node.op)) {
@@ -208,8 +255,9 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
     for (const HostTensor& input : inputs) operands.push_back(magnitudes(input));
     const double terms = static_cast<double>(inputs[0].elements()) /
                          static_cast<double>(std::max<int64_t>(1, results[0].elements()));
-    disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms, state_);
-  } else if (category == Category::elementwise) {
+    disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongSum,
+                state_);
+  } else if (category == Category::elementwise || node.op == Op::ReduceProd) {
     results[0] = moved(results[0], state_);
   }
   return results;
