@@ -62,8 +62,8 @@ extern "C" __global__ void __launch_bounds__(256) visit_columns(int* out, const 
     const i64 first = last ? full * block : rest / (terms * block) * block;
     rest -= first * terms;
     const i64 term = rest / lanes, column = first + rest % lanes;
-    out[e] = column < columns ? in[e / matrix * desc[0] + term / inner * desc[2] + term % inner * desc[4] + column * desc[6]]
-                              : 0;
+    const i64 at = e / matrix * desc[0] + term / inner * desc[2] + term % inner * desc[4] + column * desc[6];
+    out[e] = column < columns ? in[at] : 0;
   }
 }
 

@@ -32,7 +32,8 @@ class Kernels:
         with open(os.path.join(self.folder, "values.bin"), "rb") as f:
             self.values = f.read()
         device = cuda.load(os.path.join(self.folder, "device." + cuda.architecture))
-        self.made = {name: cuda.function(device, "visit_" + name) for name in ("fill", "place", "columns", "winograd", "sample")}
+        self.made = {name: cuda.function(device, "visit_" + name)
+                     for name in ("fill", "place", "columns", "winograd", "sample")}
         self.modules = {}
 
     def run(self, name, count, arguments):
