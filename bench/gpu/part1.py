@@ -100,7 +100,7 @@ def watch(process, path, until, silence):
 
 def run_one(args, phase, log):
     """All of a phase, in as many processes as it takes."""
-    seconds, silence = args.limits[phase], PHASES[phase][1]
+    seconds, silence = args.limits[phase], PHASES[phase][1] * args.patience
     path = os.path.join(args.results, phase + ".jsonl")
     start, first, told, why = time.monotonic(), 0, "", ""
     while True:
@@ -138,7 +138,7 @@ def run(args):
     if os.listdir(args.results):
         print("%s is not empty" % args.results)
         return 1
-    args.limits = {phase: limits[0] for phase, limits in PHASES.items()}
+    args.limits = {phase: limits[0] * args.patience for phase, limits in PHASES.items()}
     for given in filter(None, args.deadlines.split(",")):
         phase, seconds = given.split("=")
         args.limits[phase] = float(seconds)

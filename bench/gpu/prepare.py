@@ -13,6 +13,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 GPU = os.path.join(ROOT, "bench", "gpu")
 SCRIPTS = ["visit", "part1.py", "seal.py", "table.py", "cuda_driver.py", "probe.py", "ceilings.py", "kernels.py", "networks.py"]
 
+PATIENCE = 20  # of a rehearsal: clang compiles every kernel, and the machine may be busy
+
 
 def make(args, architectures, models, *limits):
     """The folder without its seal."""
@@ -56,7 +58,8 @@ def rehearse(args):
     finish(args)
     library = os.path.abspath(os.path.join(args.programs, "libfake_cuda.so"))
     part1 = subprocess.run([sys.executable, os.path.join(args.dir, "bench", "gpu", "visit"), "part1", args.dir, "--results",
-                            args.results, "--libcuda", library, "--deadlines", args.deadlines])
+                            args.results, "--libcuda", library, "--deadlines", args.deadlines,
+                            "--patience", str(PATIENCE)])
     args.page = args.page or os.path.join(args.dir, "results", "page.md")
     if part1.returncode != 0 or land.land(args) != 0:
         return 1

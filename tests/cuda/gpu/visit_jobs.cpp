@@ -146,20 +146,21 @@ std::string unmade(const Graph& graph, const Candidate& whole, const CudaKernel&
   return "";
 }
 
-// Registers and bytes of spills by symbol, from what ptxas says of a program.
+// Registers and bytes of spills by symbol, from what ptxas says of a program; what it says of functions that
+// a kernel calls is left out.
 void add_report(const std::string& log, const std::string& architecture, Json& report) {
-  static const std::regex entry(R"(entry function '(\w+)')"), registers(R"(Used (\d+) registers)"),
-      spills(R"((\d+) bytes spill stores, (\d+) bytes spill loads)");
+  static const std::regex entry(R"(entry function '(\w+)')"), function(R"(properties for (\w+))"),
+      registers(R"(Used (\d+) registers)"), spills(R"((\d+) bytes spill stores, (\d+) bytes spill loads)");
   std::smatch match;
-  std::string symbol;
+  std::string symbol, described;
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     if (std::regex_search(line, match, entry)) symbol = match[1];
-    if (symbol.empty()) continue;
-    Json& row = report[symbol][architecture];
-    if (std::regex_search(line, match, registers)) row["registers"] = std::stoi(match[1]);
-    if (std::regex_search(line, match, spills))
-      row["spill_bytes"] = std::stoi(match[1]) + std::stoi(match[2]);
+    if (std::regex_search(line, match, function)) described = match[1];
+    if (std::regex_search(line, match, registers))
+      report[symbol][architecture]["registers"] = std::stoi(match[1]);
+    if (described == symbol && std::regex_search(line, match, spills))
+      report[symbol][architecture]["spill_bytes"] = std::stoi(match[1]) + std::stoi(match[2]);
   }
 }
 

@@ -88,7 +88,8 @@ def everything_goes_wrong(folder):
           " (name('d'), lambda: 1 / 0)]\n", folder, "bench", "gpu", "networks.py")
     seal.seal(folder)
     results = os.path.join(folder, "results")
-    code, told = visit("part1", folder, "--libcuda", os.path.join(PROGRAMS, "libfake_cuda.so"), "--deadlines", "ceilings=3",
+    code, told = visit("part1", folder, "--libcuda", os.path.join(PROGRAMS, "libfake_cuda.so"), "--deadlines", "ceilings=15",
+                      "--patience", "20",
                        script=os.path.join(folder, "bench", "gpu", "visit"))
     expect(code == 0, "part1 comes to its end: " + told)
 
