@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 
 namespace korch::testing {
 
@@ -13,12 +12,18 @@ HostTensor generated_constant(const TensorType& type, size_t number) {
   return random_tensor(type, kFirstSeed + number, kPositive);
 }
 
+uint64_t random_bits(uint64_t seed, uint64_t i) {
+  uint64_t z = (seed + 1) * 0xd1342543de82ef95u + (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
 HostTensor random_tensor(const TensorType& type, uint64_t seed, const Range& range) {
-  std::mt19937_64 random(seed);
-  constexpr double kTwoTo53 = 9007199254740992.0;
+  constexpr double kTwoTo24 = 16777216.0;
   HostTensor wide(TensorType{DType::f64, type.shape});
   for (int64_t i = 0; i < wide.elements(); ++i) {
-    const double unit = static_cast<double>(random() >> 11) / kTwoTo53;
+    const double unit = static_cast<double>(random_bits(seed, static_cast<uint64_t>(i)) >> 40) / kTwoTo24;
     double value = range.low + unit * (range.high - range.low);
     if (is_integer(type.dtype)) value = std::floor(unit * static_cast<double>(range.count));
     if (type.dtype == DType::bool_) value = unit < 0.5 ? 0 : 1;

@@ -26,6 +26,8 @@ struct Range {
   int64_t count = 2;
 };
 HostTensor random_tensor(const TensorType& type, uint64_t seed, const Range& range);
+// What element i of such a tensor is made of; a GPU computes the same (bench/gpu/device.cu).
+uint64_t random_bits(uint64_t seed, uint64_t i);
 
 // What random integers in this input may be: indices that every Gather finds.
 int64_t index_count(const Graph& graph, ValueId input);

@@ -17,8 +17,12 @@ struct Reference {
   std::map<ValueId, HostTensor> values;  // inputs, constants and outputs; float results as f64
   bool nan = false;                      // among the results
   std::vector<int64_t> rows;             // not empty: along the first axis, of outputs only these
+  Range range;                           // of the inputs
 };
-Reference reference_of(const Graph& graph, const Candidate& candidate);
+enum class Trial { until_stable, once };  // once: with the first range, whatever its results
+Reference reference_of(const Graph& graph, const Candidate& candidate, Trial trial = Trial::until_stable);
+constexpr double kTolerance = 2e-5;  // times (scale_of + |expected|): long float32 sums against float64
+double scale_of(const HostTensor& tensor);  // 1, or the root mean square: sums may cancel
 // Of `count` rows spread over the first axis, where rows of the first input give rows of the results.
 Reference reference_of_rows(const Graph& graph, const Candidate& candidate, int64_t count);
 

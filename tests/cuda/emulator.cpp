@@ -54,7 +54,10 @@ void emulated_call(void (*kernel)(Types...), void* const* arguments, emulated_pl
 template <class... Types> void emulated_call(void (*kernel)(Types...), void* const* arguments) {
   emulated_call(kernel, arguments, __make_integer_seq<emulated_places, int, sizeof...(Types)>());
 }
+template <class... Types> unsigned emulated_count(void (*)(Types...)) { return sizeof...(Types); }
 extern "C" void emulated_entry(void* const* arguments) { emulated_call()";
+constexpr const char* kParameters = R"(, arguments); }
+extern "C" unsigned emulated_parameters() { return emulated_count()";
 
 // The threads of a block, block after block. A fiber runs until its next barrier or the end of its block.
 // Contexts make the fibers; from then on they switch by jumps, which unlike swapcontext cost no system call.
@@ -139,18 +142,20 @@ struct Emulator::LoadedKernel {
   Entry entry = nullptr;
   Dimension *thread = nullptr, *block = nullptr, *grid = nullptr;
   Barrier* barrier = nullptr;
+  size_t parameters = 0;
 };
 
 Emulator::Emulator() = default;
 Emulator::~Emulator() = default;
 
 Result<Device::Function> Emulator::load(const std::string& source, const std::string& symbol) {
-  const std::string text = kCudaNames + source + kEntry + symbol + ", arguments); }\n";
+  const std::string text = kCudaNames + source + kEntry + symbol + kParameters + symbol + "); }\n";
   const Result<std::string> object = compile_object(text, Isa::portable);
   if (!object.ok()) return object.refusal();
   auto kernel = std::make_unique<LoadedKernel>();
   const Result<std::vector<void*>> found = kernel->loaded.load(
-      object.value(), {"emulated_entry", "threadIdx", "blockIdx", "gridDim", "emulated_barrier"});
+      object.value(),
+      {"emulated_entry", "threadIdx", "blockIdx", "gridDim", "emulated_barrier", "emulated_parameters"});
   if (!found.ok()) return found.refusal();
   kernel->entry = reinterpret_cast<Entry>(found.value()[0]);
   kernel->thread = static_cast<Dimension*>(found.value()[1]);
@@ -158,8 +163,13 @@ Result<Device::Function> Emulator::load(const std::string& source, const std::st
   kernel->grid = static_cast<Dimension*>(found.value()[3]);
   kernel->barrier = static_cast<Barrier*>(found.value()[4]);
   *kernel->barrier = &Fibers::wait_at_barrier;
+  kernel->parameters = reinterpret_cast<unsigned (*)()>(found.value()[5])();
   kernels_.push_back(std::move(kernel));
   return static_cast<Function>(kernels_.back().get());
+}
+
+size_t Emulator::parameters(Function function) const {
+  return static_cast<const LoadedKernel*>(function)->parameters;
 }
 
 Device::Pointer Emulator::allocate(size_t bytes) {

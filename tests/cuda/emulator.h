@@ -31,6 +31,7 @@ class Emulator : public Device {
   void set_order(ThreadOrder order) { order_ = order; }
   // The kernel `symbol` of the text; it stays until destruction.
   Result<Function> load(const std::string& source, const std::string& symbol);
+  size_t parameters(Function function) const;
 
   Pointer allocate(size_t bytes) override;
   void free(Pointer pointer) override;

@@ -63,8 +63,12 @@ ModelCandidates model_candidates(const std::string& model, size_t sample, uint64
     return !cuda_implementations(result.graph, candidate).empty() &&
            seen.insert(canonical_hash(result.graph, candidate)).second;
   };
-  for (Candidate& candidate : greedy_groups(result.graph))
+  for (Candidate& candidate : greedy_groups(result.graph)) {
+    if (cuda_implementations(result.graph, candidate).empty()) result.unlisted.push_back(candidate);
+    ++result.uses[canonical_hash(result.graph, candidate)];
     if (is_new(candidate)) result.greedy.push_back(std::move(candidate));
+  }
+  if (sample == 0) return result;
   std::vector<Candidate> all = enumerate_candidates(result.graph).candidates;
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < all.size() && result.sampled.size() < sample; ++i) {

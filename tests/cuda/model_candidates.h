@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "korch/codegen/implementation.h"
@@ -10,8 +11,10 @@ namespace korch::testing {
 
 struct ModelCandidates {
   Graph graph;
-  std::vector<Candidate> greedy;   // groups of the greedy strategy
-  std::vector<Candidate> sampled;  // of all other enumerated candidates
+  std::vector<Candidate> greedy;    // groups of the greedy strategy
+  std::vector<Candidate> sampled;   // of all other enumerated candidates
+  std::vector<Candidate> unlisted;  // groups of the greedy strategy that no family lists for a GPU
+  std::unordered_map<Hash, int, HashHasher> uses;  // groups of the greedy strategy, by canonical_hash
 };
 
 // No two of one kernel (canonical_hash). `sample` is the most that `sampled` holds.

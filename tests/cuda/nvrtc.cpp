@@ -39,20 +39,31 @@ Nvrtc::Nvrtc() : library_(open_library()) {
       find(library_, cubin_size_, "nvrtcGetCUBINSize") && find(library_, cubin_, "nvrtcGetCUBIN");
 }
 
-Result<std::string> Nvrtc::compile(const std::string& source, const std::string& architecture) const {
+std::string Nvrtc::log(void* program) const {
+  size_t size = 0;
+  log_size_(program, &size);
+  std::string text(size, '\0');
+  log_(program, text.data());
+  return text;
+}
+
+Result<std::string> Nvrtc::compile(const std::string& source, const std::string& architecture,
+                                   std::string* report) const {
   void* program = nullptr;
   if (create_(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr) != 0)
     return Refusal{RefusalReason::compile_failed, "NVRTC makes no program"};
   const std::string option = "--gpu-architecture=" + architecture;
-  const char* options[] = {option.c_str(), "--std=c++17", "-w"};
-  const bool compiled = compile_(program, 3, options) == 0;
+  const char* options[] = {option.c_str(), "--std=c++17", "-w", "--ptxas-options=-v"};
+  const bool compiled = compile_(program, report != nullptr ? 4 : 3, options) == 0;
+  const std::string text = log(program);
+  if (report != nullptr) *report = text;
   size_t size = 0;
-  (compiled ? cubin_size_ : log_size_)(program, &size);
-  std::string text(size, '\0');
-  (compiled ? cubin_ : log_)(program, text.data());
+  if (compiled) cubin_size_(program, &size);
+  std::string cubin(size, '\0');
+  if (compiled) cubin_(program, cubin.data());
   destroy_(&program);
   if (!compiled) return Refusal{RefusalReason::compile_failed, "NVRTC: " + text};
-  return text;
+  return cubin;
 }
 
 std::string as_one_program(const std::vector<CudaKernel>& kernels) {

@@ -17,10 +17,14 @@ class Nvrtc {
   Nvrtc();
   bool loaded() const { return complete_; }
 
-  // Machine code (a cubin), or what the compiler says.
-  Result<std::string> compile(const std::string& source, const std::string& architecture) const;
+  // Machine code (a cubin), or what the compiler says. `report`, if given, receives registers and spills of
+  // each kernel, as ptxas tells them.
+  Result<std::string> compile(const std::string& source, const std::string& architecture,
+                              std::string* report = nullptr) const;
 
  private:
+  std::string log(void* program) const;
+
   void* library_ = nullptr;
   bool complete_ = false;
   int (*create_)(void**, const char*, const char*, int, const char* const*, const char* const*) = nullptr;

@@ -1,0 +1,71 @@
+"""Makes the folder that is carried: images and jobs by the program cuda_visit, the scripts, the five networks' skeletons."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import land
+import seal
+from networks import NETWORKS
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GPU = os.path.join(ROOT, "bench", "gpu")
+SCRIPTS = ["visit", "part1.py", "seal.py", "table.py", "cuda_driver.py", "probe.py", "ceilings.py", "kernels.py", "networks.py"]
+
+PATIENCE = 20  # of a rehearsal: clang compiles every kernel, and the machine may be busy
+
+
+def make(args, architectures, models, *limits):
+    """The folder without its seal."""
+    if os.path.exists(args.dir) and os.listdir(args.dir):
+        raise SystemExit("%s is not empty" % args.dir)
+    kernels = os.path.join(args.dir, "kernels")
+    subprocess.run([os.path.join(args.programs, "cuda_visit"), kernels, "--architectures", architectures, "--device-source",
+                    os.path.join(GPU, "device.cu"), "--models", models, *limits], check=True)
+    os.makedirs(os.path.join(args.dir, "bench", "gpu"))
+    os.makedirs(os.path.join(args.dir, "models"))
+    for name in SCRIPTS:
+        shutil.copy(os.path.join(GPU, name), os.path.join(args.dir, "bench", "gpu"))
+    shutil.copy(os.path.join(ROOT, "bench", "onnx_to_torch.py"), os.path.join(args.dir, "bench"))
+    for name in ["fill_weights.py"] + [network + ".skeleton.onnx" for network in NETWORKS]:
+        shutil.copy(os.path.join(ROOT, "models", name), os.path.join(args.dir, "models"))
+
+
+def finish(args):
+    with open(os.path.join(args.dir, "kernels", "jobs.json")) as f:
+        jobs = json.load(f)
+    info = seal.seal(args.dir, jobs=len(jobs["jobs"]), refused=len(jobs["refused"]))
+    for row in jobs["refused"]:
+        print("refused: %s: %s: %s" % (row["model"], row["what"][:120], row["reason"]))
+    spilling = sum(any(of.get("spill_bytes", 0) for of in row.values()) for row in jobs["resources"].values())
+    candidates = len({job["candidate"] for job in jobs["jobs"] if "candidate" in job})
+    print("%d kernels of %d candidates, %d refused, %d of %d functions spill registers; %d files, %.1f MiB, hash %s" % (
+        len(jobs["jobs"]), candidates, len(jobs["refused"]), spilling, len(jobs["resources"]), info["files"],
+        info["bytes"] / 2**20, info["hash"][:12]))
+
+
+def prepare(args):
+    make(args, "sm_80,sm_90", args.models)
+    finish(args)
+    return 0
+
+
+def rehearse(args):
+    """A small visit: the products' cases, and small kernels of one network."""
+    models = "cases,mobilenet_v2_224" if args.models == "all" else args.models
+    make(args, "emulated", models, "--most-elements", "300000", "--most-flops", "3e6", "--most-kernels", "12")
+    finish(args)
+    library = os.path.abspath(os.path.join(args.programs, "libfake_cuda.so"))
+    part1 = subprocess.run([sys.executable, os.path.join(args.dir, "bench", "gpu", "visit"), "part1", args.dir, "--results",
+                            args.results, "--libcuda", library, "--deadlines", args.deadlines,
+                            "--patience", str(PATIENCE)])
+    args.page = args.page or os.path.join(args.dir, "results", "page.md")
+    if part1.returncode != 0 or land.land(args) != 0:
+        return 1
+    with open(os.path.join(args.results, "part1.json")) as f:
+        phases = json.load(f)["phases"]
+    bad = [p["phase"] for p in phases if p["failed"] or p["cut"] or p["done"] != p["items"]]
+    if bad:
+        print("did not go well: " + ", ".join(bad))
+    return 1 if bad else 0

@@ -1,0 +1,92 @@
+"""Results as Markdown: what part1 prints last and what `land` puts into the page."""
+import json
+import os
+
+
+def rows_of(results, phase):
+    from part1 import lines_of
+
+    return [row for row in lines_of(os.path.join(results, phase + ".jsonl")) if "item" in row]
+
+
+def phase_line(p):
+    items = "?" if p["items"] is None else p["items"]
+    notes = ["%d %s" % (p[what], what) for what in ("failed", "absent") if p[what]] + ([p["cut"]] if p["cut"] else [])
+    return "%s: %d of %s items in %.0f of %g s%s" % (p["phase"], p["done"], items, p["seconds"], p["deadline"],
+                                                    "".join("; " + note for note in notes))
+
+
+def ceilings(results):
+    lines = ["| ceiling | | |", "|---|---|---|"]
+    for row in rows_of(results, "ceilings"):
+        value = "%.4g" % row["value"] if "value" in row else row.get("absent", row.get("error"))
+        lines.append("| %s | %s | %s |" % (row["name"], value, row.get("unit", "")))
+    return lines
+
+
+def kernels(folder, results):
+    with open(os.path.join(folder, "kernels", "jobs.json")) as f:
+        prepared = json.load(f)
+    rows = {row["item"]: row for row in rows_of(results, "kernels")}
+    right = [row for row in rows.values() if "us" in row]
+    wrong = [row for row in rows.values() if "error" in row]
+    worst = max((row["worst"] for row in right), default=0)
+    lines = ["Kernels: %d prepared, %d ran and are right (largest error %.2g), %d are wrong or failed, %d did not run." % (
+        len(prepared["jobs"]), len(right), worst, len(wrong), len(prepared["jobs"]) - len(right) - len(wrong))]
+    for row in wrong[:20]:
+        lines.append("- wrong: %s: %s" % (row["name"], row["error"]))
+    lines += ["", "| network | groups of the plan | timed | their fastest kernels, sum of us |", "|---|---|---|---|"]
+    least = {}
+    for number, job in enumerate(prepared["jobs"]):
+        if "us" in rows.get(number, {}) and "candidate" in job:
+            key = job["candidate"]
+            least[key] = min(least.get(key, float("inf")), rows[number]["us"])
+    models = sorted({model for uses in prepared["uses"].values() for model in uses})
+    for model in models:
+        uses = {key: of[model] for key, of in prepared["uses"].items() if model in of}
+        timed = {key: count for key, count in uses.items() if key in least}
+        lines.append("| %s | %d | %d | %.1f |" % (model, sum(uses.values()), sum(timed.values()),
+                                                  sum(least[key] * count for key, count in timed.items())))
+    speeds = sorted((row for row in right if prepared["jobs"][row["item"]]["flops"] / row["us"] > 0),
+                    key=lambda row: -prepared["jobs"][row["item"]]["flops"] / row["us"])
+    if speeds:
+        lines += ["", "| fastest kernels by arithmetic | us | TFLOP/s | GB/s |", "|---|---|---|---|"]
+    for row in speeds[:8]:
+        job = prepared["jobs"][row["item"]]
+        lines.append("| %s | %.1f | %.2f | %.0f |" % (row["name"][:90], row["us"], job["flops"] / row["us"] / 1e6,
+                                                     job["bytes"] / row["us"] / 1e3))
+    return lines
+
+
+def networks(results):
+    rows = {tuple(json.loads(row["name"])): row for row in rows_of(results, "networks")}
+    missing = next((row["absent"] for row in rows.values() if "absent" in row), None)
+    if missing or not rows:
+        return ["Networks in PyTorch: %s." % (missing or "none was reached")]
+    columns = [(way, precision) for way in ("eager", "compiled") for precision in ("float32", "tf32")]
+    lines = ["| PyTorch in a CUDA Graph, us | batch | " + " | ".join("%s, %s" % c for c in columns) + " |",
+             "|---|" + "---|" * (1 + len(columns))]
+
+    def cell(row):
+        return "" if row is None else "%.0f" % row["us"] if "us" in row else row.get("error", "")[:60].replace("|", "/")
+
+    for name, batch in sorted({(key[0], key[2]) for key in rows}):
+        cells = [cell(rows.get((name, way, batch, precision))) for way, precision in columns]
+        lines.append("| %s | %d | %s |" % (name, batch, " | ".join(cells)))
+    return lines
+
+
+def of(folder, results):
+    with open(os.path.join(results, "part1.json")) as f:
+        state = json.load(f)
+    device = {row["name"]: row for row in rows_of(results, "probe")}
+    gpu = device.get("device", {})
+    clocks = device.get("clocks", {}).get("text", "").splitlines()
+    lines = ["%s, %s, `%s`, prepared as %s." % (state["date"], gpu.get("gpu", "no GPU"), state["command"], state["hash"][:12])]
+    if clocks:
+        lines.append("Clocks: " + clocks[-1] + ".")
+    if state["emulated"]:
+        lines.append("Played by the emulator: times mean nothing.")
+    lines += ["", *("- " + phase_line(p) for p in state["phases"]), "", *ceilings(results), "", *kernels(folder, results), "",
+              *networks(results)]
+    return "\n".join(lines) + "\n"
