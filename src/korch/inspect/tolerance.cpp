@@ -188,7 +188,7 @@ std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vecto
         if (run < compared.size() && operands.is_wanted(value)) compared[run].insert_or_assign(value, tensor);
       };
       const uint64_t run_seed = seed * Tolerance::kMostRuns + run;
-      runs[run] = interpret_rounding_at_random(primitives, inputs, run_seed, observe, offsets);
+      runs[run] = interpret_rounding_at_random(primitives, inputs, run_seed, observe, offsets, deadline);
     });
   };
   each_run(0, {});

@@ -15,6 +15,7 @@ struct VerifyOptions {
   int samples = 3;
   uint64_t seed = 1;
   Deadline deadline = {};  // after which BudgetSpent is thrown
+  double run_s = 0;  // what a run is predicted to take: nothing can stop one, so none begins with less left
 };
 
 struct OutputError {
@@ -33,9 +34,10 @@ enum class FloatInputs { normal, unit };
 
 // Random inputs for a graph: floats, bools, integers within the range the graph implies (indices of gathers).
 // Then the extents of open dimensions: within their bounds, or (one of three seeds, 1 among them) the
-// largest.
+// largest. Throws BudgetSpent after the deadline.
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed,
-                                      FloatInputs floats = FloatInputs::normal);
+                                      FloatInputs floats = FloatInputs::normal,
+                                      const Deadline& deadline = {});
 
 VerifyResult compare_executable(const Graph& imported, const std::string& executable,
                                 const VerifyOptions& options);

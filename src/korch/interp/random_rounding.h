@@ -16,6 +16,7 @@
 #include <map>
 #include <vector>
 
+#include "korch/base/stop_check.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
@@ -29,7 +30,9 @@ using Offsets = std::map<ValueId, HostTensor>;
 
 class RandomRounding {
  public:
-  RandomRounding(uint64_t seed, const Offsets& offsets) : state_(seed), offsets_(offsets) {}
+  // Both outlive it; long operators ask `stop` while they compute.
+  RandomRounding(uint64_t seed, const Offsets& offsets, StopCheck& stop)
+      : state_(seed), offsets_(offsets), stop_(stop) {}
   std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs,
                                    const std::vector<TensorType>& types);
 
@@ -39,12 +42,14 @@ class RandomRounding {
 
   uint64_t state_;
   const Offsets& offsets_;
+  StopCheck& stop_;
 };
 
 // As interpret() in native precision; equal seeds give equal results. Choices are made as if their operands
-// were off by random parts of `offsets`.
+// were off by random parts of `offsets`. Throws BudgetSpent after the deadline.
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
-    const std::function<void(ValueId, const HostTensor&)>& observe = {}, const Offsets& offsets = {});
+    const std::function<void(ValueId, const HostTensor&)>& observe = {}, const Offsets& offsets = {},
+    const Deadline& deadline = {});
 
 }  // namespace korch
