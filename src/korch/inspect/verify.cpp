@@ -158,10 +158,12 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
                      {all.begin(), all.end() - static_cast<std::ptrdiff_t>(imported.extents().size())},
                      imported, loaded.outputs());
   VerifyResult result;
+  InterpretOptions interpreting;
+  interpreting.deadline = options.deadline;
   for (int sample = 0; sample < options.samples; ++sample) {
     throw_if_interrupted();
     const uint64_t seed = options.seed + sample;
-    const auto [inputs, exact] = moderate_sample(imported, seed, {.deadline = options.deadline});
+    const auto [inputs, exact] = moderate_sample(imported, seed, interpreting);
     const std::vector<Tolerance> tolerances =
         output_tolerances(imported, inputs, exact, seed, options.deadline);
     if (options.deadline.left_s() < options.run_s) throw BudgetSpent{};
