@@ -33,10 +33,8 @@ bool parse(std::string_view bytes, proto::ModelProto& model) {
 int levels_in(const proto::GraphProto& graph) {
   int most = 0;
   for (const proto::NodeProto& node : graph.node())
-    for (const proto::AttributeProto& attribute : node.attribute()) {
+    for (const proto::AttributeProto& attribute : node.attribute())
       if (attribute.has_g()) most = std::max(most, 1 + levels_in(attribute.g()));
-      for (const proto::GraphProto& inner : attribute.graphs()) most = std::max(most, 1 + levels_in(inner));
-    }
   return most;
 }
 
