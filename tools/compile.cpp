@@ -225,8 +225,10 @@ void add_compile_verb(CLI::App& app) {
       ->transform(one_of(schedules_by_name()));
   verb->add_option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
   verb->add_flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
-  verb->add_option("--budget", arguments->budget,
-                   "compile within TIME (90s, 5m): the best plan found by then, greedy fusion's at least");
+  verb->add_option(
+      "--budget", arguments->budget,
+      "compile and check within TIME (90s, 5m), about: the best plan found by then, greedy fusion's "
+      "at least");
   verb->add_option("--dump-dir", options.dump_dir, "write every stage as text into this folder");
   verb->add_option("--save-inputs", options.save_inputs,
                    "also write random inputs for the network as .npy files into this folder");

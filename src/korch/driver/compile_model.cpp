@@ -134,6 +134,8 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
   share_budget(stated_bounds.size());
   part_options.launch.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
+  // What several plans take together is what one may take.
+  part_options.launch.most_s /= static_cast<double>(stated_bounds.size());
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
   const std::vector<PlanDimension> dimensions = parts[0].plan.dimensions;

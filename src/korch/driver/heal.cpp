@@ -93,7 +93,8 @@ std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const s
       const LoadedExecutable loaded(executable);
       return std::nullopt;
     }
-    VerifyResult check = compare_executable(imported, executable, {.samples = 1, .deadline = deadline});
+    VerifyResult check = compare_executable(
+        imported, executable, {.samples = 1, .deadline = deadline, .run_s = plan.report.objective_us * 1e-6});
     if (check.passed) return std::nullopt;
     const Bisection& judged = check.bisection;
     Fault fault{Error(ErrorKind::accuracy, failure_text(check)),

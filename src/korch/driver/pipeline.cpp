@@ -16,11 +16,13 @@
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/driver/check_time.h"
 #include "korch/driver/compile_part.h"
 #include "korch/driver/dumps.h"
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/driver/stage_deadlines.h"
 #include "korch/driver/whole_runs.h"
 #include "korch/fission/fission.h"
 #include "korch/inspect/plan_graph.h"
@@ -70,10 +72,7 @@ struct Attempt {
 class Compilation {
  public:
   Compilation(const std::string& name, const CompileOptions& options)
-      : name_(name),
-        options_(options),
-        dumps_(options.dump_dir, files_),
-        deadline_(options.budget_s > 0 ? Deadline(options.budget_s) : Deadline()) {
+      : name_(name), options_(options), dumps_(options.dump_dir, files_), deadlines_(options.budget_s) {
     if (options_.strategy == Strategy::random) options_.measure = false;
   }
 
@@ -97,9 +96,10 @@ class Compilation {
     while (const std::optional<Fault> fault = plan_and_package())
       for (std::string& warning : healer.heal(*fault, options_))
         result_.warnings.push_back(std::move(warning));
-    if (deadline_.is_over() && options_.stop_after.empty())
+    if (deadlines_.whole().is_over() && options_.stop_after.empty())
       result_.warnings.push_back(fmt::format("compiling took {:.1f} s, more than the budget of {:.0f} s",
-                                             options_.budget_s - deadline_.left_s(), options_.budget_s));
+                                             options_.budget_s - deadlines_.whole().left_s(),
+                                             options_.budget_s));
     report_warnings();
     return result_;
   }
@@ -152,13 +152,15 @@ class Compilation {
     report_warnings();
     network_ = hash_text(print(imported_)).hex();  // the text has the hashes of the weights
     primitive_ = fission(imported_);
+    if (options_.budget_s > 0 && options_.verify && runs_here(target_.isa))
+      deadlines_.reserve_for_check(check_seconds(primitive_));
   }
 
   void add_columns() {
     ColumnOptions column_options;
     column_options.accuracy = options_.accuracy;
     if (options_.strategy == Strategy::published) column_options.layouts = Layouts::row_major;
-    column_options.deadline = early_deadline();
+    column_options.deadline = deadlines_.growing();
     column_options.optional_from = now_->first_optional;
     now_->columns = build_columns(graph(), std::move(now_->candidates), target_, now_->peaks, column_options);
   }
@@ -218,7 +220,7 @@ class Compilation {
   void add_launches() {
     if (!options_.measure) return;
     LaunchOptions options = options_.launch;
-    options.deadline = search_deadline();
+    options.deadline = deadlines_.search();
     korch::add_launches(graph(), now_->columns, *now_->bank, target_, options, now_->built);
   }
 
@@ -303,7 +305,7 @@ class Compilation {
                                                      .only = options_.rules,
                                                      .bytes = target_.multiplies_bytes(),
                                                      .alternatives = options_.strategy != Strategy::published,
-                                                     .deadline = early_deadline()});
+                                                     .deadline = deadlines_.growing()});
     now_->report.pruned = rewritten.limited;
     now_->report.alternative_constant_bytes = rewritten.constant_bytes;
     now_->report.rules = rewritten.rules;
@@ -351,7 +353,7 @@ class Compilation {
     }
     for (const Candidate& candidate : greedy)
       now_->greedy_groups.insert({candidate.nodes, candidate.outputs});
-    Enumeration enumeration = enumerate_until(graph(), {}, early_deadline());
+    Enumeration enumeration = enumerate_until(graph(), {}, deadlines_.growing());
     now_->report.pruned.merge(enumeration.pruned);
     // Greedy's groups may be larger than what enumeration grows: with them, no baseline can be better by
     // construction.
@@ -373,28 +375,12 @@ class Compilation {
     now_->first_optional = static_cast<size_t>(rest - candidates.begin());
   }
 
-  // Of the budget: until when there may be more alternatives, candidates and columns; until when is measured
-  // and solved. The rest is for packaging and verifying.
-  Deadline early_deadline() const {
-    constexpr double kForTheRest = 0.6;
-    return deadline_.earlier_by(kForTheRest * options_.budget_s);
-  }
-  // A compilation that has begun to verify may take a little longer than its budget.
-  Deadline last_deadline() const {
-    constexpr double kLittle = 0.1, kLittle_s = 2;
-    return deadline_.earlier_by(-(kLittle * options_.budget_s + kLittle_s));
-  }
-  Deadline search_deadline() const {
-    constexpr double kForTheRest = 0.2;
-    return deadline_.earlier_by(kForTheRest * options_.budget_s);
-  }
-
   SearchOptions search_options() const {
     return {.measure = options_.measure,
             .exhaustive = options_.exhaustive,
             .bounds = options_.bounds,
             .budget_s = options_.budget_s,
-            .deadline = search_deadline(),
+            .deadline = deadlines_.search(),
             .progress = [this](int64_t done, int64_t total) { progress("solve", done, total); }};
   }
 
@@ -451,7 +437,8 @@ class Compilation {
     if (options_.strategy == Strategy::random) report.strategy += fmt::format(":{}", options_.random_seed);
     report.accuracy = options_.accuracy == Accuracy::strict ? "strict" : "standard";
     report.target = fmt::format("{}, {} threads, {}", name(target_.isa), target_.threads, target_.cpu_name);
-    report.solver_status = solved.budget_spent ? "budget spent" : name(solution.status);
+    report.solver_status =
+        solved.budget_spent ? (options_.budget_s > 0 ? "budget spent" : "time spent") : name(solution.status);
     report.objective_us = solution.objective_us;
     report.bound_us = solution.bound_us;
     report.gap =
@@ -471,6 +458,11 @@ class Compilation {
     report.learned_violations = solved.learned_violations;
     report.whole_runs = solved.whole_runs;
     report.refused = columns.refused;
+    if (options_.budget_s == 0 && report.pruned.count("budget") + report.refused.count("budget") +
+                                          report.pruned.count("alternatives_budget") >
+                                      0)
+      report.limits.push_back(fmt::format(
+          "growing: alternatives, candidates or columns took longer than {} s", StageLimits().growing_s));
     if (strikes() != nullptr) report.struck = strikes()->met();
     return built;
   }
@@ -510,7 +502,9 @@ class Compilation {
         if (fault) return fault;
       }
       if (options_.measure)
-        timed("measure plan", [&] { run_whole(built.plan, {database_.get(), key, draft_path, deadline_}); });
+        timed("measure plan", [&] {
+          run_whole(built.plan, {database_.get(), key, draft_path, deadlines_.whole()});
+        });
       input.plan_json = plan_to_json(built.plan);
     }
     if (part_ != nullptr)
@@ -529,14 +523,17 @@ class Compilation {
   std::optional<Fault> find_fault_in_time(BuiltPlan& built, const std::string& draft, const Hash& key) {
     try {
       std::optional<Fault> fault =
-          find_fault(imported_, built.plan, draft, output_, options_.verify, last_deadline());
+          find_fault(imported_, built.plan, draft, output_, options_.verify, deadlines_.check());
       if (!fault && options_.verify && database_ != nullptr)
         database_->put_text(hash_text(key.hex() + "verified"), "yes");
       return fault;
     } catch (const BudgetSpent&) {
-      built.plan.report.limits.push_back("budget: it ended before the executable was verified");
+      const char* what = options_.budget_s > 0 ? "budget" : "check";
+      built.plan.report.limits.push_back(
+          fmt::format("{}: it ended before the executable was verified", what));
       result_.warnings.push_back(
-          "the executable is not verified: the budget was spent (korch verify does it)");
+          fmt::format("the executable is not verified: the {} was spent (korch verify does it)",
+                      options_.budget_s > 0 ? "budget" : "time for the check"));
     } catch (const LoopWithoutEnd& error) {
       result_.warnings.push_back(
           fmt::format("the executable is not verified: on random inputs {}", error.what()));
@@ -552,7 +549,7 @@ class Compilation {
   CompileOptions options_;
   FileRoles files_;
   const Dumps dumps_;
-  const Deadline deadline_;  // of the whole, where there is a budget
+  StageDeadlines deadlines_;
   std::function<Graph()> import_;
   std::string output_;
   BuiltPlan* part_ = nullptr;  // takes the plan instead of the file

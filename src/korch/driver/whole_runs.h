@@ -37,7 +37,7 @@ class WholeRuns {
   Database* database_;
   const Hash key_;
   const DraftPath draft_;
-  const Deadline& deadline_;
+  const Deadline deadline_;
 };
 
 }  // namespace korch

@@ -93,9 +93,10 @@ class References {
       };
       try {
         if (run == kExact)
-          interpret(graph, inputs, {Precision::float64, observe});
+          interpret(graph, inputs,
+                    {.precision = Precision::float64, .observe = observe, .deadline = deadline});
         else
-          interpret_rounding_at_random(graph, inputs, run - 1, observe, {}, Roundings::of_kernels);
+          interpret_rounding_at_random(graph, inputs, run - 1, observe, {}, Roundings::of_kernels, deadline);
       } catch (const BudgetSpent&) {
       }
     });

@@ -210,7 +210,7 @@ class OutputNoise {
         if (tells_operands && operands_.is_wanted(value)) compared[number].insert_or_assign(value, tensor);
       };
       runs[number] = interpret_rounding_at_random(primitives_, inputs_, next_seed_ + number, observe, offsets,
-                                                  roundings);
+                                                  roundings, deadline_);
     });
     next_seed_ += runs.size();
     for (const auto& operands : compared) operands_.add(operands);

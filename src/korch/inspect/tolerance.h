@@ -85,8 +85,8 @@ class Tolerance {
   bool shape_is_settled_ = true;
 };
 
-// Of a network's outputs for these inputs; `exact`: what it computes in float64. Throws BudgetSpent when the
-// deadline comes between two runs.
+// Of a network's outputs for these inputs; `exact`: what it computes in float64. Throws BudgetSpent after the
+// deadline.
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact, uint64_t seed,
                                          const Deadline& deadline = {});

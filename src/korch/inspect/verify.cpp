@@ -7,6 +7,7 @@
 #include <random>
 
 #include "korch/base/interrupt.h"
+#include "korch/base/stop_check.h"
 #include "korch/inspect/input_ranges.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/interp/interpreter.h"
@@ -43,7 +44,9 @@ constexpr uint64_t kSeedsPerBounds = 3;
 
 }  // namespace
 
-std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatInputs floats) {
+std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatInputs floats,
+                                      const Deadline& deadline) {
+  StopCheck stop(deadline);
   std::vector<HostTensor> inputs;
   const std::vector<InputRange> ranges = input_ranges(graph);
   const size_t tensors = graph.inputs().size() - graph.open_dimensions().size();
@@ -54,13 +57,17 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatIn
     if (is_float(value.type.dtype)) {
       std::normal_distribution<double> normal;
       std::uniform_real_distribution<double> unit;
-      std::generate_n(wide.mutable_data<double>(), wide.elements(),
-                      [&] { return floats == FloatInputs::unit ? unit(random) : normal(random); });
+      std::generate_n(wide.mutable_data<double>(), wide.elements(), [&] {
+        stop.after(1);
+        return floats == FloatInputs::unit ? unit(random) : normal(random);
+      });
     } else {
       const InputRange range = ranges[number];
       const auto count = static_cast<uint64_t>(range.most - range.least + 1);
-      std::generate_n(wide.mutable_data<int64_t>(), wide.elements(),
-                      [&] { return range.least + static_cast<int64_t>(random() % count); });
+      std::generate_n(wide.mutable_data<int64_t>(), wide.elements(), [&] {
+        stop.after(1);
+        return range.least + static_cast<int64_t>(random() % count);
+      });
     }
     inputs.push_back(converted(wide, value.type.dtype));
   }
@@ -97,7 +104,7 @@ std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(cons
   options.most_steps = 1 << 14;  // of a network's loop on what it may not be made for
   std::pair<std::vector<HostTensor>, std::vector<HostTensor>> sample;
   for (const FloatInputs floats : {FloatInputs::normal, FloatInputs::unit}) {
-    sample.first = random_inputs(graph, seed, floats);
+    sample.first = random_inputs(graph, seed, floats, options.deadline);
     try {
       sample.second = interpret(graph, sample.first, options);
       if (!blows_up(sample.second)) break;
@@ -135,11 +142,13 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
                      {all.begin(), all.end() - static_cast<std::ptrdiff_t>(imported.extents().size())},
                      imported, loaded.outputs());
   VerifyResult result;
-  const auto check = [&](ValueId, const HostTensor&) { options.deadline.check(); };
+  InterpretOptions interpreting;
+  interpreting.deadline = options.deadline;
   for (int sample = 0; sample < options.samples; ++sample) {
     throw_if_interrupted();
     const uint64_t seed = options.seed + sample;
-    const auto [inputs, exact] = moderate_sample(imported, seed, {Precision::float64, check});
+    const auto [inputs, exact] = moderate_sample(imported, seed, interpreting);
+    if (options.deadline.left_s() < options.run_s) throw BudgetSpent{};
     const std::vector<HostTensor> got = loaded.run(dense_inputs(imported, inputs));
     const std::vector<Deviation> deviations =
         output_deviations(imported, inputs, exact, got, seed, options.deadline);

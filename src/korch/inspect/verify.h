@@ -14,7 +14,8 @@ namespace korch {
 struct VerifyOptions {
   int samples = 3;
   uint64_t seed = 1;
-  Deadline deadline = {};           // after which BudgetSpent is thrown, or a bisection ends
+  Deadline deadline = {};  // after which BudgetSpent is thrown, or a bisection ends
+  double run_s = 0;  // what a run is predicted to take: nothing can stop one, so none begins with less left
   ImportWithin import_within = {};  // for bisection of an executable that has several plans
 };
 
@@ -34,9 +35,10 @@ enum class FloatInputs { normal, unit };
 
 // Random inputs for a graph: floats, bools, integers within the range the graph implies (input_ranges.h).
 // Then the extents of open dimensions: within their bounds, or (one of three seeds, 1 among them) the
-// largest.
+// largest. Throws BudgetSpent after the deadline.
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed,
-                                      FloatInputs floats = FloatInputs::normal);
+                                      FloatInputs floats = FloatInputs::normal,
+                                      const Deadline& deadline = {});
 
 VerifyResult compare_executable(const Graph& imported, const std::string& executable,
                                 const VerifyOptions& options);

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "korch/base/stop_check.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
@@ -17,6 +18,7 @@ struct Evaluation {
   const Node& node;
   const std::vector<HostTensor>& inputs;
   const std::vector<TensorType>& types;  // of the outputs, as they are to be stored
+  StopCheck& stop;                       // to be told of every few elements
 
   template <typename T>
   const T& attrs() const {
@@ -47,10 +49,10 @@ decltype(auto) with_wide_type(DType wide, F&& f) {
 // A fresh f64 tensor.
 HostTensor doubles(const Shape& shape);
 // Numpy-broadcasts `tensor` to `shape`.
-HostTensor broadcast_to(const HostTensor& tensor, const Shape& shape);
+HostTensor broadcast_to(const HostTensor& tensor, const Shape& shape, StopCheck& stop);
 // Evaluates the scalar semantics of an elementwise operator, with broadcasting.
 HostTensor evaluate_scalar(Op op, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
-                           const TensorType& type);
+                           const TensorType& type, StopCheck& stop);
 
 using Results = std::vector<HostTensor>;
 Results evaluate_constant(const Evaluation&);

@@ -8,7 +8,7 @@ namespace korch {
 Results evaluate_attention(const Evaluation& e) {
   std::vector<TensorType> types;
   for (const HostTensor& input : e.inputs) types.push_back(input.type());
-  return interpret(attention_definition(types), e.inputs, {Precision::native, nullptr});
+  return interpret(attention_definition(types), e.inputs, {Precision::native, nullptr}, e.stop);
 }
 
 }  // namespace korch

@@ -54,11 +54,11 @@ void gather_columns(const ConvShape& s, const double* x, int64_t row_begin, int6
   }
 }
 
-void conv_by_columns(const ConvShape& s, const double* x, const double* w, double* y) {
+void conv_by_columns(const ConvShape& s, const double* x, const double* w, double* y, StopCheck& stop) {
   if (s.is_pointwise()) {
     gemm({false, false, s.in_float32, s.out_channels, s.out_plane(), s.in_channels, s.in_plane(),
           s.out_plane(), 1},
-         w, x, y);
+         w, x, y, stop);
     return;
   }
   std::vector<double> columns;
@@ -68,17 +68,18 @@ void conv_by_columns(const ConvShape& s, const double* x, const double* w, doubl
     gather_columns(s, x, row, end, columns);
     const int64_t positions = (end - row) * width;
     gemm({false, false, s.in_float32, s.out_channels, positions, s.depth(), positions, s.out_plane(), 1}, w,
-         columns.data(), y + row * width);
+         columns.data(), y + row * width, stop);
   }
 }
 
-void conv_by_taps(const ConvShape& s, const double* x, const double* w, double* y) {
+void conv_by_taps(const ConvShape& s, const double* x, const double* w, double* y, StopCheck& stop) {
   const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back();
   for (int64_t channel = 0; channel < s.out_channels; ++channel) {
     double* plane = y + channel * s.out_plane();
     for (int64_t tap = 0; tap < taps; ++tap) {
       const double weight = w[channel * taps + tap];
       s.geometry.for_each_run(tap, 0, s.geometry.output_rows(), [&](int64_t to, int64_t from, int64_t count) {
+        stop.after(count);
         if (step == 1) {
           for (int64_t i = 0; i < count; ++i) plane[to + i] += weight * x[from + i];
         } else {
@@ -102,7 +103,7 @@ HostTensor start_from_bias(const Evaluation& e) {
 
 // Adds the transposed convolution of one image and group to y; the geometry is that of the convolution whose
 // gradient this is: its output is our input.
-void transposed_conv(const ConvShape& s, const double* x, const double* w, double* y) {
+void transposed_conv(const ConvShape& s, const double* x, const double* w, double* y, StopCheck& stop) {
   const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back(), width = s.geometry.output.back();
   const int64_t rows = s.geometry.output_rows(), block = s.rows_per_block();
   for (int64_t row = 0; row < rows; row += block) {
@@ -110,8 +111,9 @@ void transposed_conv(const ConvShape& s, const double* x, const double* w, doubl
     const int64_t positions = (end - row) * width, first = row * width;
     std::vector<double> columns(s.depth() * positions);
     gemm({true, false, s.in_float32, s.depth(), positions, s.out_channels, s.out_plane(), positions, 0}, w,
-         x + first, columns.data());
+         x + first, columns.data(), stop);
     for (int64_t line = 0; line < s.depth(); ++line) {
+      stop.after(positions);
       double* plane = y + line / taps * s.in_plane();
       const double* from_line = columns.data() + line * positions;
       s.geometry.for_each_run(line % taps, row, end, [&](int64_t from, int64_t to, int64_t count) {
@@ -137,7 +139,7 @@ void add_convolution(const Evaluation& e, const HostTensor& x, const HostTensor&
     const int64_t group = i % s.groups;
     convolve(s, x.data<double>() + i * s.in_channels * s.in_plane(),
              w.data<double>() + group * s.out_channels * s.depth(),
-             out.mutable_data<double>() + i * s.out_channels * s.out_plane());
+             out.mutable_data<double>() + i * s.out_channels * s.out_plane(), e.stop);
   }
 }
 
@@ -197,7 +199,7 @@ Results evaluate_conv_transpose(const Evaluation& e) {
     const int64_t group = i % s.groups;
     transposed_conv(s, x.data<double>() + i * s.out_channels * s.out_plane(),
                     w.data<double>() + group * s.out_channels * s.depth(),
-                    out.mutable_data<double>() + i * s.in_channels * s.in_plane());
+                    out.mutable_data<double>() + i * s.in_channels * s.in_plane(), e.stop);
   }
   return {out};
 }

@@ -108,8 +108,8 @@ class Product {
   using M = ScalarMath<W>;
 
  public:
-  Product(const ProductSpace& space, const std::vector<HostTensor>& inputs, W* out)
-      : space_(space), offsets_(inputs.size(), 0), out_(out) {
+  Product(const ProductSpace& space, const std::vector<HostTensor>& inputs, W* out, StopCheck& stop)
+      : space_(space), offsets_(inputs.size(), 0), out_(out), stop_(stop) {
     for (const HostTensor& input : inputs) operands_.push_back(input.data<W>());
   }
 
@@ -138,6 +138,7 @@ class Product {
   // Sums the products of the operands over the axes from `axis` on.
   W sum(size_t axis) {
     if (axis == space_.extents.size()) {
+      stop_.after(1);
       W product = 1;
       for (size_t i = 0; i < operands_.size(); ++i) product = M::mul(product, operands_[i][offsets_[i]]);
       return product;
@@ -145,6 +146,7 @@ class Product {
     W total = 0;
     if (axis + 1 == space_.extents.size() && operands_.size() == 2) {
       const W *a = operands_[0] + offsets_[0], *b = operands_[1] + offsets_[1];
+      stop_.after(space_.extents[axis]);
       const int64_t step_a = space_.strides[0][axis], step_b = space_.strides[1][axis];
       for (int64_t i = 0; i < space_.extents[axis]; ++i)
         total = M::add(total, M::mul(a[i * step_a], b[i * step_b]));
@@ -162,6 +164,7 @@ class Product {
   std::vector<const W*> operands_;
   std::vector<int64_t> offsets_;
   W* out_;
+  StopCheck& stop_;
 };
 
 }  // namespace
@@ -173,7 +176,7 @@ Results evaluate_einsum(const Evaluation& e) {
   HostTensor out(TensorType{inputs[0].dtype(), e.output_shape()});
   with_wide_type(out.dtype(), [&](auto zero) {
     using W = decltype(zero);
-    Product<W>(space, inputs, out.mutable_data<W>()).write(0);
+    Product<W>(space, inputs, out.mutable_data<W>(), e.stop).write(0);
   });
   return {out};
 }

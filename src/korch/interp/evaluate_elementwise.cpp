@@ -102,12 +102,13 @@ class BlockEvaluator {
 
 template <typename C>
 HostTensor evaluate_as(Op op, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
-                       const TensorType& type) {
+                       const TensorType& type, StopCheck& stop) {
   HostTensor result(type);
   const int64_t total = result.elements();
   BlockEvaluator<C> evaluator(scalar_semantics(op), scalars, inputs, type.shape);
   for (int64_t begin = 0; begin < total; begin += kBlockElements) {
     const int64_t count = std::min(kBlockElements, total - begin);
+    stop.after(count);
     write_block(evaluator.evaluate(begin, count), begin, count, result);
   }
   return result;
@@ -116,12 +117,12 @@ HostTensor evaluate_as(Op op, const ScalarAttrs& scalars, const std::vector<Host
 }  // namespace
 
 HostTensor evaluate_scalar(Op op, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
-                           const TensorType& type) {
+                           const TensorType& type, StopCheck& stop) {
   const DType compute = compute_type(inputs);
-  if (compute == DType::f64) return evaluate_as<double>(op, scalars, inputs, type);
-  if (compute == DType::f32) return evaluate_as<float>(op, scalars, inputs, type);
-  if (compute == DType::u64) return evaluate_as<uint64_t>(op, scalars, inputs, type);
-  return evaluate_as<int64_t>(op, scalars, inputs, type);
+  if (compute == DType::f64) return evaluate_as<double>(op, scalars, inputs, type, stop);
+  if (compute == DType::f32) return evaluate_as<float>(op, scalars, inputs, type, stop);
+  if (compute == DType::u64) return evaluate_as<uint64_t>(op, scalars, inputs, type, stop);
+  return evaluate_as<int64_t>(op, scalars, inputs, type, stop);
 }
 
 Results evaluate_elementwise(const Evaluation& e) {
@@ -129,7 +130,8 @@ Results evaluate_elementwise(const Evaluation& e) {
   if (e.node.op == Op::Cast && stored)
     return {converted(e.inputs[0], e.types[0].dtype, e.attrs<CastAttrs>().saturate)};
   const auto* scalars = std::get_if<ScalarAttrs>(&e.node.attrs);
-  return {evaluate_scalar(e.node.op, scalars == nullptr ? ScalarAttrs{} : *scalars, e.inputs, e.types[0])};
+  return {evaluate_scalar(e.node.op, scalars == nullptr ? ScalarAttrs{} : *scalars, e.inputs, e.types[0],
+                          e.stop)};
 }
 
 }  // namespace korch

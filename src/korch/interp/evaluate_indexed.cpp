@@ -42,11 +42,13 @@ HostTensor copy_of(const HostTensor& tensor) {
 
 // For Gather/ScatterElements: flat position in the data of every element of `indices`, whose own coordinates
 // are used on all axes but one.
-std::vector<int64_t> element_positions(const Shape& data, const HostTensor& indices, int64_t axis) {
+std::vector<int64_t> element_positions(const Shape& data, const HostTensor& indices, int64_t axis,
+                                       StopCheck& stop) {
   const Shape strides = row_major_strides(data);
   std::vector<int64_t> positions(indices.elements());
   Shape index(indices.shape().size(), 0);
   for (size_t p = 0; p < positions.size(); ++p) {
+    stop.after(1);
     for (size_t i = 0; i < index.size(); ++i) positions[p] += index[i] * strides[i];
     const int64_t chosen = checked_index(element_as_int(indices, static_cast<int64_t>(p)), data[axis]);
     positions[p] += (chosen - index[axis]) * strides[axis];
@@ -85,12 +87,13 @@ bool is_larger(W a, W b) {
 
 template <typename W>
 void select_top(const HostTensor& wide, const AxisView& view, const TopKAttrs& attrs,
-                std::vector<int64_t>& chosen) {
+                std::vector<int64_t>& chosen, StopCheck& stop) {
   const W* values = wide.data<W>();
   std::vector<int64_t> order(view.extent);
   for (int64_t o = 0; o < view.outer; ++o) {
     for (int64_t i = 0; i < view.inner; ++i) {
       const W* lane = values + o * view.extent * view.inner + i;
+      stop.after(view.extent);
       std::iota(order.begin(), order.end(), 0);
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
         if (!attrs.largest) std::swap(a, b);
@@ -110,14 +113,14 @@ Results evaluate_gather(const Evaluation& e) {
   std::vector<int64_t> chosen = as_int_vector(e.inputs[1]);
   for (int64_t& index : chosen) index = checked_index(index, extent) * inner;
   const IndexTables tables = {index_table(outer, 0, 1, extent * inner), chosen, index_table(inner, 0, 1, 1)};
-  return {read_through(data, tables).reshaped(e.output_shape())};
+  return {read_through(data, tables, e.stop).reshaped(e.output_shape())};
 }
 
 Results evaluate_gather_elements(const Evaluation& e) {
   const HostTensor& data = e.inputs[0];
   HostTensor out(TensorType{data.dtype(), e.output_shape()});
   const std::vector<int64_t> positions =
-      element_positions(data.shape(), e.inputs[1], e.attrs<AxisAttrs>().axis);
+      element_positions(data.shape(), e.inputs[1], e.attrs<AxisAttrs>().axis, e.stop);
   for (size_t i = 0; i < positions.size(); ++i)
     copy_element(data, positions[i], out, static_cast<int64_t>(i));
   return {out};
@@ -129,15 +132,17 @@ Results evaluate_gather_nd(const Evaluation& e) {
   int64_t slice = 0;
   const std::vector<int64_t> positions =
       slice_positions(data.shape(), e.inputs[1], e.attrs<AxisAttrs>().axis, &slice);
-  for (size_t i = 0; i < positions.size(); ++i)
+  for (size_t i = 0; i < positions.size(); ++i) {
     copy_element(data, positions[i], out, static_cast<int64_t>(i) * slice, slice);
+    e.stop.after(slice);
+  }
   return {out};
 }
 
 Results evaluate_scatter_elements(const Evaluation& e) {
   HostTensor out = copy_of(e.inputs[0]);
   const std::vector<int64_t> positions =
-      element_positions(out.shape(), e.inputs[1], e.attrs<AxisAttrs>().axis);
+      element_positions(out.shape(), e.inputs[1], e.attrs<AxisAttrs>().axis, e.stop);
   for (size_t i = 0; i < positions.size(); ++i)
     copy_element(e.inputs[2], static_cast<int64_t>(i), out, positions[i]);
   return {out};
@@ -147,8 +152,10 @@ Results evaluate_scatter_nd(const Evaluation& e) {
   HostTensor out = copy_of(e.inputs[0]);
   int64_t slice = 0;
   const std::vector<int64_t> positions = slice_positions(out.shape(), e.inputs[1], 0, &slice);
-  for (size_t i = 0; i < positions.size(); ++i)
+  for (size_t i = 0; i < positions.size(); ++i) {
     copy_element(e.inputs[2], static_cast<int64_t>(i) * slice, out, positions[i], slice);
+    e.stop.after(slice);
+  }
   return {out};
 }
 
@@ -159,9 +166,9 @@ Results evaluate_top_k(const Evaluation& e) {
   const AxisView view = around_axis(input.shape(), attrs.axis);
   HostTensor values(TensorType{input.dtype(), e.output_shape()});
   std::vector<int64_t> chosen(values.elements());
-  if (wide.dtype() == DType::f64) select_top<double>(wide, view, attrs, chosen);
-  if (wide.dtype() == DType::i64) select_top<int64_t>(wide, view, attrs, chosen);
-  if (wide.dtype() == DType::u64) select_top<uint64_t>(wide, view, attrs, chosen);
+  if (wide.dtype() == DType::f64) select_top<double>(wide, view, attrs, chosen, e.stop);
+  if (wide.dtype() == DType::i64) select_top<int64_t>(wide, view, attrs, chosen, e.stop);
+  if (wide.dtype() == DType::u64) select_top<uint64_t>(wide, view, attrs, chosen, e.stop);
   for (int64_t p = 0; p < values.elements(); ++p) {
     const int64_t lane = p / (attrs.k * view.inner) * view.extent * view.inner + p % view.inner;
     copy_element(input, lane + chosen[p] * view.inner, values, p);
@@ -195,6 +202,7 @@ Results evaluate_non_max_suppression(const Evaluation& e) {
       const int64_t best = *std::max_element(left.begin(), left.end(),
                                              [&](int64_t a, int64_t b) { return score[a] < score[b]; });
       taken[k] = best;
+      e.stop.after(static_cast<int64_t>(left.size()));
       std::erase_if(left, [&](int64_t box) {
         return box == best || overlap(corners + 4 * best, corners + 4 * box) > attrs.threshold;
       });
@@ -209,6 +217,7 @@ Results evaluate_one_hot(const Evaluation& e) {
   HostTensor out(TensorType{values.dtype(), e.output_shape()});
   const AxisView view = around_axis(e.output_shape(), attrs.axis);
   for (int64_t p = 0; p < out.elements(); ++p) {
+    e.stop.after(1);
     const int64_t position = p / view.inner % attrs.depth;
     const int64_t lane = p / (attrs.depth * view.inner) * view.inner + p % view.inner;
     const int64_t index = element_as_int(e.inputs[0], lane);

@@ -30,7 +30,7 @@ Blocks blocks(const Evaluation& e) {
 
 }  // namespace
 
-HostTensor broadcast_to(const HostTensor& tensor, const Shape& shape) {
+HostTensor broadcast_to(const HostTensor& tensor, const Shape& shape, StopCheck& stop) {
   const size_t missing = shape.size() - tensor.shape().size();
   const Shape strides = row_major_strides(tensor.shape());
   IndexTables tables;
@@ -38,11 +38,11 @@ HostTensor broadcast_to(const HostTensor& tensor, const Shape& shape) {
     const bool moves = i >= missing && tensor.shape()[i - missing] != 1;
     tables.push_back(index_table(shape[i], 0, moves ? 1 : 0, moves ? strides[i - missing] : 0));
   }
-  return read_through(tensor, tables);
+  return read_through(tensor, tables, stop);
 }
 
 Results evaluate_transpose(const Evaluation& e) {
-  return {transposed(e.inputs[0], e.inputs[0].shape(), e.attrs<PermAttrs>().perm)};
+  return {transposed(e.inputs[0], e.inputs[0].shape(), e.attrs<PermAttrs>().perm, e.stop)};
 }
 
 Results evaluate_reshape(const Evaluation& e) {
@@ -55,7 +55,7 @@ Results evaluate_slice(const Evaluation& e) {
   IndexTables tables;
   for (size_t i = 0; i < strides.size(); ++i)
     tables.push_back(index_table(attrs.sizes[i], attrs.starts[i], attrs.steps[i], strides[i]));
-  return {read_through(e.inputs[0], tables)};
+  return {read_through(e.inputs[0], tables, e.stop)};
 }
 
 Results evaluate_pad(const Evaluation& e) {
@@ -72,7 +72,7 @@ Results evaluate_pad(const Evaluation& e) {
     }
   }
   const HostTensor value = HostTensor::of<double>(DType::f64, {}, {attrs.value});
-  return {read_through(e.inputs[0], tables, converted(value, e.inputs[0].dtype()))};
+  return {read_through(e.inputs[0], tables, converted(value, e.inputs[0].dtype()), e.stop)};
 }
 
 Results evaluate_concat(const Evaluation& e) {
@@ -85,15 +85,17 @@ Results evaluate_concat(const Evaluation& e) {
   for (const HostTensor& input : e.inputs) {
     const int64_t part_bytes = outer == 0 ? 0 : input.bytes() / outer;
     if (part_bytes == 0) continue;
-    for (int64_t i = 0; i < outer; ++i)
+    for (int64_t i = 0; i < outer; ++i) {
       std::memcpy(position + i * row_bytes, input.data<std::byte>() + i * part_bytes, part_bytes);
+      e.stop.after(part_bytes);
+    }
     position += part_bytes;
   }
   return {out};
 }
 
 Results evaluate_expand(const Evaluation& e) {
-  return {broadcast_to(e.inputs[0], e.output_shape())};
+  return {broadcast_to(e.inputs[0], e.output_shape(), e.stop)};
 }
 
 Results evaluate_tile(const Evaluation& e) {
@@ -103,24 +105,24 @@ Results evaluate_tile(const Evaluation& e) {
   for (size_t axis = 0; axis < from.size(); ++axis)
     for (int64_t i = 0; i < e.output_shape()[axis]; ++i)
       tables[axis].push_back(i % from[axis] * strides[axis]);
-  return {read_through(e.inputs[0], tables)};
+  return {read_through(e.inputs[0], tables, e.stop)};
 }
 
 Results evaluate_depth_to_space(const Evaluation& e) {
   const auto [n, c, h, w, b] = blocks(e);
-  const HostTensor moved = transposed(e.inputs[0], {n, b, b, c / (b * b), h, w}, {0, 3, 4, 1, 5, 2});
+  const HostTensor moved = transposed(e.inputs[0], {n, b, b, c / (b * b), h, w}, {0, 3, 4, 1, 5, 2}, e.stop);
   return {moved.reshaped(e.output_shape())};
 }
 
 Results evaluate_depth_to_space_crd(const Evaluation& e) {
   const auto [n, c, h, w, b] = blocks(e);
-  const HostTensor moved = transposed(e.inputs[0], {n, c / (b * b), b, b, h, w}, {0, 1, 4, 2, 5, 3});
+  const HostTensor moved = transposed(e.inputs[0], {n, c / (b * b), b, b, h, w}, {0, 1, 4, 2, 5, 3}, e.stop);
   return {moved.reshaped(e.output_shape())};
 }
 
 Results evaluate_space_to_depth(const Evaluation& e) {
   const auto [n, c, h, w, b] = blocks(e);
-  const HostTensor moved = transposed(e.inputs[0], {n, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4});
+  const HostTensor moved = transposed(e.inputs[0], {n, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4}, e.stop);
   return {moved.reshaped(e.output_shape())};
 }
 
@@ -132,6 +134,7 @@ Results evaluate_trilu(const Evaluation& e) {
   HostTensor out(e.inputs[0].type());
   const int64_t all_rows = columns == 0 ? 0 : out.elements() / columns;
   for (int64_t r = 0; r < all_rows; ++r) {
+    e.stop.after(columns);
     for (int64_t c = 0; c < columns; ++c) {
       const int64_t diagonal = c - r % rows;
       if (attrs.reverse ? diagonal < attrs.axis : diagonal > attrs.axis) continue;

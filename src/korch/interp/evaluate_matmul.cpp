@@ -13,11 +13,12 @@ struct MatMulShape {
 
 // c = a * b for one matrix; row-major, integers modulo 2^64.
 template <typename W>
-void multiply(const MatMulShape& s, const W* a, const W* b, W* c) {
+void multiply(const MatMulShape& s, const W* a, const W* b, W* c, StopCheck& stop) {
   using M = ScalarMath<W>;
   for (int64_t i = 0; i < s.m; ++i) {
     for (int64_t j = 0; j < s.n; ++j) {
       W sum = 0;
+      stop.after(s.k);
       for (int64_t k = 0; k < s.k; ++k) {
         const W x = a[s.transpose_a ? k * s.m + i : i * s.k + k];
         const W y = b[s.transpose_b ? j * s.k + k : k * s.n + j];
@@ -29,11 +30,11 @@ void multiply(const MatMulShape& s, const W* a, const W* b, W* c) {
 }
 
 template <>
-void multiply<double>(const MatMulShape& s, const double* a, const double* b, double* c) {
+void multiply<double>(const MatMulShape& s, const double* a, const double* b, double* c, StopCheck& stop) {
   if (s.m == 0 || s.n == 0 || s.k == 0) return;  // c is zero-filled
   const Gemm g{
       s.transpose_a, s.transpose_b, s.in_float32, s.m, s.n, s.k, s.transpose_b ? s.k : s.n, s.n, 0.0};
-  gemm(g, a, b, c);
+  gemm(g, a, b, c, stop);
 }
 
 Shape batch_axes(const Shape& shape) {
@@ -41,7 +42,8 @@ Shape batch_axes(const Shape& shape) {
 }
 
 template <typename W>
-HostTensor batched(const MatMulShape& s, const HostTensor& a, const HostTensor& b, const Shape& shape) {
+HostTensor batched(const MatMulShape& s, const HostTensor& a, const HostTensor& b, const Shape& shape,
+                   StopCheck& stop) {
   HostTensor out(TensorType{a.dtype(), shape});
   const Shape batch = batch_axes(shape);
   const StridedSpace space_a(batch, broadcast_strides(batch_axes(a.shape()), batch));
@@ -51,7 +53,7 @@ HostTensor batched(const MatMulShape& s, const HostTensor& a, const HostTensor& 
     space_a.for_each_run(i, 1, [&](int64_t offset, int64_t, int64_t, int64_t) { at_a = offset; });
     space_b.for_each_run(i, 1, [&](int64_t offset, int64_t, int64_t, int64_t) { at_b = offset; });
     multiply<W>(s, a.data<W>() + at_a * s.m * s.k, b.data<W>() + at_b * s.k * s.n,
-                out.mutable_data<W>() + i * s.m * s.n);
+                out.mutable_data<W>() + i * s.m * s.n, stop);
   }
   return out;
 }
@@ -64,7 +66,7 @@ bool are_small_integers(const HostTensor& a, const HostTensor& b) {
 }
 
 HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, bool transpose_b,
-                   bool in_float32, const Shape& shape) {
+                   bool in_float32, const Shape& shape, StopCheck& stop) {
   const Shape& x = a.shape();
   const MatMulShape s{shape[shape.size() - 2],
                       shape.back(),
@@ -75,15 +77,15 @@ HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, b
   if (are_small_integers(a, b) && s.k <= kMostExactTerms) {
     MatMulShape exact = s;
     exact.in_float32 = false;
-    return converted(batched<double>(exact, converted(a, DType::f64), converted(b, DType::f64), shape),
+    return converted(batched<double>(exact, converted(a, DType::f64), converted(b, DType::f64), shape, stop),
                      DType::i64);
   }
   if (a.dtype() != b.dtype())
-    return batched<int64_t>(s, converted(a, DType::i64), converted(b, DType::i64), shape);
+    return batched<int64_t>(s, converted(a, DType::i64), converted(b, DType::i64), shape, stop);
   const HostTensor wide_a = widened(a), wide_b = widened(b);
-  if (wide_a.dtype() == DType::f64) return batched<double>(s, wide_a, wide_b, shape);
-  if (wide_a.dtype() == DType::u64) return batched<uint64_t>(s, wide_a, wide_b, shape);
-  return batched<int64_t>(s, wide_a, wide_b, shape);
+  if (wide_a.dtype() == DType::f64) return batched<double>(s, wide_a, wide_b, shape, stop);
+  if (wide_a.dtype() == DType::u64) return batched<uint64_t>(s, wide_a, wide_b, shape, stop);
+  return batched<int64_t>(s, wide_a, wide_b, shape, stop);
 }
 
 }  // namespace
@@ -91,13 +93,13 @@ HostTensor product(const HostTensor& a, const HostTensor& b, bool transpose_a, b
 Results evaluate_matmul(const Evaluation& e) {
   const auto& attrs = e.attrs<MatMulAttrs>();
   return {product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.sums_in_float32(),
-                  e.output_shape())};
+                  e.output_shape(), e.stop)};
 }
 
 Results evaluate_gemm(const Evaluation& e) {
   const auto& attrs = e.attrs<GemmAttrs>();
   HostTensor out = product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b,
-                           e.sums_in_float32(), e.output_shape());
+                           e.sums_in_float32(), e.output_shape(), e.stop);
   with_wide_type(out.dtype(), [&](auto zero) {
     using W = decltype(zero);  // integers have whole factors (the shape rule)
     using M = ScalarMath<W>;
@@ -107,7 +109,7 @@ Results evaluate_gemm(const Evaluation& e) {
     W* y = out.mutable_data<W>();
     for (int64_t i = 0; i < out.elements(); ++i) y[i] = M::mul(factor(attrs.alpha), y[i]);
     if (e.inputs.size() < 3) return;
-    const HostTensor c = broadcast_to(widened(e.inputs[2]), e.output_shape());
+    const HostTensor c = broadcast_to(widened(e.inputs[2]), e.output_shape(), e.stop);
     for (int64_t i = 0; i < out.elements(); ++i)
       y[i] = M::add(y[i], M::mul(factor(attrs.beta), c.data<W>()[i]));
   });

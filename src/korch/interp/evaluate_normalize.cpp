@@ -20,10 +20,11 @@ Moments moments(const double* x, int64_t count) {
 }
 
 // Normalizes consecutive rows of `count` elements.
-HostTensor normalized_rows(const HostTensor& input, int64_t count, double epsilon) {
+HostTensor normalized_rows(const HostTensor& input, int64_t count, double epsilon, StopCheck& stop) {
   const HostTensor x = converted(input, DType::f64);
   HostTensor out = doubles(input.shape());
   for (int64_t row = 0; row < out.elements(); row += count) {
+    stop.after(count);
     const double* from = x.data<double>() + row;
     double* to = out.mutable_data<double>() + row;
     const auto [mean, variance] = moments(from, count);
@@ -54,10 +55,11 @@ Results evaluate_layer_normalization(const Evaluation& e) {
   const Shape& shape = e.inputs[0].shape();
   const Shape normalized(shape.begin() + attrs.axis, shape.end());
   const int64_t count = element_count(normalized);
-  HostTensor out = normalized_rows(e.inputs[0], count, attrs.epsilon);
-  const HostTensor scale = broadcast_to(converted(e.inputs[1], DType::f64), normalized);
-  const HostTensor bias = e.inputs.size() > 2 ? broadcast_to(converted(e.inputs[2], DType::f64), normalized)
-                                              : doubles(normalized);
+  HostTensor out = normalized_rows(e.inputs[0], count, attrs.epsilon, e.stop);
+  const HostTensor scale = broadcast_to(converted(e.inputs[1], DType::f64), normalized, e.stop);
+  const HostTensor bias = e.inputs.size() > 2
+                              ? broadcast_to(converted(e.inputs[2], DType::f64), normalized, e.stop)
+                              : doubles(normalized);
   double* y = out.mutable_data<double>();
   for (int64_t row = 0; row < out.elements(); row += count)
     for (int64_t i = 0; i < count; ++i)
@@ -68,7 +70,7 @@ Results evaluate_layer_normalization(const Evaluation& e) {
 Results evaluate_instance_normalization(const Evaluation& e) {
   const Shape& shape = e.inputs[0].shape();
   const int64_t plane = element_count(Shape(shape.begin() + 2, shape.end()));
-  HostTensor out = normalized_rows(e.inputs[0], plane, e.attrs<NormAttrs>().epsilon);
+  HostTensor out = normalized_rows(e.inputs[0], plane, e.attrs<NormAttrs>().epsilon, e.stop);
   scale_channels(out, e.inputs[1], e.inputs[2]);
   return {out};
 }
@@ -77,7 +79,7 @@ Results evaluate_group_normalization(const Evaluation& e) {
   const auto& attrs = e.attrs<NormAttrs>();
   const Shape& shape = e.inputs[0].shape();
   const int64_t group = element_count(Shape(shape.begin() + 1, shape.end())) / attrs.groups;
-  HostTensor out = normalized_rows(e.inputs[0], group, attrs.epsilon);
+  HostTensor out = normalized_rows(e.inputs[0], group, attrs.epsilon, e.stop);
   scale_channels(out, e.inputs[1], e.inputs[2]);
   return {out};
 }
@@ -94,6 +96,7 @@ Results evaluate_batch_normalization(const Evaluation& e) {
     const double scale =
         element_as_double(e.inputs[1], c) / std::sqrt(variance + e.attrs<NormAttrs>().epsilon);
     const double bias = element_as_double(e.inputs[2], c);
+    e.stop.after(plane);
     const double* from = x.data<double>() + i * plane;
     double* to = out.mutable_data<double>() + i * plane;
     for (int64_t k = 0; k < plane; ++k) to[k] = (from[k] - mean) * scale + bias;
@@ -111,6 +114,7 @@ Results evaluate_lp_normalization(const Evaluation& e) {
   const int64_t rows = extent == 0 ? 0 : out.elements() / extent;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t first = row / lanes * extent * lanes + row % lanes;
+    e.stop.after(extent);
     const double* x = input.data<double>() + first;
     double norm = 0;
     for (int64_t i = 0; i < extent; ++i)
@@ -136,6 +140,7 @@ Results evaluate_lrn(const Evaluation& e) {
     std::fill(squares.begin(), squares.end(), 0);
     const int64_t first = std::max<int64_t>(0, c - (attrs.size - 1) / 2);
     const int64_t last = std::min(channels - 1, c + attrs.size / 2);
+    e.stop.after((last + 1 - first) * plane);
     for (int64_t k = first * plane; k < (last + 1) * plane; ++k) squares[k % plane] += image[k] * image[k];
     double* y = out.mutable_data<double>() + i * plane;
     const double alpha = attrs.alpha / static_cast<double>(attrs.size);

@@ -11,7 +11,8 @@ namespace {
 class Steps {
  public:
   explicit Steps(const Evaluation& e)
-      : a_(e.attrs<RecurrenceAttrs>()),
+      : stop_(e.stop),
+        a_(e.attrs<RecurrenceAttrs>()),
         operands_(*recurrence_operands(a_)),
         activations_(activations_of(a_)),
         gates_(widened(e.inputs[0])),
@@ -53,9 +54,11 @@ class Steps {
     Vector result(batch_ * hidden_);
     const double* weights = weights_.data<double>() + g * hidden_ * hidden_;
     for (int64_t b = 0; b < batch_; ++b)
-      for (int64_t j = 0; j < hidden_; ++j)
+      for (int64_t j = 0; j < hidden_; ++j) {
+        stop_.after(hidden_);
         for (int64_t k = 0; k < hidden_; ++k)
           result[b * hidden_ + j] += h[b * hidden_ + k] * weights[j * hidden_ + k];
+      }
     return result;
   }
 
@@ -71,8 +74,9 @@ class Steps {
     if (a_.clip > 0)
       for (double& value : values) value = std::clamp(value, -a_.clip, a_.clip);
     const TensorType type{DType::f64, {batch_, hidden_}};
-    const HostTensor result = evaluate_scalar(activations_[which].op, activations_[which].scalars,
-                                              {HostTensor::of<double>(DType::f64, type.shape, values)}, type);
+    const HostTensor result =
+        evaluate_scalar(activations_[which].op, activations_[which].scalars,
+                        {HostTensor::of<double>(DType::f64, type.shape, values)}, type, stop_);
     return {result.data<double>(), result.data<double>() + result.elements()};
   }
 
@@ -132,6 +136,7 @@ class Steps {
     return each([&](int64_t i, int64_t) { return (1 - update[i]) * candidate[i] + update[i] * h[i]; });
   }
 
+  StopCheck& stop_;
   const RecurrenceAttrs& a_;
   const RecurrenceOperands operands_;
   const std::vector<Activation> activations_;

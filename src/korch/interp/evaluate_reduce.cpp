@@ -12,7 +12,8 @@ template <typename W, typename Accumulate>
 HostTensor reduce(const Evaluation& e, const HostTensor& wide, W start, Accumulate accumulate) {
   HostTensor out(TensorType{wide.dtype(), e.output_shape()});
   std::fill_n(out.mutable_data<W>(), out.elements(), start);
-  reduce_into(wide.data<W>(), wide.shape(), e.attrs<ReduceAttrs>().axes, out.mutable_data<W>(), accumulate);
+  reduce_into(wide.data<W>(), wide.shape(), e.attrs<ReduceAttrs>().axes, out.mutable_data<W>(), e.stop,
+              accumulate);
   return out;
 }
 
@@ -43,6 +44,7 @@ HostTensor arg_extreme(const Evaluation& e, bool largest) {
     using M = ScalarMath<decltype(zero)>;
     const auto* values = wide.data<decltype(zero)>();
     for (int64_t p = 0; p < out.elements(); ++p) {
+      e.stop.after(extent);
       const auto* lane = values + p / inner * extent * inner + p % inner;
       int64_t best = 0;
       for (int64_t i = 1; i < extent; ++i) {
@@ -113,6 +115,7 @@ Results evaluate_cum_sum(const Evaluation& e) {
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const int64_t first = lane / inner * extent * inner + lane % inner;
       W sum = 0;
+      e.stop.after(extent);
       for (int64_t i = 0; i < extent; ++i) {
         const int64_t at = first + (attrs.reverse ? extent - 1 - i : i) * inner;
         const W with_this = ScalarMath<W>::add(sum, wide.data<W>()[at]);

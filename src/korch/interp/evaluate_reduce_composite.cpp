@@ -19,7 +19,7 @@ Results sum_of(const Evaluation& e, Term term, Finish finish) {
     using W = decltype(zero);
     HostTensor out(TensorType{wide.dtype(), e.output_shape()});
     W* sums = out.mutable_data<W>();
-    reduce_into(wide.data<W>(), wide.shape(), e.attrs<ReduceAttrs>().axes, sums,
+    reduce_into(wide.data<W>(), wide.shape(), e.attrs<ReduceAttrs>().axes, sums, e.stop,
                 [&](W& sum, W value) { sum = ScalarMath<W>::add(sum, term(value)); });
     for (int64_t i = 0; i < out.elements(); ++i) sums[i] = finish(sums[i]);
     return out;
@@ -33,11 +33,13 @@ constexpr auto magnitude = [](auto x) { return ScalarMath<decltype(x)>::abs(x); 
 // f(x, its reduced value) for every element of the input, in place.
 template <typename F>
 void combine_with_reduced(HostTensor& input, const std::vector<int64_t>& axes,
-                          const std::vector<double>& reduced, F f) {
+                          const std::vector<double>& reduced, StopCheck& stop, F f) {
   double* x = input.mutable_data<double>();
-  for_each_reduction_run(input.shape(), axes, [&](int64_t from, int64_t to, int64_t stride, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) x[from + i] = f(x[from + i], reduced[to + i * stride]);
-  });
+  for_each_reduction_run(input.shape(), axes, stop,
+                         [&](int64_t from, int64_t to, int64_t stride, int64_t count) {
+                           for (int64_t i = 0; i < count; ++i)
+                             x[from + i] = f(x[from + i], reduced[to + i * stride]);
+                         });
 }
 
 }  // namespace
@@ -74,12 +76,13 @@ Results evaluate_reduce_log_sum_exp(const Evaluation& e) {
   std::copy_n(input.data<double>(), input.elements(), x.mutable_data<double>());
   HostTensor out = doubles(e.output_shape());
   std::vector<double> shift(out.elements(), -std::numeric_limits<double>::infinity());
-  reduce_into(x.data<double>(), x.shape(), axes, shift.data(),
+  reduce_into(x.data<double>(), x.shape(), axes, shift.data(), e.stop,
               [](double& held, double value) { held = value > held ? value : held; });
   for (double& m : shift) m = std::isfinite(m) ? m : 0;
-  combine_with_reduced(x, axes, shift, [](double value, double m) { return std::exp(value - m); });
+  combine_with_reduced(x, axes, shift, e.stop, [](double value, double m) { return std::exp(value - m); });
   double* sums = out.mutable_data<double>();
-  reduce_into(x.data<double>(), x.shape(), axes, sums, [](double& sum, double value) { sum += value; });
+  reduce_into(x.data<double>(), x.shape(), axes, sums, e.stop,
+              [](double& sum, double value) { sum += value; });
   for (int64_t i = 0; i < out.elements(); ++i) sums[i] = std::log(sums[i]) + shift[i];
   return {out};
 }
@@ -93,12 +96,12 @@ Results evaluate_mean_variance_normalization(const Evaluation& e) {
   std::copy_n(input.data<double>(), input.elements(), x.mutable_data<double>());
   const auto means = static_cast<size_t>(count == 0 ? 0 : static_cast<double>(x.elements()) / count);
   std::vector<double> mean(means), variance(means);
-  reduce_into(x.data<double>(), x.shape(), axes, mean.data(),
+  reduce_into(x.data<double>(), x.shape(), axes, mean.data(), e.stop,
               [&](double& sum, double v) { sum += v / count; });
-  combine_with_reduced(x, axes, mean, [](double value, double m) { return value - m; });
-  reduce_into(x.data<double>(), x.shape(), axes, variance.data(),
+  combine_with_reduced(x, axes, mean, e.stop, [](double value, double m) { return value - m; });
+  reduce_into(x.data<double>(), x.shape(), axes, variance.data(), e.stop,
               [&](double& sum, double v) { sum += v * v / count; });
-  combine_with_reduced(x, axes, variance,
+  combine_with_reduced(x, axes, variance, e.stop,
                        [](double value, double v) { return value / (std::sqrt(v) + kEpsilon); });
   return {x};
 }

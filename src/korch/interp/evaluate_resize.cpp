@@ -85,7 +85,8 @@ AxisTaps axis_taps(const ResizeAttrs& attrs, double scale, int64_t input, int64_
   return result;
 }
 
-HostTensor resized_axis(const HostTensor& x, size_t axis, int64_t extent, const AxisTaps& taps) {
+HostTensor resized_axis(const HostTensor& x, size_t axis, int64_t extent, const AxisTaps& taps,
+                        StopCheck& stop) {
   Shape shape = x.shape();
   const int64_t inner = element_count(Shape(shape.begin() + axis + 1, shape.end()));
   const int64_t outer = element_count(Shape(shape.begin(), shape.begin() + axis));
@@ -96,6 +97,7 @@ HostTensor resized_axis(const HostTensor& x, size_t axis, int64_t extent, const 
     const size_t first = row % extent * taps.taps;
     double* to = out.mutable_data<double>() + row * inner;
     for (size_t k = first; k < first + taps.taps; ++k) {
+      stop.after(inner);
       const double* from = x.data<double>() + (row / extent * input + taps.positions[k]) * inner;
       for (int64_t i = 0; i < inner; ++i) to[i] += taps.weights[k] * from[i];
     }
@@ -103,7 +105,7 @@ HostTensor resized_axis(const HostTensor& x, size_t axis, int64_t extent, const 
   return out;
 }
 
-HostTensor resized_to_nearest(const HostTensor& input, const ResizeAttrs& attrs) {
+HostTensor resized_to_nearest(const HostTensor& input, const ResizeAttrs& attrs, StopCheck& stop) {
   const Shape& from = input.shape();
   const Shape strides = row_major_strides(from);
   IndexTables tables(from.size());
@@ -117,7 +119,7 @@ HostTensor resized_to_nearest(const HostTensor& input, const ResizeAttrs& attrs)
                              strides[axis]);
     }
   }
-  return read_through(input, tables);
+  return read_through(input, tables, stop);
 }
 
 }  // namespace
@@ -129,13 +131,13 @@ Results evaluate_resize(const Evaluation& e) {
       throw Error(ErrorKind::invalid, "an empty tensor has nothing to resize");
     return {HostTensor(TensorType{e.inputs[0].dtype(), attrs.sizes})};
   }
-  if (attrs.mode == "nearest") return {resized_to_nearest(e.inputs[0], attrs)};
+  if (attrs.mode == "nearest") return {resized_to_nearest(e.inputs[0], attrs, e.stop)};
   HostTensor x = converted(e.inputs[0], DType::f64);
   for (size_t axis = 0; axis < attrs.sizes.size(); ++axis) {
     const int64_t input = x.shape()[axis];
     if (input == attrs.sizes[axis] && attrs.scales[axis] == 1) continue;
     x = resized_axis(x, axis, attrs.sizes[axis],
-                     axis_taps(attrs, attrs.scales[axis], input, attrs.sizes[axis]));
+                     axis_taps(attrs, attrs.scales[axis], input, attrs.sizes[axis]), e.stop);
   }
   return {x};
 }

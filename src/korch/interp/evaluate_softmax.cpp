@@ -33,6 +33,7 @@ Results normalized_exponentials(const Evaluation& e, Finish finish) {
   const int64_t slice = rows.extent * rows.lanes;
   std::vector<double> maxima, sums;
   for (int64_t o = 0; slice > 0 && o < rows.outer; ++o) {
+    e.stop.after(slice);
     const double* x = input.data<double>() + o * slice;
     double* y = out.mutable_data<double>() + o * slice;
     maxima.assign(rows.lanes, -std::numeric_limits<double>::infinity());

@@ -7,9 +7,10 @@ namespace korch {
 namespace {
 
 HostTensor fold(const Evaluation& e, Op op) {
-  HostTensor result = broadcast_to(e.inputs[0], e.output_shape());
+  HostTensor result = broadcast_to(e.inputs[0], e.output_shape(), e.stop);
   const TensorType type{e.inputs[0].dtype(), e.output_shape()};
-  for (size_t i = 1; i < e.inputs.size(); ++i) result = evaluate_scalar(op, {}, {result, e.inputs[i]}, type);
+  for (size_t i = 1; i < e.inputs.size(); ++i)
+    result = evaluate_scalar(op, {}, {result, e.inputs[i]}, type, e.stop);
   return result;
 }
 
@@ -17,7 +18,10 @@ template <typename F>
 Results per_element(const Evaluation& e, F f) {
   const HostTensor input = converted(e.inputs[0], DType::f64);
   HostTensor out = doubles(input.shape());
-  for (int64_t i = 0; i < out.elements(); ++i) out.mutable_data<double>()[i] = f(input.data<double>()[i]);
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    out.mutable_data<double>()[i] = f(input.data<double>()[i]);
+    e.stop.after(1);
+  }
   return {out};
 }
 
@@ -36,7 +40,7 @@ Results evaluate_variadic_min(const Evaluation& e) {
 Results evaluate_mean(const Evaluation& e) {
   const HostTensor sum = fold(e, Op::Add);
   const HostTensor count = HostTensor::of<double>(DType::f64, {}, {static_cast<double>(e.inputs.size())});
-  return {evaluate_scalar(Op::Div, {}, {sum, converted(count, sum.dtype())}, sum.type())};
+  return {evaluate_scalar(Op::Div, {}, {sum, converted(count, sum.dtype())}, sum.type(), e.stop)};
 }
 
 Results evaluate_gelu(const Evaluation& e) {

@@ -42,7 +42,8 @@ class TapWalk {
       : attrs_(e.attrs<PoolAttrs>()),
         input_(spatial(e.inputs[0].shape())),
         output_(spatial(e.output_shape())),
-        visit_(visit) {
+        visit_(visit),
+        stop_(e.stop) {
     for (size_t axis = 0; axis < input_.size(); ++axis)
       runs_.push_back(tap_runs(attrs_, axis, attrs_.pads_before[axis], input_[axis], output_[axis]));
   }
@@ -59,6 +60,7 @@ class TapWalk {
       const int64_t at = tap * attrs_.kernel[axis] + run.tap;
       const int64_t first_to = to * output_[axis] + run.output, first_from = from * input_[axis] + run.input;
       if (axis + 1 == runs_.size()) {
+        stop_.after(run.count);
         for (int64_t i = 0; i < run.count; ++i) visit_(first_to + i, first_from + i * stride, plane_, at);
       } else {
         for (int64_t i = 0; i < run.count; ++i) walk(axis + 1, first_to + i, first_from + i * stride, at);
@@ -69,6 +71,7 @@ class TapWalk {
   const PoolAttrs& attrs_;
   const Shape input_, output_;
   Visit visit_;
+  StopCheck& stop_;
   std::vector<std::vector<TapRun>> runs_;
   int64_t plane_ = 0;
 };

@@ -27,6 +27,7 @@ bool grows_too_much(const std::vector<HostTensor>& inputs, const std::vector<Ten
 
 int fold_constants(Graph& graph, int64_t max_growth_bytes) {
   int folded = 0;
+  double left = kMaxFoldingWork;
   for (NodeId id : graph.topological_order()) {
     const Node node = graph.node(id);  // a copy: adding constants moves the nodes
     if (is_loop_end(node.op)) continue;
@@ -35,7 +36,9 @@ int fold_constants(Graph& graph, int64_t max_growth_bytes) {
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph.value(output).type);
     if (grows_too_much(inputs, types, max_growth_bytes)) continue;
-    if (evaluation_work(node.op, node.attrs, input_types(graph, node), types) > kMaxFoldingWork) continue;
+    const double work = evaluation_work(node.op, node.attrs, input_types(graph, node), types);
+    if (work > left) continue;
+    left -= work;
     const std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
     graph.kill_node(id);
     for (size_t i = 0; i < results.size(); ++i) {

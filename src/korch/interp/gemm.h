@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "korch/base/stop_check.h"
+
 namespace korch {
 
 // c[m, n] = beta * c + a * b, with a[m, k] (or its transpose a[k, m]), b[k, n] (or b[n, k]), and row strides
@@ -14,6 +16,7 @@ struct Gemm {
   int64_t b_stride = 0, c_stride = 0;
   double beta = 0;
 };
-void gemm(const Gemm& g, const double* a, const double* b, double* c);
+// In blocks of rows, between which it asks.
+void gemm(const Gemm& g, const double* a, const double* b, double* c, StopCheck& stop);
 
 }  // namespace korch

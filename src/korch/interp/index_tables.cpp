@@ -9,8 +9,8 @@ namespace {
 template <typename Word>
 class Reader {
  public:
-  Reader(const Word* source, const IndexTables& tables, Word fill, Word* out)
-      : source_(source), tables_(tables), fill_(fill), out_(out) {
+  Reader(const Word* source, const IndexTables& tables, Word fill, Word* out, StopCheck& stop)
+      : source_(source), tables_(tables), fill_(fill), out_(out), stop_(stop) {
     inner_is_dense_ = !tables.empty() && !tables.back().empty();
     if (!inner_is_dense_) return;
     const std::vector<int64_t>& inner = tables.back();
@@ -37,6 +37,7 @@ class Reader {
  private:
   void copy_inner(int64_t offset) {
     const std::vector<int64_t>& inner = tables_.back();
+    stop_.after(static_cast<int64_t>(inner.size()));
     if (inner_is_dense_) {
       std::memcpy(out_, source_ + offset + inner[0], inner.size() * sizeof(Word));
       out_ += inner.size();
@@ -48,6 +49,7 @@ class Reader {
   void fill(size_t axis) {
     int64_t count = 1;
     for (; axis < tables_.size(); ++axis) count *= static_cast<int64_t>(tables_[axis].size());
+    stop_.after(count);
     for (int64_t i = 0; i < count; ++i) *out_++ = fill_;
   }
 
@@ -55,13 +57,14 @@ class Reader {
   const IndexTables& tables_;
   Word fill_;
   Word* out_;
+  StopCheck& stop_;
   bool inner_is_dense_;
 };
 
 template <typename Word>
-void read_words(const HostTensor& source, const IndexTables& tables, const HostTensor& fill,
-                HostTensor& out) {
-  Reader<Word>(source.data<Word>(), tables, *fill.data<Word>(), out.mutable_data<Word>()).copy(0, 0);
+void read_words(const HostTensor& source, const IndexTables& tables, const HostTensor& fill, HostTensor& out,
+                StopCheck& stop) {
+  Reader<Word>(source.data<Word>(), tables, *fill.data<Word>(), out.mutable_data<Word>(), stop).copy(0, 0);
 }
 
 }  // namespace
@@ -72,28 +75,30 @@ std::vector<int64_t> index_table(int64_t count, int64_t start, int64_t step, int
   return table;
 }
 
-HostTensor read_through(const HostTensor& source, const IndexTables& tables, const HostTensor& fill) {
+HostTensor read_through(const HostTensor& source, const IndexTables& tables, const HostTensor& fill,
+                        StopCheck& stop) {
   Shape shape;
   for (const std::vector<int64_t>& table : tables) shape.push_back(static_cast<int64_t>(table.size()));
   HostTensor out(TensorType{source.dtype(), shape});
   if (out.elements() == 0) return out;
   const size_t bytes = size_bytes(source.dtype());
-  if (bytes == 1) read_words<uint8_t>(source, tables, fill, out);
-  if (bytes == 2) read_words<uint16_t>(source, tables, fill, out);
-  if (bytes == 4) read_words<uint32_t>(source, tables, fill, out);
-  if (bytes == 8) read_words<uint64_t>(source, tables, fill, out);
+  if (bytes == 1) read_words<uint8_t>(source, tables, fill, out, stop);
+  if (bytes == 2) read_words<uint16_t>(source, tables, fill, out, stop);
+  if (bytes == 4) read_words<uint32_t>(source, tables, fill, out, stop);
+  if (bytes == 8) read_words<uint64_t>(source, tables, fill, out, stop);
   return out;
 }
 
-HostTensor read_through(const HostTensor& source, const IndexTables& tables) {
-  return read_through(source, tables, HostTensor(TensorType{source.dtype(), {}}));
+HostTensor read_through(const HostTensor& source, const IndexTables& tables, StopCheck& stop) {
+  return read_through(source, tables, HostTensor(TensorType{source.dtype(), {}}), stop);
 }
 
-HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm) {
+HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm,
+                      StopCheck& stop) {
   const Shape strides = row_major_strides(view);
   IndexTables tables;
   for (int64_t axis : perm) tables.push_back(index_table(view[axis], 0, 1, strides[axis]));
-  return read_through(source, tables);
+  return read_through(source, tables, stop);
 }
 
 }  // namespace korch

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "korch/base/stop_check.h"
 #include "korch/tensor/host_tensor.h"
 
 namespace korch {
@@ -19,10 +20,13 @@ std::vector<int64_t> index_table(int64_t count, int64_t start, int64_t step, int
 
 // The tensor of the tables' extents. `fill` is one element of the source's type; used where a table says
 // kOutside.
-HostTensor read_through(const HostTensor& source, const IndexTables& tables, const HostTensor& fill);
-HostTensor read_through(const HostTensor& source, const IndexTables& tables);  // no table says kOutside
+HostTensor read_through(const HostTensor& source, const IndexTables& tables, const HostTensor& fill,
+                        StopCheck& stop);
+HostTensor read_through(const HostTensor& source, const IndexTables& tables,
+                        StopCheck& stop);  // no table says kOutside
 
 // The source, viewed as `view`, with output axis i being axis perm[i] of the view.
-HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm);
+HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm,
+                      StopCheck& stop);
 
 }  // namespace korch

@@ -56,14 +56,15 @@ std::string label(const Graph& graph, const Node& node) {
 
 std::vector<HostTensor> evaluate_labelled(const Node& node, const std::string& label,
                                           const std::vector<HostTensor>& inputs,
-                                          const std::vector<TensorType>& output_types, Precision precision) {
+                                          const std::vector<TensorType>& output_types, Precision precision,
+                                          StopCheck& stop) {
   std::vector<TensorType> types;
   for (const TensorType& type : output_types) types.push_back(stored_type(type, precision));
   std::vector<HostTensor> results;
   try {
-    results = evaluator(node.op)(Evaluation{node, inputs, types});
+    results = evaluator(node.op)(Evaluation{node, inputs, types, stop});
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::internal) throw;
+    if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::interrupted) throw;
     throw Error(error.kind(), fmt::format("node \"{}\": {}: {}", label, name(node.op), error.what()));
   }
   KORCH_ASSERT(results.size() == types.size(), "one result per output");
@@ -79,9 +80,11 @@ std::vector<HostTensor> evaluate_labelled(const Node& node, const std::string& l
 // One run of a graph: the Values alive, and how many reads each still has before it.
 class Run {
  public:
-  Run(const Graph& graph, const InterpretOptions& options, RandomRounding* rounding = nullptr)
+  // `rounding` null: to nearest.
+  Run(const Graph& graph, const InterpretOptions& options, StopCheck& stop, RandomRounding* rounding)
       : graph_(graph),
         options_(options),
+        stop_(stop),
         rounding_(rounding),
         loops_(graph),
         order_(in_order(graph, loops_)),
@@ -191,7 +194,7 @@ class Run {
     std::vector<TensorType> types;
     for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);
     if (rounding_ != nullptr) return rounding_->evaluate(node, inputs, types);
-    return evaluate_labelled(node, label(graph_, node), inputs, types, options_.precision);
+    return evaluate_labelled(node, label(graph_, node), inputs, types, options_.precision, stop_);
   }
 
   void store(const Node& node, const std::vector<HostTensor>& results) {
@@ -204,7 +207,8 @@ class Run {
 
   const Graph& graph_;
   const InterpretOptions& options_;
-  RandomRounding* rounding_;  // null: to nearest
+  StopCheck& stop_;
+  RandomRounding* rounding_;
   const Loops loops_;
   std::vector<NodeId> order_;
   std::vector<HostTensor> values_;
@@ -226,20 +230,28 @@ void check_input(const Graph& graph, ValueId id, const HostTensor& tensor, Preci
 
 std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTensor>& inputs,
                                       const std::vector<TensorType>& output_types, Precision precision) {
-  return evaluate_labelled(node, node.origins.empty() ? "" : node.origins[0], inputs, output_types,
-                           precision);
+  StopCheck stop;
+  return evaluate_node(node, inputs, output_types, precision, stop);
+}
+
+std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTensor>& inputs,
+                                      const std::vector<TensorType>& output_types, Precision precision,
+                                      StopCheck& stop) {
+  return evaluate_labelled(node, node.origins.empty() ? "" : node.origins[0], inputs, output_types, precision,
+                           stop);
 }
 
 namespace {
 
 std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTensor>& inputs,
-                                  const InterpretOptions& options, RandomRounding* rounding) {
+                                  const InterpretOptions& options, StopCheck& stop,
+                                  RandomRounding* rounding) {
   if (inputs.size() != graph.inputs().size())
     throw Error(ErrorKind::invalid,
                 fmt::format("the graph has {} inputs, {} were given", graph.inputs().size(), inputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
     check_input(graph, graph.inputs()[i], inputs[i], options.precision);
-  Run run(graph, options, rounding);
+  Run run(graph, options, stop, rounding);
   for (size_t i = 0; i < inputs.size(); ++i) run.set_input(graph.inputs()[i], inputs[i]);
   run.compute();
   std::vector<HostTensor> outputs;
@@ -251,15 +263,22 @@ std::vector<HostTensor> run_graph(const Graph& graph, const std::vector<HostTens
 
 std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
                                   const InterpretOptions& options) {
-  return run_graph(graph, inputs, options, nullptr);
+  StopCheck stop(options.deadline);
+  return interpret(graph, inputs, options, stop);
+}
+
+std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
+                                  const InterpretOptions& options, StopCheck& stop) {
+  return run_graph(graph, inputs, options, stop, nullptr);
 }
 
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
     const std::function<void(ValueId, const HostTensor&)>& observe, const Offsets& offsets,
-    Roundings roundings) {
-  RandomRounding rounding(seed, offsets, roundings);
-  return run_graph(graph, inputs, {Precision::native, observe}, &rounding);
+    Roundings roundings, const Deadline& deadline) {
+  StopCheck stop(deadline);
+  RandomRounding rounding(seed, offsets, stop, roundings);
+  return run_graph(graph, inputs, {Precision::native, observe}, stop, &rounding);
 }
 
 std::vector<Shape> output_shapes(const Graph& graph, const std::vector<HostTensor>& outputs) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "korch/base/stop_check.h"
 #include "korch/ir/loops.h"
 
 namespace korch {
@@ -17,6 +18,10 @@ enum class Precision { float64, native };
 // One node: inputs and outputs in the order of the node. In float64, float tensors are f64.
 std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTensor>& inputs,
                                       const std::vector<TensorType>& output_types, Precision precision);
+// As above; long operators ask `stop` while they compute, and end with what it throws.
+std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTensor>& inputs,
+                                      const std::vector<TensorType>& output_types, Precision precision,
+                                      StopCheck& stop);
 
 // The nodes that compute the graph's outputs, each Value by its first producer; producers before users.
 std::vector<NodeId> needed_nodes(const Graph& graph);
@@ -34,16 +39,20 @@ struct InterpretOptions {
   Precision precision = Precision::float64;
   std::function<void(ValueId, const HostTensor&)> observe;
   int64_t most_steps = kMostSteps;  // of a loop
+  Deadline deadline = {};           // after which BudgetSpent is thrown, within an operator too
 };
 std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
                                   const InterpretOptions& options = {});
+// As above, asking this instead of the options' deadline.
+std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
+                                  const InterpretOptions& options, StopCheck& stop);
 
 // Of the graph's outputs, which these are: the extents that count, bounded ones as the data have them.
 std::vector<Shape> output_shapes(const Graph& graph, const std::vector<HostTensor>& outputs);
 
 // Replaces nodes whose inputs are all constants by constants (native precision), unless the result would be
-// larger than `max_growth_bytes` more than what it replaces or take too long (work.h). Returns the number of
-// folded nodes.
+// larger than `max_growth_bytes` more than what it replaces, or all of them would take too long (work.h).
+// Returns the number of folded nodes.
 int fold_constants(Graph& graph, int64_t max_growth_bytes);
 
 }  // namespace korch

@@ -202,12 +202,12 @@ std::vector<HostTensor> RandomRounding::choose(const Node& node, const std::vect
     if (const auto found = offsets_.find(node.inputs[i]);
         found != offsets_.end() && found->second.shape() == inputs[i].shape())
       operands[i] = shaken(inputs[i], found->second, state_);
-  std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native);
+  std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native, stop_);
   if (node.op == Op::TopK) {
     Node gather;
     gather.op = Op::GatherElements;
     gather.attrs = AxisAttrs{std::get<TopKAttrs>(node.attrs).axis};
-    results[0] = evaluate_node(gather, {inputs[0], results[1]}, {types[0]}, Precision::native)[0];
+    results[0] = evaluate_node(gather, {inputs[0], results[1]}, {types[0]}, Precision::native, stop_)[0];
   }
   return results;
 }
@@ -226,12 +226,12 @@ std::vector<HostTensor> RandomRounding::product(const Node& node, const std::vec
                                                 const std::vector<TensorType>& types) {
   std::vector<HostTensor> operands = inputs;
   operands[0] = moved(operands[0], state_);
-  std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native);
+  std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native, stop_);
   const double terms = chain_length(node, inputs);
   if (roundings_ == Roundings::of_operators || terms == 0) return results;
   for (HostTensor& operand : operands) operand = magnitudes(operand);
-  disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongChain,
-              state_);
+  disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64, stop_)[0],
+              terms / kLongChain, state_);
   return results;
 }
 
@@ -239,24 +239,24 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
                                                  const std::vector<TensorType>& types) {
   const Category category = info(node.op).category;
   if (is_choice(node.op) && !offsets_.empty()) return choose(node, inputs, types);
-  if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native);
+  if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native, stop_);
   if (category == Category::linear || has_products(node.op)) return product(node, inputs, types);
   if (category == Category::elementwise && types[0].dtype != DType::f64) {
     std::vector<HostTensor> operands;
     for (const HostTensor& input : inputs)
       operands.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
     const bool may_vanish = roundings_ == Roundings::of_kernels && types[0].dtype != DType::f16;
-    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64)[0], types[0],
+    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64, stop_)[0], types[0],
                               may_vanish, state_)};
   }
-  std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
+  std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native, stop_);
   if (is_sum(node.op)) {
     std::vector<HostTensor> operands;
     for (const HostTensor& input : inputs) operands.push_back(magnitudes(input));
     const double terms = static_cast<double>(inputs[0].elements()) /
                          static_cast<double>(std::max<int64_t>(1, results[0].elements()));
-    disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64)[0], terms / kLongSum,
-                state_);
+    disturb_sum(results[0], evaluate_node(node, operands, types, Precision::float64, stop_)[0],
+                terms / kLongSum, state_);
   } else if (category == Category::elementwise || node.op == Op::ReduceProd) {
     results[0] = moved(results[0], state_);
   }

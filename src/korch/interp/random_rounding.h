@@ -25,6 +25,7 @@
 #include <map>
 #include <vector>
 
+#include "korch/base/stop_check.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
@@ -40,8 +41,10 @@ enum class Roundings { of_operators, of_kernels };
 
 class RandomRounding {
  public:
-  RandomRounding(uint64_t seed, const Offsets& offsets, Roundings roundings = Roundings::of_operators)
-      : state_(seed), offsets_(offsets), roundings_(roundings) {}
+  // All outlive it; long operators ask `stop` while they compute.
+  RandomRounding(uint64_t seed, const Offsets& offsets, StopCheck& stop,
+                 Roundings roundings = Roundings::of_operators)
+      : state_(seed), offsets_(offsets), stop_(stop), roundings_(roundings) {}
   bool computes_twice() const { return roundings_ == Roundings::of_kernels; }
   // Operands as one of two computations made them, a quarter of them as the other did; where there is only
   // one the other's tensors are empty.
@@ -57,14 +60,15 @@ class RandomRounding {
 
   uint64_t state_;
   const Offsets& offsets_;
+  StopCheck& stop_;
   const Roundings roundings_;
 };
 
 // As interpret() in native precision; equal seeds give equal results. Choices are made as if their operands
-// were off by random parts of `offsets`.
+// were off by random parts of `offsets`. Throws BudgetSpent after the deadline.
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
     const std::function<void(ValueId, const HostTensor&)>& observe = {}, const Offsets& offsets = {},
-    Roundings roundings = Roundings::of_operators);
+    Roundings roundings = Roundings::of_operators, const Deadline& deadline = {});
 
 }  // namespace korch

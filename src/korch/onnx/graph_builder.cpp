@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "korch/interp/interpreter.h"
 #include "korch/interp/work.h"
@@ -14,6 +15,7 @@ namespace korch::onnx {
 namespace {
 
 constexpr int64_t kAlwaysFoldedBytes = 64 << 10;  // shape arithmetic, however much there was before
+constexpr int64_t kMostAlwaysFolded = 256 << 20;  // bytes of all of it: loops that are written out have much
 constexpr double kAlwaysFoldedWork = 0x1p16;
 
 struct InputTypes {
@@ -41,6 +43,7 @@ Operand GraphBuilder::constant(HostTensor value, std::vector<std::string> origin
   auto operand = std::make_shared<OperandState>();
   operand->type = value.type();
   operand->constant = std::move(value);
+  operand->counted_bytes = operand->type.bytes();
   operand->origins = std::move(origins);
   return operand;
 }
@@ -64,14 +67,19 @@ Operand GraphBuilder::positions(DType dtype, int64_t count, int64_t axis, int64_
   return constant(converted(HostTensor::of<int64_t>(DType::i64, shape, values), dtype), {origin});
 }
 
+// An input that several results are folded from, or one of them twice, pays once: where it lives on, each of
+// the others is new memory.
 bool GraphBuilder::may_grow(const std::vector<TensorType>& results, const std::vector<Operand>& inputs) {
   int64_t growth = 0;
   for (const TensorType& type : results) growth += type.bytes();
-  if (growth <= kAlwaysFoldedBytes) return true;
-  for (const Operand& input : inputs) growth -= input->type.bytes();
+  const bool is_small = growth <= kAlwaysFoldedBytes && small_bytes_ <= kMostAlwaysFolded;
+  std::set<OperandState*> distinct;
+  for (const Operand& input : inputs)
+    if (distinct.insert(input.get()).second) growth -= input->counted_bytes;
   growth = std::max<int64_t>(growth, 0);
-  if (growth > max_growth_bytes_ - growth_bytes_) return false;
-  growth_bytes_ += growth;
+  if (!is_small && growth > max_growth_bytes_ - growth_bytes_) return false;
+  (is_small ? small_bytes_ : growth_bytes_) += growth;
+  for (OperandState* input : distinct) input->counted_bytes = 0;
   return true;
 }
 

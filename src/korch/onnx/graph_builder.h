@@ -35,6 +35,9 @@ struct OperandState {
   // Of one that is whole numbers, of a quantized type, times factors, all in float32: both.
   std::shared_ptr<OperandState> whole, factor;
 
+  // Of a constant: bytes that the file holds or folding has counted. What is folded from it takes them over.
+  int64_t counted_bytes = 0;
+
   // Of a row of what a loop stacked along the first axis: that, and the row's number.
   std::shared_ptr<OperandState> stack;
   int64_t row = 0;
@@ -91,6 +94,7 @@ class GraphBuilder {
 
  private:
   bool may_work(double work);
+  // If so, the inputs' counted bytes are the results'.
   bool may_grow(const std::vector<TensorType>& results, const std::vector<Operand>& inputs);
 
   const int64_t max_growth_bytes_;
@@ -101,6 +105,7 @@ class GraphBuilder {
   std::vector<MeetingExtents> meeting_;
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far
+  int64_t small_bytes_ = 0;   // and beside it, of what is always folded
   double work_ = 0;           // elements it has read (interp/work.h)
   double emitted_work_ = 0;
 };

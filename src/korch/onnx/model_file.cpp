@@ -1,7 +1,9 @@
 #include "korch/onnx/model_file.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -14,7 +16,27 @@ namespace korch::onnx {
 namespace {
 
 constexpr size_t kMaxProtobufBytes = std::numeric_limits<int32_t>::max();
+// Graphs in graphs: an If in an If. The importer calls itself at each level; no exporter is known to write a
+// tenth of it. Up to the second number it is told from a damaged file.
+constexpr int kMostNested = 100, kMostCounted = 300;
+constexpr int kMostMessages = 3 * kMostCounted + 20;  // GraphProto, NodeProto, AttributeProto; and types
+
 constexpr size_t kMaxQuotedChars = 200;  // longer names would drown the message
+
+bool parse(std::string_view bytes, proto::ModelProto& model) {
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(kMostMessages);
+  return model.ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+}
+
+int levels_in(const proto::GraphProto& graph) {
+  int most = 0;
+  for (const proto::NodeProto& node : graph.node())
+    for (const proto::AttributeProto& attribute : node.attribute())
+      if (attribute.has_g()) most = std::max(most, 1 + levels_in(attribute.g()));
+  return most;
+}
 
 }  // namespace
 
@@ -27,8 +49,15 @@ proto::ModelProto parse_model(std::string_view bytes, const std::string& what) {
             "as external data",
             what, bytes.size()));
   proto::ModelProto model;
-  if (bytes.empty() || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Error(ErrorKind::invalid, what + " is not an ONNX model, or is truncated");
+  if (bytes.empty() || !parse(bytes, model))
+    throw Error(
+        ErrorKind::invalid,
+        fmt::format("{} is not an ONNX model, or is truncated, or nests graphs more than {} levels deep",
+                    what, kMostCounted));
+  if (const int levels = levels_in(model.graph()); levels > kMostNested)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} nests graphs too deeply: {} levels; korch reads up to {}", what, levels,
+                            kMostNested));
   if (!model.has_graph()) throw Error(ErrorKind::invalid, what + " is not an ONNX model: it has no graph");
   return model;
 }

@@ -211,7 +211,8 @@ HostTensor reduced(const HostTensor& in, const Shape& shape, const std::vector<i
                    Accumulate accumulate) {
   HostTensor out = elements(shape);
   std::fill_n(write(out), out.elements(), start);
-  reduce_into(read(in), in.shape(), axes, write(out), accumulate);
+  StopCheck stop;
+  reduce_into(read(in), in.shape(), axes, write(out), stop, accumulate);
   return out;
 }
 
@@ -221,14 +222,16 @@ HostTensor winners(const HostTensor& in, const Shape& shape, const std::vector<i
   if (in.elements() == 0) throw Undecidable{"the extreme of nothing"};
   HostTensor out = elements(shape), first = elements(shape);
   std::fill_n(write(first), first.elements(), 1);
-  for_each_reduction_run(in.shape(), axes, [&](int64_t from, int64_t to, int64_t stride, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = to + i * stride;
-      const uint64_t value = read(in)[from + i];
-      if (write(first)[at] != 0 || wins(value, write(out)[at])) write(out)[at] = value;
-      write(first)[at] = 0;
-    }
-  });
+  StopCheck stop;
+  for_each_reduction_run(in.shape(), axes, stop,
+                         [&](int64_t from, int64_t to, int64_t stride, int64_t count) {
+                           for (int64_t i = 0; i < count; ++i) {
+                             const int64_t at = to + i * stride;
+                             const uint64_t value = read(in)[from + i];
+                             if (write(first)[at] != 0 || wins(value, write(out)[at])) write(out)[at] = value;
+                             write(first)[at] = 0;
+                           }
+                         });
   return out;
 }
 

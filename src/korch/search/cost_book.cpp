@@ -50,6 +50,7 @@ void CostBook::look(const std::vector<int>& columns, const CareOf& care_of) {
 void CostBook::look(const std::vector<int>& columns, Care care) {
   // Compiled together, then measured; progress and deadline are seen in between.
   constexpr size_t kFew = 4, kMany = 16;
+  constexpr double kLeastRuns = 3;  // of a kernel that takes long, in one look
   const size_t batch_size = options_.small_batches ? kFew : kMany;
   for (size_t i = 0; i < columns.size(); i += batch_size) {
     throw_if_interrupted();
@@ -59,6 +60,12 @@ void CostBook::look(const std::vector<int>& columns, Care care) {
     options_.deadline.check();
     const std::vector<int> batch(columns.begin() + i,
                                  columns.begin() + std::min(i + batch_size, columns.size()));
+    // A kernel that runs cannot be stopped: none begins that would end too late by what is known of it.
+    double least_s = 0;
+    for (const int id : batch)
+      if (const double us = columns_.problem.columns[id].cost_us; std::isfinite(us))
+        least_s += kLeastRuns * us * 1e-6;
+    if (options_.deadline.left_s() < least_s) throw BudgetSpent{};
     const std::vector<Result<Cost>> costs = source_.measure(batch, care);
     for (size_t k = 0; k < batch.size(); ++k) record(batch[k], costs[k]);
   }

@@ -17,7 +17,6 @@ namespace {
 
 // Times the best that a way may take in a quick look at an extent, to count there.
 constexpr double kHopeless = 1.5;
-constexpr double kMost_s = 60;      // of measuring, for one plan
 constexpr double kLeast_us = 1e-3;  // that anything takes
 constexpr double kPoorFit = 0.15;   // relative error from which on a cost does not tell
 // Of the range of an extent, least first, where it is measured.
@@ -43,6 +42,7 @@ class LaunchFinder {
         bank_(bank),
         target_(target),
         options_(options),
+        most_(options.most_s),
         built_(built),
         made_(made_by(built.plan)) {
     for (size_t c = 0; c < columns.infos.size(); ++c)
@@ -51,10 +51,9 @@ class LaunchFinder {
   }
 
   void run() {
-    const Deadline most(kMost_s);
     for (const auto& [step, open] : built_.open_steps) {
       if (columns_.infos[open.column].kind != ColumnInfo::Kind::kernel) continue;
-      if (options_.deadline.is_over() || most.is_over()) {
+      if (is_over()) {
         built_.plan.report.limits.push_back(
             "launches: the time for measuring ended before all steps had other ways to run them");
         return;
@@ -80,6 +79,7 @@ class LaunchFinder {
     const ColumnInfo& info = columns_.infos[column];
     return tile_graph(graph_, columns_.candidates[info.candidate], info.implementation, target_);
   }
+  bool is_over() const { return options_.deadline.is_over() || most_.is_over(); }
   bool exact() const { return options_.ways == LaunchWays::exact; }
   KernelRequest request_of(int column) const { return kernel_request(graph_, columns_, column); }
 
@@ -88,6 +88,7 @@ class LaunchFinder {
   KernelBank& bank_;
   const Target& target_;
   const LaunchOptions& options_;
+  const Deadline most_;
   BuiltPlan& built_;
   const std::vector<int> made_;
   std::map<int, std::vector<int>> by_candidate_;
@@ -251,7 +252,7 @@ void LaunchFinder::measure(const std::vector<int>& extents, const Samples& sampl
   for (const Care care : {Care::thorough, Care::twice})
     for (size_t s = 0; s < samples.size(); ++s)
       for (Way& way : ways)
-        if (way.us[s] <= limit_us[s]) way.us[s] = std::min(way.us[s], look(way, s, care));
+        if (way.us[s] <= limit_us[s] && !is_over()) way.us[s] = std::min(way.us[s], look(way, s, care));
   for (Way& way : ways) lower_to_more(way);
 }
 

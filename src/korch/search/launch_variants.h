@@ -19,6 +19,7 @@ struct LaunchOptions {
   // By the names of dimensions: the least extents for which this plan is taken; else those that there are.
   std::map<std::string, int64_t> least;
   Deadline deadline = {};  // after which steps keep their own kernels alone
+  double most_s = 60;      // of one plan's steps, where there is no deadline or a later one
   // By how much more regret is borne, relative: of fewer ways; of those whose constants are packed as the
   // step's own; of its own kernel alone.
   double of_fewer = 0.01, of_same_packing = 0.05, of_own = 0.02;

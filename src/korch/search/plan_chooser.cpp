@@ -51,7 +51,8 @@ class PlanChooser {
           return *memo;
     const LoadWatch watch;
     const LazyResult solved = choose();
-    if (options_.measure && options_.budget_s == 0) measure_what_may_overlap(solved.solution.chosen);
+    if (options_.measure && options_.budget_s == 0 && !budget_exhausted_)
+      measure_what_may_overlap(solved.solution.chosen);
     book_.take_quick_costs();
     costs_.release_memory();
     SolveMemo memo = memo_of(solved);
@@ -153,7 +154,16 @@ class PlanChooser {
           costs_.occupancy(static_cast<int>(id)) < 1)
         unknown.push_back(static_cast<int>(id));
     }
-    book_.measure(unknown);
+    try {
+      book_.measure(unknown);
+    } catch (const BudgetSpent&) {
+      note_end("what may overlap was measured");
+    }
+  }
+
+  // Without a budget, whose end the status tells.
+  void note_end(const char* what) {
+    if (options_.budget_s == 0) limits_.push_back(fmt::format("search: its time ended before {}", what));
   }
 
   // Kernels measured one by one do not tell what they do to each other. The plans that are nearly as good by
@@ -361,7 +371,9 @@ class PlanChooser {
   // give.
   LazyResult choose_measured() {
     budget_exhausted_ = true;
+    note_end("the best plan was known");
     LazyResult result;
+    if (first_plan_.empty()) first_plan_ = rival_.chosen.empty() ? first_plan().chosen : rival_.chosen;
     const SolveOptions options{.time_limit_s = short_solve_s(), .start = first_plan_};
     const double bound_us = solve(columns_.problem, options).bound_us;
     book_.take_quick_costs();
@@ -379,7 +391,8 @@ class PlanChooser {
 
   double short_solve_s() const {
     constexpr double kShare = 0.04;  // of the whole budget; there are two
-    return kShare * options_.budget_s;
+    constexpr double kWithout_s = 4;
+    return options_.budget_s > 0 ? kShare * options_.budget_s : kWithout_s;
   }
 
   // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program. Bounds tell too
@@ -397,11 +410,21 @@ class PlanChooser {
     }
     // No plan found in short time shall be worse than greedy's.
     options.start = greedys_plan().chosen;
-    BuildableSolver solver(columns_.problem, options);
-    bool can_be_built = false;
-    while (const std::optional<std::vector<int>> plan = solver.next(can_be_built))
-      can_be_built = book_.build(*plan);
-    result.solution = solver.result();
+    // Much of a large program may be refused, one plan after the other: each takes a search.
+    constexpr double kMostSearch_s = 30;
+    const Deadline most = deadline_.left_s() < kMostSearch_s ? deadline_ : Deadline(kMostSearch_s);
+    try {
+      BuildableSolver solver(columns_.problem, options, most);
+      bool can_be_built = false;
+      while (const std::optional<std::vector<int>> plan = solver.next(can_be_built)) {
+        can_be_built = book_.build(*plan);
+        if (!can_be_built) most.check();
+      }
+      result.solution = solver.result();
+    } catch (const BudgetSpent&) {
+      note_end("a plan was found of which all can be built: greedy's stays");
+      result.solution = first_plan();
+    }
     budget_exhausted_ = deadline_.is_over();
     return result;
   }

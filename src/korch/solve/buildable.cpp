@@ -15,8 +15,10 @@ constexpr double kLeastProof = 0.5;  // of the limit, however long it took to fi
 
 class BuildableSolver::Loop {
  public:
-  Loop(const Problem& problem, SolveOptions options)
-      : options_(std::move(options)), limit_s_(time_limit_s(problem, options_)), orchestrator_(problem) {
+  Loop(const Problem& problem, SolveOptions options, const Deadline& deadline)
+      : options_(std::move(options)),
+        limit_s_(time_limit_s(problem, options_)),
+        orchestrator_(problem, deadline) {
     conversation_.begin(run());
   }
 
@@ -69,8 +71,8 @@ class BuildableSolver::Loop {
   Conversation<std::vector<int>, bool, Solution> conversation_;
 };
 
-BuildableSolver::BuildableSolver(const Problem& problem, SolveOptions options)
-    : loop_(std::make_unique<Loop>(problem, std::move(options))) {}
+BuildableSolver::BuildableSolver(const Problem& problem, SolveOptions options, const Deadline& deadline)
+    : loop_(std::make_unique<Loop>(problem, std::move(options), deadline)) {}
 BuildableSolver::~BuildableSolver() = default;
 std::optional<std::vector<int>> BuildableSolver::next(bool can_be_built) {
   return loop_->next(can_be_built);

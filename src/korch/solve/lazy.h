@@ -77,7 +77,8 @@ class LazySolver {
 // built. Those that cannot have an infinite cost by then.
 class BuildableSolver {
  public:
-  explicit BuildableSolver(const Problem& problem, SolveOptions options = {});
+  // After the deadline a search for a plan throws BudgetSpent.
+  explicit BuildableSolver(const Problem& problem, SolveOptions options = {}, const Deadline& deadline = {});
   ~BuildableSolver();
   BuildableSolver(const BuildableSolver&) = delete;
   BuildableSolver& operator=(const BuildableSolver&) = delete;
