@@ -1,6 +1,8 @@
 #include "cli.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -90,6 +92,10 @@ std::string default_database_path() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/korch/kernels.db";
   const char* home = std::getenv("HOME");
+  if (home == nullptr || home[0] != '/') {
+    const passwd* user = ::getpwuid(::getuid());
+    home = user != nullptr ? user->pw_dir : nullptr;
+  }
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/kernels.db" : "";
 }
 

@@ -147,6 +147,11 @@ void run_compile(CompileArguments& arguments) {
   options.database_path = arguments.no_database         ? ""
                           : !arguments.database.empty() ? arguments.database
                                                         : default_database_path();
+  if (options.database_path.empty() && !arguments.no_database)
+    fmt::print(
+        stderr,
+        "korch: warning: no kernel database: there is no home folder ($XDG_CACHE_HOME, $HOME); nothing is "
+        "remembered for the next compilation (--profile-db FILE, or --no-profile-db to say nothing)\n");
   if (options.stop_after.empty() && arguments.output.empty())
     throw Error(ErrorKind::usage, "give the executable's name with -o FILE.so");
   if (options.stop_after.empty()) require_writable(arguments.output);

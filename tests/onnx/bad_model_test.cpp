@@ -264,10 +264,64 @@ TEST(BadInput, AllOpenInputsAreNamedAndASymbolIsGivenOnce) {
   EXPECT_EQ(import_onnx_bytes(b.bytes(), {{{"ids", {3, 4}}, {"mask", {3, 1, 4}}}}).value(0).type.shape,
             (Shape{3, 4}));
   expect_refused(b, ErrorKind::usage, {"\"seq\" is a symbolic dimension", "one extent"}, {{{"seq", {2, 3}}}});
+}
+
+TEST(BadInput, InputsAndDimensionsOfOneNameAreToldApart) {
+  ModelBuilder same;
+  same.input("n", {-1}, 1, {"n"}).output("y");
+  same.node("Relu", {"n"}, {"y"});
+  EXPECT_EQ(import_onnx_bytes(same.bytes(), {{{"n", {3}}}}).value(0).type.shape, (Shape{3}));
+  ModelBuilder apart;
+  apart.input("past", {-1, 2}, 1, {"past", ""}).output("y");
+  apart.node("Relu", {"past"}, {"y"});
+  EXPECT_EQ(import_onnx_bytes(apart.bytes(), {{{"past", {3}}}}).value(0).type.shape, (Shape{3, 2}));
+  EXPECT_EQ(import_onnx_bytes(apart.bytes(), {{{"past", {4, 2}}}}).value(0).type.shape, (Shape{4, 2}));
   ModelBuilder both;
-  both.input("n", {-1}, 1, {"n"}).output("y");
-  both.node("Relu", {"n"}, {"y"});
+  both.input("n", {-1}, 1, {"m"}).input("x", {-1}, 1, {"n"}).output("y");
+  both.node("Concat", {"n", "x"}, {"y"});
   expect_refused(both, ErrorKind::usage, {"\"n\" is both"}, {{{"n", {3}}}});
+}
+
+// A range that a fixed shape of an input would hide.
+TEST(BadInput, ARangeAndAShapeThatContradictEachOther) {
+  ModelBuilder b;
+  b.input("ids", {-1, -1}, 1, {"batch", "seq"}).output("y");
+  b.node("Relu", {"ids"}, {"y"});
+  ImportOptions options;
+  options.shapes = {{"ids", {1, 4}}, {"seq", {4}}};
+  options.least_shapes = {{"seq", {1}}};
+  expect_error([&] { import_onnx_bytes(b.bytes(), options); }, ErrorKind::usage,
+               {"\"ids\"", "4 on axis 1", "\"seq\"=1..4"});
+}
+
+// What an exporter writes for a dimension that it knows nothing of.
+TEST(BadInput, NamesThatNameNothingAreNoNames) {
+  for (const char* name : {"?", "None", "-1", "*", "unknown"}) {
+    ModelBuilder b;
+    b.input("x", {1, 3, -1, -1}, 1, {"", "", name, name}).output("y");
+    b.node("Relu", {"x"}, {"y"});
+    ImportOptions options;
+    options.shapes = {{"x", {1, 3, 8, 6}}};
+    options.least_shapes = {{"x", {1, 3, 2, 3}}};
+    const std::vector<OpenDimension> open = import_onnx_bytes(b.bytes(), options).open_dimensions();
+    ASSERT_EQ(open.size(), 2u);
+    EXPECT_EQ(open[0].most, 8);
+    EXPECT_EQ(open[1].most, 6);
+    expect_refused(b, ErrorKind::usage, {"no such input or symbolic dimension"}, {{{name, {8}}}});
+    expect_refused(b, ErrorKind::invalid, {"--shape x=1x3x128x128"});
+  }
+}
+
+// The example that a message gives is one that works.
+TEST(BadInput, ShapesOfAMessageFitTheNetwork) {
+  ModelBuilder b;
+  b.input("input", {-1, -1}).input("state", {2, -1, 128}).output("y");
+  b.ints("axes", {0});
+  b.node("Unsqueeze", {"input", "axes"}, {"u"});
+  b.node("Add", {"u", "state"}, {"y"});
+  expect_refused(b, ErrorKind::invalid, {"--shape input=1x128 --shape state=2x1x128"});
+  const Graph graph = import_onnx_bytes(b.bytes(), {{{"input", {1, 128}}, {"state", {2, 1, 128}}}});
+  EXPECT_EQ(graph.inputs().size(), 2u);
 }
 
 TEST(BadInput, NoShapeAtAll) {

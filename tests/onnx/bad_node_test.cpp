@@ -32,6 +32,25 @@ TEST(BadAttribute, GivenTwice) {
   expect_refused(b, ErrorKind::invalid, {"\"c\" (Concat)", "\"axis\"", "twice"});
 }
 
+// Flags are 0 or 1, and a float is a number.
+TEST(BadAttribute, OutsideOfItsDomain) {
+  const auto refuse = [](const char* op, const char* name, auto value, const char* word) {
+    ModelBuilder b;
+    b.input("x", {2, 3}).output("y");
+    onnx::proto::NodeProto& node = b.node(op, {"x"}, {"y"}, "n");
+    if constexpr (std::is_same_v<decltype(value), float>)
+      set_float_attribute(node, name, value);
+    else
+      set_attribute(node, name, value);
+    expect_refused(b, ErrorKind::invalid, {std::string("\"n\" (") + op + ")", name, word});
+  };
+  refuse("ArgMax", "keepdims", int64_t{7}, "neither 0 nor 1");
+  refuse("ArgMax", "select_last_index", int64_t{-1}, "neither 0 nor 1");
+  refuse("IsInf", "detect_negative", int64_t{2}, "neither 0 nor 1");
+  refuse("Celu", "alpha", 0.F, "divided by it");
+  refuse("Elu", "alpha", std::numeric_limits<float>::quiet_NaN(), "NaN");
+}
+
 TEST(BadNode, SurplusInputs) {
   ModelBuilder b;
   b.input("x", {2, 3}).output("y");

@@ -165,7 +165,21 @@ void make_directories(const std::string& path) {
   if (code) throw Error(ErrorKind::io, fmt::format("cannot create folder '{}': {}", path, code.message()));
 }
 
-TempDir::TempDir() : TempDir((std::filesystem::temp_directory_path() / "korch").string()) {}
+namespace {
+
+// Of this process's folders; those that killed processes left are removed when it is first asked for.
+const std::string& temporary_prefix() {
+  static const std::string& prefix = *new std::string([] {
+    std::string own = (std::filesystem::temp_directory_path() / "korch-work").string();
+    remove_dead_temporaries(own);
+    return own;
+  }());
+  return prefix;
+}
+
+}  // namespace
+
+TempDir::TempDir() : TempDir(temporary_prefix()) {}
 
 TempDir::TempDir(const std::string& prefix) : path_(make_temporary(prefix, TemporaryKind::folder)) {
   if (path_.empty()) throw_errno("create a temporary folder beside", prefix);

@@ -19,6 +19,24 @@ std::string shell_word(const std::string& text) {
   return text.find_first_not_of(kPlain) == std::string::npos ? text : "'" + text + "'";
 }
 
+// Its name, "" where it has none. What exporters write for a dimension that they know nothing of names
+// nothing: two such axes need not be of one extent.
+std::string symbol_of(const proto::TensorShapeProto::Dimension& dimension) {
+  static constexpr std::string_view kNameless[] = {"?", "None", "none", "-1", "*", "unknown"};
+  const std::string& name = dimension.dim_param();
+  return std::find(std::begin(kNameless), std::end(kNameless), name) == std::end(kNameless) ? name : "";
+}
+
+// Whether one extent can only mean the dimension: the input has more axes, or just that one.
+bool is_told_apart(const proto::TensorShapeProto* input, const std::string& symbol) {
+  return input != nullptr && (input->dim_size() != 1 || symbol_of(input->dim(0)) == symbol);
+}
+
+// "1..4", "4".
+std::string extents_text(int64_t least, int64_t most) {
+  return least == most ? std::to_string(most) : fmt::format("{}..{}", least, most);
+}
+
 }  // namespace
 
 bool is_open(const proto::TensorShapeProto::Dimension& dimension) {
@@ -29,65 +47,76 @@ bool is_open(const proto::TensorShapeProto::Dimension& dimension) {
 InputShapes::InputShapes(const proto::GraphProto& graph, const std::set<std::string>& constants,
                          const ImportOptions& options)
     : options_(options) {
-  std::set<std::string> inputs, symbols;
+  std::map<std::string, const proto::TensorShapeProto*> inputs;
+  std::set<std::string> symbols;
   for (const auto& input : graph.input()) {
     if (constants.contains(input.name())) continue;
-    inputs.insert(input.name());
-    for (const auto& dimension : input.type().tensor_type().shape().dim())
-      if (is_open(dimension)) symbols.insert(dimension.dim_param());
+    const proto::TensorShapeProto& shape = input.type().tensor_type().shape();
+    inputs.emplace(input.name(), input.type().tensor_type().has_shape() ? &shape : nullptr);
+    for (const auto& dimension : shape.dim())
+      if (is_open(dimension)) symbols.insert(symbol_of(dimension));
   }
-  for (const auto& [name, least] : options_.least_shapes)
-    KORCH_ASSERT(options_.shapes.contains(name) && options_.shapes.at(name).size() == least.size(),
-                 "least extents beside the largest");
-  for (const auto& [name, shape] : options_.shapes) {
-    const bool input = inputs.contains(name), symbol = !name.empty() && symbols.contains(name);
-    if (!input && !symbol)
+  for (const auto& [name, most] : options_.shapes) {
+    const auto ranged = options_.least_shapes.find(name);
+    const Given given{most, ranged != options_.least_shapes.end() ? ranged->second : most};
+    KORCH_ASSERT(given.least.size() == most.size(), "least extents beside the largest");
+    const auto input = inputs.find(name);
+    const bool is_input = input != inputs.end(), is_symbol = !name.empty() && symbols.contains(name);
+    if (!is_input && !is_symbol)
       throw Error(
           ErrorKind::usage,
           fmt::format("a shape is given for {}, but the model has no such input or symbolic dimension",
                       quoted_name(name)));
-    if (input && symbol)
+    if (is_input && is_symbol && most.size() == 1 && !is_told_apart(input->second, name))
       throw Error(
           ErrorKind::usage,
-          fmt::format("{} is both a graph input and a symbolic dimension: give the shapes of the inputs "
-                      "that have it, by names that are inputs alone",
-                      quoted_name(name)));
-    if (symbol && shape.size() != 1)
+          fmt::format(
+              "{} is both a graph input of one axis and another symbolic dimension: give the shapes of the "
+              "inputs that have it, by names that are inputs alone",
+              quoted_name(name)));
+    const bool means_symbol = is_symbol && (!is_input || most.size() == 1);
+    if (means_symbol && most.size() != 1)
       throw Error(ErrorKind::usage, fmt::format("{} is a symbolic dimension: give one extent, not {}",
-                                                quoted_name(name), to_string(shape)));
+                                                quoted_name(name), to_string(most)));
+    (means_symbol ? symbols_ : inputs_).emplace(name, given);
   }
+}
+
+const InputShapes::Given* InputShapes::given(const proto::ValueInfoProto& input) const {
+  const auto found = inputs_.find(input.name());
+  return found != inputs_.end() ? &found->second : nullptr;
+}
+
+const InputShapes::Given* InputShapes::given(const proto::TensorShapeProto::Dimension& dimension) const {
+  const auto found = symbols_.find(symbol_of(dimension));
+  return is_open(dimension) && found != symbols_.end() ? &found->second : nullptr;
 }
 
 // Of an open dimension, by its symbol or the input's given shape; -1 when nothing tells.
 int64_t InputShapes::given_extent(const proto::ValueInfoProto& input, int axis) {
   const auto& dimension = input.type().tensor_type().shape().dim(axis);
-  const auto given = options_.shapes.find(input.name());
-  const auto symbol =
-      dimension.dim_param().empty() ? options_.shapes.end() : options_.shapes.find(dimension.dim_param());
-  if (given == options_.shapes.end()) {
-    if (is_open(dimension)) return symbol == options_.shapes.end() ? -1 : symbol->second[0];
-    return dimension.dim_value();
-  }
-  const int64_t extent = given->second[axis];
+  const Given *own = given(input), *symbol = given(dimension);
+  if (own == nullptr)
+    return !is_open(dimension) ? dimension.dim_value() : symbol != nullptr ? symbol->most[0] : -1;
+  const int64_t extent = own->most[static_cast<size_t>(axis)], least = own->least[static_cast<size_t>(axis)];
   if (!is_open(dimension) && extent != dimension.dim_value())
-    throw Error(ErrorKind::invalid,
-                fmt::format("graph input {} has extent {} on axis {}, but the given shape {} says {}",
-                            quoted_name(input.name()), dimension.dim_value(), axis, to_string(given->second),
-                            extent));
-  if (is_open(dimension) && symbol != options_.shapes.end() && symbol->second[0] != extent)
-    throw Error(ErrorKind::usage, fmt::format("the shape {} given for {} contradicts {}={}",
-                                              to_string(given->second), quoted_name(input.name()),
-                                              quoted_name(dimension.dim_param()), symbol->second[0]));
+    throw Error(
+        ErrorKind::invalid,
+        fmt::format("graph input {} has extent {} on axis {}, but the given shape {} says {}",
+                    quoted_name(input.name()), dimension.dim_value(), axis, to_string(own->most), extent));
+  if (symbol != nullptr && (symbol->most[0] != extent || symbol->least[0] != least))
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("the shape given for {} has the extent {} on axis {}, which contradicts {}={}",
+                    quoted_name(input.name()), extents_text(least, extent), axis,
+                    quoted_name(symbol_of(dimension)), extents_text(symbol->least[0], symbol->most[0])));
   return extent;
 }
 
 int64_t InputShapes::least_extent(const proto::ValueInfoProto& input, int axis, int64_t most) const {
-  const auto given = options_.least_shapes.find(input.name());
-  if (given != options_.least_shapes.end()) return given->second[static_cast<size_t>(axis)];
-  if (options_.shapes.contains(input.name()) || !is_open(input.type().tensor_type().shape().dim(axis)))
-    return most;
-  const auto symbol = options_.least_shapes.find(input.type().tensor_type().shape().dim(axis).dim_param());
-  return symbol == options_.least_shapes.end() ? most : symbol->second[0];
+  if (const Given* own = given(input)) return own->least[static_cast<size_t>(axis)];
+  const Given* symbol = given(input.type().tensor_type().shape().dim(axis));
+  return symbol != nullptr ? symbol->least[0] : most;
 }
 
 // Axes that have a range of extents; those of one symbol are one dimension.
@@ -99,7 +128,7 @@ void InputShapes::note_open_axes(const proto::ValueInfoProto& input, int number,
       throw Error(ErrorKind::usage, fmt::format("graph input {}, axis {}: {}..{} is no range",
                                                 quoted_name(input.name()), axis, least, most));
     const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
-    const std::string symbol = axis < declared.dim_size() ? declared.dim(axis).dim_param() : "";
+    const std::string symbol = axis < declared.dim_size() ? symbol_of(declared.dim(axis)) : "";
     const std::string name = printable(symbol.empty() ? fmt::format("{}:{}", input.name(), axis) : symbol);
     const auto known = std::find_if(open_dimensions_.begin(), open_dimensions_.end(),
                                     [&](const OpenDimension& dimension) { return dimension.name == name; });
@@ -127,11 +156,13 @@ void InputShapes::add_open(const proto::ValueInfoProto& input, const std::string
   for (int axis = 0; axis < input.type().tensor_type().shape().dim_size(); ++axis) {
     const auto& dimension = input.type().tensor_type().shape().dim(axis);
     const int64_t known = given_extent(input, axis);
-    const int64_t example = known >= 0 ? known : axis == 0 ? 1 : 128;
+    // One of a batch, and of the axis between two others: a state's batch, a step of time.
+    const bool is_one = axis == 0 || (axis == 1 && input.type().tensor_type().shape().dim_size() == 3);
+    const int64_t example = known >= 0 ? known : is_one ? 1 : 128;
     whole += fmt::format("{}{}", axis == 0 ? "" : "x", example);
     if (known >= 0) continue;
-    all_named = all_named && !dimension.dim_param().empty();
-    hints.push_back(fmt::format("{}={}", printable(dimension.dim_param()), example));
+    all_named = all_named && !symbol_of(dimension).empty();
+    hints.push_back(fmt::format("{}={}", printable(symbol_of(dimension)), example));
   }
   if (!all_named)
     hints = {fmt::format("{}={}", printable(input.name()), whole.empty() ? "1x3x224x224" : whole)};
@@ -154,28 +185,28 @@ void InputShapes::require_known() const {
 
 // Noted as open, and with extents of 1, where the file and the options leave it open.
 Shape InputShapes::bounds_of(const proto::ValueInfoProto& input) {
-  const auto given = options_.shapes.find(input.name());
+  const Given* own = given(input);
   const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
   if (!input.type().tensor_type().has_shape()) {
-    if (given != options_.shapes.end()) return given->second;
+    if (own != nullptr) return own->most;
     add_open(input, " of unknown rank");
     return {};
   }
-  if (given != options_.shapes.end() && static_cast<int>(given->second.size()) != declared.dim_size())
-    throw Error(ErrorKind::invalid,
-                fmt::format("graph input {} has rank {}, but the given shape {} has rank {}",
-                            quoted_name(input.name()), declared.dim_size(), to_string(given->second),
-                            given->second.size()));
+  if (own != nullptr && static_cast<int>(own->most.size()) != declared.dim_size())
+    throw Error(
+        ErrorKind::invalid,
+        fmt::format("graph input {} has rank {}, but the given shape {} has rank {}",
+                    quoted_name(input.name()), declared.dim_size(), to_string(own->most), own->most.size()));
   Shape shape;
   std::vector<std::string> shown;
   bool open = false;
   for (int axis = 0; axis < declared.dim_size(); ++axis) {
-    const std::string& symbol = declared.dim(axis).dim_param();
+    const std::string symbol = symbol_of(declared.dim(axis));
     const int64_t extent = given_extent(input, axis);
     const std::string unknown = symbol.empty() ? "?" : printable(symbol);
     shown.push_back(extent >= 0 ? std::to_string(extent) : unknown);
-    shape.push_back(extent >= 0 || given != options_.shapes.end() ? extent : 1);
-    open = open || (extent < 0 && given == options_.shapes.end());
+    shape.push_back(extent >= 0 || own != nullptr ? extent : 1);
+    open = open || (extent < 0 && own == nullptr);
   }
   if (open) add_open(input, fmt::format(" [{}]", fmt::join(shown, " x ")));
   return shape;

@@ -1,6 +1,7 @@
 // Shapes of graph inputs: what the file states and the options give.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ bool is_open(const proto::TensorShapeProto::Dimension& dimension);
 
 class InputShapes {
  public:
-  // `constants`: names of inputs that are none, since they have a value. Throws Error{usage} where an option
-  // names neither an input nor a symbolic dimension, or both.
+  // `constants`: names of inputs that are none, since they have a value. A name that is both an input's and a
+  // symbolic dimension's means the input where as many extents are given as that has axes. Throws
+  // Error{usage} where an option names neither, or an input of one axis and another dimension.
   InputShapes(const proto::GraphProto& graph, const std::set<std::string>& constants,
               const ImportOptions& options);
 
@@ -38,7 +40,15 @@ class InputShapes {
   void note_open_axes(const proto::ValueInfoProto& input, int number, Shape* bounds);
   void add_open(const proto::ValueInfoProto& input, const std::string& shape);
 
+  // Extents that the options give an input, or a dimension.
+  struct Given {
+    Shape most, least;
+  };
+  const Given* given(const proto::ValueInfoProto& input) const;
+  const Given* given(const proto::TensorShapeProto::Dimension& dimension) const;
+
   const ImportOptions& options_;
+  std::map<std::string, Given> inputs_, symbols_;
   std::vector<std::string> open_inputs_;  // whose shapes are not known
   std::vector<std::string> hints_;        // the options that would give them, each once
   std::vector<OpenDimension> open_dimensions_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
@@ -129,8 +130,15 @@ int64_t NodeImport::int_attr(const char* name) {
   return attribute->i();
 }
 
+bool NodeImport::flag(const char* name, bool fallback) {
+  const int64_t value = int_attr(name, fallback ? 1 : 0);
+  if (value != 0 && value != 1) invalid(fmt::format("attribute {} is {}, neither 0 nor 1", name, value));
+  return value == 1;
+}
+
 double NodeImport::float_attr(const char* name, double fallback) {
   const proto::AttributeProto* attribute = find(name, proto::AttributeProto::FLOAT);
+  if (attribute != nullptr && std::isnan(attribute->f())) invalid(fmt::format("attribute {} is NaN", name));
   return attribute != nullptr ? attribute->f() : fallback;
 }
 

@@ -76,9 +76,9 @@ class NodeImport {
   // Attributes; of a wrong type: Error{invalid}.
   bool has(const char* name) const;
   int64_t int_attr(const char* name, int64_t fallback);
-  int64_t int_attr(const char* name);  // required
-  bool flag(const char* name, bool fallback) { return int_attr(name, fallback ? 1 : 0) != 0; }
-  double float_attr(const char* name, double fallback);
+  int64_t int_attr(const char* name);                    // required
+  bool flag(const char* name, bool fallback);            // 0 or 1
+  double float_attr(const char* name, double fallback);  // no NaN
   std::string string_attr(const char* name, const std::string& fallback);
   std::vector<int64_t> ints_attr(const char* name, std::vector<int64_t> fallback);
   std::vector<double> floats_attr(const char* name);

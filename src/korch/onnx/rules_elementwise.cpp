@@ -75,6 +75,8 @@ Results with_scalars(NodeImport& n) {
     if (n.op_type() != row.op_type) continue;
     ScalarAttrs attrs;
     attrs.alpha = n.float_attr(row.alpha, row.default_alpha);
+    if (n.op_type() == "Celu" && attrs.alpha == 0)
+      n.invalid("alpha is 0, and what is computed is divided by it");
     if (row.beta != nullptr) attrs.beta = n.float_attr(row.beta, row.default_beta);
     const Operand& x = n.input(0);
     return {n.cast(n.emit(op_named(n.op_type()), attrs, {as_float(n, x)}), x->dtype())};

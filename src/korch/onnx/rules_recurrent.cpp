@@ -64,7 +64,7 @@ class Import {
     if (direction_ != "forward" && direction_ != "reverse" && direction_ != "bidirectional")
       n_.invalid("direction is forward, reverse or bidirectional");
     directions_ = direction_ == "bidirectional" ? 2 : 1;
-    batch_first_ = n_.int_attr("layout", 0) != 0;
+    batch_first_ = n_.flag("layout", false);
     attrs_.cell = layer_.cell;
     attrs_.clip = n_.float_attr("clip", 0);
     if (attrs_.clip < 0) n_.invalid("clip is negative");
