@@ -30,7 +30,7 @@ class Driver:
             raise Absent("compute capability %(major)d.%(minor)d, kernels are for 8.x and 9.x" % self.attributes)
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self("cuCtxSetCurrent", context)
-        self("cuStreamCreate", ctypes.byref(self.stream), 1)
+        self("cuStreamCreate", ctypes.byref(self.stream), 0)  # blocking: fills and copies go before it, in order
         self.events = [ctypes.c_void_p(), ctypes.c_void_p()]
         for event in self.events:
             self("cuEventCreate", ctypes.byref(event), 0)
