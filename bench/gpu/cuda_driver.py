@@ -1,5 +1,6 @@
 """NVIDIA's driver library through ctypes: one device, one arena of its memory, one stream."""
 import ctypes
+import gzip
 import struct
 
 from part1 import Absent, Lost
@@ -59,7 +60,7 @@ class Driver:
         return value.value
 
     def load(self, path):
-        with open(path, "rb") as f:
+        with gzip.open(path + ".gz") as f:
             image = f.read() + b"\0"
         module = ctypes.c_void_p()
         self("cuModuleLoadData", ctypes.byref(module), image)
