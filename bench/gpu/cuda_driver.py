@@ -1,5 +1,6 @@
 """NVIDIA's driver library through ctypes: one device, one arena of its memory, one stream."""
 import ctypes
+import gzip
 import struct
 
 from part1 import Absent, Lost
@@ -30,7 +31,7 @@ class Driver:
             raise Absent("compute capability %(major)d.%(minor)d, kernels are for 8.x and 9.x" % self.attributes)
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self("cuCtxSetCurrent", context)
-        self("cuStreamCreate", ctypes.byref(self.stream), 1)
+        self("cuStreamCreate", ctypes.byref(self.stream), 0)  # blocking: fills and copies go before it, in order
         self.events = [ctypes.c_void_p(), ctypes.c_void_p()]
         for event in self.events:
             self("cuEventCreate", ctypes.byref(event), 0)
@@ -59,7 +60,7 @@ class Driver:
         return value.value
 
     def load(self, path):
-        with open(path, "rb") as f:
+        with gzip.open(path + ".gz") as f:
             image = f.read() + b"\0"
         module = ctypes.c_void_p()
         self("cuModuleLoadData", ctypes.byref(module), image)

@@ -18,6 +18,9 @@ def land(args):
         print("%s is of %s, but %s was prepared as %s: land it with the folder that was carried" % (
             args.results, state["hash"][:12], args.dir, info["hash"][:12]))
         return 1
+    if not any("gpu" in row for row in table.rows_of(args.results, "probe")):
+        print("%s: the visit found no GPU" % args.results)
+        return 1
     page = args.page or PAGE
     if state["emulated"] and os.path.realpath(page) == os.path.realpath(PAGE):
         print("the emulator's times mean nothing: name another page (--page)")

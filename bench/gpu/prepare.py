@@ -1,4 +1,5 @@
 """Makes the folder that is carried: images and jobs by the program cuda_visit, the scripts, the five networks' skeletons."""
+import gzip
 import json
 import os
 import shutil
@@ -16,6 +17,18 @@ SCRIPTS = ["visit", "part1.py", "seal.py", "table.py", "cuda_driver.py", "probe.
 PATIENCE = 20  # of a rehearsal: clang compiles every kernel, and the machine may be busy
 
 
+def compress(kernels):
+    """Every image becomes a .gz file; the same images give the same bytes."""
+    for name in os.listdir(kernels):
+        if name not in ("jobs.json", "values.bin"):
+            path = os.path.join(kernels, name)
+            with open(path, "rb") as f:
+                packed = gzip.compress(f.read(), mtime=0)
+            with open(path + ".gz", "wb") as f:
+                f.write(packed)
+            os.remove(path)
+
+
 def make(args, architectures, models, *limits):
     """The folder without its seal."""
     if os.path.exists(args.dir) and os.listdir(args.dir):
@@ -23,6 +36,7 @@ def make(args, architectures, models, *limits):
     kernels = os.path.join(args.dir, "kernels")
     subprocess.run([os.path.join(args.programs, "cuda_visit"), kernels, "--architectures", architectures, "--device-source",
                     os.path.join(GPU, "device.cu"), "--models", models, *limits], check=True)
+    compress(kernels)
     os.makedirs(os.path.join(args.dir, "bench", "gpu"))
     os.makedirs(os.path.join(args.dir, "models"))
     for name in SCRIPTS:

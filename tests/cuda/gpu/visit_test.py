@@ -2,6 +2,7 @@
 
     visit_test.py FOLDER-OF-PROGRAMS
 """
+import gzip
 import json
 import os
 import re
@@ -72,11 +73,12 @@ def everything_goes_wrong(folder):
         f.seek(expected["at"] + 4)
         f.write(struct.pack("<f", 1e6))
     # Job 1 has expectations of its own or job 0's; its fault comes first.
-    image = os.path.join(path, "%d.emulated" % jobs[1]["image"])
+    image = os.path.join(path, "%d.emulated.gz" % jobs[1]["image"])
     text, count = re.subn(r"\n  for \(int64_t slice", "\n  if (threadIdx.x == 0) __syncthreads();\n  for (int64_t slice",
-                          read(image), count=1)
+                          gzip.decompress(open(image, "rb").read()).decode(), count=1)
     expect(count == 1, "the kernel's text has its loop over slices")
-    write(text, image)
+    with gzip.open(image, "wb") as f:
+        f.write(text.encode())
     code, told = visit("part1", folder, script=os.path.join(folder, "bench", "gpu", "visit"))
     expect(code != 0 and "not what was prepared" in told, "a changed folder is refused: " + told)
 
@@ -116,6 +118,11 @@ def lands_only_its_own(folder):
         expect(code == 0, "results land: " + told)
     text = read(page)
     expect(text.count("## Last visit") == 1 and "words" in text and "more" in text, "one section, the others stay: " + text)
+    probed = read(folder, "results", "probe.jsonl")
+    write("", folder, "results", "probe.jsonl")
+    code, told = visit("land", folder, "--page", page)
+    expect(code == 1 and "no GPU" in told, "a visit without a GPU is refused: " + told)
+    write(probed, folder, "results", "probe.jsonl")
     state = json.loads(read(folder, "results", "part1.json"))
     write(json.dumps({**state, "hash": "0" * 64}), folder, "results", "part1.json")
     code, told = visit("land", folder, "--page", page)
