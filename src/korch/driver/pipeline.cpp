@@ -22,6 +22,7 @@
 #include "korch/driver/whole_runs.h"
 #include "korch/fission/fission.h"
 #include "korch/inspect/saved_inputs.h"
+#include "korch/inspect/special_values.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
@@ -191,6 +192,7 @@ class Compilation {
   void plan() {
     now_->built = make_plan();
     timed("launches", [&] { add_launches(); });
+    now_->built.plan.report.special_value_limits = special_value_limits(now_->built.plan);
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();
