@@ -197,9 +197,11 @@ void add_compile_verb(CLI::App& app) {
           "of random numbers that the model draws, each node without a seed of its own; every run has the "
           "same")
       ->capture_default_str();
-  verb->add_option("--accuracy", options.accuracy,
-                   "strict: float32, sums reassociated; standard: also Winograd and Strassen, subnormal "
-                   "results are 0")
+  verb->add_option(
+          "--accuracy", options.accuracy,
+          "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, "
+          "where an infinity, a NaN or a huge number may spoil the results beside it; subnormal "
+          "results are 0 (korch explain lists what a plan does of that)")
       ->transform(one_of(
           std::map<std::string, Accuracy>{{"strict", Accuracy::strict}, {"standard", Accuracy::standard}}));
   verb->add_option_function<std::string>(

@@ -36,6 +36,7 @@ void run_verify(const VerifyArguments& arguments) {
   if (arguments.json) {
     nlohmann::ordered_json json = {{"passed", result.passed},
                                    {"samples", arguments.options.samples},
+                                   {"special_values_not_fed", result.special_not_fed},
                                    {"first_wrong_kernel", result.passed ? "" : describe(result.bisection)},
                                    {"rule",
                                     {{"noise_factor", Tolerance::kNoiseFactor},
@@ -56,7 +57,10 @@ void run_verify(const VerifyArguments& arguments) {
     fmt::print("{}\n", describe(result.outputs));
   }
   if (!result.passed) throw Error(ErrorKind::accuracy, failure_text(result));
-  if (!arguments.json) fmt::print("verified on {} random inputs\n", arguments.options.samples);
+  if (!arguments.json)
+    fmt::print("verified on {} random inputs, {}\n", arguments.options.samples,
+               result.special_not_fed.empty() ? "and with NaN, infinities, huge and subnormal numbers in them"
+                                              : "not with special values: " + result.special_not_fed);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ Reference reference_for(const Graph& graph, std::vector<HostTensor> inputs, cons
     double squares = 0;
     for (int64_t i = 0; i < output.elements(); ++i) {
       const double value = element_as_double(output, i);
-      squares += std::isnan(value) ? 0 : value * value;
+      squares += std::isfinite(value) ? value * value : 0;
     }
     reference.scales.push_back(std::max(1.0, std::sqrt(squares / std::max<int64_t>(1, output.elements()))));
   }

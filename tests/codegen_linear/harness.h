@@ -24,7 +24,7 @@ struct CheckOptions {
 };
 
 // Generates, compiles and runs every implementation of `family` that lists for the candidate, on `inputs` and
-// random ones for what is missing of them, with the buffers ending at unmapped pages. NaN agrees with NaN.
+// random ones for what is missing of them, with the buffers ending at unmapped pages. NaN agrees with NaN, an infinity with itself.
 // Returns how many ran (a library may decline); failures are reported through GoogleTest.
 int check_family(const Graph& graph, const std::string& family, const CheckOptions& options = {},
                  std::vector<HostTensor> inputs = {});

@@ -160,6 +160,27 @@ std::vector<std::string> without_the_machines(std::vector<std::string> warnings)
   return warnings;
 }
 
+// A maximum of numbers alone: right on all of them, and it drops a NaN.
+TEST_F(Heal, StrikesAKernelThatDropsNan) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {6, 40}}, "x");
+  const ValueId zero = graph.add_constant(HostTensor::of<float>(DType::f32, {}, {0}));
+  const ValueId y = graph.add(Op::Max, NoAttrs{}, {x, zero}, {"max"});
+  graph.set_outputs({graph.add(Op::Tanh, NoAttrs{}, {y}, {"tanh"})}, {"y"});
+  const Kernel kernel = chosen_kernel(graph, 0);
+  std::string source = kernel.source;
+  const std::string keeps = "return a != a ? a : r;";
+  ASSERT_NE(source.find(keeps), std::string::npos);
+  for (size_t at = source.find(keeps); at != std::string::npos; at = source.find(keeps, at))
+    source.replace(at, keeps.size(), "return r;");
+  Result<std::string> object = compile_object(source, isa());
+  ASSERT_TRUE(object.ok());
+  Database(options_.database_path)
+      .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
+  const CompileResult result = compile(graph);
+  expect_healed(graph, result, kernel);
+}
+
 TEST_F(Heal, WrongKernelsAreStruck) {
   const Graph graph = network();
   const std::pair<Strategy, size_t> cases[] = {

@@ -105,6 +105,8 @@ TEST(Softmax, AlongAnyAxisAndWithoutOverflow) {
   expect_result(Op::Softmax, AxisAttrs{0}, {f32({2}, {-INFINITY, 0})}, {2}, {0, 1});
   expect_result(Op::Hardmax, AxisAttrs{1}, {f32({2, 3}, {1, 3, 3, 5, 2, 4})}, {2, 3}, {0, 1, 0, 1, 0, 0});
   expect_result(Op::Hardmax, AxisAttrs{0}, {f32({2, 2}, {1, 3, 2, 2})}, {2, 2}, {0, 1, 1, 0});
+  expect_result(Op::Hardmax, AxisAttrs{1}, {f32({2, 3}, {1, NAN, NAN, NAN, 2, 4})}, {2, 3},
+                {0, 1, 0, 1, 0, 0});
 }
 
 TEST(Normalize, LayerNormalization) {

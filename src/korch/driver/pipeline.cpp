@@ -27,6 +27,7 @@
 #include "korch/fission/fission.h"
 #include "korch/inspect/plan_graph.h"
 #include "korch/inspect/saved_inputs.h"
+#include "korch/inspect/special_values.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
@@ -210,6 +211,7 @@ class Compilation {
     now_->built = make_plan();
     now_->built.plan.graph = plan_graph(primitive_, now_->rewritten, now_->built.plan);
     timed("launches", [&] { add_launches(); });
+    now_->built.plan.report.special_value_limits = special_value_limits(now_->built.plan);
     dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();

@@ -14,6 +14,7 @@
 #include "korch/base/usable_cpus.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/plan_graph.h"
+#include "korch/inspect/special_values.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
 #include "korch/ir/text.h"
@@ -156,10 +157,11 @@ class Bisector {
     found.step = first_step_ + number;
     found.kernel = fmt::format("{}, {}", step.label, step.implementation);
     std::vector<HostTensor> got;
+    const StepJudge judge(plan_, read_by(step));
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       const PlanTensor& tensor = plan_.tensors[step.outputs[i]];
       got.push_back(read_tensor(tensor, outputs[i]));
-      const Deviation deviation = reference(tensor).compare(got.back());
+      const Deviation deviation = judge.compare(reference(tensor), got.back());
       if (i > 0 && deviation.ratio <= found.deviation.ratio) continue;
       found.tensor = tensor.name;
       found.deviation = deviation;
@@ -194,6 +196,12 @@ class Bisector {
                          [&](int id) { return known(plan_.tensors[id]) != nullptr; });
     };
     return all(step.inputs) && all(step.outputs);
+  }
+
+  std::vector<const HostTensor*> read_by(const PlanStep& step) const {
+    std::vector<const HostTensor*> read;
+    for (int id : step.inputs) read.push_back(&reference(plan_.tensors[id]).exact());
+    return read;
   }
 
   // Inputs as they should be, which is what the kernel got: its own results may stand in their place by now.

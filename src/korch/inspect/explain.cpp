@@ -167,6 +167,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
       r.kernels - r.measured);
   text += counts_text("alternatives added, by rule", r.alternatives) +
           counts_text("alternatives in this plan", r.alternatives_used);
+  for (const std::string& limit : r.special_value_limits) text += "special values: " + limit + "\n";
   text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
   for (const StruckKernel& kernel : r.struck)
     text += fmt::format("struck, so that no plan takes it: {}: {}\n", kernel.kernel, kernel.reason);

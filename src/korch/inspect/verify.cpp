@@ -10,6 +10,7 @@
 #include "korch/base/stop_check.h"
 #include "korch/inspect/input_ranges.h"
 #include "korch/inspect/open_shapes.h"
+#include "korch/inspect/special_values.h"
 #include "korch/interp/interpreter.h"
 #include "korch/package/loaded.h"
 
@@ -115,6 +116,23 @@ std::pair<std::vector<HostTensor>, std::vector<HostTensor>> moderate_sample(cons
   return sample;
 }
 
+void feed_special_values(const Graph& imported, LoadedExecutable& executable, const VerifyOptions& options,
+                         VerifyResult* result) {
+  constexpr int kRuns = 2;
+  if (options.deadline.left_s() < kRuns * options.run_s) {
+    result->special_not_fed = "the budget was spent";
+    return;
+  }
+  SpecialCheck check = check_special_values(
+      imported, executable, random_inputs(imported, options.seed, FloatInputs::normal, options.deadline),
+      options.seed, options.deadline, options.import_within);
+  result->special_not_fed = std::move(check.not_fed);
+  if (check.passed) return;
+  result->passed = false;
+  for (size_t i = 0; i < result->outputs.size(); ++i) result->outputs[i].deviation = check.deviations[i];
+  result->bisection = std::move(check.bisection);
+}
+
 }  // namespace
 
 std::string describe(const std::vector<OutputError>& outputs) {
@@ -168,6 +186,7 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
           bisect(imported, loaded, inputs, bisection_deadline(options.deadline), options.import_within);
     }
   }
+  if (result.passed) feed_special_values(imported, loaded, options, &result);
   return result;
 }
 

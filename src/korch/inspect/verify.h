@@ -28,6 +28,7 @@ struct VerifyResult {
   bool passed = true;
   std::vector<OutputError> outputs;  // the worst of the samples, one per output
   Bisection bisection;               // when not passed
+  std::string special_not_fed;       // why no NaN, infinities, subnormal numbers were; empty: they were
 };
 
 // How floats are distributed: normal(0, 1), or uniform in [0, 1) as pictures are.

@@ -57,7 +57,7 @@ Results evaluate_log_softmax(const Evaluation& e) {
   return normalized_exponentials(e, [](double x, double sum) { return x - std::log(sum); });
 }
 
-// One at the first maximum along the axis, zero elsewhere.
+// One at the first maximum along the axis, or the first NaN, zero elsewhere.
 Results evaluate_hardmax(const Evaluation& e) {
   const HostTensor input = converted(e.inputs[0], DType::f64);
   const Rows rows = rows_along(input.shape(), e.attrs<AxisAttrs>().axis);
@@ -68,7 +68,7 @@ Results evaluate_hardmax(const Evaluation& e) {
     const double* x = input.data<double>() + first;
     int64_t best = 0;
     for (int64_t i = 1; i < rows.extent; ++i)
-      if (x[i * rows.lanes] > x[best * rows.lanes]) best = i;
+      if (!std::isnan(x[best * rows.lanes]) && !(x[i * rows.lanes] <= x[best * rows.lanes])) best = i;
     out.mutable_data<double>()[first + best * rows.lanes] = 1;
   }
   return {out};

@@ -47,6 +47,7 @@ struct PlanReport {
   std::vector<std::string> rules;
   std::map<std::string, int> alternatives, alternatives_used;
   int64_t alternative_constant_bytes = 0;
+  std::vector<std::string> special_value_limits;
   std::map<std::string, int> pruned;
   std::vector<std::string> limits;
   std::map<std::string, int> refused;
@@ -108,6 +109,9 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"alternatives_used", "those of them that the plan computes", true}, r.alternatives_used);
   visit(F{"alternative_constant_bytes", "constants that only alternatives need, while compiling", true},
         r.alternative_constant_bytes);
+  visit(F{"special_value_limits", "what the plan may not keep of NaN, infinities, huge and subnormal numbers",
+          true},
+        r.special_value_limits);
   visit(F{"pruned", "candidates, kernels and alternatives left out, by the rule that did it"}, r.pruned);
   visit(F{"limits", "what else was not done, and why", true}, r.limits);
   visit(F{"refused", "kernels that do not exist, by reason"}, r.refused);
