@@ -170,6 +170,20 @@ TEST(OpenDimensions, AnExtentThatMustBeAnotherOneIsThatOne) {
   EXPECT_EQ(open[2].sum, (ExtentSum{0, {{0, 1}}}));
 }
 
+// Of a product what is summed, and the matrices of a batch.
+TEST(OpenDimensions, ExtentsThatMeetInAProduct) {
+  ModelBuilder b(17);
+  b.input("x", {-1, 3, -1}, 1, {"n1", "", "k1"}).input("z", {-1, -1, 5}, 1, {"n2", "k2", ""}).output("y");
+  b.node("MatMul", {"x", "z"}, {"y"});
+  ImportOptions options;
+  options.shapes = {{"n1", {4}}, {"n2", {4}}, {"k1", {8}}, {"k2", {8}}};
+  options.least_shapes = {{"n1", {1}}, {"n2", {1}}, {"k1", {2}}, {"k2", {2}}};
+  const std::vector<OpenDimension> open = import_onnx_bytes(b.bytes(), options).open_dimensions();
+  ASSERT_EQ(open.size(), 4u);  // n1, k1, n2, k2
+  EXPECT_EQ(open[2].sum, (ExtentSum{0, {{0, 1}}}));
+  EXPECT_EQ(open[3].sum, (ExtentSum{0, {{1, 1}}}));
+}
+
 TEST(OpenDimensions, OptionsThatContradictEachOther) {
   const auto import = [](const std::map<std::string, Shape>& most,
                          const std::map<std::string, Shape>& least) {

@@ -515,6 +515,16 @@ class Bounded : BoundsEmitter {
     if (inputs_.size() > 2 && is_bounded(inputs_[2])) unsupported("what is added");
     return of_matrices(product.transpose_a, product.transpose_b);
   }
+  // Where a run tells one of them, and none is broadcast.
+  void note_meeting(const Operand& a, int64_t axis_a, const Operand& b, int64_t axis_b) {
+    const auto is_one = [&](const Operand& x, int64_t axis) {
+      return extent_of(x, axis) == nullptr && x->shape()[static_cast<size_t>(axis)] == 1;
+    };
+    const bool told = extent_of(a, axis_a) != nullptr || extent_of(b, axis_b) != nullptr;
+    if (told && !is_one(a, axis_a) && !is_one(b, axis_b))
+      builder_.note_meeting(length(a, axis_a), length(b, axis_b), origin_);
+  }
+
   // Zeros stand in for what lies beyond the sum.
   std::vector<Operand> of_matrices(bool transpose_a, bool transpose_b) {
     const Operand &a = inputs_[0], &b = inputs_[1];
@@ -522,7 +532,10 @@ class Bounded : BoundsEmitter {
     std::vector<Operand> inputs = inputs_;
     inputs[0] = masked_by_zero(a, sum_a);
     inputs[1] = masked_by_zero(b, sum_b);
+    note_meeting(a, sum_a, b, sum_b);
     const int64_t rank = std::max(a->rank(), b->rank());
+    for (int64_t i = 3; i <= std::min(a->rank(), b->rank()); ++i)
+      note_meeting(a, a->rank() - i, b, b->rank() - i);
     std::vector<Operand> extents(static_cast<size_t>(rank));
     for (const Operand& operand : {a, b})
       for (int64_t axis = 0; axis + 2 < operand->rank(); ++axis) {
