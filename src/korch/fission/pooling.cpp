@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "korch/fission/rules.h"
+#include "korch/ir/idle_taps.h"
 
 namespace korch::rules {
 namespace {
@@ -23,10 +24,11 @@ std::vector<int64_t> window_counts(const PoolAttrs& pool, size_t axis, int64_t i
 
 ValueId average_pool(Emitter& e, const Node& node, const Inputs& in) {
   const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
-  const ValueId total = e.emit(Op::WindowSum, pool, {in[0]});
+  const Shape in_shape = e.shape(in[0]);
+  const PoolAttrs reading = without_idle_taps(pool, Shape(in_shape.begin() + 2, in_shape.end()));
+  const ValueId total = e.emit(Op::WindowSum, reading, {in[0]});
   if (pool.count_include_pad) return e.divided_by_count(total, element_count(pool.kernel));
 
-  const Shape in_shape = e.shape(in[0]);
   const Shape out_shape = e.shape(total);
   Shape counts_shape = {1, 1};
   std::vector<double> counts = {1};

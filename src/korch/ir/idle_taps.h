@@ -1,0 +1,14 @@
+// Windows of pooling that are larger than the data.
+#pragma once
+
+#include "korch/ir/op.h"
+#include "korch/tensor/shape.h"
+
+namespace korch {
+
+// The same windows without the taps that read padding wherever the window stands, for data of these spatial
+// extents: as many windows, each over the same elements, in the same order. What counts taps (a mean) counts
+// those of `pool`.
+PoolAttrs without_idle_taps(PoolAttrs pool, const Shape& spatial);
+
+}  // namespace korch
