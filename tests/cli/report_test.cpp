@@ -130,21 +130,28 @@ TEST_F(Report, ExplainTellsThePlan) {
 
 TEST_F(Report, ExplainTellsTheAlternativesOfAKernel) {
   ASSERT_EQ(compile("net.onnx", "--exhaustive"), 0) << err_;
-  const Json last = run_json("explain " + path("m.so") + " --kernel 0");
-  ASSERT_FALSE(last["rejected"].empty()) << last;
-  double cost = 0;
-  bool same_inputs = true;  // those that could stand in its place come first
-  for (const Json& other : last["rejected"]) {
-    if (same_inputs && !other["same_inputs"]) cost = 0;
-    EXPECT_TRUE(same_inputs || !other["same_inputs"]) << last["rejected"];
-    EXPECT_GE(other["us"], cost);
-    same_inputs = other["same_inputs"];
-    cost = other["us"];
+  const size_t steps = run_json("explain " + path("m.so"))["steps"].size();
+  int in_its_place = 0, others = 0;
+  for (size_t step = 0; step < steps; ++step) {
+    const std::string explain = "explain " + path("m.so") + " --kernel " + std::to_string(step);
+    const Json rejected = run_json(explain)["rejected"];
+    double cost = 0;
+    bool same_inputs = true;  // those that could stand in its place come first
+    for (const Json& other : rejected) {
+      if (same_inputs && !other["same_inputs"]) cost = 0;
+      EXPECT_TRUE(same_inputs || !other["same_inputs"]) << rejected;
+      EXPECT_GE(other["us"], cost);
+      same_inputs = other["same_inputs"];
+      cost = other["us"];
+      ++(same_inputs ? in_its_place : others);
+    }
+    if (rejected.empty()) continue;
+    ASSERT_EQ(run(explain), 0);
+    EXPECT_TRUE(says("rejected alternatives")) << out_;
+    EXPECT_TRUE(says(rejected[0]["what"].get<std::string>())) << out_;
   }
-  EXPECT_EQ(last["rejected"][0]["same_inputs"], true) << last["rejected"];
-  ASSERT_EQ(run("explain " + path("m.so") + " --kernel 0"), 0);
-  EXPECT_TRUE(says("rejected alternatives")) << out_;
-  EXPECT_TRUE(says(last["rejected"][0]["what"].get<std::string>())) << out_;
+  EXPECT_GT(in_its_place, 0);
+  EXPECT_GT(others, 0);
   EXPECT_EQ(run("explain " + path("m.so") + " --kernel 1000"), 2);
   EXPECT_TRUE(says("no step 1000"));
 }
