@@ -219,8 +219,9 @@ TEST_F(Heal, WrongKernelsOfQuantizedNetworksAreStruck) {
     spoil(kernel, 0);
     const CompileResult result = compile(graph);
     expect_healed(graph, result, kernel);
-    ASSERT_EQ(result.warnings.size(), 1U);
-    EXPECT_NE(result.warnings[0].find("kernel struck"), std::string::npos) << result.warnings[0];
+    const std::vector<std::string> warnings = without_the_machines(result.warnings);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_NE(warnings[0].find("kernel struck"), std::string::npos) << warnings[0];
   }
 }
 
@@ -233,10 +234,11 @@ TEST_F(Heal, WrongKernelsAreStruckWhenTheBudgetIsSpent) {
     const Kernel kernel = chosen_kernel(graph, 1);
     spoil(kernel, 0);
     const CompileResult result = compile(graph);
-    if (result.warnings.at(0).find("not verified") != std::string::npos)
+    const std::vector<std::string> warnings = without_the_machines(result.warnings);
+    if (warnings.at(0).find("not verified") != std::string::npos)
       GTEST_SKIP() << "this machine is too busy to verify within two seconds";
     expect_healed(graph, result, kernel);
-    EXPECT_NE(result.warnings[0].find("kernel struck"), std::string::npos) << result.warnings[0];
+    EXPECT_NE(warnings[0].find("kernel struck"), std::string::npos) << warnings[0];
   }
 }
 

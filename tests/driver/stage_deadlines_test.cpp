@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "korch/driver/check_time.h"
+#include "korch/inspect/check_time.h"
 
 namespace korch {
 namespace {

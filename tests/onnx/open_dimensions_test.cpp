@@ -149,8 +149,8 @@ TEST(OpenDimensions, AnExtentThatMustBeASumOfOthersIsThatSum) {
   ASSERT_EQ(open.size(), 2u);
   EXPECT_EQ(open[0].sum, std::nullopt);
   EXPECT_EQ(open[1].sum, (ExtentSum{1, {{0, 1}}}));
-  expect_error([] { cache_and_mask(1, 64); }, ErrorKind::usage,
-               {"n_total must be n_past + 1", "1..32, not 1..64", "--shape n_total=1..32"});
+  expect_error([] { cache_and_mask(0, 32); }, ErrorKind::usage,
+               {"n_total must be n_past + 1", "1..32, not 0..32", "--shape n_total=1..32"});
 }
 
 // As exporters that give every axis a name of its own write it.

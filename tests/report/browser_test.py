@@ -82,7 +82,7 @@ def small(browser, folder):
         look_at_every_view(page)
         expect(count(page, "#timeline .chart g.step") == 3, "a span per step")
         expect(count(page, "#roofline circle") == 2, "a mark per kernel that computes")
-        expect(count(page, "#roofline .roof") == 4, "roofs of three memories and of arithmetic")
+        expect(count(page, "#roofline .roof") == 5, "roofs of three caches, of memory and of arithmetic")
         expect(count(page, "#shares .row") == 4 + 4, "shares of operators and nodes")
         expect(HOSTILE in page.ask("document.querySelector('#words pre').textContent"), "words as they are")
         expect_safe(page)

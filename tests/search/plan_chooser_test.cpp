@@ -152,6 +152,7 @@ bool exists(const Search& search, const std::vector<int>& plan) {
 }
 
 TEST(PlanChooser, FindsTheBestPlanAndMeasuresAFraction) {
+  int refused = 0, measured = 0, kernels = 0;
   for (uint64_t seed = 0; seed < 10; ++seed) {
     Search search(seed, /*refused_of_100=*/20);
     const Choice choice = search.choose({.bounds = Bounds::analytic});
@@ -159,10 +160,16 @@ TEST(PlanChooser, FindsTheBestPlanAndMeasuresAFraction) {
     EXPECT_TRUE(choice.solved.certified);
     EXPECT_TRUE(exists(search, choice.solved.solution.chosen));
     EXPECT_NEAR(search.true_us(choice.solved.solution.chosen), search.best_us(), 1e-9) << seed;
-    EXPECT_LT(choice.solved.measured, choice.solved.kernels);
-    EXPECT_GT(choice.solved.refused.at("no kernel family"), 0);
-    EXPECT_EQ(choice.refusal_examples.at(RefusalReason::no_kernel_family), "made up");
+    measured += choice.solved.measured;
+    kernels += choice.solved.kernels;
+    for (const auto& [reason, count] : choice.solved.refused) {
+      EXPECT_EQ(reason, "no kernel family");
+      EXPECT_EQ(choice.refusal_examples.at(RefusalReason::no_kernel_family), "made up");
+      refused += count;
+    }
   }
+  EXPECT_GT(refused, 10);
+  EXPECT_LT(measured, kernels);
 }
 
 TEST(PlanChooser, LearnedBoundsMeasureLess) {

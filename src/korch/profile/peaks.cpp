@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "korch/base/interrupt.h"
+#include "korch/base/parallel.h"
 #include "korch/base/stopwatch.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/codegen/cpu/compiler.h"
@@ -133,16 +134,12 @@ void sample(int workers, const std::vector<Work>& works, Measured& measured) {
   for (size_t w = 0; w < works.size(); ++w) {
     std::vector<double> rates(static_cast<size_t>(workers));
     std::vector<ThreadTimes> times(static_cast<size_t>(workers));
-    const auto run = [&](int worker) {
+    run_in_parallel(rates.size(), workers, [&](size_t worker) {
       const ThreadTimes before = thread_times();
-      rates[static_cast<size_t>(worker)] = works[w](worker);
+      rates[worker] = works[w](static_cast<int>(worker));
       const ThreadTimes after = thread_times();
-      times[static_cast<size_t>(worker)] = {after.ran_s - before.ran_s, after.waited_s - before.waited_s};
-    };
-    std::vector<std::thread> others;
-    for (int worker = 1; worker < workers; ++worker) others.emplace_back(run, worker);
-    run(0);
-    for (std::thread& other : others) other.join();
+      times[worker] = {after.ran_s - before.ran_s, after.waited_s - before.waited_s};
+    });
     measured.total[w].push_back(std::accumulate(rates.begin(), rates.end(), 0.0));
     measured.most[w].push_back(*std::max_element(rates.begin(), rates.end()));
     for (const ThreadTimes& time : times) {

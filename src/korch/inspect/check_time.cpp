@@ -1,4 +1,4 @@
-#include "korch/driver/check_time.h"
+#include "korch/inspect/check_time.h"
 
 #include <algorithm>
 
