@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "campaign.h"
+#include "korch/base/files.h"
 #include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
 #include "korch/inspect/verify.h"
@@ -12,26 +13,6 @@
 
 namespace korch::fuzz {
 namespace {
-
-// A folder of its own, removed in the end.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "korch-self-check-XXXXXX").string();
-    KORCH_ASSERT(::mkdtemp(pattern.data()) != nullptr, "no folder for executables");
-    path_ = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // The oracle's judgement of all outputs; nothing when they are right.
 std::optional<std::string> oracle_difference(const Graph& graph, const std::string& executable,
@@ -49,7 +30,7 @@ std::optional<std::string> oracle_difference(const Graph& graph, const std::stri
 
 SelfCheckResult try_self_check(const SelfCheckOptions& options,
                                const std::function<void(const std::string&)>& print) {
-  const Scratch scratch;
+  const TempDir scratch;
   const Stopwatch stopwatch;
   const VerifyOptions verify{.samples = 1};
   SelfCheckResult result;
@@ -71,8 +52,8 @@ SelfCheckResult try_self_check(const SelfCheckOptions& options,
       compile.accuracy = what.setting.accuracy;
       compile.strategy = strategy;
       compile.measure = compile.verify = false;
-      compile.database_path = scratch.file("kernels.db");
-      const std::string executable = scratch.file(fmt::format("{}-{}.so", seed, name));
+      compile.database_path = scratch.path() + "/kernels.db";
+      const std::string executable = fmt::format("{}/{}-{}.so", scratch.path(), seed, name);
       const std::string where = fmt::format("graph {}, {}", seed, name);
       try {
         compile_graph(what.graph, "fuzz", executable, compile);

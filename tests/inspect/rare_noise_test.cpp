@@ -9,18 +9,10 @@
 #include "korch/inspect/verify.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
+#include "normal_numbers.h"
 
 namespace korch {
 namespace {
-
-HostTensor normal_numbers(Shape shape, double scale) {
-  Graph g;
-  g.add_input({DType::f32, std::move(shape)}, "x");
-  HostTensor numbers = random_inputs(g, 17)[0];
-  for (int64_t i = 0; i < numbers.elements(); ++i)
-    numbers.mutable_data<float>()[i] *= static_cast<float>(scale);
-  return numbers;
-}
 
 ValueId number(Graph& g, float value) {
   return g.add_constant(HostTensor::of<float>(DType::f32, {}, {value}));
