@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <limits.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <system_error>
 
 #include "korch/base/error.h"
+#include "korch/base/hash.h"
 #include "korch/base/temporary.h"
 
 namespace korch {
@@ -167,10 +169,18 @@ void make_directories(const std::string& path) {
 
 namespace {
 
-// Of this process's folders; those that killed processes left are removed when it is first asked for.
+std::string machine_tag() {
+  constexpr size_t kDigits = 8;
+  char host[HOST_NAME_MAX + 1] = {};
+  ::gethostname(host, HOST_NAME_MAX);
+  return hash_text(host).hex().substr(0, kDigits);
+}
+
+// Of this process's folders; those that killed processes of this machine left are removed when it is first
+// asked for. (On a file system that machines share one does not see another's locks.)
 const std::string& temporary_prefix() {
   static const std::string& prefix = *new std::string([] {
-    std::string own = (std::filesystem::temp_directory_path() / "korch-work").string();
+    std::string own = (std::filesystem::temp_directory_path() / ("korch-work-" + machine_tag())).string();
     remove_dead_temporaries(own);
     return own;
   }());

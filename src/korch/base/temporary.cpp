@@ -97,12 +97,13 @@ void remove_dead_temporaries(const std::string& prefix) {
   for (; !code && entry != std::filesystem::directory_iterator(); entry.increment(code)) {
     const std::string path = entry->path().string(), file = entry->path().filename().string();
     if (file.size() != name.size() + kHidden || file.compare(0, name.size(), name) != 0) continue;
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || status.st_uid != ::geteuid() ||
+        ::time(nullptr) - status.st_mtime <= kYoung_s)
+      continue;
     const int fd = locked_folder(path);
     if (fd < 0) continue;
-    struct stat status {};
-    if (::fstat(fd, &status) == 0 && status.st_uid == ::geteuid() &&
-        ::time(nullptr) - status.st_mtime > kYoung_s)
-      remove_tree(path);
+    remove_tree(path);
     ::close(fd);
   }
 }

@@ -123,9 +123,8 @@ void feed_special_values(const Graph& imported, LoadedExecutable& executable, co
     result->special_not_fed = "the budget was spent";
     return;
   }
-  SpecialCheck check = check_special_values(
-      imported, executable, random_inputs(imported, options.seed, FloatInputs::normal, options.deadline),
-      options.seed, options.deadline, options.import_within);
+  SpecialCheck check = check_special_values(imported, executable, random_inputs(imported, options.seed),
+                                            options.seed, options.deadline, options.import_within);
   result->special_not_fed = std::move(check.not_fed);
   if (check.passed) return;
   result->passed = false;

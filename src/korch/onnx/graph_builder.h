@@ -83,8 +83,19 @@ class GraphBuilder {
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
   // Extents of what an operator joins (meeting_extents.h).
   void note_meeting(const Operand& a, const Operand& b, const std::string& origin) {
-    if (const ValueId x = value(a), y = value(b); x != y) meeting_.push_back({x, y, origin});
+    if (const ValueId x = value(a), y = value(b); x != y) meeting_.push_back({x, y, origin, bodies_ == 0});
   }
+  // While one lives, what is emitted belongs to a body or a branch, which a run may leave out.
+  class Body {
+   public:
+    explicit Body(GraphBuilder& builder) : builder_(builder) { ++builder_.bodies_; }
+    ~Body() { --builder_.bodies_; }
+    Body(const Body&) = delete;
+    Body& operator=(const Body&) = delete;
+
+   private:
+    GraphBuilder& builder_;
+  };
   const std::vector<MeetingExtents>& meeting() const { return meeting_; }
   // The Value of an operand; puts a constant into the Graph.
   ValueId value(const Operand& operand);
@@ -103,6 +114,7 @@ class GraphBuilder {
   Graph graph_;
   Ranges ranges_{graph_};
   std::vector<MeetingExtents> meeting_;
+  int bodies_ = 0;  // that are being imported
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far
   int64_t small_bytes_ = 0;   // and beside it, of what is always folded

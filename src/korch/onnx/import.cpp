@@ -66,7 +66,10 @@ class Importer {
     if (options_.on_warning)
       for (const std::string& text : extents_that_do_not_fit(builder_.graph(), builder_.meeting()))
         options_.on_warning(text);
-    builder_.graph().set_open_dimensions(with_sums(builder_.graph(), builder_.meeting()));
+    std::vector<std::string> unchecked;
+    builder_.graph().set_open_dimensions(with_sums(builder_.graph(), builder_.meeting(), &unchecked));
+    if (options_.on_warning)
+      for (const std::string& text : unchecked) options_.on_warning(text);
     builder_.graph().remove_dead_nodes();  // rules make every output
     Graph result = builder_.graph().compact();
     verify(result, Stage::imported);
@@ -279,6 +282,7 @@ std::vector<Operand> Importer::import_body(const proto::GraphProto& body, std::v
   Scope scope{body, label};
   const Scope& around = *scope_;
   const Opened opened(scope_, scope);
+  const GraphBuilder::Body in_body(builder_);
   for (const proto::TensorProto& tensor : body.initializer()) {
     Operand& constant = body_constants_[&tensor];
     if (constant == nullptr)

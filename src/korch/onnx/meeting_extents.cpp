@@ -130,7 +130,7 @@ class Equations {
   }
 
   // Whose ranges are those of their sums.
-  std::vector<OpenDimension> take() {
+  std::vector<OpenDimension> take(std::vector<std::string>* warnings) {
     std::vector<std::string> names;
     std::vector<int64_t> leasts, mosts;
     for (const OpenDimension& dimension : open_) {
@@ -138,16 +138,16 @@ class Equations {
       leasts.push_back(dimension.least);
       mosts.push_back(dimension.most);
     }
-    for (const OpenDimension& dimension : open_) {
+    for (OpenDimension& dimension : open_) {
       if (!dimension.sum) continue;
       const int64_t least = dimension.sum->of(leasts), most = dimension.sum->of(mosts);
-      if (least != dimension.least || most != dimension.most)
-        throw Error(
-            ErrorKind::usage,
-            fmt::format("{0} must be {1} for the network to fit together: give it the range {2}..{3}, not "
-                        "{4}..{5} (--shape {0}={2}..{3})",
-                        dimension.name, to_string(*dimension.sum, names), least, most, dimension.least,
-                        dimension.most));
+      if (least == dimension.least && most == dimension.most) continue;
+      warnings->push_back(fmt::format(
+          "the network fits together only where {0} is {1}, {2}..{3}, but its range is {4}..{5}: what runs "
+          "give in "
+          "which it is not means nothing, and none is refused (--shape {0}={2}..{3} has them refused)",
+          dimension.name, to_string(*dimension.sum, names), least, most, dimension.least, dimension.most));
+      dimension.sum.reset();
     }
     return std::move(open_);
   }
@@ -225,19 +225,21 @@ class Equations {
 
 }  // namespace
 
-std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting) {
+std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting,
+                                     std::vector<std::string>* warnings) {
   const std::vector<OpenDimension>& open = graph.open_dimensions();
   const std::set<ValueId> extents(graph.inputs().end() - static_cast<std::ptrdiff_t>(open.size()),
                                   graph.inputs().end());
   Origins origins(graph);
   Equations equations(graph);
   for (const MeetingExtents& pair : meeting) {
+    if (!pair.in_every_run) continue;
     std::set<ValueId> both = origins.of(pair.a);
     both.insert(origins.of(pair.b).begin(), origins.of(pair.b).end());
     if (both.size() > 1 && std::includes(extents.begin(), extents.end(), both.begin(), both.end()))
       equations.add(pair);
   }
-  return equations.take();
+  return equations.take(warnings);
 }
 
 std::vector<std::string> extents_that_do_not_fit(const Graph& graph,

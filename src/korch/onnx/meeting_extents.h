@@ -13,6 +13,7 @@ namespace korch::onnx {
 struct MeetingExtents {
   ValueId a = kNoId, b = kNoId;
   std::string origin;
+  bool in_every_run = true;  // not in a body or a branch, which a run may leave out
 };
 
 // A sentence for each open dimension of which not every extent makes them equal, that says for which it does.
@@ -20,8 +21,10 @@ struct MeetingExtents {
 std::vector<std::string> extents_that_do_not_fit(const Graph& graph,
                                                  const std::vector<MeetingExtents>& meeting);
 
-// The open dimensions, with what one of several that meet must be for the others (OpenDimension::sum): a sum
-// of their multiples. Throws Error{usage} where the range of one is not that of its sum.
-std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting);
+// The open dimensions, with what one of several that meet in every run must be for the others
+// (OpenDimension::sum): a sum of their multiples. Where the range of one is not that of its sum it has none,
+// and a sentence among `warnings` says so.
+std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting,
+                                     std::vector<std::string>* warnings);
 
 }  // namespace korch::onnx

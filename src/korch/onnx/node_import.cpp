@@ -137,8 +137,13 @@ bool NodeImport::flag(const char* name, bool fallback) {
 }
 
 double NodeImport::float_attr(const char* name, double fallback) {
+  const double value = element_attr(name, fallback);
+  if (std::isnan(value)) invalid(fmt::format("attribute {} is NaN", name));
+  return value;
+}
+
+double NodeImport::element_attr(const char* name, double fallback) {
   const proto::AttributeProto* attribute = find(name, proto::AttributeProto::FLOAT);
-  if (attribute != nullptr && std::isnan(attribute->f())) invalid(fmt::format("attribute {} is NaN", name));
   return attribute != nullptr ? attribute->f() : fallback;
 }
 

@@ -76,9 +76,10 @@ class NodeImport {
   // Attributes; of a wrong type: Error{invalid}.
   bool has(const char* name) const;
   int64_t int_attr(const char* name, int64_t fallback);
-  int64_t int_attr(const char* name);                    // required
-  bool flag(const char* name, bool fallback);            // 0 or 1
-  double float_attr(const char* name, double fallback);  // no NaN
+  int64_t int_attr(const char* name);                      // required
+  bool flag(const char* name, bool fallback);              // 0 or 1
+  double float_attr(const char* name, double fallback);    // no NaN
+  double element_attr(const char* name, double fallback);  // a tensor's element, which may be NaN
   std::string string_attr(const char* name, const std::string& fallback);
   std::vector<int64_t> ints_attr(const char* name, std::vector<int64_t> fallback);
   std::vector<double> floats_attr(const char* name);

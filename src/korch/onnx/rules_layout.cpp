@@ -219,7 +219,7 @@ Results pad(NodeImport& n) {
   Pads pads = read_pads(n);
   PadAttrs attrs;
   attrs.mode = pad_mode(n);
-  if (n.opset() < 11) attrs.value = n.float_attr("value", 0);
+  if (n.opset() < 11) attrs.value = n.element_attr("value", 0);
   std::optional<HostTensor> inexact;  // a padding value that double does not hold
   if (n.opset() >= 11 && n.has_input(2)) {
     const HostTensor& given = n.constant_input(2, "padding value");

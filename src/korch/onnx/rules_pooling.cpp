@@ -92,9 +92,9 @@ Term counted_by_columns(const Term& places, const Shape& shape) {
 }
 
 Results max_pool(NodeImport& n) {
+  const Pooling pooling = read_pooling(n);
   const Shape& shape = n.input(0)->shape();
-  const PoolAttrs attrs =
-      without_idle_taps(read_pooling(n).with_extra(), Shape(shape.begin() + 2, shape.end()));
+  const PoolAttrs attrs = without_idle_taps(pooling.with_extra(), Shape(shape.begin() + 2, shape.end()));
   Results outputs = {n.emit(Op::WindowMax, attrs, {n.input(0)})};
   const bool by_columns = n.flag("storage_order", false);
   if (!n.output_used(1)) return outputs;

@@ -175,7 +175,7 @@ void read_modes(NodeImport& n, ResizeAttrs& attrs, Filter& filter) {
                               {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   attrs.cubic_coeff_a = n.float_attr("cubic_coeff_a", -0.75);
   attrs.exclude_outside = n.flag("exclude_outside", false);
-  attrs.extrapolation_value = n.float_attr("extrapolation_value", 0);
+  attrs.extrapolation_value = n.element_attr("extrapolation_value", 0);
   filter.antialias = n.flag("antialias", false) && attrs.mode != "nearest";
   filter.coordinate_mode = attrs.coordinate_mode;
 }
