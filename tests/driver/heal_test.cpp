@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "korch/base/files.h"
 #include "korch/codegen/cpu/compiler.h"
@@ -424,6 +426,38 @@ TEST_F(Heal, BisectionOfWhichTheTimeIsOverSaysSo) {
   const Bisection bisection = bisect(graph, executable, random_inputs(graph, 1), Deadline(-1));
   EXPECT_TRUE(bisection.budget_spent);
   EXPECT_EQ(describe(bisection), "unknown: the budget ended before a kernel was judged");
+}
+
+// y = softmax(Winograd's convolution of x + mask): a mask of -FLT_MAX spoils nobody's judgement of the kernel
+// that reads it, though there is an algorithm in the plan that spreads huge numbers.
+TEST_F(Heal, BisectionIsAsStrictWhereAMaskIsHuge) {
+  Graph graph;
+  ValueId y = graph.add_input({DType::f32, {1, 64, 16, 16}}, "x");
+  const ValueId mask = graph.add_input({DType::f32, {1, 1, 1, 256}}, "mask");
+  y = graph.add(Op::Conv, ConvAttrs{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {}},
+                {y, graph.add_constant(ramp({64, 64, 3, 3}))}, {"conv"});
+  y = graph.add(Op::Reshape, ShapeAttrs{{1, 1, 64, 256}}, {y}, {"rows"});
+  y = graph.add(Op::Softmax, AxisAttrs{3}, {graph.add(Op::Add, NoAttrs{}, {y, mask}, {"mask"})}, {"softmax"});
+  graph.set_outputs({y}, {"y"});
+  options_.rules = {"winograd"};
+  options_.verify = false;
+  const Plan plan = compile(graph, "right.so").plan;
+  ASSERT_EQ(plan.report.alternatives_used.count("winograd"), 1U) << "the plan has no Winograd";
+  const auto reads_mask = [&](const PlanStep& step) {
+    return std::any_of(step.inputs.begin(), step.inputs.end(), [&](int id) {
+      return plan.tensors[id].role == TensorRole::input && plan.tensors[id].index == 1;
+    });
+  };
+  const auto reader = std::find_if(plan.steps.begin(), plan.steps.end(), reads_mask);
+  ASSERT_NE(reader, plan.steps.end());
+  spoil(plan.kernels[reader->kernel], 0);
+  compile(graph);
+  std::vector<HostTensor> inputs = random_inputs(graph, 1);
+  std::fill_n(inputs[1].mutable_data<float>(), 64, -std::numeric_limits<float>::max());
+  LoadedExecutable executable(path("m.so"));
+  const Bisection bisection = bisect(graph, executable, inputs);
+  ASSERT_EQ(bisection.wrong.size(), 1U) << describe(bisection);
+  EXPECT_EQ(bisection.wrong[0].step, reader - plan.steps.begin());
 }
 
 // A wrong executable is never handed out for want of time.

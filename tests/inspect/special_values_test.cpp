@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "korch/inspect/verify.h"
+#include "korch/runtime/cpu/onednn.h"
 
 namespace korch {
 namespace {
@@ -86,11 +88,34 @@ TEST(SpecialValues, WhatSpreads) {
 
 TEST(SpecialValues, StepsWithoutThemAreJudgedAsEver) {
   Plan plan;
+  plan.kernels.emplace_back();
+  plan.steps.emplace_back().kernel = 0;
   plan.report.alternatives_used["winograd"] = 1;
   const HostTensor plain = floats({1, 2}), special = floats({1, kNaN});
   const Tolerance tolerance = tolerance_of({1, 2});
-  EXPECT_FALSE(StepJudge(plan, {&plain}).compare(tolerance, floats({1, kNaN})).passed());
-  EXPECT_TRUE(StepJudge(plan, {&special}).compare(tolerance, floats({1, kNaN})).passed());
+  const auto passes = [&](const HostTensor& read) {
+    return compare_special_step(plan, plan.steps[0], {&read}, tolerance, floats({1, kNaN})).passed();
+  };
+  EXPECT_FALSE(passes(plain));
+  EXPECT_TRUE(passes(special));
+}
+
+// The library's Winograd excuses the step that calls it, and no other.
+TEST(SpecialValues, AStepSpreadsByItsOwnKernel) {
+  Plan plan;
+  plan.kernels.resize(2);
+  constexpr size_t kField = offsetof(rt::OnednnCall, winograd) / sizeof(int64_t);
+  plan.kernels[1].call.library = "onednn";
+  plan.kernels[1].call.params.assign(kField + 1, 1);
+  plan.steps.resize(2);
+  for (int i : {0, 1}) plan.steps[i].kernel = i;
+  const HostTensor special = floats({1, kNaN});
+  const auto passes = [&](size_t step) {
+    return compare_special_step(plan, plan.steps[step], {&special}, tolerance_of({1, 2}), floats({1, kNaN}))
+        .passed();
+  };
+  EXPECT_FALSE(passes(0));
+  EXPECT_TRUE(passes(1));
 }
 
 // By what the plan uses.

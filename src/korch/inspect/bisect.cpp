@@ -5,18 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <mutex>
-#include <optional>
-#include <set>
 
 #include "korch/base/hash.h"
-#include "korch/base/parallel.h"
-#include "korch/base/usable_cpus.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/plan_graph.h"
-#include "korch/inspect/special_values.h"
-#include "korch/interp/interpreter.h"
-#include "korch/interp/random_rounding.h"
+#include "korch/inspect/references.h"
 #include "korch/ir/text.h"
 #include "korch/package/graphs.h"
 #include "korch/plan/plan_json.h"
@@ -79,70 +72,16 @@ std::string allowed_of(const PlanTensor& tensor, const Tolerance& tolerance) {
   return {reinterpret_cast<const char*>(allowed.data()), allowed.size() * sizeof(float)};
 }
 
-// What Values should be, and may be off by: a run in float64 and some with random roundings tell.
-class References {
- public:
-  References(const Graph& graph, const std::vector<HostTensor>& inputs, const Deadline& deadline)
-      : graph_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {
-    // The least that is needed beside each other, so that a Value is known soon after it is computed,
-    // whenever the deadline comes.
-    constexpr size_t kExact = 0;
-    run_in_parallel(1 + kRuns, std::max(1 + kLeastRuns, usable_cpus()), [&](size_t run) {
-      const auto observe = [&](ValueId value, const HostTensor& tensor) {
-        deadline.check();
-        if (outputs_.count(value) != 0) take(value, tensor, run == kExact);
-      };
-      try {
-        if (run == kExact)
-          interpret(graph, inputs,
-                    {.precision = Precision::float64, .observe = observe, .deadline = deadline});
-        else
-          interpret_rounding_at_random(graph, inputs, run - 1, observe, {}, Roundings::of_kernels, deadline);
-      } catch (const BudgetSpent&) {
-      }
-    });
-  }
-
-  // Null where the deadline came before.
-  const Tolerance* find(ValueId value) const {
-    const auto found = known_.find(value);
-    return found != known_.end() && found->second.runs >= kLeastRuns ? &*found->second.tolerance : nullptr;
-  }
-
- private:
-  static constexpr int kRuns = Tolerance::kMoreRuns, kLeastRuns = 2;
-  struct Known {
-    std::optional<Tolerance> tolerance;
-    std::vector<HostTensor> early;  // runs that came before what is exact
-    int runs = 0;                   // that `tolerance` has
-  };
-
-  void take(ValueId value, const HostTensor& tensor, bool exact) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Known& known = known_[value];
-    if (exact)
-      known.tolerance.emplace(graph_.value(value).type.dtype, tensor);
-    else
-      known.early.push_back(tensor);
-    if (!known.tolerance) return;
-    for (const HostTensor& run : known.early) {
-      known.tolerance->add_run(run);
-      ++known.runs;
-    }
-    known.early.clear();
-  }
-
-  const Graph& graph_;
-  const std::set<ValueId> outputs_;
-  std::mutex mutex_;
-  std::map<ValueId, Known> known_;
-};
-
 class Bisector {
  public:
   // `first_step`: of the plan among all that the executable has.
-  Bisector(const Plan& plan, int first_step, const PlanPrimitives& primitives, const References& references)
-      : plan_(plan), first_step_(first_step), primitives_(primitives), references_(references) {}
+  Bisector(const Plan& plan, int first_step, const PlanPrimitives& primitives, const References& references,
+           const JudgeStep& judge_step)
+      : plan_(plan),
+        first_step_(first_step),
+        primitives_(primitives),
+        references_(references),
+        judge_step_(judge_step) {}
 
   // Judges a step by the memory of its arguments, and puts right what it wrote. From the first one on of
   // which too little is known none is judged: later ones may read what it wrote.
@@ -157,11 +96,10 @@ class Bisector {
     found.step = first_step_ + number;
     found.kernel = fmt::format("{}, {}", step.label, step.implementation);
     std::vector<HostTensor> got;
-    const StepJudge judge(plan_, read_by(step));
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       const PlanTensor& tensor = plan_.tensors[step.outputs[i]];
       got.push_back(read_tensor(tensor, outputs[i]));
-      const Deviation deviation = judge.compare(reference(tensor), got.back());
+      const Deviation deviation = compared(step, reference(tensor), got.back());
       if (i > 0 && deviation.ratio <= found.deviation.ratio) continue;
       found.tensor = tensor.name;
       found.deviation = deviation;
@@ -198,10 +136,11 @@ class Bisector {
     return all(step.inputs) && all(step.outputs);
   }
 
-  std::vector<const HostTensor*> read_by(const PlanStep& step) const {
+  Deviation compared(const PlanStep& step, const Tolerance& tolerance, const HostTensor& got) const {
+    if (!judge_step_) return tolerance.compare(got);
     std::vector<const HostTensor*> read;
     for (int id : step.inputs) read.push_back(&reference(plan_.tensors[id]).exact());
-    return read;
+    return judge_step_(plan_, step, read, tolerance, got);
   }
 
   // Inputs as they should be, which is what the kernel got: its own results may stand in their place by now.
@@ -229,6 +168,7 @@ class Bisector {
   const int first_step_;
   const PlanPrimitives& primitives_;
   const References& references_;
+  const JudgeStep& judge_step_;
   int first_unjudged_ = -1;
 };
 
@@ -271,7 +211,7 @@ class Case {
   }
 
   // `import_within` may lack where the plan is that for the largest extents.
-  Bisection judge(const Deadline& deadline, const ImportWithin& import_within) {
+  Bisection judge(const Deadline& deadline, const ImportWithin& import_within, const JudgeStep& judge_step) {
     Bisection result;
     if (!is_largest_ && !import_within) {
       result.unknown = fmt::format(
@@ -287,8 +227,9 @@ class Case {
     std::vector<HostTensor> inputs = dense;
     inputs.resize(network.inputs().size());
     inputs = with_extents(network, std::move(inputs), bounds_);
-    const References references(primitives.graph, inputs, deadline);
-    Bisector bisector(plan_, variant_.first_step, primitives, references);
+    References references(primitives.graph);
+    references.run(inputs, deadline);
+    Bisector bisector(plan_, variant_.first_step, primitives, references, judge_step);
     std::vector<HostTensor> outputs = executable_.allocate_outputs();
     executable_.run_observed(dense, outputs,
                              [&](int number, void* const* args) { bisector.judge(number, args); });
@@ -349,13 +290,13 @@ std::string text_of(const StepDeviation& step) {
 }  // namespace
 
 Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs,
-                 const Deadline& deadline, const ImportWithin& import_within) {
+                 const Deadline& deadline, const ImportWithin& import_within, const JudgeStep& judge_step) {
   Case sample(imported, executable, inputs);
   Bisection result;
   result.unknown = sample.obstacle();
   if (!result.unknown.empty()) return result;
   try {
-    return sample.judge(deadline, import_within);
+    return sample.judge(deadline, import_within, judge_step);
   } catch (const Error& error) {  // constants that are not there; an index beyond a smaller plan's axis
     if (error.kind() != ErrorKind::invalid) throw;
     result.unknown = error.what();

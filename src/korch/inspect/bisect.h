@@ -12,6 +12,7 @@
 #include "korch/inspect/tolerance.h"
 #include "korch/ir/graph.h"
 #include "korch/package/loaded.h"
+#include "korch/plan/plan.h"
 
 namespace korch {
 
@@ -40,11 +41,17 @@ struct Bisection {
 // The network with smaller bounds of its open dimensions, by their names.
 using ImportWithin = std::function<Graph(const std::map<std::string, int64_t>& bounds)>;
 
+// Judges an output of a step that `read` these tensors.
+using JudgeStep = std::function<Deviation(const Plan& plan, const PlanStep& step,
+                                          const std::vector<const HostTensor*>& read,
+                                          const Tolerance& tolerance, const HostTensor& got)>;
+
 // `inputs` as the interpreter takes them. Of several plans that is judged which runs on them, each open
 // dimension as large as that plan allows; `import_within` gives the network of plans for smaller ones. What
-// is not judged when the deadline comes is left out.
+// is not judged when the deadline comes is left out. `judge_step` takes the place of Tolerance::compare.
 Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs,
-                 const Deadline& deadline = {}, const ImportWithin& import_within = {});
+                 const Deadline& deadline = {}, const ImportWithin& import_within = {},
+                 const JudgeStep& judge_step = {});
 
 // A sentence naming the first wrong kernel, or what it means that there is none.
 std::string describe(const Bisection& bisection);

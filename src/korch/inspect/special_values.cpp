@@ -43,21 +43,24 @@ std::string obstacle(const Graph& graph) {
   return "";
 }
 
-bool uses_library_winograd(const Plan& plan) {
-  const auto is_one = [](const Kernel& kernel) {
+bool uses_library_winograd(const Plan& plan, const PlanStep& step) {
+  const auto is_one = [&](int kernel) {
     constexpr size_t kField = offsetof(rt::OnednnCall, winograd) / sizeof(int64_t);
-    return kernel.call.library == "onednn" && kernel.call.params.size() > kField &&
-           kernel.call.params[kField] != 0;
+    const LibraryCall& call = plan.kernels[kernel].call;
+    return call.library == "onednn" && call.params.size() > kField && call.params[kField] != 0;
   };
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlanStep& step) {
-    const auto& ways = step.launches.ways;
-    return is_one(plan.kernels[step.kernel]) ||
-           std::any_of(ways.begin(), ways.end(),
-                       [&](const PlanLaunch& way) { return is_one(plan.kernels[way.kernel]); });
-  });
+  const auto& ways = step.launches.ways;
+  return is_one(step.kernel) ||
+         std::any_of(ways.begin(), ways.end(), [&](const PlanLaunch& way) { return is_one(way.kernel); });
 }
 
-// The rules of what the plan computes that do so with special values.
+bool uses_library_winograd(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [&](const PlanStep& step) { return uses_library_winograd(plan, step); });
+}
+
+// The rules of what the plan computes that do so with special values. A plan counts what each rule made of
+// it, and does not know in which steps.
 std::vector<std::string> rules_that(NonFinite what, const Plan& plan) {
   std::vector<std::string> names;
   for (const RewriteRule& rule : rewrite_rules())
@@ -66,12 +69,8 @@ std::vector<std::string> rules_that(NonFinite what, const Plan& plan) {
   return names;
 }
 
-bool spreads(const Plan& plan) {
-  return !rules_that(NonFinite::spread, plan).empty() || uses_library_winograd(plan);
-}
-
-bool loses(const Plan& plan) {
-  return !rules_that(NonFinite::lost, plan).empty();
+bool has_rules_that(NonFinite what, const Plan& plan) {
+  return !rules_that(what, plan).empty();
 }
 
 // What looks wrong beside one run of the primitives in float32 is looked at closely: another kind of number,
@@ -114,6 +113,8 @@ class SpecialRun {
   // The whole judgement.
   void judge(LoadedExecutable& executable, const Plan& plan, uint64_t seed, const Deadline& deadline,
              const ImportWithin& import_within, SpecialCheck* check) const {
+    const bool spreads = has_rules_that(NonFinite::spread, plan) || uses_library_winograd(plan);
+    const bool loses = has_rules_that(NonFinite::lost, plan);
     InterpretOptions options;
     options.deadline = deadline;
     const std::vector<HostTensor> exact = korch::interpret(imported_, inputs_, options);
@@ -121,11 +122,12 @@ class SpecialRun {
     std::vector<Deviation> deviations;
     bool passed = true;
     for (size_t i = 0; i < got_.size(); ++i) {
-      deviations.push_back(compare_special(tolerances[i], got_[i], values_, spreads(plan), loses(plan)));
+      deviations.push_back(compare_special(tolerances[i], got_[i], values_, spreads, loses));
       passed = passed && deviations.back().passed();
     }
     if (passed) return;
-    Bisection bisection = bisect(imported_, executable, inputs_, deadline, import_within);
+    Bisection bisection =
+        bisect(imported_, executable, inputs_, deadline, import_within, compare_special_step);
     if (bisection.wrong.empty()) return;
     check->passed = false;
     check->deviations = std::move(deviations);
@@ -194,21 +196,20 @@ Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, Spe
   return tolerance.compare(converted(wide, exact.dtype()));
 }
 
-StepJudge::StepJudge(const Plan& plan, const std::vector<const HostTensor*>& read) {
-  bool extreme = false;
+Deviation compare_special_step(const Plan& plan, const PlanStep& step,
+                               const std::vector<const HostTensor*>& read, const Tolerance& tolerance,
+                               const HostTensor& got) {
+  bool is_special = false, is_extreme = false;
   for (const HostTensor* tensor : read)
     for (int64_t i = 0; is_float(tensor->dtype()) && i < tensor->elements(); ++i) {
       const double x = element_as_double(*tensor, i);
-      special_ = special_ || !(std::fabs(x) < kLooksHuge);
-      extreme = extreme || std::fabs(x) >= kLooksHuge;
+      is_special = is_special || !(std::fabs(x) < kLooksHuge);
+      is_extreme = is_extreme || std::fabs(x) >= kLooksHuge;
     }
-  if (extreme) values_ = SpecialValues::extremes;
-  spreads_ = special_ && spreads(plan);
-  loses_ = special_ && loses(plan);
-}
-
-Deviation StepJudge::compare(const Tolerance& tolerance, const HostTensor& got) const {
-  return special_ ? compare_special(tolerance, got, values_, spreads_, loses_) : tolerance.compare(got);
+  if (!is_special) return tolerance.compare(got);
+  return compare_special(tolerance, got, is_extreme ? SpecialValues::extremes : SpecialValues::nan,
+                         has_rules_that(NonFinite::spread, plan) || uses_library_winograd(plan, step),
+                         has_rules_that(NonFinite::lost, plan));
 }
 
 SpecialCheck check_special_values(const Graph& imported, LoadedExecutable& executable,

@@ -33,16 +33,12 @@ std::vector<std::string> special_value_limits(const Plan& plan);
 Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, SpecialValues values,
                           bool spreads, bool loses);
 
-// Judges what a step of the plan wrote: as compare_special where what it `read` holds special values.
-class StepJudge {
- public:
-  StepJudge(const Plan& plan, const std::vector<const HostTensor*>& read);
-  Deviation compare(const Tolerance& tolerance, const HostTensor& got) const;
-
- private:
-  bool special_ = false, spreads_ = false, loses_ = false;
-  SpecialValues values_ = SpecialValues::nan;
-};
+// A JudgeStep for inputs with special values: as compare_special where what the step `read` holds some. A
+// step spreads what any rule of the plan spreads, since no plan tells which rules a step stems from; the
+// library's Winograd spreads in its own step alone.
+Deviation compare_special_step(const Plan& plan, const PlanStep& step,
+                               const std::vector<const HostTensor*>& read, const Tolerance& tolerance,
+                               const HostTensor& got);
 
 struct SpecialCheck {
   bool passed = true;
@@ -53,7 +49,8 @@ struct SpecialCheck {
 
 // Runs the executable with special values in `inputs`, in two runs. An executable is condemned only where a
 // kernel is to blame: across kernels, what algebra makes of an infinity is nobody's fault. Costs two runs of
-// the interpreter in float32, side by side; more only where something looks wrong.
+// the interpreter in float32, side by side; more only where something looks wrong. Throws Undecided where
+// that is not judged by the deadline.
 SpecialCheck check_special_values(const Graph& imported, LoadedExecutable& executable,
                                   const std::vector<HostTensor>& inputs, uint64_t seed,
                                   const Deadline& deadline, const ImportWithin& import_within = {});

@@ -1,0 +1,45 @@
+// What Values should be, and may be off by: a run in float64 and some with random roundings tell.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "korch/base/deadline.h"
+#include "korch/inspect/tolerance.h"
+#include "korch/ir/graph.h"
+
+namespace korch {
+
+class References {
+ public:
+  static constexpr int kRuns = Tolerance::kMoreRuns;  // with random roundings
+
+  // Of the graph's outputs. It outlives this.
+  explicit References(const Graph& graph)
+      : graph_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {}
+
+  // All runs; what is computed by the deadline is kept.
+  void run(const std::vector<HostTensor>& inputs, const Deadline& deadline);
+  // What a run made of a Value; `exact`: the one in float64. From any thread.
+  void take(ValueId value, const HostTensor& tensor, bool exact);
+
+  // Null where a run lacks: fewer of them see too little of the noise to condemn a kernel.
+  const Tolerance* find(ValueId value) const;
+
+ private:
+  struct Known {
+    std::optional<Tolerance> tolerance;
+    std::vector<HostTensor> early;  // runs that came before what is exact
+    int runs = 0;                   // that `tolerance` has
+  };
+
+  const Graph& graph_;
+  const std::set<ValueId> outputs_;
+  std::mutex mutex_;
+  std::map<ValueId, Known> known_;
+};
+
+}  // namespace korch
