@@ -79,6 +79,14 @@ Graph network_with_a_factor() {
   return g;
 }
 
+Graph tanh_of_maximum(Shape shape) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, std::move(shape)}, "x");
+  const ValueId y = g.add(Op::Max, NoAttrs{}, {x, g.add_constant(number(0))}, {"max"});
+  g.set_outputs({g.add(Op::Tanh, NoAttrs{}, {y}, {"tanh"})}, {"y"});
+  return g;
+}
+
 Graph one_exp() {
   Graph g;
   g.set_outputs({g.add(Op::Exp, NoAttrs{}, {g.add_input({DType::f32, {5, 7}}, "x")}, {"exp"})}, {"y"});
@@ -119,6 +127,31 @@ class Heal : public ::testing::Test {
     ASSERT_TRUE(object.ok());
     Database(options_.database_path)
         .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
+  }
+
+  // The same for a kernel with a maximum: right on all numbers, and it drops a NaN.
+  void let_nan_drop(const Kernel& kernel) {
+    std::string source = kernel.source;
+    const std::string keeps = "return a != a ? a : r;";
+    ASSERT_NE(source.find(keeps), std::string::npos);
+    for (size_t at = source.find(keeps); at != std::string::npos; at = source.find(keeps, at))
+      source.replace(at, keeps.size(), "return r;");
+    Result<std::string> object = compile_object(source, isa());
+    ASSERT_TRUE(object.ok());
+    Database(options_.database_path)
+        .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
+  }
+
+  // Of a wrong m.so: what looks wrong by the first of longer and longer deadlines by which something does;
+  // empty where nothing does.
+  std::string suspicion(const Graph& graph, const Plan& plan) {
+    for (double seconds = 1e-4; seconds < 1000; seconds *= 1.2) try {
+        if (find_fault(graph, plan, path("m.so"), "m", true, Deadline(seconds))) return "";
+      } catch (const Undecided& undecided) {
+        return undecided.what;
+      } catch (const BudgetSpent&) {
+      }
+    return "";
   }
 
   void expect_healed(const Graph& graph, const CompileResult& result, const Kernel& struck) {
@@ -162,23 +195,10 @@ std::vector<std::string> without_the_machines(std::vector<std::string> warnings)
   return warnings;
 }
 
-// A maximum of numbers alone: right on all of them, and it drops a NaN.
 TEST_F(Heal, StrikesAKernelThatDropsNan) {
-  Graph graph;
-  const ValueId x = graph.add_input({DType::f32, {6, 40}}, "x");
-  const ValueId zero = graph.add_constant(HostTensor::of<float>(DType::f32, {}, {0}));
-  const ValueId y = graph.add(Op::Max, NoAttrs{}, {x, zero}, {"max"});
-  graph.set_outputs({graph.add(Op::Tanh, NoAttrs{}, {y}, {"tanh"})}, {"y"});
+  const Graph graph = tanh_of_maximum({6, 40});
   const Kernel kernel = chosen_kernel(graph, 0);
-  std::string source = kernel.source;
-  const std::string keeps = "return a != a ? a : r;";
-  ASSERT_NE(source.find(keeps), std::string::npos);
-  for (size_t at = source.find(keeps); at != std::string::npos; at = source.find(keeps, at))
-    source.replace(at, keeps.size(), "return r;");
-  Result<std::string> object = compile_object(source, isa());
-  ASSERT_TRUE(object.ok());
-  Database(options_.database_path)
-      .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
+  let_nan_drop(kernel);
   const CompileResult result = compile(graph);
   expect_healed(graph, result, kernel);
 }
@@ -458,6 +478,35 @@ TEST_F(Heal, BisectionIsAsStrictWhereAMaskIsHuge) {
   const Bisection bisection = bisect(graph, executable, inputs);
   ASSERT_EQ(bisection.wrong.size(), 1U) << describe(bisection);
   EXPECT_EQ(bisection.wrong[0].step, reader - plan.steps.begin());
+}
+
+// Few runs condemn, no kernel is known to be wrong, and the time ends before more runs tell.
+TEST_F(Heal, ADifferenceIsUndecidedWhereTheTimeEndsBeforeAllRuns) {
+  const auto product = [](float first) {
+    Graph g;
+    HostTensor weights = ramp({128, 256});
+    weights.mutable_data<float>()[0] = first;
+    const ValueId x = g.add_input({DType::f32, {64, 128}}, "x");
+    g.set_outputs({g.add(Op::MatMul, MatMulAttrs{}, {x, g.add_constant(weights)}, {"product"})}, {"y"});
+    return g;
+  };
+  options_.verify = false;
+  const Plan plan = compile(product(0)).plan;
+  EXPECT_NE(suspicion(product(1), plan).find("output y: error"), std::string::npos);
+  const std::optional<Fault> fault = find_fault(product(1), plan, path("m.so"), "m", true);
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->kernels.empty());
+}
+
+TEST_F(Heal, WhatLooksWrongWithSpecialValuesIsSaidWhereTheTimeEnds) {
+  const Graph graph = tanh_of_maximum({600, 400});
+  let_nan_drop(chosen_kernel(graph, 0));
+  options_.verify = false;
+  const Plan plan = compile(graph).plan;
+  EXPECT_NE(suspicion(graph, plan).find("a NaN"), std::string::npos);
+  const std::optional<Fault> fault = find_fault(graph, plan, path("m.so"), "m", true);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kernels.size(), 1U);
 }
 
 // A wrong executable is never handed out for want of time.

@@ -169,6 +169,22 @@ TEST(RareNoise, SubnormalsMayVanish) {
   EXPECT_FALSE(judged().passed());
 }
 
+// Somewhere between too little time for few runs and enough for all.
+TEST(RareNoise, WhatTheDeadlineCutsShortIsUndecided) {
+  const Graph g = common_factor();
+  const std::vector<HostTensor> inputs = random_inputs(g, 1), exact = interpret(g, inputs);
+  const std::vector<HostTensor> wrong = {HostTensor(g.value(g.outputs()[0]).type)};
+  EXPECT_FALSE(output_deviations(g, inputs, exact, wrong, 1)[0].undecided);
+  Deviation deviation;
+  for (double seconds = 1e-5; !deviation.undecided; seconds *= 1.2) try {
+      deviation = output_deviations(g, inputs, exact, wrong, 1, Deadline(seconds))[0];
+      ASSERT_FALSE(deviation.passed());
+      ASSERT_LT(seconds, 60) << to_string(deviation);
+    } catch (const BudgetSpent&) {
+    }
+  EXPECT_NE(to_string(deviation).find("undecided"), std::string::npos) << to_string(deviation);
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, RareNoiseOf,
                          ::testing::Values(Network{"few_large_among_small", few_large_among_small, 3e-3},
                                            Network{"common_factor", common_factor, 3e-3},

@@ -33,7 +33,8 @@ struct Fault {
 };
 
 // Loads an executable and, if asked to, compares it with the network on one sample. Messages call it `name`.
-// Throws what is nobody's fault: no memory, an interruption; BudgetSpent when the deadline comes first.
+// Throws what is nobody's fault: no memory, an interruption; BudgetSpent or Undecided (compare_executable)
+// when the deadline comes first.
 std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const std::string& executable,
                                 const std::string& name, bool verify, const Deadline& deadline = {});
 

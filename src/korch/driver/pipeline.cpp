@@ -505,7 +505,9 @@ class Compilation {
       }
       if (options_.measure)
         timed("measure plan", [&] {
-          run_whole(built.plan, {database_.get(), key, draft_path, deadlines_.whole()});
+          const WholeRuns runs{database_.get(), key, draft_path, deadlines_.whole()};
+          if (!options_.schedule) runs.choose_schedule(built.plan, options_.launch.least);
+          built.plan.report.measured_us = runs.latency_us(built.plan);
         });
       input.plan_json = plan_to_json(built.plan);
     }
@@ -516,30 +518,29 @@ class Compilation {
     return std::nullopt;
   }
 
-  void run_whole(Plan& plan, const WholeRuns& runs) const {
-    if (!options_.schedule) runs.choose_schedule(plan, options_.launch.least);
-    plan.report.measured_us = runs.latency_us(plan);
-  }
-
   // What is not done, because the budget ends or a loop does not, is said.
   std::optional<Fault> find_fault_in_time(BuiltPlan& built, const std::string& draft, const Hash& key) {
+    std::string suspicion;
     try {
       std::optional<Fault> fault =
           find_fault(imported_, built.plan, draft, output_, options_.verify, deadlines_.check());
       if (!fault && options_.verify && database_ != nullptr)
         database_->put_text(hash_text(key.hex() + "verified"), "yes");
       return fault;
+    } catch (const Undecided& undecided) {
+      suspicion = "; it may be wrong: " + undecided.what;
     } catch (const BudgetSpent&) {
-      const char* what = options_.budget_s > 0 ? "budget" : "check";
-      built.plan.report.limits.push_back(
-          fmt::format("{}: it ended before the executable was verified", what));
-      result_.warnings.push_back(
-          fmt::format("the executable is not verified: the {} was spent (korch verify does it)",
-                      options_.budget_s > 0 ? "budget" : "time for the check"));
     } catch (const LoopWithoutEnd& error) {
       result_.warnings.push_back(
           fmt::format("the executable is not verified: on random inputs {}", error.what()));
+      return std::nullopt;
     }
+    const bool is_budget = options_.budget_s > 0;
+    built.plan.report.limits.push_back(fmt::format("{}: it ended before the executable was verified{}",
+                                                   is_budget ? "budget" : "check", suspicion));
+    result_.warnings.push_back(
+        fmt::format("the executable is not verified: the {} was spent (korch verify does it){}",
+                    is_budget ? "budget" : "time for the check", suspicion));
     return std::nullopt;
   }
 

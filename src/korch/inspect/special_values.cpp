@@ -128,6 +128,7 @@ class SpecialRun {
     if (passed) return;
     Bisection bisection =
         bisect(imported_, executable, inputs_, deadline, import_within, compare_special_step);
+    if (bisection.wrong.empty() && bisection.budget_spent) throw BudgetSpent{};
     if (bisection.wrong.empty()) return;
     check->passed = false;
     check->deviations = std::move(deviations);
@@ -216,6 +217,7 @@ SpecialCheck check_special_values(const Graph& imported, LoadedExecutable& execu
                                   const std::vector<HostTensor>& inputs, uint64_t seed,
                                   const Deadline& deadline, const ImportWithin& import_within) {
   SpecialCheck check;
+  bool looks_wrong = false;
   check.not_fed = obstacle(imported);
   if (!check.not_fed.empty()) return check;
   try {
@@ -224,10 +226,12 @@ SpecialCheck check_special_values(const Graph& imported, LoadedExecutable& execu
     SpecialRun runs[] = {{imported, inputs, SpecialValues::nan}, {imported, inputs, SpecialValues::extremes}};
     run_in_parallel(std::size(runs), usable_cpus(),
                     [&](size_t i) { runs[i].interpret(primitives, seed + i, deadline); });
-    for (SpecialRun& run : runs)
-      if (check.passed && !run.looks_right(executable))
-        run.judge(executable, plan, seed, deadline, import_within, &check);
+    for (SpecialRun& run : runs) {
+      looks_wrong = check.passed && !run.looks_right(executable);
+      if (looks_wrong) run.judge(executable, plan, seed, deadline, import_within, &check);
+    }
   } catch (const BudgetSpent&) {
+    if (looks_wrong) throw Undecided{{}, "with a NaN or an infinity in its inputs a result looks wrong"};
     check.not_fed = "the budget was spent";
   } catch (const Error& error) {  // an index that comes from a NaN, say
     if (error.kind() != ErrorKind::invalid) throw;

@@ -49,6 +49,7 @@ std::string to_string(const Deviation& d) {
   std::string text = fmt::format("error {:.3g} at element {}, allowed {:.3g}", d.error, d.element, d.allowed);
   text += fmt::format(" ({:g} x float32 noise {:.3g} there, or more; value {:.3g})", Tolerance::kNoiseFactor,
                       d.noise, d.exact);
+  if (d.undecided) text += "; undecided: the time ended before more runs could allow it";
   if (d.unjudged > 0)
     text += fmt::format("; {} elements not judged: float32 itself does not settle them", d.unjudged);
   return text;
@@ -259,6 +260,7 @@ std::vector<Deviation> output_deviations(const Graph& imported, const std::vecto
       deviations = compare();
     }
   } catch (const BudgetSpent&) {
+    for (Deviation& deviation : deviations) deviation.undecided = !deviation.passed();
   }
   return deviations;
 }

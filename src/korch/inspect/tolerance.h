@@ -28,6 +28,11 @@
 
 namespace korch {
 
+// Thrown where something looks wrong, `what`, and the deadline comes before that is judged.
+struct Undecided : BudgetSpent {
+  std::string what;
+};
+
 // How far one tensor is from where it should be. `worst` elements are those with the largest ratio.
 struct Deviation {
   double ratio = 0;      // error / allowed, the largest; the tensor passes up to 1
@@ -36,6 +41,7 @@ struct Deviation {
   double max_error = 0;                                 // anywhere
   int64_t unjudged = 0;                                 // elements on which the runs themselves disagree
   std::string shape;                                    // of the tensor where it should have another
+  bool undecided = false;                               // more runs may allow it, and the deadline came first
   bool passed() const { return ratio <= 1; }
 };
 
@@ -92,7 +98,7 @@ std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vecto
                                          const Deadline& deadline = {});
 
 // How far an executable's outputs are off. Where one is off by more than it may be by few runs there are
-// more, until it may or there were enough; when the deadline comes before that, those there are decide.
+// more, until it may or there were enough; when the deadline comes before that, it is `undecided`.
 std::vector<Deviation> output_deviations(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact,
                                          const std::vector<HostTensor>& got, uint64_t seed,

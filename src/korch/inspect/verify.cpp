@@ -180,9 +180,12 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
       }
     }
     if (!sample_passed && result.passed) {
-      result.passed = false;
       result.bisection =
           bisect(imported, loaded, inputs, bisection_deadline(options.deadline), options.import_within);
+      const bool undecided = std::any_of(deviations.begin(), deviations.end(),
+                                         [](const Deviation& deviation) { return deviation.undecided; });
+      if (undecided && result.bisection.wrong.empty()) throw Undecided{{}, describe(result.outputs)};
+      result.passed = false;
     }
   }
   if (result.passed) feed_special_values(imported, loaded, options, &result);

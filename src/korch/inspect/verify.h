@@ -14,7 +14,7 @@ namespace korch {
 struct VerifyOptions {
   int samples = 3;
   uint64_t seed = 1;
-  Deadline deadline = {};  // after which BudgetSpent is thrown, or a bisection ends
+  Deadline deadline = {};  // after which BudgetSpent or Undecided is thrown, or a bisection ends
   double run_s = 0;  // what a run is predicted to take: nothing can stop one, so none begins with less left
   ImportWithin import_within = {};  // for bisection of an executable that has several plans
 };
@@ -41,6 +41,8 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed,
                                       FloatInputs floats = FloatInputs::normal,
                                       const Deadline& deadline = {});
 
+// Does not pass where an output is off by more than all runs allow, or a kernel is wrong. Throws BudgetSpent
+// when the deadline comes before, and Undecided where what is known by then looks wrong.
 VerifyResult compare_executable(const Graph& imported, const std::string& executable,
                                 const VerifyOptions& options);
 
