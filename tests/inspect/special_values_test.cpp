@@ -58,14 +58,17 @@ TEST(SpecialValues, OneNumberAlone) {
 
 TEST(SpecialValues, NanMustStay) {
   for (const bool spreads : {false, true})
-    for (const SpecialValues values : {SpecialValues::nan, SpecialValues::extremes})
-      EXPECT_FALSE(compare_special(tolerance_of({1, kNaN}), floats({1, 0}), values, spreads, false).passed());
+    EXPECT_FALSE(compare_special(tolerance_of({1, kNaN}), floats({1, 0}), SpecialValues::nan, spreads, false)
+                     .passed());
 }
 
+// Sums put together otherwise make of them NaN, an infinity, and of that anything: sigmoid(infinity) is 1.
 TEST(SpecialValues, InfinitiesThatCancel) {
   const Tolerance tolerance = tolerance_of({1, kNaN, kInf});
   EXPECT_TRUE(
       compare_special(tolerance, floats({1, kInf, kInf}), SpecialValues::extremes, false, false).passed());
+  EXPECT_TRUE(
+      compare_special(tolerance, floats({1, 1, kInf}), SpecialValues::extremes, false, false).passed());
   EXPECT_FALSE(
       compare_special(tolerance, floats({1, kInf, kInf}), SpecialValues::nan, false, false).passed());
   EXPECT_FALSE(
@@ -84,6 +87,17 @@ TEST(SpecialValues, WhatSpreads) {
   EXPECT_FALSE(
       compare_special(tolerance, floats({kNaN, kNaN, kNaN}), SpecialValues::nan, false, false).passed());
   EXPECT_FALSE(compare_special(tolerance, floats({kNaN, kNaN, 3}), SpecialValues::nan, true, false).passed());
+  EXPECT_TRUE(
+      compare_special(tolerance, floats({kNaN, 1, 3}), SpecialValues::extremes, true, false).passed());
+}
+
+// Which of two is larger, where one is an infinity or NaN.
+TEST(SpecialValues, ComparisonsOfThem) {
+  const auto bits = [](uint8_t bit) { return HostTensor::of<uint8_t>(DType::bool_, {1}, {bit}); };
+  const Tolerance tolerance(DType::bool_, bits(1));
+  EXPECT_TRUE(compare_special(tolerance, bits(0), SpecialValues::extremes, false, false).passed());
+  EXPECT_TRUE(compare_special(tolerance, bits(0), SpecialValues::nan, true, false).passed());
+  EXPECT_FALSE(compare_special(tolerance, bits(0), SpecialValues::nan, false, false).passed());
 }
 
 TEST(SpecialValues, StepsWithoutThemAreJudgedAsEver) {

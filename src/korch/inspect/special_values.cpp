@@ -184,15 +184,16 @@ Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, Spe
                           bool spreads, bool loses) {
   const HostTensor& exact = tolerance.exact();
   if (got.shape() != exact.shape()) return tolerance.compare(got);
-  if (!is_float(exact.dtype())) return loses ? Deviation{} : tolerance.compare(got);
+  const bool extremes = values == SpecialValues::extremes;
+  if (!is_float(exact.dtype())) return extremes || spreads || loses ? Deviation{} : tolerance.compare(got);
   HostTensor wide = converted(got, DType::f64);
   double* numbers = wide.mutable_data<double>();
   for (int64_t i = 0; i < wide.elements(); ++i) {
     const double wanted = element_as_double(exact, i), is = numbers[i];
-    const bool any_infinity = values == SpecialValues::extremes && std::isnan(wanted) && std::isinf(is);
+    const bool undefined = extremes && (spreads || std::isnan(wanted));
     const bool spread = spreads && (std::isfinite(wanted) || (std::isinf(wanted) && !std::isfinite(is)));
     const bool lost = loses && std::isnan(wanted);
-    if (any_infinity || spread || lost) numbers[i] = wanted;
+    if (undefined || spread || lost) numbers[i] = wanted;
   }
   return tolerance.compare(converted(wide, exact.dtype()));
 }

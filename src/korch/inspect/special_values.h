@@ -26,10 +26,11 @@ std::vector<HostTensor> with_special_values(const Graph& graph, const std::vecto
 // bytes lose NaN.
 std::vector<std::string> special_value_limits(const Plan& plan);
 
-// As Tolerance::compare, with special values in what was read. Sums of opposite infinities may be an infinity
-// instead of NaN, which depends on how terms are put together. Where an algorithm of the plan spreads special
-// values over its tile, what should be finite may be anything, and an infinity NaN or another one. NaN must
-// be NaN, but where the plan `loses` NaN among bytes; then whole numbers are not judged either.
+// As Tolerance::compare, with special values in what was read (docs/design/inspect.md has the table). Among
+// `extremes` what should be NaN is not judged: whether a sum of opposite infinities is one depends on how
+// terms are put together. Where an algorithm of the plan spreads special values over its tile, what should be
+// finite may be anything, and an infinity NaN or another one. NaN must be NaN, but where the plan `loses` NaN
+// among bytes. Whole numbers, which may come of comparing those, are judged where none of this holds.
 Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, SpecialValues values,
                           bool spreads, bool loses);
 

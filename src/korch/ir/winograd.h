@@ -113,7 +113,8 @@ auto winograd_matrices(int64_t tile, int64_t taps, const Arithmetic& in) {
   return m;
 }
 
-// rows * block * rows^T, for a square block.
+// rows * block * rows^T, for a square block. A coefficient of 0 is no term: nothing is said of 0 times
+// infinity.
 template <typename T, typename Arithmetic>
 std::vector<T> on_both_sides(const std::vector<std::vector<T>>& rows, const std::vector<T>& block,
                              const Arithmetic& in) {
@@ -122,11 +123,13 @@ std::vector<T> on_both_sides(const std::vector<std::vector<T>>& rows, const std:
   for (size_t i = 0; i < m; ++i)
     for (size_t j = 0; j < n; ++j)
       for (size_t k = 0; k < n; ++k)
-        half[i * n + j] = in.sum(half[i * n + j], in.product(rows[i][k], block[k * n + j]));
+        if (rows[i][k] != in.zero())
+          half[i * n + j] = in.sum(half[i * n + j], in.product(rows[i][k], block[k * n + j]));
   for (size_t i = 0; i < m; ++i)
     for (size_t j = 0; j < m; ++j)
       for (size_t k = 0; k < n; ++k)
-        full[i * m + j] = in.sum(full[i * m + j], in.product(half[i * n + k], rows[j][k]));
+        if (rows[j][k] != in.zero())
+          full[i * m + j] = in.sum(full[i * m + j], in.product(half[i * n + k], rows[j][k]));
   return full;
 }
 

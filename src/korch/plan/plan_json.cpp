@@ -86,6 +86,8 @@ Json to_json(const Kernel& kernel) {
   return {{"key", kernel.key().hex()},
           {"library", kernel.call.library},
           {"function", kernel.call.function},
+          {"call_params", kernel.call.params},
+          {"call_floats", kernel.call.floats},
           {"phases", phases},
           {"packing", packing},
           {"scratch", kernel.scratch_bytes},
@@ -98,6 +100,8 @@ Kernel kernel_from(const Json& json) {
   Kernel kernel;
   kernel.call.library = json.at("library");
   kernel.call.function = json.at("function");
+  kernel.call.params = json.value("call_params", std::vector<int64_t>());  // older executables lack them
+  kernel.call.floats = json.value("call_floats", std::vector<float>());
   for (const Json& p : json.at("phases"))
     kernel.phases.push_back({p.at("symbol"), p.at("grid"), p.at("grain"), p.value("rounds", int64_t{1})});
   for (const Json& p : json.at("packing"))
