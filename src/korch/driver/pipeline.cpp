@@ -202,8 +202,8 @@ class Compilation {
     }
     std::vector<std::string>& limits = now_->report.limits;
     limits.insert(limits.end(), now_->choice.limits.begin(), now_->choice.limits.end());
-    for (const std::string& doubt :
-         doubts_after_measuring(now_->choice.solved, now_->columns, target_, now_->peaks, database_.get()))
+    for (const std::string& doubt : doubts_after_measuring(now_->choice.solved, graph(), now_->columns,
+                                                           target_, now_->peaks, database_.get()))
       add_doubt(doubt);
   }
 
