@@ -19,8 +19,11 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 19;     // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 20;     // of the search for a plan: what older ones chose is chosen anew
 constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large networks
+// Plans of which something cannot be built, one after the other: each takes a search of up to half a second,
+// on machines of any speed. Networks of the zoo need ten.
+constexpr int kMostRefused = 100;
 
 class PlanChooser {
  public:
@@ -410,17 +413,22 @@ class PlanChooser {
     }
     // No plan found in short time shall be worse than greedy's.
     options.start = greedys_plan().chosen;
-    // Much of a large program may be refused, one plan after the other: each takes a search.
-    constexpr double kMostSearch_s = 30;
-    const Deadline most = deadline_.left_s() < kMostSearch_s ? deadline_ : Deadline(kMostSearch_s);
     try {
-      BuildableSolver solver(columns_.problem, options, most);
+      BuildableSolver solver(columns_.problem, options, deadline_);
       bool can_be_built = false;
+      int refused = 0;
       while (const std::optional<std::vector<int>> plan = solver.next(can_be_built)) {
         can_be_built = book_.build(*plan);
-        if (!can_be_built) most.check();
+        if (can_be_built) continue;
+        deadline_.check();
+        if (++refused == kMostRefused) break;
       }
-      result.solution = solver.result();
+      if (refused < kMostRefused) {
+        result.solution = solver.result();
+      } else {
+        limits_.push_back(fmt::format("search: of {} plans none can be built: greedy's stays", kMostRefused));
+        result.solution = first_plan();
+      }
     } catch (const BudgetSpent&) {
       note_end("a plan was found of which all can be built: greedy's stays");
       result.solution = first_plan();
