@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "korch/base/files.h"
 #include "korch/candidate/enumerate.h"
@@ -298,6 +300,38 @@ TEST(PlanChooser, OnBoundsManyPlansThatCannotBeBuiltLeaveGreedys) {
   ASSERT_EQ(choice.limits.size(), 1u);
   EXPECT_NE(choice.limits[0].find("100 plans"), std::string::npos) << choice.limits[0];
   for (int id : choice.solved.solution.chosen) EXPECT_TRUE(many.is_of_rivals(id));
+}
+
+// Kernels take long to compile, as on a busy machine.
+class SlowCosts : public MadeUpCosts {
+ public:
+  using MadeUpCosts::MadeUpCosts;
+  std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override {
+    ++batches;
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    return MadeUpCosts::measure(columns, care);
+  }
+  int batches = 0;
+};
+
+// The second batch would end too late by what the first one took.
+TEST(PlanChooser, NoBatchBeginsThatWouldEndTooLate) {
+  Search search(1, 0, /*layer_count=*/40);
+  SlowCosts costs(search.columns, 1, 0);
+  const Choice choice = choose_plan({&search.graph,
+                                     &search.graph,
+                                     &search.target,
+                                     {.budget_s = 1, .deadline = Deadline(1)},
+                                     &costs,
+                                     &search.contests,
+                                     nullptr,
+                                     nullptr,
+                                     search.rivals,
+                                     {}},
+                                    search.columns);
+  EXPECT_LE(costs.batches, 1);
+  EXPECT_TRUE(choice.solved.budget_spent);
+  EXPECT_FALSE(choice.solved.solution.chosen.empty());
 }
 
 TEST(PlanChooser, WithoutTimeThereIsGreedysPlan) {

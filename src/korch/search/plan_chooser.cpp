@@ -15,6 +15,7 @@
 #include "korch/search/cost_book.h"
 #include "korch/search/overlap.h"
 #include "korch/solve/lazy.h"
+#include "korch/solve/orchestrator.h"
 
 namespace korch {
 namespace {
@@ -377,8 +378,10 @@ class PlanChooser {
     note_end("the best plan was known");
     LazyResult result;
     if (first_plan_.empty()) first_plan_ = rival_.chosen.empty() ? first_plan().chosen : rival_.chosen;
-    const SolveOptions options{.time_limit_s = short_solve_s(), .start = first_plan_};
-    const double bound_us = solve(columns_.problem, options).bound_us;
+    // Among all columns a search for a plan would take longer than a small budget has, and nobody asks for
+    // its plan.
+    const double bound_us =
+        Orchestrator(columns_.problem).relax(short_solve_s(), Orchestrator::kThorough).bound_us;
     book_.take_quick_costs();
     // Where it was not measured in time, the first plan is what there is.
     const std::set<int> first = as_set(first_plan_);
@@ -386,7 +389,7 @@ class PlanChooser {
       if (Column& column = columns_.problem.columns[id];
           !column.measured && first.count(static_cast<int>(id)) == 0)
         CostBook::drop(column);
-    result.solution = solve(columns_.problem, options);
+    result.solution = solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = first_plan_});
     result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
     if (result.solution.status == SolveStatus::optimal) result.solution.status = SolveStatus::feasible;
     return result;
