@@ -21,6 +21,7 @@
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/driver/solve_report.h"
 #include "korch/driver/stage_deadlines.h"
 #include "korch/driver/whole_runs.h"
 #include "korch/fission/fission.h"
@@ -435,36 +436,8 @@ class Compilation {
         ++report.alternatives_used[rule->second];
     report.model = name_;
     report.network = network_;
-    report.strategy = korch::name(options_.strategy);
-    if (options_.strategy == Strategy::random) report.strategy += fmt::format(":{}", options_.random_seed);
-    report.accuracy = options_.accuracy == Accuracy::strict ? "strict" : "standard";
     report.target = fmt::format("{}, {} threads, {}", name(target_.isa), target_.threads, target_.cpu_name);
-    report.solver_status =
-        solved.budget_spent ? (options_.budget_s > 0 ? "budget spent" : "time spent") : name(solution.status);
-    report.objective_us = solution.objective_us;
-    report.bound_us = solution.bound_us;
-    report.gap =
-        solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
-    report.candidates = static_cast<int>(columns.candidates.size());
-    report.columns = static_cast<int>(columns.infos.size());
-    report.kernels = solved.kernels;
-    report.measured = solved.measured;
-    report.solves = solution.rounds;
-    report.cuts = solution.cuts;
-    report.solver_s = solution.seconds;
-    report.bound_violations = solved.bound_violations;
-    report.certified = solved.certified;
-    report.bounds = options_.measure && !options_.exhaustive && options_.bounds == Bounds::learned
-                        ? "learned"
-                        : "analytic";
-    report.learned_violations = solved.learned_violations;
-    report.whole_runs = solved.whole_runs;
-    report.refused = columns.refused;
-    if (options_.budget_s == 0 && report.pruned.count("budget") + report.refused.count("budget") +
-                                          report.pruned.count("alternatives_budget") >
-                                      0)
-      report.limits.push_back(fmt::format(
-          "growing: alternatives, candidates or columns took longer than {} s", StageLimits().growing_s));
+    report_solve(solved, columns, options_, report);
     if (strikes() != nullptr) report.struck = strikes()->met();
     return built;
   }
