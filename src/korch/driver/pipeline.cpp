@@ -492,6 +492,8 @@ class Compilation {
   void run_whole(Plan& plan, const WholeRuns& runs) const {
     if (!options_.schedule) runs.choose_schedule(plan, options_.launch.least);
     plan.report.measured_us = runs.latency_us(plan);
+    if (plan.report.measured_us == 0)
+      plan.report.limits.push_back("budget: it ended before the executable was run whole");
   }
 
   // What is not done, because the budget ends or a loop does not, is said.
