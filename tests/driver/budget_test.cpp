@@ -46,6 +46,8 @@ TEST(Budget, WithoutTimeThePlanIsGreedys) {
     EXPECT_TRUE(is_spent(result));
     EXPECT_EQ(result.measured, 0);
     EXPECT_EQ(result.plan.steps.size(), greedy.plan.steps.size());
+    EXPECT_EQ(result.plan.report.measured_us, 0);  // nor was it run whole
+    EXPECT_TRUE(result.plan.report.schedules.empty());
     EXPECT_FALSE(result.plan.report.certified);
     EXPECT_LE(result.plan.report.bound_us, result.plan.report.objective_us);
     EXPECT_EQ(result.plan.report.refused.count("budget"), 0u);  // nothing grew, so that nothing was left out

@@ -5,6 +5,7 @@
 
 #include "korch/base/error.h"
 #include "korch/base/usable_cpus.h"
+#include "korch/candidate/enumerate.h"
 
 namespace korch {
 namespace {
@@ -46,15 +47,37 @@ TEST(DoubtsAfterMeasuring, NameWhatRanAndWhatWasBeaten) {
   const Target target = detect_target("native", 1);
   SolveMemo memo;
   Columns columns;
-  EXPECT_TRUE(doubts_after_measuring(memo, columns, target, {}, nullptr).empty());
+  const Graph graph;
+  EXPECT_TRUE(doubts_after_measuring(memo, graph, columns, target, {}, nullptr).empty());
   memo.disturbed = "other programs used 1.5 of 2 processors";
   memo.bound_violations = 3;
-  const std::vector<std::string> doubts = doubts_after_measuring(memo, columns, target, {}, nullptr);
+  const std::vector<std::string> doubts = doubts_after_measuring(memo, graph, columns, target, {}, nullptr);
   ASSERT_EQ(doubts.size(), 2u);
   EXPECT_NE(doubts[0].find("this machine is busy: when kernels were measured, " + memo.disturbed),
             std::string::npos)
       << doubts[0];
   EXPECT_NE(doubts[1].find("(3)"), std::string::npos) << doubts[1];
+}
+
+TEST(DoubtsAfterMeasuring, NameTheKernelThatIsTooFastToBeBelieved) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {64, 64}}, "x");
+  graph.set_outputs({graph.add(Op::Relu, NoAttrs{}, {x})}, {"y"});
+  const Target target = detect_target("native", 1);
+  Columns columns =
+      build_columns(graph, enumerate_candidates(graph).candidates, target, nominal_peaks(target));
+  ASSERT_FALSE(columns.infos.empty());
+  for (size_t id = 0; id < columns.infos.size(); ++id) {
+    columns.problem.columns[id].measured = true;
+    columns.problem.columns[id].cost_us = columns.infos[id].bound_us / 3;
+  }
+  SolveMemo memo;
+  memo.bound_violations = static_cast<int>(columns.infos.size());
+  const std::vector<std::string> doubts =
+      doubts_after_measuring(memo, graph, columns, target, nominal_peaks(target), nullptr);
+  ASSERT_EQ(doubts.size(), 1u);
+  for (const std::string& part : {std::string("Relu"), std::string("the speeds stay")})
+    EXPECT_NE(doubts[0].find(part), std::string::npos) << doubts[0];
 }
 
 }  // namespace

@@ -146,6 +146,13 @@ TEST_F(SealTest, StripDoesNoHarm) {
       bytes[header.sh_offset + header.sh_size / 2] ^= 1;
       EXPECT_NE(complaint(bytes), "") << name;
     }
+    write_file(path(), stripped);
+    const Elf64_Ehdr header = ElfFile(path()).header();
+    for (size_t i = 0; i < header.e_phnum * sizeof(Elf64_Phdr); ++i) {
+      std::string bytes = stripped;
+      bytes[header.e_phoff + i] ^= 1;
+      EXPECT_NE(complaint(bytes), "") << "program headers, byte " << i;
+    }
     EXPECT_NE(complaint(stripped + '\0'), "");
     EXPECT_NE(complaint(stripped.substr(0, stripped.size() - 1)), "");
   }

@@ -123,13 +123,45 @@ TEST(PeakRow, IsMeasuredAgainWhenItWasDisturbedAWhileAgo) {
 }
 
 TEST(PeakRow, IsRaisedToWhatKernelsReached) {
-  const PeakRow row = row_of(samples(1), kCalm, 5);
+  const PeakRow row = row_of(samples(0.8), kCalm, 5);
   Peaks reached = peaks_of(row);
-  reached.flops_per_us *= 2;
+  reached.flops_per_us *= 1.2;
   reached.l2_bytes_per_us *= 0.5;
   const Peaks raised = peaks_of(raised_to(row, reached));
   EXPECT_NEAR(raised.flops_per_us, reached.flops_per_us, 1);
   EXPECT_NEAR(raised.l2_bytes_per_us, peaks_of(row).l2_bytes_per_us, 1);
+}
+
+Peaks times(Peaks peaks, double factor) {
+  for (double Peaks::*speed : {&Peaks::flops_per_us, &Peaks::l1_bytes_per_us, &Peaks::l2_bytes_per_us,
+                               &Peaks::l3_bytes_per_us, &Peaks::memory_bytes_per_us})
+    peaks.*speed *= factor;
+  peaks.launch_us /= factor;
+  return peaks;
+}
+
+TEST(PeakRow, IsRaisedByLittleAtATime) {
+  const PeakRow row = row_of(samples(0.3), kCalm, 5);
+  const PeakRow raised = raised_to(row, times(peaks_of(row), 3));
+  for (double Peaks::*speed : {&Peaks::flops_per_us, &Peaks::l1_bytes_per_us, &Peaks::l2_bytes_per_us,
+                               &Peaks::l3_bytes_per_us, &Peaks::memory_bytes_per_us})
+    EXPECT_NEAR(raised.observed.*speed / (row.observed.*speed), 1.25, 1e-9);
+  EXPECT_NEAR(raised.observed.launch_us * 1.25, row.observed.launch_us, 1e-9);
+}
+
+// However often: multiply-adds to what whole units do, copies to what L1 does at most.
+TEST(PeakRow, IsNeverRaisedAboveWhatTheCyclesAllow) {
+  for (const MachineLoad& load : {kCalm, kBusy}) {
+    const PeakRow row = row_of(samples(0.8), load, 5);
+    PeakRow raised = row;
+    for (int i = 0; i < 50; ++i) raised = raised_to(raised, times(peaks_of(raised), 2));
+    EXPECT_EQ(raised.at_most.flops_per_us, row.at_most.flops_per_us);
+    EXPECT_EQ(raised.at_most.l1_bytes_per_us, row.at_most.l1_bytes_per_us);
+    EXPECT_EQ(raised.observed.flops_per_us, row.at_most.flops_per_us);
+    for (double Peaks::*cache : {&Peaks::l1_bytes_per_us, &Peaks::l2_bytes_per_us, &Peaks::l3_bytes_per_us,
+                                 &Peaks::memory_bytes_per_us})
+      EXPECT_EQ(raised.observed.*cache, row.at_most.l1_bytes_per_us);
+  }
 }
 
 TEST(PeakRow, OutlivesItsText) {

@@ -64,16 +64,17 @@ Columns columns_of(std::vector<std::pair<double, double>> work, std::vector<doub
 }
 
 TEST(BeatenPeaks, AreNoneWhereEveryBoundHolds) {
-  EXPECT_FALSE(beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {3.5, 9}), target(), kPeaks).has_value());
+  EXPECT_FALSE(
+      beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {3.5, 9}), target(), kPeaks).reached.has_value());
   Columns unmeasured = columns_of({{3000, 0}}, {1});
   unmeasured.problem.columns[0].measured = false;
-  EXPECT_FALSE(beaten_peaks(unmeasured, target(), kPeaks).has_value());
+  EXPECT_FALSE(beaten_peaks(unmeasured, target(), kPeaks).reached.has_value());
 }
 
 TEST(BeatenPeaks, AreRaisedUntilEveryBoundHolds) {
   const std::vector<std::pair<double, double>> work = {{3000, 0}, {0, 200}, {0, 5000}, {100, 10}};
-  const std::vector<double> cost_us = {2, 1, 100, 0.1};
-  const std::optional<Peaks> raised = beaten_peaks(columns_of(work, cost_us), target(), kPeaks);
+  const std::vector<double> cost_us = {2, 1.5, 120, 0.4};
+  const std::optional<Peaks> raised = beaten_peaks(columns_of(work, cost_us), target(), kPeaks).reached;
   ASSERT_TRUE(raised.has_value());
   for (size_t i = 0; i < work.size(); ++i)
     EXPECT_LE(bound_us(work[i].first, work[i].second, *raised), cost_us[i] * (1 + 1e-9)) << i;
@@ -83,10 +84,21 @@ TEST(BeatenPeaks, AreRaisedUntilEveryBoundHolds) {
 }
 
 TEST(BeatenPeaks, OfArithmeticLeaveTheCachesAlone) {
-  const std::optional<Peaks> raised = beaten_peaks(columns_of({{3000, 0}}, {2.5}), target(), kPeaks);
+  const std::optional<Peaks> raised = beaten_peaks(columns_of({{3000, 0}}, {2.5}), target(), kPeaks).reached;
   ASSERT_TRUE(raised.has_value());
   EXPECT_NEAR(raised->flops_per_us, 1500, 1e-6);
   EXPECT_EQ(raised->l1_bytes_per_us, kPeaks.l1_bytes_per_us);
+}
+
+// A wrong count of operations, or a clock that stood still.
+TEST(BeatenPeaks, WhatIsMoreThanTwiceAsFastIsNotBelieved) {
+  const BeatenPeaks none = beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {1.7, 0.001}), target(), kPeaks);
+  EXPECT_FALSE(none.reached.has_value());
+  EXPECT_EQ(none.not_believed, (std::vector<int>{0, 1}));
+  const BeatenPeaks some = beaten_peaks(columns_of({{3000, 0}, {3000, 0}}, {1, 2.5}), target(), kPeaks);
+  ASSERT_TRUE(some.reached.has_value());
+  EXPECT_NEAR(some.reached->flops_per_us, 1500, 1e-6);
+  EXPECT_EQ(some.not_believed, (std::vector<int>{0}));
 }
 
 }  // namespace

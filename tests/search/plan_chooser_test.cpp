@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "korch/base/files.h"
 #include "korch/candidate/enumerate.h"
@@ -15,17 +17,23 @@
 namespace korch {
 namespace {
 
-// Layers with a bias, an activation and a residual.
-Graph layers() {
+// Layers with a bias, an activation and a residual. With more than a few, no two share a kernel.
+Graph layers(int count) {
+  constexpr int kFew = 3;
   Graph graph;
   const TensorType type{DType::f32, {8, 32}};
   ValueId x = graph.add_input(type, "x");
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < count; ++i) {
     HostTensor weight(TensorType{DType::f32, {32, 32}}), bias(TensorType{DType::f32, {32}});
     weight.mutable_data<float>()[0] = bias.mutable_data<float>()[0] = static_cast<float>(i);
     const ValueId product = graph.add(Op::MatMul, MatMulAttrs{}, {x, graph.add_constant(weight)});
     const ValueId sum = graph.add(Op::Add, NoAttrs{}, {product, graph.add_constant(bias)});
-    x = graph.add(Op::Add, NoAttrs{}, {x, graph.add(Op::Relu, NoAttrs{}, {sum})});
+    const ValueId active = graph.add(Op::Relu, NoAttrs{}, {sum});
+    HostTensor own(TensorType{DType::f32, {1}});
+    own.mutable_data<float>()[0] = static_cast<float>(i);
+    x = graph.add(
+        Op::Add, NoAttrs{},
+        {x, count <= kFew ? active : graph.add(Op::Mul, NoAttrs{}, {active, graph.add_constant(own)})});
   }
   graph.set_outputs({x}, {"y"});
   return graph;
@@ -106,7 +114,8 @@ class MadeUpContests : public Contests {
 };
 
 struct Search {
-  explicit Search(uint64_t seed = 1, int refused_of_100 = 0) : costs(columns, seed, refused_of_100) {}
+  explicit Search(uint64_t seed = 1, int refused_of_100 = 0, int layer_count = 3)
+      : graph(layers(layer_count)), costs(columns, seed, refused_of_100) {}
 
   Choice choose(const SearchOptions& options = {}, Database* database = nullptr) {
     return choose_plan({&graph, &graph, &target, options, &costs, &contests, database, nullptr, rivals, {}},
@@ -124,6 +133,12 @@ struct Search {
     }
     return build_columns(graph, std::move(candidates), target, kNominalPeaks);
   }
+  // Greedy's, or no kernel of primitives.
+  bool is_of_rivals(int column) const {
+    if (columns.infos[column].kind != ColumnInfo::Kind::kernel) return true;
+    const Candidate& candidate = columns.candidates[columns.infos[column].candidate];
+    return rivals.contains({candidate.nodes, candidate.outputs});
+  }
   double true_us(const std::vector<int>& plan) const {
     double sum = 0;
     for (int column : plan) sum += costs.us(column);
@@ -139,7 +154,7 @@ struct Search {
     return solve(problem).objective_us;
   }
 
-  Graph graph = layers();
+  Graph graph;
   Target target = detect_target("x86-64-v3", 2);
   CandidateSet rivals;
   Columns columns = columns_of(graph, target, rivals);
@@ -244,6 +259,81 @@ TEST(PlanChooser, OnBoundsTakesWhatExists) {
   EXPECT_EQ(search.contests.contests, 0);
 }
 
+// Of the first plans one kernel each turns out not to exist.
+class ReluctantCosts : public MadeUpCosts {
+ public:
+  ReluctantCosts(const Search& search, size_t refused)
+      : MadeUpCosts(search.columns, 1, 0), refused_(refused) {}
+  std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override {
+    std::vector<std::optional<Refusal>> refusals(columns.size());
+    if (plans < refused_)
+      refusals[plans % columns.size()] = Refusal{RefusalReason::no_kernel_family, "made up"};
+    ++plans;
+    return refusals;
+  }
+  size_t plans = 0;
+
+ private:
+  const size_t refused_;
+};
+
+// The number of plans that cannot be built ends the search, however long each takes.
+TEST(PlanChooser, OnBoundsManyPlansThatCannotBeBuiltLeaveGreedys) {
+  const auto choose = [](Search& search, ReluctantCosts& costs) {
+    return choose_plan({&search.graph,
+                        &search.graph,
+                        &search.target,
+                        {.measure = false},
+                        &costs,
+                        &search.contests,
+                        nullptr,
+                        nullptr,
+                        search.rivals,
+                        {}},
+                       search.columns);
+  };
+  Search few(1, 0, /*layer_count=*/120), many(1, 0, 120);
+  ReluctantCosts refuse_few(few, 99), refuse_many(many, 100);
+  EXPECT_TRUE(choose(few, refuse_few).limits.empty());
+  const Choice choice = choose(many, refuse_many);
+  EXPECT_EQ(refuse_many.plans, 101);  // greedy's own is the last
+  ASSERT_EQ(choice.limits.size(), 1u);
+  EXPECT_NE(choice.limits[0].find("100 plans"), std::string::npos) << choice.limits[0];
+  for (int id : choice.solved.solution.chosen) EXPECT_TRUE(many.is_of_rivals(id));
+}
+
+// Kernels take long to compile, as on a busy machine.
+class SlowCosts : public MadeUpCosts {
+ public:
+  using MadeUpCosts::MadeUpCosts;
+  std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override {
+    ++batches;
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    return MadeUpCosts::measure(columns, care);
+  }
+  int batches = 0;
+};
+
+// The second batch would end too late by what the first one took.
+TEST(PlanChooser, NoBatchBeginsThatWouldEndTooLate) {
+  Search search(1, 0, /*layer_count=*/40);
+  SlowCosts costs(search.columns, 1, 0);
+  const Choice choice = choose_plan({&search.graph,
+                                     &search.graph,
+                                     &search.target,
+                                     {.budget_s = 1, .deadline = Deadline(1)},
+                                     &costs,
+                                     &search.contests,
+                                     nullptr,
+                                     nullptr,
+                                     search.rivals,
+                                     {}},
+                                    search.columns);
+  EXPECT_LE(costs.batches, 1);
+  EXPECT_TRUE(choice.solved.budget_spent);
+  EXPECT_FALSE(choice.solved.solution.chosen.empty());
+}
+
 TEST(PlanChooser, WithoutTimeThereIsGreedysPlan) {
   Search search;
   const Choice choice = search.choose({.budget_s = 1e-3, .deadline = Deadline(0)});
@@ -252,11 +342,7 @@ TEST(PlanChooser, WithoutTimeThereIsGreedysPlan) {
   EXPECT_FALSE(choice.solved.certified);
   EXPECT_EQ(search.costs.looks(Care::quick), 0);
   EXPECT_GT(search.costs.built(), 0);
-  for (int id : choice.solved.solution.chosen) {
-    if (search.columns.infos[id].kind != ColumnInfo::Kind::kernel) continue;
-    const Candidate& candidate = search.columns.candidates[search.columns.infos[id].candidate];
-    EXPECT_TRUE(search.rivals.contains({candidate.nodes, candidate.outputs}));
-  }
+  for (int id : choice.solved.solution.chosen) EXPECT_TRUE(search.is_of_rivals(id));
   ASSERT_EQ(choice.limits.size(), 1u);
   EXPECT_NE(choice.limits[0].find("budget"), std::string::npos);
 }

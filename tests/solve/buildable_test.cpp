@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "instances.h"
 #include "korch/solve/lazy.h"
 
 namespace korch {
@@ -63,6 +64,21 @@ TEST(SolveBuildable, NothingCanBeBuilt) {
   Problem problem = ways_to_one_output(3);
   Builder builder{problem, 3};
   EXPECT_EQ(solve_buildable(problem, builder).status, SolveStatus::infeasible);
+}
+
+// The clock decides how much is proven of a plan, and not which one it is.
+TEST(SolveBuildable, ThePlanDoesNotDependOnTheTime) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto plan = [&](double seconds) {
+      Problem problem = network_problem({.blocks = 12, .layouts = 2, .seed = seed});
+      Builder builder{problem, 0};
+      return solve_buildable(problem, builder, {.time_limit_s = seconds, .start = {}, .width = 1});
+    };
+    const Solution hurried = plan(0), patient = plan(10);
+    EXPECT_EQ(hurried.chosen, patient.chosen) << seed;
+    EXPECT_GE(patient.bound_us, hurried.bound_us);
+    EXPECT_LE(patient.bound_us, patient.objective_us);
+  }
 }
 
 // Its limit is for all that it solves, however often something is refused; without any time there is still a

@@ -21,6 +21,7 @@
 #include "korch/driver/executable_contests.h"
 #include "korch/driver/heal.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/driver/solve_report.h"
 #include "korch/driver/stage_deadlines.h"
 #include "korch/driver/whole_runs.h"
 #include "korch/fission/fission.h"
@@ -202,8 +203,8 @@ class Compilation {
     }
     std::vector<std::string>& limits = now_->report.limits;
     limits.insert(limits.end(), now_->choice.limits.begin(), now_->choice.limits.end());
-    for (const std::string& doubt :
-         doubts_after_measuring(now_->choice.solved, now_->columns, target_, now_->peaks, database_.get()))
+    for (const std::string& doubt : doubts_after_measuring(now_->choice.solved, graph(), now_->columns,
+                                                           target_, now_->peaks, database_.get()))
       add_doubt(doubt);
   }
 
@@ -435,36 +436,8 @@ class Compilation {
         ++report.alternatives_used[rule->second];
     report.model = name_;
     report.network = network_;
-    report.strategy = korch::name(options_.strategy);
-    if (options_.strategy == Strategy::random) report.strategy += fmt::format(":{}", options_.random_seed);
-    report.accuracy = options_.accuracy == Accuracy::strict ? "strict" : "standard";
     report.target = fmt::format("{}, {} threads, {}", name(target_.isa), target_.threads, target_.cpu_name);
-    report.solver_status =
-        solved.budget_spent ? (options_.budget_s > 0 ? "budget spent" : "time spent") : name(solution.status);
-    report.objective_us = solution.objective_us;
-    report.bound_us = solution.bound_us;
-    report.gap =
-        solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
-    report.candidates = static_cast<int>(columns.candidates.size());
-    report.columns = static_cast<int>(columns.infos.size());
-    report.kernels = solved.kernels;
-    report.measured = solved.measured;
-    report.solves = solution.rounds;
-    report.cuts = solution.cuts;
-    report.solver_s = solution.seconds;
-    report.bound_violations = solved.bound_violations;
-    report.certified = solved.certified;
-    report.bounds = options_.measure && !options_.exhaustive && options_.bounds == Bounds::learned
-                        ? "learned"
-                        : "analytic";
-    report.learned_violations = solved.learned_violations;
-    report.whole_runs = solved.whole_runs;
-    report.refused = columns.refused;
-    if (options_.budget_s == 0 && report.pruned.count("budget") + report.refused.count("budget") +
-                                          report.pruned.count("alternatives_budget") >
-                                      0)
-      report.limits.push_back(fmt::format(
-          "growing: alternatives, candidates or columns took longer than {} s", StageLimits().growing_s));
+    report_solve(solved, columns, options_, report);
     if (strikes() != nullptr) report.struck = strikes()->met();
     return built;
   }
@@ -506,8 +479,7 @@ class Compilation {
       if (options_.measure)
         timed("measure plan", [&] {
           const WholeRuns runs{database_.get(), key, draft_path, deadlines_.whole()};
-          if (!options_.schedule) runs.choose_schedule(built.plan, options_.launch.least);
-          built.plan.report.measured_us = runs.latency_us(built.plan);
+          run_whole(built.plan, runs);
         });
       input.plan_json = plan_to_json(built.plan);
     }
@@ -516,6 +488,13 @@ class Compilation {
     else
       write_executable(std::move(input), output_);
     return std::nullopt;
+  }
+
+  void run_whole(Plan& plan, const WholeRuns& runs) const {
+    if (!options_.schedule) runs.choose_schedule(plan, options_.launch.least);
+    plan.report.measured_us = runs.latency_us(plan);
+    if (plan.report.measured_us == 0)
+      plan.report.limits.push_back("budget: it ended before the executable was run whole");
   }
 
   // What is not done, because the budget ends or a loop does not, is said.

@@ -49,9 +49,9 @@ PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, bool run
                   machine.disturbed)};
 }
 
-std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Columns& columns,
-                                                const Target& target, const Peaks& peaks,
-                                                Database* database) {
+std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Graph& graph,
+                                                const Columns& columns, const Target& target,
+                                                const Peaks& peaks, Database* database) {
   std::vector<std::string> doubts;
   if (!solved.disturbed.empty())
     doubts.push_back(fmt::format(
@@ -59,12 +59,22 @@ std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const C
         "with them, and another plan may be the fastest on a calm one",
         solved.disturbed));
   if (solved.bound_violations == 0) return doubts;
+  const BeatenPeaks beaten = beaten_peaks(columns, target, peaks);
+  if (!beaten.not_believed.empty()) {
+    const int first = beaten.not_believed[0];
+    doubts.push_back(fmt::format(
+        "kernels are more than twice as fast as this machine's measured speeds allow ({}): their operations "
+        "are miscounted, or a clock was wrong, and the speeds stay as they are; the first is {}, {:.3f} us "
+        "where {:.3f} are possible",
+        beaten.not_believed.size(), describe(graph, columns, first), columns.problem.columns[first].cost_us,
+        columns.infos[first].bound_us));
+    if (!beaten.reached) return doubts;
+  }
   doubts.push_back(fmt::format(
-      "kernels are faster than this machine's measured speeds allow ({}): those were too low, and "
-      "are raised for later compilations",
+      "kernels are faster than this machine's measured speeds allow ({}): those were too low, and are raised "
+      "for later compilations as far as the cycles of its cores allow",
       solved.bound_violations));
-  const std::optional<Peaks> reached = beaten_peaks(columns, target, peaks);
-  if (reached && database != nullptr) raise_machine_peaks(target, *database, *reached);
+  if (beaten.reached && database != nullptr) raise_machine_peaks(target, *database, *beaten.reached);
   return doubts;
 }
 

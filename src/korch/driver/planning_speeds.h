@@ -26,13 +26,14 @@ struct PlanningSpeeds {
   std::string doubt;  // as in PlanReport::doubts; "": none
 };
 
-// Measured ones where the target runs here (`runs`; `database` may be null), else nominal ones. A plan that is drawn
-// at random needs none.
+// Measured ones where the target runs here (`runs`; `database` may be null), else nominal ones. A plan that
+// is drawn at random needs none.
 PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, bool runs, Database* database);
 
 // As in PlanReport::doubts: something else ran while kernels were measured; kernels beat the peaks, which
-// then are raised in the database.
-std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Columns& columns,
-                                                const Target& target, const Peaks& peaks, Database* database);
+// then are raised in the database where that can be believed.
+std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Graph& graph,
+                                                const Columns& columns, const Target& target,
+                                                const Peaks& peaks, Database* database);
 
 }  // namespace korch

@@ -5,8 +5,10 @@
 
 namespace korch {
 
-// Without a budget. Several times what the largest networks of the zoo take on two busy cores: a plan does
-// not depend on the clock, and every stage ends.
+// Without a budget. Several times what the largest networks of the zoo take on two busy cores, so that every
+// stage ends and none of these limits decides about a plan; where one does, the report names it. A plan on
+// bounds then does not depend on the clock. One on measured costs does: they are measured, and the solver has
+// seconds to find what else is to be measured (docs/design/solve.md).
 struct StageLimits {
   double growing_s = 600;  // each of alternatives, candidates, columns
   double search_s = 3600;  // measuring and solving

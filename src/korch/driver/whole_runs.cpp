@@ -16,6 +16,8 @@ namespace {
 constexpr int kScheduleRounds = 200;
 constexpr int kLatencyRounds = 30;
 constexpr double kMost_s = 3;
+// That bench makes at least of each schedule, those that warm up included.
+constexpr double kLeastRuns = 6;
 
 const ScheduleRun& run_of(const std::vector<ScheduleRun>& runs, PlanSchedule schedule) {
   return *std::find_if(runs.begin(), runs.end(),
@@ -38,6 +40,10 @@ Hash plan_key(const PackageInput& input, const Target& target) {
   for (const PlanConstant& constant : input.plan->constants) text += constant.content.hex();
   for (const std::string& object : input.objects) text += hash_bytes(object.data(), object.size()).hex();
   return hash_text(text);
+}
+
+bool WholeRuns::has_time(const Plan& plan, double runs) const {
+  return deadline_.left_s() > runs * plan.report.objective_us * 1e-6;
 }
 
 void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>& least) const {
@@ -63,6 +69,7 @@ void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>
   if (database_ != nullptr) runs = schedule_runs_from(database_->get_text(key).value_or("[]"));
   if (runs.size() != std::size(kSchedules)) {
     runs.clear();
+    if (!has_time(plan, kLeastRuns * std::size(kSchedules))) return;
     const std::vector<BenchRow> rows = bench({draft_()}, options).rows;
     for (size_t i = 0; i < rows.size(); ++i)
       runs.push_back({name(options.schedules[i]), rows[i].median_us, rows[i].ratio, rows[i].ratio_high});
@@ -77,6 +84,7 @@ double WholeRuns::latency_us(const Plan& plan) const {
   if (!plan.report.whole_runs.empty()) return plan.report.whole_runs[0].measured_us;
   if (database_ != nullptr)
     if (const std::optional<Cost> cost = database_->get_cost(key_)) return cost->us;
+  if (!has_time(plan, kLeastRuns)) return 0;
   BenchOptions options;
   options.rounds = kLatencyRounds;
   options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);

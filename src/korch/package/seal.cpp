@@ -45,28 +45,39 @@ Mapped mapped(const ElfFile& file, const Elf64_Shdr& section) {
   return flags == SHF_ALLOC ? Mapped::same : Mapped::no;
 }
 
-// The file cut into sections and what lies between them, by offset, without the record.
+// Where the table of program headers, which the dynamic loader obeys, lies in the file and in the image.
+CheckedRange program_headers(const ElfFile& file) {
+  const Elf64_Ehdr& header = file.header();
+  const auto& segments = file.segments();
+  const auto table = std::find_if(segments.begin(), segments.end(),
+                                  [](const Elf64_Phdr& segment) { return segment.p_type == PT_PHDR; });
+  KORCH_ASSERT(table != segments.end(), "the linker maps the program headers");
+  return {header.e_phoff, segments.size() * sizeof(Elf64_Phdr), table->p_vaddr, 0, Part::headers,
+          Mapped::same};
+}
+
+// The file cut into program headers, sections and what lies between them, by offset, without the record.
 std::vector<CheckedRange> cut(const ElfFile& file, const Elf64_Shdr& record) {
-  std::vector<const Elf64_Shdr*> sections;
+  std::vector<CheckedRange> contents = {program_headers(file)};
   for (const Elf64_Shdr& section : file.sections())
-    if (!file.content(section).empty()) sections.push_back(&section);
-  std::sort(sections.begin(), sections.end(),
-            [](const auto* a, const auto* b) { return a->sh_offset < b->sh_offset; });
+    if (!file.content(section).empty())
+      contents.push_back({section.sh_offset, section.sh_size, section.sh_addr, 0, part_of(file, section),
+                          mapped(file, section)});
+  std::sort(contents.begin(), contents.end(),
+            [](const auto& a, const auto& b) { return a.offset < b.offset; });
   std::vector<CheckedRange> ranges;
   uint64_t end = 0;
   const auto add_gap = [&](uint64_t until) {
     // Before the first section and behind the last one there are headers; else, filling.
-    const Part part = ranges.empty() || until == file.all().size() ? Part::headers : Part::tables;
+    const Part part = ranges.size() < 2 || until == file.all().size() ? Part::headers : Part::tables;
     if (until > end) ranges.push_back({end, until - end, 0, 0, part, Mapped::no});
     end = until;
   };
-  for (const Elf64_Shdr* section : sections) {
-    KORCH_ASSERT(section->sh_offset >= end, "sections of a linked file overlap");
-    add_gap(section->sh_offset);
-    if (section != &record)
-      ranges.push_back({section->sh_offset, section->sh_size, section->sh_addr, 0, part_of(file, *section),
-                        mapped(file, *section)});
-    end = section->sh_offset + section->sh_size;
+  for (const CheckedRange& content : contents) {
+    KORCH_ASSERT(content.offset >= end, "sections of a linked file overlap");
+    add_gap(content.offset);
+    if (content.offset != record.sh_offset) ranges.push_back(content);
+    end = content.offset + content.size_bytes;
   }
   add_gap(file.all().size());
   return ranges;
@@ -162,8 +173,12 @@ bool is_mapped(const ElfFile& file, const Elf64_Shdr& section) {
   });
 }
 
-// The range among the sections of a file that was written anew.
-bool has_section(const ElfFile& file, const CheckedRange& range) {
+// The range among the program headers and sections of a file that was written anew.
+bool has_range(const ElfFile& file, const CheckedRange& range) {
+  if (range.part == Part::headers)
+    return range.offset == file.header().e_phoff &&
+           range.size_bytes == file.segments().size() * sizeof(Elf64_Phdr) &&
+           sum_of(file.bytes(range.offset, range.size_bytes)) == range.sum;
   return std::any_of(file.sections().begin(), file.sections().end(), [&](const Elf64_Shdr& section) {
     const bool is_it = section.sh_addr == range.address && section.sh_size == range.size_bytes &&
                        part_of(file, section) == range.part;
@@ -181,8 +196,8 @@ uint64_t end_of_content(const ElfFile& file) {
   return end;
 }
 
-// A tool such as strip leaves out what nobody loads and writes the headers anew. What is loaded and what
-// korch reads must be there, and nothing behind it.
+// A tool such as strip leaves out what nobody loads and writes anew the headers that tell of sections. What
+// is loaded, what tells the dynamic loader so and what korch reads must be there, and nothing behind it.
 void require_contents(const ElfFile& file, const CheckRecord& record) {
   const std::string sizes =
       fmt::format("it has {} bytes instead of {}", file.all().size(), record.file_bytes);
@@ -190,7 +205,7 @@ void require_contents(const ElfFile& file, const CheckRecord& record) {
   for (uint64_t i = 0; i < record.range_count; ++i) {
     const CheckedRange& range = record.ranges[i];
     const bool is_needed = range.address != 0 || range.part == Part::plan;
-    if (is_needed && !has_section(file, range))
+    if (is_needed && !has_range(file, range))
       refuse_damaged(file, fmt::format("{}, and its {} are not what korch wrote: it was cut off, or changed "
                                        "by a tool (patchelf, llvm-strip; GNU strip does no harm)",
                                        sizes, name(range.part)));

@@ -151,11 +151,14 @@ Peaks peaks_of(const PeakRow& row) {
 }
 
 PeakRow raised_to(PeakRow row, const Peaks& reached) {
+  constexpr double kMostRaise = 1.25;
+  const double most_flops = row.at_most.flops_per_us, most_bytes = row.at_most.l1_bytes_per_us;
   for (Peaks* peaks : {&row.observed, &row.at_most}) {
     *peaks = with(*peaks, [&](double& speed, const Field& field) {
-      speed = std::max(speed, reached.*field.speed / kMargin);
+      const double most = field.speed == &Peaks::flops_per_us ? most_flops : most_bytes;
+      speed = std::max(speed, std::min({reached.*field.speed / kMargin, kMostRaise * speed, most}));
     });
-    peaks->launch_us = std::min(peaks->launch_us, reached.launch_us);
+    peaks->launch_us = std::clamp(reached.launch_us, peaks->launch_us / kMostRaise, peaks->launch_us);
   }
   return row;
 }

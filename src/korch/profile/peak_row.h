@@ -59,7 +59,9 @@ bool is_to_repeat(const PeakRow& row, int64_t now_s);
 // that was always disturbed what is possible at most.
 Peaks peaks_of(const PeakRow& row);
 
-// So that its peaks are no less than these, which a kernel reached.
+// So that its peaks are no less than these, which a kernel reached; by a quarter at most, since one
+// measurement says so, and never above what the cycles allow: multiply-adds of whole units, and of any copy
+// what L1 does.
 PeakRow raised_to(PeakRow row, const Peaks& reached);
 
 std::string to_text(const PeakRow& row);

@@ -21,7 +21,7 @@
 namespace korch {
 namespace {
 
-constexpr int kPeakProtocol = 3;
+constexpr int kPeakProtocol = 4;
 constexpr double kSampleSeconds = 0.005;
 // A stretch within a sample: long for the clock, short for the system, which lets a thread run for
 // milliseconds before another has its turn.

@@ -21,7 +21,7 @@ struct MachinePeaks {
 // where they were disturbed before and the machine is calm now. `database` may be null.
 MachinePeaks machine_peaks(const Target& target, Database* database);
 
-// Kernels reached these speeds: from now on the database's are no less.
+// Kernels reached these speeds: from now on the database's are no less, as far as raised_to believes them.
 void raise_machine_peaks(const Target& target, Database& database, const Peaks& reached);
 
 }  // namespace korch

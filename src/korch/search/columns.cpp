@@ -281,15 +281,22 @@ std::string describe(const Graph& graph, const std::vector<Candidate>& candidate
   return text;
 }
 
+std::string describe(const Graph& graph, const Columns& columns, int column) {
+  const ColumnInfo& info = columns.infos[column];
+  if (info.kind != ColumnInfo::Kind::kernel) return "a change of layout";
+  return fmt::format("{} | {}", describe(graph, columns.candidates[info.candidate]),
+                     to_string(info.implementation));
+}
+
 std::string describe(const Graph& graph, const Columns& columns) {
   std::string text;
   for (size_t i = 0; i < columns.infos.size(); ++i) {
     const ColumnInfo& info = columns.infos[i];
     if (info.kind != ColumnInfo::Kind::kernel) continue;
     const Column& column = columns.problem.columns[i];
-    text += fmt::format("{} | {} | {:.0f} flops, {:.0f} bytes, bound {:.3f} us{}\n",
-                        describe(graph, columns.candidates[info.candidate]), to_string(info.implementation),
-                        info.implementation.flops, info.implementation.bytes, info.bound_us,
+    text += fmt::format("{} | {:.0f} flops, {:.0f} bytes, bound {:.3f} us{}\n",
+                        describe(graph, columns, static_cast<int>(i)), info.implementation.flops,
+                        info.implementation.bytes, info.bound_us,
                         column.measured ? fmt::format(", cost {:.3f} us", column.cost_us) : "");
   }
   return text;

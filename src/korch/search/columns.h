@@ -71,5 +71,7 @@ Hash kernel_key(const Hash& candidate, const Implementation& implementation);
 // One line each, for dumps and keys: what is computed, how, bounds and costs.
 std::string describe(const Graph& graph, const std::vector<Candidate>& candidates);
 std::string describe(const Graph& graph, const Columns& columns);
+// One column without its bounds and costs: what is computed, and how.
+std::string describe(const Graph& graph, const Columns& columns, int column);
 
 }  // namespace korch

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "korch/base/interrupt.h"
+#include "korch/base/stopwatch.h"
 
 namespace korch {
 
@@ -60,13 +61,21 @@ void CostBook::look(const std::vector<int>& columns, Care care) {
     options_.deadline.check();
     const std::vector<int> batch(columns.begin() + i,
                                  columns.begin() + std::min(i + batch_size, columns.size()));
-    // A kernel that runs cannot be stopped: none begins that would end too late by what is known of it.
+    // A kernel that is compiled or runs cannot be stopped: none begins that would end too late by what is
+    // known of it, or of those before.
+    Taken& taken = taken_[care];
+    const auto size = static_cast<double>(batch.size());
+    if (taken.kernels > 0 && options_.deadline.left_s() < size * taken.seconds / taken.kernels)
+      throw BudgetSpent{};
     double least_s = 0;
     for (const int id : batch)
       if (const double us = columns_.problem.columns[id].cost_us; std::isfinite(us))
         least_s += kLeastRuns * us * 1e-6;
     if (options_.deadline.left_s() < least_s) throw BudgetSpent{};
+    const Stopwatch stopwatch;
     const std::vector<Result<Cost>> costs = source_.measure(batch, care);
+    taken.seconds += stopwatch.seconds();
+    taken.kernels += size;
     for (size_t k = 0; k < batch.size(); ++k) record(batch[k], costs[k]);
   }
   looked_at_ += static_cast<int64_t>(columns.size());

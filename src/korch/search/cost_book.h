@@ -83,6 +83,11 @@ class CostBook {
   std::optional<LearnedBounds> learned_;
   int learned_violations_ = 0;
   int64_t looked_at_ = 0;
+  struct Taken {
+    double seconds = 0;
+    double kernels = 0;
+  };
+  std::map<Care, Taken> taken_;  // by all looks so far, compiling included
   std::map<RefusalReason, std::string> refusal_examples_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "korch/search/columns.h"
 #include "korch/target/target.h"
@@ -11,8 +12,13 @@ namespace korch {
 
 double lower_bound_us(double flops, double bytes, const Target& target, const Peaks& peaks);
 
-// Kernels that were measured below their bounds disprove the peaks: these, raised until every bound holds;
-// nothing where all do. The columns have their costs.
-std::optional<Peaks> beaten_peaks(const Columns& columns, const Target& target, const Peaks& peaks);
+// Kernels that were measured below their bounds disprove the peaks.
+struct BeatenPeaks {
+  std::optional<Peaks> reached;   // the peaks, raised until every bound that is believed holds; none: all do
+  std::vector<int> not_believed;  // columns more than twice as fast as their bound: a wrong count or clock
+};
+
+// The columns have their costs.
+BeatenPeaks beaten_peaks(const Columns& columns, const Target& target, const Peaks& peaks);
 
 }  // namespace korch

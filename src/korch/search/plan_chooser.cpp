@@ -15,12 +15,16 @@
 #include "korch/search/cost_book.h"
 #include "korch/search/overlap.h"
 #include "korch/solve/lazy.h"
+#include "korch/solve/orchestrator.h"
 
 namespace korch {
 namespace {
 
-constexpr int kVersion = 19;     // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 20;     // of the search for a plan: what older ones chose is chosen anew
 constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large networks
+// Plans of which something cannot be built, one after the other: each takes a search of up to half a second,
+// on machines of any speed. Networks of the zoo need ten.
+constexpr int kMostRefused = 100;
 
 class PlanChooser {
  public:
@@ -374,8 +378,10 @@ class PlanChooser {
     note_end("the best plan was known");
     LazyResult result;
     if (first_plan_.empty()) first_plan_ = rival_.chosen.empty() ? first_plan().chosen : rival_.chosen;
-    const SolveOptions options{.time_limit_s = short_solve_s(), .start = first_plan_};
-    const double bound_us = solve(columns_.problem, options).bound_us;
+    // Among all columns a search for a plan would take longer than a small budget has, and nobody asks for
+    // its plan.
+    const double bound_us =
+        Orchestrator(columns_.problem).relax(short_solve_s(), Orchestrator::kThorough).bound_us;
     book_.take_quick_costs();
     // Where it was not measured in time, the first plan is what there is.
     const std::set<int> first = as_set(first_plan_);
@@ -383,7 +389,7 @@ class PlanChooser {
       if (Column& column = columns_.problem.columns[id];
           !column.measured && first.count(static_cast<int>(id)) == 0)
         CostBook::drop(column);
-    result.solution = solve(columns_.problem, options);
+    result.solution = solve(columns_.problem, {.time_limit_s = short_solve_s(), .start = first_plan_});
     result.solution.bound_us = std::min(bound_us, result.solution.objective_us);
     if (result.solution.status == SolveStatus::optimal) result.solution.status = SolveStatus::feasible;
     return result;
@@ -410,17 +416,22 @@ class PlanChooser {
     }
     // No plan found in short time shall be worse than greedy's.
     options.start = greedys_plan().chosen;
-    // Much of a large program may be refused, one plan after the other: each takes a search.
-    constexpr double kMostSearch_s = 30;
-    const Deadline most = deadline_.left_s() < kMostSearch_s ? deadline_ : Deadline(kMostSearch_s);
     try {
-      BuildableSolver solver(columns_.problem, options, most);
+      BuildableSolver solver(columns_.problem, options, deadline_);
       bool can_be_built = false;
+      int refused = 0;
       while (const std::optional<std::vector<int>> plan = solver.next(can_be_built)) {
         can_be_built = book_.build(*plan);
-        if (!can_be_built) most.check();
+        if (can_be_built) continue;
+        deadline_.check();
+        if (++refused == kMostRefused) break;
       }
-      result.solution = solver.result();
+      if (refused < kMostRefused) {
+        result.solution = solver.result();
+      } else {
+        limits_.push_back(fmt::format("search: of {} plans none can be built: greedy's stays", kMostRefused));
+        result.solution = first_plan();
+      }
     } catch (const BudgetSpent&) {
       note_end("a plan was found of which all can be built: greedy's stays");
       result.solution = first_plan();

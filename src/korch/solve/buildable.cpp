@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kNarrow = 4;           // width of the first searches
 constexpr double kLeastProof = 0.5;  // of the limit, however long it took to find a plan
+constexpr double kRounding = 1e-9;   // of a cost
 
 }  // namespace
 
@@ -35,21 +36,22 @@ class BuildableSolver::Loop {
       Solution found = counted(orchestrator_.regress(start, width));
       if (found.status == SolveStatus::infeasible) co_return found;
       if (!co_await conversation_.ask(found.chosen)) continue;
+      const bool is_better = best_.chosen.empty() || found.objective_us < best_.objective_us;
       best_ = found;
-      if (std::exchange(width, options_.width) < options_.width && found.status != SolveStatus::optimal)
-        continue;
       if (found.status == SolveStatus::optimal) co_return best_;
-      const double proof_s = std::max(limit_s_ - seconds_, kLeastProof * limit_s_);
-      found = counted(orchestrator_.solve(proof_s, best_.chosen, /*width=*/0));
-      if (found.status == SolveStatus::infeasible) co_return found;
-      if (co_await conversation_.ask(found.chosen)) co_return found;
-      if (seconds_ >= limit_s_) {
-        best_.bound_us = std::min(found.bound_us, best_.objective_us);
-        best_.seconds = seconds_;
-        best_.rounds = rounds_;
-        co_return best_;
-      }
+      const bool was_narrow = std::exchange(width, options_.width) < options_.width;
+      if (!was_narrow && !is_better) break;
     }
+    // The clock ends a proof: it tells how good the plan is, and takes no other one, so that the plan does
+    // not depend on how fast the machine is.
+    const double proof_s = std::max(limit_s_ - seconds_, kLeastProof * limit_s_);
+    const Solution proof = counted(orchestrator_.solve(proof_s, best_.chosen, /*width=*/0));
+    if (proof.status == SolveStatus::optimal && proof.objective_us >= (1 - kRounding) * best_.objective_us)
+      best_.status = SolveStatus::optimal;
+    best_.bound_us = std::min(proof.bound_us, best_.objective_us);
+    best_.seconds = seconds_;
+    best_.rounds = rounds_;
+    co_return best_;
   }
 
   Solution counted(Solution solution) {
