@@ -15,6 +15,7 @@ if not (find_spec("torch") and find_spec("onnxscript")):
 import korch
 import numpy as np
 import torch
+from korch._export.small_extents import samples
 from torch import nn
 from torch.export import Dim
 from torch.nn import functional as F
@@ -64,6 +65,27 @@ class OneRowAlike(nn.Module):
 
     def forward(self, x):
         return x * 2 if x.shape[0] != 1 else x + x
+
+
+class OneRowRemembered(nn.Module):
+    """As OneRowAlike; it writes to its buffers, its input and a list, and draws numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("last", torch.zeros(4), persistent=False)
+        self.register_buffer("mean", torch.zeros(4))
+        self.seen = []
+
+    def forward(self, x):
+        self.calls += 1
+        self.last.copy_(x.sum(0))
+        F.batch_norm(torch.cat([x, x]), self.mean, torch.ones(4), training=True)
+        if type(x) is torch.Tensor:  # no stand-in of torch.export
+            self.seen.append(x)
+        torch.rand(3)
+        x.mul_(2)
+        return x if x.shape[0] != 1 else x + 0
 
 
 class Net(nn.Module):
@@ -275,6 +297,38 @@ class ExportTest(unittest.TestCase):
         )
         self.compiled(OneRow(), self.x, dynamic_shapes={"x": {0: Dim("batch", min=2, max=8)}})
         self.compiled(OneRow(), self.x[:1])
+
+    def test_to_look_at_small_extents_changes_nothing_of_the_callers(self):
+        net = OneRowRemembered()
+        x = self.x.clone()
+        torch.manual_seed(3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", korch.CompileWarning)
+            executable = korch.compile(net, inputs=(x,), dynamic_shapes={"x": {0: Dim("b", min=1, max=4)}}, **QUICK)
+        self.addCleanup(executable.close)
+        drawn = torch.rand(3)
+        torch.manual_seed(3)
+        torch.testing.assert_close(drawn, torch.rand(3))
+        torch.testing.assert_close(x, self.x)
+        for name, buffer in net.named_buffers():
+            torch.testing.assert_close(buffer, torch.zeros_like(buffer), msg=name)
+        self.assertEqual(net.seen, [])
+        np.testing.assert_allclose(executable(self.x[:1]), self.x[:1] * 2, rtol=1e-5)
+
+    def test_a_sample_is_compared_wherever_its_tensors_are(self):
+        class Elsewhere(torch.Tensor):
+            """As a tensor of a GPU: NumPy has it once it was copied."""
+
+            def cpu(self):
+                return self.as_subclass(torch.Tensor)
+
+            def numpy(self):
+                raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+        inputs = (self.x.as_subclass(Elsewhere),)
+        found, least = samples("Net", lambda given: given[0] * 2, {"n": 1}, lambda extents: inputs)
+        self.assertEqual((len(found), least), (1, {"n": 1}))
+        found[0].check(lambda x: x.numpy() * 2)
 
     def test_an_operator_without_a_form_in_onnx(self):
         self.refused(

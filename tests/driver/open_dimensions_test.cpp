@@ -98,7 +98,43 @@ TEST(OpenDimensions, ThatFollowOthersAreCheckedBeforeARun) {
   }
   // What is drawn for it fits together.
   EXPECT_EQ(executable_inputs(executable, 1, {}, {{"n_past", 2}})[1].shape(), (Shape{3, 1}));
+  EXPECT_EQ(executable_inputs(executable, 1, {}, {{"n_total", 3}})[0].shape(), (Shape{2, 3}));
   for (uint64_t seed = 1; seed < 8; ++seed) executable.run(dense_inputs(g, random_inputs(g, seed)));
+}
+
+// The extent of a sum says those of its terms where they are no choice, and else what to give.
+TEST(OpenDimensions, WhatASumSaysOfItsTerms) {
+  Graph g;
+  const std::vector<std::string> names = {"a", "b", "whole"};
+  const std::vector<int64_t> mosts = {3, 2, 10};
+  std::vector<ValueId> outputs, extents;
+  for (size_t i = 0; i < names.size(); ++i)
+    outputs.push_back(
+        g.add(Op::Abs, NoAttrs{}, {g.add_input({DType::f32, {mosts[i]}}, "x" + std::to_string(i))}));
+  for (const std::string& name : names) extents.push_back(g.add_input({DType::i64, {}}, name));
+  outputs.insert(outputs.end(), extents.begin(), extents.end());
+  g.set_outputs(outputs, {"y0", "y1", "y2", "a", "b", "whole"}, {{0, 0}, {1, 0}, {2, 0}});
+  g.set_open_dimensions({{"a", 0, 3, {{0, 0}}},
+                         {"b", 1, 2, {{1, 0}}},
+                         {"whole", 3, 10, {{2, 0}}, ExtentSum{1, {{0, 1}, {1, 2}}}}});
+  verify(g, Stage::imported);
+  TempDir folder;
+  CompileOptions options;
+  options.measure = false;
+  compile_graph(g, "sum", folder.path() + "/sum.so", options);
+  LoadedExecutable executable(folder.path() + "/sum.so");
+  const auto refusal = [&](const std::map<std::string, int64_t>& given) -> std::string {
+    try {
+      executable_inputs(executable, 1, {}, given);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(executable_inputs(executable, 1, {}, {{"whole", 6}, {"a", 1}})[1].shape(), (Shape{2}));
+  EXPECT_EQ(refusal({{"whole", 6}}), "whole is a + 2 * b + 1: give a, b too");
+  EXPECT_EQ(refusal({{"whole", 6}, {"a", 2}}), "whole is a + 2 * b + 1, and no b of 1..2 makes it 6");
+  EXPECT_EQ(refusal({{"whole", 9}, {"a", 0}}), "whole is a + 2 * b + 1, and no b of 1..2 makes it 9");
 }
 
 // y = tanh(x w) r, of whose rows the first n count, as a tensor of the inputs tells: maybe none.

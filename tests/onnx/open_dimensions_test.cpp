@@ -189,6 +189,25 @@ TEST(OpenDimensions, ExtentsThatMeetInAProduct) {
   EXPECT_EQ(open[3].sum, (ExtentSum{0, {{1, 1}}}));
 }
 
+// Two inputs' extents, of an operator whose results nobody reads, or of one whose extent alone is read.
+TEST(OpenDimensions, ExtentsThatMeetWhereNothingIsReadNeedNotBeEqual) {
+  ModelBuilder b(17);
+  b.input("x", {-1, 2}, 1, {"n", ""}).input("z", {-1, 2}, 1, {"m", ""});
+  b.output("y").output("v").output("s");
+  b.node("Add", {"x", "z"}, {"nobody"});
+  b.node("Mul", {"x", "z"}, {"u"});
+  b.node("Shape", {"u"}, {"s"});
+  b.node("Relu", {"x"}, {"y"});
+  b.node("Relu", {"z"}, {"v"});
+  ImportOptions options;
+  options.shapes = {{"n", {8}}, {"m", {8}}};
+  options.least_shapes = {{"n", {2}}, {"m", {2}}};
+  const std::vector<OpenDimension> open = import_onnx_bytes(b.bytes(), options).open_dimensions();
+  ASSERT_EQ(open.size(), 2u);
+  EXPECT_EQ(open[0].sum, std::nullopt);
+  EXPECT_EQ(open[1].sum, std::nullopt);
+}
+
 TEST(OpenDimensions, OptionsThatContradictEachOther) {
   const auto import = [](const std::map<std::string, Shape>& most,
                          const std::map<std::string, Shape>& least) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import re
 import warnings
@@ -126,11 +127,18 @@ def _from_two(
     example = small_extents.resized(given, dims, arguments, small)
     try:
         program = _program(module, example, small_extents.from_two(dims, least))
+        copy.deepcopy(module)
     except Exception:  # the first refusal is about what the caller gave
         return None
+
+    def call(inputs: Any) -> Any:
+        # A copy each time: the caller's module stays as it is, and each result is that of its buffers as they are now.
+        with torch.random.fork_rng():
+            return copy.deepcopy(module)(*inputs[0], **inputs[1])
+
     samples, least = small_extents.samples(
         type(module).__name__,
-        lambda inputs: module(*inputs[0], **inputs[1]),
+        call,
         least,
         lambda extents: small_extents.resized(given, dims, arguments, extents),
     )

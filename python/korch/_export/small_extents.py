@@ -43,7 +43,7 @@ class Sample(NamedTuple):
 
 
 def _close(result: np.ndarray, expected: torch.Tensor) -> bool:
-    of = expected.detach().double().numpy()
+    of = expected.double().numpy()
     if result.shape != of.shape:
         return False
     tolerance = _TOLERANCE * np.abs(of[np.isfinite(of)]).max(initial=0.0)
@@ -95,23 +95,27 @@ def samples(
     what: str, call: Callable[[Any], Any], least: Dict[str, int], of: Callable[[Dict[str, int]], Any]
 ) -> Tuple[List[Sample], Dict[str, int]]:
     """What the module (`call`) computes for the extents below 2, alone and together, of inputs that `of` makes; and
-    the least extents for which it computes something at all."""
+    the least extents for which it computes something at all. `call` gets tensors of its own."""
     able = {name: [e for e in range(low, 2) if _runs(call, of({name: e}))] for name, low in least.items()}
     able = {name: [e for e in extents if set(range(e, 2)) <= set(extents)] for name, extents in able.items()}
     result = []
     for extents in _combinations(able):
         inputs = of(extents)
-        result.append(Sample(what, extents, _tensors(inputs), _tensors(call(inputs))))
+        result.append(Sample(what, extents, _tensors(inputs), _tensors(call(_copied(inputs)))))
     return result, {name: min(extents, default=2) for name, extents in able.items()}
 
 
 def _tensors(tree: Any) -> List[torch.Tensor]:
-    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+    return [leaf.detach().cpu() for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _copied(inputs: Any) -> Any:
+    return tree_map_only(torch.Tensor, torch.Tensor.clone, inputs)
 
 
 def _runs(call: Callable[[Any], Any], inputs: Any) -> bool:
     try:
-        call(inputs)
+        call(_copied(inputs))
     except Exception:  # whatever a module raises where its operators have no such form
         return False
     return True

@@ -1,6 +1,7 @@
 #include "korch/inspect/executable_inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -33,10 +34,39 @@ void require_dimensions(const LoadedExecutable& executable, const std::map<std::
   }
 }
 
+// The one extent that a sum and its other terms leave no choice of.
+void add_term(const std::vector<PlanDimension>& dimensions, const PlanDimension& whole,
+              std::map<std::string, int64_t>& known) {
+  if (!whole.sum || !known.contains(whole.name)) return;
+  int64_t rest = known.at(whole.name) - whole.sum->plus;
+  std::vector<ExtentSum::Term> unknown;
+  for (const ExtentSum::Term& term : whole.sum->terms) {
+    const auto found = known.find(dimensions[static_cast<size_t>(term.dimension)].name);
+    if (found == known.end())
+      unknown.push_back(term);
+    else
+      rest -= term.factor * found->second;
+  }
+  if (unknown.empty()) return;
+  std::vector<std::string> names, left;
+  for (const PlanDimension& dimension : dimensions) names.push_back(dimension.name);
+  for (const ExtentSum::Term& term : unknown) left.push_back(names[static_cast<size_t>(term.dimension)]);
+  const std::string rule = fmt::format("{} is {}", whole.name, to_string(*whole.sum, names));
+  if (unknown.size() > 1)
+    throw Error(ErrorKind::usage, fmt::format("{}: give {} too", rule, fmt::join(left, ", ")));
+  const PlanDimension& term = dimensions[static_cast<size_t>(unknown[0].dimension)];
+  const int64_t extent = rest / unknown[0].factor;
+  if (rest % unknown[0].factor != 0 || extent < term.least || extent > term.most)
+    throw Error(ErrorKind::usage, fmt::format("{}, and no {} of {}..{} makes it {}", rule, term.name,
+                                              term.least, term.most, known.at(whole.name)));
+  known.emplace(term.name, extent);
+}
+
 // Extents that follow from those that are known, the others being at their bounds.
 void add_sums(const LoadedExecutable& executable, std::map<std::string, int64_t>& known) {
   if (executable.dimensions().size() < 2) return;
   const std::vector<PlanDimension> dimensions = plan_from_json(executable.info().plan_json).dimensions;
+  for (const PlanDimension& dimension : dimensions) add_term(dimensions, dimension, known);
   std::vector<int64_t> extents;
   for (const PlanDimension& dimension : dimensions) {
     const auto found = known.find(dimension.name);

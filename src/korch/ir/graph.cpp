@@ -119,7 +119,7 @@ void Graph::replace_uses(ValueId from, ValueId to) {
   std::replace(outputs_.begin(), outputs_.end(), from, to);
 }
 
-void Graph::remove_dead_nodes() {
+std::vector<bool> Graph::nodes_that_reach_outputs() const {
   std::vector<bool> reached(nodes_.size(), false);
   std::vector<ValueId> stack = outputs_;
   while (!stack.empty()) {
@@ -131,6 +131,11 @@ void Graph::remove_dead_nodes() {
       stack.insert(stack.end(), nodes_[producer].inputs.begin(), nodes_[producer].inputs.end());
     }
   }
+  return reached;
+}
+
+void Graph::remove_dead_nodes() {
+  const std::vector<bool> reached = nodes_that_reach_outputs();
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     if (!reached[id]) kill_node(id);
   }

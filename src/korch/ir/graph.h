@@ -80,7 +80,9 @@ class Graph {
   void set_input_order(std::vector<ValueId> inputs);  // the same ones
   void kill_node(NodeId id);                          // outputs keep their Value without this producer
   void replace_uses(ValueId from, ValueId to);        // in nodes and graph outputs
-  void remove_dead_nodes();                           // whose outputs reach no graph output
+  void remove_dead_nodes();                           // that reach no graph output
+
+  std::vector<bool> nodes_that_reach_outputs() const;  // by NodeId
 
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }

@@ -95,7 +95,11 @@ std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Op
   if (std::any_of(inputs.begin(), inputs.end(), is_bounded)) {
     const InputTypes bounds(inputs);
     infer_types(op, attrs, bounds.types, bounds.constants);  // throws what it would without bounds
-    return emit_bounded(*this, op, attrs, inputs, origin);
+    const size_t noted = meeting_.size();
+    std::vector<Operand> outputs = emit_bounded(*this, op, attrs, inputs, origin);
+    for (size_t i = noted; i < meeting_.size(); ++i)
+      if (meeting_[i].result == kNoId) meeting_[i].result = value(outputs[0]);
+    return outputs;
   }
   const std::vector<Operand> outputs = emit_at_bounds(op, attrs, inputs, origin);
   follow_elements(*this, op, attrs, inputs, outputs, origin);

@@ -81,7 +81,7 @@ class GraphBuilder {
   Operand whole(const Operand& a, const Operand& b);
   // By how much one extent is larger than another at most, whatever that is, where that is known.
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
-  // Extents of what an operator joins (meeting_extents.h).
+  // Extents of what the operator joins that is being emitted (meeting_extents.h).
   void note_meeting(const Operand& a, const Operand& b, const std::string& origin) {
     if (const ValueId x = value(a), y = value(b); x != y) meeting_.push_back({x, y, origin, bodies_ == 0});
   }

@@ -63,11 +63,12 @@ class Importer {
     import_nodes();
     throw_unsupported();
     set_outputs();
+    const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
     if (options_.on_warning)
-      for (const std::string& text : extents_that_do_not_fit(builder_.graph(), builder_.meeting()))
+      for (const std::string& text : extents_that_do_not_fit(builder_.graph(), meeting))
         options_.on_warning(text);
     std::vector<std::string> unchecked;
-    builder_.graph().set_open_dimensions(with_sums(builder_.graph(), builder_.meeting(), &unchecked));
+    builder_.graph().set_open_dimensions(with_sums(builder_.graph(), meeting, &unchecked));
     if (options_.on_warning)
       for (const std::string& text : unchecked) options_.on_warning(text);
     builder_.graph().remove_dead_nodes();  // rules make every output

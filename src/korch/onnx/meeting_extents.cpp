@@ -225,6 +225,17 @@ class Equations {
 
 }  // namespace
 
+std::vector<MeetingExtents> needed(const Graph& graph, const std::vector<MeetingExtents>& meeting) {
+  const std::vector<bool> reaching = graph.nodes_that_reach_outputs();
+  std::vector<MeetingExtents> result;
+  for (const MeetingExtents& pair : meeting) {
+    const std::vector<NodeId>& producers = graph.value(pair.result).producers;
+    if (std::any_of(producers.begin(), producers.end(), [&](NodeId node) { return reaching[node]; }))
+      result.push_back(pair);
+  }
+  return result;
+}
+
 std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting,
                                      std::vector<std::string>* warnings) {
   const std::vector<OpenDimension>& open = graph.open_dimensions();

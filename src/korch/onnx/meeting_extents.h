@@ -14,7 +14,11 @@ struct MeetingExtents {
   ValueId a = kNoId, b = kNoId;
   std::string origin;
   bool in_every_run = true;  // not in a body or a branch, which a run may leave out
+  ValueId result = kNoId;    // of the join
 };
+
+// Those whose results the outputs need.
+std::vector<MeetingExtents> needed(const Graph& graph, const std::vector<MeetingExtents>& meeting);
 
 // A sentence for each open dimension of which not every extent makes them equal, that says for which it does.
 // Those that several dimensions or data decide are not looked at.
