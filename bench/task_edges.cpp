@@ -39,7 +39,7 @@ BuiltPlan greedy_plan(const std::string& model) {
 
 bool all_found(const std::string& model, double seconds) {
   const Plan plan = greedy_plan(model).plan;
-  const MemoryPlan memory = plan_memory(plan, std::vector<int64_t>(plan.constants.size(), 0));
+  const MemoryPlan memory = plan_memory(plan);
   const std::vector<TaskUse> listed = plan_task_uses(plan, memory);
   const TaskGraph graph = task_graph(listed);
   std::vector<std::vector<MemoryUse>> uses;

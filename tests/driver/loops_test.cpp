@@ -145,7 +145,7 @@ TEST(Loops, StatesAreMadeWhereTheyAreCarried) {
     options.measure = options.heal = false;
     options.strategy = Strategy::unfused;
     const CompileResult result = compile_graph(graph, "loop", folder.path() + "/loop.so", options);
-    const MemoryPlan memory = plan_memory(result.plan, std::vector<int64_t>(result.plan.constants.size(), 0));
+    const MemoryPlan memory = plan_memory(result.plan);
     for (const PlanStep& step : result.plan.steps) {
       if (step.label != "LoopEnd") continue;
       const std::vector<std::pair<int, int>>& pairs = result.plan.kernels[step.kernel].in_place;

@@ -143,9 +143,11 @@ TEST(MergedPlan, ARunIsTheTasksOfThePlanThatItTakes) {
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   for (size_t round = 0; round < 3; ++round)
     for (const PlanVariant& variant : plan.variants) {
-      const std::optional<PlanTasks> tasks = plan_tasks(plan_of(plan, variant));
+      const Plan part = plan_of(plan, variant);
+      const MemoryPlan memory = plan_memory(part);
+      const std::optional<PlanTasks> tasks = plan_tasks(part, memory);
       ASSERT_TRUE(tasks);
-      EXPECT_EQ(fault_of(*tasks, plan_of(plan, variant)), "");
+      EXPECT_EQ(fault_of(*tasks, part, memory), "");
       const int steps = variant.end_step - variant.first_step;
       Pieces wanted, ran;
       for (const Task& task : tasks->graph.tasks)

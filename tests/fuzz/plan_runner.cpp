@@ -205,7 +205,13 @@ PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
     offsets.push_back(weight_bytes);
     weight_bytes += aligned(static_cast<int64_t>(bytes.size()));
   }
-  const MemoryPlan memory = plan_memory(plan, offsets);
+  MemoryPlan memory = plan_memory(plan);
+  const auto find_weights = [&](rt::BufferRef& ref) {
+    if (ref.region == rt::kWeights)
+      ref = {rt::kWeights, 0, static_cast<uint64_t>(offsets[ref.index]) + ref.offset};
+  };
+  for (rt::BufferRef& ref : memory.tensors) find_weights(ref);
+  for (OutputCopy& copy : memory.copies) find_weights(copy.source);
   LoadedKernels loaded;
   Tables tables(built, loaded);
   if ((run.trouble = tables.make(memory))) return run;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -64,6 +65,28 @@ TEST_F(ExecutableTest, RunsWithAnyNumberOfThreads) {
     expect_outputs(x, model.run({x}));
     expect_outputs(x, model.run({x}));
   }
+}
+
+// What was checked before is what is written: buffers that were placed elsewhere are there.
+TEST_F(ExecutableTest, HasItsBuffersWhereTheyWerePlaced) {
+  PackageInput input = test_package(*plan_, Isa::portable);
+  constexpr int64_t kBy = 4096;
+  MemoryPlan& memory = input.placements[0].memory;
+  ASSERT_GT(memory.arena_bytes, 0);
+  memory.arena_bytes += kBy;
+  const auto shift = [](rt::BufferRef& ref) {
+    if (ref.region == rt::kArena) ref.offset += kBy;
+  };
+  for (rt::BufferRef& ref : memory.tensors) shift(ref);
+  for (std::vector<rt::BufferRef>& step : memory.temporaries) std::for_each(step.begin(), step.end(), shift);
+  for (OutputCopy& copy : memory.copies) shift(copy.source);
+  const std::string file = folder_->path() + "/placed.so";
+  EXPECT_EQ(write_executable(input, file).arena_bytes, report_.arena_bytes + kBy);
+  LoadedExecutable model(file);
+  const HostTensor x = input_of(3);
+  expect_outputs(x, model.run({x}));
+  input.placements.clear();
+  EXPECT_THROW(write_executable(input, file), Error);
 }
 
 TEST_F(ExecutableTest, DescribesItself) {

@@ -79,9 +79,9 @@ TEST(PackagedLaunches, RunByTheExtent) {
 // In the place of the step's own slices; the copy of an output reads what it may have written.
 TEST(PackagedLaunches, SharesAreWaitedForAsAWhole) {
   const Plan plan = open_plan();
-  const std::optional<PlanTasks> tasks = plan_tasks(plan);
+  const std::optional<PlanTasks> tasks = plan_tasks(plan, plan_memory(plan));
   ASSERT_TRUE(tasks);
-  EXPECT_EQ(fault_of(*tasks, plan), "");
+  EXPECT_EQ(fault_of(*tasks, plan, plan_memory(plan)), "");
   std::vector<std::pair<int64_t, int64_t>> shares;
   int first = -1;
   for (const Task& task : tasks->graph.tasks) {

@@ -45,9 +45,9 @@ size_t waits_for(const TaskGraph& graph, int step, int phase) {
 
 TEST(PlanTasks, AKernelThatSaysNothingWaitsForAllOfTheStepsBefore) {
   const Plan plan = test_plan();
-  const std::optional<PlanTasks> tasks = plan_tasks(plan);
+  const std::optional<PlanTasks> tasks = plan_tasks(plan, plan_memory(plan));
   ASSERT_TRUE(tasks);
-  EXPECT_EQ(fault_of(*tasks, plan), "");
+  EXPECT_EQ(fault_of(*tasks, plan, plan_memory(plan)), "");
   EXPECT_EQ(tasks->graph.tasks.size(), 13u + 1 + 7 + 1);  // scale, total, relu, the copy of "middle"
   EXPECT_EQ(waits_for(tasks->graph, 1, 0), 13u);
   EXPECT_EQ(waits_for(tasks->graph, 1, 1), 1u);
@@ -56,9 +56,9 @@ TEST(PlanTasks, AKernelThatSaysNothingWaitsForAllOfTheStepsBefore) {
 
 TEST(PlanTasks, TheCopyOfAnOutputWaitsForThePartThatItCopies) {
   const Plan plan = plan_with_accesses();
-  const std::optional<PlanTasks> tasks = plan_tasks(plan);
+  const std::optional<PlanTasks> tasks = plan_tasks(plan, plan_memory(plan));
   ASSERT_TRUE(tasks);
-  EXPECT_EQ(fault_of(*tasks, plan), "");
+  EXPECT_EQ(fault_of(*tasks, plan, plan_memory(plan)), "");
   EXPECT_EQ(waits_for(tasks->graph, 1, 0), 13u);
   EXPECT_EQ(waits_for(tasks->graph, 2, 0), 2u);  // elements 40 to 49 are in two blocks of eight
 }
@@ -66,11 +66,11 @@ TEST(PlanTasks, TheCopyOfAnOutputWaitsForThePartThatItCopies) {
 TEST(PlanTasks, NoneForOneThreadAndForLoops) {
   Plan plan = test_plan();
   plan.threads = 1;
-  EXPECT_FALSE(plan_tasks(plan));
+  EXPECT_FALSE(plan_tasks(plan, plan_memory(plan)));
   plan = test_plan();
   plan.steps[0].other_end = 1;
   plan.steps[1].other_end = 0;
-  EXPECT_TRUE(plan_task_uses(plan, plan_memory(test_plan(), {0})).empty());
+  EXPECT_TRUE(plan_task_uses(plan, plan_memory(test_plan())).empty());
 }
 
 TEST(PlanTasks, ExecutablesGiveTheSameByAnyScheduleAndNumberOfThreads) {

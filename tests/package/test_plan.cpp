@@ -91,6 +91,7 @@ Plan test_plan() {
 PackageInput test_package(const Plan& plan, Isa isa) {
   PackageInput input;
   input.plan = &plan;
+  input.placements = place(plan);
   for (const Kernel& kernel : plan.kernels)
     input.objects.push_back(compile_object(kernel.source, isa).value());
   const std::vector<float> scale = test_scale();

@@ -79,16 +79,12 @@ std::string text_of(const std::map<std::string, int64_t>& bounds) {
 }
 
 // Of steps whose ways were left out tasks are others than those of their part.
-void check_tasks(Plan& plan) {
-  for (const PlanVariant& variant : plan.variants) {
-    const Plan part = plan_of(plan, variant);
-    const std::optional<PlanTasks> tasks = plan_tasks(part);
-    const std::string fault = tasks ? fault_of(*tasks, part) : "";
-    KORCH_ASSERT(fault.empty(), fault);
-    if (!tasks || &variant != &plan.variants[0]) continue;
-    plan.report.tasks = static_cast<int>(tasks->graph.tasks.size());
-    plan.report.events = static_cast<int>(tasks->graph.events.size());
-  }
+std::vector<Placement> checked_placements(Plan& plan) {
+  std::vector<Placement> placements = place(plan);
+  const std::string fault = fault_of(placements, plan);
+  KORCH_ASSERT(fault.empty(), fault);
+  report_tasks(placements, plan.report);
+  return placements;
 }
 
 // As one executable, whose plan becomes the result's.
@@ -103,10 +99,10 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   std::vector<std::string>& limits = merged.plan.report.limits;
   limits.insert(limits.end(), left_out.begin(), left_out.end());
   limit_launch_bytes(merged);
-  check_tasks(merged.plan);
+  std::vector<Placement> placements = checked_placements(merged.plan);
   const Target target = detect_target(options.target, options.threads);
-  write_executable({&merged.plan, std::move(merged.objects), std::move(merged.constant_bytes),
-                    plan_to_json(merged.plan), target},
+  write_executable({&merged.plan, std::move(placements), std::move(merged.objects),
+                    std::move(merged.constant_bytes), plan_to_json(merged.plan), target},
                    output);
   result->plan = std::move(merged.plan);
 }

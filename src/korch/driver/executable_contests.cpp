@@ -31,9 +31,9 @@ const std::string& ExecutableContests::draft(const std::vector<int>& plan) {
   if (!file.empty()) return file;
   BuiltPlan made = built(plan);
   const std::string path = fmt::format("{}/{}.so", folder_.path(), made_++);
-  write_executable(
-      {&made.plan, std::move(made.objects), std::move(made.constant_bytes), plan_to_json(made.plan), target_},
-      path);
+  write_executable({&made.plan, place(made.plan), std::move(made.objects), std::move(made.constant_bytes),
+                    plan_to_json(made.plan), target_},
+                   path);
   return file = path;
 }
 
@@ -47,7 +47,7 @@ BuiltPlan ExecutableContests::built(const std::vector<int>& plan) {
 std::optional<SimulatedPlan> ExecutableContests::simulate(const std::vector<int>& plan) {
   if (schedule_ == PlanSchedule::barrier) return std::nullopt;
   const BuiltPlan made = built(plan);
-  const std::optional<PlanTasks> tasks = plan_tasks(made.plan);
+  const std::optional<PlanTasks> tasks = plan_tasks(made.plan, plan_memory(made.plan));
   if (!tasks) return std::nullopt;
   const Simulation simulation = list_schedule(tasks->graph, target_.threads);
   const std::vector<double> by_step =

@@ -66,7 +66,7 @@ struct Attempt {
   std::optional<KernelBank> bank;
   Choice choice;
   BuiltPlan built;
-  std::optional<PlanTasks> tasks;
+  std::vector<Placement> placements;
   std::optional<Fault> fault;  // of the finished executable, of which then there is no file
 };
 
@@ -231,11 +231,9 @@ class Compilation {
   void find_tasks() {
     Plan& plan = now_->built.plan;
     add_accesses(graph(), now_->columns, target_, now_->built);
-    now_->tasks = plan_tasks(plan);
-    if (!now_->tasks) return;
-    plan.report.tasks = static_cast<int>(now_->tasks->graph.tasks.size());
-    plan.report.events = static_cast<int>(now_->tasks->graph.events.size());
-    plan.schedule = options_.schedule.value_or(PlanSchedule::dynamic);
+    now_->placements = place(plan);
+    if (report_tasks(now_->placements, plan.report))
+      plan.schedule = options_.schedule.value_or(PlanSchedule::dynamic);
   }
 
   void finish() {
@@ -244,7 +242,7 @@ class Compilation {
   }
 
   void verify_tasks() const {
-    const std::string fault = now_->tasks ? fault_of(*now_->tasks, now_->built.plan) : "";
+    const std::string fault = fault_of(now_->placements, now_->built.plan);
     KORCH_ASSERT(fault.empty(), fault);
   }
   void verify_imported() const { verify(imported_, Stage::imported); }
@@ -257,7 +255,10 @@ class Compilation {
   std::string alternatives_text() const { return print(graph()); }
   std::string candidates_text() const { return describe(graph(), now_->candidates); }
   std::string columns_text() const { return describe(graph(), now_->columns); }
-  std::string tasks_text() const { return now_->tasks ? print(now_->tasks->graph) : "no tasks\n"; }
+  std::string tasks_text() const {
+    const std::optional<PlanTasks>& tasks = now_->placements[0].tasks;
+    return tasks ? print(tasks->graph) : "no tasks\n";
+  }
   std::string plan_text() const { return plan_to_json(now_->built.plan); }
 
   // With alternatives.
@@ -460,8 +461,12 @@ class Compilation {
   std::optional<Fault> package(BuiltPlan& built) {
     state_stored_types(built.plan.inputs, imported_.inputs());
     state_stored_types(built.plan.outputs, imported_.outputs());
-    PackageInput input{&built.plan, std::move(built.objects), std::move(built.constant_bytes),
-                       plan_to_json(built.plan), target_};
+    PackageInput input{&built.plan,
+                       std::move(now_->placements),
+                       std::move(built.objects),
+                       std::move(built.constant_bytes),
+                       plan_to_json(built.plan),
+                       target_};
     if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
       const Hash key = plan_key(input, target_);
       TempDir folder;

@@ -95,11 +95,8 @@ enum class Reuse { after_steps, along_data, along_data_but_rounds };
 
 class MemoryPlanner {
  public:
-  MemoryPlanner(const Plan& plan, const std::vector<int64_t>& constant_offsets, Reuse reuse)
-      : plan_(plan),
-        constant_offsets_(constant_offsets),
-        reuse_(reuse),
-        end_(static_cast<int>(plan.steps.size())) {}
+  MemoryPlanner(const Plan& plan, Reuse reuse)
+      : plan_(plan), reuse_(reuse), end_(static_cast<int>(plan.steps.size())) {}
 
   MemoryPlan run() {
     find_views();
@@ -160,7 +157,6 @@ class MemoryPlanner {
   rt::BufferRef home(int root);
 
   const Plan& plan_;
-  const std::vector<int64_t>& constant_offsets_;
   const Reuse reuse_;
   std::optional<DataOrder> order_;
   const int end_;  // the step after the last: outputs live until then
@@ -308,8 +304,7 @@ void MemoryPlanner::join_in_place() {
 rt::BufferRef MemoryPlanner::home(int root) {
   const PlanTensor& t = tensor(root);
   if (t.role == TensorRole::input) return {rt::kInput, static_cast<uint32_t>(t.index), 0};
-  if (t.role == TensorRole::constant)
-    return {rt::kWeights, 0, static_cast<uint64_t>(constant_offsets_[static_cast<size_t>(t.index)])};
+  if (t.role == TensorRole::constant) return {rt::kWeights, static_cast<uint32_t>(t.index), 0};
   const Group& group = group_of_root(root);
   if (group.output_tensor >= 0)
     return {rt::kOutput, static_cast<uint32_t>(tensor(group.output_tensor).index), 0};
@@ -404,14 +399,14 @@ std::vector<int64_t> temporary_bytes(const Plan& plan, const PlanStep& step) {
   return bytes;
 }
 
-MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets) {
-  MemoryPlan by_steps = MemoryPlanner(plan, constant_offsets, Reuse::after_steps).run();
+MemoryPlan plan_memory(const Plan& plan) {
+  MemoryPlan by_steps = MemoryPlanner(plan, Reuse::after_steps).run();
   const bool loops =
       std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& s) { return s.other_end >= 0; });
   if (plan.threads == 1 || loops || plan.steps.size() > kMostOrdered) return by_steps;
   const double limit = std::max<double>(kLittle_bytes, kMuchMore * static_cast<double>(by_steps.arena_bytes));
   for (const Reuse reuse : {Reuse::along_data_but_rounds, Reuse::along_data}) {
-    MemoryPlan along_data = MemoryPlanner(plan, constant_offsets, reuse).run();
+    MemoryPlan along_data = MemoryPlanner(plan, reuse).run();
     if (static_cast<double>(along_data.arena_bytes) <= limit) return along_data;
   }
   return by_steps;

@@ -42,17 +42,18 @@ struct OutputCopy {
 };
 
 struct MemoryPlan {
-  std::vector<rt::BufferRef> tensors;                   // one per Plan::tensors
+  // One per Plan::tensors. Where constants are within the weights is known when these are written: of a
+  // constant, `index` is its number in Plan::constants, and `offset` counts from its own beginning.
+  std::vector<rt::BufferRef> tensors;
   std::vector<std::vector<rt::BufferRef>> temporaries;  // of each step, as many as temporary_bytes
   std::vector<OutputCopy> copies;
   int64_t arena_bytes = 0;
 };
 
-// `constant_offsets`: of each Plan::constants within the weights. Tensors that are views share their root's
-// bytes; a kernel's in-place pair shares when nobody reads the input later; what becomes a graph output is
-// made in the caller's buffer. Where steps may run beside each other, memory is used again only where data
-// order who used it before who uses it next, so that it orders nothing by itself; unless that takes much more
-// memory than the order of the steps does.
-MemoryPlan plan_memory(const Plan& plan, const std::vector<int64_t>& constant_offsets);
+// Tensors that are views share their root's bytes; a kernel's in-place pair shares when nobody reads the
+// input later; what becomes a graph output is made in the caller's buffer. Where steps may run beside each
+// other, memory is used again only where data order who used it before who uses it next, so that it orders
+// nothing by itself; unless that takes much more memory than the order of the steps does.
+MemoryPlan plan_memory(const Plan& plan);
 
 }  // namespace korch

@@ -34,26 +34,26 @@ namespace {
 // The constants behind each other, equal ones once.
 struct Weights {
   std::vector<std::string_view> parts;  // with padding between
-  std::vector<int64_t> offsets;         // one per constant
-  int64_t size_bytes = 0;
+  WeightsLayout layout;
 };
 
 Weights lay_out_weights(const std::vector<std::string>& constants) {
   static constexpr char kPadding[kBufferAlignment] = {};
   Weights weights;
+  auto& [size_bytes, offsets] = weights.layout;
   std::unordered_map<Hash, size_t, HashHasher> known;
   for (size_t c = 0; c < constants.size(); ++c) {
     const std::string& bytes = constants[c];
     const auto [found, is_new] = known.emplace(hash_text(bytes), c);
     if (!is_new && constants[found->second] == bytes) {
-      weights.offsets.push_back(weights.offsets[found->second]);
+      offsets.push_back(offsets[found->second]);
       continue;
     }
-    weights.offsets.push_back(weights.size_bytes);
+    offsets.push_back(size_bytes);
     const size_t padding = (kBufferAlignment - bytes.size() % kBufferAlignment) % kBufferAlignment;
     weights.parts.push_back(bytes);
     weights.parts.push_back({kPadding, padding});
-    weights.size_bytes += static_cast<int64_t>(bytes.size() + padding);
+    size_bytes += static_cast<int64_t>(bytes.size() + padding);
   }
   return weights;
 }
@@ -113,6 +113,7 @@ void check(const PackageInput& input) {
   const Plan& plan = *input.plan;
   KORCH_ASSERT(input.objects.size() == plan.kernels.size(), "one object per kernel");
   KORCH_ASSERT(input.constant_bytes.size() == plan.constants.size(), "one blob per constant");
+  KORCH_ASSERT(input.placements.size() == variants_of(plan).size(), "one placement per variant");
   const auto take_as_many = [&](int kernel, const std::vector<int>& constants) {
     return plan.kernels[static_cast<size_t>(kernel)].constant_packing.size() == constants.size();
   };
@@ -146,17 +147,11 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   check(input);
   const Plan& plan = *input.plan;
   const Weights weights = lay_out_weights(input.constant_bytes);
-  std::vector<VariantTables> variants;
   int64_t arena_bytes = 0;
-  for (const PlanVariant& variant : variants_of(plan)) {
-    Plan part = plan_of(plan, variant);
-    MemoryPlan memory = plan_memory(part, weights.offsets);
-    arena_bytes = std::max(arena_bytes, memory.arena_bytes);
-    std::optional<PlanTasks> tasks = plan_tasks(part, memory);
-    variants.push_back({variant, std::move(part), std::move(memory), std::move(tasks)});
-  }
+  for (const Placement& placed : input.placements)
+    arena_bytes = std::max(arena_bytes, placed.memory.arena_bytes);
   const Result<std::string> tables =
-      compile_object(table_source(plan, variants, weights.size_bytes, input.target.isa), Isa::portable);
+      compile_object(table_source(plan, input.placements, weights.layout, input.target.isa), Isa::portable);
   KORCH_ASSERT(tables.ok(), "tables do not compile: " + tables.refusal().detail);
 
   FileBeside output(path);
@@ -188,7 +183,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   link_shared(request);
   seal_executable(request.output);
   output.move_into_place();
-  return {arena_bytes, weights.size_bytes};
+  return {arena_bytes, weights.layout.size_bytes};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/package/plan_tasks.h"
 #include "korch/plan/plan.h"
 #include "korch/target/target.h"
 
@@ -13,6 +14,7 @@ namespace korch {
 
 struct PackageInput {
   const Plan* plan;
+  std::vector<Placement> placements;        // place(*plan)
   std::vector<std::string> objects;         // one per plan.kernels; empty for library calls
   std::vector<std::string> constant_bytes;  // one per plan.constants
   std::string plan_json;                    // stored in a section that is not loaded (korch explain)

@@ -218,19 +218,41 @@ std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory) 
   return result;
 }
 
-std::optional<PlanTasks> plan_tasks(const Plan& plan) {
-  return plan_tasks(plan, plan_memory(plan, std::vector<int64_t>(plan.constants.size(), 0)));
-}
-
-std::string fault_of(const PlanTasks& tasks, const Plan& plan) {
+std::string fault_of(const PlanTasks& tasks, const Plan& plan, const MemoryPlan& memory) {
   if (std::string fault = structural_fault(tasks.graph); !fault.empty()) return fault;
-  const std::vector<TaskUse> listed =
-      plan_task_uses(plan, plan_memory(plan, std::vector<int64_t>(plan.constants.size(), 0)));
+  const std::vector<TaskUse> listed = plan_task_uses(plan, memory);
   if (listed.size() != tasks.graph.tasks.size()) return "another number of tasks than the plan has";
   std::vector<std::vector<MemoryUse>> uses;
   for (size_t place : places(tasks.graph, listed)) uses.push_back(listed[place].uses);
   if (std::string fault = ordering_fault(tasks.graph, uses); !fault.empty()) return fault;
   return assignment_fault(tasks.graph, tasks.assignment);
+}
+
+std::vector<Placement> place(const Plan& plan) {
+  std::vector<Placement> placements;
+  for (const PlanVariant& variant : variants_of(plan)) {
+    const Plan part = plan_of(plan, variant);
+    MemoryPlan memory = plan_memory(part);
+    std::optional<PlanTasks> tasks = plan_tasks(part, memory);
+    placements.push_back({variant, std::move(memory), std::move(tasks)});
+  }
+  return placements;
+}
+
+bool report_tasks(const std::vector<Placement>& placements, PlanReport& report) {
+  const std::optional<PlanTasks>& tasks = placements[0].tasks;
+  if (!tasks) return false;
+  report.tasks = static_cast<int>(tasks->graph.tasks.size());
+  report.events = static_cast<int>(tasks->graph.events.size());
+  return true;
+}
+
+std::string fault_of(const std::vector<Placement>& placements, const Plan& plan) {
+  std::string fault;
+  for (const Placement& placed : placements)
+    if (placed.tasks && fault.empty())
+      fault = fault_of(*placed.tasks, plan_of(plan, placed.variant), placed.memory);
+  return fault;
 }
 
 }  // namespace korch

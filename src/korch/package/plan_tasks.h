@@ -26,9 +26,20 @@ struct PlanTasks {
 };
 
 std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory);
-// As the executable has them.
-std::optional<PlanTasks> plan_tasks(const Plan& plan);
 // What is wrong with them: of structure, order or assignment. Empty when nothing is.
-std::string fault_of(const PlanTasks& tasks, const Plan& plan);
+std::string fault_of(const PlanTasks& tasks, const Plan& plan, const MemoryPlan& memory);
+
+// Where the buffers of one of a plan's variants are, and its tasks. Computed once: what is checked is what
+// the executable gets.
+struct Placement {
+  PlanVariant variant;
+  MemoryPlan memory;
+  std::optional<PlanTasks> tasks;
+};
+std::vector<Placement> place(const Plan& plan);
+// How many tasks and events the first of them has; false: none.
+bool report_tasks(const std::vector<Placement>& placements, PlanReport& report);
+// Of the tasks of any of them. Empty when nothing is wrong.
+std::string fault_of(const std::vector<Placement>& placements, const Plan& plan);
 
 }  // namespace korch

@@ -107,10 +107,10 @@ std::string task_table(const PlanTasks& tasks) {
 
 class TableWriter {
  public:
-  TableWriter(const Plan& plan, const std::vector<VariantTables>& variants)
-      : whole_(plan), variants_(variants) {}
+  TableWriter(const Plan& plan, const std::vector<Placement>& placements, const WeightsLayout& weights)
+      : whole_(plan), placements_(placements), weights_(weights) {}
 
-  std::string write(int64_t weights_bytes, Isa isa) {
+  std::string write(Isa isa) {
     text_ = all_declarations();
     text_ += fmt::format("extern \"C\" const char {}[];\nnamespace korch::rt {{\n", kWeightsSymbol);
     for (size_t k = 0; k < whole_.kernels.size(); ++k) write_kernel(k);
@@ -121,24 +121,24 @@ class TableWriter {
     if (!extents.empty()) text_ += fmt::format("static const OutputExtent extents[] = {{{}}};\n", extents);
     const size_t open_axes = write_dimensions(), rules = write_extent_rules();
     size_t copies = 0;
-    for (const VariantTables& variant : variants_) {
-      write_variant(variant, copies);
-      copies += variant.memory.copies.size();
+    for (const Placement& placed : placements_) {
+      write_variant(placed, copies);
+      copies += placed.memory.copies.size();
     }
     text_ += fmt::format("static const Variant variants[] = {{\n{}}};\n", variant_rows_);
     text_ += fmt::format("static const char* const step_names[] = {{\n{}}};\n", step_names(copies));
     text_ += "}  // namespace korch::rt\nusing namespace korch::rt;\n";
     int64_t arena_bytes = 0;
-    for (const VariantTables& variant : variants_)
-      arena_bytes = std::max(arena_bytes, variant.memory.arena_bytes);
+    for (const Placement& placed : placements_)
+      arena_bytes = std::max(arena_bytes, placed.memory.arena_bytes);
     text_ += fmt::format(
         "extern \"C\" const Model korch_model = {{\n"
         "  variants, {0}, {1}, {2},\n"
         "  {{KORCH_API_VERSION, {3}, {4}, {5}, {6}, inputs, outputs, {7}, step_names, {8}, {9},\n"
         "   {10}, {11}, {12}, {13}}}, {14}, {15}}};\n",
-        variants_.size(), weights_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa),
+        placements_.size(), weights_.size_bytes > 0 ? kWeightsSymbol : "nullptr", static_cast<int>(isa),
         quoted(name(isa)), whole_.threads, whole_.inputs.size(), whole_.outputs.size(),
-        whole_.steps.size() + copies, arena_bytes, weights_bytes, whole_.dimensions.size(), open_axes,
+        whole_.steps.size() + copies, arena_bytes, weights_.size_bytes, whole_.dimensions.size(), open_axes,
         whole_.dimensions.empty() ? "nullptr" : "dimensions", open_axes == 0 ? "nullptr" : "open_axes",
         reference("extents", whole_.extents.size()), reference("extent_rules", rules));
     text_ += fmt::format(
@@ -149,27 +149,29 @@ class TableWriter {
 
  private:
   // Tables in a namespace of its own, and its row. `copies`: those of the variants before.
-  void write_variant(const VariantTables& variant, size_t copies) {
+  void write_variant(const Placement& placed, size_t copies) {
     const std::string space = fmt::format("v{}", variant_count_++);
-    plan_ = &variant.plan;
-    memory_ = &variant.memory;
+    const PlanVariant& variant = placed.variant;
+    const Plan part = plan_of(whole_, variant);
+    plan_ = &part;
+    memory_ = &placed.memory;
     step_rows_.clear();
     step_count_ = 0;
     text_ += fmt::format("namespace {} {{\n", space);
     for (size_t s = 0; s < plan_->steps.size(); ++s) write_step(s);
     for (const OutputCopy& copy : memory_->copies) write_copy(copy);
     text_ += fmt::format("static const Step steps[] = {{\n{}}};\n", step_rows_.empty() ? "{}" : step_rows_);
-    if (variant.tasks) text_ += task_table(*variant.tasks);
+    if (placed.tasks) text_ += task_table(*placed.tasks);
     const auto table = [&](const std::string& name, const std::vector<int64_t>& numbers) {
       if (numbers.empty()) return std::string("nullptr");
       text_ += fmt::format("static const int64_t {}[] = {{{}}};\n", name, fmt::join(numbers, ", "));
       return space + "::" + name;
     };
     std::string output_dims;
-    for (size_t o = 0; o < variant.variant.output_shapes.size(); ++o)
-      output_dims += table(fmt::format("output_dims{}", o), variant.variant.output_shapes[o]) + ", ";
-    const std::string bounds = table("bounds", variant.variant.bounds),
-                      known = table("known_extents", variant.variant.extents);
+    for (size_t o = 0; o < variant.output_shapes.size(); ++o)
+      output_dims += table(fmt::format("output_dims{}", o), variant.output_shapes[o]) + ", ";
+    const std::string bounds = table("bounds", variant.bounds),
+                      known = table("known_extents", variant.extents);
     text_ += "}\n";
     text_ += fmt::format("static const int64_t* const {}_output_dims[] = {{{}}};\n", space,
                          output_dims.empty() ? "nullptr" : output_dims);
@@ -181,8 +183,8 @@ class TableWriter {
         "  {{{{{0}::steps, {1}, {2}, {3}, {4}, {5}, {6}, Schedule::{7}}}, {8}, {9}, {0}_output_dims, {10}, "
         "{11}, {12}, {13}}},\n",
         space, step_count_, plan_->threads, memory_->arena_bytes, scratch_bytes, plan_->flushes_subnormals,
-        variant.tasks ? fmt::format("&{}::tasks", space) : "nullptr", schedule_name(plan_->schedule),
-        variant.variant.predicted_us, bounds, known, variant.variant.first_step, whole_.steps.size() + copies,
+        placed.tasks ? fmt::format("&{}::tasks", space) : "nullptr", schedule_name(plan_->schedule),
+        variant.predicted_us, bounds, known, variant.first_step, whole_.steps.size() + copies,
         memory_->copies.size());
   }
 
@@ -273,8 +275,11 @@ class TableWriter {
 
   void write_args(const std::string& id, const std::vector<rt::BufferRef>& args) {
     std::string rows;
-    for (const rt::BufferRef& ref : args)
-      rows += fmt::format("{{{}, {}, {}}}, ", ref.region, ref.index, ref.offset);
+    for (const rt::BufferRef& ref : args) {
+      const bool constant = ref.region == rt::kWeights;
+      const uint64_t begin = constant ? static_cast<uint64_t>(weights_.offsets[ref.index]) : 0;
+      rows += fmt::format("{{{}, {}, {}}}, ", ref.region, constant ? 0 : ref.index, begin + ref.offset);
+    }
     if (!args.empty()) text_ += fmt::format("static const BufferRef args{}[] = {{{}}};\n", id, rows);
   }
 
@@ -432,7 +437,8 @@ class TableWriter {
   }
 
   const Plan& whole_;
-  const std::vector<VariantTables>& variants_;
+  const std::vector<Placement>& placements_;
+  const WeightsLayout& weights_;
   int variant_count_ = 0;
   // The variant that is written.
   const Plan* plan_ = nullptr;
@@ -454,9 +460,9 @@ Jump jump_of(const Plan& plan, int step) {
           s.other_end < step};
 }
 
-std::string table_source(const Plan& plan, const std::vector<VariantTables>& variants, int64_t weights_bytes,
-                         Isa isa) {
-  return TableWriter(plan, variants).write(weights_bytes, isa);
+std::string table_source(const Plan& plan, const std::vector<Placement>& placements,
+                         const WeightsLayout& weights, Isa isa) {
+  return TableWriter(plan, placements, weights).write(isa);
 }
 
 }  // namespace korch

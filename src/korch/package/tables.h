@@ -25,15 +25,15 @@ struct Jump {
 };
 Jump jump_of(const Plan& plan, int step);
 
+// Of the whole, and of each of Plan::constants its offset there.
+struct WeightsLayout {
+  int64_t size_bytes = 0;
+  std::vector<int64_t> offsets;
+};
+
 // Self-contained: holds the runtime's own declarations. Defines korch_model, and korch_check_record with
 // nothing in it yet.
-struct VariantTables {
-  PlanVariant variant;
-  Plan plan;  // plan_of it
-  MemoryPlan memory;
-  std::optional<PlanTasks> tasks;
-};
-std::string table_source(const Plan& plan, const std::vector<VariantTables>& variants, int64_t weights_bytes,
-                         Isa isa);
+std::string table_source(const Plan& plan, const std::vector<Placement>& placements,
+                         const WeightsLayout& weights, Isa isa);
 
 }  // namespace korch
