@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long compilations with a budget take, the check included, on a quiet machine and beside others.
 
-    bench/budgets.py [MODEL.onnx ...] [--budgets 30,60,120] [--loads quiet,nice19,equal]
+    build/bench-venv/bin/python bench/budgets.py [MODEL.onnx ...] [--budgets 30,60,120] [--loads quiet,nice19,equal]
 
 Each compilation begins with an empty kernel database. Without models: the bundled networks. Allowed: the budget, 20 % and 5 s.
 Loads: none (quiet); one process at nice 19; one of equal priority, bound to the second core. Prints a row per compilation:

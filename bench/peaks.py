@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a machine's measured speeds and proven bounds become beside other programs.
 
-    bench/peaks.py [MODEL.onnx ...] [--loads quiet,nice19,equal,build] [--rounds 3] [--budget 20]
+    build/bench-venv/bin/python bench/peaks.py [MODEL.onnx ...] [--loads quiet,nice19,equal,build] [--rounds 3] [--budget 20]
 
 Each round begins with an empty kernel database: `korch doctor` measures the speeds, then `korch compile` each model. Loads: none
 (quiet); one process at nice 19; one of equal priority, bound to the second core; a build with eight jobs. Without models: candy_224.

@@ -313,6 +313,7 @@ Grown attention(GraphMaker& m) {
   if (dtype == DType::f64) return std::nullopt;  // no rule makes it, so it has no kernel
   Shape shape = m.shape_of(q);
   const int64_t rows = shape[shape.size() - 2], keys = m.extent(70), features = m.extent(40);
+  if (element_count(shape) * keys * features == 0) return std::nullopt;  // nor of empty tensors
   shape[shape.size() - 2] = keys;
   const ValueId k = m.operand({dtype, shape});
   shape.back() = features;

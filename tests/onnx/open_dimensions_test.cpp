@@ -189,6 +189,27 @@ TEST(OpenDimensions, ExtentsThatMeetInAProduct) {
   EXPECT_EQ(open[3].sum, (ExtentSum{0, {{1, 1}}}));
 }
 
+// As many updates as indices, and as large as what they replace; a batch of indices for a batch of data.
+TEST(OpenDimensions, ExtentsThatMeetWhereIndicesTellPlaces) {
+  for (const std::string op : {"ScatterElements", "ScatterND", "GatherND"}) {
+    ModelBuilder b(17);
+    const bool gathers = op == "GatherND";
+    if (gathers)
+      b.input("x", {-1, 4}, 1, {"n", ""}).input("at", {-1, 1}, 7, {"m", ""}).output("y");
+    else
+      b.input("x", {9, 3}).input("at", {-1, op == "ScatterND" ? 1 : 3}, 7, {"n", ""}).output("y");
+    if (!gathers) b.input("with", {-1, 3}, 1, {"m", ""});
+    auto& node = gathers ? b.node(op, {"x", "at"}, {"y"}) : b.node(op, {"x", "at", "with"}, {"y"});
+    if (gathers) set_attribute(node, "batch_dims", int64_t{1});
+    ImportOptions options;
+    options.shapes = {{"n", {8}}, {"m", {8}}};
+    options.least_shapes = {{"n", {2}}, {"m", {2}}};
+    const std::vector<OpenDimension> open = import_onnx_bytes(b.bytes(), options).open_dimensions();
+    ASSERT_EQ(open.size(), 2u) << op;
+    EXPECT_EQ(open[1].sum, (ExtentSum{0, {{0, 1}}})) << op;
+  }
+}
+
 // Two inputs' extents, of an operator whose results nobody reads, or of one whose extent alone is read.
 TEST(OpenDimensions, ExtentsThatMeetWhereNothingIsReadNeedNotBeEqual) {
   ModelBuilder b(17);

@@ -344,6 +344,7 @@ class Bounded : BoundsEmitter {
   std::vector<Operand> gather_nd() {
     const int64_t batch = attrs<AxisAttrs>().axis, depth = inputs_[1]->shape().back();
     if (extent_of(inputs_[1], inputs_[1]->rank() - 1) != nullptr) unsupported("the length of the indices");
+    for (int64_t i = 0; i < batch; ++i) note_meeting(x(), i, inputs_[1], i);
     const Operand indices = indices_of(inputs_[1], nullptr);
     std::vector<Operand> extents;
     for (int64_t i = 0; i + 1 < indices->rank(); ++i) extents.push_back(extent_of(indices, i));
@@ -353,6 +354,7 @@ class Bounded : BoundsEmitter {
 
   std::vector<Operand> scatter_elements() {
     const int64_t axis = attrs<AxisAttrs>().axis, bound = x()->shape()[axis];
+    for (int64_t i = 0; i < x()->rank(); ++i) note_meeting(inputs_[1], i, inputs_[2], i);
     Operand indices = from_end(as_i64(inputs_[1]), extent_of(x(), axis));
     if (const Operand valid = within(inputs_[1], inputs_[1]->rank()))
       indices = emit(Op::Where, NoAttrs{}, {valid, indices, integer(bound)});
@@ -362,6 +364,8 @@ class Bounded : BoundsEmitter {
   std::vector<Operand> scatter_nd() {
     const int64_t last = inputs_[1]->rank() - 1, depth = inputs_[1]->shape().back();
     if (extent_of(inputs_[1], last) != nullptr || depth == 0) unsupported("the length of the indices");
+    for (int64_t i = 0; i < inputs_[2]->rank(); ++i)
+      note_meeting(inputs_[2], i, i < last ? inputs_[1] : x(), i < last ? i : i - last + depth);
     Operand indices = as_i64(inputs_[1]);
     std::vector<Operand> extents;
     std::vector<int64_t> nowhere(static_cast<size_t>(depth), 0);

@@ -1,6 +1,7 @@
 #include "korch/profile/peak_row.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -75,9 +76,26 @@ bool agree(const std::vector<double>& rates) {
   return sorted[kThird] >= kAgreement * sorted[0];
 }
 
+namespace {
+
+// Whose best speed was not met again, as the end of "the best speed of ..."; empty: none.
+std::string not_met_again(const PeakSamples& s) {
+  std::vector<const char*> names;
+  const auto add = [&](const char* name, const std::vector<double>& rates) {
+    if (!agree(rates)) names.push_back(name);
+  };
+  add("arithmetic", s.flops.total);
+  add("L1", s.l1_bytes.total);
+  add("L2", s.l2_bytes.total);
+  add("L3", s.l3_bytes.total);
+  add("memory", s.memory_bytes.total);
+  return fmt::format("{}", fmt::join(names, " and of "));
+}
+
+}  // namespace
+
 bool agree(const PeakSamples& s) {
-  return agree(s.flops.total) && agree(s.l1_bytes.total) && agree(s.l2_bytes.total) &&
-         agree(s.l3_bytes.total) && agree(s.memory_bytes.total);
+  return not_met_again(s).empty();
 }
 
 double flops_at_most(const PeakSamples& s) {
@@ -113,7 +131,8 @@ PeakRow row_of(const PeakSamples& s, const MachineLoad& load, int64_t now_s) {
   const auto add = [&row](const std::string& what) {
     row.disturbed += (row.disturbed.empty() ? "" : ", ") + what;
   };
-  if (!agree(s)) add("the best speed was met only once");
+  if (const std::string names = not_met_again(s); !names.empty())
+    add(fmt::format("the best speed of {} was met only once", names));
   const double reached = row.observed.flops_per_us / row.at_most.flops_per_us;
   if (reached < kExplained)
     add(fmt::format("multiply-adds reached {:.0f} % of what these cores can do", 100 * reached));
