@@ -66,7 +66,7 @@ TEST(Peaks, OfABusyMachineAreNotLowerThanThoseOfACalmOne) {
 TEST(Peaks, SamplesThatDisagreeAreSaid) {
   PeakSamples s = samples(1);
   s.l3_bytes.total[2] *= 2;
-  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "the best speed was met only once");
+  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "the best speed of L3 was met only once");
 }
 
 TEST(Peaks, LessThanHalfOfWhatTheCyclesAllowIsSomebodyElsesDoing) {
