@@ -77,5 +77,11 @@ TEST_F(Machine, NominalSpeedsAreSaid) {
   EXPECT_TRUE(says("bound (not proven)")) << out_;
 }
 
+TEST_F(Machine, AFolderForTemporariesThatIsNoneIsSaid) {
+  EXPECT_EQ(run(compile_arguments("m.onnx", "--no-measure"), "export TMPDIR=" + path("no/such")), 7);
+  EXPECT_TRUE(says("TMPDIR")) << err_;
+  EXPECT_FALSE(says("filesystem error")) << err_;
+}
+
 }  // namespace
 }  // namespace korch

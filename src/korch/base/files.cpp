@@ -180,7 +180,12 @@ std::string machine_tag() {
 // asked for. (On a file system that machines share one does not see another's locks.)
 const std::string& temporary_prefix() {
   static const std::string& prefix = *new std::string([] {
-    std::string own = (std::filesystem::temp_directory_path() / ("korch-work-" + machine_tag())).string();
+    std::error_code code;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path(code);
+    if (code)
+      throw Error(ErrorKind::io, "no folder for temporary files: " + code.message() +
+                                     "; set the environment's TMPDIR to one that exists");
+    std::string own = (folder / ("korch-work-" + machine_tag())).string();
     remove_dead_temporaries(own);
     return own;
   }());
