@@ -67,6 +67,10 @@ TEST(Peaks, SamplesThatDisagreeAreSaid) {
   PeakSamples s = samples(1);
   s.l3_bytes.total[2] *= 2;
   EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "the best speed of L3 was met only once");
+  s = samples(1);
+  s.memory_bytes.total[2] *= 2;
+  EXPECT_FALSE(agree(s));
+  EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "");
 }
 
 TEST(Peaks, LessThanHalfOfWhatTheCyclesAllowIsSomebodyElsesDoing) {
