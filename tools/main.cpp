@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   korch::add_kernel_verb(app);
   korch::add_fission_verb(app);
   korch::add_equiv_verb(app);
+  korch::add_costs_verb(app);
   korch::add_operators_verb(app);
   korch::add_doctor_verb(app);
   korch::add_completion_verb(app);

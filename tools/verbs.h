@@ -25,5 +25,6 @@ struct ManualTexts {
 };
 void add_manual_verb(CLI::App& app, const ManualTexts& texts);
 void add_worker_verb(CLI::App& app);
+void add_costs_verb(CLI::App& app);
 
 }  // namespace korch

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "generate.h"
 #include "guarded_buffer.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/linear/linear_families.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "generate.h"
 #include "harness.h"
 #include "korch/codegen/passes/passes.h"
 #include "korch/kernel/sum_order.h"

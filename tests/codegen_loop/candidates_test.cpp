@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "cases.h"
+#include "generate.h"
 #include "kernel_runner.h"
 #include "korch/ir/text.h"
 

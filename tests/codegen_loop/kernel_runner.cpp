@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 
+#include "generate.h"
 #include "guarded_buffer.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/linear/linear_families.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "generate.h"
 #include "kernel_runner.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/runtime/abi.h"

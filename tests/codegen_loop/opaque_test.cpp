@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cases.h"
+#include "generate.h"
 #include "kernel_runner.h"
 #include "korch/interp/interpreter.h"
 

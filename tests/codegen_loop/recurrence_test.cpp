@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "generate.h"
 #include "kernel_runner.h"
 
 namespace korch::testing {

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "cases.h"
+#include "generate.h"
 #include "kernel_runner.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/cpu/cpu_kernel.h"

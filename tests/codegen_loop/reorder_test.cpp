@@ -1,6 +1,7 @@
 // Layout changes as kernels of their own.
 #include <gtest/gtest.h>
 
+#include "generate.h"
 #include "kernel_runner.h"
 
 namespace korch::testing {

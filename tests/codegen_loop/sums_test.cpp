@@ -1,6 +1,7 @@
 // Sums of many floats: their last bits do not get lost one by one.
 #include <gtest/gtest.h>
 
+#include "generate.h"
 #include "kernel_runner.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/graph.h"

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "expect_close.h"
+#include "generate.h"
 #include "korch/codegen/packing.h"
 #include "korch/codegen/passes/passes.h"
 #include "korch/kernel/interpret.h"

@@ -6,6 +6,7 @@
 
 #include "emulated_check.h"
 #include "emulator.h"
+#include "generate.h"
 #include "korch/kernel/region.h"
 #include "linear_cases.h"
 #include "nvrtc.h"

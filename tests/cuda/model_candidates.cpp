@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "korch/codegen/cuda/cuda_kernel.h"
+#include "korch/codegen/kernel_spec.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
 #include "korch/fission/fission.h"
@@ -33,7 +34,7 @@ std::vector<Candidate> greedy_groups(const Graph& graph) {
                              bool any = false;
                              for (const Implementation& way :
                                   implementations(graph, candidate, target(), Accuracy::standard))
-                               if ((any = generate(graph, candidate, way, target()).ok())) break;
+                               if ((any = propose(graph, candidate, way, target()).ok())) break;
                              return known[hash] = any;
                            })
       .candidates;

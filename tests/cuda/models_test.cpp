@@ -11,6 +11,7 @@
 
 #include "emulated_check.h"
 #include "emulator.h"
+#include "korch/codegen/kernel_spec.h"
 #include "korch/ir/text.h"
 #include "model_candidates.h"
 #include "nvrtc.h"
@@ -46,7 +47,7 @@ class CudaModels : public ::testing::TestWithParam<std::string> {
     for (NodeId id : candidate.nodes) listing += print(graph, id) + "\n";
     EXPECT_TRUE(refusal.reason == RefusalReason::redundant_work ||
                 refusal.reason == RefusalReason::scratch_too_large ||
-                !generate(graph, candidate, way, Target{}).ok())
+                !propose(graph, candidate, way, Target{}).ok())
         << name(refusal.reason) << ": " << refusal.detail << "\n"
         << listing;
   }

@@ -192,12 +192,12 @@ Subject::Program& Subject::program(Kind kind) {
     candidates =
         greedy_candidates(graph, [&](const Candidate& candidate) {
           for (const Implementation& way : implementations(graph, candidate, target_, setting_.accuracy))
-            if (generate(graph, candidate, way, target_).ok()) return true;
+            if (propose(graph, candidate, way, target_).ok()) return true;
           return false;
         }).candidates;
   program->columns =
       build_columns(graph, std::move(candidates), target_, kNominalPeaks, {.accuracy = setting_.accuracy});
-  program->bank = std::make_unique<KernelBank>(graph, target_, nullptr, kNoFootprint);
+  program->bank = std::make_unique<KernelBank>(graph, target_, kNominalPeaks, nullptr, kNoFootprint);
   return *program;
 }
 

@@ -75,6 +75,7 @@ void read_database_row(std::string_view bytes) {
   database.take_warnings();
   solve_memo_from_json(std::string(bytes), small_program());
   peak_row_from_text(std::string(bytes));
+  cost_conditions_from_text(std::string(bytes));
 }
 
 }  // namespace korch::fuzz

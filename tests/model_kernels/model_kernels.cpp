@@ -4,6 +4,7 @@
 #include <random>
 #include <unordered_map>
 
+#include "generate.h"
 #include "korch/base/error.h"
 #include "korch/fission/fission.h"
 #include "korch/onnx/import.h"
@@ -17,13 +18,6 @@
 namespace korch::testing {
 namespace {
 
-Result<Kernel> kernel_of(const Graph& graph, const KernelRequest& request) {
-  return request.candidate == nullptr
-             ? generate_reorder(request.reorder_type, request.reorder_from, request.reorder_to,
-                                model_target())
-             : generate(graph, *request.candidate, *request.implementation, model_target());
-}
-
 // Which kernels there are; what they cost is left to the bounds.
 class Existence : public CostSource {
  public:
@@ -35,8 +29,12 @@ class Existence : public CostSource {
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override {
     std::vector<std::optional<Refusal>> refusals;
     for (int column : columns) {
-      const Result<Kernel> kernel = kernel_of(graph_, kernel_request(graph_, columns_, column));
-      refusals.push_back(kernel ? std::nullopt : std::optional(kernel.refusal()));
+      const KernelRequest request = kernel_request(graph_, columns_, column);
+      refusals.emplace_back();
+      if (request.candidate == nullptr) continue;
+      const Result<KernelSpec> kernel =
+          propose(graph_, *request.candidate, *request.implementation, model_target());
+      if (!kernel.ok()) refusals.back() = kernel.refusal();
     }
     return refusals;
   }
@@ -59,7 +57,7 @@ class NoContests : public Contests {
 
 bool has_kernel(const Graph& graph, const Candidate& candidate) {
   for (const Implementation& way : implementations(graph, candidate, model_target(), Accuracy::standard))
-    if (generate(graph, candidate, way, model_target()).ok()) return true;
+    if (propose(graph, candidate, way, model_target()).ok()) return true;
   return false;
 }
 
@@ -128,8 +126,9 @@ Target model_target() {
 Result<tile::TileGraph> tile_graph_of(const Graph& graph, const Candidate& candidate,
                                       const Implementation& way, bool reorder) {
   if (!reorder) return tile_graph(graph, candidate, way, model_target());
-  return reorder_tile_graph(graph.value(candidate.inputs[0]).type, way.input_layouts[0],
-                            way.output_layouts[0], model_target());
+  return *propose_reorder(graph.value(candidate.inputs[0]).type, way.input_layouts[0], way.output_layouts[0],
+                          model_target())
+              .tiles;
 }
 
 std::vector<ModelKernel> ModelKernelSource::next(const std::string& model, size_t sample) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "generate.h"
 #include "kernel_runner.h"
 #include "korch/ir/text.h"
 #include "model_kernels.h"

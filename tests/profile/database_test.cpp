@@ -233,7 +233,7 @@ TEST_F(DatabaseTest, OlderSchemaIsSetAsideWhole) {
     database.put_cost(key(1), {1, 1, 1, 1});
   }
   EXPECT_TRUE(Database(path_).get_cost(key(1)));
-  run_sql(path_ + ".older-1", "PRAGMA user_version = 1");
+  run_sql(path_ + ".older-1", "PRAGMA user_version = 2");
   EXPECT_EQ(Database(path_ + ".older-1").get_text(key(1)), "old");
 }
 

@@ -22,7 +22,7 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
   const TempDir folder;
   Database database(folder.path() + "/kernels.db");
   const Graph graph;
-  KernelBank bank(graph, detect_target("native", 1), &database, kFootprint_bytes);
+  KernelBank bank(graph, detect_target("native", 1), Peaks{}, &database, kFootprint_bytes);
   const KernelRequest one = reorder("one"), other = reorder("other");
   bank.measure({one, other});
   EXPECT_EQ(bank.measured_now(), 1);
@@ -41,7 +41,7 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
 // Of two thorough looks the lower cost counts, and there is no third.
 TEST(KernelBank, SecondLookKeepsTheLowerCost) {
   const Graph graph;
-  KernelBank bank(graph, detect_target("native", 1), nullptr, kFootprint_bytes);
+  KernelBank bank(graph, detect_target("native", 1), Peaks{}, nullptr, kFootprint_bytes);
   const KernelRequest one = reorder("one");
   bank.measure({one}, Care::thorough);
   const double first_us = bank.find(one.key)->value().cost->us;
@@ -62,7 +62,7 @@ TEST(KernelBank, PartsAreMeasuredOnce) {
   const std::vector<NeededSlices> half = {{0, 1, 8, 4}}, quarter = {{0, 1, 8, 2}};
   double half_us = 0;
   for (const int measured : {3, 0}) {
-    KernelBank bank(graph, detect_target("native", 1), &database, kFootprint_bytes);
+    KernelBank bank(graph, detect_target("native", 1), Peaks{}, &database, kFootprint_bytes);
     const Cost quick = *bank.measure_part(reorder("one"), half, Care::quick);
     EXPECT_EQ(quick.care, Care::quick);
     bank.measure_part(reorder("one"), quarter, Care::quick);
@@ -90,12 +90,33 @@ TEST(KernelBank, ResultsAreComparedToTheBit) {
     candidates.push_back(make_candidate(graph, nodes[c], {sums[c]}));
     ways.push_back(implementations(graph, candidates.back(), target, Accuracy::standard).at(0));
   }
-  KernelBank bank(graph, target, nullptr, kFootprint_bytes);
+  KernelBank bank(graph, target, Peaks{}, nullptr, kFootprint_bytes);
   const auto request = [&](const std::string& key, size_t c) {
     return KernelRequest{hash_text(key), &candidates[c], &ways[c], {}, {}, {}};
   };
   EXPECT_TRUE(bank.same_results(request("sum", 0), request("again", 0)));
   EXPECT_FALSE(bank.same_results(request("sum", 0), request("negative", 1)));
+}
+
+// Whoever asks what a kernel is, whether it is offered, or for its object: it is proposed once.
+TEST(KernelBank, NoKernelIsProposedTwice) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {40, 30}}, "x");
+  const ValueId y = graph.add(Op::Exp, NoAttrs{}, {x});
+  graph.set_outputs({y}, {"y"});
+  const Target target = detect_target("native", 1);
+  const Candidate candidate = make_candidate(graph, {0}, {y});
+  const Implementation way = implementations(graph, candidate, target, Accuracy::standard).at(0);
+  KernelBank bank(graph, target, Peaks{}, nullptr, kFootprint_bytes);
+  const KernelRequest exp{hash_text("exp"), &candidate, &way, {}, {}, {}};
+  EXPECT_TRUE(bank.is_offered(exp));
+  const KernelSpec* spec = bank.spec(exp).value().get();
+  EXPECT_EQ(bank.proposed_now(), 1);
+  bank.build({exp, reorder("one")});
+  bank.build({exp, reorder("one")});
+  EXPECT_EQ(bank.find(exp.key)->value().spec.get(), spec);
+  EXPECT_EQ(bank.spec(reorder("one")).value(), bank.find(reorder("one").key)->value().spec);
+  EXPECT_EQ(bank.proposed_now(), 2);
 }
 
 // x, a and the sum of both are live at once: 3 x 400 bytes, and 40 of constants.

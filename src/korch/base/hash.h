@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ struct Hash {
   auto operator<=>(const Hash&) const = default;
   std::string hex() const;  // 32 lower-case digits
 };
+
+// Of what hex() gives; nothing for other texts.
+std::optional<Hash> hash_from_hex(std::string_view hex);
 
 Hash hash_bytes(const void* data, size_t size_bytes);
 Hash hash_text(std::string_view text);

@@ -23,6 +23,9 @@ struct Candidate {
 // arithmetic); other constants by type alone.
 Hash canonical_hash(const Graph& graph, const Candidate& candidate);
 
+// The names of their operators, joined by "+".
+std::string operators_text(const Graph& graph, const std::vector<NodeId>& nodes);
+
 // The nodes of a candidate in a topological order that depends on their structure rather than their ids, so
 // that isomorphic candidates list nodes, inputs and outputs alike and get equal hashes.
 std::vector<NodeId> canonical_order(const Graph& graph, const std::vector<NodeId>& nodes);

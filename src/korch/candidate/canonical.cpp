@@ -219,6 +219,12 @@ std::vector<NodeId> canonical_order(const Graph& graph, const std::vector<NodeId
   return result;
 }
 
+std::string operators_text(const Graph& graph, const std::vector<NodeId>& nodes) {
+  std::string text;
+  for (NodeId id : nodes) text += (text.empty() ? "" : "+") + std::string(name(graph.node(id).op));
+  return text;
+}
+
 Candidate make_candidate(const Graph& graph, const std::vector<NodeId>& nodes,
                          const std::vector<ValueId>& outputs) {
   Candidate candidate;

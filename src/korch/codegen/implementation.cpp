@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "korch/codegen/cpu/cpu_kernel.h"
+#include "korch/codegen/kernel_spec.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
 #include "korch/codegen/opaque/loop_end.h"
@@ -64,6 +65,13 @@ const Family* family_named(const std::string& name) {
   return nullptr;
 }
 
+KernelSpec spec_of(tile::TileGraph tiles, const Target& target) {
+  const std::string fault = tile::structural_fault(tiles);
+  KORCH_ASSERT(fault.empty(), fault + "\n" + tile::print(tiles));
+  Kernel kernel = tile::cpu_launch(tiles, target);
+  return {std::move(tiles), std::move(kernel)};
+}
+
 }  // namespace
 
 std::string to_string(const Implementation& implementation) {
@@ -113,36 +121,29 @@ std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& can
   return result;
 }
 
-Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidate,
-                                   const Implementation& implementation, const Target& target) {
-  const Family* family = family_named(implementation.family);
-  const Build* build = family == nullptr ? nullptr : std::get_if<Build>(&family->make);
-  if (build == nullptr)
-    return Refusal{RefusalReason::no_kernel_family,
-                   "no tile graph describes kernels of '" + implementation.family + "'"};
-  return (*build)(graph, candidate, implementation, target);
-}
-
-Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                        const Target& target) {
+Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
+                           const Implementation& implementation, const Target& target) {
   const Family* family = family_named(implementation.family);
   if (family == nullptr)
     return Refusal{RefusalReason::no_kernel_family, "no family is called '" + implementation.family + "'"};
-  if (const Generate* generate = std::get_if<Generate>(&family->make))
-    return (*generate)(graph, candidate, implementation, target);
+  if (const Generate* generate = std::get_if<Generate>(&family->make)) {
+    Result<Kernel> call = (*generate)(graph, candidate, implementation, target);
+    if (!call) return call.refusal();
+    return KernelSpec{std::nullopt, std::move(call).value()};
+  }
   Result<tile::TileGraph> built = std::get<Build>(family->make)(graph, candidate, implementation, target);
   if (!built) return built.refusal();
-  Kernel kernel = tile::cpu_kernel(std::move(built.value()), target);
-  kernel.flops = implementation.flops;
-  kernel.bytes = implementation.bytes;
-  return kernel;
+  KernelSpec spec = spec_of(std::move(built).value(), target);
+  spec.kernel.flops = implementation.flops;
+  spec.kernel.bytes = implementation.bytes;
+  return spec;
 }
 
-Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                                const Target& target) {
-  Kernel kernel = tile::cpu_kernel(reorder_tile_graph(type, from, to, target), target);
-  kernel.bytes = 2.0 * static_cast<double>(type.bytes());
-  return kernel;
+KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to,
+                           const Target& target) {
+  KernelSpec spec = spec_of(reorder_tile_graph(type, from, to, target), target);
+  spec.kernel.bytes = 2.0 * static_cast<double>(type.bytes());
+  return spec;
 }
 
 }  // namespace korch

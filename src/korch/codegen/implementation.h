@@ -1,5 +1,5 @@
-// The ways one Candidate can be one kernel on a Target. `implementations` lists them without compiling;
-// `generate` makes the Kernel of one. Families are rows of one table (implementation.cpp).
+// The ways one Candidate can be one kernel on a Target. `implementations` lists them; `propose`
+// (kernel_spec.h) says what the kernel of one is. Families are rows of one table (implementation.cpp).
 #pragma once
 
 #include <string>
@@ -38,18 +38,5 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
 // smaller extents needs differs (docs/design/launch.md).
 std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
                                         const Implementation& implementation, const Target& target);
-
-// What the kernel does, before any lowering. Refuses families whose kernels are not described by one.
-Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidate,
-                                   const Implementation& implementation, const Target& target);
-
-Result<Kernel> generate(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                        const Target& target);
-
-// The layout change of one Value as a kernel of its own.
-tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
-                                   const Target& target);
-Result<Kernel> generate_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                                const Target& target);
 
 }  // namespace korch

@@ -39,7 +39,7 @@ const std::string& ExecutableContests::draft(const std::vector<int>& plan) {
 
 BuiltPlan ExecutableContests::built(const std::vector<int>& plan) {
   BuiltPlan result = build_plan(graph_, columns_, plan, bank_, target_, accuracy_);
-  add_accesses(graph_, columns_, target_, result);
+  add_accesses(result);
   result.plan.schedule = schedule_;
   return result;
 }

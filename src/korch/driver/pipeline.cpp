@@ -187,14 +187,12 @@ class Compilation {
   }
 
   void solve() {
-    KernelBank& bank =
-        now_->bank.emplace(graph(), target_, database_.get(), footprint_bytes(primitive_), strikes());
     if (options_.strategy == Strategy::random) {
       now_->choice = choose_at_random(graph(), now_->columns, *now_->bank, options_.random_seed);
       now_->choice.solved.pruned = now_->report.pruned;
     } else {
-      BankCosts costs(graph(), now_->columns, bank, target_);
-      ExecutableContests contests(graph(), now_->columns, bank, target_, options_.accuracy,
+      BankCosts costs(graph(), now_->columns, *now_->bank, target_);
+      ExecutableContests contests(graph(), now_->columns, *now_->bank, target_, options_.accuracy,
                                   options_.schedule.value_or(PlanSchedule::dynamic));
       now_->choice =
           choose_plan({&graph(), &now_->rewritten.base, &target_, search_options(), &costs, &contests,
@@ -213,7 +211,7 @@ class Compilation {
     now_->built.plan.graph = plan_graph(primitive_, now_->rewritten, now_->built.plan);
     timed("launches", [&] { add_launches(); });
     now_->built.plan.report.special_value_limits = special_value_limits(now_->built.plan);
-    dumps_.write_kernels(now_->built, graph(), now_->columns, target_);
+    dumps_.write_kernels(now_->built, target_);
     result_.plan = now_->built.plan;
     result_.compiled += now_->bank->compiled_now();
     result_.measured += now_->bank->measured_now();
@@ -230,7 +228,7 @@ class Compilation {
   // The plan as a task graph, where it has one.
   void find_tasks() {
     Plan& plan = now_->built.plan;
-    add_accesses(graph(), now_->columns, target_, now_->built);
+    add_accesses(now_->built);
     now_->placements = place(plan);
     if (report_tasks(now_->placements, plan.report))
       plan.schedule = options_.schedule.value_or(PlanSchedule::dynamic);
@@ -331,6 +329,8 @@ class Compilation {
 
   void find_candidates() {
     const Graph& base = now_->rewritten.base;
+    now_->bank.emplace(graph(), target_, now_->peaks, database_.get(), footprint_bytes(primitive_),
+                       strikes());
     now_->report.primitives = computing_nodes(base);
     now_->report.execution_states = count_execution_states(base);
     now_->candidates = candidates_of(base);
@@ -388,18 +388,15 @@ class Compilation {
             .progress = [this](int64_t done, int64_t total) { progress("solve", done, total); }};
   }
 
+  // Ids of the base are those of the graph with alternatives.
   bool has_kernel(const Graph& graph, const Candidate& candidate) {
     const Hash hash = canonical_hash(graph, candidate);
     const auto found = now_->has_kernel.find(hash);
     if (found != now_->has_kernel.end()) return found->second;
     bool any = false;
     for (const Implementation& way : implementations(graph, candidate, target_, options_.accuracy))
-      any = any || is_allowed(generate(graph, candidate, way, target_));
+      any = any || now_->bank->is_offered({kernel_key(hash, way), &candidate, &way, {}, {}, {}});
     return now_->has_kernel[hash] = any;
-  }
-
-  bool is_allowed(const Result<Kernel>& kernel) {
-    return kernel.ok() && (strikes() == nullptr || !strikes()->find(kernel.value()));
   }
 
   BuiltPlan make_plan() {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "korch/base/error.h"
 
@@ -21,7 +22,7 @@ namespace korch {
 namespace {
 
 constexpr int kApplicationId = 0x6b6f7263;  // "korc": tells our files from other SQLite files
-constexpr int kSchemaVersion = 1;           // raised when a table or the meaning of a value changes
+constexpr int kSchemaVersion = 2;           // raised when a table or the meaning of a value changes
 constexpr int kBusyTimeoutMs = 10'000;      // another process' commit takes milliseconds; this is a stuck one
 constexpr size_t kRowsPerCommit = 64;       // what a killed process may lose
 constexpr size_t kBytesPerCommit = 8 << 20;
@@ -30,8 +31,8 @@ constexpr std::array<const char*, 3> kBesides = {"-wal", "-shm",
                                                  "-journal"};  // SQLite's files beside its own
 constexpr const char* kInMemory = ":memory:";
 
-enum Table { kObjects, kCosts, kTexts, kTables };
-constexpr std::array<const char*, kTables> kTableNames = {"objects", "costs", "texts"};
+enum Table { kObjects, kCosts, kTexts, kConditions, kTables };
+constexpr std::array<const char*, kTables> kTableNames = {"objects", "costs", "texts", "conditions"};
 
 // The outcome of a call into SQLite, as far as this file tells outcomes apart.
 enum class Outcome { done, row, busy, corrupt, foreign, older, newer, too_big, failed };
@@ -147,20 +148,29 @@ std::string key_bytes(const Hash& key) {
   return bytes;
 }
 
+Hash key_of(const std::string& bytes) {
+  Hash key;
+  for (size_t i = 0; i < 8; ++i) {
+    key.high = key.high << 8 | static_cast<unsigned char>(bytes[i]);
+    key.low = key.low << 8 | static_cast<unsigned char>(bytes[8 + i]);
+  }
+  return key;
+}
+
 int64_t checksum(Table table, const std::string& key, std::string_view value) {
   std::string all = kTableNames[table];
   all.append(key).append(value);
   return static_cast<int64_t>(hash_text(all).low);
 }
 
-constexpr std::array<std::string_view, 3> kCareNames = {" quick", " thorough", " twice"};  // of Care
-
 std::string cost_text(const Cost& cost) {
   std::string text;
   char digits[64];
   for (const double number : {cost.us, cost.low_us, cost.high_us})
     text.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr).push_back(' ');
-  return text.append(std::to_string(cost.samples)).append(kCareNames[static_cast<size_t>(cost.care)]);
+  return text.append(std::to_string(cost.samples))
+      .append(" ")
+      .append(kCareNames[static_cast<size_t>(cost.care)]);
 }
 
 std::optional<Cost> parse_cost(const std::string& text) {
@@ -174,8 +184,9 @@ std::optional<Cost> parse_cost(const std::string& text) {
     at = parsed.ptr + 1;
   }
   const std::from_chars_result parsed = std::from_chars(at, end, cost.samples);
-  if (parsed.ec != std::errc() || cost.samples < 0) return std::nullopt;
-  const std::string_view care(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
+  if (parsed.ec != std::errc() || cost.samples < 0 || parsed.ptr == end || *parsed.ptr != ' ')
+    return std::nullopt;
+  const std::string_view care(parsed.ptr + 1, static_cast<size_t>(end - parsed.ptr - 1));
   const auto* const name = std::find(kCareNames.begin(), kCareNames.end(), care);
   if (name == kCareNames.end()) return std::nullopt;
   cost.care = static_cast<Care>(name - kCareNames.begin());
@@ -261,6 +272,7 @@ struct Database::State {
   void set_aside(Outcome why);
   std::optional<std::string> get(Table table, const Hash& key);
   std::optional<std::string> read_row(Table table, const std::string& key);
+  std::vector<Hash> keys(Table table);
   void warn_row();
   void put(Table table, const Hash& key, std::string_view value);
   void commit();
@@ -431,6 +443,19 @@ std::optional<std::string> Database::State::read_row(Table table, const std::str
   return std::nullopt;
 }
 
+std::vector<Hash> Database::State::keys(Table table) {
+  const std::lock_guard lock(mutex);
+  std::set<Hash> all;
+  for (const auto& [place, value] : pending)
+    if (place.first == table) all.insert(key_of(place.second));
+  if (connection != nullptr) {
+    Statement select(*connection, std::string("SELECT key FROM ") + kTableNames[table]);
+    while (select.step() == Outcome::row)
+      if (const std::string bytes = select.bytes(0); bytes.size() == sizeof(Hash)) all.insert(key_of(bytes));
+  }
+  return {all.begin(), all.end()};
+}
+
 void Database::State::warn_row() {
   if (!warned_row)
     warnings.push_back("kernel database " + path + ": a row is corrupt and is ignored; there may be more");
@@ -536,6 +561,14 @@ std::optional<Cost> Database::get_cost(const Hash& key) {
   return std::nullopt;
 }
 
+std::optional<CostConditions> Database::get_conditions(const Hash& key) {
+  const std::optional<std::string> text = state_->get(kConditions, key);
+  return text ? cost_conditions_from_text(*text) : std::nullopt;
+}
+std::vector<Hash> Database::described_costs() {
+  return state_->keys(kConditions);
+}
+
 void Database::put_object(const Hash& key, std::string_view object) {
   state_->put(kObjects, key, object);
 }
@@ -544,6 +577,9 @@ void Database::put_cost(const Hash& key, const Cost& cost) {
 }
 void Database::put_text(const Hash& key, std::string_view text) {
   state_->put(kTexts, key, text);
+}
+void Database::put_conditions(const Hash& key, const CostConditions& conditions) {
+  state_->put(kConditions, key, to_text(conditions));
 }
 
 std::vector<std::string> Database::take_warnings() {

@@ -1,8 +1,9 @@
 // The kernel database: what was compiled and measured before, on SQLite (docs/design/profile.md).
 //
-// A key is a hash of everything that can change the value; the caller builds it. Three tables: objects
-// (object code), costs (measurements of one kernel), texts (whole plans and machine peaks, as JSON). Every
-// row carries a checksum of its key and value.
+// A key is a hash of everything that can change the value; the caller builds it. Four tables: objects (object
+// code), costs (measurements of one kernel), conditions (what a cost depends on: cost_row.h), texts (whole
+// plans, machine peaks and devices as JSON, kernels as text). Every row carries a checksum of its key and
+// value.
 //
 // A file that stands at the path and is no database of ours is refused: Error{usage} from the constructor,
 // the file untouched. Otherwise the database is a cache, and nothing that is wrong with it stops a compile: a
@@ -26,7 +27,7 @@
 #include <vector>
 
 #include "korch/base/hash.h"
-#include "korch/profile/measure.h"
+#include "korch/profile/cost_row.h"
 
 namespace korch {
 
@@ -45,12 +46,16 @@ class Database {
   std::optional<std::string> get_object(const Hash& key);
   std::optional<Cost> get_cost(const Hash& key);
   std::optional<std::string> get_text(const Hash& key);
+  std::optional<CostConditions> get_conditions(const Hash& key);
+  // Keys of the costs whose conditions are known, ascending.
+  std::vector<Hash> described_costs();
 
   // Replaces. Visible to this process at once, to others after the next commit; puts commit by themselves
   // every kRowsPerCommit rows.
   void put_object(const Hash& key, std::string_view object);
   void put_cost(const Hash& key, const Cost& cost);
   void put_text(const Hash& key, std::string_view text);
+  void put_conditions(const Hash& key, const CostConditions& conditions);
   void commit();
 
   // For people, one sentence each, handed out once.

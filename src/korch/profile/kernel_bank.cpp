@@ -3,21 +3,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <ctime>
+
 #include "korch/base/parallel.h"
 #include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/packing.h"
 
 namespace korch {
-
 constexpr int kCostProtocol = 6;  // raised when the way of measuring changes, so that old costs are misses
 
-KernelBank::KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes,
-                       Strikes* strikes)
+KernelBank::KernelBank(const Graph& graph, const Target& target, const Peaks& peaks, Database* database,
+                       int64_t footprint_bytes, Strikes* strikes)
     : graph_(graph),
       target_(target),
       database_(database),
       strikes_(strikes),
       footprint_bytes_(footprint_bytes),
+      device_(device_text(target, peaks)),
       meter_(target, footprint_bytes_) {}
 
 const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
@@ -25,16 +27,32 @@ const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
   return found == kernels_.end() ? nullptr : &found->second;
 }
 
-Result<BuiltKernel> KernelBank::build_one(const KernelRequest& request) {
-  Result<Kernel> kernel =
-      request.candidate != nullptr
-          ? generate(graph_, *request.candidate, *request.implementation, target_)
-          : generate_reorder(request.reorder_type, request.reorder_from, request.reorder_to, target_);
-  if (!kernel) return kernel.refusal();
+Result<Spec> KernelBank::propose_one(const KernelRequest& request) {
+  ++proposed_now_;
+  if (request.candidate == nullptr)
+    return std::make_shared<const KernelSpec>(
+        propose_reorder(request.reorder_type, request.reorder_from, request.reorder_to, target_));
+  Result<KernelSpec> spec = propose(graph_, *request.candidate, *request.implementation, target_);
+  if (!spec) return spec.refusal();
+  return std::make_shared<const KernelSpec>(std::move(spec).value());
+}
+
+const Result<Spec>& KernelBank::spec(const KernelRequest& request) {
+  const auto known = specs_.find(request.key);
+  return known != specs_.end() ? known->second
+                               : specs_.emplace(request.key, propose_one(request)).first->second;
+}
+
+bool KernelBank::is_offered(const KernelRequest& request) {
+  const Result<Spec>& offered = spec(request);
+  return offered.ok() && (strikes_ == nullptr || !strikes_->find(spelled(*offered.value(), target_)));
+}
+
+Result<BuiltKernel> KernelBank::build_one(const Spec& spec) {
+  BuiltKernel built{spec, spelled(*spec, target_), {}, {}};
   if (strikes_ != nullptr)
-    if (const std::optional<StruckKernel> struck = strikes_->find(kernel.value()))
+    if (const std::optional<StruckKernel> struck = strikes_->find(built.kernel))
       return Refusal{RefusalReason::struck, struck->kernel + ": " + struck->reason};
-  BuiltKernel built{std::move(kernel).value(), {}, {}};
   if (built.kernel.source.empty()) return built;
   const Hash key = hash_text(compiler_version() + name(target_.isa) + built.kernel.source);
   if (database_ != nullptr) {
@@ -58,23 +76,66 @@ void KernelBank::build(const std::vector<KernelRequest>& requests) {
     if (kernels_.count(request.key) == 0 &&
         slot.emplace(request.key, static_cast<int>(missing.size())).second)
       missing.push_back(&request);
+  std::vector<std::optional<Result<Spec>>> specs(missing.size());
   std::vector<std::optional<Result<BuiltKernel>>> built(missing.size());
-  run_in_parallel(missing.size(), target_.threads, [&](size_t i) { built[i] = build_one(*missing[i]); });
-  for (size_t i = 0; i < missing.size(); ++i) kernels_.emplace(missing[i]->key, std::move(*built[i]));
+  run_in_parallel(missing.size(), target_.threads, [&](size_t i) {
+    const auto known = specs_.find(missing[i]->key);
+    specs[i] = known != specs_.end() ? known->second : propose_one(*missing[i]);
+    built[i] = specs[i]->ok() ? build_one(specs[i]->value()) : Result<BuiltKernel>(specs[i]->refusal());
+  });
+  for (size_t i = 0; i < missing.size(); ++i) {
+    specs_.emplace(missing[i]->key, std::move(*specs[i]));
+    kernels_.emplace(missing[i]->key, std::move(*built[i]));
+  }
+}
+
+std::string KernelBank::types_of(const KernelRequest& request) const {
+  if (request.candidate == nullptr) return to_string(request.reorder_type);
+  std::string types;
+  for (const auto* values :
+       {&request.candidate->inputs, &request.candidate->outputs, &request.candidate->constants})
+    for (ValueId value : *values) types += to_string(graph_.value(value).type) + ",";
+  return types;
 }
 
 Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built) const {
-  std::string types;
-  if (request.candidate != nullptr) {
-    for (ValueId value : request.candidate->inputs) types += to_string(graph_.value(value).type) + ",";
-    for (ValueId value : request.candidate->outputs) types += to_string(graph_.value(value).type) + ",";
-    for (ValueId value : request.candidate->constants) types += to_string(graph_.value(value).type) + ",";
+  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(),
+                               types_of(request), target_.cpu_name, name(target_.isa), target_.threads,
+                               compiler_version(), footprint_bytes_));
+}
+
+void KernelBank::record(const Hash& key, const KernelRequest& request, const BuiltKernel& built,
+                        const Cost& cost, const std::string& part) {
+  ++measured_now_;
+  if (database_ == nullptr) return;
+  const auto kept = [&](const std::string& text) {
+    const Hash hash = hash_text(text);
+    if (!database_->get_text(hash)) database_->put_text(hash, text);
+    return hash.hex();
+  };
+  CostConditions conditions;
+  conditions.protocol = kCostProtocol;
+  conditions.device = kept(device_);
+  conditions.spec = kept(print(*built.spec));
+  if (request.candidate == nullptr) {
+    conditions.implementation =
+        fmt::format("reorder {} -> {}", to_string(request.reorder_from), to_string(request.reorder_to));
+    conditions.primitives = "reorder";
   } else {
-    types = to_string(request.reorder_type);
+    conditions.implementation = to_string(*request.implementation);
+    conditions.primitives = operators_text(graph_, request.candidate->nodes);
   }
-  return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(), types,
-                               target_.cpu_name, name(target_.isa), target_.threads, compiler_version(),
-                               footprint_bytes_));
+  conditions.arguments = types_of(request);
+  conditions.part = part;
+  conditions.compiler = kept(compiler_version());
+  conditions.footprint_bytes = footprint_bytes_;
+  conditions.flops = built.kernel.flops;
+  conditions.bytes = built.kernel.bytes;
+  conditions.bound_us = request.bound_us;
+  conditions.disturbed = load_.disturbance();
+  conditions.measured_at_s = std::time(nullptr);
+  database_->put_conditions(key, conditions);
+  database_->put_cost(key, cost);
 }
 
 MeasuredKernel KernelBank::job_of(const KernelRequest& request, const BuiltKernel& built) const {
@@ -107,11 +168,11 @@ std::optional<Cost> KernelBank::measure_part(const KernelRequest& request,
   const Result<BuiltKernel>& built = kernels_.at(request.key);
   if (!built) return std::nullopt;
   // By care, so that who looks again decides by the same costs as the first time.
-  std::string text =
-      fmt::format("part of {} {}", cost_key(request, built.value()).hex(), static_cast<int>(care));
+  std::string part;
   for (const NeededSlices& n : needed)
-    text += fmt::format("|{} {} {} {}", n.phase, n.stride, n.count, n.needed);
-  const Hash key = hash_text(text);
+    part += fmt::format("|{} {} {} {}", n.phase, n.stride, n.count, n.needed);
+  const Hash key = hash_text(
+      fmt::format("part of {} {}{}", cost_key(request, built.value()).hex(), static_cast<int>(care), part));
   if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
   if (database_ != nullptr)
     if (const std::optional<Cost> known = database_->get_cost(key)) return parts_[key] = *known;
@@ -119,8 +180,7 @@ std::optional<Cost> KernelBank::measure_part(const KernelRequest& request,
   job.needed = needed;
   const Result<Cost> cost = meter_.measure(job, care);
   if (!cost) return std::nullopt;
-  ++measured_now_;
-  if (database_ != nullptr) database_->put_cost(key, cost.value());
+  record(key, request, built.value(), cost.value(), part);
   return parts_[key] = cost.value();
 }
 
@@ -158,12 +218,11 @@ void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) 
     }
     Result<Cost> cost = meter_.measure(job_of(request, built), care);
     if (cost) {
-      ++measured_now_;
       const bool was_lower = care == Care::twice && built.cost && built.cost->care == Care::thorough &&
                              built.cost->us < cost.value().us;
       if (!was_lower) built.cost = cost.value();
       built.cost->care = care;
-      if (database_ != nullptr) database_->put_cost(key, *built.cost);
+      record(key, request, built, *built.cost, "");
       slot = std::move(built);
     } else {
       slot = cost.refusal();

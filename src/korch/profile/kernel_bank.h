@@ -1,16 +1,19 @@
-// Kernels that were built in this run: generated, compiled (or taken from the database) and measured, each
-// once per key, whatever number of columns share it.
+// Kernels of this run, each once per key, whatever number of columns share it: what it is (its KernelSpec),
+// its object, compiled or taken from the database, and its cost. Nobody else proposes kernels, so that no
+// tile graph is built twice.
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "korch/base/result.h"
-#include "korch/codegen/implementation.h"
+#include "korch/codegen/kernel_spec.h"
 #include "korch/profile/database.h"
+#include "korch/profile/machine_load.h"
 #include "korch/profile/measure.h"
 #include "korch/profile/strikes.h"
 
@@ -23,22 +26,31 @@ struct KernelRequest {
   const Implementation* implementation = nullptr;
   TensorType reorder_type;
   Layout reorder_from, reorder_to;
+  double bound_us = 0;  // by the device's speeds; for the record
 };
 
+using Spec = std::shared_ptr<const KernelSpec>;
+
 struct BuiltKernel {
-  Kernel kernel;
+  Spec spec;
+  Kernel kernel;             // with its source
   std::string object;        // relocatable ELF; empty for library calls
   std::optional<Cost> cost;  // once measured
 };
 
 class KernelBank {
  public:
-  // `database` and `strikes` may be null. `footprint_bytes`: of the network before there were alternatives
-  // (footprint.h), so that with and without them a kernel is measured alike.
-  KernelBank(const Graph& graph, const Target& target, Database* database, int64_t footprint_bytes,
-             Strikes* strikes = nullptr);
+  // `database` and `strikes` may be null. `peaks`: what the rows of costs tell of the device.
+  // `footprint_bytes`: of the network before there were alternatives (footprint.h), so that with and without
+  // them a kernel is measured alike.
+  KernelBank(const Graph& graph, const Target& target, const Peaks& peaks, Database* database,
+             int64_t footprint_bytes, Strikes* strikes = nullptr);
 
-  // Generates and compiles what is missing, on all of the target's threads.
+  // What the kernel is, without building it.
+  const Result<Spec>& spec(const KernelRequest& request);
+  // Whether there is one, and it is not known to be wrong.
+  bool is_offered(const KernelRequest& request);
+  // Compiles what is missing, on all of the target's threads.
   void build(const std::vector<KernelRequest>& requests);
   // Builds and measures what is missing, again where the cost is known but with less care; measuring runs
   // alone.
@@ -56,12 +68,18 @@ class KernelBank {
 
   // Null when not requested yet.
   const Result<BuiltKernel>* find(const Hash& key) const;
+  int proposed_now() const { return proposed_now_; }
   int measured_now() const { return measured_now_; }  // not from the database
   int compiled_now() const { return compiled_now_; }
 
  private:
-  Result<BuiltKernel> build_one(const KernelRequest& request);
+  Result<Spec> propose_one(const KernelRequest& request);
+  Result<BuiltKernel> build_one(const Spec& spec);
+  std::string types_of(const KernelRequest& request) const;
   Hash cost_key(const KernelRequest& request, const BuiltKernel& built) const;
+  // Into the database, with its conditions. `part`: of a run of smaller extents.
+  void record(const Hash& key, const KernelRequest& request, const BuiltKernel& built, const Cost& cost,
+              const std::string& part);
   MeasuredKernel job_of(const KernelRequest& request, const BuiltKernel& built) const;
 
   const Graph& graph_;
@@ -69,11 +87,14 @@ class KernelBank {
   Database* database_;
   Strikes* strikes_;
   const int64_t footprint_bytes_;
+  const std::string device_;  // device_text
+  RecentLoad load_;
   Meter meter_;
+  std::unordered_map<Hash, Result<Spec>, HashHasher> specs_;
   std::unordered_map<Hash, Result<BuiltKernel>, HashHasher> kernels_;
   std::unordered_map<Hash, Cost, HashHasher> parts_;  // measure_part's
   int measured_now_ = 0;
-  std::atomic<int> compiled_now_ = 0;
+  std::atomic<int> proposed_now_ = 0, compiled_now_ = 0;
 };
 
 }  // namespace korch

@@ -98,6 +98,15 @@ MachineLoad LoadWatch::load() const {
   return load_between(begin_, load_now(), static_cast<int>(allowed_cpus().size()));
 }
 
+const std::string& RecentLoad::disturbance() {
+  constexpr double kLongEnough_s = 0.5;  // /proc/stat counts hundredths of a second
+  if (since_.seconds() < kLongEnough_s) return disturbance_;
+  disturbance_ = korch::disturbance(watch_.load());
+  watch_ = LoadWatch();
+  since_ = Stopwatch();
+  return disturbance_;
+}
+
 ThreadTimes thread_times() {
   std::ifstream file("/proc/thread-self/schedstat");
   double ran_ns = 0, waited_ns = 0;

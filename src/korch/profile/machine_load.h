@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "korch/base/stopwatch.h"
+
 namespace korch {
 
 // Seconds since some beginning.
@@ -42,6 +44,18 @@ class LoadWatch {
 
  private:
   LoadSnapshot begin_;
+};
+
+// What disturbed in the last second or so: one short measurement after another, each too short for its own.
+class RecentLoad {
+ public:
+  // "" also in the first half second.
+  const std::string& disturbance();
+
+ private:
+  Stopwatch since_;
+  LoadWatch watch_;
+  std::string disturbance_;
 };
 
 // Of the calling thread, since it began to live: seconds on a processor, and seconds in which it waited for

@@ -3,8 +3,10 @@
 // as warm as the step before would leave them. Times in microseconds.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "korch/base/result.h"
@@ -20,6 +22,7 @@ class Pool;
 // How a kernel is measured: quick tells whether it can matter, thorough what it costs. Twice: thorough again
 // some time later, and the lower cost counts; what disturbs a measurement makes it longer.
 enum class Care { quick, thorough, twice };
+constexpr std::array<std::string_view, 3> kCareNames = {"quick", "thorough", "twice"};
 
 struct Cost {
   double us = 0;                   // of a kernel: the mean without the slowest samples; of a plan: the median

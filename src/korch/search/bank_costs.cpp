@@ -1,7 +1,5 @@
 #include "korch/search/bank_costs.h"
 
-#include "korch/codegen/implementation.h"
-
 namespace korch {
 
 std::vector<KernelRequest> BankCosts::requests(const std::vector<int>& columns) const {
@@ -20,23 +18,14 @@ std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Ca
   return costs;
 }
 
-template <typename Value>
-Value BankCosts::of_kernel(int column, Value otherwise,
-                           const std::function<Value(const Kernel&)>& what) const {
-  if (const Result<BuiltKernel>* built = bank_.find(columns_.infos[column].key))
-    return built->ok() ? what(built->value().kernel) : otherwise;
-  const KernelRequest request = kernel_request(graph_, columns_, column);
-  if (request.candidate == nullptr) return otherwise;
-  const Result<Kernel> kernel = generate(graph_, *request.candidate, *request.implementation, target_);
-  return kernel ? what(kernel.value()) : otherwise;
-}
-
 double BankCosts::occupancy(int column) const {
-  return of_kernel<double>(column, 1, [&](const Kernel& k) { return korch::occupancy(k, target_.threads); });
+  const Result<Spec>& spec = bank_.spec(kernel_request(graph_, columns_, column));
+  return spec.ok() ? korch::occupancy(spec.value()->kernel, target_.threads) : 1;
 }
 
 bool BankCosts::has_rounds(int column) const {
-  return of_kernel<bool>(column, false, [](const Kernel& k) { return korch::has_rounds(k); });
+  const Result<Spec>& spec = bank_.spec(kernel_request(graph_, columns_, column));
+  return spec.ok() && korch::has_rounds(spec.value()->kernel);
 }
 
 std::vector<std::optional<Refusal>> BankCosts::build(const std::vector<int>& columns) {

@@ -1,8 +1,6 @@
 // Costs of real kernels, by way of the kernel bank.
 #pragma once
 
-#include <functional>
-
 #include "korch/profile/kernel_bank.h"
 #include "korch/search/cost_source.h"
 #include "korch/search/plan_builder.h"
@@ -23,8 +21,6 @@ class BankCosts : public CostSource {
 
  private:
   std::vector<KernelRequest> requests(const std::vector<int>& columns) const;
-  template <typename Value>
-  Value of_kernel(int column, Value otherwise, const std::function<Value(const Kernel&)>& what) const;
 
   const Graph& graph_;
   const Columns& columns_;

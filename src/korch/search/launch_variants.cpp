@@ -75,9 +75,10 @@ class LaunchFinder {
                        const PlanStep& step);
   std::vector<size_t> chosen_ways(const std::vector<Way>& ways) const;
   int kernel_of(int column);
-  Result<tile::TileGraph> tiles_of(int column) const {
-    const ColumnInfo& info = columns_.infos[column];
-    return tile_graph(graph_, columns_.candidates[info.candidate], info.implementation, target_);
+  // Null where no tile graph describes the kernel.
+  const tile::TileGraph* tiles_of(int column) const {
+    const Result<Spec>& spec = bank_.spec(request_of(column));
+    return spec.ok() && spec.value()->tiles ? &*spec.value()->tiles : nullptr;
   }
   bool is_over() const { return options_.deadline.is_over() || most_.is_over(); }
   bool exact() const { return options_.ways == LaunchWays::exact; }
@@ -191,9 +192,9 @@ std::vector<int> LaunchFinder::other_columns(int column) {
 // Nothing where no tile graph describes the kernel.
 std::optional<std::vector<PlanSliceLimit>> LaunchFinder::limits_of(int column, int number,
                                                                    const OpenStep& open) const {
-  const Result<tile::TileGraph> tiles = tiles_of(column);
-  if (!tiles) return std::nullopt;
-  std::vector<PlanSliceLimit> limits = plan_limits(tiles.value(), open.outputs, built_);
+  const tile::TileGraph* tiles = tiles_of(column);
+  if (tiles == nullptr) return std::nullopt;
+  std::vector<PlanSliceLimit> limits = plan_limits(*tiles, open.outputs, built_);
   std::erase_if(limits, [&](const PlanSliceLimit& limit) {
     return made_[static_cast<size_t>(limit.tensor)] >= number;
   });
@@ -201,9 +202,9 @@ std::optional<std::vector<PlanSliceLimit>> LaunchFinder::limits_of(int column, i
 }
 
 std::optional<std::set<std::string>> LaunchFinder::sum_orders_of(int column) const {
-  Result<tile::TileGraph> tiles = tiles_of(column);
-  if (!tiles) return std::nullopt;
-  tile::TileGraph lowered = std::move(tiles).value();
+  const tile::TileGraph* tiles = tiles_of(column);
+  if (tiles == nullptr) return std::nullopt;
+  tile::TileGraph lowered = *tiles;
   tile::lower_for_cpu(lowered, target_);
   return tile::sum_orders(lowered);
 }
@@ -264,7 +265,7 @@ int LaunchFinder::kernel_of(int column) {
     if (built_.plan.kernels[k].key() == key) return static_cast<int>(k);
   built_.plan.kernels.push_back(built->value().kernel);
   built_.objects.push_back(built->value().object);
-  built_.columns.push_back(column);
+  built_.specs.push_back(built->value().spec);
   return static_cast<int>(built_.plan.kernels.size()) - 1;
 }
 

@@ -201,7 +201,7 @@ class PlanMaker {
       KORCH_ASSERT(built != nullptr && built->ok(), "a chosen kernel was never built");
       plan().kernels.push_back(built->value().kernel);
       result.objects.push_back(built->value().object);
-      result.columns.push_back(column);
+      result.specs.push_back(built->value().spec);
     }
     return place->second;
   }
@@ -265,19 +265,10 @@ class PlanMaker {
     if (kernel.call.library == "onednn" && open.outputs.size() == 1) {
       const int64_t images = kernel.call.params[offsetof(rt::OnednnCall, images) / sizeof(int64_t)];
       step.limits = to_plan(limits_by_image(kernel.phases[0].grid, images, open.outputs[0]), result);
-    } else if (const Result<tile::TileGraph> tiles = tiles_of(open.column); tiles) {
-      step.limits = plan_limits(tiles.value(), open.outputs, result);
+    } else if (const auto& tiles = result.specs[static_cast<size_t>(step.kernel)]->tiles) {
+      step.limits = plan_limits(*tiles, open.outputs, result);
     }
     result.open_steps[number] = std::move(open);
-  }
-
-  Result<tile::TileGraph> tiles_of(int column) const {
-    const ColumnInfo& info = columns_.infos[column];
-    if (info.kind == ColumnInfo::Kind::kernel)
-      return tile_graph(graph_, columns_.candidates[info.candidate], info.implementation, target_);
-    const TensorKey& from = columns_.tensors[columns_.problem.columns[column].inputs[0]];
-    const TensorKey& to = columns_.tensors[columns_.problem.columns[column].outputs[0]];
-    return reorder_tile_graph(graph_.value(from.value).type, from.layout, to.layout, target_);
   }
 
   // Where the step stands; a loop's end writes where its begin does.
@@ -340,9 +331,7 @@ class PlanMaker {
       if (other == column) continue;
       if (!std::includes(made_[other].begin(), made_[other].end(), wanted.begin(), wanted.end())) continue;
       if (!std::isfinite(c.cost_us)) continue;  // refused while building, or the budget ended before its turn
-      std::string what;
-      for (NodeId id : columns_.candidates[info.candidate].nodes)
-        what += (what.empty() ? "" : "+") + std::string(name(graph_.node(id).op));
+      std::string what = operators_text(graph_, columns_.candidates[info.candidate].nodes);
       what += " " + to_string(info.implementation) + (c.measured ? "" : " (bound)");
       const std::set<int> read = values_read(other);
       const bool same_inputs = std::includes(given.begin(), given.end(), read.begin(), read.end());
@@ -426,6 +415,7 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
   const ColumnInfo& info = columns.infos[column];
   KernelRequest request;
   request.key = info.key;
+  request.bound_us = info.bound_us;
   if (info.kind == ColumnInfo::Kind::kernel) {
     request.candidate = &columns.candidates[info.candidate];
     request.implementation = &info.implementation;
@@ -438,17 +428,10 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
   return request;
 }
 
-void add_accesses(const Graph& graph, const Columns& columns, const Target& target, BuiltPlan& built) {
-  for (size_t k = 0; k < built.plan.kernels.size(); ++k) {
-    Kernel& kernel = built.plan.kernels[k];
-    if (!kernel.call.library.empty()) continue;
-    const KernelRequest request = kernel_request(graph, columns, built.columns[k]);
-    const Result<tile::TileGraph> described =
-        request.candidate != nullptr
-            ? tile_graph(graph, *request.candidate, *request.implementation, target)
-            : reorder_tile_graph(request.reorder_type, request.reorder_from, request.reorder_to, target);
-    if (described) kernel.accesses = slice_accesses(described.value(), kernel, target.threads);
-  }
+void add_accesses(BuiltPlan& built) {
+  for (size_t k = 0; k < built.plan.kernels.size(); ++k)
+    if (const auto& tiles = built.specs[k]->tiles)
+      built.plan.kernels[k].accesses = slice_accesses(*tiles, built.plan.kernels[k], built.plan.threads);
 }
 
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,

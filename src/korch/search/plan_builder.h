@@ -21,7 +21,7 @@ struct OpenStep {
 struct BuiltPlan {
   Plan plan;
   std::vector<std::string> objects;         // one per plan.kernels
-  std::vector<int> columns;                 // that each of plan.kernels was taken for first
+  std::vector<Spec> specs;                  // of each of plan.kernels
   std::vector<int> step_columns;            // of each of plan.steps; none where there are loops
   std::vector<std::string> constant_bytes;  // one per plan.constants
   std::map<int, OpenStep> open_steps;       // by the step
@@ -46,6 +46,6 @@ BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vect
 
 // What the slices of each kernel access (Kernel::accesses), where a tile graph says it: for a plan that is to
 // be run by tasks.
-void add_accesses(const Graph& graph, const Columns& columns, const Target& target, BuiltPlan& built);
+void add_accesses(BuiltPlan& built);
 
 }  // namespace korch

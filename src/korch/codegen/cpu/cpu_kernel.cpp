@@ -28,7 +28,7 @@ KernelPhase phase_of(const Phase& phase, size_t number, const Target& target) {
 
 }  // namespace
 
-Kernel cpu_kernel(TileGraph graph, const Target& target) {
+Kernel cpu_launch(const TileGraph& graph, const Target& target) {
   Kernel kernel;
   kernel.in_place = in_place_pairs(graph);
   kernel.scratch_bytes = graph.scratch_bytes;
@@ -38,8 +38,17 @@ Kernel cpu_kernel(TileGraph graph, const Target& target) {
     if (buffer.role == BufferRole::constant) kernel.constant_packing.push_back(buffer.packing);
     if (buffer.role == BufferRole::temporary) kernel.temporary_bytes.push_back(buffer.bytes());
   }
+  return kernel;
+}
+
+std::string cpu_source(TileGraph graph, const Target& target) {
   lower_for_cpu(graph, target);
-  kernel.source = print_cpp(graph, target);
+  return print_cpp(std::move(graph), target);
+}
+
+Kernel cpu_kernel(TileGraph graph, const Target& target) {
+  Kernel kernel = cpu_launch(graph, target);
+  kernel.source = cpu_source(std::move(graph), target);
   return kernel;
 }
 

@@ -7,7 +7,12 @@
 
 namespace korch::tile {
 
-// Constants are packed row-major. `flops` and `bytes` are left to the caller.
+// The launch and the memory of a tile graph's kernel, before lowering; `flops` and `bytes` are left to the
+// caller.
+Kernel cpu_launch(const TileGraph& graph, const Target& target);
+// Its source, once it is lowered.
+std::string cpu_source(TileGraph graph, const Target& target);
+// Both.
 Kernel cpu_kernel(TileGraph graph, const Target& target);
 
 }  // namespace korch::tile

@@ -1,6 +1,7 @@
 #include "korch/codegen/cuda/cuda_kernel.h"
 
 #include "korch/codegen/cuda/print_cuda.h"
+#include "korch/codegen/kernel_spec.h"
 
 namespace korch {
 
@@ -19,9 +20,10 @@ std::vector<Implementation> cuda_implementations(const Graph& graph, const Candi
 
 Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
                                  const Implementation& implementation, const std::string& symbol) {
-  Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, cuda_target());
-  if (!built) return built.refusal();
-  const tile::TileGraph& tiles = built.value();
+  const Result<KernelSpec> spec = propose(graph, candidate, implementation, cuda_target());
+  if (!spec) return spec.refusal();
+  if (!spec.value().tiles) return Refusal{RefusalReason::no_kernel_family, "a call of a library"};
+  const tile::TileGraph& tiles = *spec.value().tiles;
   for (const tile::Buffer& buffer : tiles.buffers)
     if (is_small_float(buffer.type))
       return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};

@@ -14,4 +14,8 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target& tar
 Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
                                    const Implementation& implementation, const Target& target);
 
+// The layout change of one Value.
+tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
+                                   const Target& target);
+
 }  // namespace korch

@@ -1,0 +1,33 @@
+// What a kernel is before a backend spells it: a tile graph, or a call of a library. It is made once, when a
+// kernel is proposed, and kept (profile/kernel_bank.h): whoever asks for limits, regions, orders of sums or
+// text reads it there. Its text is its identity.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "korch/codegen/implementation.h"
+#include "korch/kernel/tile_graph.h"
+#include "korch/plan/kernel.h"
+
+namespace korch {
+
+struct KernelSpec {
+  std::optional<tile::TileGraph> tiles;  // before any lowering; none: a call of a library
+  Kernel kernel;                         // its launch and memory; with tiles: no source yet
+};
+
+// The tile graph's text, or the call's: on one target, two specs of one text are one kernel.
+std::string print(const KernelSpec& spec);
+
+// The kernel of a candidate in one of its implementations. The tile graph is verified.
+Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
+                           const Implementation& implementation, const Target& target);
+// The layout change of one Value as a kernel of its own.
+KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to,
+                           const Target& target);
+
+// The kernel with the source that the target's compiler takes; a call of a library as it is.
+Kernel spelled(const KernelSpec& spec, const Target& target);
+
+}  // namespace korch

@@ -1,0 +1,84 @@
+#include "korch/profile/cost_row.h"
+
+#include <cmath>
+
+#include "korch/base/json.h"
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The fields of CostConditions, listed once.
+template <typename Conditions, typename Visit>
+void visit_fields(Conditions& c, Visit&& visit) {
+  visit("protocol", c.protocol);
+  visit("device", c.device);
+  visit("spec", c.spec);
+  visit("implementation", c.implementation);
+  visit("primitives", c.primitives);
+  visit("arguments", c.arguments);
+  visit("part", c.part);
+  visit("compiler", c.compiler);
+  visit("footprint_bytes", c.footprint_bytes);
+  visit("flops", c.flops);
+  visit("bytes", c.bytes);
+  visit("bound_us", c.bound_us);
+  visit("disturbed", c.disturbed);
+  visit("measured_at_s", c.measured_at_s);
+}
+
+bool is_plausible(const std::string&) {
+  return true;
+}
+template <typename Number>
+bool is_plausible(Number number) {
+  return std::isfinite(static_cast<double>(number)) && number >= 0;
+}
+
+}  // namespace
+
+std::string device_text(const Target& target, const Peaks& peaks) {
+  return Json{{"kind", "cpu"},
+              {"name", target.cpu_name},
+              {"code", name(target.isa)},
+              {"workers", target.threads},
+              {"l1_bytes", target.l1_bytes},
+              {"l2_bytes", target.l2_bytes},
+              {"l3_bytes", target.l3_bytes},
+              {"flops_per_us", peaks.flops_per_us},
+              {"l1_bytes_per_us", peaks.l1_bytes_per_us},
+              {"l2_bytes_per_us", peaks.l2_bytes_per_us},
+              {"l3_bytes_per_us", peaks.l3_bytes_per_us},
+              {"memory_bytes_per_us", peaks.memory_bytes_per_us},
+              {"launch_us", peaks.launch_us}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::array<const std::string*, 3> texts_of(const CostConditions& conditions) {
+  return {&conditions.device, &conditions.spec, &conditions.compiler};
+}
+
+std::string to_text(const CostConditions& conditions) {
+  Json json;
+  visit_fields(conditions, [&](const char* name, const auto& field) { json[name] = field; });
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<CostConditions> cost_conditions_from_text(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  CostConditions conditions;
+  bool is_whole = true;
+  visit_fields(conditions, [&](const char* name, auto& field) {
+    try {
+      json.at(name).get_to(field);
+      is_whole = is_whole && is_plausible(field);
+    } catch (const Json::exception&) {
+      is_whole = false;
+    }
+  });
+  return is_whole ? std::optional(std::move(conditions)) : std::nullopt;
+}
+
+}  // namespace korch

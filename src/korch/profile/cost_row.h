@@ -1,0 +1,50 @@
+// A measured cost with all that it depends on, so that a model can learn from it and another machine can read
+// it (docs/design/profile.md, "Rows that describe themselves").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "korch/base/hash.h"
+#include "korch/profile/measure.h"
+#include "korch/target/target.h"
+
+namespace korch {
+
+// What was measured, where and how. `device`, `spec` and `compiler` are hashes (hex) of texts in the
+// database.
+struct CostConditions {
+  int protocol = 0;             // of measuring (kernel_bank.cpp)
+  std::string device;           // of device_text
+  std::string spec;             // of print(KernelSpec): what the kernel does
+  std::string implementation;   // family, schedule and layouts
+  std::string primitives;       // joined by "+"; "reorder"
+  std::string arguments;        // types: inputs, constants, outputs
+  std::string part;             // the slices that a run of smaller extents needs; empty: all
+  std::string compiler;         // its version and arguments
+  int64_t footprint_bytes = 0;  // of the network
+  double flops = 0, bytes = 0;  // of the kernel
+  double bound_us = 0;          // by the device's speeds; 0: none was computed
+  std::string disturbed;        // what else ran (machine_load.h); empty: the machine was calm
+  int64_t measured_at_s = 0;    // since 1970
+};
+
+// The hashes among them.
+std::array<const std::string*, 3> texts_of(const CostConditions& conditions);
+
+struct CostRow {
+  Hash key;  // of the cost in the database
+  Cost cost;
+  CostConditions conditions;
+};
+
+// The processor, its caches and the speeds that were measured on it.
+std::string device_text(const Target& target, const Peaks& peaks);
+
+std::string to_text(const CostConditions& conditions);
+// Nothing where the text is not what to_text writes.
+std::optional<CostConditions> cost_conditions_from_text(const std::string& text);
+
+}  // namespace korch
