@@ -40,6 +40,13 @@ ValueId residual(Graph& graph, ValueId x) {
   return graph.add(Op::Add, NoAttrs{}, {graph.add_input(graph.value(x).type, "residual"), x});
 }
 
+ValueId bias(Graph& graph, ValueId x) {
+  Shape shape(graph.value(x).type.shape.size(), 1);
+  const size_t channels = shape.size() == 2 ? 1 : shape.size() - 3;
+  shape[channels] = graph.value(x).type.shape[channels];
+  return graph.add(Op::Add, NoAttrs{}, {x, graph.add_constant(random_tensor({DType::f32, shape}, 5), "b")});
+}
+
 struct NamedTail {
   const char* name;
   Tail tail;
@@ -48,6 +55,7 @@ struct NamedTail {
 std::vector<NamedTail> tails() {
   return {
       {"none", [](Graph&, ValueId x) { return x; }},
+      {"bias", bias},
       {"relu", unary(Op::Relu)},
       {"leaky relu", unary(Op::LeakyRelu, ScalarAttrs{0.1, 0})},
       {"leaky relu of slope 0", unary(Op::LeakyRelu, ScalarAttrs{0, 0})},
@@ -86,6 +94,21 @@ Graph convolution(const Tail& tail, int64_t taps) {
   return graph;
 }
 
+// Few channels in each of four groups: the library multiplies matrices that it unfolds.
+Graph grouped_convolution(const Tail& tail) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {2, 60, 9, 2}}, "x");
+  ConvAttrs attrs;
+  attrs.strides = attrs.dilations = {1, 1};
+  attrs.pads_before = attrs.pads_after = {4, 4};
+  attrs.output_padding = {0, 0};
+  attrs.group = 4;
+  const HostTensor w = random_tensor({DType::f32, {16, 15, 9, 9}}, 3, 0.25);
+  const ValueId y = tail(graph, graph.add(Op::Conv, attrs, {x, graph.add_constant(w, "w")}));
+  graph.set_outputs({y}, {"y"});
+  return graph;
+}
+
 Graph product(const Tail& tail) {
   Graph graph;
   const ValueId a = graph.add_input({DType::f32, {24, 32}}, "a");
@@ -110,6 +133,7 @@ TEST(SpecialValues, LibraryCalls) {
   for (const NamedTail& tail : tails()) {
     SCOPED_TRACE(tail.name);
     for (const int64_t taps : {1, 3}) check(convolution(tail.tail, taps), "onednn_conv", isa, 16);
+    check(grouped_convolution(tail.tail), "onednn_conv", isa, 60 * 18 + 7);
     check(product(tail.tail), "onednn_matmul", isa, 32);
   }
 }

@@ -236,6 +236,32 @@ TEST(SmallFloats, AreConvertedAndMoved) {
         0);
 }
 
+// x x - max(x x) is 0 where x x is largest: no product is contracted into a difference. Else exp of it is
+// infinite where x is 1e18, though every step of the network is finite.
+TEST(Differences, OfWhatIsEqualAreZero) {
+  constexpr int64_t kRows = 37, kColumns = 19;
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {kRows, kColumns}}, "x");
+  const ValueId square = graph.add(Op::Mul, NoAttrs{}, {x, x});
+  const ValueId most = graph.add(Op::ReduceMax, ReduceAttrs{{1}, true}, {square});
+  graph.set_outputs({graph.add(Op::Exp, NoAttrs{}, {graph.add(Op::Sub, NoAttrs{}, {square, most})})}, {"y"});
+  const Candidate candidate = whole_graph(graph);
+  for (const double scale : {2.0, 1e18})
+    for (Isa isa : runnable_isas()) {
+      const Target target = test_target(isa);
+      for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
+        const Result<Kernel> kernel = generate(graph, candidate, way, target);
+        if (!kernel.ok()) continue;
+        const HostTensor values = random_tensor({DType::f32, {kRows, kColumns}}, 5, scale);
+        const HostTensor y = run_kernel(graph, candidate, kernel.value(), way, target, {values}).outputs[0];
+        for (int64_t row = 0; row < kRows; ++row) {
+          const float* numbers = y.data<float>() + row * kColumns;
+          EXPECT_EQ(*std::max_element(numbers, numbers + kColumns), 1) << name(isa) << ", scale " << scale;
+        }
+      }
+    }
+}
+
 // One conversion of every value, by vectors and by single elements (a length that is no multiple of the
 // lanes).
 HostTensor converted_by_kernel(const HostTensor& values, DType to, Isa isa) {

@@ -40,6 +40,10 @@ float acosf(float), acoshf(float), asinf(float), asinhf(float), atanf(float), at
     sinhf(float), sqrtf(float), tanf(float), tanhf(float), truncf(float);
 }
 static inline void __syncthreads() { emulated_barrier(); }
+#pragma clang fp contract(off)
+static inline float __fsub_rn(float a, float b) { return a - b; }
+static inline double __dsub_rn(double a, double b) { return a - b; }
+#pragma clang fp contract(fast)
 static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
 static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
 )";

@@ -58,46 +58,46 @@ TEST(SpecialValues, OneNumberAlone) {
 
 TEST(SpecialValues, NanMustStay) {
   for (const bool spreads : {false, true})
-    EXPECT_FALSE(compare_special(tolerance_of({1, kNaN}), floats({1, 0}), SpecialValues::nan, spreads, false)
-                     .passed());
+    EXPECT_FALSE(
+        compare_special(tolerance_of({1, kNaN}), floats({1, 0}), SpecialValues::nan, {.spreads = spreads})
+            .passed());
 }
 
 // Sums put together otherwise make of them NaN, an infinity, and of that anything: sigmoid(infinity) is 1.
 TEST(SpecialValues, InfinitiesThatCancel) {
   const Tolerance tolerance = tolerance_of({1, kNaN, kInf});
-  EXPECT_TRUE(
-      compare_special(tolerance, floats({1, kInf, kInf}), SpecialValues::extremes, false, false).passed());
-  EXPECT_TRUE(
-      compare_special(tolerance, floats({1, 1, kInf}), SpecialValues::extremes, false, false).passed());
-  EXPECT_FALSE(
-      compare_special(tolerance, floats({1, kInf, kInf}), SpecialValues::nan, false, false).passed());
-  EXPECT_FALSE(
-      compare_special(tolerance, floats({1, kNaN, -kInf}), SpecialValues::extremes, false, false).passed());
-  EXPECT_FALSE(
-      compare_special(tolerance, floats({1, kNaN, kNaN}), SpecialValues::extremes, false, false).passed());
+  EXPECT_TRUE(compare_special(tolerance, floats({1, kInf, kInf}), SpecialValues::extremes, {}).passed());
+  EXPECT_TRUE(compare_special(tolerance, floats({1, 1, kInf}), SpecialValues::extremes, {}).passed());
+  EXPECT_FALSE(compare_special(tolerance, floats({1, kInf, kInf}), SpecialValues::nan, {}).passed());
+  EXPECT_FALSE(compare_special(tolerance, floats({1, kNaN, -kInf}), SpecialValues::extremes, {}).passed());
+  EXPECT_FALSE(compare_special(tolerance, floats({1, kNaN, kNaN}), SpecialValues::extremes, {}).passed());
 }
 
 // A tile of Winograd's: beside the NaN everything may be NaN, and an infinity too, but no number.
 TEST(SpecialValues, WhatSpreads) {
   const Tolerance tolerance = tolerance_of({1, kNaN, kInf});
   EXPECT_TRUE(
-      compare_special(tolerance, floats({kNaN, kNaN, kNaN}), SpecialValues::nan, true, false).passed());
+      compare_special(tolerance, floats({kNaN, kNaN, kNaN}), SpecialValues::nan, {.spreads = true}).passed());
   EXPECT_TRUE(
-      compare_special(tolerance_of({1, kNaN}), floats({1, 0}), SpecialValues::nan, false, true).passed());
+      compare_special(tolerance_of({1, kNaN}), floats({1, 0}), SpecialValues::nan, {.loses = true}).passed());
+  EXPECT_FALSE(compare_special(tolerance, floats({kNaN, kNaN, kNaN}), SpecialValues::nan, {}).passed());
+  EXPECT_TRUE(compare_special(tolerance, floats({kInf, 1, 3}), SpecialValues::extremes, {.overflows = true})
+                  .passed());
   EXPECT_FALSE(
-      compare_special(tolerance, floats({kNaN, kNaN, kNaN}), SpecialValues::nan, false, false).passed());
-  EXPECT_FALSE(compare_special(tolerance, floats({kNaN, kNaN, 3}), SpecialValues::nan, true, false).passed());
+      compare_special(tolerance, floats({kInf, 1, 3}), SpecialValues::nan, {.overflows = true}).passed());
+  EXPECT_FALSE(
+      compare_special(tolerance, floats({kNaN, kNaN, 3}), SpecialValues::nan, {.spreads = true}).passed());
   EXPECT_TRUE(
-      compare_special(tolerance, floats({kNaN, 1, 3}), SpecialValues::extremes, true, false).passed());
+      compare_special(tolerance, floats({kNaN, 1, 3}), SpecialValues::extremes, {.spreads = true}).passed());
 }
 
 // Which of two is larger, where one is an infinity or NaN.
 TEST(SpecialValues, ComparisonsOfThem) {
   const auto bits = [](uint8_t bit) { return HostTensor::of<uint8_t>(DType::bool_, {1}, {bit}); };
   const Tolerance tolerance(DType::bool_, bits(1));
-  EXPECT_TRUE(compare_special(tolerance, bits(0), SpecialValues::extremes, false, false).passed());
-  EXPECT_TRUE(compare_special(tolerance, bits(0), SpecialValues::nan, true, false).passed());
-  EXPECT_FALSE(compare_special(tolerance, bits(0), SpecialValues::nan, false, false).passed());
+  EXPECT_TRUE(compare_special(tolerance, bits(0), SpecialValues::extremes, {}).passed());
+  EXPECT_TRUE(compare_special(tolerance, bits(0), SpecialValues::nan, {.spreads = true}).passed());
+  EXPECT_FALSE(compare_special(tolerance, bits(0), SpecialValues::nan, {}).passed());
 }
 
 TEST(SpecialValues, StepsWithoutThemAreJudgedAsEver) {

@@ -69,8 +69,10 @@ std::vector<std::string> rules_that(NonFinite what, const Plan& plan) {
   return names;
 }
 
-bool has_rules_that(NonFinite what, const Plan& plan) {
-  return !rules_that(what, plan).empty();
+SpecialLimits limits_of(const Plan& plan, bool uses_library_winograd) {
+  return {.spreads = uses_library_winograd || !rules_that(NonFinite::spread, plan).empty(),
+          .loses = !rules_that(NonFinite::lost, plan).empty(),
+          .overflows = !rules_that(NonFinite::overflows, plan).empty()};
 }
 
 // What looks wrong beside one run of the primitives in float32 is looked at closely: another kind of number,
@@ -113,8 +115,7 @@ class SpecialRun {
   // The whole judgement.
   void judge(LoadedExecutable& executable, const Plan& plan, uint64_t seed, const Deadline& deadline,
              const ImportWithin& import_within, SpecialCheck* check) const {
-    const bool spreads = has_rules_that(NonFinite::spread, plan) || uses_library_winograd(plan);
-    const bool loses = has_rules_that(NonFinite::lost, plan);
+    const SpecialLimits limits = limits_of(plan, uses_library_winograd(plan));
     InterpretOptions options;
     options.deadline = deadline;
     const std::vector<HostTensor> exact = korch::interpret(imported_, inputs_, options);
@@ -122,7 +123,7 @@ class SpecialRun {
     std::vector<Deviation> deviations;
     bool passed = true;
     for (size_t i = 0; i < got_.size(); ++i) {
-      deviations.push_back(compare_special(tolerances[i], got_[i], values_, spreads, loses));
+      deviations.push_back(compare_special(tolerances[i], got_[i], values_, limits));
       passed = passed && deviations.back().passed();
     }
     if (passed) return;
@@ -173,6 +174,8 @@ std::vector<std::string> special_value_limits(const Plan& plan) {
     limits.push_back(rule + ": an infinity, a NaN or a huge number may spoil the results beside it");
   for (const std::string& rule : rules_that(NonFinite::lost, plan))
     limits.push_back(rule + ": a NaN may become a number where it is rounded to a byte");
+  for (const std::string& rule : rules_that(NonFinite::overflows, plan))
+    limits.push_back(rule + ": what is computed of a huge number on the way may be infinite");
   if (uses_library_winograd(plan))
     limits.emplace_back(
         "Winograd's algorithm of the library: an infinity, a NaN or a huge number may spoil its whole tile");
@@ -181,7 +184,8 @@ std::vector<std::string> special_value_limits(const Plan& plan) {
 }
 
 Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, SpecialValues values,
-                          bool spreads, bool loses) {
+                          const SpecialLimits& limits) {
+  const auto& [spreads, loses, overflows] = limits;
   const HostTensor& exact = tolerance.exact();
   if (got.shape() != exact.shape()) return tolerance.compare(got);
   const bool extremes = values == SpecialValues::extremes;
@@ -190,7 +194,7 @@ Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, Spe
   double* numbers = wide.mutable_data<double>();
   for (int64_t i = 0; i < wide.elements(); ++i) {
     const double wanted = element_as_double(exact, i), is = numbers[i];
-    const bool undefined = extremes && (spreads || std::isnan(wanted));
+    const bool undefined = extremes && (spreads || overflows || std::isnan(wanted));
     const bool spread = spreads && (std::isfinite(wanted) || (std::isinf(wanted) && !std::isfinite(is)));
     const bool lost = loses && std::isnan(wanted);
     if (undefined || spread || lost) numbers[i] = wanted;
@@ -210,8 +214,7 @@ Deviation compare_special_step(const Plan& plan, const PlanStep& step,
     }
   if (!is_special) return tolerance.compare(got);
   return compare_special(tolerance, got, is_extreme ? SpecialValues::extremes : SpecialValues::nan,
-                         has_rules_that(NonFinite::spread, plan) || uses_library_winograd(plan, step),
-                         has_rules_that(NonFinite::lost, plan));
+                         limits_of(plan, uses_library_winograd(plan, step)));
 }
 
 SpecialCheck check_special_values(const Graph& imported, LoadedExecutable& executable,

@@ -26,13 +26,19 @@ std::vector<HostTensor> with_special_values(const Graph& graph, const std::vecto
 // bytes lose NaN.
 std::vector<std::string> special_value_limits(const Plan& plan);
 
+// What algorithms of a plan may do with special values (RewriteRule::non_finite, the library's Winograd).
+struct SpecialLimits {
+  bool spreads = false, loses = false, overflows = false;
+};
+
 // As Tolerance::compare, with special values in what was read (docs/design/inspect.md has the table). Among
 // `extremes` what should be NaN is not judged: whether a sum of opposite infinities is one depends on how
 // terms are put together. Where an algorithm of the plan spreads special values over its tile, what should be
-// finite may be anything, and an infinity NaN or another one. NaN must be NaN, but where the plan `loses` NaN
-// among bytes. Whole numbers, which may come of comparing those, are judged where none of this holds.
+// finite may be anything, and an infinity NaN or another one; where one `overflows`, among extremes. NaN must
+// be NaN, but where the plan `loses` NaN among bytes. Whole numbers, which may come of comparing those, are
+// judged where none of this holds.
 Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, SpecialValues values,
-                          bool spreads, bool loses);
+                          const SpecialLimits& limits);
 
 // A JudgeStep for inputs with special values: as compare_special where what the step `read` holds some. A
 // step spreads what any rule of the plan spreads, since no plan tells which rules a step stems from; the

@@ -260,6 +260,11 @@ void BodyEmitter::take_extreme(ScalarFn fn, DType type, const std::string& accum
 std::string BodyEmitter::call_text(const Expr& e, const std::vector<std::string>& args, int lanes) {
   const DType type = pool_[e.args.back()].type;  // of the operands
   const bool vector = lanes > 1;
+  const auto is_product = [&](int arg) {
+    return pool_[arg].kind == ExprKind::call && pool_[arg].fn == ScalarFn::mul;
+  };
+  if (e.fn == ScalarFn::sub && is_float(type) && std::any_of(e.args.begin(), e.args.end(), is_product))
+    return fmt::format("fn_difference({}, {})", args[0], args[1]);
   if (args.size() == 2)
     if (const std::string text = infix(e.fn, type, args[0], args[1], vector); !text.empty()) return text;
   switch (e.fn) {

@@ -65,7 +65,7 @@ std::vector<const char*> front_end_arguments(Isa isa) {
                                         "-O1",
                                         "-std=c++20",
                                         "-mprefer-vector-width=512",
-                                        "-ffp-contract=fast",
+                                        "-ffp-contract=fast-honor-pragmas",
                                         "-mrelocation-model",
                                         "pic",
                                         "-pic-level",
@@ -208,7 +208,7 @@ Result<std::string> compile_object(const std::string& source, Isa isa, const std
 
 std::string compile_command(Isa isa) {
   return fmt::format(
-      "clang++-19 -std=c++20 -O1 -march={}{} -mprefer-vector-width=512 -ffp-contract=fast "
+      "clang++-19 -std=c++20 -O1 -march={}{} -mprefer-vector-width=512 -ffp-contract=fast-honor-pragmas "
       "-fno-strict-aliasing "
       "-fno-rtti -fPIC -w -c",
       name(std::min(isa, Isa::x86_64_v4)), isa == Isa::x86_64_v4_vnni ? " -mavx512vnni" : "");

@@ -37,6 +37,17 @@ static inline float fn_copysign(float a, float b) { return __builtin_copysignf(a
 static inline float to_float(int32_t a) { return (float)a; }
 )";
 
+// A difference that no multiplication is contracted into: what is equal once it is rounded differs by 0.
+constexpr const char* kDifference = R"(template <class T> static inline T fn_difference(T a, T b) {
+#pragma clang fp contract(off)
+  return a - b;
+}
+)";
+constexpr const char* kCudaDifference =
+    R"(static inline float fn_difference(float a, float b) { return __fsub_rn(a, b); }
+static inline double fn_difference(double a, double b) { return __dsub_rn(a, b); }
+)";
+
 // Four float32 elements in CUDA C++, where a function is called lane by lane.
 constexpr const char* kCudaQuad = R"(struct f32x4 {
   float lane[4];
@@ -534,14 +545,15 @@ std::string SourceText::as_cuda(std::string text) {
 }
 
 std::string SourceText::cuda_preamble() const {
-  std::string text = kHead;
+  std::string text = std::string(kHead) + kCudaDifference;
   std::set<std::string> names;
   for (const auto& [name, lanes] : functions_)
     if (names.insert(name).second) text += scalar_function(name, true);
   if (!lanes_.empty()) {
     text += kCudaQuad;
     for (const char* op : {"+", "-", "*", "/"}) text += replace_all(kCudaQuadOperator, "$O", op);
-    for (const char* function : {"fn_min", "fn_max"}) text += replace_all(kCudaQuadOfTwo, "$F", function);
+    for (const char* function : {"fn_min", "fn_max", "fn_difference"})
+      text += replace_all(kCudaQuadOfTwo, "$F", function);
     text += replace_all(kCudaQuadFunction, "$F", "fn_abs");
     for (const auto& [name, lanes] : functions_)
       if (lanes > 1 && !scalar_function(name, true).empty())
@@ -552,7 +564,7 @@ std::string SourceText::cuda_preamble() const {
 }
 
 std::string SourceText::preamble() const {
-  std::string text = kHead;
+  std::string text = std::string(kHead) + kDifference;
   for (int lanes : lanes_) text += types_of_width(lanes);
   if (!lanes_.empty()) text += kMemoryAccess;
   for (int lanes : lanes_) text += functions_of_width(lanes) + masked_access(isa_, lanes);

@@ -195,14 +195,16 @@ bool append_post_op(dnnl_post_ops_t ops, const Request& r, const SliceShape& s, 
 }
 
 // Reference code is slow. A convolution's residual is added rightly by the library's own loops ("jit:avx2",
-// "jit_1x1:avx512_core", ...) alone: "x64:gemm:jit" and "brgconv:avx512_core" take some of it from elsewhere
-// (docs/design/codegen-linear.md).
+// "jit_1x1:avx512_core", ...) alone: "x64:gemm:jit" and "brgconv:avx512_core" take some of it from elsewhere;
+// and what "x64:gemm:jit" applies to the result loses a NaN (docs/design/codegen-linear.md).
 bool is_trusted(const Request& r, const char* implementation) {
   if (strncmp(implementation, "ref", 3) == 0) return false;
+  if (r.call.matmul) return true;
   bool residual = false;
   for (int64_t i = 0; i < r.call.post_ops; ++i)
     residual = residual || r.post_ops[i].kind == static_cast<int64_t>(OnednnPostOpKind::add);
-  return r.call.matmul || !residual || strncmp(implementation, "jit", 3) == 0;
+  if (r.call.post_ops > 0 && strstr(implementation, "gemm") != nullptr) return false;
+  return !residual || strncmp(implementation, "jit", 3) == 0;
 }
 
 // The primitive descriptor of a slice; null when refused. `weights` null: the library may choose (or plain,
