@@ -1,0 +1,96 @@
+// What stands for kernels before a plan: columns, tile graphs, lowered tile graphs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "korch/codegen/passes/passes.h"
+#include "korch/search/columns.h"
+#include "stages.h"
+
+namespace korch {
+namespace {
+
+std::string tensor_text(const Graph& graph, const TensorKey& tensor) {
+  return fmt::format("%{} {}", graph.value(tensor.value).name, to_string(tensor.layout));
+}
+
+std::string what(const Graph& graph, const Columns& columns, int column) {
+  const ColumnInfo& info = columns.infos[column];
+  switch (info.kind) {
+    case ColumnInfo::Kind::kernel:
+      return describe(graph, columns, column);
+    case ColumnInfo::Kind::reorder:
+      return "reorder";
+    case ColumnInfo::Kind::view:
+      return fmt::format("view {}", name(graph.node(info.view_node).op));
+  }
+  return {};
+}
+
+// The one candidate that holds every primitive.
+Candidate whole_graph(const Graph& graph) {
+  std::vector<NodeId> nodes;
+  for (NodeId id : graph.topological_order())
+    if (info(graph.node(id).op).category != Category::constant) nodes.push_back(id);
+  return make_candidate(graph, nodes, graph.outputs());
+}
+
+bool is_wanted(const Implementation& implementation, const RunLine& line) {
+  return implementation.family == line.family &&
+         (line.layouts.empty() || to_string(implementation).ends_with(" " + line.layouts));
+}
+
+template <typename Lower>
+std::string tile_graphs(const Graph& graph, const RunLine& line, const Lower& lower) {
+  const Candidate candidate = whole_graph(graph);
+  std::vector<Refusal> refused;
+  const std::vector<Implementation> all =
+      implementations(graph, candidate, line.target, line.accuracy(), &refused);
+  std::string text, others;
+  for (const Implementation& implementation : all) {
+    others += " " + to_string(implementation) + ";";
+    if (!is_wanted(implementation, line)) continue;
+    text += to_string(implementation) + "\n";
+    Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, line.target);
+    if (built) lower(built.value());
+    text += built ? print(built.value())
+                  : fmt::format("refused: {}: {}\n", name(built.refusal().reason), built.refusal().detail);
+  }
+  if (!text.empty()) return text;
+  text = fmt::format("no such kernel; others:{}\n", others.empty() ? " none" : others);
+  for (const Refusal& refusal : refused)
+    text += fmt::format("refused: {}: {}\n", name(refusal.reason), refusal.detail);
+  return text;
+}
+
+}  // namespace
+
+std::string columns_text(const Graph& graph, const RunLine& line) {
+  const Columns columns = build_columns(graph, enumerate_candidates(graph).candidates, line.target,
+                                        nominal_peaks(line.target), {.accuracy = line.accuracy()});
+  std::string text;
+  for (size_t i = 0; i < columns.infos.size(); ++i) {
+    const ColumnInfo& info = columns.infos[i];
+    const Column& column = columns.problem.columns[i];
+    text += what(graph, columns, static_cast<int>(i));
+    if (info.kind != ColumnInfo::Kind::kernel)
+      text += fmt::format(" {} -> {}", tensor_text(graph, columns.tensors[column.inputs[0]]),
+                          tensor_text(graph, columns.tensors[column.outputs[0]]));
+    if (info.kind == ColumnInfo::Kind::view)
+      text += fmt::format(" | at byte {}\n", info.view_offset_bytes);
+    else
+      text += fmt::format(" | {:.0f} flops, {:.0f} bytes, bound {:.3f} us\n", info.flops, info.bytes,
+                          info.bound_us);
+  }
+  for (const auto& [reason, count] : columns.refused) text += fmt::format("refused {}: {}\n", reason, count);
+  return text;
+}
+
+std::string tiles_text(const Graph& graph, const RunLine& line) {
+  return tile_graphs(graph, line, [](tile::TileGraph&) {});
+}
+
+std::string lowered_text(const Graph& graph, const RunLine& line) {
+  return tile_graphs(graph, line, [&](tile::TileGraph& tiles) { tile::lower_for_cpu(tiles, line.target); });
+}
+
+}  // namespace korch
