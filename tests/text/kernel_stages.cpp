@@ -39,8 +39,12 @@ bool is_wanted(const Implementation& implementation, const RunLine& line) {
          (line.layouts.empty() || to_string(implementation).ends_with(" " + line.layouts));
 }
 
-template <typename Lower>
-std::string tile_graphs(const Graph& graph, const RunLine& line, const Lower& lower) {
+std::string refusal_text(const Refusal& refusal) {
+  return fmt::format("refused: {}: {}\n", name(refusal.reason), refusal.detail);
+}
+
+// Of each kernel that is wanted its tile graph; of none, which others there are and why.
+std::string tile_graphs(const Graph& graph, const RunLine& line, bool lowered) {
   const Candidate candidate = whole_graph(graph);
   std::vector<Refusal> refused;
   const std::vector<Implementation> all =
@@ -51,14 +55,17 @@ std::string tile_graphs(const Graph& graph, const RunLine& line, const Lower& lo
     if (!is_wanted(implementation, line)) continue;
     text += to_string(implementation) + "\n";
     Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, line.target);
-    if (built) lower(built.value());
-    text += built ? print(built.value())
-                  : fmt::format("refused: {}: {}\n", name(built.refusal().reason), built.refusal().detail);
+    if (!built) {
+      text += refusal_text(built.refusal());
+      continue;
+    }
+    tile::TileGraph tiles = std::move(built).value();
+    if (lowered) tile::lower_for_cpu(tiles, line.target);
+    text += print(tiles);
   }
   if (!text.empty()) return text;
   text = fmt::format("no such kernel; others:{}\n", others.empty() ? " none" : others);
-  for (const Refusal& refusal : refused)
-    text += fmt::format("refused: {}: {}\n", name(refusal.reason), refusal.detail);
+  for (const Refusal& refusal : refused) text += refusal_text(refusal);
   return text;
 }
 
@@ -86,11 +93,11 @@ std::string columns_text(const Graph& graph, const RunLine& line) {
 }
 
 std::string tiles_text(const Graph& graph, const RunLine& line) {
-  return tile_graphs(graph, line, [](tile::TileGraph&) {});
+  return tile_graphs(graph, line, false);
 }
 
 std::string lowered_text(const Graph& graph, const RunLine& line) {
-  return tile_graphs(graph, line, [&](tile::TileGraph& tiles) { tile::lower_for_cpu(tiles, line.target); });
+  return tile_graphs(graph, line, true);
 }
 
 }  // namespace korch
