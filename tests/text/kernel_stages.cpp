@@ -1,8 +1,12 @@
 // What stands for kernels before a plan: columns, tile graphs, lowered tile graphs.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <random>
+
+#include "../codegen_loop/tile_graph_check.h"
 #include "korch/codegen/passes/passes.h"
+#include "korch/interp/interpreter.h"
+#include "korch/ir/text.h"
 #include "korch/search/columns.h"
 #include "stages.h"
 
@@ -37,6 +41,17 @@ Candidate whole_graph(const Graph& graph) {
 bool is_wanted(const Implementation& implementation, const RunLine& line) {
   return implementation.family == line.family &&
          (line.layouts.empty() || to_string(implementation).ends_with(" " + line.layouts));
+}
+
+// Floats in [-1, 1); integers 0 or 1, which every index allows.
+HostTensor random_tensor(const TensorType& type, std::mt19937_64& random) {
+  HostTensor tensor(TensorType{DType::f64, type.shape});
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    constexpr double kHalf = 0x1p63;
+    const auto number = static_cast<double>(random());
+    tensor.mutable_data<double>()[i] = is_float(type.dtype) ? number / kHalf - 1 : number >= kHalf;
+  }
+  return converted(tensor, type.dtype);
 }
 
 std::string refusal_text(const Refusal& refusal) {
@@ -90,6 +105,27 @@ std::string columns_text(const Graph& graph, const RunLine& line) {
   }
   for (const auto& [reason, count] : columns.refused) text += fmt::format("refused {}: {}\n", reason, count);
   return text;
+}
+
+void check_kernels(const std::string& input, const RunLine& line) {
+  constexpr double kTolerance = 1e-5;
+  const Graph graph = parse_graph(input);
+  const Candidate candidate = whole_graph(graph);
+  std::mt19937_64 random(1);
+  std::vector<HostTensor> by_graph, inputs;
+  for (ValueId id : graph.inputs()) by_graph.push_back(random_tensor(graph.value(id).type, random));
+  for (ValueId id : candidate.inputs)
+    for (size_t i = 0; i < graph.inputs().size(); ++i)
+      if (graph.inputs()[i] == id) inputs.push_back(by_graph[i]);
+  std::vector<HostTensor> expected;
+  const std::vector<HostTensor> outputs = interpret(graph, by_graph);
+  for (ValueId id : candidate.outputs)
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (graph.outputs()[i] == id) expected.push_back(outputs[i]);
+  for (const Implementation& implementation : implementations(graph, candidate, line.target, line.accuracy()))
+    if (is_wanted(implementation, line))
+      testing::check_tile_graph(graph, candidate, implementation, line.target, inputs, expected, kTolerance,
+                                to_string(implementation));
 }
 
 std::string tiles_text(const Graph& graph, const RunLine& line) {

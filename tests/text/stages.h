@@ -36,6 +36,9 @@ std::string columns_text(const Graph& graph, const RunLine& line);
 // The tile graphs that the family builds for all primitives as one kernel; `lowered`: after the passes.
 std::string tiles_text(const Graph& graph, const RunLine& line);
 std::string lowered_text(const Graph& graph, const RunLine& line);
+// Expects the kernels that these two print to be sound and, interpreted on random inputs, to give what the
+// primitives give.
+void check_kernels(const std::string& input, const RunLine& line);
 // From operators to memory and tasks, on bounds alone.
 std::string plan_text(const Graph& graph, const RunLine& line);
 

@@ -94,6 +94,7 @@ class TextTest : public testing::Test {
  public:
   TextTest(fs::path path, Case c) : path_(std::move(path)), case_(std::move(c)) {}
   void TestBody() override {
+    if (!case_.line.family.empty()) check_kernels(case_.input, case_.line);
     EXPECT_EQ(run_case(case_), case_.expected)
         << "rerun:  " << program << " --gtest_filter='Text." << test_name(path_, case_) << "'\n"
         << "accept: " << program << " --update " << short_name(path_) << "   (in " << kFolder.string() << ")";

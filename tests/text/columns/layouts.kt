@@ -15,29 +15,35 @@ Exp Sqrt -> %y | loop() rm->rm | 480 flops, 192 bytes, bound 0.022 us
 // RUN: columns matrix_product
 // Data or result may have their last axes exchanged.
 graph {
-  input %x : f32[10x8] "x"
+  input %x : f32[2x10x8] "x"
   %w = Constant() {splat=0.5} : f32[8x24]
-  %p = MatMul(%x, %w)
-  %y = Relu(%p)
+  %y = MatMul(%x, %w)
   output %y "y"
 }
 // EXPECT:
-MatMul -> %p | matmul(1,10) rm->rm | 3840 flops, 2048 bytes, bound 0.040 us
-Relu -> %y | loop() rm->rm | 240 flops, 1920 bytes, bound 0.025 us
-MatMul Relu -> %y | matmul(1,10) rm->rm | 3840 flops, 2048 bytes, bound 0.040 us
+MatMul -> %y | matmul(3,4) rm->rm | 7680 flops, 3328 bytes, bound 0.060 us
+MatMul -> %y | matmul(3,4) rm->p021 | 7680 flops, 3328 bytes, bound 0.060 us
+MatMul -> %y | matmul(3,4) p021->rm | 7680 flops, 3328 bytes, bound 0.060 us
+reorder %x rm -> %x p021 | 0 flops, 1280 bytes, bound 0.023 us
+reorder %x p021 -> %x rm | 0 flops, 1280 bytes, bound 0.023 us
+reorder %y rm -> %y p021 | 0 flops, 3840 bytes, bound 0.030 us
+reorder %y p021 -> %y rm | 0 flops, 3840 bytes, bound 0.030 us
 
 // RUN: columns --target x86-64-v4 matrix_product_on_wider_vectors
 graph {
-  input %x : f32[10x8] "x"
+  input %x : f32[2x10x8] "x"
   %w = Constant() {splat=0.5} : f32[8x24]
-  %p = MatMul(%x, %w)
-  %y = Relu(%p)
+  %y = MatMul(%x, %w)
   output %y "y"
 }
 // EXPECT:
-MatMul -> %p | matmul(2,10) rm->rm | 3840 flops, 2048 bytes, bound 0.030 us
-Relu -> %y | loop() rm->rm | 240 flops, 1920 bytes, bound 0.022 us
-MatMul Relu -> %y | matmul(2,10) rm->rm | 3840 flops, 2048 bytes, bound 0.030 us
+MatMul -> %y | matmul(2,10) rm->rm | 7680 flops, 3328 bytes, bound 0.040 us
+MatMul -> %y | matmul(2,10) rm->p021 | 7680 flops, 3328 bytes, bound 0.040 us
+MatMul -> %y | matmul(2,10) p021->rm | 7680 flops, 3328 bytes, bound 0.040 us
+reorder %x rm -> %x p021 | 0 flops, 1280 bytes, bound 0.022 us
+reorder %x p021 -> %x rm | 0 flops, 1280 bytes, bound 0.022 us
+reorder %y rm -> %y p021 | 0 flops, 3840 bytes, bound 0.025 us
+reorder %y p021 -> %y rm | 0 flops, 3840 bytes, bound 0.025 us
 
 // RUN: columns convolution
 // Row-major and channels-last, and what turns one into the other.
@@ -143,7 +149,7 @@ reorder %y p0231 -> %y p0312 | 0 flops, 4608 bytes, bound 0.032 us
 reorder %y p0312 -> %y rm | 0 flops, 4608 bytes, bound 0.032 us
 reorder %y p0312 -> %y p0231 | 0 flops, 4608 bytes, bound 0.032 us
 
-// RUN: columns integers_have_no_attention
+// RUN: columns integers
 graph {
   input %a : i32[3x4] "a"
   input %b : i32[4x5] "b"
@@ -153,15 +159,74 @@ graph {
 // EXPECT:
 MatMul -> %y | matmul(1,3) rm,rm->rm | 120 flops, 188 bytes, bound 0.021 us
 
-// RUN: columns refused
-// A sum over all of a large tensor and what reads it: only one slice would not repeat the sum.
+// RUN: columns two_readers_of_one_value
+// With the Value, without it, and both readers in one kernel.
 graph {
-  input %x : f32[64x4096] "x"
-  %s = ReduceSum(%x) {axes=[0,1]}
-  %y = Div(%x, %s)
+  input %x : f32[4x6] "x"
+  %e = Exp(%x)
+  %a = Sqrt(%e)
+  %b = Neg(%e)
+  output %a "a"
+  output %b "b"
+}
+// EXPECT:
+Exp -> %e | loop() rm->rm | 384 flops, 192 bytes, bound 0.022 us
+Sqrt -> %a | loop() rm->rm | 96 flops, 192 bytes, bound 0.021 us
+Exp Sqrt -> %e %a | loop() rm->rm,rm | 480 flops, 288 bytes, bound 0.022 us
+Exp Sqrt -> %a | loop() rm->rm | 480 flops, 192 bytes, bound 0.022 us
+Neg -> %b | loop() rm->rm | 24 flops, 192 bytes, bound 0.021 us
+Exp Neg -> %e %b | loop() rm->rm,rm | 408 flops, 288 bytes, bound 0.022 us
+Exp Neg -> %b | loop() rm->rm | 408 flops, 192 bytes, bound 0.022 us
+Neg Sqrt -> %b %a | loop() rm->rm,rm | 120 flops, 288 bytes, bound 0.021 us
+Exp Neg Sqrt -> %b %a | loop() rm->rm,rm | 504 flops, 288 bytes, bound 0.023 us
+
+// RUN: columns refused
+// No kernel computes in float16: fission leaves conversions.
+graph {
+  input %x : f16[4x6] "x"
+  %y = Add(%x, %x)
   output %y "y"
 }
 // EXPECT:
-ReduceSum -> %s | loop() rm->rm | 262144 flops, 1048580 bytes, bound 2.751 us
-Div -> %y | loop() rm,rm->rm | 1048576 flops, 2097156 bytes, bound 5.481 us
-ReduceSum Div -> %y | loop() rm->rm | 1310720 flops, 2097152 bytes, bound 6.847 us
+refused unsupported type: 1
+
+// RUN: columns attention
+graph {
+  input %q : f32[2x6x8] "q"
+  input %k : f32[2x10x8] "k"
+  input %v : f32[2x10x8] "v"
+  %y = Attention(%q, %k, %v)
+  output %y "y"
+}
+// EXPECT:
+Attention -> %y | attention(10,6,6,2,6,1) rm,rm,rm->rm | 3840 flops, 2048 bytes, bound 0.040 us
+
+// RUN: columns winograd_and_its_parts
+graph {
+  input %x : f32[1x2x6x6] "x"
+  %w = Constant() {splat=0.5} : f32[8x2x3x3]
+  %v = WinogradInput(%x) {tile=2, pads_before=[1,1], pads_after=[1,1]}
+  %p = WinogradProduct(%v, %w) {tile=2}
+  %y = WinogradOutput(%p) {tile=2, shape=[1,8,6,6]}
+  output %y "y"
+}
+// EXPECT:
+WinogradInput -> %v | winograd_part(2) p0231->rm | 0 flops, 1440 bytes, bound 0.024 us
+WinogradProduct -> %p | winograd_part(2,1,9) rm->rm | 4608 flops, 6784 bytes, bound 0.044 us
+WinogradOutput -> %y | winograd_part(2) rm->p0231 | 0 flops, 5760 bytes, bound 0.035 us
+WinogradInput WinogradProduct WinogradOutput -> %y | conv_winograd(2,1,9) p0231->p0231 | 4608 flops, 2464 bytes, bound 0.044 us
+reorder %x p0231 -> %x rm | 0 flops, 576 bytes, bound 0.022 us
+reorder %x rm -> %x p0231 | 0 flops, 576 bytes, bound 0.022 us
+reorder %y p0231 -> %y rm | 0 flops, 2304 bytes, bound 0.026 us
+reorder %y rm -> %y p0231 | 0 flops, 2304 bytes, bound 0.026 us
+
+// RUN: columns --target x86-64-v4-vnni product_of_bytes
+// Four products at a time: a quarter of the arithmetic.
+graph {
+  input %x : u8[16x64] "x"
+  %w = Constant() {splat=3} : i8[64x32]
+  %y = MatMul(%x, %w)
+  output %y "y"
+}
+// EXPECT:
+MatMul -> %y | matmul(2,8) rm->rm | 16384 flops, 5120 bytes, bound 0.063 us

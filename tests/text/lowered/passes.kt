@@ -228,69 +228,75 @@ kernel {
 }
 
 // RUN: lowered depthwise jammed_window
+// Neighbouring pixels share what they load.
 graph {
-  input %x : f32[1x8x6x6] "x"
-  %w = Constant() {splat=0.5} : f32[8x1x3x3]
-  %y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], group=8}
+  input %x : f32[1x8x1x12] "x"
+  %w = Constant() {splat=0.5} : f32[8x1x1x3]
+  %y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[0,1], pads_after=[0,1], group=8}
   output %y "y"
 }
 // EXPECT:
 depthwise(4) p0231->p0231
 kernel {
-  in0: f32[288]
-  const0: f32[72] packed depthwise(8)
-  out0: f32[288]
-  phase y in 6 by 3 {
-    for y in 6 {
-      map x in 6, c in 8 lanes 8 along c partition along y, x jam 4 {
-        %0 = in0[c + x * 8 + y * 48 - 56]
-        %1 = const0[c]
-        %2 = f32 mul(%0, %1)
-        %3 = f32 0
-        %4 = %2 if 0 <= y - 1 <= 5 and 0 <= x - 1 <= 5 else %3
-        %5 = in0[c + x * 8 + y * 48 - 48]
-        %6 = const0[c + 8]
-        %7 = f32 mul(%5, %6)
-        %8 = %7 if 0 <= y - 1 <= 5 else %3
-        %9 = f32 add(%4, %8)
-        %10 = in0[c + x * 8 + y * 48 - 40]
-        %11 = const0[c + 16]
-        %12 = f32 mul(%10, %11)
-        %13 = %12 if 0 <= y - 1 <= 5 and 0 <= x + 1 <= 5 else %3
-        %14 = f32 add(%9, %13)
-        %15 = in0[c + x * 8 + y * 48 - 8]
-        %16 = const0[c + 24]
-        %17 = f32 mul(%15, %16)
-        %18 = %17 if 0 <= x - 1 <= 5 else %3
-        %19 = f32 add(%14, %18)
-        %20 = in0[c + x * 8 + y * 48]
-        %21 = const0[c + 32]
-        %22 = f32 mul(%20, %21)
-        %23 = f32 add(%19, %22)
-        %24 = in0[c + x * 8 + y * 48 + 8]
-        %25 = const0[c + 40]
-        %26 = f32 mul(%24, %25)
-        %27 = %26 if 0 <= x + 1 <= 5 else %3
-        %28 = f32 add(%23, %27)
-        %29 = in0[c + x * 8 + y * 48 + 40]
-        %30 = const0[c + 48]
-        %31 = f32 mul(%29, %30)
-        %32 = %31 if 0 <= y + 1 <= 5 and 0 <= x - 1 <= 5 else %3
-        %33 = f32 add(%28, %32)
-        %34 = in0[c + x * 8 + y * 48 + 48]
-        %35 = const0[c + 56]
-        %36 = f32 mul(%34, %35)
-        %37 = %36 if 0 <= y + 1 <= 5 else %3
-        %38 = f32 add(%33, %37)
-        %39 = in0[c + x * 8 + y * 48 + 56]
-        %40 = const0[c + 64]
-        %41 = f32 mul(%39, %40)
-        %42 = %41 if 0 <= y + 1 <= 5 and 0 <= x + 1 <= 5 else %3
-        %43 = f32 add(%38, %42)
-        out0[c + x * 8 + y * 48] <- %43
-        segment 0..8 {
-          out0[c + x * 8 + y * 48] <- %43
-        }
+  in0: f32[96]
+  const0: f32[24] packed depthwise(8)
+  out0: f32[96]
+  phase {
+    map x in 12, c in 8 lanes 8 along c partition along x jam 2 {
+      %0 = in0[c + x * 8 - 8]
+      %1 = const0[c]
+      %2 = f32 mul(%0, %1)
+      %3 = f32 0
+      %4 = %2 if 0 <= x - 1 <= 11 else %3
+      %5 = in0[c + x * 8]
+      %6 = const0[c + 8]
+      %7 = f32 mul(%5, %6)
+      %8 = f32 add(%4, %7)
+      %9 = in0[c + x * 8 + 8]
+      %10 = const0[c + 16]
+      %11 = f32 mul(%9, %10)
+      %12 = %11 if 0 <= x + 1 <= 11 else %3
+      %13 = f32 add(%8, %12)
+      out0[c + x * 8] <- %13
+      segment 0..8 {
+        out0[c + x * 8] <- %13
+      }
+    }
+  }
+}
+
+// RUN: lowered depthwise --target x86-64-v4 more_registers_jam_more
+graph {
+  input %x : f32[1x8x1x12] "x"
+  %w = Constant() {splat=0.5} : f32[8x1x1x3]
+  %y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[0,1], pads_after=[0,1], group=8}
+  output %y "y"
+}
+// EXPECT:
+depthwise(8) p0231->p0231
+kernel {
+  in0: f32[96]
+  const0: f32[48] packed depthwise(16)
+  out0: f32[96]
+  phase {
+    map x in 12, c in 8 lanes 8 along c partition along x jam 5 {
+      %0 = in0[c + x * 8 - 8]
+      %1 = const0[c]
+      %2 = f32 mul(%0, %1)
+      %3 = f32 0
+      %4 = %2 if 0 <= x - 1 <= 11 else %3
+      %5 = in0[c + x * 8]
+      %6 = const0[c + 16]
+      %7 = f32 mul(%5, %6)
+      %8 = f32 add(%4, %7)
+      %9 = in0[c + x * 8 + 8]
+      %10 = const0[c + 32]
+      %11 = f32 mul(%9, %10)
+      %12 = %11 if 0 <= x + 1 <= 11 else %3
+      %13 = f32 add(%8, %12)
+      out0[c + x * 8] <- %13
+      segment 0..8 {
+        out0[c + x * 8] <- %13
       }
     }
   }
@@ -331,6 +337,56 @@ kernel {
           out0[block * 8 + c + r * 24] <- %2
         }
       }
+    }
+  }
+}
+
+// RUN: lowered loop reflection_in_segments
+graph {
+  input %x : f32[2x9] "x"
+  %y = Pad(%x) {before=[0,2], after=[0,2], mode=reflect}
+  output %y "y"
+}
+// EXPECT:
+loop() rm->rm
+kernel {
+  in0: f32[18]
+  out0: f32[26]
+  phase i1 in 2 {
+    map i2 in 13 lanes 8 along i2 {
+      %0 = in0[-index_abs(-index_abs(i2 - 2) + 8) + i1 * 9 + 8]
+      out0[i1 * 13 + i2] <- %0
+      segment 0..2 {
+        %1 = in0[i1 * 9 - i2 + 2]
+        out0[i1 * 13 + i2] <- %1
+      }
+      segment 2..11 {
+        %1 = in0[i1 * 9 + i2 - 2]
+        out0[i1 * 13 + i2] <- %1
+      }
+      segment 11..13 {
+        %1 = in0[i1 * 9 - i2 + 18]
+        out0[i1 * 13 + i2] <- %1
+      }
+    }
+  }
+}
+
+// RUN: lowered opaque scan_has_no_lanes_along_itself
+graph {
+  input %x : f32[6x5] "x"
+  %y = CumSum(%x) {axis=1}
+  output %y "y"
+}
+// EXPECT:
+opaque() rm->rm
+kernel {
+  in0: f32[30]
+  out0: f32[30]
+  phase {
+    scan add i0 in 6 over r0 in 5 {
+      %0 = in0[i0 * 5 + r0]
+      out0[i0 * 5 + r0] <- %0
     }
   }
 }

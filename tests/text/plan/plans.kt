@@ -3,94 +3,94 @@
 // RUN: plan product_bias_relu
 graph {
   input %x : f32[16x32] "x"
-  %w = Constant() {splat=0.5} : f32[32x24]
-  %b = Constant() {splat=0.25} : f32[24]
+  %w = Constant() {splat=0.5} : f32[32x16]
+  %b = Constant() {value=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]} : f32[16]
   %p = MatMul(%x, %w)
   %s = Add(%p, %b)
   %y = Relu(%s)
   output %y "y"
 }
 // EXPECT:
-x86-64-v3, 2 threads: 0.148 us
+x86-64-v3, 2 threads: 0.105 us
 arena of 0 bytes
 tensor 0: %x f32[16x32] rm, 2048 bytes: input 0
-tensor 1: %w f32[32x24] rm, 3072 bytes: constant 0 packed columns(1, 1, 24, 0)
-tensor 2: %b f32[] rm, 4 bytes: constant 1
-tensor 3: %y f32[16x24] rm, 1536 bytes: output 0
-tensor 4: %y f32[16x24] rm, 1536 bytes: output 0, output of tensor 3
-kernel 0: 24576 flops, 6660 bytes, scratch 1536
+tensor 1: %w f32[32x16] rm, 2048 bytes: constant 0 packed columns(1, 1, 16, 0)
+tensor 2: %b f32[16] rm, 64 bytes: constant 1
+tensor 3: %y f32[16x16] rm, 1024 bytes: output 0
+tensor 4: %y f32[16x16] rm, 1024 bytes: output 0, output of tensor 3
+kernel 0: 16384 flops, 5184 bytes, scratch 1024
   phase of 1 slices, 1 at a time
-step 0: kernel 0: MatMul+Add+Relu matmul(3,4) rm->rm, 0.148 us
+step 0: kernel 0: MatMul+Add+Relu matmul(2,6) rm->rm, 0.105 us
   tensors [0], constants [1, 2] -> [3]
-  %p = MatMul(%x, %w) : f32[16x24]
-  %s = Add(%p, %b) : f32[16x24]
-  %y = Relu(%s) : f32[16x24]
+  %p = MatMul(%x, %w) : f32[16x16]
+  %s = Add(%p, %b) : f32[16x16]
+  %y = Relu(%s) : f32[16x16]
 tasks {
   event 0 of 0
   event 1 of 1
-  task step 0 phase 0 slices 0..1 us 0.148 waits 0 triggers 1
+  task step 0 phase 0 slices 0..1 us 0.10533333333333333 waits 0 triggers 1
 }
 
 // RUN: plan --target x86-64-v4 product_bias_relu_on_wider_vectors
 graph {
   input %x : f32[16x32] "x"
-  %w = Constant() {splat=0.5} : f32[32x24]
-  %b = Constant() {splat=0.25} : f32[24]
+  %w = Constant() {splat=0.5} : f32[32x16]
+  %b = Constant() {value=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]} : f32[16]
   %p = MatMul(%x, %w)
   %s = Add(%p, %b)
   %y = Relu(%s)
   output %y "y"
 }
 // EXPECT:
-x86-64-v4, 2 threads: 0.084 us
+x86-64-v4, 2 threads: 0.063 us
 arena of 0 bytes
 tensor 0: %x f32[16x32] rm, 2048 bytes: input 0
-tensor 1: %w f32[32x24] rm, 3072 bytes: constant 0 packed columns(1, 1, 32, 24)
-tensor 2: %b f32[] rm, 4 bytes: constant 1
-tensor 3: %y f32[16x24] rm, 1536 bytes: output 0
-tensor 4: %y f32[16x24] rm, 1536 bytes: output 0, output of tensor 3
-kernel 0: 24576 flops, 6660 bytes, scratch 1536
+tensor 1: %w f32[32x16] rm, 2048 bytes: constant 0 packed columns(1, 1, 16, 0)
+tensor 2: %b f32[16] rm, 64 bytes: constant 1
+tensor 3: %y f32[16x16] rm, 1024 bytes: output 0
+tensor 4: %y f32[16x16] rm, 1024 bytes: output 0, output of tensor 3
+kernel 0: 16384 flops, 5184 bytes, scratch 1024
   phase of 1 slices, 1 at a time
-step 0: kernel 0: MatMul+Add+Relu matmul(2,8) rm->rm, 0.084 us
+step 0: kernel 0: MatMul+Add+Relu matmul(1,16) rm->rm, 0.063 us
   tensors [0], constants [1, 2] -> [3]
-  %p = MatMul(%x, %w) : f32[16x24]
-  %s = Add(%p, %b) : f32[16x24]
-  %y = Relu(%s) : f32[16x24]
+  %p = MatMul(%x, %w) : f32[16x16]
+  %s = Add(%p, %b) : f32[16x16]
+  %y = Relu(%s) : f32[16x16]
 tasks {
   event 0 of 0
   event 1 of 1
-  task step 0 phase 0 slices 0..1 us 0.084 waits 0 triggers 1
+  task step 0 phase 0 slices 0..1 us 0.06266666666666666 waits 0 triggers 1
 }
 
 // RUN: plan --target x86-64 product_bias_relu_on_any_machine
 graph {
   input %x : f32[16x32] "x"
-  %w = Constant() {splat=0.5} : f32[32x24]
-  %b = Constant() {splat=0.25} : f32[24]
+  %w = Constant() {splat=0.5} : f32[32x16]
+  %b = Constant() {value=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]} : f32[16]
   %p = MatMul(%x, %w)
   %s = Add(%p, %b)
   %y = Relu(%s)
   output %y "y"
 }
 // EXPECT:
-x86-64, 2 threads: 0.532 us
+x86-64, 2 threads: 0.361 us
 arena of 0 bytes
 tensor 0: %x f32[16x32] rm, 2048 bytes: input 0
-tensor 1: %w f32[32x24] rm, 3072 bytes: constant 0 packed columns(1, 1, 12, 0)
-tensor 2: %b f32[] rm, 4 bytes: constant 1
-tensor 3: %y f32[16x24] rm, 1536 bytes: output 0
-tensor 4: %y f32[16x24] rm, 1536 bytes: output 0, output of tensor 3
-kernel 0: 24576 flops, 6660 bytes, scratch 768
+tensor 1: %w f32[32x16] rm, 2048 bytes: constant 0 packed columns(1, 1, 8, 0)
+tensor 2: %b f32[16] rm, 64 bytes: constant 1
+tensor 3: %y f32[16x16] rm, 1024 bytes: output 0
+tensor 4: %y f32[16x16] rm, 1024 bytes: output 0, output of tensor 3
+kernel 0: 16384 flops, 5184 bytes, scratch 512
   phase of 1 slices, 1 at a time
-step 0: kernel 0: MatMul+Add+Relu matmul(3,4) rm->rm, 0.532 us
+step 0: kernel 0: MatMul+Add+Relu matmul(2,6) rm->rm, 0.361 us
   tensors [0], constants [1, 2] -> [3]
-  %p = MatMul(%x, %w) : f32[16x24]
-  %s = Add(%p, %b) : f32[16x24]
-  %y = Relu(%s) : f32[16x24]
+  %p = MatMul(%x, %w) : f32[16x16]
+  %s = Add(%p, %b) : f32[16x16]
+  %y = Relu(%s) : f32[16x16]
 tasks {
   event 0 of 0
   event 1 of 1
-  task step 0 phase 0 slices 0..1 us 0.532 waits 0 triggers 1
+  task step 0 phase 0 slices 0..1 us 0.36133333333333334 waits 0 triggers 1
 }
 
 // RUN: plan --threads 1 softmax
@@ -122,7 +122,7 @@ no tasks
 graph {
   input %x : f32[1x3x16x16] "x"
   %w1 = Constant() {splat=0.5} : f32[16x3x3x3]
-  %b1 = Constant() {splat=0.25} : f32[16x1x1]
+  %b1 = Constant() {value=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]} : f32[16x1x1]
   %w2 = Constant() {splat=0.5} : f32[16x16x1x1]
   %w3 = Constant() {splat=0.5} : f32[16x10]
   %c1 = Conv(%x, %w1) {strides=[2,2], dilations=[1,1], pads_before=[1,1], pads_after=[1,1]}
@@ -141,7 +141,7 @@ x86-64-v3, 2 threads: 0.449 us
 arena of 5120 bytes
 tensor 0: %x f32[1x3x16x16] rm, 3072 bytes: input 0
 tensor 1: %w1 f32[16x3x3x3] rm, 1728 bytes: constant 0 packed columns(0, 1, 16, 0)
-tensor 2: %b1 f32[] rm, 4 bytes: constant 1
+tensor 2: %b1 f32[16x1x1] rm, 64 bytes: constant 1
 tensor 3: %r1 f32[1x16x8x8] p0231, 4096 bytes: arena 0
 tensor 4: %pool f32[1x16x4x4] p0231, 1024 bytes: arena 4096
 tensor 5: %w2 f32[16x16x1x1] rm, 1024 bytes: constant 2 packed columns(0, 1, 16, 0)
@@ -151,7 +151,7 @@ tensor 8: %flat f32[1x16] rm, 64 bytes: arena 1024
 tensor 9: %w3 f32[16x10] rm, 768 bytes: constant 4 packed columns(1, 1, 16, 12)
 tensor 10: %y f32[1x10] rm, 40 bytes: output 0
 tensor 11: %y f32[1x10] rm, 40 bytes: output 0, output of tensor 10
-kernel 0: 55296 flops, 8900 bytes, scratch 4544
+kernel 0: 55296 flops, 8960 bytes, scratch 4544
   phase of 1 slices, 1 at a time
 kernel 1: 768 flops, 5120 bytes, scratch 0
   phase of 8 slices, 1 at a time
@@ -306,7 +306,7 @@ tasks {
   task step 1 phase 0 slices 0..1 us 0.022 waits 1 triggers 2
 }
 
-// RUN: plan memory_is_used_again
+// RUN: plan --strict memory_is_used_again
 graph {
   input %x : f32[32x32] "x"
   %w = Constant() {splat=0.5} : f32[32x32]
@@ -317,54 +317,76 @@ graph {
   output %y "y"
 }
 // EXPECT:
-x86-64-v3, 2 threads: 0.361 us
-arena of 0 bytes
+x86-64-v3, 2 threads: 1.445 us
+arena of 8192 bytes
 tensor 0: %x f32[32x32] rm, 4096 bytes: input 0
-tensor 1: %y~7 f32[32x32] rm, 4096 bytes: constant 0 packed columns(1, 1, 16, 0)
-tensor 2: %y f32[32x32] rm, 4096 bytes: output 0
-tensor 3: %y f32[32x32] rm, 4096 bytes: output 0, output of tensor 2
+tensor 1: %w f32[32x32] rm, 4096 bytes: constant 0 packed columns(1, 1, 16, 0)
+tensor 2: %a f32[32x32] rm, 4096 bytes: arena 0
+tensor 3: %b f32[32x32] rm, 4096 bytes: arena 4096
+tensor 4: %c f32[32x32] rm, 4096 bytes: arena 0
+tensor 5: %y f32[32x32] rm, 4096 bytes: output 0
+tensor 6: %y f32[32x32] rm, 4096 bytes: output 0, output of tensor 5
 kernel 0: 65536 flops, 12288 bytes, scratch 1024
   phase of 1 slices, 1 at a time
 step 0: kernel 0: MatMul matmul(2,6) rm->rm, 0.361 us
   tensors [0], constants [1] -> [2]
-  %y = MatMul(%x, %y_7) : f32[32x32]
+  %a = MatMul(%x, %w) : f32[32x32]
+step 1: kernel 0: MatMul matmul(2,6) rm->rm, 0.361 us
+  tensors [2], constants [1] -> [3]
+  %b = MatMul(%a, %w) : f32[32x32]
+step 2: kernel 0: MatMul matmul(2,6) rm->rm, 0.361 us
+  tensors [3], constants [1] -> [4]
+  %c = MatMul(%b, %w) : f32[32x32]
+step 3: kernel 0: MatMul matmul(2,6) rm->rm, 0.361 us
+  tensors [4], constants [1] -> [5]
+  %y = MatMul(%c, %w) : f32[32x32]
 tasks {
   event 0 of 0
   event 1 of 1
+  event 2 of 1
+  event 3 of 1
+  event 4 of 1
   task step 0 phase 0 slices 0..1 us 0.36133333333333334 waits 0 triggers 1
+  task step 1 phase 0 slices 0..1 us 0.36133333333333334 waits 1 triggers 2
+  task step 2 phase 0 slices 0..1 us 0.36133333333333334 waits 2 triggers 3
+  task step 3 phase 0 slices 0..1 us 0.36133333333333334 waits 3 triggers 4
 }
 
 // RUN: plan open_rows
 // Slices beyond the rows that a run has are left out.
 graph {
-  input %x : f32[64x16] "x"
-  input %n : i64[] "n" open 1 64 of 0 0
-  %w = Constant() {splat=0.5} : f32[16x24]
+  input %x : f32[512x64] "x"
+  input %n : i64[] "n" open 1 512 of 0 0
+  %w = Constant() {splat=0.5} : f32[64x48]
   %p = MatMul(%x, %w)
   %y = Relu(%p)
   output %y "y"
   output %n "n" extent 0 0
 }
 // EXPECT:
-x86-64-v3, 2 threads: 0.276 us
+x86-64-v3, 2 threads: 16.404 us
 arena of 0 bytes
-tensor 0: %x f32[64x16] rm, 4096 bytes: input 0
+tensor 0: %x f32[512x64] rm, 131072 bytes: input 0
 tensor 1: %n i64[] rm, 8 bytes: input 1
-tensor 2: %w f32[16x24] rm, 1536 bytes: constant 0 packed columns(1, 1, 24, 0)
-tensor 3: %y f32[64x24] rm, 6144 bytes: output 0
-tensor 4: %y f32[64x24] rm, 6144 bytes: output 0, output of tensor 3
+tensor 2: %w f32[64x48] rm, 12288 bytes: constant 0 packed columns(1, 1, 24, 0)
+tensor 3: %y f32[512x48] rm, 98304 bytes: output 0
+tensor 4: %y f32[512x48] rm, 98304 bytes: output 0, output of tensor 3
 tensor 5: %n i64[] rm, 8 bytes: input 1, output of tensor 1
 copy input 1 -> output 1, 8 bytes
-kernel 0: 49152 flops, 11776 bytes, scratch 1536
-  phase of 1 slices, 1 at a time
-step 0: kernel 0: MatMul+Relu matmul(3,4) rm->rm, 0.276 us
+kernel 0: 3145728 flops, 241664 bytes, scratch 1536
+  phase of 4 slices, 1 at a time
+step 0: kernel 0: MatMul+Relu matmul(3,4) rm->rm, 16.404 us
   tensors [0], constants [2] -> [3]
-  %p = MatMul(%x, %w) : f32[64x24]
-  %y = Relu(%p) : f32[64x24]
+  %p = MatMul(%x, %w) : f32[512x48]
+  %y = Relu(%p) : f32[512x48]
+  phase 0: slices / 1 % 4 below (tensor 1 * 1 + 127) / 128
 tasks {
   event 0 of 0
-  event 1 of 2
-  task step 0 phase 0 slices 0..1 us 0.276 waits 0 triggers 1
+  event 1 of 5
+  task step 0 phase 0 slices 0..1 us 8.202 waits 0 triggers 1
+  task step 0 phase 0 slices 1..2 us 8.202 waits 0 triggers 1
+  task step 0 phase 0 slices 2..3 us 8.202 waits 0 triggers 1
+  task step 0 phase 0 slices 3..4 us 8.202 waits 0 triggers 1
   task step 1 phase 0 slices 0..1 us 0 waits 0 triggers 1
 }
 
