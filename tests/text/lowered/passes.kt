@@ -390,3 +390,22 @@ kernel {
     }
   }
 }
+
+// RUN: lowered loop --layouts rm->p0231 change_of_layout
+graph {
+  input %x : f32[1x8x4x6] "x"
+  %y = Reshape(%x) {shape=[1,8,4,6]}
+  output %y "y"
+}
+// EXPECT:
+loop() rm->p0231
+kernel {
+  in0: f32[192]
+  out0: f32[192]
+  phase {
+    map i1 in 24, i2 in 8 lanes 8 along i2 transposed with i1 {
+      %0 = in0[i1 + i2 * 24]
+      out0[i1 * 8 + i2] <- %0
+    }
+  }
+}

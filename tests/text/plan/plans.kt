@@ -610,3 +610,116 @@ tasks {
   task step 0 phase 2 slices 4..5 us 57.442324630918996 waits 2 triggers 3
   task step 0 phase 2 slices 5..6 us 57.442324630918996 waits 2 triggers 3
 }
+
+// RUN: plan loop
+// The ends of the loop know each other; what is within stands between them.
+graph {
+  input %x : f32[4x6] "x"
+  %n = Constant() {value=[5]} : i64[]
+  %c = Constant() {value=[1]} : bool[]
+  %b = Relu(%x)
+  %i, %g, %s = LoopBegin(%n, %c, %x) {carried=1}
+  %t = Tanh(%s)
+  %u = Add(%t, %b)
+  %steps, %on, %last = LoopEnd(%i, %n, %c, %u) {carried=1}
+  output %last "last"
+}
+// EXPECT:
+x86-64-v3, 2 threads: 0.084 us
+arena of 256 bytes
+tensor 0: %x f32[4x6] rm, 96 bytes: input 0
+tensor 1: %b f32[4x6] rm, 96 bytes: arena 0
+tensor 2: %n i64[] rm, 8 bytes: constant 0
+tensor 3: %c bool[] rm, 1 bytes: constant 1
+tensor 4: %i i64[] rm, 8 bytes: arena 128
+tensor 5: %g bool[] rm, 1 bytes: arena 192
+tensor 6: %s f32[4x6] rm, 96 bytes: output 0
+tensor 7: %u f32[4x6] rm, 96 bytes: output 0
+tensor 8: %steps i64[] rm, 8 bytes: arena 128, view of tensor 4
+tensor 9: %on bool[] rm, 1 bytes: arena 192, view of tensor 5
+tensor 10: %last f32[4x6] rm, 96 bytes: output 0, view of tensor 6
+tensor 11: %last f32[4x6] rm, 96 bytes: output 0, output of tensor 10
+kernel 0: 24 flops, 192 bytes, scratch 0, input 0 may be output 0
+  phase of 1 slices, 1 at a time
+kernel 1: 0 flops, 105 bytes, scratch 0, input 0 may be output 2
+  phase of 1 slices, 1 at a time
+kernel 2: 600 flops, 288 bytes, scratch 0, input 0 may be output 0, input 1 may be output 0
+  phase of 1 slices, 1 at a time
+kernel 3: 0 flops, 105 bytes, scratch 0, input 1 may be output 2
+  phase of 1 slices, 1 at a time
+step 0: kernel 0: Relu loop() rm->rm, 0.021 us
+  tensors [0], constants [] -> [1]
+  %b = Relu(%x) : f32[4x6]
+step 1: kernel 1: LoopBegin loop_end() rm->rm,rm,rm, 0.020 us
+  tensors [0], constants [2, 3] -> [4, 5, 6]
+  %i, %g, %s = LoopBegin(%n, %c, %x) {carried=1} : i64[], bool[], f32[4x6]
+  the loop's other end is step 3
+step 2: kernel 2: Tanh+Add loop() rm,rm->rm, 0.023 us
+  tensors [6, 1], constants [] -> [7]
+  %t = Tanh(%s) : f32[4x6]
+  %u = Add(%t, %b) : f32[4x6]
+step 3: kernel 3: LoopEnd loop_end() rm,rm->rm,rm,rm, 0.020 us
+  tensors [4, 7], constants [2, 3] -> [8, 9, 10]
+  %steps, %on, %last = LoopEnd(%i, %n, %c, %u) {carried=1} : i64[], bool[], f32[4x6]
+  the loop's other end is step 1
+no tasks
+
+// RUN: plan rounds_of_a_recurrence
+// A round is a phase of tasks, which waits for the one before.
+graph {
+  input %gates : f32[3x1x512] "gates"
+  input %state : f32[2x1x128] "state"
+  %w = Constant() {splat=0.5} : f32[4x128x128]
+  %v = Constant() {splat=0.25} : f32[128x64]
+  %y, %last = Recurrence(%gates, %w, %state) {cell="lstm", activations="Sigmoid Tanh Tanh", alphas=[0,0,0], betas=[0,0,0]}
+  %rows = Reshape(%y) {shape=[3,128]}
+  %z = MatMul(%rows, %v)
+  output %z "z"
+  output %last "last"
+}
+// EXPECT:
+x86-64-v3, 2 threads: 2.344 us
+arena of 3584 bytes
+tensor 0: %gates f32[3x1x512] rm, 6144 bytes: input 0
+tensor 1: %state f32[2x1x128] rm, 1024 bytes: input 1
+tensor 2: %w f32[4x128x128] rm, 262144 bytes: constant 0 packed columns(2, 1, 32, 0)
+tensor 3: %y f32[3x1x128] rm, 1536 bytes: arena 2048
+tensor 4: %last f32[2x1x128] rm, 1024 bytes: output 1
+tensor 5: %v f32[128x64] rm, 32768 bytes: constant 1 packed columns(1, 1, 24, 16)
+tensor 6: %z f32[3x64] rm, 768 bytes: output 0
+tensor 7: %z f32[3x64] rm, 768 bytes: output 0, output of tensor 6
+tensor 8: %last f32[2x1x128] rm, 1024 bytes: output 1, output of tensor 4
+kernel 0: 393216 flops, 271872 bytes, scratch 512, temporary 2048
+  phase of 1 slices, 1 at a time
+  phase of 4 slices, 1 at a time, 3 rounds
+kernel 1: 49152 flops, 35072 bytes, scratch 3072
+  phase of 1 slices, 1 at a time
+step 0: kernel 0: Recurrence recurrence(1,1,4,1) rm,rm->rm,rm, 2.068 us
+  tensors [0, 1], constants [2] -> [3, 4]
+  %y, %last = Recurrence(%gates, %w, %state) {activations="Sigmoid Tanh Tanh", alphas=[0,0,0], betas=[0,0,0]} : f32[3x1x128], f32[2x1x128]
+step 1: kernel 1: Reshape+MatMul matmul(3,3) rm->rm, 0.276 us
+  tensors [3], constants [5] -> [6]
+  %rows = Reshape(%y) {shape=[3,128]} : f32[3x128]
+  %z = MatMul(%rows, %v) : f32[3x64]
+tasks {
+  event 0 of 0
+  event 1 of 1
+  event 2 of 4
+  event 3 of 4
+  event 4 of 4
+  event 5 of 1
+  task step 0 phase 0 slices 0..1 us 0.0026839714471122646 waits 0 triggers 1
+  task step 0 phase 1 slices 0..1 us 0.34421933809214794 waits 1 triggers 2
+  task step 0 phase 1 slices 1..2 us 0.34421933809214794 waits 1 triggers 2
+  task step 0 phase 1 slices 2..3 us 0.34421933809214794 waits 1 triggers 2
+  task step 0 phase 1 slices 3..4 us 0.34421933809214794 waits 1 triggers 2
+  task step 0 phase 2 slices 4..5 us 0.34421933809214794 waits 2 triggers 3
+  task step 0 phase 2 slices 5..6 us 0.34421933809214794 waits 2 triggers 3
+  task step 0 phase 2 slices 6..7 us 0.34421933809214794 waits 2 triggers 3
+  task step 0 phase 2 slices 7..8 us 0.34421933809214794 waits 2 triggers 3
+  task step 0 phase 3 slices 8..9 us 0.34421933809214794 waits 3 triggers 4
+  task step 0 phase 3 slices 9..10 us 0.34421933809214794 waits 3 triggers 4
+  task step 0 phase 3 slices 10..11 us 0.34421933809214794 waits 3 triggers 4
+  task step 0 phase 3 slices 11..12 us 0.34421933809214794 waits 3 triggers 4
+  task step 1 phase 0 slices 0..1 us 0.276 waits 4 triggers 5
+}
