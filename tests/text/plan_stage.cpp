@@ -83,7 +83,7 @@ std::string kernels_text(const Plan& plan) {
   return text;
 }
 
-std::string steps_text(const Plan& plan) {
+std::string steps_text(const Plan& plan, const MemoryPlan& memory) {
   std::string text;
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const PlanStep& step = plan.steps[s];
@@ -91,6 +91,8 @@ std::string steps_text(const Plan& plan) {
                         step.implementation, step.predicted_us);
     text += fmt::format("  tensors [{}], constants [{}] -> [{}]\n", fmt::join(step.inputs, ", "),
                         fmt::join(step.constants, ", "), fmt::join(step.outputs, ", "));
+    for (const rt::BufferRef& temporary : memory.temporaries[s])
+      text += fmt::format("  temporary: {}\n", place_text(temporary));
     for (const std::string& primitive : step.primitives) text += "  " + primitive + "\n";
     for (const PlanSliceLimit& limit : step.limits)
       text += fmt::format("  phase {}: slices / {} % {} below (tensor {} * {} + {}) / {}\n", limit.phase,
@@ -101,7 +103,8 @@ std::string steps_text(const Plan& plan) {
 }
 
 std::string text_of(const Plan& plan, const Placement& placement) {
-  std::string text = tensors_text(plan, placement.memory) + kernels_text(plan) + steps_text(plan);
+  std::string text =
+      tensors_text(plan, placement.memory) + kernels_text(plan) + steps_text(plan, placement.memory);
   for (const std::string& value : plan.report.recomputed) text += "recomputed %" + value + "\n";
   return text + (placement.tasks ? print(placement.tasks->graph) : "no tasks\n");
 }

@@ -34,7 +34,7 @@ applied factors_after_linear: 1
 applied winograd: 2
 
 // RUN: alternatives small_attention
-// Of scores that fit the cache: scaled queries, and the division behind the product.
+// The factor goes into K's weights, one product makes Q, K and V, and the sum is a column of the last product.
 graph {
   input %x : f32[6x4] "x"
   %wq = Constant() {value=[1,2,3,4,5,6,7,8]} : f32[4x2]

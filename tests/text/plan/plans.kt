@@ -446,6 +446,7 @@ step 3: kernel 1: ReduceMax+Sub+Exp+ReduceSum+Reciprocal loop() rm->rm,rm, 0.223
   %sq.5 = Reciprocal(%sq.4) : f32[1x64]
 step 4: kernel 2: Mul+Mul+MatMul matmul(2,6) rm,rm,rm,rm->rm, 1.385 us
   tensors [7, 8, 4, 5], constants [] -> [9]
+  temporary: arena 0
   %sq = Mul(%sq.3, %sq.5) : f32[64x64]
   %sp = Mul(%sp.3, %sp.5) : f32[64x64]
   %y = MatMul(%sp, %sq) : f32[64x64]
@@ -587,6 +588,8 @@ kernel 0: 33554432 flops, 1064960 bytes, scratch 124288, temporary 524288, tempo
   phase of 6 slices, 1 at a time
 step 0: kernel 0: Attention attention(1376,28,6,2,6,2) rm,rm,rm->rm, 174.783 us
   tensors [0, 1, 2], constants [] -> [3]
+  temporary: arena 0
+  temporary: arena 524288
   %y = Attention(%q, %k, %v) : f32[2x64x16]
 tasks {
   event 0 of 0
@@ -696,6 +699,7 @@ kernel 1: 49152 flops, 35072 bytes, scratch 3072
   phase of 1 slices, 1 at a time
 step 0: kernel 0: Recurrence recurrence(1,1,4,1) rm,rm->rm,rm, 2.068 us
   tensors [0, 1], constants [2] -> [3, 4]
+  temporary: arena 0
   %y, %last = Recurrence(%gates, %w, %state) {activations="Sigmoid Tanh Tanh", alphas=[0,0,0], betas=[0,0,0]} : f32[3x1x128], f32[2x1x128]
 step 1: kernel 1: Reshape+MatMul matmul(3,3) rm->rm, 0.276 us
   tensors [3], constants [5] -> [6]
