@@ -439,3 +439,156 @@ kernel {
     }
   }
 }
+
+// RUN: tiles conv_direct --layouts p0231->p0231 groups
+graph {
+  input %x : f32[1x8x3x3] "x"
+  %w = Constant() {splat=0.5} : f32[16x4x1x1]
+  %y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0], group=2}
+  output %y "y"
+}
+// EXPECT:
+conv_direct(1,9) p0231->p0231
+kernel {
+  in0: f32[72]
+  const0: f32[64] packed columns(0, 2, 8, 0)
+  out0: f32[144]
+  s0: f32[128] at 0
+  scratch 512
+  phase group in 2 {
+    reduce add r in 9, c in 8 over k in 4 registers {
+      %0 = in0[group * 4 + k + r * 8]
+      %1 = const0[c + group * 32 + k * 8]
+      %2 = f32 mul(%0, %1)
+      s0[c + r * 8] <- %2
+    }
+    map r in 9, c in 8 lanes 8 along c {
+      %0 = s0[c + r * 8]
+      out0[c + group * 8 + r * 16] <- %0
+    }
+  }
+}
+
+// RUN: tiles conv_direct --layouts rm->rm one_dimension_dilated
+graph {
+  input %x : f32[2x4x10] "x"
+  %w = Constant() {splat=0.5} : f32[8x4x3]
+  %y = Conv(%x, %w) {strides=[1], dilations=[2], pads_before=[2], pads_after=[2]}
+  output %y "y"
+}
+// EXPECT:
+conv_direct(1,10) rm->rm
+kernel {
+  in0: f32[80]
+  const0: f32[96] packed columns(0, 1, 8, 0)
+  out0: f32[160]
+  s0: f32[128] at 0
+  s1: f32[56] at 512
+  scratch 768
+  phase image in 2 {
+    kept map channel in 4, pr in 1, px in 14 {
+      %0 = in0[channel * 10 + image * 40 + px - 2]
+      %1 = f32 0
+      %2 = %0 if 0 <= px - 2 <= 9 else %1
+      s1[channel * 14 + px] <- %2
+    }
+    reduce add r in 10, c in 8 over kw in 3, k in 4 registers {
+      %0 = s1[k * 14 + kw * 2 + r]
+      %1 = const0[c + k * 8 + kw * 32]
+      %2 = f32 mul(%0, %1)
+      s0[c + r * 8] <- %2
+    }
+    map r in 10, c in 8 {
+      %0 = s0[c + r * 8]
+      out0[c * 10 + image * 80 + r] <- %0
+    }
+  }
+}
+
+// RUN: tiles conv_direct --layouts p0231->p0231 depthwise_window_on_the_way
+// A pointwise convolution computes the window that it reads in its panel.
+graph {
+  input %x : f32[1x8x4x4] "x"
+  %taps = Constant() {splat=0.5} : f32[1x3x8]
+  %w = Constant() {splat=0.25} : f32[8x8x1x1]
+  %d = WindowDot(%x, %taps) {kernel=[1,3], strides=[1,1], dilations=[1,1], pads_before=[0,1], pads_after=[0,1]}
+  %r = Relu(%d)
+  %y = Conv(%r, %w) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]}
+  output %y "y"
+}
+// EXPECT:
+conv_direct(1,4) p0231->p0231
+kernel {
+  in0: f32[128]
+  const0: f32[24]
+  const1: f32[64] packed columns(0, 1, 8, 0)
+  out0: f32[128]
+  s0: f32[128] at 0
+  s1: f32[128] at 512
+  scratch 1024
+  phase {
+    kept map pr in 4, px in 4, channel in 8 {
+      %0 = in0[channel + pr * 32 + px * 8 - 8]
+      %1 = const0[channel]
+      %2 = f32 mul(%0, %1)
+      %3 = f32 0
+      %4 = %2 if 0 <= px - 1 <= 3 else %3
+      %5 = in0[channel + pr * 32 + px * 8]
+      %6 = const0[channel + 8]
+      %7 = f32 mul(%5, %6)
+      %8 = f32 add(%4, %7)
+      %9 = in0[channel + pr * 32 + px * 8 + 8]
+      %10 = const0[channel + 16]
+      %11 = f32 mul(%9, %10)
+      %12 = %11 if 0 <= px + 1 <= 3 else %3
+      %13 = f32 add(%8, %12)
+      %14 = f32 max(%13, %3)
+      s1[channel + pr * 32 + px * 8] <- %14
+    }
+    for y in 4 {
+      reduce add r in 4, c in 8 over k in 8 registers {
+        %0 = s1[k + r * 8 + y * 32]
+        %1 = const1[c + k * 8]
+        %2 = f32 mul(%0, %1)
+        s0[c + r * 8] <- %2
+      }
+      map r in 4, c in 8 lanes 8 along c {
+        %0 = s0[c + r * 8]
+        out0[c + r * 8 + y * 32] <- %0
+      }
+    }
+  }
+}
+
+// RUN: tiles linear_generic three_dimensions
+graph {
+  input %x : f32[1x2x3x3x4] "x"
+  %w = Constant() {splat=0.5} : f32[2x2x1x1x2]
+  %y = Conv(%x, %w) {strides=[1,1,1], dilations=[1,1,1], pads_before=[0,0,0], pads_after=[0,0,0]}
+  output %y "y"
+}
+// EXPECT:
+linear_generic() rm->rm
+kernel {
+  in0: f32[72]
+  const0: f32[8]
+  out0: f32[54]
+  s0: f32[3] at 0
+  scratch 64
+  phase i1 in 2, i3 in 3, i5 in 3 {
+    reduce add j9 in 3 over r10 in 2 {
+      %0 = in0[i3 * 12 + i5 * 4 + j9 + r10 * 36]
+      %1 = const0[i1 * 4 + r10 * 2]
+      %2 = f32 mul(%0, %1)
+      %3 = in0[i3 * 12 + i5 * 4 + j9 + r10 * 36 + 1]
+      %4 = const0[i1 * 4 + r10 * 2 + 1]
+      %5 = f32 mul(%3, %4)
+      %6 = f32 add(%2, %5)
+      s0[j9] <- %6
+    }
+    map i6 in 3 {
+      %0 = s0[i6]
+      out0[i1 * 27 + i3 * 9 + i5 * 3 + i6] <- %0
+    }
+  }
+}

@@ -415,3 +415,226 @@ refused: no kernel family: two linear primitives
 refused: no kernel family: library calls are switched off
 refused: no kernel family: library calls are switched off
 refused: no kernel family: two linear primitives
+
+// RUN: tiles loop layer_normalization
+graph {
+  input %x : f32[3x16] "x"
+  %n = Constant() {value=[0.0625]} : f32[]
+  %eps = Constant() {value=[0.00001]} : f32[]
+  %g = Constant() {value=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]} : f32[16]
+  %s = ReduceSum(%x) {axes=[1]}
+  %mean = Mul(%s, %n)
+  %d = Sub(%x, %mean)
+  %sq = Mul(%d, %d)
+  %qs = ReduceSum(%sq) {axes=[1]}
+  %var = Mul(%qs, %n)
+  %ve = Add(%var, %eps)
+  %sd = Sqrt(%ve)
+  %inverse = Reciprocal(%sd)
+  %f = Mul(%d, %inverse)
+  %y = Mul(%f, %g)
+  output %y "y"
+}
+// EXPECT:
+loop() rm->rm
+kernel {
+  in0: f32[48]
+  const0: f32[1]
+  const1: f32[1]
+  const2: f32[16]
+  out0: f32[48]
+  s0: f32[1] at 0
+  s1: f32[1] at 64
+  scratch 128
+  phase i1 in 3 {
+    reduce add over r10 in 16 {
+      %0 = in0[i1 * 16 + r10]
+      s1[0] <- %0
+    }
+    reduce add over r8 in 16 {
+      %0 = in0[i1 * 16 + r8]
+      %1 = s1[0]
+      %2 = f32 0.0625
+      %3 = f32 mul(%1, %2)
+      %4 = f32 sub(%0, %3)
+      %5 = f32 mul(%4, %4)
+      s0[0] <- %5
+    }
+    map i2 in 16 {
+      %0 = in0[i1 * 16 + i2]
+      %1 = s1[0]
+      %2 = f32 0.0625
+      %3 = f32 mul(%1, %2)
+      %4 = f32 sub(%0, %3)
+      %5 = s0[0]
+      %6 = f32 mul(%5, %2)
+      %7 = f32 9.999999747378752e-06
+      %8 = f32 add(%6, %7)
+      %9 = f32 sqrt(%8)
+      %10 = f32 reciprocal(%9)
+      %11 = f32 mul(%4, %10)
+      %12 = const2[i2]
+      %13 = f32 mul(%11, %12)
+      out0[i1 * 16 + i2] <- %13
+    }
+  }
+}
+
+// RUN: tiles loop window_of_a_window
+// The first window is a stage in scratch: composed, the taps of both would multiply.
+graph {
+  input %x : f32[1x1x4x6] "x"
+  %a = WindowMax(%x) {kernel=[1,3], strides=[1,1], dilations=[1,1], pads_before=[0,1], pads_after=[0,1]}
+  %y = WindowMax(%a) {kernel=[1,3], strides=[1,1], dilations=[1,1], pads_before=[0,1], pads_after=[0,1]}
+  output %y "y"
+}
+// EXPECT:
+loop() rm->rm
+kernel {
+  in0: f32[24]
+  out0: f32[24]
+  s0: f32[6] at 0
+  scratch 64
+  phase i1 in 4 {
+    map j5 in 6 {
+      %0 = in0[i1 * 6 + j5 - 1]
+      %1 = f32 -inf
+      %2 = %0 if 0 <= j5 - 1 <= 5 else %1
+      %3 = in0[i1 * 6 + j5]
+      %4 = f32 max(%2, %3)
+      %5 = in0[i1 * 6 + j5 + 1]
+      %6 = %5 if 0 <= j5 + 1 <= 5 else %1
+      %7 = f32 max(%4, %6)
+      s0[j5] <- %7
+    }
+    map i2 in 6 {
+      %0 = s0[i2 - 1]
+      %1 = f32 -inf
+      %2 = %0 if 0 <= i2 - 1 <= 5 else %1
+      %3 = s0[i2]
+      %4 = f32 max(%2, %3)
+      %5 = s0[i2 + 1]
+      %6 = %5 if 0 <= i2 + 1 <= 5 else %1
+      %7 = f32 max(%4, %6)
+      out0[i1 * 6 + i2] <- %7
+    }
+  }
+}
+
+// RUN: tiles loop upsampled_and_joined
+graph {
+  input %x : f32[1x1x2x3] "x"
+  input %z : f32[1x2x4x6] "z"
+  %apart = Reshape(%x) {shape=[1,1,2,1,3,1]}
+  %repeated = Expand(%apart) {shape=[1,1,2,2,3,2]}
+  %up = Reshape(%repeated) {shape=[1,1,4,6]}
+  %y = Concat(%up, %z) {axis=1}
+  output %y "y"
+}
+// EXPECT:
+loop() rm,rm->rm
+kernel {
+  in0: f32[6]
+  in1: f32[48]
+  out0: f32[72]
+  phase i5 in 3, i6 in 2, i7 in 2 {
+    map i8 in 3, i4 in 2 {
+      %0 = in0[i6 * 3 + i8]
+      %1 = in1[i4 + i5 * 24 + i6 * 12 + i7 * 6 + i8 * 2 - 24]
+      %2 = %0 if 0 <= i5 <= 0 else %1
+      out0[i4 + i5 * 24 + i6 * 12 + i7 * 6 + i8 * 2] <- %2
+    }
+  }
+}
+loop() rm,p0231->p0231
+kernel {
+  in0: f32[6]
+  in1: f32[48]
+  out0: f32[72]
+  phase i1 in 2, i5 in 2, i6 in 3 {
+    map i7 in 2, i8 in 3 {
+      %0 = in0[i1 * 3 + i6]
+      %1 = in1[i1 * 24 + i5 * 12 + i6 * 4 + i7 * 2 + i8 - 1]
+      %2 = %0 if 0 <= i8 <= 0 else %1
+      out0[i1 * 36 + i5 * 18 + i6 * 6 + i7 * 3 + i8] <- %2
+    }
+  }
+}
+loop() rm,p0231->rm
+kernel {
+  in0: f32[6]
+  in1: f32[48]
+  out0: f32[72]
+  phase i5 in 3, i6 in 2, i7 in 2 {
+    map i8 in 3, i4 in 2 {
+      %0 = in0[i6 * 3 + i8]
+      %1 = in1[i4 * 2 + i5 + i6 * 24 + i7 * 12 + i8 * 4 - 1]
+      %2 = %0 if 0 <= i5 <= 0 else %1
+      out0[i4 + i5 * 24 + i6 * 12 + i7 * 6 + i8 * 2] <- %2
+    }
+  }
+}
+loop() rm,rm->p0231
+kernel {
+  in0: f32[6]
+  in1: f32[48]
+  out0: f32[72]
+  phase i1 in 2, i5 in 2, i6 in 3 {
+    map i7 in 2, i8 in 3 {
+      %0 = in0[i1 * 3 + i6]
+      %1 = in1[i1 * 12 + i5 * 6 + i6 * 2 + i7 + i8 * 24 - 24]
+      %2 = %0 if 0 <= i8 <= 0 else %1
+      out0[i1 * 36 + i5 * 18 + i6 * 6 + i7 * 3 + i8] <- %2
+    }
+  }
+}
+
+// RUN: tiles loop every_second_backwards
+graph {
+  input %x : f32[3x9] "x"
+  %y = Slice(%x) {starts=[0,8], sizes=[3,5], steps=[1,-2]}
+  output %y "y"
+}
+// EXPECT:
+loop() rm->rm
+kernel {
+  in0: f32[27]
+  out0: f32[15]
+  phase i1 in 3 {
+    map i2 in 5 {
+      %0 = in0[i1 * 9 - i2 * 2 + 8]
+      out0[i1 * 5 + i2] <- %0
+    }
+  }
+}
+
+// RUN: tiles loop integers_and_masks
+graph {
+  input %a : i32[2x6] "a"
+  input %b : i32[6] "b"
+  input %x : f32[2x6] "x"
+  %none = Constant() {value=[0]} : f32[]
+  %less = Less(%a, %b)
+  %y = Where(%less, %x, %none)
+  output %y "y"
+}
+// EXPECT:
+loop() rm,rm,rm->rm
+kernel {
+  in0: i32[12]
+  in1: i32[6]
+  in2: f32[12]
+  const0: f32[1]
+  out0: f32[12]
+  phase i1 in 2 {
+    map i2 in 6 {
+      %0 = in0[i1 * 6 + i2]
+      %1 = in1[i2]
+      %2 = bool lt(%0, %1)
+      %3 = in2[i1 * 6 + i2]
+      %4 = f32 0
+      %5 = f32 select(%2, %3, %4)
+      out0[i1 * 6 + i2] <- %5
+    }
+  }
+}

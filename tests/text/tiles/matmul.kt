@@ -388,3 +388,83 @@ kernel {
     }
   }
 }
+
+// RUN: tiles matmul --layouts rm->rm heads
+// The result is divided into heads on its way out.
+graph {
+  input %x : f32[5x8] "x"
+  %w = Constant() {splat=0.5} : f32[8x16]
+  %p = MatMul(%x, %w)
+  %r = Reshape(%p) {shape=[5,2,8]}
+  %y = Transpose(%r) {perm=[1,0,2]}
+  output %y "y"
+}
+// EXPECT:
+matmul(2,5) rm->rm
+kernel {
+  in0: f32[40]
+  const0: f32[128] packed columns(1, 1, 16, 0)
+  out0: f32[80]
+  s0: f32[256] at 0
+  scratch 1024
+  phase {
+    reduce add r in 5, c in 16 over k in 8 registers {
+      %0 = in0[k + r * 8]
+      %1 = const0[c + k * 16]
+      %2 = f32 mul(%0, %1)
+      s0[c + r * 16] <- %2
+    }
+    map r in 5, j in 2, c in 8 lanes 8 along c {
+      %0 = s0[c + j * 8 + r * 16]
+      out0[c + j * 40 + r * 8] <- %0
+    }
+  }
+}
+
+// RUN: tiles matmul --layouts rm->rm --threads 4 shared_rows
+// Rows of different tiles, dealt out to slices.
+graph {
+  input %x : f32[190x32] "x"
+  %w = Constant() {splat=0.5} : f32[32x32]
+  %y = MatMul(%x, %w)
+  output %y "y"
+}
+// EXPECT:
+matmul(2,6) rm->rm
+kernel {
+  in0: f32[6080]
+  const0: f32[1024] packed columns(1, 1, 16, 0)
+  out0: f32[6080]
+  s0: f32[256] at 0
+  scratch 1024
+  phase t in 32 by 8 {
+    for t in 0..30 of 32 {
+      for block in 2 {
+        reduce add r in 6, c in 16 over k in 32 registers {
+          %0 = in0[k + r * 32 + t * 192]
+          %1 = const0[block * 512 + c + k * 16]
+          %2 = f32 mul(%0, %1)
+          s0[c + r * 16] <- %2
+        }
+        map r in 6, c in 16 lanes 8 along c {
+          %0 = s0[c + r * 16]
+          out0[block * 16 + c + r * 32 + t * 192] <- %0
+        }
+      }
+    }
+    for t in 30..32 of 32 {
+      for block in 2 {
+        reduce add r in 5, c in 16 over k in 32 registers {
+          %0 = in0[k + r * 32 + t * 160 + 960]
+          %1 = const0[block * 512 + c + k * 16]
+          %2 = f32 mul(%0, %1)
+          s0[c + r * 16] <- %2
+        }
+        map r in 5, c in 16 lanes 8 along c {
+          %0 = s0[c + r * 16]
+          out0[block * 16 + c + r * 32 + t * 160 + 960] <- %0
+        }
+      }
+    }
+  }
+}

@@ -341,3 +341,78 @@ kernel {
     }
   }
 }
+
+// RUN: tiles opaque gather_slices
+graph {
+  input %x : f32[4x3x5] "x"
+  input %i : i64[6x2] "i"
+  %y = GatherND(%x, %i) {axis=0}
+  output %y "y"
+}
+// EXPECT:
+opaque() rm,rm->rm
+kernel {
+  in0: f32[60]
+  in1: i64[12]
+  out0: f32[30]
+  phase {
+    map i0 in 6, i1 in 5 {
+      %0 = in1[i0 * 2]
+      %1 = checked %0 of 4
+      %2 = in1[i0 * 2 + 1]
+      %3 = checked %2 of 3
+      %4 = in0[%1 * 15 + %3 * 5 + i1]
+      out0[i0 * 5 + i1] <- %4
+    }
+  }
+}
+
+// RUN: tiles opaque scatter_slices
+graph {
+  input %x : f32[4x5] "x"
+  input %i : i64[2x1] "i"
+  input %u : f32[2x5] "u"
+  %y = ScatterND(%x, %i, %u)
+  output %y "y"
+}
+// EXPECT:
+opaque() rm,rm,rm->rm
+kernel {
+  in0: f32[20]
+  in1: i64[2]
+  in2: f32[10]
+  out0: f32[20]
+  phase {
+    map i0 in 20 {
+      %0 = in0[i0]
+      out0[i0] <- %0
+    }
+  }
+  phase {
+    scatter i0 in 2, i1 in 5 {
+      %0 = in2[i0 * 5 + i1]
+      %1 = in1[i0]
+      %2 = checked %1 of 4
+      out0[%2 * 5 + i1] <- %0
+    }
+  }
+}
+
+// RUN: tiles opaque max_pool_positions
+graph {
+  input %x : f32[1x2x4x4] "x"
+  %y = MaxPoolIndices(%x) {kernel=[2,2], strides=[2,2], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]}
+  output %y "y"
+}
+// EXPECT:
+opaque() rm->rm
+kernel {
+  in0: f32[32]
+  out0: i64[8]
+  phase {
+    arg_reduce max i1 in 2, i2 in 2, i3 in 2 over r0 in 2, r1 in 2 at i1 * 16 + i2 * 8 + i3 * 2 + r0 * 4 + r1 by comparison {
+      %0 = in0[i1 * 16 + i2 * 8 + i3 * 2 + r0 * 4 + r1]
+      out0[i1 * 4 + i2 * 2 + i3] <- %0
+    }
+  }
+}
