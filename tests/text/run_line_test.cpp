@@ -9,7 +9,7 @@ namespace {
 
 TEST(RunLine, IsRead) {
   const RunLine line =
-      parse_run_line("tiles matmul --target x86-64-v4 --threads 5 --layouts rm->p021 --strict odd_rows");
+      parse_run_line("tiles matmul --threads 5 --target x86-64-v4 --layouts rm->p021 --strict odd_rows");
   EXPECT_EQ(line.stage, "tiles");
   EXPECT_EQ(line.family, "matmul");
   EXPECT_EQ(line.name, "odd_rows");

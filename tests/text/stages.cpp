@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "korch/base/usable_cpus.h"
@@ -108,7 +109,8 @@ int threads_of(const std::string& text) {
   return threads;
 }
 
-void read_option(const std::string& option, const std::string& value, RunLine& line) {
+void read_option(const std::string& option, const std::string& value, RunLine& line,
+                 std::optional<int>& threads) {
   if (value.empty()) throw Error(ErrorKind::usage, option + " needs a value");
   if (option == "--only")
     line.only.push_back(value);
@@ -117,7 +119,7 @@ void read_option(const std::string& option, const std::string& value, RunLine& l
   else if (option == "--target")
     line.target = target_named(value);
   else if (option == "--threads")
-    line.target.threads = threads_of(value);
+    threads = threads_of(value);
   else
     throw Error(ErrorKind::usage, "unknown option '" + option + "'");
 }
@@ -127,6 +129,7 @@ void read_option(const std::string& option, const std::string& value, RunLine& l
 RunLine parse_run_line(const std::string& text) {
   RunLine line;
   line.target = target_named(name(Isa::x86_64_v3));
+  std::optional<int> threads;  // of whichever target
   std::vector<std::string> words;
   std::istringstream stream(text);
   for (std::string word; stream >> word;) {
@@ -135,11 +138,12 @@ RunLine parse_run_line(const std::string& text) {
     } else if (word.starts_with("--")) {
       std::string value;
       stream >> value;
-      read_option(word, value, line);
+      read_option(word, value, line, threads);
     } else {
       words.push_back(word);
     }
   }
+  if (threads) line.target.threads = *threads;
   if (words.empty()) throw Error(ErrorKind::usage, "no stage is named");
   line.stage = words[0];
   const size_t stated = row_of(line.stage).takes_family ? 2 : 1;

@@ -18,7 +18,7 @@ struct RunLine {
   std::string layouts;            // --layouts rm->p0231: of these kernels alone; empty: of all
   std::vector<std::string> only;  // --only RULE: rewrite rules; empty: all
   bool strict = false;            // --strict
-  Target target;                  // --target NAME (of kIsas, or gpu), then --threads N
+  Target target;                  // --target NAME (of kIsas, or gpu), --threads N
   std::string name;               // of the case
 
   Accuracy accuracy() const { return strict ? Accuracy::strict : Accuracy::standard; }
