@@ -3,32 +3,49 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
-#include <map>
+#include <charconv>
+#include <optional>
+#include <sstream>
 
+#include "korch/base/usable_cpus.h"
 #include "korch/candidate/candidate.h"
+#include "korch/codegen/cuda/cuda_kernel.h"
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
+#include "korch/rewrite/alternatives.h"
 
 namespace korch {
 namespace {
 
-std::string parse(Graph graph) {
+std::string parse(const Graph& graph, const RunLine&) {
   verify(graph, Stage::imported);
   return print(graph);
 }
 
-std::string fold(Graph graph) {
-  fold_constants(graph, INT64_MAX);
-  graph.remove_dead_nodes();
-  return print(graph.compact());
+std::string fold(const Graph& graph, const RunLine&) {
+  Graph folded = graph;
+  fold_constants(folded, INT64_MAX);
+  folded.remove_dead_nodes();
+  return print(folded.compact());
 }
 
-std::string fissioned(Graph graph) {
+std::string fissioned(const Graph& graph, const RunLine&) {
   const Graph result = fission(graph);
   verify(result, Stage::primitive);
   return print(result);
+}
+
+// The graph, then which rules and limits took part.
+std::string alternatives(const Graph& graph, const RunLine& line) {
+  const Rewritten result = add_alternatives(
+      graph, {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes()});
+  verify(result.base, Stage::primitive);
+  verify(result.graph, Stage::primitive);
+  std::string text = print(result.graph);
+  for (const auto& [rule, count] : result.applied) text += fmt::format("applied {}: {}\n", rule, count);
+  for (const auto& [limit, count] : result.limited) text += fmt::format("limited {}: {}\n", limit, count);
+  return text;
 }
 
 std::string names(const Graph& graph, const std::vector<ValueId>& values) {
@@ -38,7 +55,7 @@ std::string names(const Graph& graph, const std::vector<ValueId>& values) {
 }
 
 // One line per candidate: its nodes by the Values they make, then its outputs.
-std::string candidates(Graph graph) {
+std::string candidates(const Graph& graph, const RunLine&) {
   const Enumeration enumeration = enumerate_candidates(graph);
   std::string text;
   for (const Candidate& candidate : enumeration.candidates) {
@@ -50,14 +67,95 @@ std::string candidates(Graph graph) {
   return text;
 }
 
+struct StageRow {
+  const char* name;
+  std::string (*run)(const Graph& graph, const RunLine& line);
+  bool takes_family = false;
+};
+constexpr StageRow kStages[] = {
+    {"parse", parse},
+    {"fold", fold},
+    {"fission", fissioned},
+    {"alternatives", alternatives},
+    {"candidates", candidates},
+    {"columns", columns_text},
+    {"tiles", tiles_text, true},
+    {"lowered", lowered_text, true},
+    {"plan", plan_text},
+};
+
+const StageRow& row_of(const std::string& stage) {
+  for (const StageRow& row : kStages)
+    if (row.name == stage) return row;
+  throw Error(ErrorKind::usage, "unknown stage '" + stage + "'");
+}
+
+constexpr int kThreads = 2;  // where a run line states none
+
+// Its caches, name and speeds are no machine's.
+Target target_named(const std::string& name) {
+  if (name == "gpu") return cuda_target();
+  for (const IsaRow& row : kIsas)
+    if (row.name == name)
+      return {.isa = row.isa, .threads = kThreads, .cpu_name = "of a text test", .library_calls = false};
+  throw Error(ErrorKind::usage, "unknown target '" + name + "'");
+}
+
+int threads_of(const std::string& text) {
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > kMostWorkers)
+    throw Error(ErrorKind::usage, fmt::format("--threads {}: from 1 to {}", text, kMostWorkers));
+  return threads;
+}
+
+void read_option(const std::string& option, const std::string& value, RunLine& line,
+                 std::optional<int>& threads) {
+  if (value.empty()) throw Error(ErrorKind::usage, option + " needs a value");
+  if (option == "--only")
+    line.only.push_back(value);
+  else if (option == "--layouts")
+    line.layouts = value;
+  else if (option == "--target")
+    line.target = target_named(value);
+  else if (option == "--threads")
+    threads = threads_of(value);
+  else
+    throw Error(ErrorKind::usage, "unknown option '" + option + "'");
+}
+
 }  // namespace
 
-std::string run_stage(const std::string& stage, const std::string& input) {
-  static const std::map<std::string, std::string (*)(Graph)> stages = {
-      {"parse", parse}, {"fold", fold}, {"fission", fissioned}, {"candidates", candidates}};
-  const auto found = stages.find(stage);
-  if (found == stages.end()) throw Error(ErrorKind::usage, "unknown stage '" + stage + "'");
-  return found->second(parse_graph(input));
+RunLine parse_run_line(const std::string& text) {
+  RunLine line;
+  line.target = target_named(name(Isa::x86_64_v3));
+  std::optional<int> threads;  // of whichever target
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) {
+    if (word == "--strict") {
+      line.strict = true;
+    } else if (word.starts_with("--")) {
+      std::string value;
+      stream >> value;
+      read_option(word, value, line, threads);
+    } else {
+      words.push_back(word);
+    }
+  }
+  if (threads) line.target.threads = *threads;
+  if (words.empty()) throw Error(ErrorKind::usage, "no stage is named");
+  line.stage = words[0];
+  const size_t stated = row_of(line.stage).takes_family ? 2 : 1;
+  if (words.size() < stated) throw Error(ErrorKind::usage, line.stage + " needs the name of a family");
+  if (words.size() > stated + 1) throw Error(ErrorKind::usage, "more than one name of a case: " + text);
+  if (stated == 2) line.family = words[1];
+  if (words.size() > stated) line.name = words[stated];
+  return line;
+}
+
+std::string run_stage(const RunLine& line, const std::string& input) {
+  return row_of(line.stage).run(parse_graph(input), line);
 }
 
 }  // namespace korch
