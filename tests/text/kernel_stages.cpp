@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "../codegen_loop/generate.h"
 #include "../codegen_loop/tile_graph_check.h"
 #include "korch/codegen/passes/passes.h"
 #include "korch/interp/interpreter.h"

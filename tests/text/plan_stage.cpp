@@ -117,7 +117,7 @@ std::string plan_text(const Graph& graph, const RunLine& line) {
   const Graph& primitives = rewritten.graph;
   Columns columns = build_columns(primitives, enumerate_candidates(primitives).candidates, line.target,
                                   nominal_peaks(line.target), {.accuracy = line.accuracy()});
-  KernelBank bank(primitives, line.target, nullptr, kNoFootprint);
+  KernelBank bank(primitives, line.target, nominal_peaks(line.target), nullptr, kNoFootprint);
   BankCosts costs(primitives, columns, bank, line.target);
   NoContests contests;
   const Choice choice = choose_plan({.graph = &primitives,
@@ -136,7 +136,7 @@ std::string plan_text(const Graph& graph, const RunLine& line) {
     throw Error(ErrorKind::unsupported,
                 "no best plan: " + missing_kernels(primitives, columns, choice.refusal_examples));
   BuiltPlan built = build_plan(primitives, columns, solution.chosen, bank, line.target, line.accuracy());
-  add_accesses(primitives, columns, line.target, built);
+  add_accesses(built);
   const std::vector<Placement> placements = place(built.plan);
   const std::string fault = fault_of(placements, built.plan);
   KORCH_ASSERT(fault.empty(), fault);
