@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "korch/codegen/cpu/compiler.h"
@@ -63,52 +64,37 @@ rt::Pool* pool_of(int threads) {
   return pools.back().get();
 }
 
-// The tables that `package` writes as source, as data.
+// The tables that `package` writes, with what the linker fills in there.
 class Tables {
  public:
   Tables(const BuiltPlan& built, LoadedKernels& loaded) : built_(built), plan_(built.plan), loaded_(loaded) {}
 
-  std::optional<std::string> make(const MemoryPlan& memory) {
-    phases_.resize(plan_.kernels.size());
+  std::optional<std::string> make(const MemoryPlan& memory, const WeightsLayout& weights, const void* at) {
+    addresses_[kWeightsSymbol] = at;
     for (size_t k = 0; k < plan_.kernels.size(); ++k)
-      if (std::optional<std::string> trouble = load(k)) return trouble;
-    for (size_t s = 0; s < plan_.steps.size(); ++s) {
-      const PlanStep& step = plan_.steps[s];
-      std::vector<rt::BufferRef>& args = args_.emplace_back();
-      for (const std::vector<int>* tensors : {&step.inputs, &step.constants, &step.outputs})
-        for (int tensor : *tensors) args.push_back(memory.tensors[tensor]);
-      args.insert(args.end(), memory.temporaries[s].begin(), memory.temporaries[s].end());
-    }
-    for (const OutputCopy& copy : memory.copies) {
-      args_.push_back({copy.source, copy.destination});
-      copy_bytes_.push_back(copy.size_bytes);
-    }
-    const rt::LibraryFunction* copy = rt::find_library_function("korch", "copy");
-    copy_phase_ = {copy->run, 1, 1};
-    for (size_t s = 0; s < args_.size(); ++s) add_step(s, copy->ops);
-    uint64_t scratch_bytes = 0;
-    for (const Kernel& kernel : plan_.kernels)
-      scratch_bytes = std::max(scratch_bytes, static_cast<uint64_t>(kernel.scratch_bytes));
-    program = {steps_.data(),
-               static_cast<uint32_t>(steps_.size()),
-               static_cast<uint32_t>(plan_.threads),
-               static_cast<uint64_t>(memory.arena_bytes),
-               scratch_bytes,
-               plan_.flushes_subnormals};
+      if (std::optional<std::string> trouble = load(static_cast<int>(k), plan_.kernels[k])) return trouble;
+    add({"korch", "copy", {}, {}});
+    blob_ = model_tables(plan_, {{variants_of(plan_)[0], memory, std::nullopt}}, weights, Isa::portable);
+    for (const DataLink& link : blob_.links())
+      *blob_.at<rt::Ref<void>>({link.offset}) = addresses_.at(link.symbol);
     return std::nullopt;
   }
 
-  rt::Program program{};
+  const rt::Program& program() { return blob_.at<rt::Model>({})->variants[0].program; }
 
  private:
-  std::optional<std::string> load(size_t k) {
-    const Kernel& kernel = plan_.kernels[k];
+  bool add(const LibraryCall& call) {
+    const rt::LibraryFunction* function =
+        rt::find_library_function(call.library.c_str(), call.function.c_str());
+    if (function == nullptr) return false;
+    addresses_[function->run_symbol] = reinterpret_cast<const void*>(function->run);
+    addresses_[function->ops_symbol] = function->ops;
+    return true;
+  }
+
+  std::optional<std::string> load(int k, const Kernel& kernel) {
     if (kernel.source.empty()) {
-      library_.resize(plan_.kernels.size(), nullptr);
-      library_[k] = rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
-      if (library_[k] == nullptr) return "no library function " + kernel.call.function;
-      for (const KernelPhase& phase : kernel.phases)
-        phases_[k].push_back({library_[k]->run, phase.grid, phase.grain});
+      if (!add(kernel.call)) return "no library function " + kernel.call.function;
       return std::nullopt;
     }
     std::vector<std::string> symbols;
@@ -116,41 +102,15 @@ class Tables {
     const Result<std::vector<void*>> functions = loaded_.load(built_.objects[k], symbols);
     if (!functions) return functions.refusal().detail;
     for (size_t i = 0; i < symbols.size(); ++i)
-      for (int64_t round = 0; round < kernel.phases[i].rounds; ++round)
-        phases_[k].push_back({reinterpret_cast<korch_kernel_fn>(functions.value()[i]), kernel.phases[i].grid,
-                              kernel.phases[i].grain, round * kernel.phases[i].grid});
+      addresses_[linked_symbol(k, symbols[i])] = functions.value()[i];
     return std::nullopt;
-  }
-
-  void add_step(size_t s, const rt::LibraryOps* copy_ops) {
-    const auto& args = args_[s];
-    if (s >= plan_.steps.size()) {
-      steps_.push_back({&copy_phase_, 1, args.data(), static_cast<uint32_t>(args.size()), copy_ops,
-                        &copy_bytes_[s - plan_.steps.size()], 1, nullptr, 0, "copy"});
-      return;
-    }
-    const int k = plan_.steps[s].kernel;
-    const LibraryCall& call = plan_.kernels[k].call;
-    const rt::LibraryFunction* library = library_.empty() ? nullptr : library_[k];
-    steps_.push_back({phases_[k].data(), static_cast<uint32_t>(phases_[k].size()), args.data(),
-                      static_cast<uint32_t>(args.size()), library == nullptr ? nullptr : library->ops,
-                      call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
-                      static_cast<uint32_t>(call.floats.size()), "step"});
-    const Jump jump = jump_of(plan_, static_cast<int>(s));
-    steps_.back().jump_arg = jump.arg;
-    steps_.back().jump = jump.by;
-    steps_.back().jump_when = jump.when;
   }
 
   const BuiltPlan& built_;
   const Plan& plan_;
   LoadedKernels& loaded_;
-  std::vector<std::vector<rt::Phase>> phases_;
-  std::vector<const rt::LibraryFunction*> library_;
-  std::vector<std::vector<rt::BufferRef>> args_;
-  std::vector<int64_t> copy_bytes_;
-  rt::Phase copy_phase_{};
-  std::vector<rt::Step> steps_;
+  std::map<std::string, const void*> addresses_;
+  Blob blob_;
 };
 
 struct Observation {
@@ -183,8 +143,6 @@ const char* text(rt::RunError error) {
       return "a kernel gave an unknown code";
     case rt::RunError::loop_without_end:
       return "a loop has no end";
-    case rt::RunError::damaged:
-      return "damaged tables";
     case rt::RunError::cancelled:
       return "cancelled";
     case rt::RunError::parallel_failed:
@@ -199,24 +157,17 @@ PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
                  const std::function<void(int, int, const void*)>& observe) {
   const Plan& plan = built.plan;
   PlanRun run;
-  std::vector<int64_t> offsets;
-  int64_t weight_bytes = 0;
+  WeightsLayout layout;
   for (const std::string& bytes : built.constant_bytes) {
-    offsets.push_back(weight_bytes);
-    weight_bytes += aligned(static_cast<int64_t>(bytes.size()));
+    layout.offsets.push_back(layout.size_bytes);
+    layout.size_bytes += aligned(static_cast<int64_t>(bytes.size()));
   }
-  MemoryPlan memory = plan_memory(plan);
-  const auto find_weights = [&](rt::BufferRef& ref) {
-    if (ref.region == rt::kWeights)
-      ref = {rt::kWeights, 0, static_cast<uint64_t>(offsets[ref.index]) + ref.offset};
-  };
-  for (rt::BufferRef& ref : memory.tensors) find_weights(ref);
-  for (OutputCopy& copy : memory.copies) find_weights(copy.source);
+  const std::vector<int64_t>& offsets = layout.offsets;
+  Fenced weights(layout.size_bytes);
+  const MemoryPlan memory = plan_memory(plan);
   LoadedKernels loaded;
   Tables tables(built, loaded);
-  if ((run.trouble = tables.make(memory))) return run;
-
-  Fenced weights(weight_bytes);
+  if ((run.trouble = tables.make(memory, layout, weights.data()))) return run;
   for (size_t c = 0; c < offsets.size(); ++c)
     std::memcpy(weights.data() + offsets[c], built.constant_bytes[c].data(), built.constant_bytes[c].size());
   std::vector<Fenced> in, out;
@@ -234,7 +185,7 @@ PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
 
   rt::RunStatus status;
   const std::unique_ptr<rt::Executor, ExecutorDeleter> executor(
-      rt::Executor::create(&tables.program, weights.data(), pool_of(plan.threads)->workers(), &status));
+      rt::Executor::create(&tables.program(), weights.data(), pool_of(plan.threads)->workers(), &status));
   const auto failed = [&](const char* when) {
     const auto step = static_cast<size_t>(std::max(status.step, 0));
     run.trouble = fmt::format("{} {}: step {}", when, text(status.error), status.step);

@@ -6,7 +6,9 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
+#include <vector>
 
 namespace korch {
 namespace {
@@ -61,6 +63,39 @@ TEST(Layering, TheJsonLibraryIsIncludedThroughBase) {
       ++files;
     }
   EXPECT_GT(files, 100);
+}
+
+// What executables hold needs no library, and of other folders plain headers.
+TEST(Layering, TheRuntimeKnowsNoCompiler) {
+  const std::set<std::string> shared = {"base/usable_cpus.h", "plan/model_fault.h", "plan/program.h",
+                                        "plan/ref.h", "plan/task_fault.h"};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource / "src/korch/runtime"))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  for (const std::string& header : shared)
+    for (const char* extension : {".h", ".cpp"})
+      files.push_back((kSource / "src/korch" / header).replace_extension(extension));
+  const std::regex include(R"re(^\s*#\s*include\s*"korch/([^"]+)")re");
+  int seen = 0;
+  for (const fs::path& path : files) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      ++seen;
+      const std::string header = match[1];
+      EXPECT_TRUE(header.starts_with("runtime/") || shared.contains(header)) << path << ": " << header;
+    }
+  }
+  EXPECT_GT(seen, 20);
+}
+
+TEST(Layering, PackagingCompilesNothing) {
+  for (const auto& entry : fs::recursive_directory_iterator(kSource / "src/korch/package")) {
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);)
+      EXPECT_FALSE(line.starts_with("#include \"korch/codegen/")) << entry.path();
+  }
 }
 
 TEST(Layering, IncludesGoDown) {

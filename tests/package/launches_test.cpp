@@ -13,7 +13,7 @@
 #include "korch/package/plan_tasks.h"
 #include "korch/package/seal.h"
 #include "korch/plan/plan_json.h"
-#include "korch/runtime/step.h"
+#include "korch/plan/program.h"
 #include "test_plan.h"
 
 namespace korch {

@@ -77,6 +77,17 @@ class SealTest : public testing::Test {
     return bytes;
   }
 
+  // Sealed again.
+  static std::string with_tables(const std::function<void(rt::Model&)>& change) {
+    const uint64_t offset = section(kTablesSection).sh_offset;
+    std::vector<uint64_t> bytes(good_->size() / sizeof(uint64_t) + 1);
+    std::memcpy(bytes.data(), good_->data(), good_->size());
+    change(*reinterpret_cast<rt::Model*>(reinterpret_cast<char*>(bytes.data()) + offset));
+    write_file(path(), {reinterpret_cast<const char*>(bytes.data()), good_->size()});
+    seal_executable(path());
+    return read_file(path());
+  }
+
   static inline TempDir* folder_;
   static inline std::string* good_;
 };
@@ -109,6 +120,7 @@ TEST_F(SealTest, TheDamagedPartIsNamed) {
   expect_complaint(with_flip_in(kWeightsSection), {"is damaged: its weights"});
   expect_complaint(with_flip_in(".text"), {"is damaged: its code"});
   expect_complaint(with_flip_in(".rodata"), {"is damaged: its tables"});
+  expect_complaint(with_flip_in(kTablesSection), {"is damaged: its tables"});
   expect_complaint(with_flip_in(".data.rel.ro"), {"is damaged: its tables"});
   expect_complaint(with_flip_in(kPlanSection), {"is damaged: its plan"});
   expect_complaint(with_flip_in(kTargetSection), {"is damaged: its plan"});
@@ -138,8 +150,8 @@ TEST_F(SealTest, StripDoesNoHarm) {
     LoadedExecutable loaded(path());
     if (stripped == *good_) continue;
     // What is loaded or read still may not change.
-    for (const char* name : {kWeightsSection, ".text", ".rodata", ".data.rel.ro", ".dynamic", kPlanSection,
-                             kTargetSection, kSourcesSection, kGraphsSection, kCheckSection}) {
+    for (const char* name : {kWeightsSection, kTablesSection, ".text", ".rodata", ".data.rel.ro", ".dynamic",
+                             kPlanSection, kTargetSection, kSourcesSection, kGraphsSection, kCheckSection}) {
       write_file(path(), stripped);
       const Elf64_Shdr header = *ElfFile(path()).find(name);
       std::string bytes = stripped;
@@ -207,6 +219,18 @@ TEST_F(SealTest, ARecordThatLies) {
   EXPECT_NE(complaint(with_record([](rt::CheckRecord& r) { r.ranges[1].size_bytes = UINT64_MAX; })), "");
 }
 
+// Whole, as if they had been written so.
+TEST_F(SealTest, TablesThatCannotBeFollowedAreNamed) {
+  expect_complaint(with_tables([](rt::Model& model) { ++model.version; }),
+                   {path(), "its tables are of another version", "compile the model again"});
+  expect_complaint(with_tables([](rt::Model& model) { model.size_bytes += 8; }), {"are cut off"});
+  expect_complaint(with_tables([](rt::Model& model) { ++model.variant_count; }), {"variants", "outside"});
+  expect_complaint(
+      with_tables([](rt::Model& model) { model.output_ranks = &model.variant_count + (1 << 20); }),
+      {"outputs", "outside"});
+  EXPECT_EQ(complaint(with_tables([](rt::Model&) {})), "");
+}
+
 TEST_F(SealTest, SealingAgainChangesNothing) {
   write_file(path(), *good_);
   seal_executable(path());
@@ -267,19 +291,31 @@ TEST_F(OwnCheckTest, CodeIsCheckedWhenAnInstanceIsCreated) {
 }
 
 TEST_F(OwnCheckTest, TablesAreCheckedWhenAnInstanceIsCreated) {
-  const int64_t phase[] = {kElements, 8};  // grid and grain of the first kernel, between relocated words
-  const size_t place = good_->find({reinterpret_cast<const char*>(phase), sizeof phase});
-  const Elf64_Shdr tables = section(".data.rel.ro");
-  ASSERT_GT(place, tables.sh_offset);
-  ASSERT_LT(place, tables.sh_offset + tables.sh_size);
+  const auto created_with_change_of = [&](const char* name, const std::string& words) {
+    const Elf64_Shdr tables = section(name);
+    const size_t place = good_->find(words, tables.sh_offset);
+    EXPECT_LT(place, tables.sh_offset + tables.sh_size) << name;
+    std::string bytes = *good_;
+    bytes[place] ^= 1;
+    load(bytes);
+    return created_;
+  };
+  const int64_t phase[] = {kElements, 8};  // grid and grain of the first kernel
+  const uint32_t counts[] = {1, 2};        // inputs and outputs, between relocated words
+  EXPECT_EQ(created_with_change_of(kTablesSection, {reinterpret_cast<const char*>(phase), sizeof phase}),
+            KORCH_DAMAGED);
+  EXPECT_EQ(created_with_change_of(".data.rel.ro", {reinterpret_cast<const char*>(counts), sizeof counts}),
+            KORCH_DAMAGED);
   std::string bytes = *good_;
-  bytes[place] ^= 1;
-  load(bytes);
-  EXPECT_EQ(created_, KORCH_DAMAGED);
-  bytes = *good_;
   bytes[bytes.find("Relu+Sub")] ^= 1;
   load(bytes);
   EXPECT_EQ(created_, KORCH_DAMAGED);
+}
+
+TEST_F(OwnCheckTest, TablesThatCannotBeFollowedAreRefused) {
+  load(with_tables([](rt::Model& model) { ++model.variant_count; }));
+  EXPECT_EQ(created_, KORCH_DAMAGED);
+  EXPECT_EQ(checked_, KORCH_OK);  // it is what was written
 }
 
 TEST_F(OwnCheckTest, WeightsAreCheckedOnDemand) {

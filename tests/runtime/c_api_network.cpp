@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "korch/runtime/abi.h"
 #include "korch/runtime/check.h"
 #include "korch/runtime/checksum.h"
 #include "korch/runtime/model.h"
@@ -31,15 +32,6 @@ int32_t twice_at_the_gate(const korch_kernel_context* context, int64_t begin, in
 }
 
 constexpr uint64_t kBytes = 4 * kCount;
-const Phase kFirst[] = {{twice_at_the_gate, kCount, kGrain}};
-const Phase kOneChunk[] = {{twice, kCount, kCount}};
-const Phase kLast[] = {{twice, kCount, kGrain}};
-const BufferRef kArgs[][2] = {{{kInput, 0, 0}, {kArena, 0, 0}},
-                              {{kArena, 0, 0}, {kArena, 0, kBytes}},
-                              {{kArena, 0, kBytes}, {kOutput, 0, 0}}};
-const Step kSteps[] = {{kFirst, 1, kArgs[0], 2, nullptr, nullptr, 0, nullptr, 0, "first"},
-                       {kOneChunk, 1, kArgs[1], 2, nullptr, nullptr, 0, nullptr, 0, "one chunk"},
-                       {kLast, 1, kArgs[2], 2, nullptr, nullptr, 0, nullptr, 0, "last"}};
 const int64_t kDims[] = {kCount};
 const korch_tensor_info kInputs[] = {{"x", "f32", 1, kDims, kBytes}};
 const korch_tensor_info kOutputs[] = {{"y", "f32", 1, kDims, kBytes}};
@@ -55,32 +47,60 @@ CheckRecord record_of_nothing() {
 }
 
 }  // namespace
+
+// In one piece, as in an executable.
+struct Network {
+  Network() {
+    model.size_bytes = sizeof(Network);
+    model.input_count = model.output_count = model.variant_count = 1;
+    model.variants = &variant;
+    model.output_ranks = &output_rank;
+    variant.output_dims = &output_dims;
+    variant.program.steps = steps;
+    variant.program.step_count = kStepCount;
+    variant.program.threads = 2;
+    variant.program.arena_bytes = 2 * kBytes;
+    for (int s = 0; s < kStepCount; ++s) {
+      steps[s].phases = &phases[s];
+      steps[s].phase_count = 1;
+      steps[s].args = args[s];
+      steps[s].arg_count = 2;
+      steps[s].name = names[s];
+    }
+  }
+  Model model;
+  Variant variant;
+  const Phase phases[kStepCount] = {
+      {twice_at_the_gate, kCount, kGrain}, {twice, kCount, kCount}, {twice, kCount, kGrain}};
+  const BufferRef args[kStepCount][2] = {{{kInput, 0, 0}, {kArena, 0, 0}},
+                                         {{kArena, 0, 0}, {kArena, 0, kBytes}},
+                                         {{kArena, 0, kBytes}, {kOutput, 0, 0}}};
+  const char names[kStepCount][16] = {"first", "one chunk", "last"};
+  Step steps[kStepCount];
+  const int64_t dims[1] = {kCount};
+  const Ref<int64_t> output_dims = dims;
+  const uint32_t output_rank = 1;
+};
+
 }  // namespace korch::rt
 
-namespace {
-
-const int64_t* const kOutputDims[] = {korch::rt::kOutputs[0].dims};
-const korch::rt::Variant kVariants[] = {
-    {{korch::rt::kSteps, korch::rt::kStepCount, 2, 2 * korch::rt::kBytes, 0, false},
-     0,
-     nullptr,
-     kOutputDims,
-     nullptr,
-     0,
-     0,
-     0}};
-
-}  // namespace
-
-const korch::rt::Model korch_model = {
-    kVariants,
-    1,
-    nullptr,
-    korch::rt::kPortable,
-    {KORCH_API_VERSION, "x86-64", 2, 1, 1, korch::rt::kInputs, korch::rt::kOutputs, korch::rt::kStepCount,
-     korch::rt::kStepNames, 2 * korch::rt::kBytes, 0, 0, 0, nullptr, nullptr},
-    nullptr,
-    0,
-    nullptr,
-    0};
+extern "C" {
+korch::rt::Network c_api_network;
+extern const korch::rt::Model korch_model __attribute__((alias("c_api_network")));
+const korch_model_info korch_info = {KORCH_API_VERSION,
+                                     "x86-64",
+                                     2,
+                                     1,
+                                     1,
+                                     korch::rt::kInputs,
+                                     korch::rt::kOutputs,
+                                     korch::rt::kStepCount,
+                                     korch::rt::kStepNames,
+                                     2 * korch::rt::kBytes,
+                                     0,
+                                     0,
+                                     0,
+                                     nullptr,
+                                     nullptr};
+}
 const korch::rt::CheckRecord korch_check_record = korch::rt::record_of_nothing();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "korch/runtime/cpu/task_table.h"
+#include "korch/plan/task_fault.h"
 #include "korch/runtime/executor.h"
 #include "task_program.h"
 

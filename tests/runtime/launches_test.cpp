@@ -1,11 +1,8 @@
-// Other ways to run a step: which a run takes, and that tables which point nowhere are refused.
+// Other ways to run a step: which a run takes.
 #include "korch/runtime/launches.h"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -150,41 +147,6 @@ TEST(LaunchCost, IsARatioOfTheSharesThatAreNeeded) {
   EXPECT_EQ(needed_share({1, 0, 1, 5}, 0), 0.2);  // at least one of them
   EXPECT_EQ(needed_share({1, 0, 1, 5}, 99), 1);
   EXPECT_EQ(needed_share({1, 0, 1, 0}, 2), 1);
-}
-
-TEST(Launches, TablesThatPointNowhereAreRefused) {
-  const auto fault = [](const std::function<void(Tables&)>& damage) {
-    Tables tables;
-    EXPECT_STREQ(launch_fault(tables.step), "");
-    damage(tables);
-    const bool refused = std::string(launch_fault(tables.step)) != "";
-    RunStatus status;
-    const std::shared_ptr<Pool> pool(Pool::create(1), [](Pool* of) { Pool::destroy(of); });
-    Executor* executor = Executor::create(&tables.program, nullptr, pool->workers(), &status);
-    EXPECT_EQ(executor == nullptr, refused);
-    EXPECT_EQ(status.error == RunError::damaged, refused);
-    Executor::destroy(executor);
-    return refused;
-  };
-  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = INFINITY;
-  EXPECT_TRUE(fault([&](Tables& t) { t.costs[1].over[2] = nan; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.costs[2].under[0] = inf; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.costs[0].shares[0].by = 0; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.costs[0].shares[1].count = -1; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.table.count = 0; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.table.count = kMostLaunches + 1; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.table.others = nullptr; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.table.extent_count = 3; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.table.shares = 0; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.table.extent_args[0] = 2; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.table.least[0] = kMost + 1; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.others[0].launches = &t.table; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.others[1].jump_arg = 0; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.others[1].phases = nullptr; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.limits[0].arg = 2; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.limits[0].phase = 1; }));
-  EXPECT_TRUE(fault([&](Tables& t) { t.limits[0].by = 0; }));
-  EXPECT_FALSE(fault([](Tables& t) { t.table.trusted = false; }));
 }
 
 }  // namespace

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "../plan/random_tasks.h"
+#include "korch/plan/program.h"
 #include "korch/plan/task_graph.h"
 #include "korch/plan/task_schedule.h"
-#include "korch/runtime/step.h"
+#include "korch/runtime/abi.h"
 
 namespace korch::testing {
 

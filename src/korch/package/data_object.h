@@ -1,21 +1,38 @@
-// A relocatable ELF object that holds data: what the linker turns into the weights and descriptions of an
-// executable.
+// A relocatable ELF object that holds data: what the linker turns into the weights, tables and descriptions
+// of an executable.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace korch {
 
-struct DataSection {
-  std::string name;
-  std::vector<std::string_view> parts;  // the content, in order
-  std::string symbol;                   // at its start; empty: the section is not loaded
+// A word of 64 bits that the linker fills in.
+struct DataLink {
+  enum Kind { address, distance };  // of the target; its distance from the word
+  Kind kind;
+  uint64_t offset;  // of the word in its section
+  std::string symbol;
+  uint64_t addend = 0;  // the target is so many bytes behind the symbol
 };
 
-// Loaded sections are read-only, start on a page and may be larger than 2 GiB: their symbols are to be
-// reached through 64-bit addresses. Throws like write_file.
+struct DataSection {
+  enum Kind {
+    unloaded,
+    tables,     // read-only
+    addresses,  // read-only once the dynamic loader has filled in addresses
+    large       // read-only, on a page, maybe of more than 2 GiB: to be reached through 64-bit addresses
+  };
+  std::string name;
+  Kind kind;
+  std::vector<std::string_view> parts;  // the content, in order
+  std::string symbol;                   // at the start of what is loaded
+  std::vector<DataLink> links = {};
+};
+
+// Throws like write_file.
 void write_data_object(const std::string& path, const std::vector<DataSection>& sections);
 
 }  // namespace korch

@@ -7,9 +7,5 @@ namespace korch {
 
 std::string_view runtime_archive();  // static library, linked into executables
 std::string_view korch_h();          // the C interface
-std::string_view abi_h();
-std::string_view step_h();
-std::string_view model_h();
-std::string_view check_h();
 
 }  // namespace korch

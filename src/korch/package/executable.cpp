@@ -2,14 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <new>
+
+#include "korch/base/error.h"
 #include "korch/package/elf_file.h"
 #include "korch/package/seal.h"
+#include "korch/plan/model_fault.h"
 
 namespace korch {
+namespace {
+
+// Executables of before have no tables of this kind.
+void require_tables(const ElfFile& file) {
+  const Elf64_Shdr* section = file.find(kTablesSection);
+  if (section == nullptr) return;
+  const std::string_view content = file.content(*section);
+  std::vector<uint64_t> words((content.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+  std::memcpy(words.data(), content.data(), content.size());
+  const char* fault = rt::model_fault(words.data(), content.size());
+  if (fault == nullptr) throw std::bad_alloc();
+  if (fault[0] != '\0')
+    throw Error(ErrorKind::io, fmt::format("'{}' cannot be used: its tables {}; compile the model again",
+                                           file.path(), fault));
+}
+
+}  // namespace
 
 ExecutableInfo read_executable(const std::string& path) {
   const ElfFile file(path);
   require_intact(file);
+  require_tables(file);
   ExecutableInfo info;
   info.path = path;
   info.plan_json = file.section(kPlanSection);

@@ -8,6 +8,7 @@
 
 namespace korch {
 
+constexpr const char* kTablesSection = ".korch.tables";
 constexpr const char* kWeightsSection = ".korch.weights";
 constexpr const char* kPlanSection = ".korch.plan";
 constexpr const char* kTargetSection = ".korch.target";

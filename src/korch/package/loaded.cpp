@@ -35,19 +35,6 @@ std::vector<PlanDimension> dimensions_of(const korch_model_info& model) {
   return result;
 }
 
-// Of korch_options::schedule.
-int32_t number_of(PlanSchedule schedule) {
-  switch (schedule) {
-    case PlanSchedule::barrier:
-      return 1;
-    case PlanSchedule::dynamic:
-      return 2;
-    case PlanSchedule::assigned:
-      return 3;
-  }
-  return 0;
-}
-
 ErrorKind kind_of(korch_status status) {
   switch (status) {
     case KORCH_UNSUPPORTED_CPU:
@@ -120,7 +107,7 @@ LoadedExecutable::LoadedExecutable(std::shared_ptr<const LoadedCode> code, int t
     korch_options options{};
     options.struct_size = sizeof options;
     options.threads = threads;
-    options.schedule = number_of(*schedule);
+    options.schedule = static_cast<int32_t>(*schedule);
     status = code_->model->api_version >= 5 ? create_with(&options, &instance_) : KORCH_INVALID_ARGUMENT;
     if (status == KORCH_INVALID_ARGUMENT)
       throw Error(ErrorKind::usage,

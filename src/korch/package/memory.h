@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "korch/plan/plan.h"
-#include "korch/runtime/step.h"
+#include "korch/plan/program.h"
 
 namespace korch {
 

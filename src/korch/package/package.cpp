@@ -15,7 +15,6 @@
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/hash.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/package/data_object.h"
 #include "korch/package/embedded.h"
 #include "korch/package/executable.h"
@@ -25,8 +24,9 @@
 #include "korch/package/seal.h"
 #include "korch/package/sources.h"
 #include "korch/package/tables.h"
+#include "korch/plan/program.h"
+#include "korch/runtime/check.h"
 #include "korch/runtime/library.h"
-#include "korch/runtime/step.h"
 
 namespace korch {
 namespace {
@@ -150,14 +150,12 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   int64_t arena_bytes = 0;
   for (const Placement& placed : input.placements)
     arena_bytes = std::max(arena_bytes, placed.memory.arena_bytes);
-  const Result<std::string> tables =
-      compile_object(table_source(plan, input.placements, weights.layout, input.target.isa), Isa::portable);
-  KORCH_ASSERT(tables.ok(), "tables do not compile: " + tables.refusal().detail);
+  const Blob tables = model_tables(plan, input.placements, weights.layout, input.target.isa),
+             info = model_info(plan, input.placements, weights.layout, input.target.isa);
 
   FileBeside output(path);
   const TempDir folder;
   LinkRequest request;
-  request.objects.push_back(write_object(folder, "tables.o", tables.value()));
   for (size_t k = 0; k < input.objects.size(); ++k) {
     if (input.objects[k].empty()) continue;
     const std::string object = with_symbol_prefix(input.objects[k], linked_symbol(static_cast<int>(k), ""));
@@ -165,11 +163,16 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   }
   const std::string sources = pack_sources(plan), graphs = pack_graphs(plan);
   request.objects.push_back(folder.path() + "/data.o");
-  write_data_object(request.objects.back(), {{kWeightsSection, weights.parts, kWeightsSymbol},
-                                             {kPlanSection, {input.plan_json}, ""},
-                                             {kTargetSection, {name(input.target.isa)}, ""},
-                                             {kSourcesSection, {sources}, ""},
-                                             {kGraphsSection, {graphs}, ""}});
+  const std::string record(sizeof(rt::CheckRecord), '\0');  // filled in by the seal
+  write_data_object(request.objects.back(),
+                    {{kTablesSection, DataSection::tables, {tables.bytes()}, kModelSymbol, tables.links()},
+                     {kInfoSection, DataSection::addresses, {info.bytes()}, kInfoSymbol, info.links()},
+                     {kCheckSection, DataSection::tables, {record}, "korch_check_record"},
+                     {kWeightsSection, DataSection::large, weights.parts, kWeightsSymbol},
+                     {kPlanSection, DataSection::unloaded, {input.plan_json}, ""},
+                     {kTargetSection, DataSection::unloaded, {name(input.target.isa)}, ""},
+                     {kSourcesSection, DataSection::unloaded, {sources}, ""},
+                     {kGraphsSection, DataSection::unloaded, {graphs}, ""}});
   release_constants();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);

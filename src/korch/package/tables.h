@@ -1,11 +1,10 @@
-// The tables of an executable (runtime/model.h) as C++ source.
+// The tables of an executable: plan/program.h, which the runtime reads, and what the C interface describes.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "korch/package/memory.h"
+#include "korch/package/blob.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan.h"
 #include "korch/target/target.h"
@@ -13,17 +12,12 @@
 namespace korch {
 
 constexpr const char* kWeightsSymbol = "korch_weights";
+constexpr const char* kModelSymbol = "korch_model";
+constexpr const char* kInfoSymbol = "korch_info";
+constexpr const char* kInfoSection = ".data.rel.ro.korch";  // which the linker puts beside others
 
 // Objects of different kernels may use equal names; in an executable each gets its kernel's number in front.
 std::string linked_symbol(int kernel, const std::string& symbol);
-
-// Where a step that begins or ends a loop goes on (rt::Step): from the begin behind the end, from the end
-// behind the begin; their second result says when.
-struct Jump {
-  int arg = -1, by = 0;
-  bool when = false;
-};
-Jump jump_of(const Plan& plan, int step);
 
 // Of the whole, and of each of Plan::constants its offset there.
 struct WeightsLayout {
@@ -31,9 +25,12 @@ struct WeightsLayout {
   std::vector<int64_t> offsets;
 };
 
-// Self-contained: holds the runtime's own declarations. Defines korch_model, and korch_check_record with
-// nothing in it yet.
-std::string table_source(const Plan& plan, const std::vector<Placement>& placements,
-                         const WeightsLayout& weights, Isa isa);
+// Begins with an rt::Model; links to the kernels' functions, to library calls and to the weights.
+Blob model_tables(const Plan& plan, const std::vector<Placement>& placements, const WeightsLayout& weights,
+                  Isa isa);
+
+// Begins with a korch_model_info; links to itself.
+Blob model_info(const Plan& plan, const std::vector<Placement>& placements, const WeightsLayout& weights,
+                Isa isa);
 
 }  // namespace korch

@@ -1,6 +1,26 @@
 #include "korch/plan/plan.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "korch/base/error.h"
+
 namespace korch {
+
+rt::LaunchCost cost_of(const PlanLaunch& way) {
+  rt::LaunchCost cost;
+  KORCH_ASSERT(way.shares.size() <= rt::kMostLaunchExtents, "too many extents choose a launch");
+  std::copy(way.shares.begin(), way.shares.end(), cost.shares);
+  const auto fill = [](const std::vector<double>& values, double* terms) {
+    const bool fits = values.size() <= rt::kLaunchTerms &&
+                      std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+    KORCH_ASSERT(fits, "a launch's cost is none");
+    std::copy(values.begin(), values.end(), terms);
+  };
+  fill(way.over, cost.over);
+  fill(way.under, cost.under);
+  return cost;
+}
 
 const char* name(PlanSchedule schedule) {
   switch (schedule) {

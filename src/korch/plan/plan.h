@@ -9,6 +9,7 @@
 
 #include "korch/plan/kernel.h"
 #include "korch/plan/plan_report.h"
+#include "korch/plan/program.h"
 #include "korch/target/target.h"
 #include "korch/tensor/extent_sum.h"
 #include "korch/tensor/host_tensor.h"
@@ -59,12 +60,6 @@ struct PlanSliceLimit {
   int64_t stride = 1, count = 1, times = 1, plus = 0, by = 1;
 };
 
-// What part of a step a run needs along an extent e: floor((e * times + plus) / by) of `count`; all where
-// that is 0.
-struct PlanShare {
-  int64_t times = 1, plus = 0, by = 1, count = 0;
-};
-
 // A way to run a step (docs/design/launch.md), and what it takes by the shares that a run needs of it: the
 // ratio of two polynomials, in microseconds.
 struct PlanLaunch {
@@ -72,11 +67,14 @@ struct PlanLaunch {
   std::vector<int> constants;          // into Plan::tensors
   std::vector<PlanSliceLimit> limits;  // as PlanStep::limits
   std::string implementation;
-  std::vector<PlanShare> shares;  // of each of PlanLaunches::extents
+  std::vector<rt::NeededShare> shares;  // of each of PlanLaunches::extents
   std::vector<double> over, under;
   double error = 0;                 // of the ratio: relative, each measurement foretold by the others
   std::vector<double> measured_us;  // at each of PlanLaunches::samples
 };
+
+// As the runtime compares it.
+rt::LaunchCost cost_of(const PlanLaunch& way);
 
 // The ways to run a step: the first is its own kernel. None: that alone.
 struct PlanLaunches {
@@ -145,9 +143,7 @@ struct PlanGraph {
   std::vector<std::string> folded;
 };
 
-// Who runs what, and when (docs/design/tasks.md): phase after phase; tasks as they become ready, on any
-// worker; tasks assigned to workers.
-enum class PlanSchedule { barrier, dynamic, assigned };
+using PlanSchedule = rt::Schedule;
 inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic,
                                               PlanSchedule::assigned};
 const char* name(PlanSchedule schedule);  // "barrier", "dynamic", "static"

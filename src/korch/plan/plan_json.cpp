@@ -140,7 +140,7 @@ Json to_json(const PlanLaunches& launches) {
   Json ways = Json::array();
   for (const PlanLaunch& way : launches.ways) {
     Json shares = Json::array();
-    for (const PlanShare& s : way.shares)
+    for (const rt::NeededShare& s : way.shares)
       shares.push_back({{"times", s.times}, {"plus", s.plus}, {"by", s.by}, {"count", s.count}});
     ways.push_back({{"kernel", way.kernel},
                     {"constants", way.constants},
@@ -330,7 +330,6 @@ Json io_json(const std::vector<PlanIo>& items) {
 
 // `korch explain` evaluates them.
 void check_launches(const Plan& plan, const PlanStep& step) {
-  constexpr size_t kTerms = 6;
   const PlanLaunches& launches = step.launches;
   if (launches.ways.empty()) return;
   const auto require = [](bool holds) {
@@ -340,12 +339,14 @@ void check_launches(const Plan& plan, const PlanStep& step) {
   visit_tensors(step, [&](int t) { require(t >= 0 && t < static_cast<int>(plan.tensors.size())); });
   visit_kernels(step, [&](int k) { require(k >= 0 && k < static_cast<int>(plan.kernels.size())); });
   const size_t extents = launches.extents.size();
-  require(extents > 0 && extents <= 2 && !launches.samples.empty());
+  require(extents > 0 && extents <= rt::kMostLaunchExtents && !launches.samples.empty());
   for (const std::vector<int64_t>& sample : launches.samples) require(sample.size() == extents);
   for (const PlanLaunch& way : launches.ways) {
-    require(way.shares.size() == extents && way.over.size() == kTerms && way.under.size() == kTerms);
+    require(way.shares.size() == extents && way.over.size() == rt::kLaunchTerms &&
+            way.under.size() == rt::kLaunchTerms);
     require(way.measured_us.size() == launches.samples.size());
-    for (const PlanShare& share : way.shares) require(share.by > 0 && share.times >= 0 && share.count >= 0);
+    for (const rt::NeededShare& share : way.shares)
+      require(share.by > 0 && share.times >= 0 && share.count >= 0);
     require(std::all_of(way.over.begin(), way.over.end(), is_finite) &&
             std::all_of(way.under.begin(), way.under.end(), is_finite));
   }

@@ -1,7 +1,7 @@
 // The slices of a phase that a run needs, where what others write is beyond extents of the run.
 #pragma once
 
-#include "korch/runtime/step.h"
+#include "korch/plan/program.h"
 
 namespace korch::rt {
 

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "korch/base/usable_cpus.h"
+#include "korch/plan/model_fault.h"
 #include "korch/runtime/check.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/model.h"
@@ -72,8 +73,6 @@ korch_status status_of(RunError error) {
       return KORCH_CANCELLED;
     case RunError::parallel_failed:
       return KORCH_PARALLEL_FAILED;
-    case RunError::damaged:
-      return KORCH_DAMAGED;
   }
   return KORCH_INTERNAL;
 }
@@ -128,11 +127,11 @@ bool complete(const void* const* buffers, const korch_tensor_info* tensors, uint
 
 // Where outputs have extents that depend on the data: memory for those.
 bool make_extents(korch_instance* instance) {
-  const uint64_t outputs = korch_model.info.output_count, extents = korch_model.extent_count;
+  const uint64_t outputs = korch_info.output_count, extents = korch_model.extent_count;
   if (extents == 0) return true;
   uint64_t rank = 0;
   for (uint64_t i = 0; i < outputs; ++i)
-    if (korch_model.info.outputs[i].rank > rank) rank = korch_model.info.outputs[i].rank;
+    if (korch_info.outputs[i].rank > rank) rank = korch_info.outputs[i].rank;
   void* memory = malloc((outputs + extents) * sizeof(void*) + (extents + rank) * sizeof(int64_t));
   if (memory == nullptr) return false;
   instance->outputs = static_cast<void**>(memory);
@@ -157,7 +156,7 @@ korch_status make_executors(korch_instance* instance, const Workers& workers, Sc
 
 void read_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
   const int64_t* bounds = korch_model.variants[instance->variant].output_dims[output];
-  for (uint32_t i = 0; i < korch_model.info.outputs[output].rank; ++i) dims[i] = bounds[i];
+  for (uint32_t i = 0; i < korch_info.outputs[output].rank; ++i) dims[i] = bounds[i];
   for (uint64_t i = 0; i < korch_model.extent_count; ++i)
     if (korch_model.extents[i].output == output) dims[korch_model.extents[i].axis] = instance->extents[i];
 }
@@ -174,7 +173,7 @@ bool pack_outputs(korch_instance* instance) {
   for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
     const uint32_t output = korch_model.extents[i].output;
     if (i > 0 && korch_model.extents[i - 1].output == output) continue;
-    const korch_tensor_info& tensor = korch_model.info.outputs[output];
+    const korch_tensor_info& tensor = korch_info.outputs[output];
     uint64_t elements = 1;
     for (uint32_t axis = 0; axis < tensor.rank; ++axis) elements *= static_cast<uint64_t>(tensor.dims[axis]);
     if (elements == 0) continue;
@@ -191,7 +190,7 @@ uint32_t variant_for(const int64_t* extents) {
   for (uint32_t v = 1; v < korch_model.variant_count; ++v) {
     const Variant& variant = korch_model.variants[v];
     bool is_enough = variant.predicted_us < korch_model.variants[best].predicted_us;
-    for (uint32_t d = 0; d < korch_model.info.dimension_count; ++d)
+    for (uint32_t d = 0; d < korch_info.dimension_count; ++d)
       is_enough = is_enough && extents[d] <= variant.bounds[d];
     if (is_enough) best = v;
   }
@@ -230,7 +229,7 @@ class DescribedRun {
     if (wanted_.observe_slices != nullptr) options.on_slices = {tell_of_slices, this};
     const RunStatus status = executor->run(inputs, outputs, options);
     if (step_us_ == nullptr) return status;
-    for (uint32_t s = 0; s < korch_model.info.step_count; ++s) wanted_.step_us[s] = 0;
+    for (uint32_t s = 0; s < korch_info.step_count; ++s) wanted_.step_us[s] = 0;
     for (uint32_t s = 0; s < variant_.program.step_count; ++s)
       wanted_.step_us[described_step(variant_, s)] = step_us_[s];
     return status;
@@ -256,7 +255,7 @@ class DescribedRun {
 
 korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
                  const korch_run_options& options) {
-  const korch_model_info& model = korch_model.info;
+  const korch_model_info& model = korch_info;
   if (instance == nullptr || !complete(inputs, model.inputs, model.input_count) ||
       !complete(outputs, model.outputs, model.output_count))
     return KORCH_INVALID_ARGUMENT;
@@ -286,7 +285,7 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   else if (result != KORCH_OK)
     snprintf(instance->message, sizeof instance->message, "%s (step %u, %s)", korch_status_text(result),
              described_step(variant, static_cast<uint32_t>(status.step)),
-             variant.program.steps[status.step].name);
+             variant.program.steps[status.step].name.get());
   instance->busy.store(false, std::memory_order_release);
   return result;
 }
@@ -296,7 +295,7 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
 extern "C" {
 
 const korch_model_info* korch_describe(void) {
-  return &korch_model.info;
+  return &korch_info;
 }
 
 korch_status korch_check(void) {
@@ -310,13 +309,16 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   if (!read_options(options, &known)) return KORCH_INVALID_ARGUMENT;
   if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(korch_model.isa))) return KORCH_UNSUPPORTED_CPU;
   if (!korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/false)) return KORCH_DAMAGED;
+  const char* fault = korch::rt::model_fault(&korch_model, korch_model.size_bytes);
+  if (fault == nullptr) return KORCH_OUT_OF_MEMORY;
+  if (fault[0] != '\0') return KORCH_DAMAGED;
   void* memory = malloc(sizeof(korch_instance));
   if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
   auto* made = new (memory) korch_instance;
   Workers workers;
   bool enough = make_extents(made);
   if (enough) {
-    made->open_inputs = OpenInputs::create(&korch_model);
+    made->open_inputs = OpenInputs::create(&korch_model, &korch_info);
     enough = made->open_inputs != nullptr;
   }
   korch_status result = enough ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
@@ -355,7 +357,7 @@ korch_status korch_profile(korch_instance* instance, const void* const* inputs, 
 }
 
 korch_status korch_output_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
-  const korch_model_info& model = korch_model.info;
+  const korch_model_info& model = korch_info;
   if (instance == nullptr || output >= model.output_count || !instance->has_run)
     return KORCH_INVALID_ARGUMENT;
   const korch_tensor_info& tensor = model.outputs[output];

@@ -2,12 +2,14 @@
 // when what they wait for has happened. Executables and `profile` use this one.
 #pragma once
 
+#include "korch/plan/program.h"
 #include "korch/runtime/cpu/pool.h"
 #include "korch/runtime/cpu/task_runner.h"
 #include "korch/runtime/launches.h"
-#include "korch/runtime/step.h"
 
 namespace korch::rt {
+
+constexpr Schedule kAsCompiled{};  // Program::schedule
 
 // As many as the program was compiled for, and no more than this process may use.
 int default_threads(const Program& program);
@@ -21,8 +23,7 @@ enum class RunError : int32_t {
   unknown_code,
   cancelled,
   loop_without_end,
-  parallel_failed,  // Workers::parallel did not run every task once
-  damaged           // tables that point nowhere, at Executor::create
+  parallel_failed  // Workers::parallel did not run every task once
 };
 
 struct RunStatus {
@@ -64,13 +65,13 @@ class Mapping {
 
 class Executor {
  public:
-  // `program`, `weights`, who works and `mapping` (null: one of its own) must outlive the executor. Null with
-  // `status` set on failure. A schedule of tasks is for programs that have some, on two threads or more that
-  // serve a board, and runs that nobody times step by step or observes: else phase follows phase. Tasks are
-  // assigned for the number of workers that the program was compiled for; others take whatever is ready.
+  // `program`, which has no fault (plan/model_fault.h), `weights`, who works and `mapping` (null: one of its
+  // own) must outlive the executor. Null with `status` set on failure. A schedule of tasks is for programs
+  // that have some, on two threads or more that serve a board, and runs that nobody times step by step or
+  // observes: else phase follows phase. Tasks are assigned for the number of workers that the program was
+  // compiled for; others take whatever is ready.
   static Executor* create(const Program* program, const void* weights, const Workers& workers,
-                          RunStatus* status, Mapping* mapping = nullptr,
-                          Schedule schedule = Schedule::as_compiled);
+                          RunStatus* status, Mapping* mapping = nullptr, Schedule schedule = kAsCompiled);
   // `workers_live` false: in a child after fork, where none of them is.
   static void destroy(Executor* executor, bool workers_live = true);
 
@@ -92,8 +93,6 @@ class Executor {
   void bind(const void* const* inputs, void* const* outputs);
   // What comes behind the step, whose arguments these are; moves them on.
   uint32_t next_step(uint32_t s, void**& args) const;
-  RunStatus check_launches() const;
-  RunError check_tasks() const;
   void begin_step(Run* run) const;
   bool go_on(Run* run, int worker);
   void publish(Run* run);

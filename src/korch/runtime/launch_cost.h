@@ -1,7 +1,7 @@
 // What a launch of a step is predicted to take (docs/design/launch.md).
 #pragma once
 
-#include "korch/runtime/step.h"
+#include "korch/plan/program.h"
 
 namespace korch::rt {
 

@@ -7,53 +7,6 @@
 #include "korch/runtime/launch_cost.h"
 
 namespace korch::rt {
-namespace {
-
-bool is_finite(double value) {
-  return value - value == 0;
-}
-
-bool limits_fit(const Step& step) {
-  for (uint32_t i = 0; i < step.limit_count; ++i) {
-    const SliceLimit& limit = step.limits[i];
-    if (limit.phase >= step.phase_count || limit.arg >= step.arg_count || limit.stride < 1 ||
-        limit.count < 1 || limit.times < 0 || limit.by < 1)
-      return false;
-  }
-  return true;
-}
-
-bool is_usable(const LaunchCost& cost) {
-  for (uint32_t i = 0; i < kLaunchTerms; ++i)
-    if (!is_finite(cost.over[i]) || !is_finite(cost.under[i])) return false;
-  for (const NeededShare& share : cost.shares)
-    if (share.by < 1 || share.times < 0 || share.count < 0) return false;
-  return true;
-}
-
-}  // namespace
-
-const char* launch_fault(const Step& step) {
-  const LaunchTable* table = step.launches;
-  if (table == nullptr) return "";
-  if (table->count < 1 || table->count > kMostLaunches || table->costs == nullptr ||
-      (table->count > 1 && table->others == nullptr))
-    return "a number of launches";
-  if (table->shares < 1) return "a number of shares";
-  if (table->extent_count < 1 || table->extent_count > kMostLaunchExtents) return "a number of extents";
-  for (uint32_t i = 0; i < table->extent_count; ++i)
-    if (table->extent_args[i] >= step.arg_count || table->least[i] > table->most[i]) return "an extent";
-  for (uint32_t i = 0; i < table->count; ++i)
-    if (!is_usable(table->costs[i])) return "a cost that is no number";
-  for (uint32_t i = 0; i + 1 < table->count; ++i) {
-    const Step& other = table->others[i];
-    if (other.phases == nullptr || other.args == nullptr || other.library != nullptr ||
-        other.launches != nullptr || other.jump_arg >= 0 || !limits_fit(other))
-      return "a launch that cannot be run";
-  }
-  return limits_fit(step) ? "" : "a limit";
-}
-
 Launches* Launches::create(const Program* program) {
   void* memory = calloc(1, sizeof(Launches));
   if (memory == nullptr) return nullptr;

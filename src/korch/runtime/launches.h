@@ -1,12 +1,9 @@
 // Other ways to run a step, and which of them a run takes (docs/design/launch.md).
 #pragma once
 
-#include "korch/runtime/step.h"
+#include "korch/plan/program.h"
 
 namespace korch::rt {
-
-// Empty when the step's tables can be used: what they point at is there, and all numbers are finite.
-const char* launch_fault(const Step& step);
 
 // Calls function(step) for the step and each other way to launch it.
 template <typename Function>

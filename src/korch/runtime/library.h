@@ -3,9 +3,18 @@
 // is linked.
 #pragma once
 
-#include "korch/runtime/step.h"
+#include "korch/plan/program.h"
+#include "korch/runtime/abi.h"
 
 namespace korch::rt {
+
+struct LibraryOps {
+  // Prepares the call; null when the library refuses (`code` becomes KORCH_KERNEL_LIBRARY_FAILED) or there is
+  // no memory (KORCH_KERNEL_OUT_OF_MEMORY). `scratch_bytes` receives the need per worker.
+  void* (*create)(const int64_t* params, uint32_t param_count, const float* floats, uint32_t float_count,
+                  uint64_t* scratch_bytes, int32_t* code);
+  void (*destroy)(void* state);
+};
 
 struct LibraryFunction {
   const char* library;   // LibraryCall::library

@@ -9,10 +9,10 @@
 
 namespace korch::rt {
 
-OpenInputs* OpenInputs::create(const Model* model) {
+OpenInputs* OpenInputs::create(const Model* model, const korch_model_info* info) {
   void* memory = malloc(sizeof(OpenInputs));
   if (memory == nullptr) return nullptr;
-  auto* made = new (memory) OpenInputs(model);
+  auto* made = new (memory) OpenInputs(model, info);
   if (made->allocate()) return made;
   destroy(made);
   return nullptr;
@@ -106,7 +106,7 @@ bool OpenInputs::obeys_rules(char* message, uint64_t message_bytes) const {
     const int64_t given = extents_[rule.dimension];
     if (given == wanted) continue;
     snprintf(message, message_bytes, "%s is %s, which is %lld here, not %lld",
-             model_->dimensions[rule.dimension].name, rule.text, static_cast<long long>(wanted),
+             model_->dimensions[rule.dimension].name, rule.text.get(), static_cast<long long>(wanted),
              static_cast<long long>(given));
     return false;
   }

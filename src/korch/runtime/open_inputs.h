@@ -7,8 +7,8 @@ namespace korch::rt {
 
 class OpenInputs {
  public:
-  // `model` must outlive it. Null when there is no memory.
-  static OpenInputs* create(const Model* model);
+  // `model` and `info` must outlive it. Null when there is no memory.
+  static OpenInputs* create(const Model* model, const korch_model_info* info);
   static void destroy(OpenInputs* inputs);
 
   // The extents of this run, from `dims` as in korch_run_options. False, with a sentence in `message`, when
@@ -20,8 +20,8 @@ class OpenInputs {
   const void* const* within(const int64_t* bounds, const void* const* inputs);
 
  private:
-  explicit OpenInputs(const Model* model)
-      : model_(&model->info), rules_(model->extent_rules), rule_count_(model->extent_rule_count) {}
+  OpenInputs(const Model* model, const korch_model_info* info)
+      : model_(info), rules_(model->extent_rules), rule_count_(model->extent_rule_count) {}
   ~OpenInputs();
   bool allocate();
   bool obeys_rules(char* message, uint64_t message_bytes) const;

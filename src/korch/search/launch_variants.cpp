@@ -10,7 +10,7 @@
 #include "korch/kernel/sum_order.h"
 #include "korch/launch/cover.h"
 #include "korch/launch/fit.h"
-#include "korch/runtime/step.h"
+#include "korch/runtime/launch_cost.h"
 
 namespace korch {
 namespace {
@@ -270,16 +270,10 @@ int LaunchFinder::kernel_of(int column) {
 }
 
 // Of the limits on an extent the first: the others follow the same slices in other phases.
-PlanShare share_of(const std::vector<PlanSliceLimit>& limits, int extent) {
+rt::NeededShare share_of(const std::vector<PlanSliceLimit>& limits, int extent) {
   for (const PlanSliceLimit& limit : limits)
     if (limit.tensor == extent && is_of_part(limit)) return {limit.times, limit.plus, limit.by, limit.count};
   return {1, 0, 1, 0};
-}
-
-double share_at(const PlanShare& share, int64_t extent) {
-  if (share.count == 0) return 1;
-  const int64_t needed = (extent * share.times + share.plus) / share.by;
-  return static_cast<double>(std::clamp<int64_t>(needed, 1, share.count)) / static_cast<double>(share.count);
 }
 
 // Whether there is a sample of all that lies between the least and the most of each extent.
@@ -311,8 +305,8 @@ PlanLaunch LaunchFinder::launch_of(const Way& way, const std::vector<int>& exten
   for (size_t s = 0; s < samples.size(); ++s) {
     launch::Measurement& m = measurements.emplace_back();
     m.us = way.us[s];
-    m.x = share_at(launch.shares[0], samples[s][0]);
-    if (extents.size() > 1) m.y = share_at(launch.shares[1], samples[s][1]);
+    m.x = rt::needed_share(launch.shares[0], samples[s][0]);
+    if (extents.size() > 1) m.y = rt::needed_share(launch.shares[1], samples[s][1]);
   }
   const launch::Rational cost = launch::fit(measurements, is_complete(samples));
   launch.over.assign(cost.over.begin(), cost.over.end());

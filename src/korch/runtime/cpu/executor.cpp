@@ -9,7 +9,7 @@
 #include "korch/base/usable_cpus.h"
 #include "korch/runtime/active_slices.h"
 #include "korch/runtime/cpu/slices.h"
-#include "korch/runtime/cpu/task_table.h"
+#include "korch/runtime/library.h"
 
 namespace korch::rt {
 namespace {
@@ -127,9 +127,7 @@ Executor* Executor::create(const Program* program, const void* weights, const Wo
   executor->program_ = program;
   executor->weights_ = weights;
   uint64_t scratch_bytes = program->scratch_bytes;
-  *status = executor->check_launches();
-  if (status->error == RunError::none) status->error = executor->check_tasks();
-  if (status->error == RunError::none) *status = executor->create_states(&scratch_bytes);
+  *status = executor->create_states(&scratch_bytes);
   if (status->error == RunError::none)
     status->error = executor->allocate(scratch_bytes, mapping != nullptr ? *mapping : executor->own_mapping_);
   if (status->error == RunError::none) status->error = executor->prepare_launches();
@@ -150,21 +148,6 @@ void Executor::destroy(Executor* executor, bool workers_live) {
   if (executor->workers_.board == nullptr) Board::destroy(executor->board_);
   executor->~Executor();
   free(executor);
-}
-
-RunStatus Executor::check_launches() const {
-  for (uint32_t s = 0; s < program_->step_count; ++s)
-    if (launch_fault(program_->steps[s])[0] != '\0') return {RunError::damaged, static_cast<int32_t>(s)};
-  return {};
-}
-
-RunError Executor::check_tasks() const {
-  if (program_->tasks == nullptr) return RunError::none;
-  auto* room = static_cast<uint32_t*>(malloc((task_fault_room(*program_->tasks) + 1) * sizeof(uint32_t)));
-  if (room == nullptr) return RunError::out_of_memory;
-  const bool fits = task_fault(*program_, room)[0] == '\0';
-  free(room);
-  return fits ? RunError::none : RunError::damaged;
 }
 
 RunError Executor::prepare_launches() {
@@ -215,7 +198,7 @@ RunError Executor::allocate(uint64_t scratch_bytes, Mapping& mapping) {
 }
 
 RunError Executor::prepare_tasks(Schedule schedule) {
-  if (schedule == Schedule::as_compiled) schedule = program_->schedule;
+  if (schedule == kAsCompiled) schedule = program_->schedule;
   if (schedule == Schedule::barrier || program_->tasks == nullptr || workers_.board == nullptr ||
       workers_.threads == 1)
     return RunError::none;

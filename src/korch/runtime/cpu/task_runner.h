@@ -1,11 +1,11 @@
 // Runs the task graph of a program: on whichever worker is free, or on the one that each task is assigned to.
 #pragma once
 
+#include "korch/plan/program.h"
 #include "korch/runtime/cpu/board.h"
 #include "korch/runtime/cpu/ready.h"
 #include "korch/runtime/cpu/slices.h"
 #include "korch/runtime/launches.h"
-#include "korch/runtime/step.h"
 
 namespace korch::rt {
 

@@ -1,7 +1,7 @@
-// Whether tables of tasks can be run (runtime/step.h).
+// Whether tables of tasks can be run (plan/program.h).
 #pragma once
 
-#include "korch/runtime/step.h"
+#include "korch/plan/program.h"
 
 namespace korch::rt {
 

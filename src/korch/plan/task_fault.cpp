@@ -1,4 +1,4 @@
-#include "korch/runtime/cpu/task_table.h"
+#include "korch/plan/task_fault.h"
 
 #include <string.h>
 

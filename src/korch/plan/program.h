@@ -1,0 +1,193 @@
+// A network as the runtime runs it: plain tables that refer to each other by distances. `package` writes them
+// into an executable, where the runtime reads them in place; `profile` builds them in memory.
+#pragma once
+
+#include <cstdint>
+
+#include "korch/plan/ref.h"
+
+struct korch_kernel_context;  // runtime/abi.h
+
+namespace korch::rt {
+
+using KernelFunction = int32_t(const korch_kernel_context* context, int64_t begin, int64_t end);
+
+struct Phase {
+  Ref<KernelFunction> function = {};
+  int64_t grid = 0;  // its number of slices
+  int64_t grain = 0;
+  int64_t first = 0;
+};
+
+enum Region : uint32_t { kArena, kWeights, kInput, kOutput };
+
+struct BufferRef {
+  uint32_t region;
+  uint32_t index;   // for kInput and kOutput
+  uint64_t offset;  // bytes
+};
+
+// Slices that a run does not need: slice s of the phase has the value (s / stride) % count, and those from
+// (extent * times + plus) / by on write nothing that counts. The extent is the i64 at args[arg].
+struct SliceLimit {
+  uint32_t phase, arg;
+  int64_t stride, count, times, plus, by;
+};
+
+struct LibraryOps;  // create/destroy of a library call's state (runtime/library.h)
+struct LaunchTable;
+
+struct Step {
+  Ref<Phase> phases = {};
+  uint32_t phase_count = 0;
+  Ref<BufferRef> args = {};
+  uint32_t arg_count = 0;
+  Ref<LibraryOps> library = {};  // null for generated code
+  Ref<int64_t> library_params = {};
+  uint32_t library_param_count = 0;
+  Ref<float> library_floats = {};
+  uint32_t library_float_count = 0;
+  Ref<char> name = {};  // for --profile and error messages
+  // The ends of a loop: behind this step, where the bool at args[jump_arg] is `jump_when`, the step `jump`
+  // further on (or back) is the next.
+  int32_t jump_arg = -1;  // -1: the one behind it is
+  int32_t jump = 0;
+  bool jump_when = false;
+  Ref<SliceLimit> limits = {};  // by phase, of each outer strides first
+  uint32_t limit_count = 0;
+  Ref<LaunchTable> launches = {};  // other ways to run it; null: none
+};
+
+// What part of a step a run needs along an extent e: floor((e * times + plus) / by) of `count`, at least; all
+// of it where `count` is 0.
+struct NeededShare {
+  int64_t times = 1, plus = 0, by = 1, count = 0;
+};
+
+constexpr uint32_t kMostLaunches = 16;  // of a step, its own included
+constexpr uint32_t kMostLaunchExtents = 2, kLaunchTerms = 6;
+
+// Microseconds of a step by the shares x and y that a run needs: the ratio of two polynomials, of each the
+// coefficients of 1, x, y, x^2, x y, y^2.
+struct LaunchCost {
+  NeededShare shares[kMostLaunchExtents];
+  double over[kLaunchTerms] = {}, under[kLaunchTerms] = {};
+};
+
+// How else a step can be run, with the same results. Launch 0 is the step itself, launch i others[i - 1],
+// generated code that jumps nowhere.
+struct LaunchTable {
+  Ref<Step> others = {};
+  Ref<LaunchCost> costs = {};  // of each launch
+  uint32_t count = 0;          // of launches
+  uint32_t extent_count = 0;
+  uint32_t extent_args[kMostLaunchExtents] = {};  // of the step: one i64 each
+  // Costs were measured for such extents; beyond, and where they are not trusted, runs try the best three.
+  int64_t least[kMostLaunchExtents] = {}, most[kMostLaunchExtents] = {};
+  bool trusted = false;
+  uint32_t shares = 1;  // of the launch that a run takes: what tasks of the step count
+};
+
+// The task graph (plan/task_graph.h): what replaces the barriers between phases. Slices [begin, end) of a
+// phase; of a step with launches shares [begin, end) of the slices that a run needs of the phase, if the
+// launch that it takes has so many phases. Tasks of its first phase wait for one event.
+struct SliceTask {
+  uint32_t step, phase;
+  int64_t begin, end;
+  uint32_t waits;  // for this event
+  uint32_t first_trigger, trigger_count;
+};
+
+// Fires when it was triggered so often; then its tasks may run, and it triggers others.
+struct TaskEvent {
+  uint32_t needed;
+  uint32_t first_task, task_count;
+  uint32_t first_trigger, trigger_count;
+};
+
+// Event 0 fires when a run begins, the last one when all tasks are done. Of the tasks that may run the first
+// is the most urgent.
+struct TaskTable {
+  Ref<SliceTask> tasks = {};
+  uint32_t task_count = 0;
+  Ref<TaskEvent> events = {};
+  uint32_t event_count = 0;
+  Ref<uint32_t> triggers = {};  // the events that tasks and events trigger
+  // A fixed order of each of `workers`: order[ends[w - 1]] to order[ends[w] - 1] are the tasks of worker w.
+  Ref<uint32_t> order = {};
+  Ref<uint32_t> ends = {};
+  uint32_t workers = 0;
+  uint32_t trigger_count = 0;
+};
+
+// Who runs what, and when (docs/design/tasks.md). Numbered as korch_options::schedule.
+enum class Schedule : int32_t {
+  barrier = 1,  // a phase begins when the one before it has ended
+  dynamic,      // tasks run when what they wait for has happened, on any worker
+  assigned,     // each worker runs its own tasks, in their order
+};
+
+struct Program {
+  Ref<Step> steps = {};
+  uint32_t step_count = 0;
+  uint32_t threads = 0;
+  uint64_t arena_bytes = 0;
+  uint64_t scratch_bytes = 0;  // per worker, the largest over the steps
+  // Results too small for a normal number become 0 while it runs: such results cost a CPU some hundred cycles
+  // each.
+  bool flushes_subnormals = false;
+  Ref<TaskTable> tasks = {};  // null: phase after phase
+  Schedule schedule = Schedule::barrier;
+};
+
+// An axis of an output whose extent the run writes, after the outputs, as one i64.
+struct OutputExtent {
+  uint32_t output, axis;
+};
+
+// What an extent must be: plus, and factors of each of Model::dimension_count dimensions times their extents.
+// A run of which it is not is refused.
+struct ExtentRule {
+  uint32_t dimension = 0;
+  int64_t plus = 0;
+  Ref<int64_t> factors = {};
+  Ref<char> text = {};  // "past + 1"
+};
+
+// The network for shapes up to some bounds.
+struct Variant {
+  Program program;
+  double predicted_us = 0;             // at its bounds
+  Ref<int64_t> bounds = {};            // of each dimension; null: there is none
+  Ref<Ref<int64_t>> output_dims = {};  // of each output, at these bounds; null: of rank 0
+  Ref<int64_t> extents = {};           // of each of Model::extents: what it is, or -1 where the run tells
+  // Where korch_model_info counts its steps, and those of them that copy outputs.
+  uint32_t first_step = 0, first_copy = 0, copy_count = 0;
+};
+
+constexpr uint64_t kModelMagic = 0x4c444d4843524f4b;  // "KORCHMDL"
+// Raised with every change of a struct that a Model refers to.
+constexpr uint32_t kModelVersion = 1;
+
+// What an executable knows of its network: the beginning of a section (package/executable.h) that holds all
+// that it refers to, but code and weights. plan/model_fault.h tells whether it does.
+struct Model {
+  // These three stand here in every version.
+  uint64_t magic = kModelMagic;
+  uint32_t version = kModelVersion;
+  uint32_t isa = 0;         // IsaLevel (runtime/model.h)
+  uint64_t size_bytes = 0;  // of the section
+
+  uint32_t input_count = 0, output_count = 0, dimension_count = 0;
+  uint32_t variant_count = 0;
+  Ref<Variant> variants = {};       // the first takes all shapes
+  Ref<uint32_t> output_ranks = {};  // of each output
+  Ref<void> weights = {};           // null: there are none
+  uint64_t weights_bytes = 0;
+  Ref<OutputExtent> extents = {};
+  uint64_t extent_count = 0;
+  Ref<ExtentRule> extent_rules = {};
+  uint64_t extent_rule_count = 0;
+};
+
+}  // namespace korch::rt
