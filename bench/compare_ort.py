@@ -80,7 +80,7 @@ def main():
     args = p.parse_args()
     os.makedirs(args.work, exist_ok=True)
     peaks = {t: json.loads(subprocess.run([args.korch, "doctor", "--json", "--threads", t], check=True, capture_output=True,
-                                          text=True).stdout)["peak_gflops"] for t in args.threads.split(",")}
+                                          text=True).stdout)["device"]["flops_per_us"] / 1e3 for t in args.threads.split(",")}
     rows = []
     print("model                threads accuracy  korch ms    ORT ms  ORT/korch [95 %]        GFLOP/s  %peak  (ORT)  error/tol")
     for accuracy in args.accuracy.split(","):

@@ -8,11 +8,13 @@
 // costs, and so does this.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
+#include "command_line.h"
+#include "korch/base/error.h"
 #include "korch/driver/compile_part.h"
 #include "korch/driver/merged_plan.h"
 #include "korch/launch/choice.h"
@@ -37,7 +39,7 @@ ImportNetwork import_of(const std::string& model, const CompileOptions& options,
 class Regrets {
  public:
   // Of one plan: with the ways that an executable gets, and with all.
-  Regrets(BuiltPlan built, BuiltPlan with_all, const Target& target)
+  Regrets(BuiltPlan built, BuiltPlan with_all, const Device& target)
       : built_(std::move(built)), all_(std::move(with_all)), meter_(target, footprint_bytes()) {}
 
   // At this extent: the logarithm of each step's regret.
@@ -127,7 +129,7 @@ struct Arguments {
 void run(Arguments& a) {
   const size_t equals = a.shape.find('='), dots = a.shape.find("..");
   if (equals == std::string::npos || dots == std::string::npos)
-    throw CLI::ValidationError("--shape", "one range, NAME=1..64");
+    throw Error(ErrorKind::usage, "--shape is one range, NAME=1..64");
   const std::string name = a.shape.substr(0, equals);
   const int64_t least = std::stoll(a.shape.substr(equals + 1)), most = std::stoll(a.shape.substr(dots + 2));
   a.options.shapes[name] = {most};
@@ -135,7 +137,7 @@ void run(Arguments& a) {
   a.options.schedule = PlanSchedule::barrier;
   const std::vector<PlanDimension> dimensions = {{name, least, most, {}}};
   const std::vector<PlanBounds> all = plan_bounds(dimensions);
-  const Target target = detect_target(a.options.target, a.options.threads);
+  const Device target = detect_device(a.options.target, a.options.threads);
   fmt::print(
       "| extent | step | ways | chosen | its own us | chosen us | best us | regret |\n"
       "|---|---|---|---|---|---|---|---|\n");
@@ -170,17 +172,17 @@ void run(Arguments& a) {
 }  // namespace korch
 
 int main(int argc, char** argv) {
-  CLI::App app{"what the chosen ways to run steps cost against the best ones"};
+  korch::CommandLine command_line("what the chosen ways to run steps cost against the best ones");
   korch::Arguments a;
   a.options.strategy = korch::Strategy::greedy;
   a.options.verify = false;
-  app.add_option("model", a.model)->required();
-  app.add_option("--shape", a.shape)->required();
-  app.add_option("--at", a.at)->required();
-  app.add_option("--threads", a.options.threads);
-  app.add_option("--rounds", a.rounds, "of measurements of each way")->capture_default_str();
-  app.add_option("--profile-db", a.options.database_path);
-  CLI11_PARSE(app, argc, argv);
+  command_line.option("model", a.model).required();
+  command_line.option("--shape", a.shape).required();
+  command_line.option("--at", a.at).required();
+  command_line.option("--threads", a.options.threads);
+  command_line.option("--rounds", a.rounds, "of measurements of each way").default_shown();
+  command_line.option("--profile-db", a.options.database_path);
+  if (const std::optional<int> code = command_line.parse(argc, argv)) return *code;
   try {
     korch::run(a);
   } catch (const std::exception& error) {

@@ -20,7 +20,7 @@ import tempfile
 from korch_so import disturbance
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SPEEDS = ["peak_gflops", "l1_gb_per_s", "l2_gb_per_s", "l3_gb_per_s", "memory_gb_per_s"]
+SPEEDS = ["peak_gflops", "L1", "L2", "L3", "memory"]  # the latter in GB/s
 BOUND = {"nice19": ("nice", "-n", "19"), "equal": ("taskset", "-c", "1")}
 WARNINGS = ("machine is busy", "bound in doubt")
 
@@ -49,7 +49,9 @@ def measured(korch, models, budget):
     with tempfile.TemporaryDirectory() as folder:
         env = dict(os.environ, XDG_CACHE_HOME=folder)
         doctor = json.loads(subprocess.run([korch, "doctor", "--json"], check=True, capture_output=True, env=env).stdout)
-        numbers = {speed: doctor[speed] for speed in SPEEDS}
+        device = doctor["device"]
+        numbers = {"peak_gflops": device["flops_per_us"] / 1e3}
+        numbers.update({level["name"]: level["bytes_per_us"] / 1e3 for level in device["memory"]})
         said = {speed: "busy" if doctor.get("busy") else "" for speed in SPEEDS}
         for model in models:
             so, name = folder + "/model.so", os.path.basename(model)[:-5]

@@ -11,9 +11,10 @@
 // that nearly all of the time is enumeration and solving; in `pointwise` no two kernels are alike.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <optional>
 #include <random>
 
+#include "command_line.h"
 #include "korch/base/files.h"
 #include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
@@ -196,25 +197,25 @@ void run(const std::string& kind, int layers, CompileOptions& options) {
 }  // namespace korch
 
 int main(int argc, char** argv) {
-  CLI::App app("a generated network, compiled");
+  korch::CommandLine command_line("a generated network, compiled");
   std::string kind;
   int layers = 48;
   korch::CompileOptions options;
   options.threads = 2;
   options.verify = false;
-  app.add_option("kind", kind)->required()->check(CLI::IsMember(korch::kKinds));
-  app.add_option("--layers", layers)->check(CLI::Range(1, 100000));
-  app.add_option("--profile-db", options.database_path);
-  app.add_flag("!--no-alternatives", options.alternatives);
-  app.add_flag("!--no-measure", options.measure);
-  app.add_flag("--verify", options.verify);
-  app.add_option("--budget", options.budget_s, "seconds");
-  app.add_option("--strategy", options.strategy)
-      ->transform(CLI::CheckedTransformer(std::map<std::string, korch::Strategy>{
-          {"optimal", korch::Strategy::optimal}, {"greedy", korch::Strategy::greedy}}));
+  command_line.option("kind", kind).required().one_of(korch::kKinds);
+  command_line.option("--layers", layers).between(1, 100000);
+  command_line.option("--profile-db", options.database_path);
+  command_line.flag("!--no-alternatives", options.alternatives);
+  command_line.flag("!--no-measure", options.measure);
+  command_line.flag("--verify", options.verify);
+  command_line.option("--budget", options.budget_s, "seconds");
+  command_line.choice("--strategy", options.strategy, "",
+                      std::map<std::string, korch::Strategy>{{"optimal", korch::Strategy::optimal},
+                                                             {"greedy", korch::Strategy::greedy}});
   std::string model;
-  app.add_option("--write", model, "the network as an ONNX model, instead of compiling it");
-  CLI11_PARSE(app, argc, argv);
+  command_line.option("--write", model, "the network as an ONNX model, instead of compiling it");
+  if (const std::optional<int> code = command_line.parse(argc, argv)) return *code;
   try {
     if (!model.empty())
       korch::export_onnx(korch::fission(korch::network(kind, layers)), model);

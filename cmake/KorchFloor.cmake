@@ -1,5 +1,60 @@
 # korch_floor(NAME DEPS...): one static library per folder of src/korch, from all its sources.
-# korch_test(NAME DEPS...): one GoogleTest program per folder of tests/, from all its sources.
+# korch_test(NAME DEPS... [LABEL unit|kernel|whole] [PARTS N]): one GoogleTest program per folder of tests/, from all
+#   its sources; a test of that name, or NAME.1 to NAME.N, each with every Nth case.
+# korch_add_test(NAME LABEL COMMAND...): a test by another program.
+# korch_batch(TARGET): compiles its sources some at a time.
+
+# Most of what a file costs is its headers and the templates that it shares with others; in a batch that is done once.
+# The price: an edit compiles the batch again, and names in the anonymous namespaces of a folder are distinct. Sources
+# with options of their own are compiled alone, and those with the property KORCH_ALONE. Batches name their files as
+# seen from the top, not as CMake's unity builds do by absolute paths: ccache knows them in every checkout.
+option(KORCH_BATCHES "compile several files of a target at a time: a build from nothing costs half" ON)
+function(korch_batch target)
+  if(KORCH_BATCHES)  # when the folder has said all that it says of its sources
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL korch_make_batches ${target})")
+  endif()
+endfunction()
+
+function(korch_make_batches target)
+  set(batch_files 8)
+  get_target_property(sources ${target} SOURCES)
+  set(kept "")
+  set(together "")
+  foreach(source ${sources})
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    get_source_file_property(alone ${source} KORCH_ALONE)
+    if(source MATCHES "[.]cpp$" AND NOT options AND NOT definitions AND NOT alone)
+      list(APPEND together ${source})
+    else()
+      list(APPEND kept ${source})
+    endif()
+  endforeach()
+  list(LENGTH together count)
+  if(count LESS 2)
+    return()
+  endif()
+  # As even as they can be.
+  math(EXPR batches "(${count} + ${batch_files} - 1) / ${batch_files}")
+  math(EXPR size "(${count} + ${batches} - 1) / ${batches}")
+  math(EXPR last "${count} - 1")
+  foreach(start RANGE 0 ${last} ${size})
+    list(SUBLIST together ${start} ${size} files)
+    set(KORCH_INCLUDES "")
+    foreach(source ${files})
+      get_filename_component(source ${source} ABSOLUTE)
+      file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
+      string(APPEND KORCH_INCLUDES "#include \"${path}\"\n")
+    endforeach()
+    set(batch ${CMAKE_CURRENT_BINARY_DIR}/batches/${target}_${start}.cpp)
+    file(CONFIGURE OUTPUT ${batch} CONTENT "@KORCH_INCLUDES@" @ONLY)
+    list(APPEND kept ${batch})
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${kept}")
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  # g++ takes what a batch includes for headers.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
 
 add_library(korch_flags INTERFACE)
 # -Wrestrict: g++ 12 reports string concatenation that is in order (its bug 105651). Deprecated declarations: clang
@@ -34,6 +89,7 @@ function(korch_floor name)
   endif()
   add_library(korch_${name} STATIC ${sources})
   target_link_libraries(korch_${name} PUBLIC korch_flags PRIVATE korch_coverage)
+  korch_batch(korch_${name})
   foreach(dep ${ARGN})
     if(TARGET korch_${dep})
       target_link_libraries(korch_${name} PUBLIC korch_${dep})
@@ -43,23 +99,45 @@ function(korch_floor name)
   endforeach()
 endfunction()
 
+# Labels: `unit`, parts of the program alone; `kernel`, code for processors made and run; `whole`, programs from outside
+# and networks from import to run. Whole ones begin first: the longest then ends beside others.
+function(korch_add_test name label)
+  set(cost_unit 1)
+  set(cost_kernel 2)
+  set(cost_whole 3)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  # Seconds. The slowest takes some 200 under sanitizers: a test that hangs fails, and the others still run.
+  set_tests_properties(${name} PROPERTIES LABELS ${label} COST ${cost_${label}} TIMEOUT 900)
+endfunction()
+
 function(korch_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "LABEL;PARTS" "")
+  if(NOT test_LABEL)
+    set(test_LABEL unit)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   if(NOT sources)
     message(FATAL_ERROR "tests/${name} has no sources")
   endif()
   add_executable(test_${name} ${sources})
   target_link_libraries(test_${name} PRIVATE korch_flags GTest::gtest GTest::gtest_main)
+  korch_batch(test_${name})
   target_compile_options(test_${name} PRIVATE -O0)  # run once: what is tested is optimized, in its library
   target_compile_definitions(test_${name} PRIVATE KORCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  foreach(dep ${ARGN})
+  foreach(dep ${test_UNPARSED_ARGUMENTS})
     if(TARGET korch_${dep})
       target_link_libraries(test_${name} PRIVATE korch_${dep})
     else()
       target_link_libraries(test_${name} PRIVATE ${dep})
     endif()
   endforeach()
-  add_test(NAME ${name} COMMAND test_${name})
-  # Seconds. The slowest takes some 200 under sanitizers: a test that hangs fails, and the others still run.
-  set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+  if(NOT test_PARTS)
+    korch_add_test(${name} ${test_LABEL} test_${name})
+    return()
+  endif()
+  foreach(part RANGE 1 ${test_PARTS})
+    math(EXPR index "${part} - 1")
+    korch_add_test(${name}.${part} ${test_LABEL} test_${name})
+    set_tests_properties(${name}.${part} PROPERTIES ENVIRONMENT "GTEST_TOTAL_SHARDS=${test_PARTS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()

@@ -45,7 +45,7 @@ nlohmann::ordered_json to_json(const BenchRow& row) {
 
 struct Profile {
   std::vector<StepProfile> steps;
-  Peaks peaks;
+  Device device;
   double total_us = 0, predicted_us = 0;
 };
 
@@ -55,7 +55,7 @@ Profile take_profile(const BenchArguments& arguments) {
   const std::string database_path = arguments.database.empty() ? default_database_path() : arguments.database;
   std::unique_ptr<Database> database;
   if (!database_path.empty()) database = std::make_unique<Database>(database_path);
-  profile.peaks = machine_peaks(detect_target("native", arguments.options.threads), database.get()).peaks;
+  profile.device = machine_peaks(detect_device("native", arguments.options.threads), database.get()).device;
   for (const StepProfile& step : profile.steps) {
     profile.total_us += step.median_us;
     profile.predicted_us += step.predicted_us;
@@ -66,8 +66,8 @@ Profile take_profile(const BenchArguments& arguments) {
 nlohmann::ordered_json to_json(const Profile& profile) {
   nlohmann::ordered_json json = {{"total_us", profile.total_us},
                                  {"predicted_us", profile.predicted_us},
-                                 {"l1_peak_bytes_per_us", profile.peaks.l1_bytes_per_us},
-                                 {"peak_flops_per_us", profile.peaks.flops_per_us},
+                                 {"l1_peak_bytes_per_us", profile.device.memory[0].bytes_per_us},
+                                 {"peak_flops_per_us", profile.device.flops_per_us},
                                  {"steps", nlohmann::json::array()}};
   for (const StepProfile& s : profile.steps)
     json["steps"].push_back({{"label", s.label},
@@ -88,8 +88,8 @@ void print_profile(const std::string& path, const Profile& profile) {
     const double us = std::max(s.median_us, 1e-3);
     fmt::print("{:4} {:9.2f}  {:9.2f}  {:5.1f}  {:8.1f}  {:6.1f}  {:8.1f}  {:5.1f}  {} [{}]\n", i,
                s.median_us, s.predicted_us, 100 * s.median_us / profile.total_us, s.bytes / us / 1e3,
-               100 * s.bytes / us / profile.peaks.l1_bytes_per_us, s.flops / us / 1e3,
-               100 * s.flops / us / profile.peaks.flops_per_us, s.label, s.implementation);
+               100 * s.bytes / us / profile.device.memory[0].bytes_per_us, s.flops / us / 1e3,
+               100 * s.flops / us / profile.device.flops_per_us, s.label, s.implementation);
   }
 }
 
@@ -141,38 +141,34 @@ void run_bench(const BenchArguments& arguments) {
 
 }  // namespace
 
-void add_bench_verb(CLI::App& app) {
+void add_bench_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<BenchArguments>();
-  CLI::App* verb = app.add_subcommand("bench", "time executables, interleaved");
-  verb->add_option("executables", arguments->executables,
-                   "one or more; the first is what the others are compared with")
-      ->required();
-  verb->add_option("--rounds", arguments->options.rounds, "runs of each")
-      ->check(CLI::Range(5, 1000000))
-      ->capture_default_str();
-  verb->add_option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds")
-      ->capture_default_str();
+  Options verb = command_line.verb("bench", "time executables, interleaved");
+  verb.option("executables", arguments->executables,
+              "one or more; the first is what the others are compared with")
+      .required();
+  verb.option("--rounds", arguments->options.rounds, "runs of each").between(5, 1000000).default_shown();
+  verb.option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds").default_shown();
   arguments->options.loadings = 10;
-  verb->add_option("--loadings", arguments->options.loadings, "the rounds are shared out over so many")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_option("--threads", arguments->options.threads,
-                   "workers; 0: as compiled, as far as the process may use so many")
-      ->check(CLI::Range(0, kMostWorkers))
-      ->capture_default_str();
-  verb->add_option("--schedule", arguments->options.schedules,
-                   "instead of the one it was compiled with (repeatable: each executable with each)")
-      ->transform(one_of(schedules_by_name()));
-  verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
-  verb->add_option(
-      "--shape", arguments->shapes,
-      "extent of an open dimension, SYMBOL=4 (repeatable), of executables that have it; the largest "
-      "where not given");
-  verb->add_option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
-  verb->add_flag("--profile", arguments->profile, "a table per kernel of the first executable");
-  verb->add_flag("--json", arguments->json, "print the result as JSON");
-  verb->add_option("--export-json", arguments->export_json, "write the same JSON into this file");
-  verb->callback([arguments] {
+  verb.option("--loadings", arguments->options.loadings, "the rounds are shared out over so many")
+      .between(1, 1000)
+      .default_shown();
+  verb.option("--threads", arguments->options.threads,
+              "workers; 0: as compiled, as far as the process may use so many")
+      .between(0, kMostWorkers)
+      .default_shown();
+  verb.choice("--schedule", arguments->options.schedules,
+              "instead of the one it was compiled with (repeatable: each executable with each)",
+              schedules_by_name());
+  verb.option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
+  verb.option("--shape", arguments->shapes,
+              "extent of an open dimension, SYMBOL=4 (repeatable), of executables that have it; the largest "
+              "where not given");
+  verb.option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
+  verb.flag("--profile", arguments->profile, "a table per kernel of the first executable");
+  verb.flag("--json", arguments->json, "print the result as JSON");
+  verb.option("--export-json", arguments->export_json, "write the same JSON into this file");
+  verb.runs([arguments] {
     arguments->options.input_files = parse_assignments("--input", arguments->inputs);
     arguments->options.extents = parse_extents(arguments->shapes);
     run_bench(*arguments);

@@ -1,7 +1,6 @@
 // What several verbs share on the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,14 +22,6 @@ std::map<std::string, int64_t> parse_extents(const std::vector<std::string>& ite
 // {"NAME=VALUE", ...} as a map; throws Error{usage} on a missing '=' or a name given twice.
 std::map<std::string, std::string> parse_assignments(const std::string& option,
                                                      const std::vector<std::string>& items);
-
-// Takes a name in `values` for what it stands for; --help, completion and the manual list the names.
-template <typename T>
-CLI::Validator one_of(const std::map<std::string, T>& values) {
-  std::string names;
-  for (const auto& [name, value] : values) names += (names.empty() ? "" : ",") + name;
-  return CLI::CheckedTransformer(values).description("{" + names + "}");
-}
 
 // The names of PlanSchedule.
 std::map<std::string, PlanSchedule> schedules_by_name();

@@ -70,7 +70,7 @@ void set_strategy(CompileOptions& options, const std::string& text) {
     const char* end = text.data() + text.size();
     const auto [read, code] = std::from_chars(text.data() + kRandom.size(), end, options.random_seed);
     if (code != std::errc() || read != end)
-      throw CLI::ValidationError("--strategy", "the seed in '" + text + "' must be a whole number");
+      refuse_value("--strategy", "the seed in '" + text + "' must be a whole number");
     options.strategy = Strategy::random;
     return;
   }
@@ -79,8 +79,8 @@ void set_strategy(CompileOptions& options, const std::string& text) {
     options.strategy = strategy;
     if (text == name(strategy)) return;
   }
-  throw CLI::ValidationError(
-      "--strategy", "must be optimal, published, greedy, unfused or random:SEED, not '" + text + "'");
+  refuse_value("--strategy",
+               "must be optimal, published, greedy, unfused or random:SEED, not '" + text + "'");
 }
 
 bool stopped_before_plan(const CompileArguments& arguments) {
@@ -170,80 +170,75 @@ void run_compile(CompileArguments& arguments) {
 
 }  // namespace
 
-void add_compile_verb(CLI::App& app) {
+void add_compile_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<CompileArguments>();
   CompileOptions& options = arguments->options;
-  CLI::App* verb = app.add_subcommand("compile", "network (ONNX) -> executable, optimized for a target");
-  verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
-  verb->add_option("-o,--output", arguments->output, "the executable to write, a shared library");
-  verb->add_option("--target", options.target, targets_text())
-      ->type_name(fmt::format("{{{}}}", fmt::join(target_names(), ",")))
-      ->capture_default_str();
-  verb->add_option("--threads", options.threads, "workers that run the executable; 0: all cores")
-      ->check(CLI::Range(0, kMostWorkers))
-      ->capture_default_str();
-  verb->add_option("--shape", arguments->shapes,
-                   "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
-                   "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "
-                   "executable for all of it");
-  verb->add_option("--launches", options.launch.ways,
-                   "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which "
-                   "results do not depend), reassociating (they do, within rounding), none")
-      ->transform(one_of(std::map<std::string, LaunchWays>{{"exact", LaunchWays::exact},
-                                                           {"reassociating", LaunchWays::reassociating},
-                                                           {"none", LaunchWays::none}}));
-  verb->add_option(
+  Options verb = command_line.verb("compile", "network (ONNX) -> executable, optimized for a target");
+  verb.option("model", arguments->model, "the network, an .onnx file").required();
+  verb.option("-o,--output", arguments->output, "the executable to write, a shared library");
+  verb.option("--target", options.target, targets_text())
+      .type(fmt::format("{{{}}}", fmt::join(target_names(), ",")))
+      .default_shown();
+  verb.option("--threads", options.threads, "workers that run the executable; 0: all cores")
+      .between(0, kMostWorkers)
+      .default_shown();
+  verb.option("--shape", arguments->shapes,
+              "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
+              "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "
+              "executable for all of it");
+  verb.choice("--launches", options.launch.ways,
+              "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which "
+              "results do not depend), reassociating (they do, within rounding), none",
+              std::map<std::string, LaunchWays>{{"exact", LaunchWays::exact},
+                                                {"reassociating", LaunchWays::reassociating},
+                                                {"none", LaunchWays::none}});
+  verb.option(
           "--seed", options.seed,
           "of random numbers that the model draws, each node without a seed of its own; every run has the "
           "same")
-      ->capture_default_str();
-  verb->add_option(
-          "--accuracy", options.accuracy,
-          "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, "
-          "where an infinity, a NaN or a huge number may spoil the results beside it; subnormal "
-          "results are 0 (korch explain lists what a plan does of that)")
-      ->transform(one_of(
-          std::map<std::string, Accuracy>{{"strict", Accuracy::strict}, {"standard", Accuracy::standard}}));
-  verb->add_option_function<std::string>(
+      .default_shown();
+  verb.choice(
+      "--accuracy", options.accuracy,
+      "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, "
+      "where an infinity, a NaN or a huge number may spoil the results beside it; subnormal "
+      "results are 0 (korch explain lists what a plan does of that)",
+      std::map<std::string, Accuracy>{{"strict", Accuracy::strict}, {"standard", Accuracy::standard}});
+  verb.option(
           "--strategy", [arguments](const std::string& text) { set_strategy(arguments->options, text); },
           "optimal (solved); to compare: published (as Korch, ASPLOS 2024), greedy fusion, unfused; to "
           "debug: random:SEED, any plan")
-      ->type_name("{optimal,published,greedy,unfused} or random:SEED");
-  verb->add_option("--bounds", options.bounds,
-                   "cost of what is not measured: learned (from kernels of its kind) or analytic (from "
-                   "machine peaks: slow)")
-      ->transform(one_of(
-          std::map<std::string, Bounds>{{"learned", Bounds::learned}, {"analytic", Bounds::analytic}}));
-  verb->add_flag("!--no-alternatives", options.alternatives,
-                 "plan for the network as it is: no other algebra, only fusion and layouts");
-  verb->add_option("--rule", options.rules, "add the alternatives of this rewrite rule only (repeatable)");
-  verb->add_flag("--exhaustive", options.exhaustive, "measure every column, not only those that can matter");
-  verb->add_flag("--no-measure", arguments->no_measure,
-                 "plan on lower bounds alone (for a machine like this one but absent)");
-  verb->add_flag("--self-contained", options.self_contained,
-                 "generated kernels only: no vendor library is needed to run");
-  verb->add_flag("--no-verify", arguments->no_verify, "do not check the executable against the interpreter");
-  verb->add_flag("!--no-heal", options.heal,
-                 "a kernel that proves wrong is an error: do not plan again without it");
-  verb->add_option(
-          "--schedule", options.schedule,
-          "barrier: a phase ends before the next begins; dynamic: whoever is free takes what is ready; "
-          "static: assigned to workers; else the fastest by a run of each")
-      ->transform(one_of(schedules_by_name()));
-  verb->add_option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
-  verb->add_flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
-  verb->add_option(
-      "--budget", arguments->budget,
-      "compile and check within TIME (90s, 5m), about: the best plan found by then, greedy fusion's "
-      "at least");
-  verb->add_option("--dump-dir", options.dump_dir, "write every stage as text into this folder");
-  verb->add_option("--save-inputs", options.save_inputs,
-                   "also write random inputs for the network as .npy files into this folder");
-  verb->add_option("--stop-after", options.stop_after, "end after a stage")
-      ->check(CLI::IsMember(stages_to_stop_after()));
-  verb->add_flag("--quiet", arguments->quiet, "tell no progress on the standard error");
-  verb->add_flag("--json", arguments->json, "print the result as JSON");
-  verb->callback([arguments] { run_compile(*arguments); });
+      .type("{optimal,published,greedy,unfused} or random:SEED");
+  verb.choice("--bounds", options.bounds,
+              "cost of what is not measured: learned (from kernels of its kind) or analytic (from "
+              "machine peaks: slow)",
+              std::map<std::string, Bounds>{{"learned", Bounds::learned}, {"analytic", Bounds::analytic}});
+  verb.flag("!--no-alternatives", options.alternatives,
+            "plan for the network as it is: no other algebra, only fusion and layouts");
+  verb.option("--rule", options.rules, "add the alternatives of this rewrite rule only (repeatable)");
+  verb.flag("--exhaustive", options.exhaustive, "measure every column, not only those that can matter");
+  verb.flag("--no-measure", arguments->no_measure,
+            "plan on lower bounds alone (for a machine like this one but absent)");
+  verb.flag("--self-contained", options.self_contained,
+            "generated kernels only: no vendor library is needed to run");
+  verb.flag("--no-verify", arguments->no_verify, "do not check the executable against the interpreter");
+  verb.flag("!--no-heal", options.heal,
+            "a kernel that proves wrong is an error: do not plan again without it");
+  verb.choice("--schedule", options.schedule,
+              "barrier: a phase ends before the next begins; dynamic: whoever is free takes what is ready; "
+              "static: assigned to workers; else the fastest by a run of each",
+              schedules_by_name());
+  verb.option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
+  verb.flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
+  verb.option("--budget", arguments->budget,
+              "compile and check within TIME (90s, 5m), about: the best plan found by then, greedy fusion's "
+              "at least");
+  verb.option("--dump-dir", options.dump_dir, "write every stage as text into this folder");
+  verb.option("--save-inputs", options.save_inputs,
+              "also write random inputs for the network as .npy files into this folder");
+  verb.option("--stop-after", options.stop_after, "end after a stage").one_of(stages_to_stop_after());
+  verb.flag("--quiet", arguments->quiet, "tell no progress on the standard error");
+  verb.flag("--json", arguments->json, "print the result as JSON");
+  verb.runs([arguments] { run_compile(*arguments); });
 }
 
 }  // namespace korch

@@ -3,47 +3,46 @@
 
 #include <memory>
 
-#include "description.h"
 #include "verbs.h"
 
 namespace korch {
 namespace {
 
-std::vector<std::string> all_spellings(const CLI::App& verb) {
+std::vector<std::string> all_spellings(const VerbDescription& verb) {
   std::vector<std::string> words;
-  for (const CLI::Option* option : dashed_options(verb))
-    for (const std::string& name : spellings(*option)) words.push_back(name);
+  for (const OptionDescription& option : verb.dashed)
+    words.insert(words.end(), option.spellings.begin(), option.spellings.end());
   return words;
 }
 
 // A case per option that takes a value: one of its words, or what bash completes by itself, a file.
-std::string value_cases(const CLI::App& verb) {
+std::string value_cases(const VerbDescription& verb) {
   std::string text;
-  for (const CLI::Option* option : dashed_options(verb)) {
-    if (is_flag(*option)) continue;
+  for (const OptionDescription& option : verb.dashed) {
+    if (option.is_flag) continue;
     std::string patterns;
-    for (const std::string& name : spellings(*option))
-      patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : "|", verb.get_name(), name);
-    text += fmt::format("    {}) words='{}';;\n", patterns, fmt::join(choices(*option), " "));
+    for (const std::string& name : option.spellings)
+      patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : "|", verb.name, name);
+    text += fmt::format("    {}) words='{}';;\n", patterns, fmt::join(option.choices(), " "));
   }
   return text;
 }
 
 // What else can stand behind the verb.
-std::string word_case(const CLI::App& verb) {
+std::string word_case(const VerbDescription& verb) {
   std::vector<std::string> arguments;
-  for (const CLI::Option* positional : positionals(verb))
-    for (const std::string& word : choices(*positional)) arguments.push_back(word);
-  return fmt::format("    '{}') dashed='{}'; words='{}';;\n", verb.get_name(),
-                     fmt::join(all_spellings(verb), " "), fmt::join(arguments, " "));
+  for (const OptionDescription& positional : verb.positional)
+    for (const std::string& word : positional.choices()) arguments.push_back(word);
+  return fmt::format("    '{}') dashed='{}'; words='{}';;\n", verb.name, fmt::join(all_spellings(verb), " "),
+                     fmt::join(arguments, " "));
 }
 
-std::string bash_script(const CLI::App& app) {
+std::string bash_script(const CommandLine& command_line) {
   std::string values, words, names;
-  for (const CLI::App* verb : visible_verbs(app)) {
-    values += value_cases(*verb);
-    words += word_case(*verb);
-    names += (names.empty() ? "" : " ") + verb->get_name();
+  for (const VerbDescription& verb : command_line.verb_descriptions()) {
+    values += value_cases(verb);
+    words += word_case(verb);
+    names += (names.empty() ? "" : " ") + verb.name;
   }
   return fmt::format(R"(# bash completion of korch, printed by: korch completion bash
 _korch() {{
@@ -63,17 +62,17 @@ _korch() {{
 }}
 complete -o default -F _korch korch
 )",
-                     fmt::join(all_spellings(app), " "), names, words, values);
+                     fmt::join(all_spellings(command_line.description()), " "), names, words, values);
 }
 
 }  // namespace
 
-void add_completion_verb(CLI::App& app) {
+void add_completion_verb(CommandLine& command_line) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("completion", "print a shell's completion of korch");
-  verb->footer("In ~/.bashrc: source <(korch completion bash)");
-  verb->add_option("shell", *shell, "whose completion")->required()->check(CLI::IsMember({"bash"}));
-  verb->callback([shell, &app] { fmt::print("{}", bash_script(app)); });
+  Options verb = command_line.verb("completion", "print a shell's completion of korch");
+  verb.footer("In ~/.bashrc: source <(korch completion bash)");
+  verb.option("shell", *shell, "whose completion").required().one_of({"bash"});
+  verb.runs([shell, &command_line] { fmt::print("{}", bash_script(command_line)); });
 }
 
 }  // namespace korch

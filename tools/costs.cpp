@@ -58,17 +58,16 @@ void run_import(const CostsArguments& arguments) {
 
 }  // namespace
 
-void add_costs_verb(CLI::App& app) {
+void add_costs_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<CostsArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Options verb = command_line.verb(
       "costs", "measured costs of kernels as a text file that models learn from and other machines read");
-  verb->add_option("action", arguments->action,
-                   "export: write the database's costs; import: add those of a file")
-      ->required()
-      ->check(CLI::IsMember({"export", "import"}));
-  verb->add_option("file", arguments->file, "the file of costs (JSON, one object per line)")->required();
-  verb->add_option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
-  verb->callback([arguments] {
+  verb.option("action", arguments->action, "export: write the database's costs; import: add those of a file")
+      .required()
+      .one_of({"export", "import"});
+  verb.option("file", arguments->file, "the file of costs (JSON, one object per line)").required();
+  verb.option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
+  verb.runs([arguments] {
     if (arguments->action == "export")
       run_export(*arguments);
     else

@@ -69,20 +69,19 @@ void run_diff(const DiffArguments& arguments) {
 
 }  // namespace
 
-void add_diff_verb(CLI::App& app) {
+void add_diff_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<DiffArguments>();
-  CLI::App* verb =
-      app.add_subcommand("diff", "two executables of one network: which kernels and times differ");
-  verb->add_option("a", arguments->a, "made by korch compile")->required();
-  verb->add_option("b", arguments->b, "made by korch compile, too")->required();
-  verb->add_flag("--profile", arguments->profile,
-                 "run both and compare measured times, not what the plans predicted");
-  verb->add_option("--threads", arguments->options.threads,
-                   "workers of --profile; 0: as compiled, as far as the process may use so many")
-      ->check(CLI::Range(0, kMostWorkers))
-      ->capture_default_str();
-  verb->add_flag("--json", arguments->json, "print the difference as JSON");
-  verb->callback([arguments] { run_diff(*arguments); });
+  Options verb = command_line.verb("diff", "two executables of one network: which kernels and times differ");
+  verb.option("a", arguments->a, "made by korch compile").required();
+  verb.option("b", arguments->b, "made by korch compile, too").required();
+  verb.flag("--profile", arguments->profile,
+            "run both and compare measured times, not what the plans predicted");
+  verb.option("--threads", arguments->options.threads,
+              "workers of --profile; 0: as compiled, as far as the process may use so many")
+      .between(0, kMostWorkers)
+      .default_shown();
+  verb.flag("--json", arguments->json, "print the difference as JSON");
+  verb.runs([arguments] { run_diff(*arguments); });
 }
 
 }  // namespace korch

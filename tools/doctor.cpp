@@ -40,9 +40,10 @@ std::string size_text(double bytes) {
                            : fmt::format("{:.4g} MiB", bytes / (1 << 20));
 }
 
-std::string isa_text(Isa isa) {
-  if (isa == Isa::portable) return fmt::format("{}: slow, portable code", row(isa).has);
-  return fmt::format("{} ({})", row(isa).has, name(isa));
+std::string code_text(const std::string& code) {
+  const IsaRow& known = row(isa_named(code).value_or(Isa::portable));
+  if (known.isa == Isa::portable) return fmt::format("{}: slow, portable code", known.has);
+  return fmt::format("{} ({})", known.has, code);
 }
 
 std::string database_text(const std::string& path) {
@@ -51,21 +52,22 @@ std::string database_text(const std::string& path) {
   return fmt::format("{}, {}", path, size_text(static_cast<double>(std::filesystem::file_size(path))));
 }
 
-void print_findings(const Target& target, const MachinePeaks& machine) {
-  const Peaks& peaks = machine.peaks;
+void print_findings(const MachinePeaks& machine) {
+  const Device& device = machine.device;
   const auto row = [](const char* what, const std::string& text) { fmt::print("{:<10} {}\n", what, text); };
-  row("Processor", target.cpu_name);
+  row("Processor", device.name);
   row("",
-      fmt::format("{}; {} thread{}", isa_text(target.isa), target.threads, target.threads == 1 ? "" : "s"));
-  row("Caches",
-      fmt::format("L1 {} and L2 {} per core, L3 {} shared", size_text(static_cast<double>(target.l1_bytes)),
-                  size_text(static_cast<double>(target.l2_bytes)),
-                  size_text(static_cast<double>(target.l3_bytes))));
-  row("Speed", fmt::format("float32 arithmetic {:.0f} GFLOP/s", peaks.flops_per_us / 1e3));
-  row("", fmt::format("reading and writing {:.0f} GB/s in L1, {:.0f} in L2, {:.0f} in L3, {:.0f} in memory",
-                      peaks.l1_bytes_per_us / 1e3, peaks.l2_bytes_per_us / 1e3, peaks.l3_bytes_per_us / 1e3,
-                      peaks.memory_bytes_per_us / 1e3));
-  row("", "(upper limits, used as bounds: the best observed, all threads, plus a margin)");
+      fmt::format("{}; {} thread{}", code_text(device.code), device.workers, device.workers == 1 ? "" : "s"));
+  row("Arithmetic", fmt::format("{:.0f} GFLOP/s of float32, {} registers of {} bytes",
+                                device.flops_per_us / 1e3, device.vector_registers, device.vector_bytes));
+  for (const MemoryLevel& level : device.memory)
+    row(level.name.c_str(),
+        fmt::format("{}reading and writing {:.0f} GB/s",
+                    level.bytes == 0 ? ""
+                                     : fmt::format("{} {}, ", size_text(static_cast<double>(level.bytes)),
+                                                   level.is_shared ? "shared" : "of each worker"),
+                    level.bytes_per_us / 1e3));
+  row("", "(speeds are upper limits, used as bounds: the best observed, all threads, plus a margin)");
   if (!machine.disturbed.empty()) row("", "this machine is busy: " + machine.disturbed);
   row("Compiler", compiler_version());
   row("oneDNN", library_state("libdnnl.so.2"));
@@ -74,43 +76,27 @@ void print_findings(const Target& target, const MachinePeaks& machine) {
 }
 
 void run_doctor(const DoctorArguments& arguments) {
-  const Target target = detect_target("native", arguments.threads);
-  const MachinePeaks machine = machine_peaks(target, nullptr);
-  const Peaks& peaks = machine.peaks;
-  const nlohmann::ordered_json json = {{"cpu", target.cpu_name},
-                                       {"isa", name(target.isa)},
-                                       {"threads", target.threads},
-                                       {"l1_kib", target.l1_bytes >> 10},
-                                       {"l2_kib", target.l2_bytes >> 10},
-                                       {"l3_kib", target.l3_bytes >> 10},
-                                       {"peak_gflops", peaks.flops_per_us / 1e3},
-                                       {"l1_gb_per_s", peaks.l1_bytes_per_us / 1e3},
-                                       {"l2_gb_per_s", peaks.l2_bytes_per_us / 1e3},
-                                       {"l3_gb_per_s", peaks.l3_bytes_per_us / 1e3},
-                                       {"memory_gb_per_s", peaks.memory_bytes_per_us / 1e3},
-                                       {"busy", machine.disturbed},
-                                       {"compiler", compiler_version()},
-                                       {"onednn", library_state("libdnnl.so.2")},
-                                       {"cuda", cuda_state()},
-                                       {"kernel_database", default_database_path()}};
-  if (arguments.json) {
-    print_json(json);
-    return;
-  }
-  print_findings(target, machine);
+  const MachinePeaks machine = machine_peaks(detect_device("native", arguments.threads), nullptr);
+  if (!arguments.json) return print_findings(machine);
+  print_json({{"device", nlohmann::ordered_json::parse(to_text(machine.device))},
+              {"busy", machine.disturbed},
+              {"compiler", compiler_version()},
+              {"onednn", library_state("libdnnl.so.2")},
+              {"cuda", cuda_state()},
+              {"kernel_database", default_database_path()}});
 }
 
 }  // namespace
 
-void add_doctor_verb(CLI::App& app) {
+void add_doctor_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<DoctorArguments>();
-  CLI::App* verb =
-      app.add_subcommand("doctor", "what this machine offers: ISA, caches, measured peaks, libraries, CUDA");
-  verb->add_option("--threads", arguments->threads, "threads to measure with; 0: all cores")
-      ->check(CLI::Range(0, kMostWorkers))
-      ->capture_default_str();
-  verb->add_flag("--json", arguments->json, "print as JSON");
-  verb->callback([arguments] { run_doctor(*arguments); });
+  Options verb =
+      command_line.verb("doctor", "what this machine offers: ISA, caches, measured peaks, libraries, CUDA");
+  verb.option("--threads", arguments->threads, "threads to measure with; 0: all cores")
+      .between(0, kMostWorkers)
+      .default_shown();
+  verb.flag("--json", arguments->json, "print as JSON");
+  verb.runs([arguments] { run_doctor(*arguments); });
 }
 
 }  // namespace korch

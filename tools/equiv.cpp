@@ -69,20 +69,19 @@ void run_equiv(EquivArguments& arguments) {
 
 }  // namespace
 
-void add_equiv_verb(CLI::App& app) {
+void add_equiv_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<EquivArguments>();
-  CLI::App* verb =
-      app.add_subcommand("equiv", "do two networks compute the same? by random tests over a finite field");
-  verb->add_option("a", arguments->a, "a network, an .onnx file")->required();
-  verb->add_option("b", arguments->b, "another, with inputs and outputs of the same names")->required();
-  verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
-  verb->add_option("--tests", arguments->options.tests,
-                   "over the field; large networks take half a minute each")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->options.seed, "of the random inputs")->capture_default_str();
-  verb->add_flag("--json", arguments->json, "print the result as JSON");
-  verb->callback([arguments] { run_equiv(*arguments); });
+  Options verb =
+      command_line.verb("equiv", "do two networks compute the same? by random tests over a finite field");
+  verb.option("a", arguments->a, "a network, an .onnx file").required();
+  verb.option("b", arguments->b, "another, with inputs and outputs of the same names").required();
+  verb.option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb.option("--tests", arguments->options.tests, "over the field; large networks take half a minute each")
+      .between(1, 10000)
+      .default_shown();
+  verb.option("--seed", arguments->options.seed, "of the random inputs").default_shown();
+  verb.flag("--json", arguments->json, "print the result as JSON");
+  verb.runs([arguments] { run_equiv(*arguments); });
 }
 
 }  // namespace korch

@@ -74,31 +74,30 @@ void run_explain(const ExplainArguments& arguments) {
 
 }  // namespace
 
-void add_explain_verb(CLI::App& app) {
+void add_explain_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<ExplainArguments>();
-  CLI::App* verb = app.add_subcommand("explain", "the plan inside an executable: what was fused, and why");
-  verb->add_option("executable", arguments->executable,
-                   "made by korch compile; its code is not run but by --run")
-      ->required();
-  CLI::Option* kernel = verb->add_option("--kernel", arguments->options.kernel,
-                                         "one step alone: primitives, tensors, rejected alternatives");
-  CLI::Option* json =
-      verb->add_flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
-  CLI::Option* html =
-      verb->add_option("--html", arguments->html,
-                       "write a page to look at: graph, time line, roofline, kernels with their sources")
-          ->excludes(kernel)
-          ->excludes(json);
-  verb->add_flag("--figures", arguments->figures, "every figure of the report, and what it means")
-      ->excludes(kernel)
-      ->excludes(json)
-      ->excludes(html);
-  verb->add_flag("--run", arguments->run,
-                 "run the executable, and show what its workers do, and when; with --html the page has the "
-                 "times of the steps there, too")
-      ->excludes(kernel)
-      ->excludes(json);
-  verb->callback([arguments] { run_explain(*arguments); });
+  Options verb = command_line.verb("explain", "the plan inside an executable: what was fused, and why");
+  verb.option("executable", arguments->executable, "made by korch compile; its code is not run but by --run")
+      .required();
+  const Option kernel = verb.option("--kernel", arguments->options.kernel,
+                                    "one step alone: primitives, tensors, rejected alternatives");
+  const Option json =
+      verb.flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
+  const Option html =
+      verb.option("--html", arguments->html,
+                  "write a page to look at: graph, time line, roofline, kernels with their sources")
+          .excludes(kernel)
+          .excludes(json);
+  verb.flag("--figures", arguments->figures, "every figure of the report, and what it means")
+      .excludes(kernel)
+      .excludes(json)
+      .excludes(html);
+  verb.flag("--run", arguments->run,
+            "run the executable, and show what its workers do, and when; with --html the page has the "
+            "times of the steps there, too")
+      .excludes(kernel)
+      .excludes(json);
+  verb.runs([arguments] { run_explain(*arguments); });
 }
 
 }  // namespace korch

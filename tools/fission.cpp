@@ -43,14 +43,14 @@ void run_fission(const FissionArguments& arguments) {
 
 }  // namespace
 
-void add_fission_verb(CLI::App& app) {
+void add_fission_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<FissionArguments>();
-  CLI::App* verb = app.add_subcommand("fission", "write the primitive graph as an ONNX model");
-  verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
-  verb->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
-  verb->add_option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
-  verb->add_flag("--json", arguments->json, "print the result as JSON");
-  verb->callback([arguments] { run_fission(*arguments); });
+  Options verb = command_line.verb("fission", "write the primitive graph as an ONNX model");
+  verb.option("model", arguments->model, "the network, an .onnx file").required();
+  verb.option("-o,--output", arguments->output, "the .onnx file to write").required();
+  verb.option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb.flag("--json", arguments->json, "print the result as JSON");
+  verb.runs([arguments] { run_fission(*arguments); });
 }
 
 }  // namespace korch

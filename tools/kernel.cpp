@@ -41,7 +41,7 @@ tile::TileGraph read_tile_graph(const std::string& path) {
   }
 }
 
-void print_kernel(tile::TileGraph graph, Form form, const Target& target) {
+void print_kernel(tile::TileGraph graph, Form form, const Device& target) {
   if (form == Form::cuda) {
     fmt::print("{}", tile::print_cuda(graph, "kernel0"));
     return;
@@ -50,7 +50,7 @@ void print_kernel(tile::TileGraph graph, Form form, const Target& target) {
   fmt::print("{}", form == Form::cpp ? tile::print_cpp(graph, target) : tile::print(graph));
 }
 
-void run_kernel(const tile::TileGraph& graph, const Target& target, uint64_t seed, bool json) {
+void run_kernel(const tile::TileGraph& graph, const Device& target, uint64_t seed, bool json) {
   const KernelRun run = run_kernel_alone(graph, target, seed);
   nlohmann::ordered_json outputs = nlohmann::json::array();
   bool right = true;
@@ -66,7 +66,7 @@ void run_kernel(const tile::TileGraph& graph, const Target& target, uint64_t see
     print_json({{"outputs", outputs}, {"us", run.us}, {"low_us", run.low_us}, {"high_us", run.high_us}});
   else
     fmt::print("{:.2f} us (quartiles {:.2f}, {:.2f}) on {} threads\n", run.us, run.low_us, run.high_us,
-               target.threads);
+               target.workers);
   if (!right) throw Error(ErrorKind::accuracy, "the kernel computes something else than its tile graph");
 }
 
@@ -75,14 +75,13 @@ void act(const KernelArguments& arguments) {
   if (arguments.files.size() != wanted)
     throw Error(ErrorKind::usage, fmt::format("this takes {} file{}, not {}", wanted, wanted == 1 ? "" : "s",
                                               arguments.files.size()));
-  const Target target = detect_target(arguments.target, arguments.threads);
+  const Device target = detect_device(arguments.target, arguments.threads);
   const tile::TileGraph graph = read_tile_graph(arguments.files[0]);
   switch (arguments.action) {
     case Action::print:
       return print_kernel(graph, arguments.form, target);
     case Action::run:
-      if (!runs_here(target.isa))
-        throw Error(ErrorKind::usage, "this machine cannot run " + arguments.target);
+      if (!runs_here(target)) throw Error(ErrorKind::usage, "this machine cannot run " + arguments.target);
       return run_kernel(graph, target, arguments.seed, arguments.json);
     case Action::diff:
       fmt::print("{}", text_difference(tile::print(graph), tile::print(read_tile_graph(arguments.files[1]))));
@@ -91,31 +90,28 @@ void act(const KernelArguments& arguments) {
 
 }  // namespace
 
-void add_kernel_verb(CLI::App& app) {
+void add_kernel_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<KernelArguments>();
-  CLI::App* verb =
-      app.add_subcommand("kernel", "one kernel as a tile graph (.tile, from compile --dump-dir)");
+  Options verb = command_line.verb("kernel", "one kernel as a tile graph (.tile, from compile --dump-dir)");
   const std::map<std::string, Action> actions = {
       {"print", Action::print}, {"run", Action::run}, {"diff", Action::diff}};
   const std::map<std::string, Form> forms = {
       {"tiles", Form::tiles}, {"lowered", Form::lowered}, {"cpp", Form::cpp}, {"cuda", Form::cuda}};
-  verb->add_option("action", arguments->action,
-                   "print it; run it on random inputs against its interpreter; say how two differ")
-      ->required()
-      ->transform(one_of(actions));
-  verb->add_option("files", arguments->files, "one .tile file, or two to compare")->required();
-  verb->add_option("--as", arguments->form,
-                   "what print shows: the graph, lowered for the CPU, as C++, as CUDA C++")
-      ->transform(one_of(forms));
-  verb->add_option("--target", arguments->target, targets_text())
-      ->type_name(fmt::format("{{{}}}", fmt::join(target_names(), ",")))
-      ->capture_default_str();
-  verb->add_option("--threads", arguments->threads, "workers that run is timed with; 0: all cores")
-      ->check(CLI::Range(0, kMostWorkers))
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
-  verb->add_flag("--json", arguments->json, "print the result of run as JSON");
-  verb->callback([arguments] { act(*arguments); });
+  verb.choice("action", arguments->action,
+              "print it; run it on random inputs against its interpreter; say how two differ", actions)
+      .required();
+  verb.option("files", arguments->files, "one .tile file, or two to compare").required();
+  verb.choice("--as", arguments->form,
+              "what print shows: the graph, lowered for the CPU, as C++, as CUDA C++", forms);
+  verb.option("--target", arguments->target, targets_text())
+      .type(fmt::format("{{{}}}", fmt::join(target_names(), ",")))
+      .default_shown();
+  verb.option("--threads", arguments->threads, "workers that run is timed with; 0: all cores")
+      .between(0, kMostWorkers)
+      .default_shown();
+  verb.option("--seed", arguments->seed, "of the random inputs").default_shown();
+  verb.flag("--json", arguments->json, "print the result of run as JSON");
+  verb.runs([arguments] { act(*arguments); });
 }
 
 }  // namespace korch

@@ -29,33 +29,27 @@ constexpr const char* kExitCodes =
     "5 accuracy failure, 6 out of memory, time or disk, 7 file cannot be read or written, 130 interrupted.";
 
 int run(int argc, char** argv) {
-  CLI::App app{fmt::format("korch: {}", kPurpose), "korch"};
-  app.set_version_flag("--version", KORCH_VERSION);
-  app.require_subcommand(1);
-  app.footer(fmt::format("A first session:\n{}\nExit codes: {}", kFirstSession, kExitCodes));
-  korch::add_model_verb(app);
-  korch::add_compile_verb(app);
-  korch::add_run_verb(app);
-  korch::add_bench_verb(app);
-  korch::add_verify_verb(app);
-  korch::add_explain_verb(app);
-  korch::add_diff_verb(app);
-  korch::add_kernel_verb(app);
-  korch::add_fission_verb(app);
-  korch::add_equiv_verb(app);
-  korch::add_costs_verb(app);
-  korch::add_operators_verb(app);
-  korch::add_doctor_verb(app);
-  korch::add_completion_verb(app);
-  korch::add_manual_verb(app, {KORCH_VERSION, kPurpose, kFirstSession, kExitCodes});
-  korch::add_worker_verb(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
-    return code == 0 ? 0 : static_cast<int>(korch::ErrorKind::usage);
-  }
-  return 0;
+  korch::CommandLine command_line(fmt::format("korch: {}", kPurpose), "korch");
+  command_line.version(KORCH_VERSION);
+  command_line.footer(fmt::format("A first session:\n{}\nExit codes: {}", kFirstSession, kExitCodes));
+  korch::add_model_verb(command_line);
+  korch::add_compile_verb(command_line);
+  korch::add_run_verb(command_line);
+  korch::add_bench_verb(command_line);
+  korch::add_verify_verb(command_line);
+  korch::add_explain_verb(command_line);
+  korch::add_diff_verb(command_line);
+  korch::add_kernel_verb(command_line);
+  korch::add_fission_verb(command_line);
+  korch::add_equiv_verb(command_line);
+  korch::add_costs_verb(command_line);
+  korch::add_operators_verb(command_line);
+  korch::add_doctor_verb(command_line);
+  korch::add_completion_verb(command_line);
+  korch::add_manual_verb(command_line, {KORCH_VERSION, kPurpose, kFirstSession, kExitCodes});
+  korch::add_worker_verb(command_line);
+  const int refused = command_line.parse(argc, argv).value_or(0);
+  return refused == 0 ? 0 : static_cast<int>(korch::ErrorKind::usage);
 }
 
 int report(const std::string& message, korch::ErrorKind kind) {

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "description.h"
 #include "verbs.h"
 
 namespace korch {
@@ -34,41 +33,41 @@ std::string italic(const std::string& text) {
 }
 
 // "{strict,standard}", or the kind of value.
-std::string value_text(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
+std::string value_text(const OptionDescription& option) {
+  const std::string& type = option.type;
   if (type.starts_with('{')) return type;
   const size_t list = type.find(":{");
   return list == std::string::npos ? type.substr(0, type.find(':')) : type.substr(list + 1);
 }
 
-std::string entry(const std::string& head, const CLI::Option& option) {
-  std::string text = ".TP\n" + head + "\n" + escaped(option.get_description());
-  if (!option.get_default_str().empty()) text += escaped(fmt::format(" [{}]", option.get_default_str()));
+std::string entry(const std::string& head, const OptionDescription& option) {
+  std::string text = ".TP\n" + head + "\n" + escaped(option.text);
+  if (!option.default_text.empty()) text += escaped(fmt::format(" [{}]", option.default_text));
   return text + "\n";
 }
 
-std::string verb_text(const CLI::App& app, const CLI::App& verb) {
-  std::string usage = bold(app.get_name() + " " + verb.get_name()) + " [" + italic("options") + "]";
+std::string verb_text(const std::string& program, const VerbDescription& verb) {
+  std::string usage = bold(program + " " + verb.name) + " [" + italic("options") + "]";
   std::string entries;
-  for (const CLI::Option* option : positionals(verb)) {
-    const std::string name = italic(option->get_name(/*positional=*/true));
-    usage += option->get_required() ? " " + name : " [" + name + "]";
-    if (option->get_items_expected_max() > 1) usage += " ...";
-    entries += entry(name, *option);
+  for (const OptionDescription& option : verb.positional) {
+    const std::string name = italic(option.name);
+    usage += option.is_required ? " " + name : " [" + name + "]";
+    if (option.is_repeatable) usage += " ...";
+    entries += entry(name, option);
   }
-  for (const CLI::Option* option : dashed_options(verb)) {
+  for (const OptionDescription& option : verb.dashed) {
     std::string head;
-    for (const std::string& name : spellings(*option)) head += (head.empty() ? "" : ", ") + bold(name);
-    if (!is_flag(*option)) head += " " + italic(value_text(*option));
-    entries += entry(head, *option);
+    for (const std::string& name : option.spellings) head += (head.empty() ? "" : ", ") + bold(name);
+    if (!option.is_flag) head += " " + italic(value_text(option));
+    entries += entry(head, option);
   }
-  return fmt::format(".SS {}\n{}\n.PP\n{}\n{}", escaped(verb.get_name()), usage,
-                     escaped(verb.get_description()), entries);
+  return fmt::format(".SS {}\n{}\n.PP\n{}\n{}", escaped(verb.name), usage, escaped(verb.text), entries);
 }
 
-std::string manual(const CLI::App& app, const ManualTexts& texts) {
+std::string manual(const CommandLine& command_line, const ManualTexts& texts) {
   std::string verbs;
-  for (const CLI::App* verb : visible_verbs(app)) verbs += verb_text(app, *verb);
+  for (const VerbDescription& verb : command_line.verb_descriptions())
+    verbs += verb_text(command_line.description().name, verb);
   return fmt::format(
       ".TH KORCH 1 \"\" \"korch {}\" \"User Commands\"\n"
       ".SH NAME\nkorch \\- {}\n"
@@ -82,9 +81,9 @@ std::string manual(const CLI::App& app, const ManualTexts& texts) {
 
 }  // namespace
 
-void add_manual_verb(CLI::App& app, const ManualTexts& texts) {
-  CLI::App* verb = app.add_subcommand("manual", "print the manual page: korch manual | man -l -");
-  verb->callback([&app, texts] { fmt::print("{}", manual(app, texts)); });
+void add_manual_verb(CommandLine& command_line, const ManualTexts& texts) {
+  Options verb = command_line.verb("manual", "print the manual page: korch manual | man -l -");
+  verb.runs([&command_line, texts] { fmt::print("{}", manual(command_line, texts)); });
 }
 
 }  // namespace korch

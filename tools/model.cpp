@@ -59,16 +59,16 @@ void run_model(const ModelArguments& arguments) {
 
 }  // namespace
 
-void add_model_verb(CLI::App& app) {
+void add_model_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<ModelArguments>();
-  CLI::App* verb = app.add_subcommand("model", "write one of the bundled networks, with generated weights");
-  verb->add_option("name", arguments->name, "which one (see --list)");
-  verb->add_option("-o,--output", arguments->output, "the .onnx file to write");
-  verb->add_option("--inputs", arguments->inputs,
-                   "also write its reference inputs as .npy files into this folder");
-  verb->add_flag("--list", arguments->list, "list the networks");
-  verb->add_flag("--json", arguments->json, "print the names as JSON");
-  verb->callback([arguments] { run_model(*arguments); });
+  Options verb = command_line.verb("model", "write one of the bundled networks, with generated weights");
+  verb.option("name", arguments->name, "which one (see --list)");
+  verb.option("-o,--output", arguments->output, "the .onnx file to write");
+  verb.option("--inputs", arguments->inputs,
+              "also write its reference inputs as .npy files into this folder");
+  verb.flag("--list", arguments->list, "list the networks");
+  verb.flag("--json", arguments->json, "print the names as JSON");
+  verb.runs([arguments] { run_model(*arguments); });
 }
 
 }  // namespace korch

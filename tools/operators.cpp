@@ -49,12 +49,12 @@ void print_operators(bool json) {
 
 }  // namespace
 
-void add_operators_verb(CLI::App& app) {
+void add_operators_verb(CommandLine& command_line) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* verb =
-      app.add_subcommand("operators", "list the ONNX operators that can be compiled, by their versions");
-  verb->add_flag("--json", *json, "print the result as JSON");
-  verb->callback([json] { print_operators(*json); });
+  Options verb =
+      command_line.verb("operators", "list the ONNX operators that can be compiled, by their versions");
+  verb.flag("--json", *json, "print the result as JSON");
+  verb.runs([json] { print_operators(*json); });
 }
 
 }  // namespace korch

@@ -102,26 +102,25 @@ void run_run(const RunArguments& arguments) {
 
 }  // namespace
 
-void add_run_verb(CLI::App& app) {
+void add_run_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App* verb = app.add_subcommand("run", "run an executable");
-  verb->add_option("executable", arguments->executable, "made by korch compile")->required();
-  verb->add_option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); random where not given");
-  verb->add_option(
-      "--shape", arguments->shapes,
-      "extent of an open dimension for random inputs, SYMBOL=4 (repeatable); the largest where not "
-      "given");
-  verb->add_option("--seed", arguments->seed, "of the random inputs")->capture_default_str();
-  verb->add_option("--threads", arguments->threads,
-                   "workers; 0: as compiled, as far as the process may use so many")
-      ->check(CLI::Range(0, kMostWorkers))
-      ->capture_default_str();
-  verb->add_option("--schedule", arguments->schedule, "instead of the one it was compiled with")
-      ->transform(one_of(schedules_by_name()));
-  verb->add_option("--output-dir", arguments->output_dir,
-                   "write each output as <output>.npy ('/' in names as '_')");
-  verb->add_flag("--json", arguments->json, "print the summary as JSON");
-  verb->callback([arguments] { run_run(*arguments); });
+  Options verb = command_line.verb("run", "run an executable");
+  verb.option("executable", arguments->executable, "made by korch compile").required();
+  verb.option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); random where not given");
+  verb.option("--shape", arguments->shapes,
+              "extent of an open dimension for random inputs, SYMBOL=4 (repeatable); the largest where not "
+              "given");
+  verb.option("--seed", arguments->seed, "of the random inputs").default_shown();
+  verb.option("--threads", arguments->threads,
+              "workers; 0: as compiled, as far as the process may use so many")
+      .between(0, kMostWorkers)
+      .default_shown();
+  verb.choice("--schedule", arguments->schedule, "instead of the one it was compiled with",
+              schedules_by_name());
+  verb.option("--output-dir", arguments->output_dir,
+              "write each output as <output>.npy ('/' in names as '_')");
+  verb.flag("--json", arguments->json, "print the summary as JSON");
+  verb.runs([arguments] { run_run(*arguments); });
 }
 
 }  // namespace korch

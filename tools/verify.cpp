@@ -65,20 +65,19 @@ void run_verify(const VerifyArguments& arguments) {
 
 }  // namespace
 
-void add_verify_verb(CLI::App& app) {
+void add_verify_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<VerifyArguments>();
-  CLI::App* verb = app.add_subcommand("verify", "compare an executable with the network in float64");
-  verb->add_option("model", arguments->model, "the network, an .onnx file")->required();
-  verb->add_option("executable", arguments->executable, "made from it by korch compile")->required();
-  verb->add_option("--shape", arguments->shapes, "as given to korch compile: NAME=1x3x224x224 (repeatable)");
-  verb->add_option("--model-seed", arguments->model_seed, "as given to korch compile as --seed")
-      ->capture_default_str();
-  verb->add_option("--samples", arguments->options.samples, "random inputs to try")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->options.seed, "of the random inputs")->capture_default_str();
-  verb->add_flag("--json", arguments->json, "print the result as JSON");
-  verb->callback([arguments] { run_verify(*arguments); });
+  Options verb = command_line.verb("verify", "compare an executable with the network in float64");
+  verb.option("model", arguments->model, "the network, an .onnx file").required();
+  verb.option("executable", arguments->executable, "made from it by korch compile").required();
+  verb.option("--shape", arguments->shapes, "as given to korch compile: NAME=1x3x224x224 (repeatable)");
+  verb.option("--model-seed", arguments->model_seed, "as given to korch compile as --seed").default_shown();
+  verb.option("--samples", arguments->options.samples, "random inputs to try")
+      .between(1, 10000)
+      .default_shown();
+  verb.option("--seed", arguments->options.seed, "of the random inputs").default_shown();
+  verb.flag("--json", arguments->json, "print the result as JSON");
+  verb.runs([arguments] { run_verify(*arguments); });
 }
 
 }  // namespace korch

@@ -128,11 +128,11 @@ void run_worker() {
 
 }  // namespace
 
-void add_worker_verb(CLI::App& app) {
+void add_worker_verb(CommandLine& command_line) {
   // Without a group it is not in the help: it is for programs.
-  app.add_subcommand("worker", "serve one request of the Python package or of libkorch")
-      ->group("")
-      ->callback(run_worker);
+  Options verb = command_line.verb("worker", "serve one request of the Python package or of libkorch");
+  verb.hide();
+  verb.runs(run_worker);
 }
 
 }  // namespace korch

@@ -14,7 +14,7 @@
 #include "korch/base/printable.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/tensor_data.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch::ort {
 namespace {
@@ -72,9 +72,9 @@ void check_tensors(const proto::GraphProto& graph, const korch_model_info& model
 }  // namespace
 
 std::string surroundings(const Options& options) {
-  const Target target = detect_target("native", options.threads);
-  return fmt::format("{} {} threads {} accuracy {} measure {} budget {} compiler {}", target.cpu_name,
-                     name(target.isa), target.threads, options.accuracy, options.measure, options.budget_s,
+  const Device target = detect_device("native", options.threads);
+  return fmt::format("{} {} threads {} accuracy {} measure {} budget {} compiler {}", target.name,
+                     target.code, target.workers, options.accuracy, options.measure, options.budget_s,
                      compiler_version(options.compiler));
 }
 

@@ -2,7 +2,7 @@
 // machines.
 #include "cli.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch {
 namespace {

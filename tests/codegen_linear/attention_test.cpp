@@ -155,7 +155,7 @@ TEST(AttentionMask, ExponentialsOfAllSizes) {
 // No fewer bytes and products than the bound says can be done.
 TEST(AttentionMask, BoundIsWhatMustBeDone) {
   const Graph graph = attention_graph({"", {2, 30, 8}, {2, 50, 8}, {2, 50, 24}, {30, 50}});
-  Target target;
+  Device target;
   const auto listed = implementations(graph, whole_graph(graph), target, Accuracy::strict);
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed[0].flops, 2.0 * 2 * 30 * 50 * (8 + 24));

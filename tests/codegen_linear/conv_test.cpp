@@ -329,7 +329,7 @@ TEST(LinearGeneric, Convolutions) {
 
 // It is listed where no other kernel of ours is: beside a library's call, the primitive alone.
 TEST(LinearGeneric, StandsBack) {
-  const Target target;
+  const Device target;
   const auto families = [&](const Graph& graph) {
     std::set<std::string> names;
     for (const Implementation& i : implementations(graph, whole_graph(graph), target, Accuracy::standard))

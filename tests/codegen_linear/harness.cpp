@@ -98,7 +98,7 @@ void execute(const Kernel& kernel, Isa isa, int32_t status, std::vector<void*>& 
     library->ops->destroy(state);
     return;
   }
-  Result<std::string> object = compile_object(kernel.source, isa);
+  Result<std::string> object = compile_object(kernel.source, name(isa));
   ASSERT_TRUE(object.ok()) << object.refusal().detail << "\n" << kernel.source;
   LoadedKernels loaded;
   std::vector<std::string> symbols;
@@ -155,8 +155,8 @@ void compare(const HostTensor& actual, const HostTensor& expected, double tolera
 
 // False when a library declined.
 bool check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-               const Target& target, const Reference& reference, const CheckOptions& options) {
-  const std::string what = to_string(implementation) + " for " + name(target.isa);
+               const Device& target, const Reference& reference, const CheckOptions& options) {
+  const std::string what = to_string(implementation) + " for " + target.code;
   SCOPED_TRACE(what);
   Result<Kernel> generated = generate(graph, candidate, implementation, target);
   if (!generated.ok() && generated.refusal().reason == RefusalReason::library_refused) return false;
@@ -177,7 +177,7 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
   for (int64_t bytes : kernel.temporary_bytes) buffers.push_back(std::make_unique<GuardedBuffer>(bytes));
   std::vector<void*> args;
   for (const auto& buffer : buffers) args.push_back(buffer->data());
-  execute(kernel, target.isa, options.status, args);
+  execute(kernel, *isa_named(target.code), options.status, args);
   if (options.status != 0) return true;
   for (size_t i = 0; i < candidate.outputs.size(); ++i)
     compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i],
@@ -209,11 +209,10 @@ Candidate whole_graph(const Graph& graph) {
 
 int check_family(const Graph& graph, const std::string& family, const CheckOptions& options,
                  std::vector<HostTensor> inputs) {
-  Target target;
-  target.isa = options.isa;
-  target.threads = options.threads;
-  target.l2_bytes = options.l2_bytes;
-  target.l3_bytes = options.l3_bytes;
+  Device target = cpu_device(options.isa, options.threads);
+  target.memory[0].bytes = std::min(target.memory[0].bytes, options.l2_bytes);
+  target.memory[1].bytes = options.l2_bytes;
+  target.memory[2].bytes = options.l3_bytes;
   target.library_calls = family.rfind("onednn", 0) == 0;
   const Candidate candidate = whole_graph(graph);
   std::vector<Refusal> refused;

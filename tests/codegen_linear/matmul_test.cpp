@@ -16,7 +16,7 @@ struct MatMulCase {
   bool transpose_a, transpose_b, constant_b;
 };
 
-const MatMulCase kCases[] = {
+const MatMulCase kMatMulCases[] = {
     {"plain", {33, 48}, {48, 65}, false, false, true},
     {"row", {1, 200}, {200, 1000}, false, false, true},
     {"flat_batches", {2, 19, 40}, {40, 56}, false, false, true},
@@ -82,14 +82,15 @@ TEST_P(MatMul, GenericMatchesInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, MatMul,
-                         ::testing::Combine(::testing::ValuesIn(kCases), ::testing::ValuesIn(vector_isas())),
+                         ::testing::Combine(::testing::ValuesIn(kMatMulCases),
+                                            ::testing::ValuesIn(vector_isas())),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::to_string(static_cast<int>(std::get<1>(info.param)));
                          });
 
 TEST(Rescheduled, ProductsMatchTheInterpreter) {
-  for (const MatMulCase& c : kCases) {
+  for (const MatMulCase& c : kMatMulCases) {
     // In batches, and part by part; each has up to 20 schedules to compile.
     static const std::set<std::string> some = {"scores", "parts"};
     if (!some.contains(c.name)) continue;
@@ -103,12 +104,8 @@ TEST(Rescheduled, ProductsMatchTheInterpreter) {
 // Whatever the tile and the grid, each result is the sum of its terms one after the other, also where a slice
 // goes through them part by part.
 TEST(Rescheduled, ProductsAddUpInTheSameOrder) {
-  Target target;
-  target.isa = Isa::x86_64_v4;
-  target.threads = 2;
-  target.l2_bytes = 1 << 20;
-  target.l3_bytes = 32 << 20;
-  for (const MatMulCase& c : kCases) {
+  const Device target = cpu_device(Isa::x86_64_v4, 2);
+  for (const MatMulCase& c : kMatMulCases) {
     const Graph graph = matmul_graph(c, DType::f32, true);
     const Candidate candidate = whole_graph(graph);
     for (const Implementation& way : implementations(graph, candidate, target, Accuracy::standard)) {
@@ -128,7 +125,7 @@ TEST(Rescheduled, ProductsAddUpInTheSameOrder) {
 
 TEST(LinearGeneric, OtherTypes) {
   for (DType type : {DType::f64, DType::i32, DType::i64, DType::u32, DType::u64})
-    for (const MatMulCase& c : kCases)
+    for (const MatMulCase& c : kMatMulCases)
       EXPECT_EQ(check_family(matmul_graph(c, type, false), "linear_generic"), 1) << c.name;
 }
 

@@ -16,9 +16,9 @@ ValueId scalar(Graph& graph, float value) {
   return graph.add_constant(HostTensor::of<float>(DType::f32, {}, {value}));
 }
 
-using Tail = std::function<ValueId(Graph&, ValueId)>;
+using Finish = std::function<ValueId(Graph&, ValueId)>;
 
-Tail unary(Op op, Attrs attrs = NoAttrs{}) {
+Finish unary(Op op, Attrs attrs = NoAttrs{}) {
   return [=](Graph& graph, ValueId x) { return graph.add(op, attrs, {x}); };
 }
 
@@ -49,10 +49,10 @@ ValueId bias(Graph& graph, ValueId x) {
 
 struct NamedTail {
   const char* name;
-  Tail tail;
+  Finish tail;
 };
 
-std::vector<NamedTail> tails() {
+std::vector<NamedTail> finishes() {
   return {
       {"none", [](Graph&, ValueId x) { return x; }},
       {"bias", bias},
@@ -81,7 +81,7 @@ void put_special_values(HostTensor& data, int64_t row) {
   }
 }
 
-Graph convolution(const Tail& tail, int64_t taps) {
+Graph convolution(const Finish& tail, int64_t taps) {
   Graph graph;
   const ValueId x = graph.add_input({DType::f32, {1, 16, 9, 16}}, "x");
   ConvAttrs attrs;
@@ -95,7 +95,7 @@ Graph convolution(const Tail& tail, int64_t taps) {
 }
 
 // Few channels in each of four groups: the library multiplies matrices that it unfolds.
-Graph grouped_convolution(const Tail& tail) {
+Graph grouped_convolution(const Finish& tail) {
   Graph graph;
   const ValueId x = graph.add_input({DType::f32, {2, 60, 9, 2}}, "x");
   ConvAttrs attrs;
@@ -109,7 +109,7 @@ Graph grouped_convolution(const Tail& tail) {
   return graph;
 }
 
-Graph product(const Tail& tail) {
+Graph product(const Finish& tail) {
   Graph graph;
   const ValueId a = graph.add_input({DType::f32, {24, 32}}, "a");
   const HostTensor b = random_tensor({DType::f32, {32, 48}}, 3, 0.25);
@@ -130,7 +130,7 @@ TEST(SpecialValues, LibraryCalls) {
   const Isa isa = isas_that_run_here().back();
   EXPECT_GE(check(convolution(mish, 3), "onednn_conv", isa, 16), 1);
   EXPECT_GE(check(product(residual), "onednn_matmul", isa, 32), 1);
-  for (const NamedTail& tail : tails()) {
+  for (const NamedTail& tail : finishes()) {
     SCOPED_TRACE(tail.name);
     for (const int64_t taps : {1, 3}) check(convolution(tail.tail, taps), "onednn_conv", isa, 16);
     check(grouped_convolution(tail.tail), "onednn_conv", isa, 60 * 18 + 7);
@@ -140,7 +140,7 @@ TEST(SpecialValues, LibraryCalls) {
 
 // All of the chain at once: each kernel takes a compilation.
 TEST(SpecialValues, GeneratedKernels) {
-  const Tail tail = [](Graph& graph, ValueId x) {
+  const Finish tail = [](Graph& graph, ValueId x) {
     return clip(graph, mish(graph, residual(graph, graph.add(Op::Relu, NoAttrs{}, {x}))));
   };
   for (const Isa isa : isas_that_run_here()) EXPECT_GE(check(product(tail), "matmul", isa, 32), 1);

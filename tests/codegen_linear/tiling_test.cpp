@@ -7,23 +7,19 @@
 namespace korch::linear {
 namespace {
 
-Target wide_target() {
-  Target target;
-  target.isa = Isa::x86_64_v4;
-  target.l2_bytes = 1 << 20;
-  target.l3_bytes = 32 << 20;
-  return target;
+Device wide_target() {
+  return cpu_device(Isa::x86_64_v4);
 }
 
 // The share of the longest worker, in columns, where whole blocks are dealt out in turn.
-int64_t longest_share(int64_t columns, const TileShape& shape, const Target& target, int workers) {
-  const ColumnBlocks blocks = split_columns(columns, shape.vectors, target.vector_lanes());
+int64_t longest_share(int64_t columns, const TileShape& shape, const Device& target, int workers) {
+  const ColumnBlocks blocks = split_columns(columns, shape.vectors, target.lanes());
   const int64_t whole = (blocks.blocks + workers - 1) / workers * blocks.block_lanes();
   return whole + (blocks.blocks % workers == 0 ? blocks.tail_lanes() : 0);
 }
 
 TEST(Tiling, WorkersThatShareColumnBlocksGetMoreEqualShares) {
-  const Target target = wide_target();
+  const Device target = wide_target();
   int improved = 0;
   for (int64_t columns = 64; columns <= 1024; columns += 32) {
     const TileShape alone = rank_tiles(16, columns, 256, false, target).front();

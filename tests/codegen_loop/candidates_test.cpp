@@ -48,7 +48,7 @@ TEST(NestedWindows, CostTheirSum) {
   const auto flops_and_text = [](int count) {
     const Graph graph = pools(count, 5);
     const Candidate candidate = whole_graph(graph);
-    const Target target = test_target(Isa::x86_64_v3);
+    const Device target = test_target(Isa::x86_64_v3);
     double flops = 0;
     size_t text = 0;
     for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
@@ -76,7 +76,7 @@ TEST(LongCandidates, AreRefusedOrTextWithoutRecursion) {
     for (int i = 0; i < count; ++i) y = step(graph, y, i);
     graph.set_outputs({y, graph.add(Op::ReduceMax, ReduceAttrs{{1}, false}, {y})}, {"y", "m"});
     const Candidate candidate = whole_graph(graph);
-    const Target target = test_target(Isa::x86_64_v3);
+    const Device target = test_target(Isa::x86_64_v3);
     int kernels = 0;
     for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
       const Result<Kernel> kernel = generate(graph, candidate, way, target);
@@ -118,7 +118,7 @@ TEST(Gather, OutOfRangeFailsTheKernel) {
   const Candidate candidate = whole_graph(graph);
   for (int64_t bad : {11, -12}) {
     const HostTensor ids = HostTensor::of<int64_t>(DType::i64, {2, 5}, {0, 10, 3, 4, 4, 5, 5, 2, bad, 1});
-    const Target target = test_target(Isa::portable);
+    const Device target = test_target(Isa::portable);
     const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
     const Kernel kernel = generate(graph, candidate, way, target).value();
     EXPECT_EQ(
@@ -248,7 +248,7 @@ TEST(Differences, OfWhatIsEqualAreZero) {
   const Candidate candidate = whole_graph(graph);
   for (const double scale : {2.0, 1e18})
     for (Isa isa : runnable_isas()) {
-      const Target target = test_target(isa);
+      const Device target = test_target(isa);
       for (const Implementation& way : implementations(graph, candidate, target, Accuracy::strict)) {
         const Result<Kernel> kernel = generate(graph, candidate, way, target);
         if (!kernel.ok()) continue;
@@ -269,7 +269,7 @@ HostTensor converted_by_kernel(const HostTensor& values, DType to, Isa isa) {
   const ValueId x = graph.add_input(values.type(), "x");
   graph.set_outputs({graph.add(Op::Cast, CastAttrs{to}, {x})}, {"y"});
   const Candidate candidate = whole_graph(graph);
-  const Target target = test_target(isa);
+  const Device target = test_target(isa);
   const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
   const Result<Kernel> kernel = generate(graph, candidate, way, target);
   return run_kernel(graph, candidate, kernel.value(), way, target, {values}).outputs[0];
@@ -371,7 +371,7 @@ TEST(Refusals, LinearPrimitivesAndHalfPrecision) {
 TEST(Determinism, SameTextTwice) {
   const Graph graph = parse_graph(hand_written()[6].text);
   const Candidate candidate = whole_graph(graph);
-  const Target target = test_target(Isa::x86_64_v4);
+  const Device target = test_target(Isa::x86_64_v4);
   const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
   EXPECT_EQ(generate(graph, candidate, way, target).value().source,
             generate(graph, candidate, way, target).value().source);

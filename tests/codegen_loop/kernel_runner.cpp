@@ -38,11 +38,8 @@ Candidate whole_graph(const Graph& graph) {
   return candidate;
 }
 
-Target test_target(Isa isa, int threads) {
-  Target target;
-  target.isa = isa;
-  target.threads = threads;
-  return target;
+Device test_target(Isa isa, int threads) {
+  return cpu_device(isa, threads);
 }
 
 std::vector<Isa> runnable_isas() {
@@ -70,10 +67,10 @@ HostTensor random_tensor(const TensorType& type, uint64_t seed, double scale) {
 }
 
 RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kernel& kernel,
-                     const Implementation& implementation, const Target& target,
+                     const Implementation& implementation, const Device& target,
                      const std::vector<HostTensor>& inputs) {
   RunResult result;
-  const Result<std::string> object = compile_object(kernel.source, target.isa);
+  const Result<std::string> object = compile_object(kernel.source, target.code);
   if (!object.ok()) {
     ADD_FAILURE() << object.refusal().detail << "\n" << kernel.source;
     return result;
@@ -136,7 +133,7 @@ RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kerne
   return result;
 }
 
-std::vector<Implementation> listed(const Graph& graph, const Candidate& candidate, const Target& target,
+std::vector<Implementation> listed(const Graph& graph, const Candidate& candidate, const Device& target,
                                    const std::string& family) {
   std::vector<Implementation> found;
   std::vector<Refusal> refused;
@@ -158,7 +155,7 @@ int check_with(const Graph& graph, const std::vector<HostTensor>& graph_inputs, 
   const std::vector<HostTensor> expected = interpret(graph, graph_inputs);
   int ran = 0;
   for (Isa isa : runnable_isas()) {
-    const Target target = test_target(isa);
+    const Device target = test_target(isa);
     for (const Implementation& way : listed(graph, candidate, target, options.family)) {
       const std::string what = std::string(name(isa)) + " " + to_string(way);
       const Result<Kernel> kernel = generate(graph, candidate, way, target);

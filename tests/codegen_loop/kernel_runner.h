@@ -14,11 +14,11 @@ namespace korch::testing {
 // All live nodes of the graph but constants as one candidate.
 Candidate whole_graph(const Graph& graph);
 
-Target test_target(Isa isa, int threads = 2);
+Device test_target(Isa isa, int threads = 2);
 std::vector<Isa> runnable_isas();  // prints what this machine cannot run
 
 // Those of one family; linear_generic also where it stands back behind others.
-std::vector<Implementation> listed(const Graph& graph, const Candidate& candidate, const Target& target,
+std::vector<Implementation> listed(const Graph& graph, const Candidate& candidate, const Device& target,
                                    const std::string& family);
 
 // Runs the kernel on row-major tensors, laying them out as the implementation says. The status is the
@@ -28,7 +28,7 @@ struct RunResult {
   std::vector<HostTensor> outputs;
 };
 RunResult run_kernel(const Graph& graph, const Candidate& candidate, const Kernel& kernel,
-                     const Implementation& implementation, const Target& target,
+                     const Implementation& implementation, const Device& target,
                      const std::vector<HostTensor>& inputs);
 
 // Uniform in [-scale, scale]; integers in [0, scale), bools 0 or 1.

@@ -59,10 +59,10 @@ class LoadedFunction {
     if (function.op == Op::Elu) attrs = ScalarAttrs{function.alpha, 0};
     graph.set_outputs({graph.add(function.op, attrs, {x})}, {"y"});
     const Candidate candidate = whole_graph(graph);
-    const Target target = test_target(isa);
+    const Device target = test_target(isa);
     const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
     kernel_ = generate(graph, candidate, way, target).value();
-    const std::string object = compile_object(kernel_.source, isa).value();
+    const std::string object = compile_object(kernel_.source, name(isa)).value();
     call_ = reinterpret_cast<korch_kernel_fn>(loaded_.load(object, {kernel_.phases[0].symbol}).value()[0]);
   }
 

@@ -157,7 +157,7 @@ TEST(Opaque, HostileIndicesFailTheKernel) {
       std::vector<int64_t> values(std::begin(hostile), std::end(hostile));
       if (type == DType::i64) values.insert(values.end(), std::begin(wide), std::end(wide));
       for (Isa isa : {Isa::portable, runnable_isas().back()}) {
-        const Target target = test_target(isa);
+        const Device target = test_target(isa);
         const Implementation way = implementations(graph, candidate, target, Accuracy::strict).front();
         const Kernel kernel = generate(graph, candidate, way, target).value();
         for (int64_t value : values)

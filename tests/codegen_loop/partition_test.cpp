@@ -135,7 +135,7 @@ std::vector<HostTensor> arguments_of(const tile::TileGraph& graph) {
 HostTensor run(const tile::TileGraph& graph, const Kernel& kernel, Isa isa,
                const std::vector<HostTensor>& arguments) {
   LoadedKernels loaded;
-  const std::string object = compile_object(kernel.source, isa).value();
+  const std::string object = compile_object(kernel.source, name(isa)).value();
   const auto function =
       reinterpret_cast<korch_kernel_fn>(loaded.load(object, {kernel.phases[0].symbol}).value()[0]);
   std::vector<std::unique_ptr<GuardedBuffer>> buffers;

@@ -22,7 +22,7 @@ TEST(ReductionsInParts, GoOnFromWhatIsStored) {
     const Kernel kernel = tile::cpu_kernel(graph, test_target(isa));
     LoadedKernels loaded;
     const auto function = reinterpret_cast<korch_kernel_fn>(
-        loaded.load(compile_object(kernel.source, isa).value(), {kernel.phases[0].symbol}).value()[0]);
+        loaded.load(compile_object(kernel.source, name(isa)).value(), {kernel.phases[0].symbol}).value()[0]);
     std::vector<HostTensor> memory = {arguments[0], arguments[1], HostTensor({DType::f32, {40}}),
                                       HostTensor({DType::f32, {2}}), HostTensor({DType::i32, {1}})};
     std::vector<void*> pointers;

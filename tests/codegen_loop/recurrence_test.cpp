@@ -13,7 +13,7 @@
 namespace korch::testing {
 namespace {
 
-struct Case {
+struct RecurrenceCase {
   const char* name;
   RecurrenceAttrs attrs;
   int64_t steps, batch, hidden;
@@ -22,11 +22,11 @@ struct Case {
   DType type = DType::f32;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const RecurrenceCase& c, std::ostream* out) {
   *out << c.name;
 }
 
-Graph graph_of(const Case& c) {
+Graph graph_of(const RecurrenceCase& c) {
   const RecurrenceOperands operands = *recurrence_operands(c.attrs);
   const double scale = 1 / std::sqrt(static_cast<double>(c.hidden));
   Graph graph;
@@ -67,7 +67,7 @@ RecurrenceAttrs with(RecurrenceAttrs attrs, void (*change)(RecurrenceAttrs&)) {
   return attrs;
 }
 
-std::vector<Case> cases() {
+std::vector<RecurrenceCase> cases() {
   const auto all = [](RecurrenceAttrs& a) {
     a.reverse = a.peepholes = a.masked = true;
     a.clip = 0.3;
@@ -102,7 +102,7 @@ std::vector<Case> cases() {
   };
 }
 
-class Recurrences : public ::testing::TestWithParam<Case> {};
+class Recurrences : public ::testing::TestWithParam<RecurrenceCase> {};
 
 TEST_P(Recurrences, AgreeWithInterpreter) {
   EXPECT_GT(check(graph_of(GetParam()), {.tolerance = 5e-6, .family = "recurrence"}), 1);
@@ -111,13 +111,13 @@ TEST_P(Recurrences, AgreeWithInterpreter) {
 INSTANTIATE_TEST_SUITE_P(All, Recurrences, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-class Rounds : public ::testing::TestWithParam<Case> {};
+class Rounds : public ::testing::TestWithParam<RecurrenceCase> {};
 
 // To the last bit, however many steps make a round, and whoever shares them.
 TEST_P(Rounds, ChangeNothing) {
   const Graph graph = graph_of(GetParam());
   const Candidate candidate = whole_graph(graph);
-  const Target target = test_target(runnable_isas().back());
+  const Device target = test_target(runnable_isas().back());
   Implementation way = listed(graph, candidate, target, "recurrence")[0];
   const TileShape tile = std::get<RecurrenceSchedule>(way.schedule).tile;
   std::vector<HostTensor> inputs;
@@ -142,10 +142,11 @@ TEST_P(Rounds, ChangeNothing) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Rounds,
-    ::testing::Values(Case{"lstm", with(lstm(), [](RecurrenceAttrs& a) { a.reverse = a.masked = true; }), 11,
-                           3, 40},
-                      Case{"gru", with(gru(false), [](RecurrenceAttrs& a) { a.masked = true; }), 9, 1, 64},
-                      Case{"gru_linear_before_reset", gru(true), 7, 2, 33}),
+    ::testing::Values(
+        RecurrenceCase{"lstm", with(lstm(), [](RecurrenceAttrs& a) { a.reverse = a.masked = true; }), 11, 3,
+                       40},
+        RecurrenceCase{"gru", with(gru(false), [](RecurrenceAttrs& a) { a.masked = true; }), 9, 1, 64},
+        RecurrenceCase{"gru_linear_before_reset", gru(true), 7, 2, 33}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -31,9 +31,9 @@ bool is_read_only(const Buffer& buffer) {
 // The kernel of a graph, loaded, with memory for its arguments.
 class LoadedGraph {
  public:
-  LoadedGraph(tile::TileGraph graph, const Target& target)
+  LoadedGraph(tile::TileGraph graph, const Device& target)
       : graph_(std::move(graph)), kernel_(tile::cpu_kernel(graph_, target)) {
-    const std::string object = compile_object(kernel_.source, target.isa).value();
+    const std::string object = compile_object(kernel_.source, target.code).value();
     std::vector<std::string> symbols;
     for (const KernelPhase& phase : kernel_.phases) symbols.push_back(phase.symbol);
     functions_ = loaded_.load(object, symbols).value();
@@ -136,7 +136,7 @@ std::vector<int64_t> some_slices(int64_t count) {
 // How many kernels were looked at.
 int check_regions(const Graph& graph, const std::string& family) {
   const Candidate candidate = whole_graph(graph);
-  const Target target = test_target(runnable_isas().back());
+  const Device target = test_target(runnable_isas().back());
   int checked = 0;
   for (const Implementation& way : listed(graph, candidate, target, family)) {
     Result<tile::TileGraph> tiles = tile_graph(graph, candidate, way, target);
@@ -181,7 +181,7 @@ TEST(Regions, HoldForRandomCandidates) {
 TEST(Regions, TooSmallByOneAreNoticed) {
   const Graph graph = parse_graph("graph {\ninput %x : f32[40x24] \"x\"\n%y = Exp(%x)\noutput %y \"y\"\n}");
   const Candidate candidate = whole_graph(graph);
-  const Target target = test_target(runnable_isas().back());
+  const Device target = test_target(runnable_isas().back());
   const LoadedGraph loaded(
       std::move(tile_graph(graph, candidate, listed(graph, candidate, target, "loop")[0], target).value()),
       target);

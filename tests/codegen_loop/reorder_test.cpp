@@ -16,7 +16,7 @@ void check_reorder(const TensorType& type, const Layout& from, const Layout& to)
   way.input_layouts = {from};
   way.output_layouts = {to};
   for (Isa isa : runnable_isas()) {
-    const Target target = test_target(isa);
+    const Device target = test_target(isa);
     const Result<Kernel> kernel = generate_reorder(type, from, to, target);
     ASSERT_TRUE(kernel.ok()) << kernel.refusal().detail;
     const HostTensor input = random_tensor(type, 3);

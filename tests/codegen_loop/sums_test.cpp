@@ -20,7 +20,7 @@ void expect_exact_sum(const Shape& shape, const std::vector<int64_t>& axes) {
   const std::vector<HostTensor> expected = interpret(graph, {numbers});
   const Candidate candidate = whole_graph(graph);
   for (Isa isa : runnable_isas()) {
-    const Target target = test_target(isa);
+    const Device target = test_target(isa);
     for (const Implementation& way : listed(graph, candidate, target, "loop")) {
       const Kernel kernel = generate(graph, candidate, way, target).value();
       const RunResult result = run_kernel(graph, candidate, kernel, way, target, {numbers});

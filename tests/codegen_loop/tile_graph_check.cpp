@@ -16,7 +16,7 @@
 namespace korch::testing {
 namespace {
 
-HostTensor laid_out(const HostTensor& tensor, const Layout& layout) {
+HostTensor stored(const HostTensor& tensor, const Layout& layout) {
   HostTensor result(TensorType{tensor.dtype(), {physical_elements(tensor.shape(), layout)}});
   const size_t size = size_bytes(tensor.dtype());
   for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
@@ -58,7 +58,7 @@ void expect_sound(const tile::TileGraph& graph, const std::string& what) {
 }  // namespace
 
 void check_tile_graph(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                      const Target& target, const std::vector<HostTensor>& inputs,
+                      const Device& target, const std::vector<HostTensor>& inputs,
                       const std::vector<HostTensor>& expected, double tolerance, const std::string& what) {
   Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, target);
   if (built)  // else its kernel was refused, too
@@ -67,12 +67,12 @@ void check_tile_graph(const Graph& graph, const Candidate& candidate, const Impl
 }
 
 void check_tiles(tile::TileGraph tiles, const Graph& graph, const Candidate& candidate,
-                 const Implementation& implementation, const Target& target,
+                 const Implementation& implementation, const Device& target,
                  const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& expected,
                  double tolerance, const std::string& what) {
   std::vector<HostTensor> arguments;
   for (size_t i = 0; i < inputs.size(); ++i)
-    arguments.push_back(laid_out(inputs[i], implementation.input_layouts[i]));
+    arguments.push_back(stored(inputs[i], implementation.input_layouts[i]));
   for (ValueId constant : candidate.constants)
     arguments.push_back(packed(*graph.constant(constant), tiles.buffers[arguments.size()].packing));
   const auto expect_same = [&](tile::Arithmetic arithmetic, double allowed, const std::string& when) {

@@ -11,11 +11,11 @@ namespace korch::testing {
 
 // `expected`: the candidate's outputs in float64.
 void check_tile_graph(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                      const Target& target, const std::vector<HostTensor>& inputs,
+                      const Device& target, const std::vector<HostTensor>& inputs,
                       const std::vector<HostTensor>& expected, double tolerance, const std::string& what);
 // The same of a graph that is at hand.
 void check_tiles(tile::TileGraph tiles, const Graph& graph, const Candidate& candidate,
-                 const Implementation& implementation, const Target& target,
+                 const Implementation& implementation, const Device& target,
                  const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& expected,
                  double tolerance, const std::string& what);
 

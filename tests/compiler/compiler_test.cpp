@@ -14,7 +14,7 @@ std::string source(const std::string& body) {
 }
 
 Function load(LoadedKernels& kernels, const std::string& text) {
-  const Result<std::string> object = compile_object(text, Isa::portable);
+  const Result<std::string> object = compile_object(text, name(Isa::portable));
   return reinterpret_cast<Function>(kernels.load(object.value(), {"run"}).value()[0]);
 }
 
@@ -28,11 +28,11 @@ TEST(Compiler, CompiledCodeRuns) {
 
 TEST(Compiler, SameSourceSameBytesInEveryThread) {
   const std::string text = source("x * x + 1");
-  const std::string expected = compile_object(text, Isa::x86_64_v3).value();
+  const std::string expected = compile_object(text, name(Isa::x86_64_v3)).value();
   std::vector<std::string> objects(4);
   std::vector<std::thread> threads;
   for (std::string& object : objects)
-    threads.emplace_back([&] { object = compile_object(text, Isa::x86_64_v3).value(); });
+    threads.emplace_back([&] { object = compile_object(text, name(Isa::x86_64_v3)).value(); });
   for (std::thread& thread : threads) thread.join();
   for (const std::string& object : objects) EXPECT_TRUE(object == expected);
 }
@@ -42,15 +42,15 @@ TEST(Compiler, TargetsDiffer) {
   const std::string text =
       "typedef float v16 __attribute__((vector_size(64)));\n"
       "extern \"C\" void run(v16* x) { *x = *x * *x + *x; }\n";
-  const std::string portable = compile_object(text, Isa::portable).value();
-  const std::string v3 = compile_object(text, Isa::x86_64_v3).value();
-  const std::string v4 = compile_object(text, Isa::x86_64_v4).value();
+  const std::string portable = compile_object(text, name(Isa::portable)).value();
+  const std::string v3 = compile_object(text, name(Isa::x86_64_v3)).value();
+  const std::string v4 = compile_object(text, name(Isa::x86_64_v4)).value();
   EXPECT_FALSE(portable == v3);
   EXPECT_FALSE(v3 == v4);
 }
 
 TEST(Compiler, RefusesWithTheCompilersWords) {
-  const Result<std::string> object = compile_object("int run() { return y; }", Isa::portable);
+  const Result<std::string> object = compile_object("int run() { return y; }", name(Isa::portable));
   ASSERT_FALSE(object.ok());
   EXPECT_EQ(object.refusal().reason, RefusalReason::compile_failed);
   EXPECT_NE(object.refusal().detail.find("undeclared identifier 'y'"), std::string::npos)
@@ -58,8 +58,8 @@ TEST(Compiler, RefusesWithTheCompilersWords) {
 }
 
 TEST(Compiler, ReadsNoFiles) {
-  EXPECT_FALSE(compile_object("#include \"/etc/hostname\"\n", Isa::portable).ok());
-  EXPECT_FALSE(compile_object("#include <math.h>\n", Isa::portable).ok());
+  EXPECT_FALSE(compile_object("#include \"/etc/hostname\"\n", name(Isa::portable)).ok());
+  EXPECT_FALSE(compile_object("#include <math.h>\n", name(Isa::portable)).ok());
 }
 
 std::string shared(const std::string& name, const std::string& rest) {
@@ -80,13 +80,13 @@ TEST(Compiler, SharedFunctionsServeSeveralSources) {
   EXPECT_EQ(load(kernels, text("other", "y + 1"))(5), 21);  // under another name
   EXPECT_EQ(load(kernels, text("triple", "z"))(5), 0.5f);
   const std::string source = text("triple", "y");
-  EXPECT_TRUE(compile_object(source, Isa::x86_64_v3).value() ==
-              compile_object(source, Isa::x86_64_v3).value());
+  EXPECT_TRUE(compile_object(source, name(Isa::x86_64_v3)).value() ==
+              compile_object(source, name(Isa::x86_64_v3)).value());
 }
 
 TEST(Compiler, SharedFunctionIsRefusedWithTheCompilersWords) {
   const Result<std::string> object =
-      compile_object(shared("broken", "(float* y){ *y = nothing; }\n"), Isa::portable);
+      compile_object(shared("broken", "(float* y){ *y = nothing; }\n"), name(Isa::portable));
   ASSERT_FALSE(object.ok());
   EXPECT_NE(object.refusal().detail.find("undeclared identifier 'nothing'"), std::string::npos)
       << object.refusal().detail;
@@ -94,12 +94,12 @@ TEST(Compiler, SharedFunctionIsRefusedWithTheCompilersWords) {
 
 TEST(LoadedKernels, RefusesMissingSymbols) {
   LoadedKernels kernels;
-  const std::string object = compile_object(source("x"), Isa::portable).value();
+  const std::string object = compile_object(source("x"), name(Isa::portable)).value();
   EXPECT_FALSE(kernels.load(object, {"walk"}).ok());
   const std::string unresolved =
       compile_object(
           "extern \"C\" float nowhere(float);\nextern \"C\" float run(float x) { return nowhere(x); }",
-          Isa::portable)
+          name(Isa::portable))
           .value();
   EXPECT_FALSE(kernels.load(unresolved, {"run"}).ok());
   EXPECT_FALSE(kernels.load("not an object", {"run"}).ok());

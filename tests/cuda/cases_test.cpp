@@ -27,7 +27,7 @@ TEST(CudaCases, Compile) {
     const Candidate candidate = whole_candidate(graphs[i]);
     std::vector<Implementation> ways = loop_implementations(graphs[i], candidate);
     if (ways.empty()) ways = product_implementations(graphs[i], candidate);
-    if (ways.empty()) ways = listed(graphs[i], candidate, Target{}, "opaque");
+    if (ways.empty()) ways = listed(graphs[i], candidate, Device{}, "opaque");
     const Result<CudaKernel> kernel =
         generate_cuda(graphs[i], candidate, ways.front(), "k" + std::to_string(i));
     if (kernel.ok())

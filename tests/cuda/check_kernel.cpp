@@ -86,7 +86,7 @@ double largest_error(const std::vector<HostTensor>& actual, const std::vector<Ho
 
 class DeviceBuffer {
  public:
-  DeviceBuffer(Device& device, size_t bytes)
+  DeviceBuffer(Gpu& device, size_t bytes)
       : device_(device), bytes_(bytes), base_(device.allocate(bytes + 2 * kGuardBytes)) {
     device_.fill(base_, kUnwritten, bytes_ + 2 * kGuardBytes);
   }
@@ -94,7 +94,7 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
-  Device::Pointer data() const { return base_ + kGuardBytes; }
+  Gpu::Pointer data() const { return base_ + kGuardBytes; }
   std::string content() const {
     std::string bytes(bytes_, '\0');
     device_.to_host(bytes.data(), data(), bytes_);
@@ -109,9 +109,9 @@ class DeviceBuffer {
   }
 
  private:
-  Device& device_;
+  Gpu& device_;
   size_t bytes_;
-  Device::Pointer base_;
+  Gpu::Pointer base_;
 };
 
 }  // namespace
@@ -179,7 +179,7 @@ namespace {
 // The arguments of a kernel in device memory, in order.
 class Arguments {
  public:
-  explicit Arguments(Device& device) : device_(device) {}
+  explicit Arguments(Gpu& device) : device_(device) {}
   void add(size_t bytes) {
     buffers_.push_back(std::make_unique<DeviceBuffer>(device_, bytes));
     bytes_ += static_cast<double>(bytes);
@@ -188,8 +188,8 @@ class Arguments {
     add(bytes.size());
     device_.to_device(buffers_.back()->data(), bytes.data(), bytes.size());
   }
-  std::vector<Device::Pointer> pointers() const {
-    std::vector<Device::Pointer> list;
+  std::vector<Gpu::Pointer> pointers() const {
+    std::vector<Gpu::Pointer> list;
     for (const auto& buffer : buffers_) list.push_back(buffer->data());
     return list;
   }
@@ -201,7 +201,7 @@ class Arguments {
   }
 
  private:
-  Device& device_;
+  Gpu& device_;
   std::vector<std::unique_ptr<DeviceBuffer>> buffers_;
   double bytes_ = 0;
 };
@@ -241,7 +241,7 @@ Launch launch_of(const CudaKernel& kernel, const Implementation& implementation)
           implementation.output_layouts};
 }
 
-KernelCheck check_kernel(Device& device, const Graph& graph, const Candidate& candidate,
+KernelCheck check_kernel(Gpu& device, const Graph& graph, const Candidate& candidate,
                          const Reference& reference, const Launch& launch, int runs) {
   KernelCheck result;
   Arguments arguments(device);

@@ -1,4 +1,4 @@
-// Runs one kernel on a Device and compares every element of its results with the interpreter in float64.
+// Runs one kernel on a GPU and compares every element of its results with the interpreter in float64.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ Reference reference_of_rows(const Graph& graph, const Candidate& candidate, int6
 
 // CudaKernel; its functions are one per phase.
 struct Launch {
-  std::vector<Device::Function> functions;
+  std::vector<Gpu::Function> functions;
   std::vector<int64_t> grids;
   int64_t threads = 1, workspace_bytes = 0;
   std::vector<int64_t> temporary_bytes;
@@ -44,7 +44,7 @@ struct KernelCheck {
   double moved_bytes = 0;  // arguments, each once
   double best_us = 0;      // of `runs`
 };
-KernelCheck check_kernel(Device& device, const Graph& graph, const Candidate& candidate,
+KernelCheck check_kernel(Gpu& device, const Graph& graph, const Candidate& candidate,
                          const Reference& reference, const Launch& launch, int runs = 1);
 
 }  // namespace korch::testing

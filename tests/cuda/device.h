@@ -6,11 +6,11 @@
 
 namespace korch::testing {
 
-class Device {
+class Gpu {
  public:
   using Pointer = uint64_t;
   using Function = void*;
-  virtual ~Device() = default;
+  virtual ~Gpu() = default;
   virtual Pointer allocate(size_t bytes) = 0;
   virtual void free(Pointer pointer) = 0;
   virtual void fill(Pointer pointer, unsigned char byte, size_t bytes) = 0;

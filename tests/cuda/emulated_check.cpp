@@ -8,10 +8,10 @@ namespace korch::testing {
 std::string check_emulated(const Graph& graph, const Candidate& candidate, const Reference& reference,
                            const CudaKernel& kernel, const Implementation& implementation) {
   Emulator emulator;
-  std::vector<Device::Function> functions;
+  std::vector<Gpu::Function> functions;
   std::string problem;
   for (const CudaPhase& phase : kernel.phases) {
-    const Result<Device::Function> function = emulator.load(kernel.source, phase.symbol);
+    const Result<Gpu::Function> function = emulator.load(kernel.source, phase.symbol);
     if (function.ok())
       functions.push_back(function.value());
     else

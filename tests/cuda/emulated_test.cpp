@@ -11,7 +11,7 @@
 namespace korch::testing {
 namespace {
 
-constexpr int kRandomGraphs = 20;
+constexpr int kEmulatedGraphs = 20;
 
 // The row-major and the last implementation; how many kernels ran.
 int check(const Graph& graph) {
@@ -19,7 +19,7 @@ int check(const Graph& graph) {
   const Reference reference = reference_of(graph, candidate);
   std::vector<Implementation> ways = loop_implementations(graph, candidate);
   if (ways.empty()) ways = product_implementations(graph, candidate);
-  if (ways.empty()) ways = listed(graph, candidate, Target{}, "opaque");
+  if (ways.empty()) ways = listed(graph, candidate, Device{}, "opaque");
   if (ways.size() > 2) ways.erase(ways.begin() + 1, ways.end() - 1);
   int ran = 0;
   for (const Implementation& way : ways) {
@@ -50,8 +50,8 @@ INSTANTIATE_TEST_SUITE_P(Opaque, EmulatedCases, ::testing::ValuesIn(opaque_primi
 TEST(EmulatedRandomGraphs, AgreeWithInterpreter) {
   if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
   int ran = 0;
-  for (uint64_t seed = 0; seed < kRandomGraphs && !HasFailure(); ++seed) ran += check(random_graph(seed));
-  EXPECT_GT(ran, kRandomGraphs / 2);
+  for (uint64_t seed = 0; seed < kEmulatedGraphs && !HasFailure(); ++seed) ran += check(random_graph(seed));
+  EXPECT_GT(ran, kEmulatedGraphs / 2);
 }
 
 }  // namespace

@@ -152,9 +152,9 @@ struct Emulator::LoadedKernel {
 Emulator::Emulator() = default;
 Emulator::~Emulator() = default;
 
-Result<Device::Function> Emulator::load(const std::string& source, const std::string& symbol) {
+Result<Gpu::Function> Emulator::load(const std::string& source, const std::string& symbol) {
   const std::string text = kCudaNames + source + kEntry + symbol + kParameters + symbol + "); }\n";
-  const Result<std::string> object = compile_object(text, Isa::portable);
+  const Result<std::string> object = compile_object(text, name(Isa::portable));
   if (!object.ok()) return object.refusal();
   auto kernel = std::make_unique<LoadedKernel>();
   const Result<std::vector<void*>> found = kernel->loaded.load(
@@ -176,7 +176,7 @@ size_t Emulator::parameters(Function function) const {
   return static_cast<const LoadedKernel*>(function)->parameters;
 }
 
-Device::Pointer Emulator::allocate(size_t bytes) {
+Gpu::Pointer Emulator::allocate(size_t bytes) {
   return reinterpret_cast<Pointer>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
 }
 

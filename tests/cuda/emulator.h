@@ -23,7 +23,7 @@ inline constexpr const char* kEmulatesNot =
 
 enum class ThreadOrder { ascending, descending };
 
-class Emulator : public Device {
+class Emulator : public Gpu {
  public:
   Emulator();
   ~Emulator() override;

@@ -17,10 +17,8 @@
 namespace korch::testing {
 namespace {
 
-Target target() {
-  Target target;
-  target.isa = Isa::x86_64_v3;
-  return target;
+Device target() {
+  return cpu_device(Isa::x86_64_v3);
 }
 
 // As the driver decides what greedy may fuse.

@@ -47,7 +47,7 @@ class CudaModels : public ::testing::TestWithParam<std::string> {
     for (NodeId id : candidate.nodes) listing += print(graph, id) + "\n";
     EXPECT_TRUE(refusal.reason == RefusalReason::redundant_work ||
                 refusal.reason == RefusalReason::scratch_too_large ||
-                !propose(graph, candidate, way, Target{}).ok())
+                !propose(graph, candidate, way, Device{}).ok())
         << name(refusal.reason) << ": " << refusal.detail << "\n"
         << listing;
   }

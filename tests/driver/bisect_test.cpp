@@ -57,11 +57,11 @@ class BisectOfSeveralPlans : public testing::Test {
     std::string source;
     for (const KernelPhase& phase : kernel.phases)
       source += "extern \"C\" int " + phase.symbol + "(const void*, long, long) { return 0; }\n";
-    const Isa isa = detect_target("native", 2).isa;
-    Result<std::string> object = compile_object(source, isa);
+    const std::string code = detect_device("native", 2).code;
+    Result<std::string> object = compile_object(source, code);
     ASSERT_TRUE(object.ok());
     Database(options_.database_path)
-        .put_object(hash_text(compiler_version() + name(isa) + kernel.source), object.value());
+        .put_object(hash_text(compiler_version() + code + kernel.source), object.value());
     compile_model(model_, executable(), options_);
   }
 

@@ -123,10 +123,10 @@ class Heal : public ::testing::Test {
 
   // From now on the database holds an object for this kernel that only returns `code`.
   void spoil(const Kernel& kernel, int code) {
-    Result<std::string> object = compile_object(source_that_returns(kernel, code), isa());
+    Result<std::string> object = compile_object(source_that_returns(kernel, code), native_code());
     ASSERT_TRUE(object.ok());
     Database(options_.database_path)
-        .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
+        .put_object(hash_text(compiler_version() + native_code() + kernel.source), object.value());
   }
 
   // The same for a kernel with a maximum: right on all numbers, and it drops a NaN.
@@ -136,10 +136,10 @@ class Heal : public ::testing::Test {
     ASSERT_NE(source.find(keeps), std::string::npos);
     for (size_t at = source.find(keeps); at != std::string::npos; at = source.find(keeps, at))
       source.replace(at, keeps.size(), "return r;");
-    Result<std::string> object = compile_object(source, isa());
+    Result<std::string> object = compile_object(source, native_code());
     ASSERT_TRUE(object.ok());
     Database(options_.database_path)
-        .put_object(hash_text(compiler_version() + name(isa()) + kernel.source), object.value());
+        .put_object(hash_text(compiler_version() + native_code() + kernel.source), object.value());
   }
 
   // Of a wrong m.so: what looks wrong by the first of longer and longer deadlines by which something does;
@@ -180,7 +180,7 @@ class Heal : public ::testing::Test {
     return {WEXITSTATUS(pclose(pipe)), std::string(text.data(), length)};
   }
 
-  static Isa isa() { return detect_target("native", 2).isa; }
+  static std::string native_code() { return detect_device("native", 2).code; }
 
   TempDir folder_;
   CompileOptions options_;
@@ -230,7 +230,7 @@ TEST_F(Heal, WrongKernelsAreStruck) {
 
 // The plan is for a graph that only this compilation knows: rules for bytes apply to some targets alone.
 TEST_F(Heal, WrongKernelsOfQuantizedNetworksAreStruck) {
-  if (!detect_target("native", 2).multiplies_bytes()) GTEST_SKIP() << "this machine does not multiply bytes";
+  if (!detect_device("native", 2).multiplies_bytes) GTEST_SKIP() << "this machine does not multiply bytes";
   const Graph graph = quantized_network();
   const size_t steps = compile(graph, "any.so").plan.steps.size();
   ASSERT_GE(steps, 2U);
@@ -269,7 +269,7 @@ TEST_F(Heal, AMemoizedPlanWithAStruckKernelIsNotReplayed) {
   const Kernel kernel = chosen_kernel(graph, 0);  // and the memo of its plan is in the database
   {
     Database database(options_.database_path);
-    Strikes(&database, isa()).strike({kernel.key().hex(), "a kernel", "told so"});
+    Strikes(&database, native_code()).strike({kernel.key().hex(), "a kernel", "told so"});
   }
   const CompileResult result = compile(graph);
   expect_healed(graph, result, kernel);
@@ -369,8 +369,8 @@ TEST_F(Heal, RefusedLibraryCallsAreNamedAndStruck) {
   EXPECT_EQ(message.find("draft"), std::string::npos) << message;
   ASSERT_EQ(fault->kernels.size(), 1U);
 
-  Strikes strikes(nullptr, isa());
-  Healer healer(path("m.so"), isa(), &strikes);
+  Strikes strikes(nullptr, native_code());
+  Healer healer(path("m.so"), native_code(), &strikes);
   EXPECT_EQ(healer.heal(*fault, options_).size(), 1U);
   EXPECT_TRUE(strikes.find(plan.kernels[0]).has_value());
   EXPECT_NE(read_file(reproducer(plan.kernels[0]) + "/about.txt").find("call: onednn conv"),
@@ -381,13 +381,13 @@ TEST_F(Heal, RefusedLibraryCallsAreNamedAndStruck) {
 
 TEST_F(Heal, WhereNoKernelIsToBlameThePlanBecomesStrict) {
   const Fault fault{Error(ErrorKind::accuracy, "off by much"), {}};
-  Strikes strikes(nullptr, isa());
-  Healer healer(path("m.so"), isa(), &strikes);
+  Strikes strikes(nullptr, native_code());
+  Healer healer(path("m.so"), native_code(), &strikes);
   EXPECT_EQ(healer.heal(fault, options_).size(), 1U);
   EXPECT_EQ(options_.accuracy, Accuracy::strict);
   EXPECT_TRUE(strikes.met().empty());
   EXPECT_THROW(healer.heal(fault, options_), Error);
-  EXPECT_THROW(Healer(path("m.so"), isa(), nullptr).heal(fault, options_), Error);
+  EXPECT_THROW(Healer(path("m.so"), native_code(), nullptr).heal(fault, options_), Error);
 }
 
 TEST_F(Heal, BisectionFindsEveryWrongKernel) {
@@ -512,10 +512,11 @@ TEST_F(Heal, WhatLooksWrongWithSpecialValuesIsSaidWhereTheTimeEnds) {
 // A wrong executable is never handed out for want of time.
 TEST_F(Heal, WhatIsUnknownForWantOfTimeIsAnError) {
   Fault fault{Error(ErrorKind::accuracy, "off by much"), {}, "steps from 0 on not", true};
-  Strikes strikes(nullptr, isa());
-  EXPECT_THROW(Healer(path("m.so"), isa(), &strikes).heal(fault, options_), Error);
+  Strikes strikes(nullptr, native_code());
+  EXPECT_THROW(Healer(path("m.so"), native_code(), &strikes).heal(fault, options_), Error);
   fault.budget_spent = false;
-  const std::vector<std::string> warnings = Healer(path("m.so"), isa(), &strikes).heal(fault, options_);
+  const std::vector<std::string> warnings =
+      Healer(path("m.so"), native_code(), &strikes).heal(fault, options_);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("no kernel was found at fault (steps from 0 on not)"), std::string::npos);
 }

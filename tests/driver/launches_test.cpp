@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kRows = 256, kColumns = 384;
 
 // y = relu(x a) b for x[n, 64]: at the bound slices are blocks of many rows, of which a small n needs little.
-Graph network() {
+Graph two_products() {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {kRows, 64}}, "x");
   const ValueId n = g.add_input({DType::i64, {}}, "n");
@@ -53,7 +53,7 @@ class LaunchesTest : public testing::Test {
     options.database_path = path("k.db");
     options.launch.ways = ways;
     options.launch.least = {{"n", kRows / 4 + 1}};  // below nothing is measured: runs try
-    return compile_graph(network(), "launches", path(name), options);
+    return compile_graph(two_products(), "launches", path(name), options);
   }
   static std::string path(const std::string& name) { return folder_->path() + "/" + name; }
   static inline TempDir* folder_;
@@ -73,7 +73,7 @@ TEST_F(LaunchesTest, ChangeNoBit) {
   }
   ASSERT_GT(steps, 0);
   EXPECT_GT(choices, 0);  // a quarter of the rows in blocks of many
-  const Graph graph = network();
+  const Graph graph = two_products();
   LoadedExecutable with(path("ways.so")), without(path("none.so"));
   std::vector<std::unique_ptr<LoadedExecutable>> others;
   for (const int threads : {1, 2, 3, 5})

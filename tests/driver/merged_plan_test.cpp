@@ -60,7 +60,7 @@ TEST(PlanBounds, ManyDimensions) {
 }
 
 // y = softmax(x w) over the rows, as long as there are some: n of them.
-std::string model(const TempDir& folder) {
+std::string written_model(const TempDir& folder) {
   ModelBuilder b(17);
   b.input("x", {-1, 6}, 1, {"n", ""}).output("y").output("t");
   std::vector<float> weights(36);
@@ -85,7 +85,7 @@ CompileOptions options_of_model() {
 TEST(MergedPlan, ComputesTheSameForAllExtents) {
   const TempDir folder;
   const CompileOptions options = options_of_model();
-  const std::string file = model(folder), output = folder.path() + "/model.so";
+  const std::string file = written_model(folder), output = folder.path() + "/model.so";
   const Plan plan = compile_model(file, output, options).plan;
   ASSERT_EQ(plan.variants.size(), 5u);  // up to 32 and halves of it, in the order of what they save
   EXPECT_EQ(plan.variants[4].bounds, std::vector<int64_t>{2});
@@ -138,7 +138,7 @@ TEST(MergedPlan, ARunIsTheTasksOfThePlanThatItTakes) {
   CompileOptions options = options_of_model();
   options.schedule = PlanSchedule::dynamic;
   const std::string output = folder.path() + "/model.so";
-  const Plan plan = compile_model(model(folder), output, options).plan;
+  const Plan plan = compile_model(written_model(folder), output, options).plan;
   LoadedExecutable executable(output);
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   for (size_t round = 0; round < 3; ++round)
@@ -164,7 +164,7 @@ TEST(MergedPlan, EachPlanRunsByEachSchedule) {
   CompileOptions options = options_of_model();
   options.schedule = PlanSchedule::assigned;
   const std::string output = folder.path() + "/model.so";
-  compile_model(model(folder), output, options);
+  compile_model(written_model(folder), output, options);
   const Plan plan = plan_from_json(read_executable(output).plan_json);
   ASSERT_EQ(plan.variants.size(), 5u);
   for (const PlanVariant& variant : plan.variants)
@@ -193,7 +193,7 @@ TEST(MergedPlan, EachPlanIsScheduledByRunsOfItsOwn) {
   options.shapes = {{"n", {8}}};
   options.least_shapes = {{"n", {4}}};
   options.database_path = folder.path() + "/k.db";
-  const std::string file = model(folder), output = folder.path() + "/model.so";
+  const std::string file = written_model(folder), output = folder.path() + "/model.so";
   compile_model(file, output, options);
   const Plan plan = plan_from_json(read_executable(output).plan_json);
   ASSERT_EQ(plan.variants.size(), 2u);

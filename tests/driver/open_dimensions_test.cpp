@@ -18,7 +18,7 @@ namespace {
 
 // y = softmax over the rows that count of (x + z) w, for x[n, 6] and z[m, n, 6]: 1 to 7 rows, 2 to 3
 // matrices.
-Graph network() {
+Graph open_network() {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {7, 6}}, "x"), z = g.add_input({DType::f32, {3, 7, 6}}, "z");
   const ValueId rows = g.add_input({DType::i64, {}}, "n"), matrices = g.add_input({DType::i64, {}}, "m");
@@ -42,7 +42,7 @@ class OpenDimensionsTest : public testing::Test {
     CompileOptions options;
     options.threads = 2;
     options.measure = false;
-    plan_ = compile_graph(network(), "open", folder_.path() + "/open.so", options).plan;
+    plan_ = compile_graph(open_network(), "open", folder_.path() + "/open.so", options).plan;
     return folder_.path() + "/open.so";
   }
   Plan plan_;
@@ -50,7 +50,7 @@ class OpenDimensionsTest : public testing::Test {
 };
 
 TEST_F(OpenDimensionsTest, RunsWithAnyExtents) {
-  const Graph graph = network();
+  const Graph graph = open_network();
   verify(graph, Stage::imported);
   LoadedExecutable executable(compiled());
   EXPECT_EQ(executable.dimensions().size(), 2u);

@@ -27,7 +27,7 @@ HostTensor random_tensor(const Shape& shape, uint64_t seed) {
 }
 
 // Down by pooling and strides, and up again beside what was there.
-std::string model(const TempDir& folder) {
+std::string image_model(const TempDir& folder) {
   ModelBuilder b(17);
   b.input("x", {1, 3, -1, -1}, 1, {"", "", "h", "w"}).output("y");
   const auto conv = [&](const std::string& from, const std::string& to, Shape weights, int64_t stride) {
@@ -66,7 +66,7 @@ void expect_right_at_any_size(Strategy strategy) {
   options.strategy = strategy;
   options.shapes = {{"h", {kMost}}, {"w", {kMost}}};
   options.least_shapes = {{"h", {kLeast}}, {"w", {kLeast}}};
-  const std::string file = model(folder), output = folder.path() + "/model.so";
+  const std::string file = image_model(folder), output = folder.path() + "/model.so";
   const Plan plan = compile_model(file, output, options).plan;
   EXPECT_GT(plan.variants.size(), 1u);
   EXPECT_TRUE(std::any_of(plan.steps.begin(), plan.steps.end(),
@@ -104,7 +104,7 @@ TEST(OpenImages, AWindowThatDoesNotFitIsAnError) {
   options.least_shapes = {{"h", {2}}, {"w", {kLeast}}};
   const std::string output = folder.path() + "/model.so";
   try {
-    compile_model(model(folder), output, options);
+    compile_model(image_model(folder), output, options);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);

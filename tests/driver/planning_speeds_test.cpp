@@ -17,26 +17,25 @@ TEST(Crowding, NamesBothNumbers) {
 }
 
 TEST(RequireMeasurable, RefusesWorkersThatWouldOnlyTakeTurns) {
-  Target target = detect_target("native", 1);
+  Device target = detect_device("native", 1);
   EXPECT_NO_THROW(require_measurable(target));
-  target.threads = usable_cpus() + 1;
+  target.workers = usable_cpus() + 1;
   EXPECT_NO_THROW(require_measurable(target));
-  target.threads = 1000 * usable_cpus();
+  target.workers = 1000 * usable_cpus();
   try {
     require_measurable(target);
     ADD_FAILURE() << "taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    for (const std::string& part : {std::to_string(target.threads) + " workers", std::string("--no-measure")})
+    for (const std::string& part : {std::to_string(target.workers) + " workers", std::string("--no-measure")})
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
 }
 
 TEST(PlanningSpeeds, OfATargetThatDoesNotRunHereAreNominalAndSaidToBe) {
-  Target target;
-  target.isa = Isa::x86_64_v4;
+  const Device target = cpu_device(Isa::x86_64_v4);
   const PlanningSpeeds speeds = planning_speeds(target, Strategy::optimal, /*runs=*/false, nullptr);
-  EXPECT_EQ(speeds.peaks.flops_per_us, nominal_peaks(target).flops_per_us);
+  EXPECT_EQ(speeds.device, with_nominal_speeds(target));
   EXPECT_EQ(speeds.are, "nominal speeds of x86-64-v4, not measured");
   EXPECT_NE(speeds.doubt.find("nominal speeds of x86-64-v4, not measured"), std::string::npos)
       << speeds.doubt;
@@ -44,14 +43,14 @@ TEST(PlanningSpeeds, OfATargetThatDoesNotRunHereAreNominalAndSaidToBe) {
 }
 
 TEST(DoubtsAfterMeasuring, NameWhatRanAndWhatWasBeaten) {
-  const Target target = detect_target("native", 1);
+  const Device target = detect_device("native", 1);
   SolveMemo memo;
   Columns columns;
   const Graph graph;
-  EXPECT_TRUE(doubts_after_measuring(memo, graph, columns, target, {}, nullptr).empty());
+  EXPECT_TRUE(doubts_after_measuring(memo, graph, columns, target, nullptr).empty());
   memo.disturbed = "other programs used 1.5 of 2 processors";
   memo.bound_violations = 3;
-  const std::vector<std::string> doubts = doubts_after_measuring(memo, graph, columns, target, {}, nullptr);
+  const std::vector<std::string> doubts = doubts_after_measuring(memo, graph, columns, target, nullptr);
   ASSERT_EQ(doubts.size(), 2u);
   EXPECT_NE(doubts[0].find("this machine is busy: when kernels were measured, " + memo.disturbed),
             std::string::npos)
@@ -63,9 +62,8 @@ TEST(DoubtsAfterMeasuring, NameTheKernelThatIsTooFastToBeBelieved) {
   Graph graph;
   const ValueId x = graph.add_input({DType::f32, {64, 64}}, "x");
   graph.set_outputs({graph.add(Op::Relu, NoAttrs{}, {x})}, {"y"});
-  const Target target = detect_target("native", 1);
-  Columns columns =
-      build_columns(graph, enumerate_candidates(graph).candidates, target, nominal_peaks(target));
+  const Device target = detect_device("native", 1);
+  Columns columns = build_columns(graph, enumerate_candidates(graph).candidates, with_nominal_speeds(target));
   ASSERT_FALSE(columns.infos.empty());
   for (size_t id = 0; id < columns.infos.size(); ++id) {
     columns.problem.columns[id].measured = true;
@@ -74,7 +72,7 @@ TEST(DoubtsAfterMeasuring, NameTheKernelThatIsTooFastToBeBelieved) {
   SolveMemo memo;
   memo.bound_violations = static_cast<int>(columns.infos.size());
   const std::vector<std::string> doubts =
-      doubts_after_measuring(memo, graph, columns, target, nominal_peaks(target), nullptr);
+      doubts_after_measuring(memo, graph, columns, with_nominal_speeds(target), nullptr);
   ASSERT_EQ(doubts.size(), 1u);
   for (const std::string& part : {std::string("Relu"), std::string("the speeds stay")})
     EXPECT_NE(doubts[0].find(part), std::string::npos) << doubts[0];

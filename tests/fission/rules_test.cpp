@@ -15,15 +15,15 @@
 namespace korch::test {
 namespace {
 
-struct Case {
+struct RuleCase {
   const char* name;
   std::vector<std::string> inputs;
   const char* node;
   const char* result;
 };
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> table = {
+const std::vector<RuleCase>& rule_cases() {
+  static const std::vector<RuleCase> table = {
       {"softmax_last", {"f64[2x3x5]"}, "Softmax(%a) {axis=2}", "f64[2x3x5]"},
       {"softmax_first", {"f64[4x3]"}, "Softmax(%a) {axis=0}", "f64[4x3]"},
       {"softmax_rank_one", {"f64[7]"}, "Softmax(%a) {axis=0}", "f64[7]"},
@@ -127,7 +127,7 @@ const std::vector<Case>& cases() {
   return table;
 }
 
-class RuleTest : public testing::TestWithParam<Case> {};
+class RuleTest : public testing::TestWithParam<RuleCase> {};
 
 TEST_P(RuleTest, EqualsTheOperator) {
   const Graph graph = one_node(GetParam().inputs, GetParam().node, GetParam().result);
@@ -141,7 +141,7 @@ TEST_P(RuleTest, KeepsOrigins) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, RuleTest, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Rules, RuleTest, testing::ValuesIn(rule_cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Fission, LrnOfNothing) {

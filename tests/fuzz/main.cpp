@@ -1,11 +1,12 @@
 // The differential fuzzer (docs/design/fuzz.md).
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "campaign.h"
+#include "command_line.h"
 #include "korch/base/files.h"
 #include "korch/ir/text.h"
 #include "minimize.h"
@@ -89,30 +90,30 @@ std::string write_minimized(const Finding& finding, const std::string& motif, co
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"random graphs through random plans, compared with the interpreter"};
+  CommandLine command_line("random graphs through random plans, compared with the interpreter");
   CampaignOptions options;
   uint64_t graph = 0;
   bool no_coverage = false, self_check = false;
   std::string file, models, folder = "fuzz-findings";
   double minimize_s = 60;
-  app.add_option("--minutes", options.minutes, "no new graphs after that")->capture_default_str();
-  app.add_option("--seed", options.first_seed, "of the first graph")->capture_default_str();
-  app.add_option("--graphs", options.most_graphs, "how many at most");
-  app.add_option("--workers", options.workers)->capture_default_str();
+  command_line.option("--minutes", options.minutes, "no new graphs after that").default_shown();
+  command_line.option("--seed", options.first_seed, "of the first graph").default_shown();
+  command_line.option("--graphs", options.most_graphs, "how many at most");
+  command_line.option("--workers", options.workers).default_shown();
   std::vector<std::string> motif_names;
   for (const Motif& motif : motifs()) motif_names.emplace_back(motif.name);
-  app.add_option("--motif", options.motif, "graphs of this motif alone")->check(CLI::IsMember(motif_names));
-  app.add_flag("--stop-at-first", options.stop_at_first, "end at the first finding");
-  app.add_flag("--no-coverage", no_coverage, "do not print what took part");
-  app.add_flag("--self-check", self_check,
-               "compile each graph by three strategies, and count what the self-check condemns wrongly");
-  const CLI::Option* one = app.add_option("--graph", graph, "one graph, in this process, printed");
-  app.add_option("--write-models", models, "write --graphs models into this folder, for compare_ort.py");
-  app.add_option("--replay", file, "one case that was written to a file");
-  app.add_option("--findings", folder, "where findings are written, made small")->capture_default_str();
-  app.add_option("--minimize-seconds", minimize_s, "for each; 0: not at all")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  if (one->count() > 0) return show_case(graph, options.motif);
+  command_line.option("--motif", options.motif, "graphs of this motif alone").one_of(motif_names);
+  command_line.flag("--stop-at-first", options.stop_at_first, "end at the first finding");
+  command_line.flag("--no-coverage", no_coverage, "do not print what took part");
+  command_line.flag("--self-check", self_check,
+                    "compile each graph by three strategies, and count what the self-check condemns wrongly");
+  const Option one = command_line.option("--graph", graph, "one graph, in this process, printed");
+  command_line.option("--write-models", models, "write --graphs models into this folder, for compare_ort.py");
+  command_line.option("--replay", file, "one case that was written to a file");
+  command_line.option("--findings", folder, "where findings are written, made small").default_shown();
+  command_line.option("--minimize-seconds", minimize_s, "for each; 0: not at all").default_shown();
+  if (const std::optional<int> code = command_line.parse(argc, argv)) return *code;
+  if (one.is_given()) return show_case(graph, options.motif);
   if (!models.empty()) return write_models(models, options.first_seed, options.most_graphs);
   if (!file.empty()) return replay(file);
   if (self_check) return check_self_check(options);

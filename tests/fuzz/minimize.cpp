@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kFails = 3;        // exit code of a try
 constexpr uint64_t kDraws = 10;  // random plans per try, since a smaller graph has others
 
-double seconds_since(Clock::time_point start) {
+double seconds_after(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -127,7 +127,7 @@ class Minimizer {
   }
 
  private:
-  bool is_over() const { return seconds_since(start_) > most_s_; }
+  bool is_over() const { return seconds_after(start_) > most_s_; }
 
   bool try_case(SavedCase candidate) {
     if (is_over()) return false;
@@ -310,7 +310,7 @@ bool still_fails(const SavedCase& saved, const std::string& kind, double hang_s)
   const Clock::time_point start = Clock::now();
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
-    if (seconds_since(start) > hang_s) {
+    if (seconds_after(start) > hang_s) {
       ::kill(child, SIGKILL);
       ::waitpid(child, &status, 0);
       return kind.starts_with("crash");

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/search/plan_builder.h"
-#include "korch/target/target.h"
 
 namespace korch::fuzz {
 

@@ -76,7 +76,9 @@ std::string step_name(const PlanStep& step) {
 }  // namespace
 
 Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed)
-    : imported_(graph), setting_(setting), target_(detect_target(setting.target, setting.threads)) {
+    : imported_(graph),
+      setting_(setting),
+      target_(with_made_up_speeds(detect_device(setting.target, setting.threads))) {
   verify(imported_, Stage::imported);
   inputs_ = random_inputs(imported_, input_seed);
   const bool specials = setting_.specials && keeps_specials(imported_);
@@ -92,7 +94,7 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
   primitive_ = fission(imported_);
   verify(primitive_, Stage::primitive);
   rewritten_ = add_alternatives(
-      primitive_, {.strict = setting_.accuracy == Accuracy::strict, .bytes = target_.multiplies_bytes()});
+      primitive_, {.strict = setting_.accuracy == Accuracy::strict, .bytes = target_.multiplies_bytes});
   verify(rewritten_.graph, Stage::primitive);
   inside_ = std::make_unique<Oracle>(rewritten_.graph, inputs_);
 }
@@ -195,9 +197,8 @@ Subject::Program& Subject::program(Kind kind) {
             if (propose(graph, candidate, way, target_).ok()) return true;
           return false;
         }).candidates;
-  program->columns =
-      build_columns(graph, std::move(candidates), target_, kNominalPeaks, {.accuracy = setting_.accuracy});
-  program->bank = std::make_unique<KernelBank>(graph, target_, kNominalPeaks, nullptr, kNoFootprint);
+  program->columns = build_columns(graph, std::move(candidates), target_, {.accuracy = setting_.accuracy});
+  program->bank = std::make_unique<KernelBank>(graph, target_, nullptr, kNoFootprint);
   return *program;
 }
 
@@ -293,7 +294,7 @@ void Subject::cover(const Program& program, const std::vector<int>& chosen, Cove
       if (const auto rule = rewritten_.rule_of.find(node); rule != rewritten_.rule_of.end())
         seen.insert("rule " + rule->second);
   }
-  seen.insert(fmt::format("target {}, {} threads", name(target_.isa), target_.threads));
+  seen.insert(fmt::format("target {}, {} threads", target_.code, target_.workers));
   for (const std::string& what : seen) ++coverage[what];
 }
 

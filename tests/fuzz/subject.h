@@ -60,7 +60,7 @@ class Subject {
 
   Graph imported_, primitive_;
   Setting setting_;
-  Target target_;
+  Device target_;
   std::vector<HostTensor> inputs_;
   bool is_defined_ = false;
   Rewritten rewritten_;

@@ -7,9 +7,10 @@ namespace korch {
 namespace {
 
 TEST(RunAgain, NearTimesAreOnlyTold) {
-  EXPECT_EQ(describe({.now_us = 120, .compiled_us = 100, .compiled_on = "A", .here = "A"}),
+  EXPECT_EQ(describe(RunAgain{.now_us = 120, .compiled_us = 100, .compiled_on = "A", .here = "A"}),
             "run whole now: 120.0 us, when it was compiled: 100.0 us\n");
-  EXPECT_EQ(describe({.now_us = 120}), "run whole now: 120.0 us; it was not run when it was compiled\n");
+  EXPECT_EQ(describe(RunAgain{.now_us = 120}),
+            "run whole now: 120.0 us; it was not run when it was compiled\n");
 }
 
 TEST(RunAgain, FarTimesHaveAReason) {

@@ -14,7 +14,7 @@
 namespace korch {
 namespace {
 
-Graph finished(Graph& g, ValueId y) {
+Graph with_output(Graph& g, ValueId y) {
   g.set_outputs({y}, {"y"});
   return std::move(g);
 }
@@ -25,7 +25,7 @@ Graph one_number() {
   const ValueId x = g.add_input({DType::f32, {1, 64}}, "x");
   ValueId y = g.add(Op::MatMul, MatMulAttrs{}, {x, g.add_constant(normal_numbers({64, 300}, 0.1))});
   y = g.add(Op::Tanh, NoAttrs{}, {y});
-  return finished(g, g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({300, 1}, 0.1))}));
+  return with_output(g, g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({300, 1}, 0.1))}));
 }
 
 // Sums of many terms that nearly cancel: the noise is that of the terms.
@@ -38,7 +38,7 @@ Graph cancelling() {
   const ValueId other = g.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {x});
   const ValueId scaled =
       g.add(Op::Mul, NoAttrs{}, {other, g.add_constant(HostTensor::of<float>(DType::f32, {}, {1.1F}))});
-  return finished(g, g.add(Op::Sub, NoAttrs{}, {sum, scaled}));
+  return with_output(g, g.add(Op::Sub, NoAttrs{}, {sum, scaled}));
 }
 
 // Normalizations whose noise shows nowhere when they are rounded once, as composite operators are.
@@ -55,7 +55,8 @@ Graph normalizations() {
   y = g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({128, 32}, 0.02))});
   y = g.add(Op::ReduceMean, ReduceAttrs{{1}, false}, {y});
   y = g.add(Op::LayerNormalization, NormAttrs{1, 1e-6, 1}, {y, g.add_constant(normal_numbers({32}, 1))});
-  return finished(g, g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({32, 10}, 0.001))}));
+  return with_output(g,
+                     g.add(Op::MatMul, MatMulAttrs{}, {y, g.add_constant(normal_numbers({32, 10}, 0.001))}));
 }
 
 Graph image() {
@@ -65,7 +66,7 @@ Graph image() {
   ValueId y = g.add(Op::Conv, conv, {x, g.add_constant(normal_numbers({16, 3, 3, 3}, 0.3))});
   y = g.add(Op::Relu, NoAttrs{}, {y});
   y = g.add(Op::Conv, conv, {y, g.add_constant(normal_numbers({16, 16, 3, 3}, 0.1))});
-  return finished(g, g.add(Op::Relu, NoAttrs{}, {y}));
+  return with_output(g, g.add(Op::Relu, NoAttrs{}, {y}));
 }
 
 Graph attention() {
@@ -73,15 +74,15 @@ Graph attention() {
   const ValueId x = g.add_input({DType::f32, {1, 24, 32}}, "x");
   ValueId y = g.add(Op::MatMul, MatMulAttrs{false, true}, {x, x});
   y = g.add(Op::Softmax, AxisAttrs{2}, {y});
-  return finished(g, g.add(Op::MatMul, MatMulAttrs{}, {y, x}));
+  return with_output(g, g.add(Op::MatMul, MatMulAttrs{}, {y, x}));
 }
 
-struct Network {
+struct NoisyNetwork {
   const char* name;
   Graph (*make)();
 };
 
-class ToleranceOf : public ::testing::TestWithParam<Network> {
+class ToleranceOf : public ::testing::TestWithParam<NoisyNetwork> {
  protected:
   void prepare(uint64_t seed) {
     inputs_ = random_inputs(graph_, seed);
@@ -151,10 +152,11 @@ TEST_P(ToleranceOf, WrongTermsAndRowsAreFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, ToleranceOf,
-                         ::testing::Values(Network{"one_number", one_number},
-                                           Network{"cancelling", cancelling},
-                                           Network{"normalizations", normalizations}, Network{"image", image},
-                                           Network{"attention", attention}),
+                         ::testing::Values(NoisyNetwork{"one_number", one_number},
+                                           NoisyNetwork{"cancelling", cancelling},
+                                           NoisyNetwork{"normalizations", normalizations},
+                                           NoisyNetwork{"image", image},
+                                           NoisyNetwork{"attention", attention}),
                          [](const auto& network) { return std::string(network.param.name); });
 
 // Half of the output is a million times larger than the other: each has its own tolerance.
@@ -196,7 +198,7 @@ Graph choice(float margin) {
       g.add(Op::MatMul, MatMulAttrs{}, {g.add_input({DType::f32, {1, 64}}, "x"), g.add_constant(weights)});
   const NodeId top = g.add_node(Op::TopK, TopKAttrs{1, 1, true, true}, {g.add(Op::Abs, NoAttrs{}, {sums})});
   const ValueId table = g.add_constant(HostTensor::of<float>(DType::f32, {3}, {100, 200, 300}));
-  return finished(g, g.add(Op::Gather, AxisAttrs{0}, {table, g.node(top).outputs[1]}));
+  return with_output(g, g.add(Op::Gather, AxisAttrs{0}, {table, g.node(top).outputs[1]}));
 }
 
 TEST(Tolerance, ChoicesBetweenNumbersAsGoodAsEqualAreOpen) {

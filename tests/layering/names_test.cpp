@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-const fs::path kSource = KORCH_SOURCE_DIR;
+const fs::path kTree = KORCH_SOURCE_DIR;
 const std::vector<std::string> kFolders = {"candidate", "search", "solve", "profile", "launch", "driver"};
 
 // Operators that kernels treat each in its own way: of a category whose members have little in common, or
@@ -39,7 +39,7 @@ Names operators() {
 
 // Without those that are a category's name.
 Names families() {
-  std::ifstream file(kSource / "src/korch/codegen/implementation.cpp");
+  std::ifstream file(kTree / "src/korch/codegen/implementation.cpp");
   std::stringstream text;
   text << file.rdbuf();
   const std::string all = text.str();
@@ -90,7 +90,7 @@ TEST(Names, OfPrimitivesAndFamiliesStayBelow) {
   ASSERT_GE(known.size(), 10u);
   int files = 0;
   for (const std::string& folder : kFolders)
-    for (const auto& entry : fs::recursive_directory_iterator(kSource / "src/korch" / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(kTree / "src/korch" / folder)) {
       const std::string extension = entry.path().extension();
       if (extension != ".h" && extension != ".cpp") continue;
       ++files;

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "korch/base/files.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch {
 namespace {

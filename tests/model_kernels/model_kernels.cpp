@@ -88,8 +88,8 @@ ModelKernel reorder_kernel(const KernelRequest& request) {
 // The kernels of the plan that the bounds choose among these candidates.
 std::vector<ModelKernel> plan_of(const std::shared_ptr<const Graph>& graph, const Graph& base,
                                  std::vector<Candidate> candidates, const std::string& origin) {
-  const Target target = model_target();
-  Columns columns = build_columns(*graph, std::move(candidates), target, kNominalPeaks);
+  const Device target = model_target();
+  Columns columns = build_columns(*graph, std::move(candidates), with_made_up_speeds(target));
   Existence costs(*graph, columns);
   NoContests contests;
   SearchOptions options;
@@ -114,11 +114,11 @@ Hash key_of(const ModelKernel& kernel) {
 
 }  // namespace
 
-Target model_target() {
-  Target target;
+Device model_target() {
+  Isa best = Isa::portable;
   for (const IsaRow& level : kIsas)
-    if (runs_here(level.isa)) target.isa = level.isa;
-  target.threads = 2;
+    if (runs_here(level.isa)) best = level.isa;
+  Device target = cpu_device(best, 2);
   target.library_calls = false;
   return target;
 }

@@ -12,7 +12,7 @@
 namespace korch::testing {
 
 // What kernels are made for: the instructions of this machine, two threads, no library.
-Target model_target();
+Device model_target();
 
 struct ModelKernel {
   std::string origin;  // "greedy plan", "optimal plan", "sample"

@@ -51,11 +51,11 @@ bool is_written(const tile::Buffer& buffer) {
 
 }  // namespace
 
-Slices::Slices(tile::TileGraph graph, const Target& target, double low, double high)
+Slices::Slices(tile::TileGraph graph, const Device& target, double low, double high)
     : graph_(std::move(graph)), kernel_(tile::cpu_kernel(graph_, target)) {
   std::vector<std::string> symbols;
   for (const KernelPhase& phase : kernel_.phases) symbols.push_back(phase.symbol);
-  const std::string object = compile_traced(kernel_.source, target.isa);
+  const std::string object = compile_traced(kernel_.source, target.code);
   functions_ = loaded_.load(object, symbols).value();
   for (const tile::Buffer& buffer : graph_.buffers)
     if (buffer.role != BufferRole::scratch)

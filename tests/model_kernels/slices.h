@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/device/device.h"
 #include "korch/kernel/region.h"
 #include "korch/plan/kernel.h"
-#include "korch/target/target.h"
 #include "korch/tensor/host_tensor.h"
 #include "trace.h"
 
@@ -19,7 +19,7 @@ namespace korch::testing {
 class Slices {
  public:
   // Floats lie in [low, high]; integers are 0 or 1, indices that every axis has.
-  Slices(tile::TileGraph graph, const Target& target, double low, double high);
+  Slices(tile::TileGraph graph, const Device& target, double low, double high);
 
   const tile::TileGraph& graph() const { return graph_; }
 

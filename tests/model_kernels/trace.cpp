@@ -45,10 +45,10 @@ void set_options_of_instrumentation() {
 
 }  // namespace
 
-std::string compile_traced(const std::string& source, Isa isa) {
+std::string compile_traced(const std::string& source, const std::string& code) {
   set_options_of_instrumentation();
   // kernel-address: without anything that a run-time library would have to begin.
-  return compile_object(kPreamble + source, isa, {"-fsanitize=kernel-address"}).value();
+  return compile_object(kPreamble + source, code, {"-fsanitize=kernel-address"}).value();
 }
 
 Trace::Trace() {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch::testing {
 
 // The object of a printed kernel, instrumented. Prefetches are not accesses.
-std::string compile_traced(const std::string& source, Isa isa);
+std::string compile_traced(const std::string& source, const std::string& code);
 
 // What instrumented code does while a Trace is alive. One at a time; not for several threads.
 class Trace {

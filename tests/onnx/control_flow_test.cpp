@@ -16,7 +16,7 @@ HostTensor flag(bool value) {
   return HostTensor::of<bool>(DType::bool_, {}, {value});
 }
 
-Values run(const ModelBuilder& b, const std::vector<HostTensor>& inputs, size_t output = 0) {
+Values run_flow(const ModelBuilder& b, const std::vector<HostTensor>& inputs, size_t output = 0) {
   const HostTensor result = interpret(import_onnx_bytes(b.bytes()), inputs)[output];
   Values values;
   for (int64_t i = 0; i < result.elements(); ++i) values.push_back(element_as_double(result, i));
@@ -50,14 +50,14 @@ TEST(ControlFlow, BranchesThatAreKnownAndOthers) {
     const Values expected = c ? Values{2, -6} : Values{-1, 3};
     ModelBuilder known = branches();
     known.initializer("c", flag(c));
-    EXPECT_EQ(run(known, {x}), expected);
+    EXPECT_EQ(run_flow(known, {x}), expected);
     const Graph graph = import_onnx_bytes(known.bytes());
     ASSERT_EQ(graph.topological_order().size(), 1U);
     EXPECT_EQ(graph.node(graph.topological_order()[0]).origins[0],
               c ? "choice/then/Add_0" : "choice/else/Neg_0");
     ModelBuilder open = branches();
     open.input("c", {}, onnx::data_type_of(DType::bool_));
-    EXPECT_EQ(run(open, {x, flag(c)}), expected);
+    EXPECT_EQ(run_flow(open, {x, flag(c)}), expected);
   }
 }
 
@@ -167,17 +167,17 @@ TEST(ControlFlow, LoopsOfKnownLength) {
   ModelBuilder b = powers(true);
   b.initializer("n", HostTensor::of<int64_t>(DType::i64, {}, {4}));
   b.initializer("c", flag(true));
-  EXPECT_EQ(run(b, {f32({1}, {3})}), (Values{81}));
-  EXPECT_EQ(run(b, {f32({1}, {3})}, 1), (Values{3, 9, 27, 81}));
+  EXPECT_EQ(run_flow(b, {f32({1}, {3})}), (Values{81}));
+  EXPECT_EQ(run_flow(b, {f32({1}, {3})}, 1), (Values{3, 9, 27, 81}));
 }
 
 TEST(ControlFlow, LoopsThatEndWhereTheDataSay) {
   ModelBuilder b = powers(false);
   b.initializer("n", HostTensor::of<int64_t>(DType::i64, {}, {6}));
   b.initializer("c", flag(true));
-  EXPECT_EQ(run(b, {f32({1}, {2})}), (Values{64}));     // six steps
-  EXPECT_EQ(run(b, {f32({1}, {5})}), (Values{125}));    // three
-  EXPECT_EQ(run(b, {f32({1}, {200})}), (Values{200}));  // one
+  EXPECT_EQ(run_flow(b, {f32({1}, {2})}), (Values{64}));     // six steps
+  EXPECT_EQ(run_flow(b, {f32({1}, {5})}), (Values{125}));    // three
+  EXPECT_EQ(run_flow(b, {f32({1}, {200})}), (Values{200}));  // one
 }
 
 int loops_in(const Graph& graph) {
@@ -189,14 +189,14 @@ TEST(ControlFlow, LoopsRunWhereTheirLengthIsNotKnown) {
   open.input("n", {}, onnx::data_type_of(DType::i64)).input("c", {}, onnx::data_type_of(DType::bool_));
   EXPECT_EQ(loops_in(import_onnx_bytes(open.bytes())), 1);
   const auto steps = [](int64_t n) { return HostTensor::of<int64_t>(DType::i64, {}, {n}); };
-  EXPECT_EQ(run(open, {f32({1}, {2}), steps(3), flag(true)}), (Values{8}));
-  EXPECT_EQ(run(open, {f32({1}, {2}), steps(9), flag(true)}), (Values{128}));
-  EXPECT_EQ(run(open, {f32({1}, {2}), steps(0), flag(true)}), (Values{1}));
-  EXPECT_EQ(run(open, {f32({1}, {2}), steps(9), flag(false)}), (Values{1}));
+  EXPECT_EQ(run_flow(open, {f32({1}, {2}), steps(3), flag(true)}), (Values{8}));
+  EXPECT_EQ(run_flow(open, {f32({1}, {2}), steps(9), flag(true)}), (Values{128}));
+  EXPECT_EQ(run_flow(open, {f32({1}, {2}), steps(0), flag(true)}), (Values{1}));
+  EXPECT_EQ(run_flow(open, {f32({1}, {2}), steps(9), flag(false)}), (Values{1}));
   ModelBuilder uncounted = powers(false);
   uncounted.initializer("c", flag(true));
   uncounted.model.mutable_graph()->mutable_node(0)->set_input(0, "");
-  EXPECT_EQ(run(uncounted, {f32({1}, {3})}), (Values{243}));
+  EXPECT_EQ(run_flow(uncounted, {f32({1}, {3})}), (Values{243}));
 }
 
 // What is stacked has room for the most steps there can be.
@@ -233,8 +233,8 @@ TEST(ControlFlow, LoopsWithinLoopsAndStatesThatChangePlaces) {
   add_outputs(body, {"goes_on", "b", "both", "grown"});
   EXPECT_EQ(loops_in(import_onnx_bytes(b.bytes())), 2);
   const auto steps = [](int64_t n) { return HostTensor::of<int64_t>(DType::i64, {}, {n}); };
-  EXPECT_EQ(run(b, {steps(7)}), (Values{13}));
-  EXPECT_EQ(run(b, {steps(7)}, 1), (Values{0 + 1 + 1 * 2 + 2 * 3 + 3 * 5 + 5 * 8 + 8 * 13}));
+  EXPECT_EQ(run_flow(b, {steps(7)}), (Values{13}));
+  EXPECT_EQ(run_flow(b, {steps(7)}, 1), (Values{0 + 1 + 1 * 2 + 2 * 3 + 3 * 5 + 5 * 8 + 8 * 13}));
 }
 
 // A sequence that grows by an item in each step is stacked while the loop runs; one that is read in it is
@@ -265,7 +265,7 @@ TEST(ControlFlow, SequencesThatGrow) {
     set_attribute(b.node("ConcatFromSequence", {"all"}, {"rows"}), "axis", 0);
     const Graph graph = import_onnx_bytes(b.bytes());
     EXPECT_EQ(loops_in(graph), reader == "nobody" ? 1 : 0) << reader;
-    const Values rows = run(b, {f32({1}, {5})});
+    const Values rows = run_flow(b, {f32({1}, {5})});
     ASSERT_EQ(rows.size(), 600U);
     EXPECT_EQ((Values{rows[0], rows[599]}), (Values{6, 605}));
   }
@@ -317,8 +317,8 @@ TEST(ControlFlow, Scan) {
   add(body, "Add", {"before", "row"}, "after");
   add_outputs(body, {"after", "after"});
   const std::vector<HostTensor> inputs = {f32({2}, {0, 0}), f32({3, 2}, {1, 2, 3, 4, 5, 6})};
-  EXPECT_EQ(run(b, inputs), (Values{9, 12}));
-  EXPECT_EQ(run(b, inputs, 1), (Values{5, 8, 9, 6, 10, 12}));
+  EXPECT_EQ(run_flow(b, inputs), (Values{9, 12}));
+  EXPECT_EQ(run_flow(b, inputs, 1), (Values{5, 8, 9, 6, 10, 12}));
 }
 
 // So many rows that the steps run.
@@ -339,8 +339,8 @@ TEST(ControlFlow, LongScan) {
   std::vector<float> x(4000, 1);
   x[2001] = 5;
   const std::vector<HostTensor> inputs = {f32({2}, {0, 0}), HostTensor::of<float>(DType::f32, {2, 2000}, x)};
-  EXPECT_EQ(run(b, inputs), (Values{2000, 2004}));
-  const Values sums = run(b, inputs, 1);
+  EXPECT_EQ(run_flow(b, inputs), (Values{2000, 2004}));
+  const Values sums = run_flow(b, inputs, 1);
   EXPECT_EQ((Values{sums[0], sums[1999], sums[2000], sums[2001], sums[2002]}),
             (Values{2000, 1, 2004, 2003, 1998}));
 }
@@ -361,14 +361,14 @@ ModelBuilder batched_scan(int64_t states, const Shape& x, const std::string& len
 TEST(ControlFlow, ScanOfBatches) {
   ModelBuilder b = batched_scan(2, {2, 3, 1});
   const std::vector<HostTensor> inputs = {f32({2, 1}, {0, 10}), f32({2, 3, 1}, {1, 2, 3, 4, 5, 6})};
-  EXPECT_EQ(run(b, inputs), (Values{6, 25}));
-  EXPECT_EQ(run(b, inputs, 1), (Values{1, 3, 6, 14, 19, 25}));
+  EXPECT_EQ(run_flow(b, inputs), (Values{6, 25}));
+  EXPECT_EQ(run_flow(b, inputs, 1), (Values{1, 3, 6, 14, 19, 25}));
   set_attribute(*b.model.mutable_graph()->mutable_node(0), "directions", std::vector<int64_t>{1});
-  EXPECT_EQ(run(b, inputs, 1), (Values{3, 5, 6, 16, 21, 25}));
+  EXPECT_EQ(run_flow(b, inputs, 1), (Values{3, 5, 6, 16, 21, 25}));
   ModelBuilder long_one = batched_scan(2, {2, 2000, 1});
   EXPECT_EQ(loops_in(import_onnx_bytes(long_one.bytes())), 2);
-  EXPECT_EQ(run(long_one, {f32({2, 1}, {0, 1}),
-                           HostTensor::of<float>(DType::f32, {2, 2000, 1}, std::vector<float>(4000, 1))}),
+  EXPECT_EQ(run_flow(long_one, {f32({2, 1}, {0, 1}), HostTensor::of<float>(DType::f32, {2, 2000, 1},
+                                                                           std::vector<float>(4000, 1))}),
             (Values{2000, 2001}));
 }
 
@@ -409,7 +409,7 @@ TEST(ControlFlow, InsideFunctions) {
   }
   b.model.add_opset_import()->set_domain("local");
   b.node("outer", {"x", "yes"}, {"y"}).set_domain("local");
-  EXPECT_EQ(run(b, {f32({1}, {3})}), (Values{6}));
+  EXPECT_EQ(run_flow(b, {f32({1}, {3})}), (Values{6}));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using onnx::proto::GraphProto;
 using onnx::proto::NodeProto;
 
-constexpr int kInt64 = 7;
+constexpr int kOnnxInt64 = 7;
 HostTensor number(int64_t value) {
   return i64({}, {value});
 }
@@ -22,7 +22,7 @@ int loops_in(const ModelBuilder& b) {
 
 // n, an input, as a number of steps up to 8.
 void add_count(ModelBuilder& b) {
-  b.input("n", {}, kInt64);
+  b.input("n", {}, kOnnxInt64);
   b.initializer("none", number(0));
   b.initializer("eight", number(8));
   b.node("Max", {"n", "none"}, {"some"});

@@ -49,7 +49,7 @@ onnx::proto::NodeProto& add_call(ModelBuilder& b, const std::vector<std::string>
   return call;
 }
 
-double run(const ModelBuilder& b, float x, float by) {
+double run_inlined(const ModelBuilder& b, float x, float by) {
   const std::vector<HostTensor> inputs = {HostTensor::of<float>(DType::f32, {1}, {x}),
                                           HostTensor::of<float>(DType::f32, {1}, {by})};
   return element_as_double(interpret(import_onnx_bytes(b.bytes()), inputs)[0], 0);
@@ -68,7 +68,7 @@ ModelBuilder two_calls() {
 }
 
 TEST(Functions, CallsBecomeTheirBodies) {
-  EXPECT_FLOAT_EQ(run(two_calls(), -4, 2),
+  EXPECT_FLOAT_EQ(run_inlined(two_calls(), -4, 2),
                   -4 * 0.5 * 2 * 0.01 * 2);  // the second slope is LeakyRelu's default
   const Graph graph = import_onnx_bytes(two_calls().bytes());
   EXPECT_EQ(graph.node(graph.topological_order()[0]).origins[0], "call/LeakyRelu_0");
@@ -80,7 +80,7 @@ TEST(Functions, DefaultsOfAttributes) {
   slope->set_name("slope");
   slope->set_type(onnx::proto::AttributeProto::FLOAT);
   slope->set_f(0.25);
-  EXPECT_FLOAT_EQ(run(b, -4, 2), -4 * 0.5 * 2 * 0.25 * 2);
+  EXPECT_FLOAT_EQ(run_inlined(b, -4, 2), -4 * 0.5 * 2 * 0.25 * 2);
 }
 
 TEST(Functions, OutputsThatAreInputs) {
@@ -91,7 +91,7 @@ TEST(Functions, OutputsThatAreInputs) {
   function.add_input("a");
   function.add_output("a");
   b.node("same", {"x"}, {"y"});
-  EXPECT_EQ(run(b, 3, 0), 3);
+  EXPECT_EQ(run_inlined(b, 3, 0), 3);
 }
 
 TEST(Functions, Refused) {

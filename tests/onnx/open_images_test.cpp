@@ -17,14 +17,14 @@ using Ints = std::vector<int64_t>;
 using Build = std::function<void(ModelBuilder&)>;
 
 // Of one input x[1, kChannels, h, w] to y.
-struct Network {
+struct ImageNetwork {
   std::string name;
   Build build;
   int64_t least = 3, step = 1;  // extents
   int64_t masks = -1;           // of both axes together, where that is what is looked at
 };
 
-ModelBuilder model_of(const Network& network) {
+ModelBuilder model_of(const ImageNetwork& network) {
   ModelBuilder b(21);
   b.input("x", {1, kChannels, -1, -1}, 1, {"", "", "h", "w"}).output("y");
   network.build(b);
@@ -44,7 +44,7 @@ int64_t masks_in(const Graph& graph) {
   return masks;
 }
 
-void expect_same_at_all_sizes(const Network& network) {
+void expect_same_at_all_sizes(const ImageNetwork& network) {
   const ModelBuilder b = model_of(network);
   const Graph graph = import_onnx_bytes(b.bytes(), open_from(network.least));
   if (network.masks >= 0) {
@@ -89,7 +89,7 @@ Build of_windows(const std::string& op, const Ints& kernel, const Ints& strides,
 }
 
 TEST(OpenImages, Convolutions) {
-  const std::vector<Network> networks = {
+  const std::vector<ImageNetwork> networks = {
       {"pointwise", of_windows("Conv", {1, 1}, {1, 1}, {0, 0, 0, 0}), 1, 1, 0},
       {"without padding", of_windows("Conv", {3, 2}, {1, 2}, {0, 0, 0, 0}), 3, 1, 0},
       {"padding before", of_windows("Conv", {3, 3}, {1, 1}, {2, 1, 0, 0}), 3, 1, 0},
@@ -98,7 +98,7 @@ TEST(OpenImages, Convolutions) {
       {"strides", of_windows("Conv", {3, 5}, {2, 3}, {1, 2, 1, 2}), 1, 1, 2},
       {"dilations", of_windows("Conv", {3, 3}, {1, 1}, {2, 1, 2, 3}, {2, 3}), 3},
   };
-  for (const Network& network : networks) expect_same_at_all_sizes(network);
+  for (const ImageNetwork& network : networks) expect_same_at_all_sizes(network);
 }
 
 TEST(OpenImages, AutoPad) {
@@ -112,13 +112,13 @@ TEST(OpenImages, AutoPad) {
   // All of it is behind, as long as an extent takes any.
   expect_same_at_all_sizes({"pairs", build("SAME_UPPER", {2, 2}, 2), 1});
   expect_same_at_all_sizes({"every third", build("SAME_LOWER", {1, 1}, 3), 1});
-  const Network differs{"it", build("SAME_UPPER", {3, 3}, 2)};
+  const ImageNetwork differs{"it", build("SAME_UPPER", {3, 3}, 2)};
   expect_error([&] { import_onnx_bytes(model_of(differs).bytes(), open_from(3)); }, ErrorKind::unsupported,
                {"\"it\" (Conv)", "auto_pad", "export the model with pads"});
 }
 
 TEST(OpenImages, TransposedConvolutions) {
-  const std::vector<Network> networks = {
+  const std::vector<ImageNetwork> networks = {
       {"doubled", of_windows("ConvTranspose", {2, 2}, {2, 2}, {0, 0, 0, 0}), 1, 1, 0},
       {"overlapping", of_windows("ConvTranspose", {4, 3}, {2, 2}, {1, 1, 1, 0}), 1, 1, 2},
       {"with output padding",
@@ -134,8 +134,8 @@ TEST(OpenImages, TransposedConvolutions) {
        },
        1},
   };
-  for (const Network& network : networks) expect_same_at_all_sizes(network);
-  const Network stated{
+  for (const ImageNetwork& network : networks) expect_same_at_all_sizes(network);
+  const ImageNetwork stated{
       "it", [](ModelBuilder& b) {
         set_attribute(windows(b, "ConvTranspose", {3, 3}, {2, 2}, {}), "output_shape", Ints{9, 9});
       }};
@@ -144,7 +144,7 @@ TEST(OpenImages, TransposedConvolutions) {
 }
 
 TEST(OpenImages, Pooling) {
-  std::vector<Network> networks;
+  std::vector<ImageNetwork> networks;
   for (const std::string op : {"MaxPool", "AveragePool", "LpPool"})
     for (const int64_t ceil : {0, 1})
       for (const bool counts : {false, true})
@@ -168,11 +168,11 @@ TEST(OpenImages, Pooling) {
   networks.push_back({"mean", [](ModelBuilder& b) { b.node("GlobalAveragePool", {"x"}, {"y"}); }, 1});
   networks.push_back({"greatest", [](ModelBuilder& b) { b.node("GlobalMaxPool", {"x"}, {"y"}); }, 1});
   networks.push_back({"norm", [](ModelBuilder& b) { b.node("GlobalLpPool", {"x"}, {"y"}); }, 1});
-  for (const Network& network : networks) expect_same_at_all_sizes(network);
-  const Network places{"it", [](ModelBuilder& b) {
-                         b.output("places");
-                         windows(b, "MaxPool", {2, 2}, {2, 2}, {0, 0, 0, 0}).add_output("places");
-                       }};
+  for (const ImageNetwork& network : networks) expect_same_at_all_sizes(network);
+  const ImageNetwork places{"it", [](ModelBuilder& b) {
+                              b.output("places");
+                              windows(b, "MaxPool", {2, 2}, {2, 2}, {0, 0, 0, 0}).add_output("places");
+                            }};
   expect_error([&] { import_onnx_bytes(model_of(places).bytes(), open_from(3)); }, ErrorKind::unsupported,
                {"\"it\" (MaxPool)", "places in an image"});
 }
@@ -183,7 +183,7 @@ TEST(OpenImages, Normalizations) {
     b.initializer("shift", random_tensor({kChannels}, 2));
     return b.node(op, {"x", "scale", "shift"}, {"y"});
   };
-  const std::vector<Network> networks = {
+  const std::vector<ImageNetwork> networks = {
       {"instance", [&](ModelBuilder& b) { parameters(b, "InstanceNormalization"); }, 2},
       {"group", [&](ModelBuilder& b) { set_attribute(parameters(b, "GroupNormalization"), "num_groups", 2); },
        2},
@@ -197,7 +197,7 @@ TEST(OpenImages, Normalizations) {
        1, 1, 0},
       {"local", [](ModelBuilder& b) { set_attribute(b.node("LRN", {"x"}, {"y"}), "size", 3); }, 1, 1, 0},
   };
-  for (const Network& network : networks) expect_same_at_all_sizes(network);
+  for (const ImageNetwork& network : networks) expect_same_at_all_sizes(network);
 }
 
 TEST(OpenImages, Layouts) {
@@ -207,7 +207,7 @@ TEST(OpenImages, Layouts) {
       set_attribute(b.node("Pad", {"x", "pads"}, {"y"}), "mode", mode);
     };
   };
-  const std::vector<Network> networks = {
+  const std::vector<ImageNetwork> networks = {
       {"constant", padded("constant"), 1},
       {"edge", padded("edge"), 1},
       {"reflect", padded("reflect"), 4},
@@ -266,9 +266,9 @@ TEST(OpenImages, Layouts) {
        2},
   };
   // A bound that blocks of two divide.
-  for (const Network& network : networks)
+  for (const ImageNetwork& network : networks)
     if (network.step == 1) expect_same_at_all_sizes(network);
-  const Network blocks = networks[4];
+  const ImageNetwork blocks = networks[4];
   expect_same_at_all_sizes({blocks.name,
                             [&](ModelBuilder& b) {
                               b.ints("from", {0});
@@ -291,7 +291,7 @@ TEST(OpenImages, Resized) {
       if (mode == "nearest") set_attribute(node, "nearest_mode", nearest);
     };
   };
-  std::vector<Network> networks;
+  std::vector<ImageNetwork> networks;
   for (const float scale : {0.5f, 1.0f, 1.7f, 3.0f})
     for (const std::string coordinates :
          {"half_pixel", "asymmetric", "pytorch_half_pixel", "align_corners"}) {
@@ -311,20 +311,20 @@ TEST(OpenImages, Resized) {
                         set_attribute(node, "mode", std::string("linear"));
                       },
                       2});
-  for (const Network& network : networks) expect_same_at_all_sizes(network);
-  const Network refused{"it", scaled(0.5f, "linear", "pytorch_half_pixel")};
+  for (const ImageNetwork& network : networks) expect_same_at_all_sizes(network);
+  const ImageNetwork refused{"it", scaled(0.5f, "linear", "pytorch_half_pixel")};
   expect_error([&] { import_onnx_bytes(model_of(refused).bytes(), open_from(3)); }, ErrorKind::unsupported,
                {"\"it\" (Resize)", "pytorch_half_pixel", "give sizes"});
 }
 
 TEST(OpenImages, TooSmallForAWindow) {
-  const Network network{"it", of_windows("Conv", {3, 3}, {1, 1}, {0, 0, 0, 0})};
+  const ImageNetwork network{"it", of_windows("Conv", {3, 3}, {1, 1}, {0, 0, 0, 0})};
   expect_error([&] { import_onnx_bytes(model_of(network).bytes(), open_from(2)); }, ErrorKind::usage,
                {"\"it\" (Conv)", "as short as 2", "window of 3", "begins higher"});
-  const Network transposed{"it", of_windows("ConvTranspose", {2, 2}, {1, 1}, {1, 1, 1, 1})};
+  const ImageNetwork transposed{"it", of_windows("ConvTranspose", {2, 2}, {1, 1}, {1, 1, 1, 1})};
   expect_error([&] { import_onnx_bytes(model_of(transposed).bytes(), open_from(1)); }, ErrorKind::usage,
                {"as short as 1, not 2", "begins higher"});
-  const Network reflected{
+  const ImageNetwork reflected{
       "it", [](ModelBuilder& b) {
         b.ints("pads", {0, 0, 3, 0, 0, 0, 1, 0});
         set_attribute(b.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string("reflect"));
@@ -336,14 +336,14 @@ TEST(OpenImages, TooSmallForAWindow) {
 // What was halved and doubled again is as long as before where that was even.
 TEST(OpenImages, ExtentsThatDoNotFitTogether) {
   const auto warnings = [](int64_t kernel) {
-    const Network network{"it", [=](ModelBuilder& b) {
-                            auto& pool = b.node("MaxPool", {"x"}, {"half"});
-                            set_attribute(pool, "kernel_shape", Ints{kernel, 1});
-                            set_attribute(pool, "strides", Ints{kernel, 1});
-                            b.floats("scales", {4}, {1, 1, static_cast<float>(kernel), 1});
-                            b.node("Resize", {"half", "", "scales"}, {"again"});
-                            b.node("Add", {"x", "again"}, {"y"}, "sum");
-                          }};
+    const ImageNetwork network{"it", [=](ModelBuilder& b) {
+                                 auto& pool = b.node("MaxPool", {"x"}, {"half"});
+                                 set_attribute(pool, "kernel_shape", Ints{kernel, 1});
+                                 set_attribute(pool, "strides", Ints{kernel, 1});
+                                 b.floats("scales", {4}, {1, 1, static_cast<float>(kernel), 1});
+                                 b.node("Resize", {"half", "", "scales"}, {"again"});
+                                 b.node("Add", {"x", "again"}, {"y"}, "sum");
+                               }};
     std::vector<std::string> result;
     ImportOptions open = open_from(2);
     open.shapes["h"] = {8};

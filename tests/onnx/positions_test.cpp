@@ -10,7 +10,7 @@
 namespace korch {
 namespace {
 
-constexpr int kInt64 = 7;
+constexpr int kPositionType = 7;
 
 TEST(Ranges, OfWhatIsClipped) {
   Graph g;
@@ -68,7 +68,7 @@ TEST(Ranges, WhereAnElementComesFromAndHowItGrows) {
 // x[from : to], x of ten elements.
 ModelBuilder between() {
   ModelBuilder b(21);
-  b.input("x", {10}).input("from", {1}, kInt64).input("to", {1}, kInt64).output("z");
+  b.input("x", {10}).input("from", {1}, kPositionType).input("to", {1}, kPositionType).output("z");
   b.node("Slice", {"x", "from", "to"}, {"z"}, "it");
   return b;
 }
@@ -89,7 +89,7 @@ TEST(Positions, SlicesAsNumpyTakesThem) {
 // Three elements wherever they begin, if that is within.
 TEST(Positions, SlicesOfAKnownLength) {
   ModelBuilder b(21);
-  b.input("x", {10, 2}).input("at", {1}, kInt64).output("z");
+  b.input("x", {10, 2}).input("at", {1}, kPositionType).output("z");
   b.ints("none", {0});
   b.ints("last", {7});
   b.ints("three", {3});
@@ -140,7 +140,7 @@ TEST(Positions, SlicesOfWhatWasFound) {
 
 TEST(Positions, ARangeHasOneLimit) {
   ModelBuilder b(21);
-  b.input("n", {0}, kInt64).output("z");
+  b.input("n", {0}, kPositionType).output("z");
   b.initializer("zero", i64({}, {0}));
   b.initializer("one", i64({}, {1}));
   b.node("Range", {"zero", "n", "one"}, {"z"}, "it");
@@ -150,7 +150,7 @@ TEST(Positions, ARangeHasOneLimit) {
 // One end beside another that is known, and larger than double holds exactly.
 TEST(Positions, SlicesOfWhichOneEndIsKnown) {
   ModelBuilder b(21);
-  b.input("x", {3, 2}).input("to", {1}, kInt64).output("z");
+  b.input("x", {3, 2}).input("to", {1}, kPositionType).output("z");
   b.ints("begin", {0, 1});
   b.ints("far", {INT64_MAX});
   set_attribute(b.node("Concat", {"to", "far"}, {"ends"}), "axis", 0);
@@ -161,7 +161,7 @@ TEST(Positions, SlicesOfWhichOneEndIsKnown) {
 // 0, 1, ... and the best k, as far as a bound allows.
 TEST(Positions, CountsThatTheDataSay) {
   ModelBuilder b(21);
-  b.input("x", {4}).input("n", {1}, kInt64).output("places").output("best");
+  b.input("x", {4}).input("n", {1}, kPositionType).output("places").output("best");
   b.ints("none", {0});
   b.ints("six", {6});
   b.initializer("zero", i64({}, {0}));
@@ -186,7 +186,7 @@ TEST(Positions, CountsThatTheDataSay) {
 // [1, 1, 2, 3] resized to the height that the input says, within 1 and 5, and a width that is known.
 ModelBuilder resize(const std::string& mode, const std::string& coordinates) {
   ModelBuilder b(21);
-  b.input("x", {1, 1, 2, 3}).input("height", {1}, kInt64).output("z");
+  b.input("x", {1, 1, 2, 3}).input("height", {1}, kPositionType).output("z");
   b.ints("one", {1});
   b.ints("five", {5});
   b.ints("lead", {1, 1});
@@ -248,7 +248,7 @@ TEST(Positions, SizesWithoutABoundAreRefused) {
 // Zeros [a, b] with both from the data, put in a row, and as rows of b.
 TEST(Positions, AxesThatBecomeOne) {
   ModelBuilder b(21);
-  b.input("x", {2, 3, 4}).input("n", {2}, kInt64).output("flat").output("count");
+  b.input("x", {2, 3, 4}).input("n", {2}, kPositionType).output("flat").output("count");
   b.ints("none", {0});
   b.ints("list", {2, -1});
   b.ints("axes", {1, 2});
@@ -270,7 +270,7 @@ TEST(Positions, AxesThatBecomeOne) {
 // Zeros of a length that the data say, behind them a part of what there is: together always six.
 TEST(Positions, WhatIsPutTogether) {
   ModelBuilder b(21);
-  b.input("x", {6}).input("n", {1}, kInt64).output("z").output("beside");
+  b.input("x", {6}).input("n", {1}, kPositionType).output("z").output("beside");
   b.ints("none", {0});
   b.ints("six", {6});
   b.node("Max", {"n", "none"}, {"some"});

@@ -11,7 +11,7 @@ namespace {
 HostTensor u8(const Shape& shape, const std::vector<uint8_t>& values) {
   return HostTensor::of<uint8_t>(DType::u8, shape, values);
 }
-HostTensor i8(const Shape& shape, const std::vector<int8_t>& values) {
+HostTensor signed_bytes(const Shape& shape, const std::vector<int8_t>& values) {
   return HostTensor::of<int8_t>(DType::i8, shape, values);
 }
 HostTensor scale(float value) {
@@ -36,19 +36,22 @@ TEST(Quantized, ScalesMustBeNumbersOtherThanZero) {
 }
 
 TEST(Quantized, ZeroPointsAreOfTheNumbersType) {
-  expect_refused(OneNode("DequantizeLinear", {u8({2}, {1, 2}), scale(1), i8({1}, {-3})}, "").model,
+  expect_refused(OneNode("DequantizeLinear", {u8({2}, {1, 2}), scale(1), signed_bytes({1}, {-3})}, "").model,
                  ErrorKind::invalid, {"a zero point of type i8 for numbers of type u8"});
-  expect_refused(OneNode("MatMulInteger", {u8({1, 2}, {1, 2}), i8({2, 1}, {1, 2}), i8({1}, {-3})}, "").model,
+  expect_refused(OneNode("MatMulInteger",
+                         {u8({1, 2}, {1, 2}), signed_bytes({2, 1}, {1, 2}), signed_bytes({1}, {-3})}, "")
+                     .model,
                  ErrorKind::invalid, {"a zero point of type i8 for numbers of type u8"});
 }
 
 // Every third place of an axis of five has a scale of its own, the last block being short.
 TEST(Quantized, Blocks) {
-  OneNode node("DequantizeLinear", {i8({5}, {1, 2, 3, 4, 5}), f32({2}, {1, 10}), i8({2}, {0, 1})}, "");
+  OneNode node("DequantizeLinear",
+               {signed_bytes({5}, {1, 2, 3, 4, 5}), f32({2}, {1, 10}), signed_bytes({2}, {0, 1})}, "");
   set_attribute(node.node(), "axis", 0);
   set_attribute(node.node(), "block_size", 3);
   EXPECT_EQ(node.run(), (Values{1, 2, 3, 30, 40}));
-  OneNode wrong("DequantizeLinear", {i8({5}, {1, 2, 3, 4, 5}), f32({3}, {1, 1, 1})}, "");
+  OneNode wrong("DequantizeLinear", {signed_bytes({5}, {1, 2, 3, 4, 5}), f32({3}, {1, 1, 1})}, "");
   set_attribute(wrong.node(), "axis", 0);
   set_attribute(wrong.node(), "block_size", 3);
   expect_refused(wrong.model, ErrorKind::invalid, {"do not fit blocks of 3"});
@@ -68,9 +71,9 @@ TEST(Quantized, ProductsAreExact) {
 
 TEST(Quantized, ConvolutionPadsWithTheZeroPoint) {
   OneNode node("QLinearConv",
-               {u8({1, 1, 1, 2}, {12, 14}), scale(0.5), zero(10), i8({2, 1, 1, 3}, {1, 1, 1, 2, 0, -2}),
-                f32({2}, {1, 2}), i8({2}, {0, 0}), scale(1), zero(100),
-                HostTensor::of<int32_t>(DType::i32, {2}, {2, 0})},
+               {u8({1, 1, 1, 2}, {12, 14}), scale(0.5), zero(10),
+                signed_bytes({2, 1, 1, 3}, {1, 1, 1, 2, 0, -2}), f32({2}, {1, 2}), signed_bytes({2}, {0, 0}),
+                scale(1), zero(100), HostTensor::of<int32_t>(DType::i32, {2}, {2, 0})},
                "");
   set_attribute(node.node(), "pads", std::vector<int64_t>{0, 1, 0, 1});
   // Channel 0: (2 + 4 + 2) * 0.5; channel 1: -8 and 4 times 0.5 * 2.
@@ -97,15 +100,16 @@ TEST(Quantized, OperatorsOfTheRuntime) {
 }
 
 TEST(Quantized, Gemm) {
-  OneNode node("QGemm", {u8({1, 2}, {3, 5}), scale(0.5), zero(1), i8({2, 2}, {1, 2, 3, 4}), f32({2}, {1, 2}),
-                         i8({2}, {0, 1}), HostTensor::of<int32_t>(DType::i32, {2}, {4, 0})});
+  OneNode node("QGemm",
+               {u8({1, 2}, {3, 5}), scale(0.5), zero(1), signed_bytes({2, 2}, {1, 2, 3, 4}), f32({2}, {1, 2}),
+                signed_bytes({2}, {0, 1}), HostTensor::of<int32_t>(DType::i32, {2}, {4, 0})});
   set_attribute(node.node(), "transB", 1);
   // (2 + 8 + 4) * 0.5 and (2 * 2 + 4 * 3) * 1.
   EXPECT_EQ(node.run(), (Values{7, 16}));
 }
 
 TEST(Quantized, DynamicProducts) {
-  const HostTensor x = f32({1, 2}, {255, 128}), w = i8({2, 1}, {3, -2});
+  const HostTensor x = f32({1, 2}, {255, 128}), w = signed_bytes({2, 1}, {3, -2});
   EXPECT_EQ(OneNode("DynamicQuantizeMatMul", {x, w, scale(0.5)}).run(), (Values{(255 * 3 - 128 * 2) * 0.5}));
   EXPECT_EQ(OneNode("MatMulIntegerToFloat", {u8({1, 2}, {4, 2}), w, scale(0.5), scale(2), zero(1)}).run(),
             (Values{3 * 3 - 1 * 2}));
@@ -165,7 +169,7 @@ bool multiplies(const Graph& graph, Op op, const std::vector<double>& weights) {
 }
 
 TEST(Quantized, ProductsOfDequantizedNumbersAreOfWholeOnes) {
-  const HostTensor w = i8({2, 2}, {1, -2, 3, 4});
+  const HostTensor w = signed_bytes({2, 2}, {1, -2, 3, 4});
   QuantizedProduct columns({1, 2}, w, {0.25, 2}, 1);
   columns.b.node("MatMul", {"xd", "wd"}, {"y"});
   EXPECT_TRUE(multiplies(columns.graph(), Op::MatMul, {1, -2, 3, 4}));
@@ -183,7 +187,7 @@ TEST(Quantized, ProductsOfDequantizedNumbersAreOfWholeOnes) {
   EXPECT_TRUE(multiplies(gemm.graph(), Op::Gemm, {1, -2, 3, 4}));
   EXPECT_EQ(values_of(interpret(gemm.graph(), {f32({1, 2}, {2, 1})})[0]), (Values{10, 20.0 + 12 + 8}));
 
-  QuantizedProduct conv({1, 2, 1, 1}, i8({2, 2, 1, 1}, {1, -2, 3, 4}), {0.25, 2}, 0);
+  QuantizedProduct conv({1, 2, 1, 1}, signed_bytes({2, 2, 1, 1}, {1, -2, 3, 4}), {0.25, 2}, 0);
   conv.b.initializer("bias", f32({2}, {10, 20}));
   conv.b.node("Conv", {"xd", "wd", "bias"}, {"y"});
   EXPECT_TRUE(multiplies(conv.graph(), Op::Conv, {1, -2, 3, 4}));

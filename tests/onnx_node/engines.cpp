@@ -1,10 +1,10 @@
 #include "engines.h"
 
 #include "korch/base/files.h"
+#include "korch/device/device.h"
 #include "korch/driver/pipeline.h"
 #include "korch/interp/interpreter.h"
 #include "korch/package/loaded.h"
-#include "korch/target/target.h"
 
 namespace korch {
 namespace {

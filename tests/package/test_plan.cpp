@@ -93,11 +93,11 @@ PackageInput test_package(const Plan& plan, Isa isa) {
   input.plan = &plan;
   input.placements = place(plan);
   for (const Kernel& kernel : plan.kernels)
-    input.objects.push_back(compile_object(kernel.source, isa).value());
+    input.objects.push_back(compile_object(kernel.source, name(isa)).value());
   const std::vector<float> scale = test_scale();
   input.constant_bytes = {std::string(reinterpret_cast<const char*>(scale.data()), 4 * scale.size())};
   input.plan_json = "{\"test\": true}";
-  input.target.isa = isa;
+  input.target = cpu_device(isa);
   return input;
 }
 

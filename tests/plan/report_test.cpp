@@ -50,8 +50,12 @@ void fill(std::vector<StruckKernel>& value) {
 void fill(std::vector<WholeRun>& value) {
   value = {{"greedy", 1.5, 2.5}, {"solver's", 1, 3}};
 }
-void fill(Peaks& value) {
-  value = {1, 2, 3, 4, 5, 6};
+void fill(Device& value) {
+  value = cpu_device(Isa::x86_64_v4, 3);
+  value.name = "a processor";
+  value.memory = {{"near", 5, false, 7.5}, {"far", 0, true, 0.5}};
+  value.flops_per_us = 1;
+  value.launch_us = 2;
 }
 
 Plan full_plan() {
@@ -120,11 +124,12 @@ TEST(Report, PeaksOfOlderExecutablesGetTheirTrueNames) {
                              {"l3_bytes_per_us", 300},
                              {"dram_bytes_per_us", 200},
                              {"launch_us", 6}};
-  const Peaks peaks = plan_from_json(json.dump()).report.peaks;
-  EXPECT_EQ(peaks.l1_bytes_per_us, 400);
-  EXPECT_EQ(peaks.l2_bytes_per_us, 300);
-  EXPECT_EQ(peaks.l3_bytes_per_us, 200);
-  EXPECT_EQ(peaks.memory_bytes_per_us, 0);
+  json["report"].erase("device");
+  const Device device = plan_from_json(json.dump()).report.device;
+  EXPECT_EQ(device.memory[0].bytes_per_us, 400);
+  EXPECT_EQ(device.memory[1].bytes_per_us, 300);
+  EXPECT_EQ(device.memory[2].bytes_per_us, 200);
+  EXPECT_EQ(device.memory[3].bytes_per_us, 0);
 }
 
 }  // namespace

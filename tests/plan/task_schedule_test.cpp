@@ -10,7 +10,7 @@
 namespace korch::testing {
 namespace {
 
-constexpr uint32_t kRandomGraphs = 500;
+constexpr uint32_t kRandomPlans = 500;
 constexpr int kSchedulesOfEach = 20;  // 10,000 in all
 
 using Memories = std::array<std::array<uint64_t, kRandomBytes>, kRandomMemories>;
@@ -34,7 +34,7 @@ Memories outcome(const std::vector<TaskUse>& tasks, const std::vector<size_t>& o
 }
 
 TEST(TaskSchedule, RandomSchedulesEndAndAgree) {
-  for (uint32_t seed = 0; seed < kRandomGraphs; ++seed) {
+  for (uint32_t seed = 0; seed < kRandomPlans; ++seed) {
     const std::vector<TaskUse> tasks = random_tasks(seed);
     const TaskGraph graph = task_graph(tasks);
     const std::vector<size_t> at = places(graph, tasks);
@@ -56,7 +56,7 @@ TEST(TaskSchedule, RandomSchedulesEndAndAgree) {
 }
 
 TEST(TaskSchedule, AssignmentsAreCompleteAndEnd) {
-  for (uint32_t seed = 0; seed < kRandomGraphs; ++seed) {
+  for (uint32_t seed = 0; seed < kRandomPlans; ++seed) {
     const TaskGraph graph = task_graph(random_tasks(seed));
     double work = 0;
     for (const Task& task : graph.tasks) work += task.cost_us;

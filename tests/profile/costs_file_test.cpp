@@ -5,6 +5,7 @@
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/profile/kernel_bank.h"
+#include "korch/profile/peak_row.h"
 
 namespace korch {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 CostConditions conditions_of(Database& database, const std::string& spec) {
   CostConditions conditions;
   conditions.protocol = 6;
-  const std::string device = device_text(detect_target("native", 1), {.flops_per_us = 1e5});
+  const std::string device = to_text(with_peaks(detect_device("native", 1), {.flops_per_us = 1e5}));
   for (const std::string& text : {device, spec, std::string("clang")})
     database.put_text(hash_text(text), text);
   conditions.device = hash_text(device).hex();
@@ -116,8 +117,8 @@ TEST_F(CostsFile, BadFilesAreRefusedWhole) {
 TEST_F(CostsFile, MeasuredKernelsDescribeThemselves) {
   Database database(":memory:");
   const Graph graph;
-  const Target target = detect_target("native", 1);
-  KernelBank bank(graph, target, {.flops_per_us = 12345}, &database, 1 << 20);
+  const Device target = with_peaks(detect_device("native", 1), {.flops_per_us = 12345});
+  KernelBank bank(graph, target, &database, 1 << 20);
   const TensorType type{DType::f32, {1, 8, 6, 6}};
   KernelRequest request{hash_text("a"),          nullptr, nullptr, type, Layout::row_major(),
                         Layout::channels_last(4)};

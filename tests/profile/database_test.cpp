@@ -366,7 +366,7 @@ void replace_texts(const std::string& path, const std::string& value) {
 }
 
 TEST_F(DatabaseTest, PeaksThatSayNothingSensibleAreMeasuredAnew) {
-  const Target target = detect_target("native", 1);
+  const Device target = detect_device("native", 1);
   {
     Database database(path_);
     machine_peaks(target, &database);
@@ -375,7 +375,7 @@ TEST_F(DatabaseTest, PeaksThatSayNothingSensibleAreMeasuredAnew) {
        {"[]", "{\"flops\":1}", "{\"flops\":1,\"l2\":1,\"l3\":1,\"dram\":1,\"launch\":1}"}) {
     replace_texts(path_, text);
     Database database(path_);
-    const Peaks peaks = machine_peaks(target, &database).peaks;
+    const Peaks peaks = peaks_of(machine_peaks(target, &database).device);
     EXPECT_GT(peaks.flops_per_us, 10) << text;
     EXPECT_GT(peaks.memory_bytes_per_us, 10) << text;
   }

@@ -22,7 +22,7 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
   const TempDir folder;
   Database database(folder.path() + "/kernels.db");
   const Graph graph;
-  KernelBank bank(graph, detect_target("native", 1), Peaks{}, &database, kFootprint_bytes);
+  KernelBank bank(graph, detect_device("native", 1), &database, kFootprint_bytes);
   const KernelRequest one = reorder("one"), other = reorder("other");
   bank.measure({one, other});
   EXPECT_EQ(bank.measured_now(), 1);
@@ -41,7 +41,7 @@ TEST(KernelBank, OneKernelIsMeasuredThoroughlyOnce) {
 // Of two thorough looks the lower cost counts, and there is no third.
 TEST(KernelBank, SecondLookKeepsTheLowerCost) {
   const Graph graph;
-  KernelBank bank(graph, detect_target("native", 1), Peaks{}, nullptr, kFootprint_bytes);
+  KernelBank bank(graph, detect_device("native", 1), nullptr, kFootprint_bytes);
   const KernelRequest one = reorder("one");
   bank.measure({one}, Care::thorough);
   const double first_us = bank.find(one.key)->value().cost->us;
@@ -62,7 +62,7 @@ TEST(KernelBank, PartsAreMeasuredOnce) {
   const std::vector<NeededSlices> half = {{0, 1, 8, 4}}, quarter = {{0, 1, 8, 2}};
   double half_us = 0;
   for (const int measured : {3, 0}) {
-    KernelBank bank(graph, detect_target("native", 1), Peaks{}, &database, kFootprint_bytes);
+    KernelBank bank(graph, detect_device("native", 1), &database, kFootprint_bytes);
     const Cost quick = *bank.measure_part(reorder("one"), half, Care::quick);
     EXPECT_EQ(quick.care, Care::quick);
     bank.measure_part(reorder("one"), quarter, Care::quick);
@@ -82,7 +82,7 @@ TEST(KernelBank, ResultsAreComparedToTheBit) {
       graph.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {x}),
       graph.add(Op::Neg, NoAttrs{}, {graph.add(Op::ReduceSum, ReduceAttrs{{1}, true}, {x})})};
   graph.set_outputs(sums, {"sum", "negative"});
-  const Target target = detect_target("native", 1);
+  const Device target = detect_device("native", 1);
   std::vector<Candidate> candidates;
   std::vector<Implementation> ways;
   const std::vector<std::vector<NodeId>> nodes = {{0}, {1, 2}};
@@ -90,7 +90,7 @@ TEST(KernelBank, ResultsAreComparedToTheBit) {
     candidates.push_back(make_candidate(graph, nodes[c], {sums[c]}));
     ways.push_back(implementations(graph, candidates.back(), target, Accuracy::standard).at(0));
   }
-  KernelBank bank(graph, target, Peaks{}, nullptr, kFootprint_bytes);
+  KernelBank bank(graph, target, nullptr, kFootprint_bytes);
   const auto request = [&](const std::string& key, size_t c) {
     return KernelRequest{hash_text(key), &candidates[c], &ways[c], {}, {}, {}};
   };
@@ -104,10 +104,10 @@ TEST(KernelBank, NoKernelIsProposedTwice) {
   const ValueId x = graph.add_input({DType::f32, {40, 30}}, "x");
   const ValueId y = graph.add(Op::Exp, NoAttrs{}, {x});
   graph.set_outputs({y}, {"y"});
-  const Target target = detect_target("native", 1);
+  const Device target = detect_device("native", 1);
   const Candidate candidate = make_candidate(graph, {0}, {y});
   const Implementation way = implementations(graph, candidate, target, Accuracy::standard).at(0);
-  KernelBank bank(graph, target, Peaks{}, nullptr, kFootprint_bytes);
+  KernelBank bank(graph, target, nullptr, kFootprint_bytes);
   const KernelRequest exp{hash_text("exp"), &candidate, &way, {}, {}, {}};
   EXPECT_TRUE(bank.is_offered(exp));
   const KernelSpec* spec = bank.spec(exp).value().get();

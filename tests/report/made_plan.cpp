@@ -47,7 +47,12 @@ Plan empty_plan(const std::string& model) {
   plan.report.strategy = "optimal";
   plan.report.accuracy = "standard";
   plan.report.target = "x86-64-v3, 2 threads";
-  plan.report.peaks = {100e3, 300e3, 200e3, 150e3, 60e3, 1};
+  Device& device = plan.report.device;
+  device.flops_per_us = 100e3;
+  device.launch_us = 1;
+  const double speeds[] = {300e3, 200e3, 150e3, 60e3};
+  for (size_t level = 0; level < std::size(speeds); ++level)
+    device.memory[level].bytes_per_us = speeds[level];
   plan.inputs = {{"x", {DType::f32, {1, 8, 16, 16}}}};
   plan.outputs = {{"y", {DType::f32, {1, 8, 16, 16}}}};
   return plan;

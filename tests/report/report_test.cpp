@@ -90,7 +90,7 @@ TEST(ReportData, StepsTellWhatTheyAreAndWhatTheyCouldBe) {
 // Executables of before there were wiring, costs marked as measured, peaks and sources.
 TEST(ReportData, AnOlderPlanIsShownWithWhatItHas) {
   Json json = Json::parse(plan_to_json(small_plan()));
-  json["report"].erase("peaks");
+  json["report"].erase("device");
   for (Json& step : json["steps"]) {
     step.erase("wiring");
     step.erase("measured");
@@ -102,7 +102,7 @@ TEST(ReportData, AnOlderPlanIsShownWithWhatItHas) {
   EXPECT_NEAR(total_us(data["by_node"]), 100, 1e-9);
   EXPECT_EQ(data["steps"][0]["measured"], false);
   EXPECT_EQ(data["steps"][1]["rejected"][0]["same_inputs"], false);
-  EXPECT_EQ(data["peaks"]["flops_per_us"], 0);
+  EXPECT_EQ(data["device"]["flops_per_us"], 0);
 }
 
 TEST(PlanJson, KeepsWhatTheReportShows) {

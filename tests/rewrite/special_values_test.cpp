@@ -12,7 +12,7 @@
 namespace korch {
 namespace {
 
-constexpr int kInstances = 12;  // random ones per rule
+constexpr int kSpecialInstances = 12;  // random ones per rule
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN(),
                  kInfinity = std::numeric_limits<double>::infinity();
 
@@ -41,7 +41,7 @@ TEST_P(SpecialValues, BecomeWhatTheRuleSays) {
   const RewriteRule& rule = GetParam();
   const MakeInstance make = instances().at(rule.name);
   Changes nan, infinity;
-  for (uint64_t seed = 1; seed <= kInstances; ++seed) {
+  for (uint64_t seed = 1; seed <= kSpecialInstances; ++seed) {
     Instance instance(seed);
     const Graph graph = make(instance);
     std::vector<HostTensor> inputs = random_floats(graph, seed);

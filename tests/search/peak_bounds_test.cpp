@@ -6,32 +6,26 @@
 namespace korch {
 namespace {
 
-constexpr Peaks kPeaks{.flops_per_us = 1000,
-                       .l1_bytes_per_us = 100,
-                       .l2_bytes_per_us = 50,
-                       .l3_bytes_per_us = 20,
-                       .memory_bytes_per_us = 1,
-                       .launch_us = 0.5};
-
-Target target() {
-  Target target;
-  target.threads = 2;
-  target.l1_bytes = 10;
-  target.l2_bytes = 100;  // of each worker's core
-  target.l3_bytes = 1000;
+Device target() {
+  Device target;
+  target.workers = 2;
+  target.memory = {
+      {"L1", 10, false, 100}, {"L2", 100, false, 50}, {"L3", 1000, true, 20}, {"memory", 0, true, 1}};
+  target.flops_per_us = 1000;
+  target.launch_us = 0.5;
   return target;
 }
 
-double bound_us(double flops, double bytes, const Peaks& peaks = kPeaks) {
-  return lower_bound_us(flops, bytes, target(), peaks);
+double bound_us(double flops, double bytes, const Device& device = target()) {
+  return lower_bound_us(flops, bytes, device);
 }
 
 TEST(LowerBound, UsesTheSpeedOneLevelAboveTheOneThatBytesFit) {
   EXPECT_NEAR(bound_us(0, 200), 0.5 + 200 / 100.0, 1e-9);  // fits L2, may lie in L1
   EXPECT_NEAR(bound_us(0, 1000), 0.5 + 200 / 100.0 + 800 / 50.0, 1e-9);
   EXPECT_NEAR(bound_us(0, 5000), 0.5 + 200 / 100.0 + 800 / 50.0 + 4000 / 20.0, 1e-9);
-  Peaks slow_memory = kPeaks;
-  slow_memory.memory_bytes_per_us = 1e-3;
+  Device slow_memory = target();
+  slow_memory.memory[3].bytes_per_us = 1e-3;
   EXPECT_EQ(bound_us(0, 5000, slow_memory), bound_us(0, 5000));
 }
 
@@ -41,10 +35,10 @@ TEST(LowerBound, IsOfArithmeticOrOfBytes) {
 }
 
 TEST(LowerBound, GrowsWithBytesWhereAllL2CachesAreLargerThanL3) {
-  Target many = target();
-  many.threads = 64;
-  EXPECT_LE(lower_bound_us(0, 6000, many, kPeaks), lower_bound_us(0, 7000, many, kPeaks));
-  EXPECT_NEAR(lower_bound_us(0, 6400, many, kPeaks), 0.5 + 64, 1e-9);
+  Device many = target();
+  many.workers = 64;
+  EXPECT_LE(lower_bound_us(0, 6000, many), lower_bound_us(0, 7000, many));
+  EXPECT_NEAR(lower_bound_us(0, 6400, many), 0.5 + 64, 1e-9);
 }
 
 Columns columns_of(std::vector<std::pair<double, double>> work, std::vector<double> cost_us) {
@@ -64,38 +58,37 @@ Columns columns_of(std::vector<std::pair<double, double>> work, std::vector<doub
 }
 
 TEST(BeatenPeaks, AreNoneWhereEveryBoundHolds) {
-  EXPECT_FALSE(
-      beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {3.5, 9}), target(), kPeaks).reached.has_value());
+  EXPECT_FALSE(beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {3.5, 9}), target()).reached.has_value());
   Columns unmeasured = columns_of({{3000, 0}}, {1});
   unmeasured.problem.columns[0].measured = false;
-  EXPECT_FALSE(beaten_peaks(unmeasured, target(), kPeaks).reached.has_value());
+  EXPECT_FALSE(beaten_peaks(unmeasured, target()).reached.has_value());
 }
 
 TEST(BeatenPeaks, AreRaisedUntilEveryBoundHolds) {
   const std::vector<std::pair<double, double>> work = {{3000, 0}, {0, 200}, {0, 5000}, {100, 10}};
   const std::vector<double> cost_us = {2, 1.5, 120, 0.4};
-  const std::optional<Peaks> raised = beaten_peaks(columns_of(work, cost_us), target(), kPeaks).reached;
+  const std::optional<Device> raised = beaten_peaks(columns_of(work, cost_us), target()).reached;
   ASSERT_TRUE(raised.has_value());
   for (size_t i = 0; i < work.size(); ++i)
     EXPECT_LE(bound_us(work[i].first, work[i].second, *raised), cost_us[i] * (1 + 1e-9)) << i;
-  EXPECT_GE(raised->flops_per_us, kPeaks.flops_per_us);
-  EXPECT_GE(raised->l1_bytes_per_us, kPeaks.l1_bytes_per_us);
-  EXPECT_LE(raised->launch_us, kPeaks.launch_us);
+  EXPECT_GE(raised->flops_per_us, target().flops_per_us);
+  EXPECT_GE(raised->memory[0].bytes_per_us, target().memory[0].bytes_per_us);
+  EXPECT_LE(raised->launch_us, target().launch_us);
 }
 
 TEST(BeatenPeaks, OfArithmeticLeaveTheCachesAlone) {
-  const std::optional<Peaks> raised = beaten_peaks(columns_of({{3000, 0}}, {2.5}), target(), kPeaks).reached;
+  const std::optional<Device> raised = beaten_peaks(columns_of({{3000, 0}}, {2.5}), target()).reached;
   ASSERT_TRUE(raised.has_value());
   EXPECT_NEAR(raised->flops_per_us, 1500, 1e-6);
-  EXPECT_EQ(raised->l1_bytes_per_us, kPeaks.l1_bytes_per_us);
+  EXPECT_EQ(raised->memory[0].bytes_per_us, target().memory[0].bytes_per_us);
 }
 
 // A wrong count of operations, or a clock that stood still.
 TEST(BeatenPeaks, WhatIsMoreThanTwiceAsFastIsNotBelieved) {
-  const BeatenPeaks none = beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {1.7, 0.001}), target(), kPeaks);
+  const BeatenPeaks none = beaten_peaks(columns_of({{3000, 0}, {0, 200}}, {1.7, 0.001}), target());
   EXPECT_FALSE(none.reached.has_value());
   EXPECT_EQ(none.not_believed, (std::vector<int>{0, 1}));
-  const BeatenPeaks some = beaten_peaks(columns_of({{3000, 0}, {3000, 0}}, {1, 2.5}), target(), kPeaks);
+  const BeatenPeaks some = beaten_peaks(columns_of({{3000, 0}, {3000, 0}}, {1, 2.5}), target());
   ASSERT_TRUE(some.reached.has_value());
   EXPECT_NEAR(some.reached->flops_per_us, 1500, 1e-6);
   EXPECT_EQ(some.not_believed, (std::vector<int>{0}));

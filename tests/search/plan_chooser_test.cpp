@@ -10,15 +10,15 @@
 
 #include "korch/base/files.h"
 #include "korch/candidate/enumerate.h"
+#include "korch/device/device.h"
 #include "korch/search/random_plan.h"
 #include "korch/search/strategy.h"
-#include "korch/target/target.h"
 
 namespace korch {
 namespace {
 
 // Layers with a bias, an activation and a residual. With more than a few, no two share a kernel.
-Graph layers(int count) {
+Graph layered(int count) {
   constexpr int kFew = 3;
   Graph graph;
   const TensorType type{DType::f32, {8, 32}};
@@ -115,13 +115,13 @@ class MadeUpContests : public Contests {
 
 struct Search {
   explicit Search(uint64_t seed = 1, int refused_of_100 = 0, int layer_count = 3)
-      : graph(layers(layer_count)), costs(columns, seed, refused_of_100) {}
+      : graph(layered(layer_count)), costs(columns, seed, refused_of_100) {}
 
   Choice choose(const SearchOptions& options = {}, Database* database = nullptr) {
     return choose_plan({&graph, &graph, &target, options, &costs, &contests, database, nullptr, rivals, {}},
                        columns);
   }
-  static Columns columns_of(const Graph& graph, const Target& target, CandidateSet& rivals) {
+  static Columns columns_of(const Graph& graph, const Device& target, CandidateSet& rivals) {
     std::vector<Candidate> candidates = enumerate_candidates(graph).candidates;
     const std::vector<Candidate> greedy =
         greedy_candidates(graph, [](const Candidate&) { return true; }).candidates;
@@ -131,7 +131,7 @@ struct Search {
       rivals.insert({candidate.nodes, candidate.outputs});
       if (!known.contains({candidate.nodes, candidate.outputs})) candidates.push_back(candidate);
     }
-    return build_columns(graph, std::move(candidates), target, kNominalPeaks);
+    return build_columns(graph, std::move(candidates), with_made_up_speeds(target));
   }
   // Greedy's, or no kernel of primitives.
   bool is_of_rivals(int column) const {
@@ -155,7 +155,7 @@ struct Search {
   }
 
   Graph graph;
-  Target target = detect_target("x86-64-v3", 2);
+  Device target = detect_device("x86-64-v3", 2);
   CandidateSet rivals;
   Columns columns = columns_of(graph, target, rivals);
   MadeUpCosts costs;

@@ -102,7 +102,7 @@ std::string tile_graphs(const Graph& graph, const RunLine& line, bool lowered) {
 
 std::string columns_text(const Graph& graph, const RunLine& line) {
   const Columns columns = build_columns(graph, enumerate_candidates(graph).candidates, line.target,
-                                        nominal_peaks(line.target), {.accuracy = line.accuracy()});
+                                        {.accuracy = line.accuracy()});
   std::string text;
   for (size_t i = 0; i < columns.infos.size(); ++i) {
     const ColumnInfo& info = columns.infos[i];

@@ -113,11 +113,11 @@ std::string text_of(const Plan& plan, const Placement& placement) {
 
 std::string plan_text(const Graph& graph, const RunLine& line) {
   const Rewritten rewritten = add_alternatives(
-      fission(graph), {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes()});
+      fission(graph), {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes});
   const Graph& primitives = rewritten.graph;
   Columns columns = build_columns(primitives, enumerate_candidates(primitives).candidates, line.target,
-                                  nominal_peaks(line.target), {.accuracy = line.accuracy()});
-  KernelBank bank(primitives, line.target, nominal_peaks(line.target), nullptr, kNoFootprint);
+                                  {.accuracy = line.accuracy()});
+  KernelBank bank(primitives, line.target, nullptr, kNoFootprint);
   BankCosts costs(primitives, columns, bank, line.target);
   NoContests contests;
   const Choice choice = choose_plan({.graph = &primitives,
@@ -140,7 +140,7 @@ std::string plan_text(const Graph& graph, const RunLine& line) {
   const std::vector<Placement> placements = place(built.plan);
   const std::string fault = fault_of(placements, built.plan);
   KORCH_ASSERT(fault.empty(), fault);
-  return fmt::format("{}, {} threads: {:.3f} us\n", name(line.target.isa), line.target.threads,
+  return fmt::format("{}, {} threads: {:.3f} us\n", line.target.code, line.target.workers,
                      solution.objective_us) +
          text_of(built.plan, placements[0]);
 }

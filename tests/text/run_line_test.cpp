@@ -14,17 +14,17 @@ TEST(RunLine, IsRead) {
   EXPECT_EQ(line.family, "matmul");
   EXPECT_EQ(line.name, "odd_rows");
   EXPECT_EQ(line.layouts, "rm->p021");
-  EXPECT_EQ(line.target.isa, Isa::x86_64_v4);
-  EXPECT_EQ(line.target.threads, 5);
+  EXPECT_EQ(line.target.code, name(Isa::x86_64_v4));
+  EXPECT_EQ(line.target.workers, 5);
   EXPECT_EQ(line.accuracy(), Accuracy::strict);
   EXPECT_EQ(parse_run_line("parse").name, "");
   EXPECT_EQ(parse_run_line("alternatives --only a --only b").only, (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(RunLine, OfNoTargetIsTheSameOnEveryMachine) {
-  const Target target = parse_run_line("plan").target;
-  EXPECT_EQ(target.isa, Isa::x86_64_v3);
-  EXPECT_EQ(target.threads, 2);
+  const Device target = parse_run_line("plan").target;
+  EXPECT_EQ(target.code, name(Isa::x86_64_v3));
+  EXPECT_EQ(target.workers, 2);
   EXPECT_FALSE(target.library_calls);
 }
 

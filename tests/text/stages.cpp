@@ -39,7 +39,7 @@ std::string fissioned(const Graph& graph, const RunLine&) {
 // The graph, then which rules and limits took part.
 std::string alternatives(const Graph& graph, const RunLine& line) {
   const Rewritten result = add_alternatives(
-      graph, {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes()});
+      graph, {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes});
   verify(result.base, Stage::primitive);
   verify(result.graph, Stage::primitive);
   std::string text = print(result.graph);
@@ -93,11 +93,14 @@ const StageRow& row_of(const std::string& stage) {
 constexpr int kThreads = 2;  // where a run line states none
 
 // Its caches, name and speeds are no machine's.
-Target target_named(const std::string& name) {
-  if (name == "gpu") return cuda_target();
-  for (const IsaRow& row : kIsas)
-    if (row.name == name)
-      return {.isa = row.isa, .threads = kThreads, .cpu_name = "of a text test", .library_calls = false};
+Device target_named(const std::string& name) {
+  if (name == "gpu") return with_nominal_speeds(cuda_target());
+  if (const std::optional<Isa> isa = isa_named(name)) {
+    Device device = with_nominal_speeds(cpu_device(*isa, kThreads));
+    device.name = "of a text test";
+    device.library_calls = false;
+    return device;
+  }
   throw Error(ErrorKind::usage, "unknown target '" + name + "'");
 }
 
@@ -143,7 +146,10 @@ RunLine parse_run_line(const std::string& text) {
       words.push_back(word);
     }
   }
-  if (threads) line.target.threads = *threads;
+  if (threads) {
+    line.target.workers = *threads;
+    line.target = with_nominal_speeds(std::move(line.target));
+  }
   if (words.empty()) throw Error(ErrorKind::usage, "no stage is named");
   line.stage = words[0];
   const size_t stated = row_of(line.stage).takes_family ? 2 : 1;

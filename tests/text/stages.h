@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "korch/codegen/implementation.h"
+#include "korch/device/device.h"
 #include "korch/ir/graph.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -18,14 +18,14 @@ struct RunLine {
   std::string layouts;            // --layouts rm->p0231: of these kernels alone; empty: of all
   std::vector<std::string> only;  // --only RULE: rewrite rules; empty: all
   bool strict = false;            // --strict
-  Target target;                  // --target NAME (of kIsas, or gpu), --threads N
+  Device target;                  // --target NAME (of kIsas, or gpu), --threads N
   std::string name;               // of the case
 
   Accuracy accuracy() const { return strict ? Accuracy::strict : Accuracy::standard; }
 };
 
-// Throws Error{usage}. The target is of no machine: its caches, name and speeds (nominal_peaks) are the same
-// on every one. It has no library calls, which depend on the machine.
+// Throws Error{usage}. The target is of no machine: its caches, name and speeds (with_nominal_speeds) are the
+// same on every one. It has no library calls, which depend on the machine.
 RunLine parse_run_line(const std::string& text);
 
 // Parses `input`, runs the stage and prints its result. Throws Error.

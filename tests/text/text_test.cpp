@@ -90,7 +90,7 @@ void update_file(const fs::path& path) {
   write_file(path, text);
 }
 
-class TextTest : public testing::Test {
+class TextTest : public ::testing::Test {
  public:
   TextTest(fs::path path, Case c) : path_(std::move(path)), case_(std::move(c)) {}
   void TestBody() override {
@@ -106,7 +106,7 @@ class TextTest : public testing::Test {
 };
 
 // Every rewrite rule has a case in which no other is applied.
-class RulesTest : public testing::Test {
+class RulesTest : public ::testing::Test {
  public:
   explicit RulesTest(std::set<std::string> tried) : tried_(std::move(tried)) {}
   void TestBody() override {
@@ -139,13 +139,13 @@ void register_cases(const fs::path& path, Known& known) {
     const std::string name = test_name(path, c);
     if (c.line.only.size() == 1) known.rules.insert(c.line.only[0]);
     if (!known.cases.insert(name).second) throw Error(ErrorKind::usage, "two cases have one name: " + name);
-    testing::RegisterTest("Text", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [path, c]() -> testing::Test* { return new TextTest(path, c); });
+    ::testing::RegisterTest("Text", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [path, c]() -> ::testing::Test* { return new TextTest(path, c); });
   }
 }
 
 int run(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
   program = argv[0];
   const bool update = argc > 1 && std::string_view(argv[1]) == "--update";
   const std::string only = update && argc > 2 ? argv[2] : "";
@@ -159,8 +159,8 @@ int run(int argc, char** argv) {
     }
   }
   if (only.empty())
-    testing::RegisterTest("Text", "every_rule", nullptr, nullptr, __FILE__, __LINE__,
-                          [rules = known.rules]() -> testing::Test* { return new RulesTest(rules); });
+    ::testing::RegisterTest("Text", "every_rule", nullptr, nullptr, __FILE__, __LINE__,
+                            [rules = known.rules]() -> ::testing::Test* { return new RulesTest(rules); });
   return RUN_ALL_TESTS();
 }
 

@@ -22,11 +22,11 @@ void read_text(const char* folder, const char* name, char (&text)[N]) {
   char path[1024];
   const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
   if (length < 0 || static_cast<size_t>(length) >= sizeof path) return;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
-  const ssize_t got = read(file, text, N - 1);
+  const ssize_t got = ::read(file, text, N - 1);
   text[got > 0 ? got : 0] = 0;
-  close(file);
+  ::close(file);
 }
 
 // Processors that a group's quota pays for, rounded up; 0 where it has none. Version 2 of control groups has

@@ -16,22 +16,22 @@ namespace korch {
 namespace {
 
 using Build = Result<tile::TileGraph> (*)(const Graph& graph, const Candidate& candidate,
-                                          const Implementation& implementation, const Target& target);
+                                          const Implementation& implementation, const Device& target);
 using Generate = Result<Kernel> (*)(const Graph& graph, const Candidate& candidate,
-                                    const Implementation& implementation, const Target& target);
+                                    const Implementation& implementation, const Device& target);
 
 // One row per family of kernels: what it can offer for a candidate, and how it makes what it offered: as a
 // tile graph, or as a finished kernel. `list` appends to its last two arguments; `serves` names the
 // Implementation::family strings that the row makes.
 struct Family {
   std::vector<std::string> serves;
-  void (*list)(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
+  void (*list)(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
   std::variant<Build, Generate> make;
   enum class Kind { generated, gpu_alone, library, last_resort } kind = Kind::generated;
   // Appends other schedules of what `list` offered; null: there are none that it did not.
   void (*reschedule)(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                     const Target& target, std::vector<Schedule>& found) = nullptr;
+                     const Device& target, std::vector<Schedule>& found) = nullptr;
 };
 
 const std::vector<Family>& families() {
@@ -65,7 +65,7 @@ const Family* family_named(const std::string& name) {
   return nullptr;
 }
 
-KernelSpec spec_of(tile::TileGraph tiles, const Target& target) {
+KernelSpec spec_of(tile::TileGraph tiles, const Device& target) {
   const std::string fault = tile::structural_fault(tiles);
   KORCH_ASSERT(fault.empty(), fault + "\n" + tile::print(tiles));
   Kernel kernel = tile::cpu_launch(tiles, target);
@@ -85,13 +85,13 @@ std::string to_string(const Implementation& implementation) {
 }
 
 std::vector<Implementation> implementations(const Graph& graph, const Candidate& candidate,
-                                            const Target& target, Accuracy accuracy,
+                                            const Device& target, Accuracy accuracy,
                                             std::vector<Refusal>* refused) {
   std::vector<Implementation> found;
   std::vector<Refusal> reasons;
   bool is_generated = false;
   for (const Family& family : families()) {
-    if (family.kind == Family::Kind::gpu_alone && !target.gpu) continue;
+    if (family.kind == Family::Kind::gpu_alone && !target.is_gpu()) continue;
     // The last resort costs a measurement for nothing where another of our kernels is. A library may refuse
     // its call later, or be struck: beside it alone, the primitive by itself is enough.
     if (family.kind == Family::Kind::last_resort &&
@@ -108,7 +108,7 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
 }
 
 std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Target& target) {
+                                        const Implementation& implementation, const Device& target) {
   const Family* family = family_named(implementation.family);
   if (family == nullptr || family->reschedule == nullptr) return {};
   std::vector<Schedule> schedules;
@@ -122,7 +122,7 @@ std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& can
 }
 
 Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
-                           const Implementation& implementation, const Target& target) {
+                           const Implementation& implementation, const Device& target) {
   const Family* family = family_named(implementation.family);
   if (family == nullptr)
     return Refusal{RefusalReason::no_kernel_family, "no family is called '" + implementation.family + "'"};
@@ -140,7 +140,7 @@ Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
 }
 
 KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                           const Target& target) {
+                           const Device& target) {
   KernelSpec spec = spec_of(reorder_tile_graph(type, from, to, target), target);
   spec.kernel.bytes = 2.0 * static_cast<double>(type.bytes());
   return spec;

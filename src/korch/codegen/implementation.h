@@ -1,4 +1,4 @@
-// The ways one Candidate can be one kernel on a Target. `implementations` lists them; `propose`
+// The ways one Candidate can be one kernel on a Device. `implementations` lists them; `propose`
 // (kernel_spec.h) says what the kernel of one is. Families are rows of one table (implementation.cpp).
 #pragma once
 
@@ -8,9 +8,9 @@
 #include "korch/base/result.h"
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/schedule.h"
+#include "korch/device/device.h"
 #include "korch/kernel/tile_graph.h"
 #include "korch/plan/kernel.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -30,13 +30,13 @@ std::string to_string(const Implementation& implementation);
 
 // All ways known; empty reasons are never silent: `refused`, if given, receives why a family declined.
 std::vector<Implementation> implementations(const Graph& graph, const Candidate& candidate,
-                                            const Target& target, Accuracy accuracy,
+                                            const Device& target, Accuracy accuracy,
                                             std::vector<Refusal>* refused = nullptr);
 
 // The same family and layouts with schedules that `implementations` does not list, since at the bounds of all
 // shapes they are hardly ever the fastest: other tiles, and grids over other axes. What part of them a run of
 // smaller extents needs differs (docs/design/launch.md).
 std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Target& target);
+                                        const Implementation& implementation, const Device& target);
 
 }  // namespace korch

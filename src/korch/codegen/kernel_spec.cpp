@@ -14,7 +14,7 @@ std::string print(const KernelSpec& spec) {
                      fmt::join(call.floats, ", "));
 }
 
-Kernel spelled(const KernelSpec& spec, const Target& target) {
+Kernel spelled(const KernelSpec& spec, const Device& target) {
   Kernel kernel = spec.kernel;
   if (spec.tiles) kernel.source = tile::cpu_source(*spec.tiles, target);
   return kernel;

@@ -22,12 +22,12 @@ std::string print(const KernelSpec& spec);
 
 // The kernel of a candidate in one of its implementations. The tile graph is verified.
 Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
-                           const Implementation& implementation, const Target& target);
+                           const Implementation& implementation, const Device& target);
 // The layout change of one Value as a kernel of its own.
 KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                           const Target& target);
+                           const Device& target);
 
 // The kernel with the source that the target's compiler takes; a call of a library as it is.
-Kernel spelled(const KernelSpec& spec, const Target& target);
+Kernel spelled(const KernelSpec& spec, const Device& target);
 
 }  // namespace korch

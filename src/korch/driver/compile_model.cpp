@@ -100,7 +100,7 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   limits.insert(limits.end(), left_out.begin(), left_out.end());
   limit_launch_bytes(merged);
   std::vector<Placement> placements = checked_placements(merged.plan);
-  const Target target = detect_target(options.target, options.threads);
+  const Device target = detect_device(options.target, options.threads);
   write_executable({&merged.plan, std::move(placements), std::move(merged.objects),
                     std::move(merged.constant_bytes), plan_to_json(merged.plan), target},
                    output);

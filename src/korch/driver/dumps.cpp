@@ -20,13 +20,13 @@ void Dumps::write(const std::string& file, const std::function<std::string()>& t
   write_file(path(file), text());
 }
 
-void Dumps::write_kernels(const BuiltPlan& built, const Target& target) const {
+void Dumps::write_kernels(const BuiltPlan& built, const Device& target) const {
   if (folder_.empty()) return;
   for (size_t i = 0; i < built.plan.kernels.size(); ++i) {
     const std::string& source = built.plan.kernels[i].source;
     if (source.empty()) continue;
     write(fmt::format("kernel-{:03}.cpp", i),
-          [&] { return fmt::format("// {}\n{}", compile_command(target.isa), source); });
+          [&] { return fmt::format("// {}\n{}", compile_command(target.code), source); });
     tile::TileGraph tiles = *built.specs[i]->tiles;
     write(fmt::format("kernel-{:03}.tile", i), [&] { return tile::print(tiles); });
     tile::lower_for_cpu(tiles, target);

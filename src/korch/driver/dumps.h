@@ -18,7 +18,7 @@ class Dumps {
   void reserve(const std::string& file) const;
   // `text` is called only where there is a folder. Error{io}.
   void write(const std::string& file, const std::function<std::string()>& text) const;
-  void write_kernels(const BuiltPlan& built, const Target& target) const;
+  void write_kernels(const BuiltPlan& built, const Device& target) const;
 
  private:
   std::string path(const std::string& file) const { return folder_ + "/" + file; }

@@ -49,9 +49,9 @@ std::optional<SimulatedPlan> ExecutableContests::simulate(const std::vector<int>
   const BuiltPlan made = built(plan);
   const std::optional<PlanTasks> tasks = plan_tasks(made.plan, plan_memory(made.plan));
   if (!tasks) return std::nullopt;
-  const Simulation simulation = list_schedule(tasks->graph, target_.threads);
+  const Simulation simulation = list_schedule(tasks->graph, target_.workers);
   const std::vector<double> by_step =
-      overlaps(tasks->graph, simulation, target_.threads, static_cast<int>(made.plan.steps.size()));
+      overlaps(tasks->graph, simulation, target_.workers, static_cast<int>(made.plan.steps.size()));
   SimulatedPlan result{simulation.end_us, {}};
   for (size_t s = 0; s < by_step.size(); ++s) result.overlaps.emplace(made.step_columns[s], by_step[s]);
   return result;

@@ -13,7 +13,7 @@ namespace korch {
 class ExecutableContests : public Contests {
  public:
   // All of them outlive it; every kernel of a plan is in the bank. Plans are run by this schedule.
-  ExecutableContests(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target,
+  ExecutableContests(const Graph& graph, const Columns& columns, KernelBank& bank, const Device& target,
                      Accuracy accuracy, PlanSchedule schedule)
       : graph_(graph),
         columns_(columns),
@@ -33,7 +33,7 @@ class ExecutableContests : public Contests {
   const Graph& graph_;
   const Columns& columns_;
   KernelBank& bank_;
-  const Target& target_;
+  const Device& target_;
   const Accuracy accuracy_;
   const PlanSchedule schedule_;
   const TempDir folder_;

@@ -56,7 +56,6 @@ struct Attempt {
   PlanReport report;  // what the stages before the plan have to tell
   Rewritten rewritten;
   std::map<NodeId, std::string> rule_of;  // of alternatives
-  Peaks peaks;
   std::vector<Candidate> candidates;
   CandidateSet greedy_groups;
   std::unordered_map<Hash, bool, HashHasher> has_kernel;
@@ -86,15 +85,15 @@ class Compilation {
     output_ = output;
     part_ = part;
     reserve_files();
-    target_ = detect_target(options_.target, options_.threads);
+    target_ = detect_device(options_.target, options_.threads);
     target_.library_calls = !options_.self_contained;
     if (options_.measure) require_measurable(target_);
-    if (runs_here(target_.isa)) warn(crowding(target_.threads, usable_cpus()));
+    if (runs_here(target_)) warn(crowding(target_.workers, usable_cpus()));
     for (const StageRow& stage : std::span(kStages).first(kDoneOnce))
       if (!pass(stage)) return result_;
     report_warnings();
-    strikes_.emplace(database_.get(), target_.isa);
-    Healer healer(output, target_.isa, strikes());
+    strikes_.emplace(database_.get(), target_.code);
+    Healer healer(output, target_.code, strikes());
     while (const std::optional<Fault> fault = plan_and_package())
       for (std::string& warning : healer.heal(*fault, options_))
         result_.warnings.push_back(std::move(warning));
@@ -154,7 +153,7 @@ class Compilation {
     report_warnings();
     network_ = hash_text(print(imported_)).hex();  // the text has the hashes of the weights
     primitive_ = fission(imported_);
-    if (options_.budget_s > 0 && options_.verify && runs_here(target_.isa))
+    if (options_.budget_s > 0 && options_.verify && runs_here(target_))
       deadlines_.reserve_for_check(check_seconds(primitive_));
   }
 
@@ -164,13 +163,12 @@ class Compilation {
     if (options_.strategy == Strategy::published) column_options.layouts = Layouts::row_major;
     column_options.deadline = deadlines_.growing();
     column_options.optional_from = now_->first_optional;
-    now_->columns = build_columns(graph(), std::move(now_->candidates), target_, now_->peaks, column_options);
+    now_->columns = build_columns(graph(), std::move(now_->candidates), target_, column_options);
   }
 
   void measure_peaks() {
-    PlanningSpeeds speeds =
-        planning_speeds(target_, options_.strategy, runs_here(target_.isa), database_.get());
-    now_->peaks = speeds.peaks;
+    PlanningSpeeds speeds = planning_speeds(target_, options_.strategy, runs_here(target_), database_.get());
+    target_ = std::move(speeds.device);
     now_->report.peaks_are = std::move(speeds.are);
     add_doubt(speeds.doubt);
   }
@@ -201,8 +199,8 @@ class Compilation {
     }
     std::vector<std::string>& limits = now_->report.limits;
     limits.insert(limits.end(), now_->choice.limits.begin(), now_->choice.limits.end());
-    for (const std::string& doubt : doubts_after_measuring(now_->choice.solved, graph(), now_->columns,
-                                                           target_, now_->peaks, database_.get()))
+    for (const std::string& doubt :
+         doubts_after_measuring(now_->choice.solved, graph(), now_->columns, target_, database_.get()))
       add_doubt(doubt);
   }
 
@@ -305,7 +303,7 @@ class Compilation {
     if (!options_.alternatives || !rewrites || is_large(primitive_)) return;
     rewritten = korch::add_alternatives(primitive_, {.strict = options_.accuracy == Accuracy::strict,
                                                      .only = options_.rules,
-                                                     .bytes = target_.multiplies_bytes(),
+                                                     .bytes = target_.multiplies_bytes,
                                                      .alternatives = options_.strategy != Strategy::published,
                                                      .deadline = deadlines_.growing()});
     now_->report.pruned = rewritten.limited;
@@ -329,8 +327,7 @@ class Compilation {
 
   void find_candidates() {
     const Graph& base = now_->rewritten.base;
-    now_->bank.emplace(graph(), target_, now_->peaks, database_.get(), footprint_bytes(primitive_),
-                       strikes());
+    now_->bank.emplace(graph(), target_, database_.get(), footprint_bytes(primitive_), strikes());
     now_->report.primitives = computing_nodes(base);
     now_->report.execution_states = count_execution_states(base);
     now_->candidates = candidates_of(base);
@@ -411,7 +408,7 @@ class Compilation {
       throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
     BuiltPlan built = build_plan(graph(), columns, solution.chosen, *now_->bank, target_, options_.accuracy);
     PlanReport& report = built.plan.report;
-    report.peaks = now_->peaks;
+    report.device = target_;
     report.peaks_are = now_->report.peaks_are;
     report.doubts = now_->report.doubts;
     report.primitives = now_->report.primitives;
@@ -434,7 +431,7 @@ class Compilation {
         ++report.alternatives_used[rule->second];
     report.model = name_;
     report.network = network_;
-    report.target = fmt::format("{}, {} threads, {}", name(target_.isa), target_.threads, target_.cpu_name);
+    report.target = fmt::format("{}, {} threads, {}", target_.code, target_.workers, target_.name);
     report_solve(solved, columns, options_, report);
     if (strikes() != nullptr) report.struck = strikes()->met();
     return built;
@@ -464,7 +461,7 @@ class Compilation {
                        std::move(built.constant_bytes),
                        plan_to_json(built.plan),
                        target_};
-    if (runs_here(target_.isa) && (options_.verify || options_.measure)) {
+    if (runs_here(target_) && (options_.verify || options_.measure)) {
       const Hash key = plan_key(input, target_);
       TempDir folder;
       const std::string draft = folder.path() + "/draft.so";
@@ -537,7 +534,7 @@ class Compilation {
   std::function<Graph()> import_;
   std::string output_;
   BuiltPlan* part_ = nullptr;  // takes the plan instead of the file
-  Target target_;
+  Device target_;
   std::unique_ptr<Database> database_;
   std::optional<Strikes> strikes_;
   Graph imported_, primitive_;

@@ -10,18 +10,18 @@
 
 namespace korch {
 
-void require_measurable(const Target& target) {
+void require_measurable(const Device& target) {
   constexpr int kMostPerCpu = 16;
-  if (!runs_here(target.isa))
+  if (!runs_here(target))
     throw Error(ErrorKind::usage,
                 fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
                             "(use --no-measure)",
-                            name(target.isa)));
-  if (const int cpus = usable_cpus(); target.threads > kMostPerCpu * cpus)
+                            target.code));
+  if (const int cpus = usable_cpus(); target.workers > kMostPerCpu * cpus)
     throw Error(ErrorKind::usage,
                 fmt::format("kernels cannot be measured with {} workers on {}: they would take turns. Use "
                             "--threads {} or fewer here, or --no-measure to compile for another machine",
-                            target.threads, cpus == 1 ? "one processor" : fmt::format("{} processors", cpus),
+                            target.workers, cpus == 1 ? "one processor" : fmt::format("{} processors", cpus),
                             kMostPerCpu * cpus));
 }
 
@@ -31,27 +31,28 @@ std::string crowding(int workers, int cpus) {
                      workers, cpus == 1 ? "one processor" : fmt::format("{} processors", cpus));
 }
 
-PlanningSpeeds planning_speeds(const Target& target, Strategy strategy, bool runs, Database* database) {
-  if (strategy == Strategy::random) return {kNominalPeaks, "of no machine: the plan is drawn at random", ""};
+PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, bool runs, Database* database) {
+  if (strategy == Strategy::random)
+    return {with_made_up_speeds(target), "of no machine: the plan is drawn at random", ""};
   if (!runs) {
-    const std::string are = fmt::format("nominal speeds of {}, not measured", name(target.isa));
-    return {nominal_peaks(target), are,
+    const std::string are = fmt::format("nominal speeds of {}, not measured", target.code);
+    return {with_nominal_speeds(target), are,
             fmt::format("{}: this machine cannot run its code, so that times compare kernels and say nothing "
                         "of a machine's, and no bound is proven",
                         are)};
   }
   const MachinePeaks machine = machine_peaks(target, database);
-  if (machine.disturbed.empty()) return {machine.peaks, "measured", ""};
+  if (machine.disturbed.empty()) return {machine.device, "measured", ""};
   return {
-      machine.peaks, "measured while the machine was busy",
+      machine.device, "measured while the machine was busy",
       fmt::format("this machine is busy: when its speeds were measured, {}; bounds are lower than on a calm "
                   "one",
                   machine.disturbed)};
 }
 
 std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Graph& graph,
-                                                const Columns& columns, const Target& target,
-                                                const Peaks& peaks, Database* database) {
+                                                const Columns& columns, const Device& target,
+                                                Database* database) {
   std::vector<std::string> doubts;
   if (!solved.disturbed.empty())
     doubts.push_back(fmt::format(
@@ -59,7 +60,7 @@ std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const G
         "with them, and another plan may be the fastest on a calm one",
         solved.disturbed));
   if (solved.bound_violations == 0) return doubts;
-  const BeatenPeaks beaten = beaten_peaks(columns, target, peaks);
+  const BeatenPeaks beaten = beaten_peaks(columns, target);
   if (!beaten.not_believed.empty()) {
     const int first = beaten.not_believed[0];
     doubts.push_back(fmt::format(

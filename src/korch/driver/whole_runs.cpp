@@ -35,8 +35,8 @@ PlanSchedule chosen(const std::vector<ScheduleRun>& runs) {
 
 }  // namespace
 
-Hash plan_key(const PackageInput& input, const Target& target) {
-  std::string text = input.plan_json + compiler_version() + target.cpu_name;
+Hash plan_key(const PackageInput& input, const Device& target) {
+  std::string text = input.plan_json + compiler_version() + target.name;
   for (const PlanConstant& constant : input.plan->constants) text += constant.content.hex();
   for (const std::string& object : input.objects) text += hash_bytes(object.data(), object.size()).hex();
   return hash_text(text);

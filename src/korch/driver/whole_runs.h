@@ -13,7 +13,7 @@
 namespace korch {
 
 // Of a very plan, code and weights included, on this machine.
-Hash plan_key(const PackageInput& input, const Target& target);
+Hash plan_key(const PackageInput& input, const Device& target);
 
 // An executable that is not kept, written when it is first asked for.
 using DraftPath = std::function<const std::string&()>;

@@ -86,7 +86,7 @@ std::vector<HostTensor> run_phases(const tile::TileGraph& graph, const Kernel& k
   return outputs;
 }
 
-double difference(double a, double b) {
+double distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   return std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : INFINITY;
 }
@@ -97,12 +97,12 @@ KernelOutput compared(const HostTensor& got, const HostTensor& native, const Hos
   double noise = 0, magnitude = 0;
   for (int64_t i = 0; i < got.elements(); ++i) {
     const double wanted = element_as_double(exact, i);
-    const double error = difference(element_as_double(got, i), wanted);
+    const double error = distance(element_as_double(got, i), wanted);
     if (error > output.error) {
       output.error = error;
       output.at = i;
     }
-    const double rounding = difference(element_as_double(native, i), wanted);
+    const double rounding = distance(element_as_double(native, i), wanted);
     if (std::isfinite(rounding)) noise = std::max(noise, rounding);
     if (std::isfinite(wanted)) magnitude = std::max(magnitude, std::abs(wanted));
   }
@@ -119,9 +119,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-KernelRun run_kernel_alone(const tile::TileGraph& graph, const Target& target, uint64_t seed) {
+KernelRun run_kernel_alone(const tile::TileGraph& graph, const Device& target, uint64_t seed) {
   const Kernel kernel = tile::cpu_kernel(graph, target);
-  const Result<std::string> object = compile_object(kernel.source, target.isa);
+  const Result<std::string> object = compile_object(kernel.source, target.code);
   if (!object) throw Error(ErrorKind::internal, "the kernel's text is refused: " + object.refusal().detail);
   const std::vector<HostTensor> arguments = random_arguments(graph, seed);
   const std::vector<HostTensor> exact = tile::interpret(graph, arguments, tile::Arithmetic::float64);
@@ -149,7 +149,7 @@ KernelRun run_kernel_alone(const tile::TileGraph& graph, const Target& target, u
       measured.input_bytes.push_back(buffer.bytes());
     }
   }
-  const Result<Cost> cost = Meter(target, target.l2_bytes).measure(measured, Care::thorough);
+  const Result<Cost> cost = Meter(target, target.own_bytes()).measure(measured, Care::thorough);
   if (!cost) throw Error(ErrorKind::internal, "the kernel cannot be measured: " + cost.refusal().detail);
   run.us = cost.value().us;
   run.low_us = cost.value().low_us;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/kernel/tile_graph.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -27,7 +27,7 @@ struct KernelRun {
 
 // Floats are uniform in [-2, 2]; integers from 0 on below every extent that an index from data is checked
 // against. Constants are drawn like inputs. Error{invalid} when the kernel refuses its inputs.
-KernelRun run_kernel_alone(const tile::TileGraph& graph, const Target& target, uint64_t seed);
+KernelRun run_kernel_alone(const tile::TileGraph& graph, const Device& target, uint64_t seed);
 
 // Lines of both texts: "  " in both, "- " in the first, "+ " in the second; stretches of equal lines are
 // shortened. Empty when they are equal.

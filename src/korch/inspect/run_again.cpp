@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "korch/device/device.h"
 #include "korch/inspect/bench.h"
 #include "korch/profile/machine_load.h"
-#include "korch/target/target.h"
 
 namespace korch {
 namespace {
@@ -37,7 +37,7 @@ RunAgain run_again(const std::string& executable, const Plan& plan) {
   RunAgain run;
   run.compiled_us = plan.report.measured_us;
   run.compiled_on = processor_in(plan.report.target);
-  run.here = detect_target("native", 1).cpu_name;
+  run.here = detect_device("native", 1).name;
   BenchOptions options;
   options.max_seconds = 1;
   const LoadWatch watch;

@@ -7,7 +7,7 @@
 namespace korch {
 namespace {
 
-Shape spatial(const Shape& shape) {
+Shape window_axes(const Shape& shape) {
   return Shape(shape.begin() + 2, shape.end());
 }
 
@@ -40,8 +40,8 @@ class TapWalk {
  public:
   TapWalk(const Evaluation& e, Visit visit)
       : attrs_(e.attrs<PoolAttrs>()),
-        input_(spatial(e.inputs[0].shape())),
-        output_(spatial(e.output_shape())),
+        input_(window_axes(e.inputs[0].shape())),
+        output_(window_axes(e.output_shape())),
         visit_(visit),
         stop_(e.stop) {
     for (size_t axis = 0; axis < input_.size(); ++axis)
@@ -112,7 +112,7 @@ HostTensor window_max_indices(const Evaluation& e, const HostTensor& wide) {
 // Of each output position of one plane: how many taps lie inside the input, or inside the padded input.
 std::vector<double> tap_counts(const Evaluation& e) {
   const auto& attrs = e.attrs<PoolAttrs>();
-  const Shape input = spatial(e.inputs[0].shape()), output = spatial(e.output_shape());
+  const Shape input = window_axes(e.inputs[0].shape()), output = window_axes(e.output_shape());
   std::vector<double> counts = {1};
   for (size_t axis = 0; axis < input.size(); ++axis) {
     const int64_t before = attrs.count_include_pad ? 0 : attrs.pads_before[axis];

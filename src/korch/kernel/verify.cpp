@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/device/device.h"
 #include "korch/kernel/partition.h"
 #include "korch/kernel/product.h"
 #include "korch/kernel/region.h"
-#include "korch/target/target.h"
 
 namespace korch::tile {
 namespace {

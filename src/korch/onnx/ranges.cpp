@@ -8,10 +8,10 @@
 namespace korch::onnx {
 namespace {
 
-constexpr int kDeepest = 200;                        // nodes above an element that are looked at
-constexpr int64_t kMostElements = int64_t{1} << 16;  // of a constant that is searched
-constexpr int64_t kMostCompared = 16;                // of what one is the greatest of
-constexpr double kMostExact = 9007199254740992.0;    // 2^53: integers up to it are exact in double
+constexpr int kDeepest = 200;                            // nodes above an element that are looked at
+constexpr int64_t kMostSearched = int64_t{1} << 16;      // of a constant that is searched
+constexpr int64_t kMostCompared = 16;                    // of what one is the greatest of
+constexpr double kMostExactDouble = 9007199254740992.0;  // 2^53: integers up to it are exact in double
 
 Shape coordinates(int64_t index, const Shape& shape) {
   Shape result(shape.size());
@@ -143,7 +143,7 @@ Range rounded(Range range, DType type) {
     return {wider(range.low, -1), wider(range.high, 1)};
   }
   // Integers wrap around.
-  const double most = type == DType::i64 ? kMostExact : static_cast<double>(int64_t{1} << 31) - 1;
+  const double most = type == DType::i64 ? kMostExactDouble : static_cast<double>(int64_t{1} << 31) - 1;
   if (type != DType::i64 && type != DType::i32) return {};
   return range.low < -most || range.high > most ? Range{} : range;
 }
@@ -182,7 +182,7 @@ Range of_constant(const HostTensor& tensor, int64_t index) {
     const double x = element_as_double(tensor, index);
     return std::isnan(x) ? Range{} : Range{x, x};
   }
-  if (tensor.elements() == 0 || tensor.elements() > kMostElements) return {};
+  if (tensor.elements() == 0 || tensor.elements() > kMostSearched) return {};
   Range result{element_as_double(tensor, 0), element_as_double(tensor, 0)};
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double x = element_as_double(tensor, i);

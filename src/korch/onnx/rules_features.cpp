@@ -61,11 +61,11 @@ std::vector<Grams> read_pool(NodeImport& n) {
 
 // Where windows of a length begin in a row, and how far apart their elements lie: up to so many are skipped
 // between them. Windows of one element are the same however many are.
-struct Window {
+struct SkippingWindow {
   int64_t begin, distance;
 };
-std::vector<Window> windows_of(int64_t row, int64_t length, int64_t max_skipped) {
-  std::vector<Window> result;
+std::vector<SkippingWindow> windows_of(int64_t row, int64_t length, int64_t max_skipped) {
+  std::vector<SkippingWindow> result;
   for (int64_t distance = 1; distance <= (length == 1 ? 1 : max_skipped + 1); ++distance) {
     const int64_t count = row - (length - 1) * distance;
     if (count <= 0) break;
@@ -84,12 +84,12 @@ int64_t window_count(int64_t row, int64_t length, int64_t max_skipped) {
 // How often each n-gram is in each row of x [rows, elements], [rows, n-grams].
 Term counted(const Term& x, const Grams& grams, int64_t max_skipped) {
   NodeImport& n = x.node();
-  const std::vector<Window> windows = windows_of(x.extent(1), grams.length, max_skipped);
+  const std::vector<SkippingWindow> windows = windows_of(x.extent(1), grams.length, max_skipped);
   if (windows.empty()) return expand(Term(n, DType::i32, 0), {x.extent(0), grams.count()});
   std::optional<Term> same;
   for (int64_t place = 0; place < grams.length; ++place) {
     std::vector<int64_t> places;
-    for (const Window& window : windows) places.push_back(window.begin + place * window.distance);
+    for (const SkippingWindow& window : windows) places.push_back(window.begin + place * window.distance);
     const Term elements = apply(Op::Gather, {x, Term(n, n.ints(places))}, AxisAttrs{1});
     const Term equal = insert_axis(elements, 2) == Term(n, n.ints(grams.tokens_at(place)));
     same = same ? *same && equal : equal;

@@ -13,11 +13,11 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-struct Range {
+struct NumberRange {
   double low, high;
 };
 
-Range range_of(NodeImport& n, DType type) {
+NumberRange range_of(NodeImport& n, DType type) {
   switch (type) {
     case DType::u8:
       return {0, 255};
@@ -111,10 +111,10 @@ Term whole_numbers(const Term& x, const std::optional<Term>& zero_point) {
 }
 
 // Two that are multiplied, as numbers of one type.
-struct Factors {
+struct BothFactors {
   Term left, right;
 };
-Factors factors(const Term& left, const Term& right) {
+BothFactors factors(const Term& left, const Term& right) {
   if (left.dtype() == right.dtype()) return {left, right};
   return {cast(left, DType::i32), cast(right, DType::i32)};
 }
@@ -134,7 +134,7 @@ std::optional<double> known_zero_point(const std::optional<Term>& zero_point) {
 // Floats as numbers of the type, which saturate. Who only wants them back as floats need not make integers of
 // them.
 Term rounded(const Term& x, const std::optional<Term>& zero_point, DType type) {
-  const Range range = range_of(x.node(), type);
+  const NumberRange range = range_of(x.node(), type);
   const Term whole = apply(Op::Round, {x});
   if (const std::optional<double> zero = known_zero_point(zero_point)) {
     const Term centred = clamp(whole, range.low - *zero, range.high - *zero);
@@ -237,7 +237,7 @@ Term for_columns(const Term& parameter) {
 Term integer_product(NodeImport& n, size_t a, size_t b, size_t a_zero, size_t b_zero) {
   const Term left = whole_numbers({n, n.input(a)}, optional_input(n, a_zero, for_rows));
   const Term right = whole_numbers({n, n.input(b)}, optional_input(n, b_zero, for_columns));
-  const Factors both = factors(left, right);
+  const BothFactors both = factors(left, right);
   return {n, matrix_product(n, both.left, both.right)};
 }
 
@@ -273,7 +273,7 @@ Term integer_convolution(NodeImport& n, size_t x, size_t w, size_t x_zero, size_
       optional_input(n, w_zero, [&](const Term& zero) { return for_channels(zero, n.input(w)->rank()); });
   const Term data = whole_numbers({n, n.input(x)}, data_zero);
   const Term weights = whole_numbers({n, n.input(w)}, weight_zero);
-  const Factors both = factors(data, weights);
+  const BothFactors both = factors(data, weights);
   return {n, convolution(n, {both.left, both.right})};
 }
 
@@ -351,7 +351,7 @@ Results qgemm(NodeImport& n) {
     if (!n.has_input(i + 2)) return turned;
     return turned - cast(for_columns({n, n.input(i + 2)}), turned.dtype());
   };
-  const Factors both = factors(side(0, "transA"), side(3, "transB"));
+  const BothFactors both = factors(side(0, "transA"), side(3, "transB"));
   Term sum(n, matrix_product(n, both.left, both.right));
   if (n.has_input(6)) sum = sum + Term(n, n.input(6));
   const Term result = cast(sum, DType::f32) * (product_scale(n, 1, 4) * alpha);
@@ -368,7 +368,7 @@ Results matmul_integer_to_float(NodeImport& n) {
 Results dynamic_quantize_matmul(NodeImport& n) {
   const Dynamic data = dynamically({n, n.input(0)});
   const Term right = whole_numbers({n, n.input(1)}, optional_input(n, 3, for_columns));
-  const Factors both = factors(whole_numbers(data.numbers, data.zero_point), right);
+  const BothFactors both = factors(whole_numbers(data.numbers, data.zero_point), right);
   const Term product(n, matrix_product(n, both.left, both.right));
   Term result = cast(product, DType::f32) * (data.scale * for_columns(scale_input(n, 2)));
   if (n.has_input(4)) result = result + Term(n, n.input(4));

@@ -14,7 +14,7 @@ namespace {
 using Results = std::vector<Operand>;
 
 // The operator's inputs by what they are; -1: it has none such.
-struct Layer {
+struct RecurrentLayer {
   const char* cell;
   std::vector<std::string> activations;  // by default
   int64_t gates;
@@ -31,7 +31,7 @@ Operand part(NodeImport& n, const Operand& operand, size_t axis, int64_t first, 
 
 class Import {
  public:
-  Import(NodeImport& n, Layer layer) : n_(n), layer_(std::move(layer)) {}
+  Import(NodeImport& n, RecurrentLayer layer) : n_(n), layer_(std::move(layer)) {}
 
   Results run() {
     read_attributes();
@@ -216,7 +216,7 @@ class Import {
   }
 
   NodeImport& n_;
-  const Layer layer_;
+  const RecurrentLayer layer_;
   RecurrenceAttrs attrs_;
   std::string direction_;
   bool batch_first_ = false;

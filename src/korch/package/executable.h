@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch {
 

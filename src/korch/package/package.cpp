@@ -150,8 +150,8 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   int64_t arena_bytes = 0;
   for (const Placement& placed : input.placements)
     arena_bytes = std::max(arena_bytes, placed.memory.arena_bytes);
-  const Blob tables = model_tables(plan, input.placements, weights.layout, input.target.isa),
-             info = model_info(plan, input.placements, weights.layout, input.target.isa);
+  const Blob tables = model_tables(plan, input.placements, weights.layout, *isa_named(input.target.code)),
+             info = model_info(plan, input.placements, weights.layout, *isa_named(input.target.code));
 
   FileBeside output(path);
   const TempDir folder;
@@ -170,7 +170,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
                      {kCheckSection, DataSection::tables, {record}, "korch_check_record"},
                      {kWeightsSection, DataSection::large, weights.parts, kWeightsSymbol},
                      {kPlanSection, DataSection::unloaded, {input.plan_json}, ""},
-                     {kTargetSection, DataSection::unloaded, {name(input.target.isa)}, ""},
+                     {kTargetSection, DataSection::unloaded, {input.target.code}, ""},
                      {kSourcesSection, DataSection::unloaded, {sources}, ""},
                      {kGraphsSection, DataSection::unloaded, {graphs}, ""}});
   release_constants();

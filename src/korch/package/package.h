@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -18,7 +18,7 @@ struct PackageInput {
   std::vector<std::string> objects;         // one per plan.kernels; empty for library calls
   std::vector<std::string> constant_bytes;  // one per plan.constants
   std::string plan_json;                    // stored in a section that is not loaded (korch explain)
-  Target target;
+  Device target;
 };
 
 struct PackageReport {

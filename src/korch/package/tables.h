@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/package/blob.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan.h"
-#include "korch/target/target.h"
 
 namespace korch {
 

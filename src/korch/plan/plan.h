@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/plan/kernel.h"
 #include "korch/plan/plan_report.h"
 #include "korch/plan/program.h"
-#include "korch/target/target.h"
 #include "korch/tensor/extent_sum.h"
 #include "korch/tensor/host_tensor.h"
 

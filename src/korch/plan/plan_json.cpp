@@ -229,13 +229,8 @@ PlanStep step_from(const Json& json) {
   return step;
 }
 
-Json to_json(const Peaks& peaks) {
-  return {{"flops_per_us", peaks.flops_per_us},
-          {"l1_bytes_per_us", peaks.l1_bytes_per_us},
-          {"l2_bytes_per_us", peaks.l2_bytes_per_us},
-          {"l3_bytes_per_us", peaks.l3_bytes_per_us},
-          {"memory_bytes_per_us", peaks.memory_bytes_per_us},
-          {"launch_us", peaks.launch_us}};
+Json to_json(const Device& device) {
+  return Json::parse(to_text(device));
 }
 Json to_json(const StruckKernel& kernel) {
   return {{"key", kernel.key}, {"kernel", kernel.kernel}, {"reason", kernel.reason}};
@@ -271,15 +266,8 @@ void read(const Json& json, T& value) {
 void read(const Json& json, std::optional<double>& number) {
   if (!json.is_null()) number = json.get<double>();
 }
-void read(const Json& json, Peaks& peaks) {
-  // Older executables have three of the four speeds, under the name of the next level.
-  const bool shifted = json.contains("dram_bytes_per_us");
-  peaks.flops_per_us = json.at("flops_per_us");
-  peaks.l1_bytes_per_us = json.at(shifted ? "l2_bytes_per_us" : "l1_bytes_per_us");
-  peaks.l2_bytes_per_us = json.at(shifted ? "l3_bytes_per_us" : "l2_bytes_per_us");
-  peaks.l3_bytes_per_us = json.at(shifted ? "dram_bytes_per_us" : "l3_bytes_per_us");
-  peaks.memory_bytes_per_us = shifted ? 0 : json.at("memory_bytes_per_us").get<double>();
-  peaks.launch_us = json.at("launch_us");
+void read(const Json& json, Device& device) {
+  device = device_from_text(json.dump());
 }
 void read(const Json& json, std::vector<StruckKernel>& struck) {
   for (const Json& kernel : json)
@@ -308,12 +296,26 @@ Json to_json(const PlanReport& report) {
   return json;
 }
 
+// The speeds of older executables, of which some have three of the four levels under the name of the next
+// one.
+void read_peaks(const Json& json, Device& device) {
+  const bool shifted = json.contains("dram_bytes_per_us");
+  device.flops_per_us = json.at("flops_per_us");
+  device.launch_us = json.at("launch_us");
+  const std::vector<const char*> names = {"l1_bytes_per_us", "l2_bytes_per_us", "l3_bytes_per_us",
+                                          shifted ? "dram_bytes_per_us" : "memory_bytes_per_us"};
+  for (size_t level = 0; level < device.memory.size(); ++level)
+    if (const size_t name = level + (shifted ? 1 : 0); name < names.size())
+      device.memory[level].bytes_per_us = json.at(names[name]);
+}
+
 PlanReport report_from(const Json& json) {
   PlanReport report;
   visit_report(report, [&](const ReportField& field, auto& value) {
     if (field.may_lack && !json.contains(field.key)) return;
     read(json.at(field.key), value);
   });
+  if (json.contains("peaks")) read_peaks(json.at("peaks"), report.device);
   if (!json.contains("kernels"))
     report.kernels = report.columns;  // before there was this, columns were counted
   return report;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch {
 
@@ -57,7 +57,7 @@ struct PlanReport {
   int tasks = 0, events = 0;
   std::vector<ScheduleRun> schedules;
   double measured_us = 0;
-  Peaks peaks;
+  Device device;
   std::string peaks_are;
   std::vector<std::string> doubts;
 };
@@ -126,7 +126,7 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"events", "that tasks wait for and trigger", true}, r.events);
   visit(F{"schedules", "the plan run whole by each schedule; none: not compared", true}, r.schedules);
   visit(F{"measured_us", "the whole plan, run"}, r.measured_us);
-  visit(F{"peaks", "speeds that bounds were computed from", true}, r.peaks);
+  visit(F{"device", "what the plan is for, with the speeds that bounds were computed from", true}, r.device);
   visit(F{"peaks_are", "where these speeds are from: measured, or nominal ones of a target", true},
         r.peaks_are);
   visit(F{"doubts", "why costs may be too high, and the bound is not proven: a busy machine, nominal speeds",

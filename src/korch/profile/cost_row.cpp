@@ -38,23 +38,6 @@ bool is_plausible(Number number) {
 
 }  // namespace
 
-std::string device_text(const Target& target, const Peaks& peaks) {
-  return Json{{"kind", "cpu"},
-              {"name", target.cpu_name},
-              {"code", name(target.isa)},
-              {"workers", target.threads},
-              {"l1_bytes", target.l1_bytes},
-              {"l2_bytes", target.l2_bytes},
-              {"l3_bytes", target.l3_bytes},
-              {"flops_per_us", peaks.flops_per_us},
-              {"l1_bytes_per_us", peaks.l1_bytes_per_us},
-              {"l2_bytes_per_us", peaks.l2_bytes_per_us},
-              {"l3_bytes_per_us", peaks.l3_bytes_per_us},
-              {"memory_bytes_per_us", peaks.memory_bytes_per_us},
-              {"launch_us", peaks.launch_us}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::array<const std::string*, 3> texts_of(const CostConditions& conditions) {
   return {&conditions.device, &conditions.spec, &conditions.compiler};
 }

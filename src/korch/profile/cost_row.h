@@ -9,7 +9,6 @@
 
 #include "korch/base/hash.h"
 #include "korch/profile/measure.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -17,7 +16,7 @@ namespace korch {
 // database.
 struct CostConditions {
   int protocol = 0;             // of measuring (kernel_bank.cpp)
-  std::string device;           // of device_text
+  std::string device;           // of a Device
   std::string spec;             // of print(KernelSpec): what the kernel does
   std::string implementation;   // family, schedule and layouts
   std::string primitives;       // joined by "+"; "reorder"
@@ -39,9 +38,6 @@ struct CostRow {
   Cost cost;
   CostConditions conditions;
 };
-
-// The processor, its caches and the speeds that were measured on it.
-std::string device_text(const Target& target, const Peaks& peaks);
 
 std::string to_text(const CostConditions& conditions);
 // Nothing where the text is not what to_text writes.

@@ -12,14 +12,13 @@
 namespace korch {
 constexpr int kCostProtocol = 6;  // raised when the way of measuring changes, so that old costs are misses
 
-KernelBank::KernelBank(const Graph& graph, const Target& target, const Peaks& peaks, Database* database,
-                       int64_t footprint_bytes, Strikes* strikes)
+KernelBank::KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
+                       Strikes* strikes)
     : graph_(graph),
       target_(target),
       database_(database),
       strikes_(strikes),
       footprint_bytes_(footprint_bytes),
-      device_(device_text(target, peaks)),
       meter_(target, footprint_bytes_) {}
 
 const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
@@ -54,14 +53,14 @@ Result<BuiltKernel> KernelBank::build_one(const Spec& spec) {
     if (const std::optional<StruckKernel> struck = strikes_->find(built.kernel))
       return Refusal{RefusalReason::struck, struck->kernel + ": " + struck->reason};
   if (built.kernel.source.empty()) return built;
-  const Hash key = hash_text(compiler_version() + name(target_.isa) + built.kernel.source);
+  const Hash key = hash_text(compiler_version() + target_.code + built.kernel.source);
   if (database_ != nullptr) {
     if (std::optional<std::string> object = database_->get_object(key)) {
       built.object = std::move(*object);
       return built;
     }
   }
-  Result<std::string> object = compile_object(built.kernel.source, target_.isa);
+  Result<std::string> object = compile_object(built.kernel.source, target_.code);
   if (!object) return object.refusal();
   built.object = std::move(object).value();
   if (database_ != nullptr) database_->put_object(key, built.object);
@@ -78,7 +77,7 @@ void KernelBank::build(const std::vector<KernelRequest>& requests) {
       missing.push_back(&request);
   std::vector<std::optional<Result<Spec>>> specs(missing.size());
   std::vector<std::optional<Result<BuiltKernel>>> built(missing.size());
-  run_in_parallel(missing.size(), target_.threads, [&](size_t i) {
+  run_in_parallel(missing.size(), target_.workers, [&](size_t i) {
     const auto known = specs_.find(missing[i]->key);
     specs[i] = known != specs_.end() ? known->second : propose_one(*missing[i]);
     built[i] = specs[i]->ok() ? build_one(specs[i]->value()) : Result<BuiltKernel>(specs[i]->refusal());
@@ -100,7 +99,7 @@ std::string KernelBank::types_of(const KernelRequest& request) const {
 
 Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built) const {
   return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(),
-                               types_of(request), target_.cpu_name, name(target_.isa), target_.threads,
+                               types_of(request), target_.name, target_.code, target_.workers,
                                compiler_version(), footprint_bytes_));
 }
 
@@ -115,7 +114,7 @@ void KernelBank::record(const Hash& key, const KernelRequest& request, const Bui
   };
   CostConditions conditions;
   conditions.protocol = kCostProtocol;
-  conditions.device = kept(device_);
+  conditions.device = kept(to_text(target_));
   conditions.spec = kept(print(*built.spec));
   if (request.candidate == nullptr) {
     conditions.implementation =

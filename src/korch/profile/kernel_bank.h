@@ -40,11 +40,10 @@ struct BuiltKernel {
 
 class KernelBank {
  public:
-  // `database` and `strikes` may be null. `peaks`: what the rows of costs tell of the device.
-  // `footprint_bytes`: of the network before there were alternatives (footprint.h), so that with and without
-  // them a kernel is measured alike.
-  KernelBank(const Graph& graph, const Target& target, const Peaks& peaks, Database* database,
-             int64_t footprint_bytes, Strikes* strikes = nullptr);
+  // `database` and `strikes` may be null. `footprint_bytes`: of the network before there were alternatives
+  // (footprint.h), so that with and without them a kernel is measured alike.
+  KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
+             Strikes* strikes = nullptr);
 
   // What the kernel is, without building it.
   const Result<Spec>& spec(const KernelRequest& request);
@@ -83,11 +82,10 @@ class KernelBank {
   MeasuredKernel job_of(const KernelRequest& request, const BuiltKernel& built) const;
 
   const Graph& graph_;
-  Target target_;
+  Device target_;
   Database* database_;
   Strikes* strikes_;
   const int64_t footprint_bytes_;
-  const std::string device_;  // device_text
   RecentLoad load_;
   Meter meter_;
   std::unordered_map<Hash, Result<Spec>, HashHasher> specs_;

@@ -115,7 +115,7 @@ class Buffer {
 }  // namespace
 
 struct Meter::State {
-  Target target;
+  Device target;
   int64_t footprint_bytes;
   std::unique_ptr<rt::Pool, PoolDeleter> pool;
   LoadedKernels loaded;
@@ -161,7 +161,7 @@ Result<KernelCode> code_of(const MeasuredKernel& job, LoadedKernels& loaded) {
 // was last used some steps ago.
 class Trial {
  public:
-  Trial(const MeasuredKernel& job, const Target& target, int64_t footprint_bytes, Buffer& weights,
+  Trial(const MeasuredKernel& job, const Device& target, int64_t footprint_bytes, Buffer& weights,
         RandomContent& content)
       : job_(job), content_(content) {
     for (int64_t bytes : job.input_bytes) input_offsets_.push_back(reserve(bytes));
@@ -172,8 +172,8 @@ class Trial {
     const auto at_least = [](int64_t total, int64_t each) {
       return each == 0 ? 1 : std::clamp<int64_t>(ceil_div(total, each), 1, kMaxRepetitions);
     };
-    const int64_t cold = 2 * target.l3_bytes;  // nothing that was used this many bytes ago is cached
-    const int64_t l2_bytes = target.l2_bytes * target.threads;
+    const int64_t cold = 2 * target.cache_bytes();  // nothing that was used this many bytes ago is cached
+    const int64_t l2_bytes = target.own_bytes() * target.workers;
     copies_ = at_least(std::min(footprint_bytes, cold), copy_bytes_);
     slots_ = at_least(std::clamp(footprint_bytes, kLeastRingPerL2 * l2_bytes, cold), slot_bytes_);
     repetitions_ = std::max(copies_, slots_);
@@ -404,7 +404,7 @@ class Trial {
 
 }  // namespace
 
-Meter::Meter(const Target& target, int64_t footprint_bytes) : state_(std::make_unique<State>()) {
+Meter::Meter(const Device& target, int64_t footprint_bytes) : state_(std::make_unique<State>()) {
   state_->target = target;
   state_->footprint_bytes = footprint_bytes;
 }
@@ -418,7 +418,7 @@ void Meter::release_memory() {
 
 rt::Pool* Meter::pool() {
   if (state_->pool == nullptr) {
-    state_->pool.reset(rt::Pool::create(state_->target.threads));
+    state_->pool.reset(rt::Pool::create(state_->target.workers));
     if (state_->pool == nullptr) throw Error(ErrorKind::resource, "cannot start the worker threads");
   }
   return state_->pool.get();

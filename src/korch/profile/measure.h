@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "korch/base/result.h"
+#include "korch/device/device.h"
 #include "korch/plan/kernel.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -48,7 +48,7 @@ struct MeasuredKernel {
 
 class Meter {
  public:
-  Meter(const Target& target, int64_t footprint_bytes);  // of the network (footprint.h)
+  Meter(const Device& target, int64_t footprint_bytes);  // of the network (footprint.h)
   ~Meter();
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;

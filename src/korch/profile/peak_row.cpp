@@ -94,6 +94,23 @@ std::string not_met_again(const PeakSamples& s) {
 
 }  // namespace
 
+Device with_peaks(Device device, const Peaks& peaks) {
+  const double bytes_per_us[] = {peaks.l1_bytes_per_us, peaks.l2_bytes_per_us, peaks.l3_bytes_per_us,
+                                 peaks.memory_bytes_per_us};
+  for (size_t level = 0; level < device.memory.size(); ++level)
+    device.memory[level].bytes_per_us = bytes_per_us[std::min(level, std::size(bytes_per_us) - 1)];
+  device.flops_per_us = peaks.flops_per_us;
+  device.launch_us = peaks.launch_us;
+  return device;
+}
+
+Peaks peaks_of(const Device& device) {
+  const auto speed = [&](size_t level) {
+    return level < device.memory.size() ? device.memory[level].bytes_per_us : 0;
+  };
+  return {device.flops_per_us, speed(0), speed(1), speed(2), speed(3), device.launch_us};
+}
+
 bool agree(const PeakSamples& s) {
   return not_met_again(s).empty() && agree(s.memory_bytes.total);
 }

@@ -7,10 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/profile/machine_load.h"
-#include "korch/target/target.h"
 
 namespace korch {
+
+// Speeds of a processor's workers together, per microsecond.
+struct Peaks {
+  double flops_per_us = 0;     // float32; a multiply-add counts 2
+  double l1_bytes_per_us = 0;  // read + write, of what lies in the first-level caches
+  double l2_bytes_per_us = 0;
+  double l3_bytes_per_us = 0;
+  double memory_bytes_per_us = 0;  // 0: not known
+  double launch_us = 0;            // an empty step, best case
+};
+Device with_peaks(Device device, const Peaks& peaks);
+Peaks peaks_of(const Device& device);
 
 // Speeds of one kind of work, per microsecond.
 struct SpeedSamples {

@@ -116,12 +116,12 @@ Work copying(const Microbenchmark& code, int workers, int64_t bytes_per_worker) 
 }
 
 // So much that the caches keep little of it, of what there is to spare.
-int64_t memory_bytes(const Target& target) {
+int64_t memory_bytes(const Device& target) {
   int64_t available_kib = 0;
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)
     if (line.rfind("MemAvailable:", 0) == 0) available_kib = std::atoll(line.c_str() + 13);
-  return std::min<int64_t>({4 * target.l3_bytes, int64_t{512} << 20, (available_kib << 10) / 8});
+  return std::min<int64_t>({4 * target.cache_bytes(), int64_t{512} << 20, (available_kib << 10) / 8});
 }
 
 struct Measured {
@@ -149,8 +149,8 @@ void sample(int workers, const std::vector<Work>& works, Measured& measured) {
   }
 }
 
-Microbenchmark microbenchmark(const Target& target, LoadedKernels& loaded) {
-  const Result<std::string> object = compile_object(source_for(target.vector_lanes()), target.isa);
+Microbenchmark microbenchmark(const Device& target, LoadedKernels& loaded) {
+  const Result<std::string> object = compile_object(source_for(target.lanes()), target.code);
   KORCH_ASSERT(object.ok(),
                "the microbenchmark does not compile: " + (object ? "" : object.refusal().detail));
   const auto functions = loaded.load(object.value(), {"peak_fma", "peak_copy", "peak_chain"});
@@ -160,7 +160,7 @@ Microbenchmark microbenchmark(const Target& target, LoadedKernels& loaded) {
           reinterpret_cast<long (*)(long)>(functions.value()[2])};
 }
 
-PeakSamples samples_of(const Measured& measured, const Target& target, int workers) {
+PeakSamples samples_of(const Measured& measured, const Device& target, int workers) {
   const auto speed = [&](size_t work) {
     const std::vector<double>& most = measured.most[work];
     return SpeedSamples{measured.total[work], *std::max_element(most.begin(), most.end())};
@@ -172,7 +172,7 @@ PeakSamples samples_of(const Measured& measured, const Target& target, int worke
           .memory_bytes = speed(4),
           .cycles_per_us = speed(5).worker,
           .workers = workers,
-          .lanes = target.vector_lanes()};
+          .lanes = target.lanes()};
 }
 
 int64_t now_s() {
@@ -180,19 +180,19 @@ int64_t now_s() {
       .count();
 }
 
-PeakRow measure_peaks(const Target& target, int workers) {
+PeakRow measure_peaks(const Device& target, int workers) {
   LoadedKernels loaded;
   const Microbenchmark code = microbenchmark(target, loaded);
   const std::vector<Work> works = {
       [&](int) {
-        return best_rate_per_us(2.0 * kChains * target.vector_lanes() * kRounds, [&] {
+        return best_rate_per_us(2.0 * kChains * target.lanes() * kRounds, [&] {
           volatile float sink = code.multiply_add(kRounds);
           (void)sink;
         });
       },
-      copying(code, workers, target.l1_bytes / 2),
-      copying(code, workers, target.l2_bytes / 2),
-      copying(code, workers, target.l3_bytes / 2 / workers),
+      copying(code, workers, target.memory[0].bytes / 2),
+      copying(code, workers, target.own_bytes() / 2),
+      copying(code, workers, target.cache_bytes() / 2 / workers),
       copying(code, workers, memory_bytes(target) / workers),
       [&](int) {
         return best_rate_per_us(kAdditions * kRounds, [&] {
@@ -216,16 +216,17 @@ PeakRow measure_peaks(const Target& target, int workers) {
   return row_of(samples_of(measured, target, workers), load, now_s());
 }
 
-int workers_of(const Target& target) {
-  return std::min(target.threads, usable_cpus());
+int workers_of(const Device& target) {
+  return std::min(target.workers, usable_cpus());
 }
 
-Hash key_of(const Target& target) {
-  return hash_text(fmt::format("peaks|{}|{}|{}|{}|{}|{}|{}", kPeakProtocol, target.cpu_name, name(target.isa),
-                               workers_of(target), target.l1_bytes, target.l2_bytes, target.l3_bytes));
+Hash key_of(const Device& target) {
+  return hash_text(fmt::format("peaks|{}|{}|{}|{}|{}|{}|{}", kPeakProtocol, target.name, target.code,
+                               workers_of(target), target.memory[0].bytes, target.own_bytes(),
+                               target.cache_bytes()));
 }
 
-std::optional<PeakRow> known_row(const Target& target, Database* database) {
+std::optional<PeakRow> known_row(const Device& target, Database* database) {
   if (database == nullptr) return std::nullopt;
   const std::optional<std::string> text = database->get_text(key_of(target));
   return text ? peak_row_from_text(*text) : std::nullopt;
@@ -240,19 +241,19 @@ bool is_calm_now() {
 
 }  // namespace
 
-MachinePeaks machine_peaks(const Target& target, Database* database) {
+MachinePeaks machine_peaks(const Device& target, Database* database) {
   std::optional<PeakRow> row = known_row(target, database);
   if (!row || (is_to_repeat(*row, now_s()) && is_calm_now())) {
     const PeakRow measured = measure_peaks(target, workers_of(target));
     row = row ? better(*row, measured) : measured;
     if (database != nullptr) database->put_text(key_of(target), to_text(*row));
   }
-  return {peaks_of(*row), row->disturbed};
+  return {with_peaks(target, peaks_of(*row)), row->disturbed};
 }
 
-void raise_machine_peaks(const Target& target, Database& database, const Peaks& reached) {
+void raise_machine_peaks(const Device& target, Database& database, const Device& reached) {
   if (const std::optional<PeakRow> row = known_row(target, &database))
-    database.put_text(key_of(target), to_text(raised_to(*row, reached)));
+    database.put_text(key_of(target), to_text(raised_to(*row, peaks_of(reached))));
 }
 
 }  // namespace korch

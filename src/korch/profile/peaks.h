@@ -4,13 +4,13 @@
 
 #include <string>
 
+#include "korch/device/device.h"
 #include "korch/profile/database.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
 struct MachinePeaks {
-  Peaks peaks;
+  Device device;  // with its speeds
   // What else ran whenever they were measured (machine_load.h); then they are higher than those of a calm
   // machine, so that bounds hold. "": it was calm.
   std::string disturbed;
@@ -19,9 +19,9 @@ struct MachinePeaks {
 // Of as many workers as the target has, as far as there are processors for them. From the database when it
 // holds them for this machine, ISA and number of workers; measured (and stored) otherwise, and once more
 // where they were disturbed before and the machine is calm now. `database` may be null.
-MachinePeaks machine_peaks(const Target& target, Database* database);
+MachinePeaks machine_peaks(const Device& target, Database* database);
 
 // Kernels reached these speeds: from now on the database's are no less, as far as raised_to believes them.
-void raise_machine_peaks(const Target& target, Database& database, const Peaks& reached);
+void raise_machine_peaks(const Device& target, Database& database, const Device& reached);
 
 }  // namespace korch

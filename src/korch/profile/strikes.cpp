@@ -7,8 +7,7 @@
 namespace korch {
 
 Hash Strikes::database_key(const std::string& kernel_key) const {
-  return hash_text(
-      fmt::format("struck|{}|{}|{}|{}", kernel_key, name(isa_), compiler_version(), KORCH_VERSION));
+  return hash_text(fmt::format("struck|{}|{}|{}|{}", kernel_key, code_, compiler_version(), KORCH_VERSION));
 }
 
 void Strikes::strike(const StruckKernel& kernel) {

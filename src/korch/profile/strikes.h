@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/plan/plan.h"
 #include "korch/profile/database.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
 class Strikes {
  public:
   // What the database remembers counts as well; it may be null.
-  Strikes(Database* database, Isa isa) : database_(database), isa_(isa) {}
+  Strikes(Database* database, std::string code) : database_(database), code_(std::move(code)) {}
 
   void strike(const StruckKernel& kernel);
   // The record of a kernel that was struck. From any thread.
@@ -31,7 +31,7 @@ class Strikes {
   Hash database_key(const std::string& kernel_key) const;
 
   Database* database_;
-  const Isa isa_;
+  const std::string code_;
   mutable std::mutex mutex_;
   std::map<std::string, StruckKernel> met_;
 };

@@ -9,7 +9,7 @@
 namespace korch::rules {
 namespace {
 
-constexpr int kMaxDepth = 6;  // primitives that are moved through
+constexpr int kMaxMoves = 6;  // primitives that are moved through
 
 bool is_single(const Rewriter& r, ValueId value) {
   return r.elements(value) == 1;
@@ -134,7 +134,7 @@ bool is_plain_reduction(const Node& node) {
 template <typename Layout>
 std::optional<ValueId> moved(Rewriter& r, const Layout& layout, ValueId value, int depth = 0) {
   if (r.is_constant(value)) return layout.emit(r, value);
-  if (depth > kMaxDepth || is_single(r, value)) return std::nullopt;
+  if (depth > kMaxMoves || is_single(r, value)) return std::nullopt;
   const std::optional<Node> maker = only_producer(r, value);
   if (!maker) return std::nullopt;
   if (depth > 0)
@@ -172,7 +172,7 @@ void cancel(Rewriter& r, const Node& node) {
 // operand.
 std::optional<ValueId> whole_of(Rewriter& r, const std::vector<ValueId>& parts, int64_t axis, int depth = 0) {
   const std::optional<Node> first = own_producer(r, parts[0]);
-  if (!first || first->inputs.size() != 1 || depth > kMaxDepth) return std::nullopt;
+  if (!first || first->inputs.size() != 1 || depth > kMaxMoves) return std::nullopt;
   const bool is_function = info(first->op).category == Category::elementwise;
   if (!is_function && (first->op != Op::Slice || depth == 0)) return std::nullopt;
   std::vector<ValueId> inputs;

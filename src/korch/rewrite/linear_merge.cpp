@@ -9,7 +9,7 @@ namespace korch::rules {
 namespace {
 
 constexpr int64_t kFewFeatures = 24;  // fewer than two vectors do not fill the registers of a tile
-constexpr int kMaxDepth = 6;          // primitives between a slice and the linear one that it moves through
+constexpr int kMaxBetween = 6;        // primitives between a slice and the linear one that it moves through
 
 struct Range {
   int64_t start, size, step;
@@ -29,7 +29,7 @@ class Selection {
   // The wanted part of the Value, computed from a linear primitive with fewer features; nothing where no
   // linear primitive with constant weights stands behind the Value.
   std::optional<ValueId> of(ValueId value, int64_t axis, int depth = 0) {
-    if (depth > kMaxDepth) return std::nullopt;
+    if (depth > kMaxBetween) return std::nullopt;
     const std::vector<NodeId> makers = r_.graph().value(value).producers;
     for (NodeId maker : makers)
       if (const std::optional<ValueId> part = of_node(r_.node(maker), axis, depth)) return part;

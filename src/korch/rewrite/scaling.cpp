@@ -8,13 +8,13 @@
 namespace korch::rules {
 namespace {
 
-constexpr int kMaxDepth = 8;  // primitives between a factor and the constant that takes it
+constexpr int kMaxSpread = 8;  // primitives between a factor and the constant that takes it
 
 // value x factor, for a factor of one element, where a constant behind the Value can take it and nobody else
 // needs what stands between.
 std::optional<ValueId> scaled(Rewriter& r, ValueId value, ValueId factor, int depth = 0) {
   if (r.is_constant(value)) return r.emit(Op::Mul, {value, factor});
-  if (depth > kMaxDepth || r.graph().is_input(value) || !r.has_one_reader(value)) return std::nullopt;
+  if (depth > kMaxSpread || r.graph().is_input(value) || !r.has_one_reader(value)) return std::nullopt;
   const Node node = r.node(r.graph().value(value).producers[0]);
   const auto with = [&](size_t operand) -> std::optional<ValueId> {
     const std::optional<ValueId> moved = scaled(r, node.inputs[operand], factor, depth + 1);

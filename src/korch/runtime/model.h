@@ -6,7 +6,7 @@
 
 namespace korch::rt {
 
-// Values of korch::Isa (target/target.h), in Model::isa.
+// Values of korch::Isa (device/device.h), in Model::isa.
 enum IsaLevel : uint32_t { kPortable, kX86_64_v3, kX86_64_v4, kX86_64_v4_vnni };
 
 // Whether this CPU and its operating system offer the instructions. Runs on every x86-64.

@@ -20,7 +20,7 @@ std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Ca
 
 double BankCosts::occupancy(int column) const {
   const Result<Spec>& spec = bank_.spec(kernel_request(graph_, columns_, column));
-  return spec.ok() ? korch::occupancy(spec.value()->kernel, target_.threads) : 1;
+  return spec.ok() ? korch::occupancy(spec.value()->kernel, target_.workers) : 1;
 }
 
 bool BankCosts::has_rounds(int column) const {

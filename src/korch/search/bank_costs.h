@@ -10,7 +10,7 @@ namespace korch {
 class BankCosts : public CostSource {
  public:
   // All of them outlive it.
-  BankCosts(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
+  BankCosts(const Graph& graph, const Columns& columns, KernelBank& bank, const Device& target)
       : graph_(graph), columns_(columns), bank_(bank), target_(target) {}
 
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
@@ -25,7 +25,7 @@ class BankCosts : public CostSource {
   const Graph& graph_;
   const Columns& columns_;
   KernelBank& bank_;
-  const Target& target_;
+  const Device& target_;
 };
 
 }  // namespace korch

@@ -14,8 +14,7 @@ namespace {
 
 class Builder {
  public:
-  Builder(const Graph& graph, const Target& target, const Peaks& peaks)
-      : graph_(graph), target_(target), peaks_(peaks) {}
+  Builder(const Graph& graph, const Device& target) : graph_(graph), target_(target) {}
 
   void add_candidate(int index, const Candidate& candidate, const Hash& hash,
                      const Implementation& implementation) {
@@ -92,7 +91,7 @@ class Builder {
 
   void push(ColumnInfo info, Column column) {
     if (info.kind != ColumnInfo::Kind::view)
-      info.bound_us = column.cost_us = lower_bound_us(info.flops, info.bytes, target_, peaks_);
+      info.bound_us = column.cost_us = lower_bound_us(info.flops, info.bytes, target_);
     result.infos.push_back(std::move(info));
     result.problem.columns.push_back(std::move(column));
   }
@@ -185,8 +184,7 @@ class Builder {
   }
 
   const Graph& graph_;
-  const Target& target_;
-  const Peaks& peaks_;
+  const Device& target_;
   std::map<TensorKey, int> ids_;
 };
 
@@ -239,9 +237,9 @@ Hash kernel_key(const Hash& candidate, const Implementation& implementation) {
   return hash_text(candidate.hex() + to_string(implementation));
 }
 
-Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
-                      const Peaks& peaks, const ColumnOptions& options) {
-  Builder builder(graph, target, peaks);
+Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Device& target,
+                      const ColumnOptions& options) {
+  Builder builder(graph, target);
   struct Ways {
     std::vector<Implementation> ways;
     std::vector<Refusal> refused;

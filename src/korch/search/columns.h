@@ -9,8 +9,8 @@
 #include "korch/base/deadline.h"
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/implementation.h"
+#include "korch/device/device.h"
 #include "korch/solve/problem.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -52,9 +52,9 @@ struct ColumnOptions {
 };
 
 // `candidates` decides the strategy: all of them, greedy groups, or single primitives. Costs are lower bounds
-// from `peaks` (docs/design/search.md, "Columns"), unmeasured; views cost nothing.
-Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Target& target,
-                      const Peaks& peaks, const ColumnOptions& options = {});
+// from the target's speeds (docs/design/search.md, "Columns"), unmeasured; views cost nothing.
+Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Device& target,
+                      const ColumnOptions& options = {});
 
 // Why there is no plan: which primitives no kernel computes, and an example of each reason.
 std::string missing_kernels(const Graph& graph, const Columns& columns,

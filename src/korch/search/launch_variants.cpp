@@ -35,7 +35,7 @@ using Samples = std::vector<std::vector<int64_t>>;
 
 class LaunchFinder {
  public:
-  LaunchFinder(const Graph& graph, Columns& columns, KernelBank& bank, const Target& target,
+  LaunchFinder(const Graph& graph, Columns& columns, KernelBank& bank, const Device& target,
                const LaunchOptions& options, BuiltPlan& built)
       : graph_(graph),
         columns_(columns),
@@ -87,7 +87,7 @@ class LaunchFinder {
   const Graph& graph_;
   Columns& columns_;
   KernelBank& bank_;
-  const Target& target_;
+  const Device& target_;
   const LaunchOptions& options_;
   const Deadline most_;
   BuiltPlan& built_;
@@ -384,7 +384,7 @@ void LaunchFinder::add(int number, const OpenStep& open) {
 
 }  // namespace
 
-void add_launches(const Graph& graph, Columns& columns, KernelBank& bank, const Target& target,
+void add_launches(const Graph& graph, Columns& columns, KernelBank& bank, const Device& target,
                   const LaunchOptions& options, BuiltPlan& built) {
   if (options.ways != LaunchWays::none) LaunchFinder(graph, columns, bank, target, options, built).run();
 }

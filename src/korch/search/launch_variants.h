@@ -30,7 +30,7 @@ struct LaunchOptions {
 // same results. Each is measured at some extents with what such a run needs of it; those that are together
 // nearly as good as all become the step's ways, if there is more than one. `columns` gets a column for each
 // schedule that it does not list; the program is solved by then.
-void add_launches(const Graph& graph, Columns& columns, KernelBank& bank, const Target& target,
+void add_launches(const Graph& graph, Columns& columns, KernelBank& bank, const Device& target,
                   const LaunchOptions& options, BuiltPlan& built);
 
 }  // namespace korch

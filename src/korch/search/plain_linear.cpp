@@ -9,8 +9,8 @@ namespace {
 
 // An implementation must be this much slower alone than another one with its layout changes to be left out:
 // what is fused into it may suit one better than the other.
-constexpr double kClearly = 1.25;
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kClearlySlower = 1.25;
+constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
 // The linear primitive, of three stages the last, and how many primitives it is.
 struct Core {
@@ -111,7 +111,7 @@ std::vector<int> PlainLinear::probes() const {
 }
 
 double PlainLinear::alone_us(const Linear& linear, const Way& way) const {
-  double best = kUnknown;
+  double best = kNoTime;
   const auto found = linear.alone.find(way);
   if (found == linear.alone.end()) return best;
   for (int column : found->second) best = std::min(best, columns_.problem.columns[column].cost_us);
@@ -121,14 +121,14 @@ double PlainLinear::alone_us(const Linear& linear, const Way& way) const {
 double PlainLinear::reorder_us(ValueId value, const Layout& from, const Layout& to) const {
   if (from == to) return 0;
   const auto found = reorders_.find({{value, from}, {value, to}});
-  return found == reorders_.end() ? kUnknown : columns_.problem.columns[found->second].cost_us;
+  return found == reorders_.end() ? kNoTime : columns_.problem.columns[found->second].cost_us;
 }
 
 bool PlainLinear::clearly_better(const Linear& linear, const Way& way, const Way& other) const {
   const double alone = alone_us(linear, way);
-  if (alone == kUnknown) return false;
-  return alone > kClearly * (alone_us(linear, other) + reorder_us(linear.data, way.data, other.data) +
-                             reorder_us(linear.result, other.result, way.result));
+  if (alone == kNoTime) return false;
+  return alone > kClearlySlower * (alone_us(linear, other) + reorder_us(linear.data, way.data, other.data) +
+                                   reorder_us(linear.result, other.result, way.result));
 }
 
 std::vector<bool> PlainLinear::dominated() const {
@@ -151,7 +151,7 @@ std::vector<double> PlainLinear::plain_costs_us() const {
   for (size_t i = 0; i < linear_of_.size(); ++i) {
     if (linear_of_[i] == kNoId) continue;
     const double alone = alone_us(linears_.at(linear_of_[i]), way_of_[i]);
-    if (alone != kUnknown) result[i] = alone;
+    if (alone != kNoTime) result[i] = alone;
   }
   return result;
 }

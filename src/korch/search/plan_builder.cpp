@@ -46,9 +46,9 @@ std::vector<PlanSliceLimit> to_plan(const std::vector<SliceLimit>& limits, const
 
 class PlanMaker {
  public:
-  PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Target& target)
+  PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Device& target)
       : graph_(graph), columns_(columns), target_(target), bank_(bank), loops_(graph) {
-    plan().threads = target.threads;
+    plan().threads = target.workers;
     makers_.resize(graph.value_count());
     for (const Column& column : columns.problem.columns) {
       const auto id = static_cast<int>(made_.size());
@@ -349,7 +349,7 @@ class PlanMaker {
 
   const Graph& graph_;
   const Columns& columns_;
-  const Target& target_;
+  const Device& target_;
   KernelBank& bank_;
   const Loops loops_;
   std::vector<LoopItem> items_;           // where each step stands; none where there are no loops
@@ -435,7 +435,7 @@ void add_accesses(BuiltPlan& built) {
 }
 
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
-                     KernelBank& bank, const Target& target, Accuracy accuracy) {
+                     KernelBank& bank, const Device& target, Accuracy accuracy) {
   PlanMaker maker(graph, columns, bank, target);
   for (int column : chosen) maker.add(column);
   maker.add_outputs();

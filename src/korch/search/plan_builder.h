@@ -42,7 +42,7 @@ KernelRequest kernel_request(const Graph& graph, const Columns& columns, int col
 // Every kernel of `chosen` is in the bank. The report holds what the plan itself tells; the caller fills the
 // rest.
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
-                     KernelBank& bank, const Target& target, Accuracy accuracy);
+                     KernelBank& bank, const Device& target, Accuracy accuracy);
 
 // What the slices of each kernel access (Kernel::accesses), where a tile graph says it: for a plan that is to
 // be run by tasks.

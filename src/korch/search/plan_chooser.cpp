@@ -46,7 +46,7 @@ class PlanChooser {
   SolveMemo remembered_choice() {
     const Hash key = hash_text(
         fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_), describe(graph_, columns_),
-                    target_.cpu_name, target_.threads, compiler_version(), options_.exhaustive,
+                    target_.name, target_.workers, compiler_version(), options_.exhaustive,
                     static_cast<int>(options_.bounds), options_.measure, strikes_ != nullptr));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
@@ -442,7 +442,7 @@ class PlanChooser {
 
   const Graph& graph_;
   const Graph& base_;
-  const Target& target_;
+  const Device& target_;
   const SearchOptions& options_;
   CostSource& costs_;
   Contests& contests_;

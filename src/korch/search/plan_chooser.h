@@ -36,7 +36,7 @@ struct SearchOptions {
 struct ChoiceRequest {
   const Graph* graph;
   const Graph* base;  // the same without alternatives
-  const Target* target;
+  const Device* target;
   SearchOptions options;
   CostSource* costs;
   Contests* contests;

@@ -6,6 +6,8 @@
 #include <random>
 #include <set>
 
+#include "korch/profile/peak_row.h"
+#include "korch/profile/peak_row.h"
 #include "korch/search/plan_builder.h"
 
 namespace korch {
@@ -129,6 +131,10 @@ Solution solve_narrowly(const Problem& problem) {
 }
 
 }  // namespace
+
+Device with_made_up_speeds(Device device) {
+  return with_peaks(std::move(device), {1e5, 5e4, 2e4, 1e4, 5e3, 1});
+}
 
 RandomPlan draw_plan(const Graph& graph, const Columns& columns, KernelBank& bank, uint64_t seed) {
   RandomPlan plan;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr int kNarrow = 4;           // width of the first searches
 constexpr double kLeastProof = 0.5;  // of the limit, however long it took to find a plan
-constexpr double kRounding = 1e-9;   // of a cost
 
 }  // namespace
 

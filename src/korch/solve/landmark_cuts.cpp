@@ -12,8 +12,6 @@
 namespace korch {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // h_max: a node costs what its cheapest arc does and the dearest input of that. The dearest input supports
 // the arc; arcs as edges from their supporters to their outputs make the justification graph.
 //

@@ -1,11 +1,17 @@
 // The problem as the solver sees it: what cannot matter is gone, what is interchangeable is one.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "korch/solve/problem.h"
 
 namespace korch {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Relative slack for comparing costs that were summed in different orders. Two plans closer than this are
+// equal.
+constexpr double kRounding = 1e-9;
 
 // All columns that read the same tensors and make the same tensors: the cheapest of them stands for all.
 struct Arc {

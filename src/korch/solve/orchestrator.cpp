@@ -12,11 +12,7 @@
 namespace korch {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPositive = 1e-6;  // the solver's own feasibility tolerance: below it a value is zero
-// Relative slack for comparing costs that were summed in different orders. Two plans closer than this are
-// equal.
-constexpr double kRounding = 1e-9;
 
 }  // namespace
 

@@ -17,8 +17,6 @@
 namespace korch {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 using Entry = std::pair<double, int>;
 using CheapestFirst = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
 

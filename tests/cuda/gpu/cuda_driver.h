@@ -8,7 +8,7 @@
 
 namespace korch::testing {
 
-class CudaDriver : public Device {
+class CudaDriver : public Gpu {
  public:
   CudaDriver();  // why_not() tells when there is nothing to run on
   const std::string& why_not() const { return why_not_; }

@@ -18,9 +18,9 @@ struct Module {
   std::string text;
 };
 struct Recorded {
-  Device::Function function;
+  Gpu::Function function;
   int64_t blocks, threads;
-  std::vector<Device::Pointer> arguments;
+  std::vector<Gpu::Pointer> arguments;
 };
 using Graph = std::vector<Recorded>;
 

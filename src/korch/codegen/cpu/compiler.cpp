@@ -51,6 +51,12 @@ void initialize_llvm() {
   (void)done;
 }
 
+Isa isa_of(const std::string& code) {
+  const std::optional<Isa> isa = isa_named(code);
+  KORCH_ASSERT(isa.has_value(), "no CPU takes '" + code + "'");
+  return *isa;
+}
+
 // Front-end (cc1) arguments: what the driver makes of -O1 -fPIC -fno-exceptions -fno-rtti, without asking the
 // machine where its headers are. Loops are spelled with explicit vectors, so the vectorizers stay off (as -O1
 // has them).
@@ -202,11 +208,14 @@ std::string with_code_of_shared_functions(std::string_view source, Isa isa) {
 
 }  // namespace
 
-Result<std::string> compile_object(const std::string& source, Isa isa, const std::vector<const char*>& more) {
+Result<std::string> compile_object(const std::string& source, const std::string& code,
+                                   const std::vector<const char*>& more) {
+  const Isa isa = isa_of(code);
   return compile_text(more.empty() ? with_code_of_shared_functions(source, isa) : source, isa, more);
 }
 
-std::string compile_command(Isa isa) {
+std::string compile_command(const std::string& code) {
+  const Isa isa = isa_of(code);
   return fmt::format(
       "clang++-19 -std=c++20 -O1 -march={}{} -mprefer-vector-width=512 -ffp-contract=fast-honor-pragmas "
       "-fno-strict-aliasing "

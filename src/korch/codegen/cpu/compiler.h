@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "korch/base/result.h"
+#include "korch/device/device.h"
 #include "korch/plan/kernel.h"
-#include "korch/target/target.h"
 
 namespace korch {
 
@@ -21,12 +21,12 @@ inline constexpr char kEndOfSharedFunction[] = "//end of shared function\n";
 
 // The bytes of a relocatable ELF object (position independent, hidden nothing: phase symbols are global).
 // Thread-safe. Deterministic: same source, same bytes. `more`: further arguments of clang's front end, by
-// which tests instrument what they run.
-Result<std::string> compile_object(const std::string& source, Isa isa,
+// which tests instrument what they run. `code`: a CPU's (Device::code).
+Result<std::string> compile_object(const std::string& source, const std::string& code,
                                    const std::vector<const char*>& more = {});
 
 // What compiles such a source in a shell, to the same code: the file's name follows.
-std::string compile_command(Isa isa);
+std::string compile_command(const std::string& code);
 
 // Version of compiler and flags, part of cost keys.
 std::string compiler_version();

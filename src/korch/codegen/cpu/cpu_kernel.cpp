@@ -9,7 +9,7 @@
 namespace korch::tile {
 namespace {
 
-KernelPhase phase_of(const Phase& phase, size_t number, const Target& target) {
+KernelPhase phase_of(const Phase& phase, size_t number, const Device& target) {
   // Shares handed out at a time: long enough to hide the hand-out, short enough to balance.
   constexpr double kGrainWork = 16384;  // elements
   constexpr int64_t kSharesPerWorker = 4;
@@ -22,13 +22,13 @@ KernelPhase phase_of(const Phase& phase, size_t number, const Target& target) {
   result.rounds = phase.rounds();
   result.grid = phase.slices() / result.rounds;
   result.grain = std::clamp<int64_t>(static_cast<int64_t>(kGrainWork / std::max(1.0, work)), 1,
-                                     std::max<int64_t>(1, result.grid / (kSharesPerWorker * target.threads)));
+                                     std::max<int64_t>(1, result.grid / (kSharesPerWorker * target.workers)));
   return result;
 }
 
 }  // namespace
 
-Kernel cpu_launch(const TileGraph& graph, const Target& target) {
+Kernel cpu_launch(const TileGraph& graph, const Device& target) {
   Kernel kernel;
   kernel.in_place = in_place_pairs(graph);
   kernel.scratch_bytes = graph.scratch_bytes;
@@ -41,12 +41,12 @@ Kernel cpu_launch(const TileGraph& graph, const Target& target) {
   return kernel;
 }
 
-std::string cpu_source(TileGraph graph, const Target& target) {
+std::string cpu_source(TileGraph graph, const Device& target) {
   lower_for_cpu(graph, target);
   return print_cpp(std::move(graph), target);
 }
 
-Kernel cpu_kernel(TileGraph graph, const Target& target) {
+Kernel cpu_kernel(TileGraph graph, const Device& target) {
   Kernel kernel = cpu_launch(graph, target);
   kernel.source = cpu_source(std::move(graph), target);
   return kernel;

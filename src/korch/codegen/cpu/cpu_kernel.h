@@ -1,18 +1,18 @@
 // A tile graph as a kernel for the CPU: lowered, spelled as C++, and what its launch needs.
 #pragma once
 
+#include "korch/device/device.h"
 #include "korch/kernel/tile_graph.h"
 #include "korch/plan/kernel.h"
-#include "korch/target/target.h"
 
 namespace korch::tile {
 
 // The launch and the memory of a tile graph's kernel, before lowering; `flops` and `bytes` are left to the
 // caller.
-Kernel cpu_launch(const TileGraph& graph, const Target& target);
+Kernel cpu_launch(const TileGraph& graph, const Device& target);
 // Its source, once it is lowered.
-std::string cpu_source(TileGraph graph, const Target& target);
+std::string cpu_source(TileGraph graph, const Device& target);
 // Both.
-Kernel cpu_kernel(TileGraph graph, const Target& target);
+Kernel cpu_kernel(TileGraph graph, const Device& target);
 
 }  // namespace korch::tile

@@ -172,8 +172,7 @@ int64_t total_lanes(const std::vector<int>& lanes) {
   return total;
 }
 
-int max_rows(int vectors, Isa isa) {
-  const int registers = isa >= Isa::x86_64_v4 ? 32 : 16;
+int max_rows(int vectors, int registers) {
   return std::max(1, (registers - vectors - 1) / vectors);
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 #include "korch/tensor/dtype.h"
 
 namespace korch::linear {
@@ -54,6 +54,6 @@ std::vector<int> split_lanes(int64_t count, int widest);
 int64_t total_lanes(const std::vector<int>& lanes);
 
 // The most rows that leave registers for the vectors of `b` and one broadcast.
-int max_rows(int vectors, Isa isa);
+int max_rows(int vectors, int registers);
 
 }  // namespace korch::linear

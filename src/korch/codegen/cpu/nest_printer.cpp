@@ -13,14 +13,14 @@ constexpr int64_t kBlockTerms = 64;  // of a sum: about 2^6 roundings of its las
 
 }  // namespace
 
-NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
+NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Device& target,
                          BodyEmitter& emitter, SourceText& source)
     : graph_(graph),
       phase_(phase),
       nest_(nest),
       emitter_(emitter),
       source_(source),
-      lanes_(nest.schedule.lanes > 1 ? nest.schedule.lanes : target.vector_lanes()) {}
+      lanes_(nest.schedule.lanes > 1 ? nest.schedule.lanes : target.lanes()) {}
 
 void NestPrinter::print() {
   for (const GridVariable& variable : phase_.grid) bound_.insert({variable.variable.name, variable.block()});

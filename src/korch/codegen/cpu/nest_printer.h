@@ -7,15 +7,15 @@
 
 #include "korch/codegen/cpu/body_emitter.h"
 #include "korch/codegen/passes/partition.h"
+#include "korch/device/device.h"
 #include "korch/kernel/tile_graph.h"
-#include "korch/target/target.h"
 
 namespace korch::tile {
 
 class NestPrinter {
  public:
   // Of a lowered graph, whose pool receives the bodies of partitioned nests.
-  NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Target& target,
+  NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Device& target,
               BodyEmitter& emitter, SourceText& source);
   void print();
 

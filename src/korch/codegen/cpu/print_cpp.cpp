@@ -47,7 +47,7 @@ std::string kept_key(const TileGraph& graph, const Phase& phase, const std::vect
 // One phase as a function.
 class PhasePrinter {
  public:
-  PhasePrinter(TileGraph& graph, const Phase& phase, const Target& target, SourceText& source,
+  PhasePrinter(TileGraph& graph, const Phase& phase, const Device& target, SourceText& source,
                ProductPrinter& products)
       : graph_(graph),
         phase_(phase),
@@ -106,7 +106,7 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
 
   TileGraph& graph_;
   const Phase& phase_;
-  const Target& target_;
+  const Device& target_;
   SourceText& source_;
   ProductPrinter& products_;
   BodyEmitter emitter_;
@@ -121,8 +121,8 @@ std::string phase_symbol(size_t phase) {
   return fmt::format("k{}", phase);
 }
 
-std::string print_cpp(TileGraph graph, const Target& target) {
-  SourceText source(target.isa);
+std::string print_cpp(TileGraph graph, const Device& target) {
+  SourceText source(isa_named(target.code).value_or(Isa::portable));
   ProductPrinter products(graph, target);
   std::string functions;
   for (size_t i = 0; i < graph.phases.size(); ++i)

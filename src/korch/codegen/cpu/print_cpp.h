@@ -3,13 +3,13 @@
 
 #include <string>
 
+#include "korch/device/device.h"
 #include "korch/kernel/tile_graph.h"
-#include "korch/target/target.h"
 
 namespace korch::tile {
 
 // One extern "C" function per phase: k0, k1, ...
-std::string print_cpp(TileGraph graph, const Target& target);
+std::string print_cpp(TileGraph graph, const Device& target);
 std::string phase_symbol(size_t phase);
 
 }  // namespace korch::tile

@@ -44,11 +44,11 @@ int64_t most_passes(const Phase& phase, const std::vector<OuterLoop>& loops) {
 }
 
 MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& product, DType type,
-                         const Target& target) {
+                         const Device& target) {
   MicroKernel m;
   m.type = type;
   m.rows = static_cast<int>(extent_of(nest.loops, product.row));
-  m.lanes = linear::split_lanes(extent_of(nest.loops, product.column), target.vector_lanes());
+  m.lanes = linear::split_lanes(extent_of(nest.loops, product.column), target.lanes());
   const auto stride = [&](const Index& operand, const std::string& loop) {
     return loop.empty() ? 0 : operand.stride(loop) / product.terms;
   };

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "korch/codegen/cpu/body_emitter.h"
+#include "korch/device/device.h"
 #include "korch/kernel/tile_graph.h"
-#include "korch/target/target.h"
 
 namespace korch::tile {
 
 class ProductPrinter {
  public:
-  ProductPrinter(const TileGraph& graph, const Target& target) : graph_(graph), target_(target) {}
+  ProductPrinter(const TileGraph& graph, const Device& target) : graph_(graph), target_(target) {}
 
   // The statement for a nest whose schedule says `registers`.
   void print(const Phase& phase, const Nest& nest, BodyEmitter& emitter);
@@ -24,7 +24,7 @@ class ProductPrinter {
                            int64_t elements_per_tile) const;
 
   const TileGraph& graph_;
-  const Target& target_;
+  const Device& target_;
   std::map<std::string, std::string> names_;  // by the function's text from its parameters on
   std::string functions_;
 };

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "korch/device/device.h"
 #include "korch/ir/scalar.h"
-#include "korch/target/target.h"
 #include "korch/tensor/dtype.h"
 
 namespace korch::tile {

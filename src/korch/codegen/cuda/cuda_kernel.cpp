@@ -5,12 +5,13 @@
 
 namespace korch {
 
-Target cuda_target() {
+Device cuda_target() {
   constexpr int kMultiprocessors = 132;
-  Target target;
-  target.threads = kMultiprocessors;
+  Device target;
+  target.kind = "cuda";
+  target.code = "sm_90";
+  target.workers = kMultiprocessors;
   target.library_calls = false;
-  target.gpu = true;
   return target;
 }
 

@@ -22,7 +22,7 @@ struct CudaKernel {
 };
 
 // What shapes the slices: thread blocks of a GPU instead of a few workers.
-Target cuda_target();
+Device cuda_target();
 
 // All ways known; every one has CUDA text, but for the types that generate_cuda refuses.
 std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate);

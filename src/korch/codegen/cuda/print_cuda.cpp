@@ -8,7 +8,7 @@
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/cpu/slice_loops.h"
 #include "korch/codegen/cuda/cuda_nest_printer.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch::tile {
 namespace {

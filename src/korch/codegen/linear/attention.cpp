@@ -53,7 +53,7 @@ struct Product {
 
 class AttentionBuilder {
  public:
-  AttentionBuilder(const Problem& problem, const Implementation& implementation, const Target& target)
+  AttentionBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
       : p_(problem),
         s_(*problem.attention),
         implementation_(implementation),
@@ -109,7 +109,7 @@ class AttentionBuilder {
   const Problem& p_;
   const AttentionShape& s_;
   const Implementation& implementation_;
-  const Target& target_;
+  const Device& target_;
   KernelBuilder builder_;
   const AttentionSchedule blocking_;
   const RowTiling blocks_;
@@ -128,7 +128,7 @@ class AttentionBuilder {
 PackedOperand AttentionBuilder::operand(ValueId value, bool by_columns, int64_t terms, int64_t columns,
                                         int vectors) const {
   const Shape shape = type_of(p_, value).shape;
-  return {value, matrices_of(shape), terms, split_columns(columns, vectors, target_.vector_lanes()),
+  return {value, matrices_of(shape), terms, split_columns(columns, vectors, target_.lanes()),
           [shape, by_columns](const Index& matrix, const Index& term, const Index& column) {
             const Coords batch = unflatten(shape, matrix);
             return by_columns ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
@@ -313,7 +313,7 @@ void AttentionBuilder::finish() {
     block_.loop(around, rows.low, rows.high);
     FinishedTile tile;
     tile.rows = rows.rows;
-    tile.lanes = split_lanes(s_.width, target_.vector_lanes());
+    tile.lanes = split_lanes(s_.width, target_.lanes());
     tile.valid_columns = s_.width;
     tile.coords = [&](const Index& r, const Index& column) {
       return with_matrix(unflatten(type_of(p_, p_.value).shape, image()),
@@ -361,25 +361,25 @@ Result<tile::TileGraph> AttentionBuilder::build() {
 
 // Measured on heads of 1024 x 1024 x 16 to 64: 24 to 66 queries of a block differ by 2 %; blocks of 256 keys
 // are 8 % slower than those of 512 and more, whose scores still stay in L2.
-AttentionSchedule choose_blocking(const Problem& p, const Target& target) {
+AttentionSchedule choose_blocking(const Problem& p, const Device& target) {
   const AttentionShape& s = *p.attention;
   constexpr int64_t kMostQueries = 28;
   constexpr double kScoresInL2 = 0.125;  // share of L2 for the scores of a block
   AttentionSchedule b;
-  b.queries = std::min(kMostQueries, ceil_div(s.batches * s.queries, target.threads));
+  b.queries = std::min(kMostQueries, ceil_div(s.batches * s.queries, target.workers));
   const int rows = split_rows(s.queries, static_cast<int>(b.queries)).rows;
-  const auto most_keys = static_cast<int64_t>(target.l2_bytes * kScoresInL2) / bytes_of(p, rows);
+  const auto most_keys = static_cast<int64_t>(target.own_bytes() * kScoresInL2) / bytes_of(p, rows);
   const int64_t keys = ceil_div(s.keys, ceil_div(s.keys, std::max<int64_t>(1, most_keys)));
   b.score = rank_tiles(rows, keys, s.depth, false, target).front();
   b.value = rank_tiles(rows, s.width, keys, false, target).front();
-  const int64_t lanes = b.score.vectors * target.vector_lanes();
+  const int64_t lanes = b.score.vectors * target.lanes();
   b.keys = std::min(s.keys, ceil_div(keys, lanes) * lanes);
   return b;
 }
 
 }  // namespace
 
-void list_attention(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_attention(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                     std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = attention_problem(graph, candidate);
   if (!problem.ok()) {
@@ -393,7 +393,7 @@ void list_attention(const Graph& graph, const Candidate& candidate, const Target
 }
 
 Result<tile::TileGraph> build_attention(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Target& target) {
+                                        const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = attention_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return AttentionBuilder(problem.value(), implementation, target).build();

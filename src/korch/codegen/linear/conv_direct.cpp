@@ -38,7 +38,7 @@ Coords conv_coords(const Problem& problem, int span, const Index& image, const I
   return coords;
 }
 
-Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate, const Target& target) {
+Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate, const Device& target) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
@@ -79,7 +79,7 @@ DataPath data_path(const Problem& p, const Implementation& implementation) {
 
 }  // namespace
 
-RowKernel linear::conv_rows(const Problem& p, const Implementation& implementation, const Target& target) {
+RowKernel linear::conv_rows(const Problem& p, const Implementation& implementation, const Device& target) {
   const ConvShape& s = *p.conv;
   RowKernel k;
   k.problem = &p;
@@ -137,22 +137,22 @@ SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) 
   return request;
 }
 
-RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+RowKernel describe(const Problem& p, const Implementation& implementation, const Device& target) {
   RowKernel k = conv_rows(p, implementation, target);
   k.path = data_path(p, implementation);
   k.transposed_store = stores_rows(p, implementation);
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
-  k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
+  k.blocks = split_columns(k.columns, tile.vectors, target.lanes());
   k.weight_packing.params.insert(k.weight_packing.params.end(),
-                                 {tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()});
+                                 {tile.vectors * target.lanes(), k.blocks.tail_lanes()});
   k.tiling = split_rows(k.width, tile.rows);
   k.slicing = choose_slicing(slicing_request(k, schedule), target);
   return k;
 }
 
 // Best first.
-std::vector<TileShape> tiles(const Problem& p, const Implementation& implementation, const Target& target) {
+std::vector<TileShape> tiles(const Problem& p, const Implementation& implementation, const Device& target) {
   const ConvShape& s = *p.conv;
   const int span = row_span(p, implementation);
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
@@ -162,7 +162,7 @@ std::vector<TileShape> tiles(const Problem& p, const Implementation& implementat
                     target);
 }
 
-void add_variant(const Problem& p, const Target& target, Order data, Order result,
+void add_variant(const Problem& p, const Device& target, Order data, Order result,
                  std::vector<Implementation>& found) {
   Implementation implementation = with_layouts(p, "conv_direct", data, result);
   implementation.schedule = RowSchedule{tiles(p, implementation, target).front()};
@@ -171,7 +171,7 @@ void add_variant(const Problem& p, const Target& target, Order data, Order resul
 
 }  // namespace
 
-void list_conv_direct(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_conv_direct(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                       std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = conv_problem(graph, candidate, target);
   if (!problem.ok()) {
@@ -190,7 +190,7 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
   for (Order data : data_orders)
     for (Order result : {Order::channels_last, Order::row_major}) add_variant(p, target, data, result, found);
   if (p.window != kNoId || terms_together(p) > 1 || p.conv->group != 1 || p.conv->stride_w != 1 ||
-      p.conv->out_channels > most_pixel_columns(target.isa))
+      p.conv->out_channels > most_pixel_columns(target.vector_registers))
     return;
   for (Order data : {Order::channels_last, Order::row_major}) {
     Implementation implementation = with_layouts(p, kPixels, data, Order::row_major);
@@ -200,7 +200,7 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Targ
 }
 
 void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
-                            const Implementation& implementation, const Target& target,
+                            const Implementation& implementation, const Device& target,
                             std::vector<Schedule>& found) {
   const Result<Problem> problem = conv_problem(graph, candidate, target);
   if (!problem.ok() || implementation.family == kPixels) return;
@@ -214,7 +214,7 @@ void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
 }
 
 Result<tile::TileGraph> build_conv_direct(const Graph& graph, const Candidate& candidate,
-                                          const Implementation& implementation, const Target& target) {
+                                          const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = conv_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   const RowKernel kernel = describe(problem.value(), implementation, target);

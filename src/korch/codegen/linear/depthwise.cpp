@@ -19,7 +19,7 @@ namespace {
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
-Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate, const Target& target) {
+Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate, const Device& target) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   const Problem& p = problem.value();
@@ -37,19 +37,19 @@ Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate
 
 class DepthwiseBuilder {
  public:
-  DepthwiseBuilder(const Problem& problem, const Implementation& implementation, const Target& target)
+  DepthwiseBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
       : p_(problem),
         s_(*problem.conv),
         builder_(problem, implementation, target),
         y_("y", s_.out_height, rows_per_slice(implementation, target)),
-        lanes_(target.vector_lanes()),
+        lanes_(target.lanes()),
         padded_(ceil_div(s_.in_channels, lanes_) * lanes_) {}
   Result<tile::TileGraph> build();
 
  private:
-  int64_t rows_per_slice(const Implementation& implementation, const Target& target) const {
+  int64_t rows_per_slice(const Implementation& implementation, const Device& target) const {
     const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(implementation.bytes / kSliceBytes),
-                                               target.threads, target.threads * kSlicesPerWorker);
+                                               target.workers, target.workers * kSlicesPerWorker);
     return ceil_div(s_.out_height, std::clamp<int64_t>(ceil_div(wanted, s_.images), 1, s_.out_height));
   }
   Coords coords(const Index& channel, const Index& y, const Index& x) const {
@@ -111,7 +111,7 @@ Result<tile::TileGraph> DepthwiseBuilder::build() {
 
 }  // namespace
 
-void list_depthwise(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_depthwise(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                     std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = depthwise_problem(graph, candidate, target);
   if (!problem.ok()) {
@@ -121,12 +121,12 @@ void list_depthwise(const Graph& graph, const Candidate& candidate, const Target
   Implementation implementation =
       with_layouts(problem.value(), "depthwise", Order::channels_last, Order::channels_last);
   implementation.flops = problem.value().inner_flops;
-  implementation.schedule = DepthwiseSchedule{target.vector_registers() == 32 ? 8 : 4};
+  implementation.schedule = DepthwiseSchedule{target.vector_registers == 32 ? 8 : 4};
   found.push_back(implementation);
 }
 
 Result<tile::TileGraph> build_depthwise(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Target& target) {
+                                        const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = depthwise_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   return DepthwiseBuilder(problem.value(), implementation, target).build();

@@ -32,7 +32,7 @@ Result<Problem> generic_problem(const Graph& graph, const Candidate& candidate) 
 
 }  // namespace
 
-void list_linear_generic(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
+void list_linear_generic(const Graph& graph, const Candidate& candidate, const Device&, Accuracy,
                          std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = generic_problem(graph, candidate);
   if (!problem.ok()) {
@@ -46,7 +46,7 @@ void list_linear_generic(const Graph& graph, const Candidate& candidate, const T
 }
 
 Result<tile::TileGraph> build_linear_generic(const Graph& graph, const Candidate& candidate,
-                                             const Implementation& implementation, const Target& target) {
+                                             const Implementation& implementation, const Device& target) {
   return tile::lower(graph, candidate, implementation, target);
 }
 

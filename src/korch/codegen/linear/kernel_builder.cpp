@@ -6,7 +6,7 @@
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/loop/index_map.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch::linear {
 namespace {
@@ -35,7 +35,7 @@ void check_places(const Problem& problem, ValueId value, const Coords& coords) {
 }  // namespace
 
 KernelBuilder::KernelBuilder(const Problem& problem, const Implementation& implementation,
-                             const Target& target)
+                             const Device& target)
     : problem_(problem),
       implementation_(implementation),
       composer_(*problem.graph, *problem.candidate, memory(*problem.candidate, implementation), composed_) {
@@ -46,8 +46,8 @@ KernelBuilder::KernelBuilder(const Problem& problem, const Implementation& imple
          .type = type.dtype,
          .elements = physical_elements(type.shape, layout_of(problem, implementation, value)),
          // Of what is larger than half of L3 nothing would be left in cache for its reader.
-         .streamed =
-             role == BufferRole::output && type.dtype == DType::f32 && type.bytes() > target.l3_bytes / 2});
+         .streamed = role == BufferRole::output && type.dtype == DType::f32 &&
+                     type.bytes() > target.cache_bytes() / 2});
   };
   for (ValueId value : problem.candidate->inputs) argument(BufferRole::input, value);
   for (ValueId value : problem.candidate->constants) argument(BufferRole::constant, value);

@@ -13,7 +13,7 @@ namespace korch::linear {
 
 class KernelBuilder {
  public:
-  KernelBuilder(const Problem& problem, const Implementation& implementation, const Target& target);
+  KernelBuilder(const Problem& problem, const Implementation& implementation, const Device& target);
 
   // Why the candidate cannot be computed element by element around its linear primitive; empty when it can.
   std::string obstacle() const;

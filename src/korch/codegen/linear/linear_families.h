@@ -9,10 +9,10 @@
 namespace korch {
 
 #define KORCH_LINEAR_FAMILY(name, Made, make)                                                               \
-  void list_##name(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy, \
+  void list_##name(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy, \
                    std::vector<Implementation>& found, std::vector<Refusal>& refused);                      \
   Result<Made> make##_##name(const Graph& graph, const Candidate& candidate,                                \
-                             const Implementation& implementation, const Target& target);
+                             const Implementation& implementation, const Device& target);
 
 // Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
 KORCH_LINEAR_FAMILY(conv_direct, tile::TileGraph, build)
@@ -35,9 +35,9 @@ KORCH_LINEAR_FAMILY(linear_generic, tile::TileGraph, build)
 
 // Other tiles, and other numbers of blocks of rows.
 void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
-                            const Implementation& implementation, const Target& target,
+                            const Implementation& implementation, const Device& target,
                             std::vector<Schedule>& found);
 void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                       const Target& target, std::vector<Schedule>& found);
+                       const Device& target, std::vector<Schedule>& found);
 
 }  // namespace korch

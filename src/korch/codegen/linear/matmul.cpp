@@ -14,7 +14,7 @@ using namespace linear;
 
 namespace {
 
-Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate, const Target& target) {
+Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate, const Device& target) {
   Result<Problem> problem = analyze(graph, candidate);
   if (!problem.ok()) return problem;
   if (!problem.value().matmul) return Refusal{RefusalReason::no_kernel_family, "not a matmul"};
@@ -110,7 +110,7 @@ void set_columns(RowKernel& k, const Problem& p) {
 
 }  // namespace
 
-RowKernel linear::matmul_rows(const Problem& p, const Implementation& implementation, const Target& target) {
+RowKernel linear::matmul_rows(const Problem& p, const Implementation& implementation, const Device& target) {
   RowKernel k;
   k.problem = &p;
   k.implementation = &implementation;
@@ -136,14 +136,14 @@ SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) 
   return request;
 }
 
-RowKernel describe(const Problem& p, const Implementation& implementation, const Target& target) {
+RowKernel describe(const Problem& p, const Implementation& implementation, const Device& target) {
   RowKernel k = matmul_rows(p, implementation, target);
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
   k.path = data_path(p, implementation, one_matrix(p));
-  k.blocks = split_columns(k.columns, tile.vectors, target.vector_lanes());
+  k.blocks = split_columns(k.columns, tile.vectors, target.lanes());
   k.weight_packing.params.insert(k.weight_packing.params.end(),
-                                 {tile.vectors * target.vector_lanes(), k.blocks.tail_lanes()});
+                                 {tile.vectors * target.lanes(), k.blocks.tail_lanes()});
   k.tiling = split_rows(k.width, tile.rows);
   k.transposed_store = stores_rows(p, implementation);
   k.slicing = choose_slicing(slicing_request(k, schedule), target);
@@ -151,7 +151,7 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
 }
 
 // Best first.
-std::vector<TileShape> tiles(const Problem& p, const Target& target) {
+std::vector<TileShape> tiles(const Problem& p, const Device& target) {
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
   return rank_tiles(width, s.n, ceil_div(s.k, terms_together(p)),
@@ -170,21 +170,22 @@ bool rows_are_steps(const Graph& graph, ValueId value) {
 
 // Slices of few rows each, where the columns stay close while each of them goes through all.
 int64_t row_blocks(const Graph& graph, const Candidate& candidate, const Problem& p, const TileShape& tile,
-                   const Target& target) {
+                   const Device& target) {
   constexpr double kColumnsInL2 = 0.25;  // share
   constexpr int64_t kBlocksPerWorker = 8;
-  if (target.threads == 1 || target.gpu) return 0;
+  if (target.workers == 1 || target.is_gpu()) return 0;
   const MatMulShape& s = *p.matmul;
   const bool steps = std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
                                  [&](ValueId output) { return rows_are_steps(graph, output); });
-  if (!steps || operand_bytes(p, s.k * s.n) > kColumnsInL2 * static_cast<double>(target.l2_bytes)) return 0;
+  if (!steps || operand_bytes(p, s.k * s.n) > kColumnsInL2 * static_cast<double>(target.own_bytes()))
+    return 0;
   const int64_t tiles = split_rows(one_matrix(p) ? s.batches * s.m : s.m, tile.rows).tiles();
-  return std::min(tiles, target.threads * kBlocksPerWorker);
+  return std::min(tiles, target.workers * kBlocksPerWorker);
 }
 
 }  // namespace
 
-void list_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_matmul(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = matmul_problem(graph, candidate, target);
   if (!problem.ok()) {
@@ -204,7 +205,7 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Target& t
 }
 
 void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                       const Target& target, std::vector<Schedule>& found) {
+                       const Device& target, std::vector<Schedule>& found) {
   const Result<Problem> problem = matmul_problem(graph, candidate, target);
   if (!problem.ok()) return;
   const auto request_of = [&](const RowSchedule& schedule) {
@@ -217,7 +218,7 @@ void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Imp
 }
 
 Result<tile::TileGraph> build_matmul(const Graph& graph, const Candidate& candidate,
-                                     const Implementation& implementation, const Target& target) {
+                                     const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = matmul_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   return build_row_kernel(describe(problem.value(), implementation, target));

@@ -12,8 +12,7 @@ namespace korch::linear {
 namespace {
 
 // Vectors of pixels beside `columns` rows of accumulators, one register for the broadcast.
-int most_vectors(int64_t columns, Isa isa) {
-  const int registers = isa >= Isa::x86_64_v4 ? 32 : 16;
+int most_vectors(int64_t columns, int registers) {
   return static_cast<int>((registers - 1) / (columns + 1));
 }
 
@@ -29,7 +28,7 @@ class PixelKernelBuilder {
  public:
   explicit PixelKernelBuilder(const RowKernel& kernel)
       : k_(kernel),
-        lanes_(kernel.target->vector_lanes()),
+        lanes_(kernel.target->lanes()),
         panel_shape_(panel_shape(kernel)),
         builder_(*k_.problem, *k_.implementation, *k_.target),
         y_("y", k_.height, k_.slicing.heights_per_block),
@@ -128,16 +127,17 @@ Result<tile::TileGraph> PixelKernelBuilder::build() {
 
 }  // namespace
 
-int most_pixel_columns(Isa isa) {
+int most_pixel_columns(int registers) {
   int columns = 1;
-  while (most_vectors(columns + 1, isa) >= 2) ++columns;
+  while (most_vectors(columns + 1, registers) >= 2) ++columns;
   return columns;
 }
 
 Result<tile::TileGraph> build_pixel_kernel(RowKernel kernel) {
-  const int lanes = kernel.target->vector_lanes();
+  const int lanes = kernel.target->lanes();
   kernel.path = DataPath::panel_pixels;
-  kernel.tiling = split_rows(ceil_div(kernel.width, lanes), most_vectors(kernel.columns, kernel.target->isa));
+  kernel.tiling = split_rows(ceil_div(kernel.width, lanes),
+                             most_vectors(kernel.columns, kernel.target->vector_registers));
   kernel.slicing.tiles_per_block = kernel.tiling.tiles();
   kernel.panel_span = ceil_div(kernel.width, lanes) * lanes;
   return PixelKernelBuilder(kernel).build();

@@ -311,8 +311,8 @@ int64_t terms_together(const Problem& problem) {
   return element_type(problem) != DType::i32 ? 1 : type == DType::i16 ? 2 : type == DType::u8 ? 4 : 1;
 }
 
-bool has_register_tiles(const Problem& problem, const Target& target) {
-  if (terms_together(problem) == 4) return target.multiplies_bytes();
+bool has_register_tiles(const Problem& problem, const Device& target) {
+  if (terms_together(problem) == 4) return target.multiplies_bytes;
   return operand_type(problem) == type_of(problem, problem.weight).dtype &&
          (operand_type(problem) == element_type(problem) || terms_together(problem) == 2) &&
          tile::has_register_tiles(element_type(problem));

@@ -8,7 +8,7 @@
 
 #include "korch/base/result.h"
 #include "korch/candidate/candidate.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch::linear {
 
@@ -76,6 +76,6 @@ int64_t operand_bytes(const Problem& problem, int64_t elements);
 int64_t terms_together(const Problem& problem);
 // Operands and result are of types that register tiles multiply and hold; of bytes on a target with an
 // instruction for that.
-bool has_register_tiles(const Problem& problem, const Target& target);
+bool has_register_tiles(const Problem& problem, const Device& target);
 
 }  // namespace korch::linear

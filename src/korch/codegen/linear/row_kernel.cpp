@@ -27,7 +27,7 @@ class RowKernelBuilder {
         t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
         block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
         parts_(reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
-    if (bytes_of(*k_.problem, slice_tiles() * tile_elements()) > k_.target->l2_bytes * kTilesInL2)
+    if (bytes_of(*k_.problem, slice_tiles() * tile_elements()) > k_.target->own_bytes() * kTilesInL2)
       parts_ = {};
   }
 
@@ -40,7 +40,8 @@ class RowKernelBuilder {
   // which they lie. Else columns first: a block of them is used by all rows while it is in L2, and the next
   // one arrives.
   bool rows_first() const {
-    return !in_parts() && operand_bytes(*k_.problem, matrix_size()) <= k_.target->l2_bytes * kCachedColumns;
+    return !in_parts() &&
+           operand_bytes(*k_.problem, matrix_size()) <= k_.target->own_bytes() * kCachedColumns;
   }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.padded_depth(); }
   int64_t matrix_size() const { return k_.blocks.lanes_in_all() * terms(); }
@@ -136,7 +137,7 @@ Nest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
   if (!paneled() && rows_first() && nest.reduced.size() == 1) {
     const Index& at = builder_.pool()[row].coords[0];
     nest.schedule.prefetch_rows = at.stride("k") == 1 && at.stride("r") == k_.depth &&
-                                  type_of(*k_.problem, k_.problem->data).bytes() > k_.target->l2_bytes;
+                                  type_of(*k_.problem, k_.problem->data).bytes() > k_.target->own_bytes();
   }
   nest.schedule.prefetch_columns = !rows_first();
   return nest;
@@ -220,7 +221,8 @@ Result<tile::TileGraph> RowKernelBuilder::build() {
   } else {
     const PackedOperand columns{p.weight,  k_.weight_matrices, k_.depth,
                                 k_.blocks, k_.weight_coords,   k_.step_channels()};
-    weight_ = builder_.add_temporary(columns.matrices * columns.matrix_elements(), type_of(p, p.weight).dtype);
+    weight_ =
+        builder_.add_temporary(columns.matrices * columns.matrix_elements(), type_of(p, p.weight).dtype);
     builder_.add_phase(packing_phase(builder_, columns, weight_));
   }
   tile_ = builder_.add_scratch(tile_elements() * (in_parts() ? slice_tiles() : 1));

@@ -25,7 +25,7 @@ enum class DataPath {
 struct RowKernel {
   const Problem* problem = nullptr;
   const Implementation* implementation = nullptr;
-  const Target* target = nullptr;
+  const Device* target = nullptr;
 
   // The result: images x height x width rows, `groups` x `columns` columns (a group reads its own `depth`
   // channels).
@@ -65,8 +65,8 @@ struct RowKernel {
 
 // What a convolution or a matmul multiplies, and nothing of how: neither path, blocks, tiling nor slicing,
 // and of the packing neither block nor tail.
-RowKernel conv_rows(const Problem& problem, const Implementation& implementation, const Target& target);
-RowKernel matmul_rows(const Problem& problem, const Implementation& implementation, const Target& target);
+RowKernel conv_rows(const Problem& problem, const Implementation& implementation, const Device& target);
+RowKernel matmul_rows(const Problem& problem, const Implementation& implementation, const Device& target);
 
 Result<tile::TileGraph> build_row_kernel(const RowKernel& kernel);
 

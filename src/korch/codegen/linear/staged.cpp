@@ -31,7 +31,7 @@ Result<Problem> staged_problem(const Graph& graph, const Candidate& candidate) {
   return problem;
 }
 
-RowKernel rows_of(const Problem& p, const Implementation& implementation, const Target& target) {
+RowKernel rows_of(const Problem& p, const Implementation& implementation, const Device& target) {
   return p.matmul ? matmul_rows(p, implementation, target) : conv_rows(p, implementation, target);
 }
 
@@ -265,7 +265,7 @@ Result<tile::TileGraph> StagedBuilder::build() {
 
 }  // namespace
 
-void list_staged(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_staged(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = staged_problem(graph, candidate);
   if (!problem.ok()) {
@@ -281,7 +281,7 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Target& t
       std::vector<int64_t> sizes = {128, 64};
       const int64_t large_tiles =
           k.images * k.groups * ceil_div(k.height * k.width, sizes[0]) * ceil_div(k.columns, sizes[0]);
-      if (large_tiles < target.threads) std::swap(sizes[0], sizes[1]);
+      if (large_tiles < target.workers) std::swap(sizes[0], sizes[1]);
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
         implementation.schedule = StagedSchedule{size, size, kStage};
@@ -291,7 +291,7 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Target& t
 }
 
 Result<tile::TileGraph> build_staged(const Graph& graph, const Candidate& candidate,
-                                     const Implementation& implementation, const Target& target) {
+                                     const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = staged_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   const RowKernel kernel = rows_of(problem.value(), implementation, target);

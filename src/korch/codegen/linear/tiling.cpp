@@ -112,18 +112,18 @@ ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth) {
 }
 
 std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
-                                  const Target& target, int workers) {
-  const int widest = target.vector_lanes();
+                                  const Device& target, int workers) {
+  const int widest = target.lanes();
   std::vector<std::pair<double, TileShape>> ranked;
   for (int vectors = 1; vectors <= kMostVectors; ++vectors) {
     if (vectors > 1 && (vectors - 1) * widest >= columns) break;
-    const int most =
-        std::min(max_rows(vectors, target.isa), rows_share_sets ? kWays : max_rows(1, target.isa));
+    const int most = std::min(max_rows(vectors, target.vector_registers),
+                              rows_share_sets ? kWays : max_rows(1, target.vector_registers));
     const RowTiling tiling = split_rows(rows, most);
     const ColumnBlocks blocks = split_columns(columns, vectors, widest);
-    const double column_bytes = target.vector_bytes() * vectors;
+    const double column_bytes = target.vector_bytes * vectors;
     const double speed =
-        (terms <= kMostTerms ? terms : kPartTerms) * column_bytes <= kColumnsInL2 * target.l2_bytes
+        (terms <= kMostTerms ? terms : kPartTerms) * column_bytes <= kColumnsInL2 * target.own_bytes()
             ? kL2BytesPerCycle
             : kL3BytesPerCycle;
     const double full = vector_cost(blocks.lanes, widest), tail = vector_cost(blocks.tail, widest);
@@ -148,11 +148,11 @@ std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, 
 
 namespace {
 
-int64_t wanted_slices(const SlicingRequest& r, const Target& target) {
-  const int64_t most = target.threads * kSlicesPerWorker;
+int64_t wanted_slices(const SlicingRequest& r, const Device& target) {
+  const int64_t most = target.workers * kSlicesPerWorker;
   const double work = std::max(r.flops / kSliceFlops, r.bytes / kSliceBytes);
   const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(work), 1, most);
-  return work > kSharedSlices ? ceil_div(wanted, target.threads) * target.threads : wanted;
+  return work > kSharedSlices ? ceil_div(wanted, target.workers) * target.workers : wanted;
 }
 
 // Rows first: the largest block whose data stays in half of L2 beside the columns that stream past.
@@ -175,12 +175,12 @@ void even_shares(const SlicingRequest& r, Slicing& s) {
 }
 
 // 0, which leaves it to choose_slicing, and powers of two whose blocks' rows fit where a panel holds them.
-std::vector<int64_t> row_block_counts(const SlicingRequest& request, const Target& target) {
+std::vector<int64_t> row_block_counts(const SlicingRequest& request, const Device& target) {
   Slicing least;
-  fit_panel(request, target.l2_bytes / 2.0, least);
+  fit_panel(request, target.own_bytes() / 2.0, least);
   const int64_t rows = request.height * request.tiles,
                 fewest = ceil_div(rows, least.heights_per_block * least.tiles_per_block),
-                most = std::min<int64_t>(rows, target.threads * 2 * kSlicesPerWorker);
+                most = std::min<int64_t>(rows, target.workers * 2 * kSlicesPerWorker);
   std::vector<int64_t> counts = {0};
   for (int64_t blocks = 1; blocks < most; blocks *= 2)
     if (blocks >= fewest) counts.push_back(blocks);
@@ -189,12 +189,12 @@ std::vector<int64_t> row_block_counts(const SlicingRequest& request, const Targe
 }
 
 // So many blocks of rows, and of columns what makes up the slices that are wanted.
-Slicing sliced_by_rows(const SlicingRequest& r, const Target& target) {
+Slicing sliced_by_rows(const SlicingRequest& r, const Device& target) {
   Slicing s;
   const int64_t down = std::min(r.row_blocks, r.height);
   s.heights_per_block = ceil_div(r.height, down);
   s.tiles_per_block = ceil_div(r.tiles, std::min(r.tiles, ceil_div(r.row_blocks, down)));
-  s.columns_outer = r.weight_bytes > target.l2_bytes;
+  s.columns_outer = r.weight_bytes > target.own_bytes();
   const int64_t groups = ceil_div(wanted_slices(r, target), r.images * r.row_blocks);
   s.blocks_per_group = ceil_div(r.column_blocks, std::min(groups, r.column_blocks));
   even_shares(r, s);
@@ -203,13 +203,13 @@ Slicing sliced_by_rows(const SlicingRequest& r, const Target& target) {
 
 }  // namespace
 
-Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
+Slicing choose_slicing(const SlicingRequest& r, const Device& target) {
   if (r.row_blocks > 0) return sliced_by_rows(r, target);
   Slicing s;
   const int64_t wanted = wanted_slices(r, target);
-  const double budget = target.l2_bytes / 2.0;
+  const double budget = target.own_bytes() / 2.0;
   fit_panel(r, budget, s);
-  const bool heavy_columns = r.weight_bytes > target.l2_bytes;
+  const bool heavy_columns = r.weight_bytes > target.own_bytes();
   s.columns_outer = heavy_columns;
   s.blocks_per_group = r.column_blocks;
   if (heavy_columns) {
@@ -235,9 +235,9 @@ Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
       break;
   }
   while (row_blocks() * groups() < wanted && s.blocks_per_group > 1) --s.blocks_per_group;
-  while (row_blocks() * groups() < std::min<int64_t>(wanted, target.threads) && s.heights_per_block > 1)
+  while (row_blocks() * groups() < std::min<int64_t>(wanted, target.workers) && s.heights_per_block > 1)
     s.heights_per_block = (s.heights_per_block + 1) / 2;
-  while (row_blocks() * groups() < std::min<int64_t>(wanted, target.threads) && s.tiles_per_block > 1)
+  while (row_blocks() * groups() < std::min<int64_t>(wanted, target.workers) && s.tiles_per_block > 1)
     s.tiles_per_block = (s.tiles_per_block + 1) / 2;
   even_shares(r, s);
   return s;
@@ -245,7 +245,7 @@ Slicing choose_slicing(const SlicingRequest& r, const Target& target) {
 
 void other_row_schedules(const RowSchedule& known, const std::vector<TileShape>& tiles,
                          const std::function<SlicingRequest(const RowSchedule&)>& request_of,
-                         const Target& target, std::vector<Schedule>& found) {
+                         const Device& target, std::vector<Schedule>& found) {
   constexpr size_t kMostTiles = 2;  // beside its own
   std::vector<TileShape> shapes = {known.tile};
   for (const TileShape& tile : tiles)

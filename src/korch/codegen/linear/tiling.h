@@ -8,8 +8,8 @@
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/schedule.h"
+#include "korch/device/device.h"
 #include "korch/kernel/index.h"
-#include "korch/target/target.h"
 
 namespace korch::linear {
 
@@ -73,7 +73,7 @@ ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth);
 // rows_conflict() for the rows where the tile reads them. `workers`: among whom nothing but whole column
 // blocks is shared; 1 where rows are shared too.
 std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
-                                  const Target& target, int workers = 1);
+                                  const Device& target, int workers = 1);
 
 struct Slicing {
   int64_t heights_per_block = 1, tiles_per_block = 1, blocks_per_group = 1;
@@ -90,11 +90,11 @@ struct SlicingRequest {
   double bytes = 0;            // all that is touched
   int64_t row_blocks = 0;      // of each image; 0: as many as seem best
 };
-Slicing choose_slicing(const SlicingRequest& request, const Target& target);
+Slicing choose_slicing(const SlicingRequest& request, const Device& target);
 
 // Schedules that make another slicing each, but for `known`: of its tile, and of the best of `tiles`.
 void other_row_schedules(const RowSchedule& known, const std::vector<TileShape>& tiles,
                          const std::function<SlicingRequest(const RowSchedule&)>& request_of,
-                         const Target& target, std::vector<Schedule>& found);
+                         const Device& target, std::vector<Schedule>& found);
 
 }  // namespace korch::linear

@@ -62,7 +62,7 @@ struct WinogradPlan {
   int64_t blocks_per_group;
 };
 
-WinogradPlan make_plan(const Problem& p, const Implementation& implementation, const Target& target) {
+WinogradPlan make_plan(const Problem& p, const Implementation& implementation, const Device& target) {
   const ConvShape& s = *p.conv;
   WinogradPlan w;
   const WinogradAttrs attrs = attrs_of(p);
@@ -74,35 +74,35 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
   w.tiles = tiles.count();
   const TileShape tile = *std::get<WinogradSchedule>(implementation.schedule).product;
   w.vectors = tile.vectors;
-  w.blocks = split_columns(w.columns, tile.vectors, target.vector_lanes());
-  const int64_t lanes = target.vector_lanes();
+  w.blocks = split_columns(w.columns, tile.vectors, target.lanes());
+  const int64_t lanes = target.lanes();
   w.channel_pitch = ceil_div(w.channels, lanes) * lanes;
   if (rows_conflict(bytes_of(p, w.channel_pitch))) w.channel_pitch += lanes;
-  const int64_t fitting = target.l2_bytes / 2 / bytes_of(p, w.elements * w.channel_pitch);
+  const int64_t fitting = target.own_bytes() / 2 / bytes_of(p, w.elements * w.channel_pitch);
   const auto weight_bytes = static_cast<double>(bytes_of(p, w.elements * w.channels * w.columns));
-  w.streams_weights = weight_bytes > target.l3_bytes * kHeavyWeights;
-  w.two_phases = fitting < kFewestTilesPerBlock || w.tiles < target.threads * 2 * kFewestTilesPerBlock ||
+  w.streams_weights = weight_bytes > target.cache_bytes() * kHeavyWeights;
+  w.two_phases = fitting < kFewestTilesPerBlock || w.tiles < target.workers * 2 * kFewestTilesPerBlock ||
                  w.streams_weights;
   const int64_t most = w.two_phases ? kMostTilesPerBlock : std::min(fitting, kMostTilesPerBlock);
   w.tile_blocks = ceil_div(w.tiles, most);
-  if (!w.two_phases) w.tile_blocks = ceil_div(w.tile_blocks, target.threads) * target.threads;
+  if (!w.two_phases) w.tile_blocks = ceil_div(w.tile_blocks, target.workers) * target.workers;
   w.tiles_per_block = ceil_div(w.tiles, w.tile_blocks);
   w.tile_blocks = ceil_div(w.tiles, w.tiles_per_block);
   w.tiling = split_rows(w.tiles_per_block, tile.rows);
   // One line more than a whole number of pages would be: the planes of one tile then lie in different sets.
   w.data_plane = w.tiles_per_block * w.channel_pitch + 16;
   w.result_plane = w.tiles_per_block * std::max(w.blocks.block_lanes(), w.blocks.tail_lanes()) + 16;
-  const int64_t groups = w.two_phases ? ceil_div(target.threads * kSlicesPerWorker, w.tile_blocks) : 1;
+  const int64_t groups = w.two_phases ? ceil_div(target.workers * kSlicesPerWorker, w.tile_blocks) : 1;
   w.blocks_per_group = ceil_div(w.blocks.total(), std::min(groups, w.blocks.total()));
   return w;
 }
 
 class WinogradBuilder {
  public:
-  WinogradBuilder(const Problem& problem, const Implementation& implementation, const Target& target)
+  WinogradBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
       : p_(problem),
         w_(make_plan(problem, implementation, target)),
-        lanes_(target.vector_lanes()),
+        lanes_(target.lanes()),
         builder_(problem, implementation, target),
         tile_("tile", w_.tiles, w_.tiles_per_block),
         block_("block", w_.blocks.total(), w_.blocks_per_group) {}
@@ -228,7 +228,7 @@ Result<tile::TileGraph> WinogradBuilder::build() {
 
 }  // namespace
 
-void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                         std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = winograd_problem(graph, candidate);
   if (!problem.ok()) {
@@ -247,14 +247,14 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Ta
       bytes_of(p, tile_elements(attrs) * channels * columns - element_count(type_of(p, p.weight).shape));
   const int64_t tiles = WinogradTiles(attrs, {s.images, 0, s.out_height, s.out_width}).count();
   // One block of tiles: its column blocks are what workers share.
-  const int workers = tiles <= kMostTilesPerBlock ? target.threads : 1;
+  const int workers = tiles <= kMostTilesPerBlock ? target.workers : 1;
   const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), columns, channels, false, target, workers);
   implementation.schedule = WinogradSchedule{attrs.tile, shapes[0]};
   found.push_back(implementation);
 }
 
 Result<tile::TileGraph> build_conv_winograd(const Graph& graph, const Candidate& candidate,
-                                            const Implementation& implementation, const Target& target) {
+                                            const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = winograd_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return WinogradBuilder(problem.value(), implementation, target).build();

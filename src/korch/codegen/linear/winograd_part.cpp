@@ -59,13 +59,13 @@ Result<Problem> part_problem(const Graph& graph, const Candidate& candidate) {
 
 class PartBuilder {
  public:
-  PartBuilder(const Problem& problem, const Implementation& implementation, const Target& target)
+  PartBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
       : p_(problem),
         attrs_(std::get<WinogradAttrs>(problem.graph->node(problem.node).attrs)),
         implementation_(implementation),
         channels_(problem.conv->in_channels / channel_parts(attrs_)),
         columns_(problem.conv->out_channels / channel_parts(attrs_)),
-        lanes_(target.vector_lanes()),
+        lanes_(target.lanes()),
         builder_(problem, implementation, target) {}
 
   tile::TileGraph build() {
@@ -167,7 +167,7 @@ void PartBuilder::product() {
 
 }  // namespace
 
-void list_winograd_part(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_winograd_part(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                         std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Problem> problem = part_problem(graph, candidate);
   if (!problem.ok()) {
@@ -196,7 +196,7 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const Ta
 }
 
 Result<tile::TileGraph> build_winograd_part(const Graph& graph, const Candidate& candidate,
-                                            const Implementation& implementation, const Target& target) {
+                                            const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = part_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return PartBuilder(problem.value(), implementation, target).build();

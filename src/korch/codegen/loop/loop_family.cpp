@@ -50,7 +50,7 @@ bool same_layouts(const Implementation& a, const Implementation& b) {
 
 }  // namespace
 
-void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
+void list_loop(const Graph& graph, const Candidate& candidate, const Device&, Accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   if (const std::optional<Refusal> refusal = tile::unsupported(graph, candidate, tile::Linear::refused)) {
     refused.push_back(*refusal);
@@ -75,12 +75,12 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Target&, Ac
 }
 
 Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
-                                   const Implementation& implementation, const Target& target) {
+                                   const Implementation& implementation, const Device& target) {
   return tile::lower(graph, candidate, implementation, target);
 }
 
 tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
-                                   const Target& target) {
+                                   const Device& target) {
   // A reshape to the same shape is the identity; its operand and result lie in the two layouts.
   Graph graph;
   const ValueId input = graph.add_input(type, "x");

@@ -27,7 +27,7 @@ constexpr double kExpensive = 8;           // weight of a transcendental functio
 class Lowering {
  public:
   Lowering(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-           const Target& target)
+           const Device& target)
       : graph_(graph), candidate_(candidate), implementation_(implementation), target_(target) {}
 
   Result<TileGraph> run() {
@@ -437,7 +437,7 @@ class Lowering {
 
   bool too_serial() const {
     constexpr double kSerialWork = 1 << 16;  // below this one worker is as fast as several
-    return slices_of(draft_.grid) == 1 && draft_.slice_work() > kSerialWork && target_.threads > 1;
+    return slices_of(draft_.grid) == 1 && draft_.slice_work() > kSerialWork && target_.workers > 1;
   }
 
   // Elementwise stages that leave one slice only: better to compute them again where they are read.
@@ -466,7 +466,7 @@ class Lowering {
     }
     draft_.scratch_bytes = bytes;
     const bool fused = candidate_.nodes.size() > 1;
-    if (fused && bytes > target_.l2_bytes)
+    if (fused && bytes > target_.own_bytes())
       refusal_ =
           Refusal{RefusalReason::scratch_too_large, fmt::format("{} bytes of stages per worker", bytes)};
     if (fused && too_serial())
@@ -481,7 +481,7 @@ class Lowering {
   const Graph& graph_;
   const Candidate& candidate_;
   const Implementation& implementation_;
-  const Target& target_;
+  const Device& target_;
   Draft draft_;
   size_t primary_ = 0;
   int first_output_ = 0;
@@ -530,7 +530,7 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
 }
 
 Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                        const Target& target) {
+                        const Device& target) {
   return Lowering(graph, candidate, implementation, target).run();
 }
 

@@ -12,7 +12,7 @@ namespace korch::tile {
 // types without arithmetic, work that no grid avoids repeating (redundant_work) and stages beyond the scratch
 // (scratch_too_large).
 Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                        const Target& target);
+                        const Device& target);
 
 // The structural part of that, without lowering; linear primitives, too, where the caller is not for them.
 enum class Linear { refused, summed };

@@ -13,11 +13,11 @@ constexpr double kLargestSlice = 65536;  // elements: stays in the second-level 
 
 }  // namespace
 
-Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Target& target)
+Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Device& target)
     : draft_(draft),
       grid_(std::move(grid)),
-      lanes_(target.vector_lanes()),
-      wanted_(target.threads == 1 ? 1 : kSlicesPerWorker * target.threads),
+      lanes_(target.lanes()),
+      wanted_(target.workers == 1 ? 1 : kSlicesPerWorker * target.workers),
       staged_(!draft.buffers.empty() || draft.nests.size() > 1) {
   for (const LoopVariable& variable : primary.variables)
     if (variable.extent > 1) variables_.push_back(variable);

@@ -9,13 +9,13 @@
 
 #include "korch/codegen/loop/domain.h"
 #include "korch/codegen/loop/draft.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch::tile {
 
 class Slicing {
  public:
-  Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Target& target);
+  Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Device& target);
 
   // One change of the grid after which the draft must be lowered again: a variable that leaves it, or one
   // that is split (and whose inner part leaves).

@@ -12,7 +12,7 @@ int64_t place(const std::vector<ValueId>& values, ValueId value) {
 
 }  // namespace
 
-void list_loop_end(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
+void list_loop_end(const Graph& graph, const Candidate& candidate, const Device&, Accuracy,
                    std::vector<Implementation>& found, std::vector<Refusal>&) {
   if (candidate.nodes.size() != 1) return;
   const Node& node = graph.node(candidate.nodes[0]);
@@ -31,7 +31,7 @@ void list_loop_end(const Graph& graph, const Candidate& candidate, const Target&
 }
 
 Result<Kernel> generate_loop_end(const Graph& graph, const Candidate& candidate,
-                                 const Implementation& implementation, const Target&) {
+                                 const Implementation& implementation, const Device&) {
   const Node& node = graph.node(candidate.nodes[0]);
   const bool begins = node.op == Op::LoopBegin;
   const auto inputs = static_cast<int64_t>(node.inputs.size()),

@@ -292,7 +292,7 @@ std::optional<Refusal> unsupported(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-void list_opaque(const Graph& graph, const Candidate& candidate, const Target&, Accuracy,
+void list_opaque(const Graph& graph, const Candidate& candidate, const Device&, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   if (candidate.nodes.size() != 1 || builders().count(graph.node(candidate.nodes[0]).op) == 0) return;
   if (const std::optional<Refusal> refusal = unsupported(graph, graph.node(candidate.nodes[0]))) {
@@ -308,7 +308,7 @@ void list_opaque(const Graph& graph, const Candidate& candidate, const Target&, 
 }
 
 Result<TileGraph> build_opaque(const Graph& graph, const Candidate& candidate, const Implementation&,
-                               const Target&) {
+                               const Device&) {
   PrimitiveKernel j = primitive_kernel(graph, candidate);
   builders().at(j.node.op)(j);
   for (const Phase& phase : j.graph.phases)

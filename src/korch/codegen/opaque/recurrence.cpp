@@ -35,7 +35,7 @@ int64_t steps_of_round(int64_t steps, double flops_of_step) {
 
 class RecurrenceBuilder {
  public:
-  RecurrenceBuilder(PrimitiveKernel kernel, const RecurrenceSchedule& schedule, const Target& target)
+  RecurrenceBuilder(PrimitiveKernel kernel, const RecurrenceSchedule& schedule, const Device& target)
       : j_(std::move(kernel)),
         a_(j_.attrs<RecurrenceAttrs>()),
         operands_(*recurrence_operands(a_)),
@@ -44,8 +44,8 @@ class RecurrenceBuilder {
         steps_(j_.inputs[0].shape[0]),
         batch_(j_.inputs[0].shape[1]),
         hidden_(j_.inputs[1].shape[2]),
-        block_lanes_(schedule.tile.vectors * target.vector_lanes()),
-        columns_(split_columns(hidden_, schedule.tile.vectors, target.vector_lanes())),
+        block_lanes_(schedule.tile.vectors * target.lanes()),
+        columns_(split_columns(hidden_, schedule.tile.vectors, target.lanes())),
         rows_(split_rows(batch_, schedule.tile.rows)),
         packed_(type_ == DType::f32 && j_.graph.buffers[j_.in[1]].role == BufferRole::constant),
         step_("t", steps_, schedule.steps),
@@ -267,7 +267,7 @@ class RecurrenceBuilder {
 
 }  // namespace
 
-void list_recurrence(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_recurrence(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                      std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   if (candidate.nodes.size() != 1 || graph.node(candidate.nodes[0]).op != Op::Recurrence) return;
   const Node& node = graph.node(candidate.nodes[0]);
@@ -287,18 +287,18 @@ void list_recurrence(const Graph& graph, const Candidate& candidate, const Targe
   way.flops = flops * static_cast<double>(gates[0]);
   const TileShape alone = rank_tiles(gates[1], weights[2], weights[2], false, target).front(),
                   shared =
-                      rank_tiles(gates[1], weights[2], weights[2], false, target, target.threads).front();
+                      rank_tiles(gates[1], weights[2], weights[2], false, target, target.workers).front();
   way.schedule = RecurrenceSchedule{
-      false, target.threads == 1 || target.gpu ? gates[0] : steps_of_round(gates[0], flops), alone};
+      false, target.workers == 1 || target.is_gpu() ? gates[0] : steps_of_round(gates[0], flops), alone};
   found.push_back(way);
-  if (target.threads == 1) return;
+  if (target.workers == 1) return;
   way.schedule = RecurrenceSchedule{true, 1, shared};
   found.push_back(way);
   if (flops >= kSharedStepFlops) std::swap(found.back(), found[found.size() - 2]);
 }
 
 Result<TileGraph> build_recurrence(const Graph& graph, const Candidate& candidate,
-                                   const Implementation& implementation, const Target& target) {
+                                   const Implementation& implementation, const Device& target) {
   return RecurrenceBuilder(primitive_kernel(graph, candidate),
                            std::get<RecurrenceSchedule>(implementation.schedule), target)
       .build();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch::tile {
 namespace {

@@ -52,7 +52,7 @@ void set_arguments(Description& d, const Problem& p) {
 }
 
 Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Algorithm algorithm,
-                          const Target& target) {
+                          const Device& target) {
   const linear::ConvShape& s = *p.conv;
   Description d;
   d.chain = chain;
@@ -79,17 +79,17 @@ Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Al
   c.rows_per_slice = s.out_height;
   c.channels_per_slice = s.out_channels;
   if (algorithm == Algorithm::direct) {
-    const int64_t per_image = std::max<int64_t>(1, ceil_div(target.threads * kSlicesPerWorker, s.images));
+    const int64_t per_image = std::max<int64_t>(1, ceil_div(target.workers * kSlicesPerWorker, s.images));
     c.rows_per_slice = std::max<int64_t>(1, s.out_height / per_image);
-  } else if (s.images == 1 && s.out_channels % (target.threads * kBlock) == 0) {
-    c.channels_per_slice = s.out_channels / target.threads;
+  } else if (s.images == 1 && s.out_channels % (target.workers * kBlock) == 0) {
+    c.channels_per_slice = s.out_channels / target.workers;
   }
   c.weight_matrices = 1;
   set_arguments(d, p);
   return d;
 }
 
-Description describe_matmul(const Problem& p, const vendor::PostOpChain& chain, const Target& target) {
+Description describe_matmul(const Problem& p, const vendor::PostOpChain& chain, const Device& target) {
   const linear::MatMulShape& s = *p.matmul;
   const auto matrices = [&](ValueId value) {
     const Shape& shape = type_of(p, value).shape;
@@ -106,7 +106,7 @@ Description describe_matmul(const Problem& p, const vendor::PostOpChain& chain, 
   c.in_width = c.out_width = 1;
   c.out_channels = c.channels_per_slice = s.n;
   c.kernel_h = c.kernel_w = c.stride_h = c.stride_w = c.dilation_h = c.dilation_w = c.group = 1;
-  const int64_t per_image = std::max<int64_t>(1, ceil_div(target.threads * kSlicesPerWorker, c.images));
+  const int64_t per_image = std::max<int64_t>(1, ceil_div(target.workers * kSlicesPerWorker, c.images));
   c.rows_per_slice =
       std::max<int64_t>(std::min<int64_t>(c.out_height, kBlock), ceil_div(c.out_height, per_image));
   c.transpose_a = s.transpose_a;
@@ -150,10 +150,10 @@ struct Matched {
   vendor::PostOpChain chain;
 };
 
-Result<Matched> match(const Graph& graph, const Candidate& candidate, const Target& target, Op op) {
+Result<Matched> match(const Graph& graph, const Candidate& candidate, const Device& target, Op op) {
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   if (!target.library_calls) return refuse("library calls are switched off");
-  if (!runs_here(target.isa)) return refuse("oneDNN's packed weights need the target's own processor");
+  if (!runs_here(target)) return refuse("oneDNN's packed weights need the target's own processor");
   Result<Problem> problem = linear::analyze(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   const Problem& p = problem.value();
@@ -167,7 +167,7 @@ Result<Matched> match(const Graph& graph, const Candidate& candidate, const Targ
   return Matched{p, *chain};
 }
 
-Result<Matched> match_conv(const Graph& graph, const Candidate& candidate, const Target& target) {
+Result<Matched> match_conv(const Graph& graph, const Candidate& candidate, const Device& target) {
   Result<Matched> matched = match(graph, candidate, target, Op::Conv);
   if (!matched.ok()) return matched;
   const Problem& p = matched.value().problem;
@@ -176,7 +176,7 @@ Result<Matched> match_conv(const Graph& graph, const Candidate& candidate, const
   return matched;
 }
 
-Result<Matched> match_matmul(const Graph& graph, const Candidate& candidate, const Target& target) {
+Result<Matched> match_matmul(const Graph& graph, const Candidate& candidate, const Device& target) {
   Result<Matched> matched = match(graph, candidate, target, Op::MatMul);
   if (!matched.ok()) return matched;
   const Problem& p = matched.value().problem;
@@ -192,7 +192,7 @@ Result<Matched> match_matmul(const Graph& graph, const Candidate& candidate, con
 
 }  // namespace
 
-void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
+void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                       std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Matched> matched = match_conv(graph, candidate, target);
   if (!matched.ok()) {
@@ -225,7 +225,7 @@ void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Targ
 }
 
 Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candidate,
-                                    const Implementation& implementation, const Target& target) {
+                                    const Implementation& implementation, const Device& target) {
   const Result<Matched> matched = match_conv(graph, candidate, target);
   if (!matched.ok()) return matched.refusal();
   const Matched& m = matched.value();
@@ -235,7 +235,7 @@ Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candida
       true);
 }
 
-void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy,
+void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                         std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<Matched> matched = match_matmul(graph, candidate, target);
   if (!matched.ok()) {
@@ -249,7 +249,7 @@ void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Ta
 }
 
 Result<Kernel> generate_onednn_matmul(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& implementation, const Target& target) {
+                                      const Implementation& implementation, const Device& target) {
   const Result<Matched> matched = match_matmul(graph, candidate, target);
   if (!matched.ok()) return matched.refusal();
   const Matched& m = matched.value();

@@ -10,14 +10,14 @@
 
 namespace korch {
 
-void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Target& target, Accuracy accuracy,
+void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                       std::vector<Implementation>& found, std::vector<Refusal>& refused);
 Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candidate,
-                                    const Implementation& implementation, const Target& target);
-void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Target& target,
+                                    const Implementation& implementation, const Device& target);
+void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Device& target,
                         Accuracy accuracy, std::vector<Implementation>& found, std::vector<Refusal>& refused);
 Result<Kernel> generate_onednn_matmul(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& implementation, const Target& target);
+                                      const Implementation& implementation, const Device& target);
 
 namespace vendor {
 

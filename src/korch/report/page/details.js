@@ -31,7 +31,7 @@ function numbers(plan, step) {
   const share = step.run_us === undefined ? ` (${percentText(step.us / plan.total)})` : "";
   add(step.measured ? "measured alone" : "lower bound", timeText(step.us) + share);
   if (step.measured && step.bound_us > 0) add("bound before measuring", timeText(step.bound_us));
-  const peak = plan.peaks.flops_per_us;
+  const peak = plan.device.flops_per_us;
   if (step.flops > 0) {
     const ofPeak = peak > 0 ? `, ${percentText(step.flops / step.time / peak)} of peak` : "";
     add("arithmetic", `${flopsText(step.flops)}: ${rateText(step.flops / step.time, "flop/s")}${ofPeak}`);

@@ -5,7 +5,7 @@ function makeRoofline(plan, app) {
   const counted = plan.steps.filter((step) => step.flops > 0 && step.bytes > 0 && step.time > 0);
   const rest = plan.steps.filter((step) => !counted.includes(step));
   const lines = [`Speed of each kernel over its arithmetic per byte; the area of a mark is its time, ${plan.timeKind}.`];
-  if (plan.peaks.flops_per_us > 0)
+  if (plan.device.flops_per_us > 0)
     lines.push(`Lines: ${peaksText(plan)}, ${plan.threads} ${plan.threads === 1 ? "thread" : "threads"}.`);
   else lines.push("The executable does not tell what the machine can do at best.");
   if (rest.length > 0)
@@ -21,13 +21,10 @@ function peaksText(plan) {
   return isMeasured ? `the best that the machine that compiled was seen to do${rest}` : plan.peaks_are;
 }
 
-function roofs(peaks) {
-  return [
-    { name: "L1", rate: peaks.l1_bytes_per_us },
-    { name: "L2", rate: peaks.l2_bytes_per_us },
-    { name: "L3", rate: peaks.l3_bytes_per_us },
-    { name: "memory", rate: peaks.memory_bytes_per_us },
-  ].filter((roof) => roof.rate > 0);
+function roofs(device) {
+  return device.memory
+    .map((level) => ({ name: level.name, rate: level.bytes_per_us }))
+    .filter((roof) => roof.rate > 0);
 }
 
 function drawRoofline(into, plan, steps, app) {
@@ -43,7 +40,7 @@ function drawRoofline(into, plan, steps, app) {
   }
   const left = 56, right = 12, top = 12, bottom = 40;
   const intensity = (step) => step.flops / step.bytes, speed = (step) => step.flops / step.time / 1e3;
-  const peak = plan.peaks.flops_per_us / 1e3;
+  const peak = plan.device.flops_per_us / 1e3;
   const across = d3.extent(steps, intensity), up = d3.extent(steps, speed);
   const x = d3.scaleLog().domain([Math.min(across[0] / 2, 0.1), Math.max(across[1] * 2, 100)]).range([left, width - right]);
   const y = d3.scaleLog().domain([up[0] / 2, Math.max(up[1], peak) * 1.6]).range([height - bottom, top]);
@@ -57,7 +54,7 @@ function drawRoofline(into, plan, steps, app) {
 
   const [first, last] = x.domain();
   const texts = []; // drawn last, over the marks
-  roofs(plan.peaks).forEach((roof, r) => {
+  roofs(plan.device).forEach((roof, r) => {
     const rate = roof.rate / 1e3; // GB/s
     const from = Math.max(first, y.domain()[0] / rate), to = Math.min(last, peak / rate);
     if (from >= to) return;
@@ -69,9 +66,9 @@ function drawRoofline(into, plan, steps, app) {
     texts.push({ place, anchor: "middle", text: `${roof.name} ${rateText(roof.rate, "B/s")}` });
   });
   if (peak > 0) {
-    const from = Math.min(...roofs(plan.peaks).map((roof) => peak / (roof.rate / 1e3)), last);
+    const from = Math.min(...roofs(plan.device).map((roof) => peak / (roof.rate / 1e3)), last);
     svg.append("line").attr("class", "roof").attr("x1", x(Math.max(first, from))).attr("x2", x(last)).attr("y1", y(peak)).attr("y2", y(peak));
-    const text = `multiply-adds ${rateText(plan.peaks.flops_per_us, "flop/s")}`;
+    const text = `multiply-adds ${rateText(plan.device.flops_per_us, "flop/s")}`;
     texts.push({ place: `translate(${x(Math.max(first, from)) + 4},${y(peak)})`, anchor: "start", text });
   }
   const most = d3.max(steps, (step) => step.time);

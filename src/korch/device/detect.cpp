@@ -9,7 +9,7 @@
 
 #include "korch/base/error.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/target/target.h"
+#include "korch/device/device.h"
 
 namespace korch {
 namespace {
@@ -109,21 +109,23 @@ bool runs_here(Isa isa) {
   return false;
 }
 
-Target detect_target(const std::string& wanted, int threads) {
-  Target target;
-  bool known = wanted == "native";
+bool runs_here(const Device& device) {
+  const std::optional<Isa> isa = device.is_gpu() ? std::nullopt : isa_named(device.code);
+  return isa && runs_here(*isa);
+}
+
+Device detect_device(const std::string& target, int workers) {
+  std::optional<Isa> isa;
   for (const IsaRow& level : kIsas)
-    if (wanted == "native" ? runs_here(level.isa) : level.isa != Isa::portable && wanted == level.name) {
-      target.isa = level.isa;
-      known = true;
-    }
-  if (!known) throw Error(ErrorKind::usage, "unknown target '" + wanted + "': use " + targets_text());
-  target.threads = threads > 0 ? threads : std::min(usable_cpus(), kMostWorkers);
-  target.cpu_name = cpu_name();
-  set_cache(&target.l1_bytes, 1, _SC_LEVEL1_DCACHE_SIZE);
-  set_cache(&target.l2_bytes, 2, _SC_LEVEL2_CACHE_SIZE);
-  set_cache(&target.l3_bytes, 3, _SC_LEVEL3_CACHE_SIZE);
-  return target;
+    if (target == "native" ? runs_here(level.isa) : level.isa != Isa::portable && target == level.name)
+      isa = level.isa;
+  if (!isa) throw Error(ErrorKind::usage, "unknown target '" + target + "': use " + targets_text());
+  Device device = cpu_device(*isa, workers > 0 ? workers : std::min(usable_cpus(), kMostWorkers));
+  device.name = cpu_name();
+  set_cache(&device.memory[0].bytes, 1, _SC_LEVEL1_DCACHE_SIZE);
+  set_cache(&device.memory[1].bytes, 2, _SC_LEVEL2_CACHE_SIZE);
+  set_cache(&device.memory[2].bytes, 3, _SC_LEVEL3_CACHE_SIZE);
+  return device;
 }
 
 }  // namespace korch

@@ -1,4 +1,7 @@
-#include "korch/target/target.h"
+#include <algorithm>
+#include <iterator>
+
+#include "korch/device/device.h"
 
 namespace korch {
 namespace {
@@ -21,14 +24,16 @@ constexpr double kLaunch_us = 0.02;  // a phase without barrier: two clock reads
 
 }  // namespace
 
-Peaks nominal_peaks(const Target& target) {
-  const double cycles = kCyclesPer_us * target.threads;  // of all threads, per us
-  return {.flops_per_us = cycles * flops_per_lane(target.isa) * target.vector_lanes(),
-          .l1_bytes_per_us = cycles * kL1Vectors * target.vector_bytes(),
-          .l2_bytes_per_us = cycles * kL2Bytes,
-          .l3_bytes_per_us = cycles * kL3Bytes,
-          .memory_bytes_per_us = cycles * kMemoryBytes,
-          .launch_us = kLaunch_us};
+Device with_nominal_speeds(Device device) {
+  const double cycles = kCyclesPer_us * device.workers;  // of all workers, per us
+  const double nearest = kL1Vectors * device.vector_bytes;
+  const double bytes[] = {nearest, kL2Bytes, kL3Bytes, kMemoryBytes};
+  for (size_t level = 0; level < device.memory.size(); ++level)
+    device.memory[level].bytes_per_us = cycles * bytes[std::min(level, std::size(bytes) - 1)];
+  const std::optional<Isa> isa = isa_named(device.code);
+  device.flops_per_us = cycles * flops_per_lane(isa.value_or(Isa::portable)) * device.lanes();
+  device.launch_us = kLaunch_us;
+  return device;
 }
 
 }  // namespace korch

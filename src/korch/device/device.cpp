@@ -1,0 +1,152 @@
+#include "korch/device/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "korch/base/error.h"
+#include "korch/base/json.h"
+#include "korch/base/printable.h"
+
+namespace korch {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The fields of each struct, listed once.
+template <typename Level, typename Visit>
+void visit_level(Level& level, Visit&& visit) {
+  visit("name", level.name);
+  visit("bytes", level.bytes);
+  visit("is_shared", level.is_shared);
+  visit("bytes_per_us", level.bytes_per_us);
+}
+
+template <typename Any, typename Visit>
+void visit_device(Any& device, Visit&& visit) {
+  visit("kind", device.kind);
+  visit("name", device.name);
+  visit("code", device.code);
+  visit("workers", device.workers);
+  visit("vector_bytes", device.vector_bytes);
+  visit("vector_registers", device.vector_registers);
+  visit("multiplies_bytes", device.multiplies_bytes);
+  visit("library_calls", device.library_calls);
+  visit("memory", device.memory);
+  visit("flops_per_us", device.flops_per_us);
+  visit("launch_us", device.launch_us);
+}
+
+constexpr int64_t kMostMemory_bytes = int64_t{1} << 50;
+constexpr double kMostPer_us = 1e15;
+constexpr int kMostWorkers_ = 1 << 20, kMostRegisterBytes = 1 << 16, kMostLevels = 16;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorKind::invalid, "no description of a device: " + what);
+}
+
+template <typename Number>
+void require_within(const char* name, Number value, Number least, Number most) {
+  if (!(value >= least && value <= most))
+    refuse(fmt::format("'{}' is {}, and must be between {} and {}", name, value, least, most));
+}
+
+template <typename Field>
+void read_field(const Json& json, const char* name, Field& field) {
+  const auto found = json.find(name);
+  if (found == json.end()) refuse(fmt::format("'{}' is missing", name));
+  try {
+    found->get_to(field);
+  } catch (const Json::exception& error) {
+    refuse(fmt::format("'{}': {}", name, printable(error.what())));
+  }
+}
+
+MemoryLevel level_from(const Json& json) {
+  if (!json.is_object()) refuse("a memory level is no object");
+  MemoryLevel level;
+  visit_level(level, [&](const char* name, auto& field) { read_field(json, name, field); });
+  require_within<int64_t>("bytes", level.bytes, 0, kMostMemory_bytes);
+  require_within("bytes_per_us", level.bytes_per_us, 0.0, kMostPer_us);
+  return level;
+}
+
+Json json_of(const MemoryLevel& level) {
+  Json json;
+  visit_level(level, [&](const char* name, const auto& field) { json[name] = field; });
+  return json;
+}
+
+}  // namespace
+
+int64_t Device::own_bytes() const {
+  int64_t most = 0;
+  for (const MemoryLevel& level : memory)
+    if (!level.is_shared) most = std::max(most, level.bytes);
+  return most;
+}
+
+int64_t Device::cache_bytes() const {
+  int64_t most = 0;
+  for (const MemoryLevel& level : memory) most = std::max(most, level.bytes);
+  return most;
+}
+
+std::string to_text(const Device& device) {
+  Json json;
+  visit_device(device, [&](const char* name, const auto& field) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::vector<MemoryLevel>>) {
+      json[name] = Json::array();
+      for (const MemoryLevel& level : field) json[name].push_back(json_of(level));
+    } else {
+      json[name] = field;
+    }
+  });
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Device device_from_text(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) refuse("it is no JSON object");
+  Device device;
+  visit_device(device, [&](const char* name, auto& field) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::vector<MemoryLevel>>) {
+      const auto found = json.find(name);
+      if (found == json.end() || !found->is_array()) refuse(fmt::format("'{}' is no list", name));
+      if (found->empty() || found->size() > kMostLevels)
+        refuse(fmt::format("it has {} memory levels: 1 to {} are possible", found->size(), kMostLevels));
+      field.clear();
+      for (const Json& level : *found) field.push_back(level_from(level));
+    } else {
+      read_field(json, name, field);
+    }
+  });
+  require_within("workers", device.workers, 1, kMostWorkers_);
+  require_within("vector_bytes", device.vector_bytes, 4, kMostRegisterBytes);
+  require_within("vector_registers", device.vector_registers, 1, kMostRegisterBytes);
+  require_within("flops_per_us", device.flops_per_us, 0.0, kMostPer_us);
+  require_within("launch_us", device.launch_us, 0.0, kMostPer_us);
+  if (!device.is_gpu() && !isa_named(device.code))
+    refuse(fmt::format("a CPU's code is {}, and not '{}'", targets_text(), printable(device.code)));
+  return device;
+}
+
+std::optional<Isa> isa_named(std::string_view code) {
+  for (const IsaRow& row : kIsas)
+    if (code == row.name) return row.isa;
+  return std::nullopt;
+}
+
+Device cpu_device(Isa isa, int workers) {
+  Device device;
+  device.code = name(isa);
+  device.workers = workers;
+  device.vector_bytes = row(isa).vector_bytes;
+  device.vector_registers = row(isa).vector_registers;
+  device.multiplies_bytes = row(isa).multiplies_bytes;
+  return device;
+}
+
+}  // namespace korch

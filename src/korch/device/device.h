@@ -1,0 +1,104 @@
+// Device: the hardware that code is generated for, as data. What reads it knows lanes, registers and memory
+// levels by their sizes and speeds, and no processor by its name; only what compiles and loads code reads
+// `code`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace korch {
+
+// Of every x86-64 core; generated code aligns its scratch to it and asks for it when it prefetches.
+constexpr int64_t kCacheLineBytes = 64;
+constexpr int64_t kCacheLineFloats = kCacheLineBytes / 4;  // float32 elements
+
+struct MemoryLevel {
+  std::string name;         // "L1", "shared memory", "memory"
+  int64_t bytes = 0;        // of one of them; 0: as much as anybody wants
+  bool is_shared = false;   // by all workers; else each has its own
+  double bytes_per_us = 0;  // read and written, of all workers together; 0: not known
+  bool operator==(const MemoryLevel&) const = default;
+};
+
+// Speeds are of all workers together: the best ever observed there (profile/peaks.h), which make lower bounds
+// on latency and so must never be too low, or nominal ones; 0 where they are not known.
+struct Device {
+  std::string kind = "cpu";     // which backend makes its code
+  std::string name;             // as the system names it; part of cost keys
+  std::string code = "x86-64";  // the instructions that it takes: of kIsas
+  int workers = 1;              // that run a step: threads, or thread blocks of a GPU at a time
+  int vector_bytes = 16;        // of one register
+  int vector_registers = 16;
+  bool multiplies_bytes = false;       // an instruction adds four products of bytes to an int32
+  std::vector<MemoryLevel> memory = {  // nearest first
+      {"L1", 32 << 10},
+      {"L2", 1 << 20},
+      {"L3", 32 << 20, true},
+      {"memory", 0, true}};
+  double flops_per_us = 0;    // float32; a multiply-add counts 2
+  double launch_us = 0;       // an empty step, best case
+  bool library_calls = true;  // its executables may call libraries that are installed there
+
+  int lanes() const { return vector_bytes / 4; }  // of float32
+  bool is_gpu() const { return kind != "cpu"; }
+  // Of the largest memory that a worker has for itself, and of the largest that is no more than a cache.
+  int64_t own_bytes() const;
+  int64_t cache_bytes() const;
+  bool operator==(const Device&) const = default;
+};
+
+// JSON, one line.
+std::string to_text(const Device& device);
+// Throws Error{invalid} where the text is none of these, or a number is none that hardware has.
+Device device_from_text(std::string_view text);
+
+// x86-64 processors: levels of the psABI, v3 (AVX2 + FMA) and v4 (AVX-512), and v4 with VNNI, whose
+// instructions multiply bytes and add up four products at a time. Each level has what those before it have.
+enum class Isa { portable, x86_64_v3, x86_64_v4, x86_64_v4_vnni };
+struct IsaRow {
+  Isa isa;
+  const char* name;  // Device::code, in commands and executables
+  const char* has;   // for people
+  int vector_bytes, vector_registers;
+  bool multiplies_bytes;
+};
+// The one list of processors: by Isa. Help, completion, messages and files read it.
+constexpr IsaRow kIsas[] = {
+    {Isa::portable, "x86-64", "neither AVX2 nor AVX-512", 16, 16, false},
+    {Isa::x86_64_v3, "x86-64-v3", "AVX2", 32, 16, false},
+    {Isa::x86_64_v4, "x86-64-v4", "AVX-512", 64, 32, false},
+    {Isa::x86_64_v4_vnni, "x86-64-v4-vnni", "AVX-512 with VNNI", 64, 32, true},
+};
+constexpr const IsaRow& row(Isa isa) {
+  return kIsas[static_cast<size_t>(isa)];
+}
+constexpr const char* name(Isa isa) {
+  return row(isa).name;
+}
+// Of Device::code; nothing for other names.
+std::optional<Isa> isa_named(std::string_view code);
+// A processor of which nothing else is known.
+Device cpu_device(Isa isa, int workers = 1);
+
+// What detect_device takes: "native", and the levels beyond x86-64.
+std::vector<std::string> target_names();
+// The same in words, with what each level has.
+std::string targets_text();
+// What this machine is; `workers` 0 means all the cores this process may run on. Error{usage} when `target`
+// is not one of target_names().
+Device detect_device(const std::string& target, int workers);
+bool runs_here(Isa isa);
+bool runs_here(const Device& device);
+
+// The size of the data or unified cache of a level that `folder` describes as Linux does
+// (/sys/devices/system/cpu/cpu0/cache: index*/level, type, size); 0 when it does not say.
+int64_t cache_bytes(const std::string& folder, int level);
+
+// The device with the speeds that cores of its instruction set have per cycle by their manuals, times a clock
+// that is no core's in particular: to plan by where it cannot be measured. No bounds follow from them.
+Device with_nominal_speeds(Device device);
+
+}  // namespace korch
