@@ -170,7 +170,12 @@ class Lowering {
         return true;
       }
       bool local = false;
-      for (Domain* domain : locals) local = local || domain->split(split, fresh("j"), fresh("j"));
+      for (Domain* domain : locals) {
+        // One after the other: which of two arguments is evaluated first is the compiler's choice.
+        const std::string inner = fresh("j"), outer = fresh("j");
+        local = domain->split(split, outer, inner);
+        if (local) break;
+      }
       if (local) continue;
       split_primary(split);
       return false;
