@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 
 #include "korch/base/error.h"
 #include "korch/base/json.h"
@@ -41,7 +39,7 @@ void visit_device(Any& device, Visit&& visit) {
 
 constexpr int64_t kMostMemory_bytes = int64_t{1} << 50;
 constexpr double kMostPer_us = 1e15;
-constexpr int kMostWorkers_ = 1 << 20, kMostRegisterBytes = 1 << 16, kMostLevels = 16;
+constexpr int kMostParallel = 1 << 20, kMostRegisterBytes = 1 << 16, kMostLevels = 16;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorKind::invalid, "no description of a device: " + what);
@@ -123,7 +121,7 @@ Device device_from_text(std::string_view text) {
       read_field(json, name, field);
     }
   });
-  require_within("workers", device.workers, 1, kMostWorkers_);
+  require_within("workers", device.workers, 1, kMostParallel);
   require_within("vector_bytes", device.vector_bytes, 4, kMostRegisterBytes);
   require_within("vector_registers", device.vector_registers, 1, kMostRegisterBytes);
   require_within("flops_per_us", device.flops_per_us, 0.0, kMostPer_us);
