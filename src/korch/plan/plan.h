@@ -144,9 +144,8 @@ struct PlanGraph {
 };
 
 using PlanSchedule = rt::Schedule;
-inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic,
-                                              PlanSchedule::assigned};
-const char* name(PlanSchedule schedule);  // "barrier", "dynamic", "static"
+inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic};
+const char* name(PlanSchedule schedule);  // "barrier", "dynamic"
 bool parse_schedule(const std::string& text, PlanSchedule* schedule);
 
 // Steps [first_step, end_step), of tensors [first_tensor, end_tensor), are the whole network for shapes up to
