@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <set>
 #include <thread>
 
 #include "cli.h"
@@ -71,9 +72,15 @@ void end_with_input() {
 // {"threads": "2", "rule": ["winograd", "strassen"], ...}, as texts.
 UserOptions options_of(const Json& given) {
   UserOptions options = preset_options();
-  for (const auto& [name, value] : given.items())
+  std::set<std::string> several;
+  for (const OptionRow& row : option_rows(kPython | kLibrary))
+    if (row.kind == OptionKind::texts) several.insert(row.name);
+  for (const auto& [name, value] : given.items()) {
+    if (value.is_array() && value.size() > 1 && several.count(name) == 0)
+      throw Error(ErrorKind::usage, fmt::format("option {} is given twice", name));
     for (const Json& text : value.is_array() ? value : Json::array({value}))
       set_option(options, kPython | kLibrary, name, text.get<std::string>());
+  }
   return options;
 }
 

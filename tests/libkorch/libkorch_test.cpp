@@ -218,11 +218,18 @@ TEST_F(Libkorch, WrongArguments) {
   }
   options_.threads = 2;
   options_.budget_s = -1;
-  EXPECT_EQ(kind_of_compiling("budget_s"), KORCH_ERROR_USAGE);
+  EXPECT_EQ(kind_of_compiling("option budget: a time"), KORCH_ERROR_USAGE);
   options_.budget_s = 0;
   options_.accuracy = "sloppy";
   EXPECT_EQ(kind_of_compiling("sloppy"), KORCH_ERROR_USAGE);
   options_.accuracy = "standard";
+  options_.options = {{"treads", "2"}};
+  EXPECT_EQ(kind_of_compiling("no option 'treads'; there are target, threads"), KORCH_ERROR_USAGE);
+  options_.options = {{"schedule", "static"}};
+  EXPECT_EQ(kind_of_compiling("option schedule: barrier or dynamic, not 'static'"), KORCH_ERROR_USAGE);
+  options_.options = {{"threads", "1"}};
+  EXPECT_EQ(kind_of_compiling("option threads is given twice"), KORCH_ERROR_USAGE);
+  options_.options.clear();
   options_.shapes["nothing"] = {1};
   EXPECT_EQ(kind_of_compiling("nothing"), KORCH_ERROR_USAGE);
   options_.shapes.clear();
