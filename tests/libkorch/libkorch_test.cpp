@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "korch/base/files.h"
+#include "korch/options/option_table.h"
 #include "korch/package/seal.h"
 #include "model_builder.h"
 
@@ -209,6 +210,19 @@ TEST_F(Libkorch, OneExecutableForARangeOfShapes) {
 TEST_F(Libkorch, WarnsOfWhatTheCompilerWarnedOf) {
   pretend("read request; echo '{\"result\": {\"warnings\": [\"one\", \"two\"]}}'");
   EXPECT_EQ(compile(path("m.onnx"), path("m.so"), options_), (std::vector<std::string>{"one", "two"}));
+}
+
+TEST_F(Libkorch, EveryOptionReachesTheCompiler) {
+  pretend("read -r request; echo \"$request\" >" + path("request") +
+          "; echo '{\"result\": {\"warnings\": []}}'");
+  CompilerOptions all;
+  all.program = options_.program;
+  for (const OptionRow& row : option_rows(kLibrary))
+    all.options.emplace_back(row.name, row.kind == OptionKind::word ? row.words[0] : row.preset);
+  compile(path("m.onnx"), path("m.so"), all);
+  const std::string request = read_file(path("request"));
+  for (const auto& [name, value] : all.options)
+    EXPECT_NE(request.find("\"" + name + "\":\"" + value + "\""), std::string::npos) << request;
 }
 
 TEST_F(Libkorch, WrongArguments) {

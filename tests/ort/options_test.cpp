@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "korch/base/error.h"
+#include "korch/options/option_table.h"
 
 namespace korch::ort {
 namespace {
@@ -43,6 +44,20 @@ TEST(Options, Defaults) {
   ::unsetenv("XDG_CACHE_HOME");
   ::setenv("HOME", "/home/me", 1);
   EXPECT_EQ(parse_options({}).cache, "/home/me/.cache/korch/ort");
+}
+
+// Each is taken, and kept for the compiler.
+TEST(Options, EveryRowOfTheTable) {
+  for (const OptionRow& row : option_rows(kProvider)) {
+    const std::string value = row.kind == OptionKind::word ? row.words[0] : row.preset;
+    const Options options = parse_options({{row.name, value}});
+    if (row.name == "cache")
+      EXPECT_EQ(options.cache, value);
+    else if (row.name == "compiler")
+      EXPECT_EQ(options.compiler, value);
+    else
+      EXPECT_EQ(options.compile.at(row.name), value);
+  }
 }
 
 TEST(Options, Wrong) {

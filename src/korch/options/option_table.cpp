@@ -252,6 +252,11 @@ const char* name(Strategy strategy) {
   return strategy == Strategy::random ? "random" : word_of(kStrategies, strategy);
 }
 
+const char* name(OptionKind kind) {
+  constexpr const char* kNames[] = {"truth", "whole", "seconds", "word", "text", "texts", "place"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 std::vector<OptionRow> option_rows(unsigned users) {
   UserOptions presets = preset_options();
   std::vector<OptionRow> rows;

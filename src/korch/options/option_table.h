@@ -30,6 +30,7 @@ enum class OptionKind {
   texts,  // a text, as often as it is given
   place,  // a file or a folder of korch's own; "": none
 };
+const char* name(OptionKind kind);
 
 struct OptionRow {
   std::string name;          // as Python and C++ spell it: "self_contained"
