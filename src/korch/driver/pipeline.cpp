@@ -72,6 +72,17 @@ class Compilation {
   }
 
  private:
+  // What `make` makes, timed and written into the dump folder as `text` puts it.
+  template <typename Make, typename Text = std::nullptr_t>
+  auto stage(const char* name, const Make& make, const Text& text = nullptr) {
+    auto made = clock_.timed(name, make);
+    if constexpr (!std::is_same_v<Text, std::nullptr_t>)
+      for (const StageFile& row : kStageFiles)
+        if (row.stage == std::string_view(name)) dumps_.write(row.file, [&] { return text(made); });
+    if (options_.stop_after == name) throw LastStage{};
+    return made;
+  }
+
   void compile(const std::function<Graph()>& import) {
     const Imported network = stage(
         "import", [&] { return imported_network(import); }, [](const Imported& n) { return print(n.graph); });
@@ -140,17 +151,6 @@ class Compilation {
     for (std::string& warning : finished.warnings) result_.warnings.push_back(std::move(warning));
     result_.plan = std::move(built.plan);
     return std::move(finished.fault);
-  }
-
-  // What `make` makes, timed and written into the dump folder as `text` puts it.
-  template <typename Make, typename Text = std::nullptr_t>
-  auto stage(const char* name, const Make& make, const Text& text = nullptr) {
-    auto made = clock_.timed(name, make);
-    if constexpr (!std::is_same_v<Text, std::nullptr_t>)
-      for (const StageFile& row : kStageFiles)
-        if (row.stage == std::string_view(name)) dumps_.write(row.file, [&] { return text(made); });
-    if (options_.stop_after == name) throw LastStage{};
-    return made;
   }
 
   static std::string print_graph(const Graph& graph) { return print(graph); }
