@@ -260,7 +260,10 @@ Plan checked(const Json& json) {
     for (const ExtentSum::Term& term : d.sum.value_or(ExtentSum{}).terms)
       if (term.dimension < 0 || static_cast<size_t>(term.dimension) >= plan.dimensions.size())
         throw std::runtime_error("a sum of unknown dimensions");
-  for (const PlanStep& step : plan.steps) check_launches(plan, step);
+  for (const PlanStep& step : plan.steps) {
+    if (step.wiring.size() != step.primitives.size()) throw std::runtime_error("primitives without wiring");
+    check_launches(plan, step);
+  }
   return plan;
 }
 
