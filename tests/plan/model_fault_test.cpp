@@ -205,7 +205,7 @@ TEST(ModelFault, WhatIsWrongIsNamed) {
   leads("a step that leads", [](Tables& t) { t.limit.by = 0; });
   leads("a step that leads", [](Tables& t) { std::memset(t.text, 'x', sizeof t.text); });
   leads("tasks that lead", [](Tables& t) { t.task.trigger_count = 2; });
-  leads("tasks that lead", [](Tables& t) { t.tasks.workers = 100000; });
+  leads("tasks that lead", [](Tables& t) { t.tasks.event_count = 100000; });
 }
 
 TEST(ModelFault, LaunchesAndTasksThatCannotBeRunAreRefused) {

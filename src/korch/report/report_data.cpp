@@ -203,7 +203,7 @@ class Report {
     return json;
   }
 
-  // To the ONNX nodes that a primitive is from, alike; to all of the step's where that is not known.
+  // To the ONNX nodes that a primitive is from, alike.
   void add_nodes(size_t s, const std::vector<int>& origins, double us) {
     if (origins.empty()) by_node_[""].add(us, static_cast<int>(s));
     for (int node : origins)
