@@ -257,7 +257,7 @@ class NestRunner {
       bodies_.push_back({segment.low, segment.high, make(segment.stores)});
     whole_ = make(nest.stores);
     variables_.resize(slots_.size());
-    if (!nest.segments.empty()) vector_slot_ = slots_.at(nest.schedule.variable);
+    if (!nest.segments.empty()) vector_slot_ = slots_.at(nest.cut);
   }
 
   // `around`: the values of the loops around it.
