@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include "korch/ir/index_map.h"
 #include "korch/ir/infer.h"
+#include "korch/ir/resize_taps.h"
 
 namespace korch {
 namespace {
@@ -28,14 +30,7 @@ Shape gemm_shape(const InferArgs& args) {
 }
 
 Shape tiled(const InferArgs& args) {
-  const Shape& repeats = args.get<ShapeAttrs>().shape;
-  Shape out = args.shape(0);
-  infer_require(args, repeats.size() == out.size(), "repeats need one entry per axis");
-  for (size_t i = 0; i < out.size(); ++i) {
-    infer_require(args, repeats[i] >= 0, "repeats must not be negative");
-    out[i] = checked_multiply(args, out[i], repeats[i]);
-  }
-  return out;
+  return layout_maps(args).result;
 }
 
 Shape blocked(const InferArgs& args) {
@@ -59,6 +54,8 @@ Shape resized(const InferArgs& args) {
       "sizes and scales need one entry per axis");
   for (double scale : resize.scales)
     infer_require(args, scale > 0 && std::isfinite(scale), "scales must be positive");
+  if (const std::string unknown = unknown_resize_attribute(resize); !unknown.empty())
+    infer_fail(args, unknown + " is not known");
   return resize.sizes;
 }
 

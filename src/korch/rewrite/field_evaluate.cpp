@@ -253,14 +253,10 @@ HostTensor winning_positions(const HostTensor& in, const Shape& shape, const Arg
   return out;
 }
 
-Shape spatial(const Shape& shape) {
-  return Shape(shape.begin() + 2, shape.end());
-}
-
 // visit(output position, input position) for the taps of one plane that lie inside the input.
 template <typename Visit>
 void for_each_tap(const WindowGeometry& geometry, Visit visit) {
-  const int64_t step = geometry.strides.back();
+  const int64_t step = geometry.step();
   for (int64_t tap = 0; tap < geometry.taps(); ++tap)
     geometry.for_each_run(tap, 0, geometry.output_rows(), [&](int64_t to, int64_t from, int64_t count) {
       for (int64_t i = 0; i < count; ++i) visit(tap, to + i, from + i * step);
@@ -268,9 +264,8 @@ void for_each_tap(const WindowGeometry& geometry, Visit visit) {
 }
 
 template <typename Field>
-HostTensor window(const HostTensor& in, const Shape& shape, const PoolAttrs& attrs, const Field* order) {
-  const WindowGeometry geometry{spatial(in.shape()), spatial(shape),  attrs.kernel,
-                                attrs.strides,       attrs.dilations, attrs.pads_before};
+HostTensor window(const HostTensor& in, const Shape& shape, const WindowGeometry& geometry,
+                  const Field* order) {
   HostTensor out = elements(shape);
   std::vector<bool> is_empty(static_cast<size_t>(out.elements()), true);
   for (int64_t plane = 0; plane < shape[0] * shape[1]; ++plane)
@@ -291,9 +286,7 @@ HostTensor window(const HostTensor& in, const Shape& shape, const PoolAttrs& att
 
 template <typename Field>
 HostTensor window_dot(const HostTensor& in, const HostTensor& weights, const Shape& shape,
-                      const PoolAttrs& attrs) {
-  const WindowGeometry geometry{spatial(in.shape()), spatial(shape),  attrs.kernel,
-                                attrs.strides,       attrs.dilations, attrs.pads_before};
+                      const WindowGeometry& geometry) {
   HostTensor out = elements(shape);
   for (int64_t plane = 0; plane < shape[0] * shape[1]; ++plane)
     for_each_tap(geometry, [&](int64_t tap, int64_t to, int64_t from) {
@@ -367,8 +360,7 @@ HostTensor convolution(const HostTensor& x, const HostTensor& w, const ConvAttrs
                        bool transposed) {
   const Shape& of_input = transposed ? shape : x.shape();
   const Shape& of_output = transposed ? x.shape() : shape;
-  const WindowGeometry geometry{spatial(of_input), spatial(of_output), spatial(w.shape()),
-                                attrs.strides,     attrs.dilations,    attrs.pads_before};
+  const WindowGeometry geometry(index_maps(Op::Conv, attrs, {{x.dtype(), of_input}, w.type()}, of_output));
   const int64_t in_channels = w.shape()[1], out_channels = w.shape()[0] / attrs.group;
   HostTensor out = elements(shape);
   for (int64_t image_group = 0; image_group < shape[0] * attrs.group; ++image_group)
@@ -472,11 +464,11 @@ class Run {
       case Op::Attention:
         return Run(attention_definition(input_types(graph_, node)), field_).outputs(inputs);
       case Op::WindowSum:
-        return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), nullptr)};
+        return {window<Field>(inputs[0], shape, geometry(node), nullptr)};
       case Op::WindowDot:
-        return {window_dot<Field>(inputs[0], inputs[1], shape, std::get<PoolAttrs>(node.attrs))};
+        return {window_dot<Field>(inputs[0], inputs[1], shape, geometry(node))};
       case Op::WindowMax:
-        return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), &field_)};
+        return {window<Field>(inputs[0], shape, geometry(node), &field_)};
       case Op::WinogradInput:
       case Op::WinogradProduct:
       case Op::WinogradOutput:
@@ -530,6 +522,7 @@ class Run {
     return filled;
   }
 
+  WindowGeometry geometry(const Node& node) const { return WindowGeometry(index_maps(graph_, node)); }
   static const std::vector<int64_t>& axes(const Node& node) { return std::get<ReduceAttrs>(node.attrs).axes; }
   auto greater() const {
     return [this](uint64_t a, uint64_t b) { return field_.order(a) > field_.order(b); };

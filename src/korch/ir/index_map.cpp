@@ -1,0 +1,326 @@
+#include "korch/ir/index_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "korch/base/ceil_div.h"
+#include "korch/ir/infer.h"
+
+namespace korch {
+namespace {
+
+std::vector<Coordinate> axes_from(size_t first, size_t count) {
+  std::vector<Coordinate> result(count);
+  for (size_t i = 0; i < count; ++i) result[i].axis = static_cast<int>(first + i);
+  return result;
+}
+
+std::vector<Coordinate> broadcast_axes(const Shape& operand, size_t rank) {
+  std::vector<Coordinate> result = axes_from(rank - operand.size(), operand.size());
+  for (size_t i = 0; i < operand.size(); ++i)
+    if (operand[i] == 1) result[i].axis = -1;
+  return result;
+}
+
+void transpose(const InferArgs& args, IndexMaps& maps) {
+  const std::vector<int64_t>& perm = args.get<PermAttrs>().perm;
+  const Shape& in = args.shape(0);
+  infer_require(args, perm.size() == in.size(), "perm needs one entry per axis");
+  std::vector<Coordinate>& read = maps.operands[0].coordinates;
+  read.resize(in.size());
+  for (int64_t axis : perm) {
+    require_axis(args, axis, args.rank(0));
+    infer_require(args, read[axis].axis < 0, "perm repeats an axis");
+    read[axis].axis = static_cast<int>(maps.result.size());
+    maps.result.push_back(in[axis]);
+  }
+}
+
+void reshape(const InferArgs& args, IndexMaps& maps) {
+  maps.result = args.get<ShapeAttrs>().shape;
+  if (element_count(maps.result) != element_count(args.shape(0)))
+    infer_fail(args,
+               fmt::format("cannot reshape to [{}]: the element counts differ", to_string(maps.result)));
+  maps.operands[0].view = args.shape(0);
+  maps.operands[0].coordinates = axes_from(0, args.shape(0).size());
+}
+
+void expand(const InferArgs& args, IndexMaps& maps) {
+  maps.result = args.get<ShapeAttrs>().shape;
+  if (broadcast_shapes(args, args.shape(0), maps.result) != maps.result)
+    infer_fail(args, fmt::format("cannot expand to [{}]", to_string(maps.result)));
+  maps.operands[0].coordinates = broadcast_axes(args.shape(0), maps.result.size());
+}
+
+void slice(const InferArgs& args, IndexMaps& maps) {
+  const auto& [starts, sizes, steps] = args.get<SliceAttrs>();
+  const Shape& in = args.shape(0);
+  infer_require(args, starts.size() == in.size() && sizes.size() == in.size() && steps.size() == in.size(),
+                "starts, sizes and steps need one entry per axis");
+  std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, in.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    infer_require(args, steps[i] != 0 && sizes[i] >= 0, "steps must not be zero, sizes not negative");
+    read[i].scale = steps[i], read[i].offset = starts[i];
+    if (sizes[i] == 0) continue;
+    const int64_t last = checked_add(args, starts[i], checked_multiply(args, sizes[i] - 1, steps[i]));
+    if (starts[i] < 0 || starts[i] >= in[i] || last < 0 || last >= in[i])
+      infer_fail(args, fmt::format("slice from {} to {} leaves axis {}", starts[i], last, i));
+  }
+  maps.result = sizes;
+}
+
+void pad(const InferArgs& args, IndexMaps& maps) {
+  static constexpr Outside kOutside[] = {Outside::fill, Outside::reflect, Outside::edge};  // by PadMode
+  const PadAttrs& pad = args.get<PadAttrs>();
+  Shape& out = maps.result = args.shape(0);
+  infer_require(args, pad.before.size() == out.size() && pad.after.size() == out.size(),
+                "before and after need one entry per axis");
+  std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    infer_require(args, pad.before[i] >= 0 && pad.after[i] >= 0, "pads must not be negative");
+    const int64_t most = std::max(pad.before[i], pad.after[i]);
+    infer_require(args, pad.mode != PadMode::reflect || most == 0 || most < out[i],
+                  "reflection needs pads smaller than the axis");
+    infer_require(args, pad.mode != PadMode::edge || most == 0 || out[i] > 0,
+                  "edge padding of an empty axis");
+    out[i] = checked_add(args, out[i], checked_add(args, pad.before[i], pad.after[i]));
+    read[i].offset = -pad.before[i], read[i].outside = kOutside[static_cast<int>(pad.mode)];
+  }
+}
+
+void concat(const InferArgs& args, IndexMaps& maps) {
+  const int64_t axis = args.get<AxisAttrs>().axis;
+  require_axis(args, axis, args.rank(0));
+  require_same_dtype(args);
+  Shape& out = maps.result = args.shape(0);
+  out[axis] = 0;
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    Shape other = args.shape(i);
+    infer_require(args, other.size() == out.size(), "operands of different rank");
+    maps.operands[i].coordinates = axes_from(0, out.size());
+    Coordinate& read = maps.operands[i].coordinates[axis];
+    read.offset = -out[axis], read.outside = Outside::other;
+    out[axis] = checked_add(args, out[axis], other[axis]);
+    other[axis] = out[axis];
+    infer_require(args, other == out, "operands differ on another axis than the concatenated one");
+  }
+}
+
+void gather(const InferArgs& args, IndexMaps& maps) {
+  const int64_t axis = args.get<AxisAttrs>().axis;
+  require_axis(args, axis, args.rank(0));
+  infer_require(args, is_integer(args.inputs[1].dtype), "indices must be integers");
+  const Shape &data = args.shape(0), &indices = args.shape(1);
+  if (const HostTensor* known = args.constants[1])
+    for (int64_t index : as_int_vector(*known))
+      if (index < -data[axis] || index >= data[axis])
+        infer_fail(args, fmt::format("index {} is outside of axis {}", index, axis));
+  maps.result = data;
+  maps.result.erase(maps.result.begin() + axis);
+  maps.result.insert(maps.result.begin() + axis, indices.begin(), indices.end());
+  std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, data.size());
+  read[axis].looked_up = true;
+  for (size_t i = axis + 1; i < data.size(); ++i) read[i].axis += static_cast<int>(indices.size()) - 1;
+  maps.operands[1].coordinates = axes_from(axis, indices.size());
+}
+
+// The result has an axis of repetitions before each one.
+void tile(const InferArgs& args, IndexMaps& maps) {
+  const Shape& repeats = args.get<ShapeAttrs>().shape;
+  const Shape& in = args.shape(0);
+  infer_require(args, repeats.size() == in.size(), "repeats need one entry per axis");
+  IndexMap& map = maps.operands[0];
+  map.coordinates.resize(in.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    infer_require(args, repeats[i] >= 0, "repeats must not be negative");
+    maps.result.push_back(checked_multiply(args, in[i], repeats[i]));
+    map.coordinates[i].axis = static_cast<int>(2 * i + 1);
+    map.view.insert(map.view.end(), {repeats[i], in[i]});
+  }
+}
+
+void window(const PoolAttrs& pool, IndexMaps& maps) {
+  maps.taps = pool.kernel;
+  std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, pool.kernel.size() + 2);
+  for (size_t s = 0; s < pool.kernel.size(); ++s) {
+    Coordinate& place = read[s + 2];
+    place.scale = pool.strides[s], place.tap = static_cast<int>(s), place.step = pool.dilations[s];
+    place.offset = -pool.pads_before[s], place.outside = Outside::fill;
+  }
+  if (maps.operands.size() < 2) return;  // weights[k..., C]
+  for (size_t s = 0; s < pool.kernel.size(); ++s)
+    maps.operands[1].coordinates.push_back({.tap = static_cast<int>(s)});
+  maps.operands[1].coordinates.push_back({.axis = 1});
+}
+
+// The first tap is the channel of a group. A tap of a transposed convolution meets a result where the step
+// back from it is a whole number of strides.
+void convolution(const ConvAttrs& conv, bool transposed, IndexMaps& maps) {
+  const Shape &x = maps.operands[0].operand, &w = maps.operands[1].operand;
+  const int64_t results = std::max<int64_t>(1, maps.result[1] / conv.group), channels = x[1] / conv.group;
+  const Coordinate channel{.axis = 1, .per = results, .scale = channels, .tap = 0};
+  std::vector<Coordinate> data = {{.axis = 0}, channel}, weights = {{.axis = 1}, {.tap = 0}};
+  if (transposed) weights = {channel, {.axis = 1, .modulo = results}};
+  maps.taps = w;
+  maps.taps.erase(maps.taps.begin());
+  maps.taps[0] = channels;
+  for (int s = 0; s + 2 < static_cast<int>(x.size()); ++s) {
+    Coordinate place{.axis = s + 2, .scale = conv.strides[s], .tap = s + 1, .step = conv.dilations[s]};
+    place.offset = -conv.pads_before[s], place.outside = Outside::fill;
+    if (transposed) {
+      std::swap(place.scale, place.divisor);
+      place.step *= -1, place.offset *= -1;
+    }
+    data.push_back(place);
+    weights.push_back({.tap = s + 1});
+  }
+  maps.operands[0].coordinates = std::move(data);
+  maps.operands[1].coordinates = std::move(weights);
+  if (maps.operands.size() > 2) maps.operands[2].coordinates = {{.axis = 1}};
+}
+
+void matrix_product(const MatMulAttrs& attrs, IndexMaps& maps) {
+  const int rank = static_cast<int>(maps.result.size());
+  for (size_t i = 0; i < 2; ++i) {
+    const Shape& operand = maps.operands[i].operand;
+    std::vector<Coordinate>& read = maps.operands[i].coordinates = broadcast_axes(operand, rank);
+    Coordinate &row = read[read.size() - 2], &column = read.back();
+    row = i == 0 ? Coordinate{.axis = rank - 2} : Coordinate{.tap = 0};
+    column = i == 0 ? Coordinate{.tap = 0} : Coordinate{.axis = rank - 1};
+    if (i == 0 ? attrs.transpose_a : attrs.transpose_b) std::swap(row, column);
+    if (i == 0) maps.taps = {operand[operand.size() - (attrs.transpose_a ? 2 : 1)]};
+  }
+}
+
+void reduce_axes(const std::vector<int64_t>& axes, bool keepdims, IndexMaps& maps) {
+  IndexMap& map = maps.operands[0];
+  int place = 0;
+  for (size_t i = 0; i < map.operand.size(); ++i) {
+    const bool gone = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
+    map.coordinates.push_back(gone ? Coordinate{.tap = static_cast<int>(maps.taps.size())}
+                                   : Coordinate{.axis = place});
+    if (gone) maps.taps.push_back(map.operand[i]);
+    if (!gone || keepdims) ++place;
+  }
+}
+
+IndexMaps maps_of(const std::vector<TensorType>& inputs, const Shape& result) {
+  IndexMaps maps{result, {}, {}};
+  for (const TensorType& type : inputs) maps.operands.push_back({type.shape, {}, {}});
+  return maps;
+}
+
+void set_views(IndexMaps& maps) {
+  for (IndexMap& map : maps.operands)
+    if (map.view.empty()) map.view = maps.result;
+}
+
+}  // namespace
+
+IndexMaps layout_maps(const InferArgs& args) {
+  static const std::map<Op, void (*)(const InferArgs&, IndexMaps&)> rules = {
+      {Op::Transpose, transpose}, {Op::Reshape, reshape}, {Op::Slice, slice},   {Op::Pad, pad},
+      {Op::Concat, concat},       {Op::Expand, expand},   {Op::Gather, gather}, {Op::Tile, tile},
+  };
+  const auto rule = rules.find(args.op);
+  KORCH_ASSERT(rule != rules.end(), std::string("no index map for ") + name(args.op));
+  IndexMaps maps = maps_of(args.inputs, {});
+  rule->second(args, maps);
+  set_views(maps);
+  return maps;
+}
+
+IndexMaps index_maps(Op op, const Attrs& attrs, const std::vector<TensorType>& inputs, const Shape& result) {
+  const Category category = info(op).category;
+  if (category == Category::layout || op == Op::Tile)
+    return layout_maps({op, attrs, inputs, std::vector<const HostTensor*>(inputs.size())});
+  IndexMaps maps = maps_of(inputs, result);
+  if (category == Category::elementwise)
+    for (IndexMap& map : maps.operands) map.coordinates = broadcast_axes(map.operand, result.size());
+  else if (const auto* pool = std::get_if<PoolAttrs>(&attrs))
+    window(*pool, maps);
+  else if (const auto* conv = std::get_if<ConvAttrs>(&attrs))
+    convolution(*conv, op == Op::ConvTranspose, maps);
+  else if (const auto* matrices = std::get_if<MatMulAttrs>(&attrs))
+    matrix_product(*matrices, maps);
+  else if (const auto* arg = std::get_if<ArgReduceAttrs>(&attrs))
+    reduce_axes({arg->axis}, arg->keepdims, maps);
+  else if (const auto* reduce = std::get_if<ReduceAttrs>(&attrs); reduce && category == Category::reduce)
+    reduce_axes(reduce->axes, reduce->keepdims, maps);
+  set_views(maps);
+  return maps;
+}
+
+IndexMaps index_maps(const Graph& graph, const Node& node) {
+  return index_maps(node.op, node.attrs, input_types(graph, node), graph.value(node.outputs[0]).type.shape);
+}
+
+IndexMap broadcast_map(const Shape& operand, const Shape& result) {
+  return {operand, result, broadcast_axes(operand, result.size())};
+}
+
+int64_t Coordinate::at(int64_t position, int64_t number, int64_t extent) const {
+  if (per != 1) position /= per;
+  if (modulo != 0) position %= modulo;
+  int64_t place = offset + (axis < 0 ? 0 : scale * position) + (tap < 0 ? 0 : step * number);
+  if (divisor != 1) {
+    if (place % divisor != 0) return -1;
+    place /= divisor;
+  }
+  if (place >= 0 && place < extent) return place;
+  if (outside == Outside::edge) return place < 0 ? 0 : extent - 1;
+  if (outside == Outside::reflect) return place < 0 ? -place : 2 * (extent - 1) - place;
+  return -1;
+}
+
+std::optional<int64_t> start_of_run(const IndexMap& map) {
+  const Shape from = row_major_strides(map.operand), to = row_major_strides(map.view);
+  std::vector<bool> moves(map.view.size(), false);
+  int64_t start = 0;
+  for (size_t i = 0; i < map.coordinates.size(); ++i) {
+    const Coordinate& c = map.coordinates[i];
+    if (c.looked_up || c.tap >= 0) return std::nullopt;
+    start += c.offset * from[i];
+    if (c.axis < 0 || map.view[c.axis] == 1) continue;
+    const int64_t last = c.offset + c.scale * (map.view[c.axis] - 1);
+    if (c.scale * from[i] != to[c.axis] || c.offset < 0 || last >= map.operand[i]) return std::nullopt;
+    moves[c.axis] = true;
+  }
+  for (size_t axis = 0; axis < map.view.size(); ++axis)
+    if (!moves[axis] && map.view[axis] != 1) return std::nullopt;
+  return start;
+}
+
+std::optional<SliceAttrs> slice_through(const IndexMap& map, SliceAttrs slice) {
+  for (size_t i = 0; i < map.operand.size(); ++i) {
+    const Coordinate& c = map.coordinates[i];
+    slice.starts[i] = c.scale * slice.starts[i] + c.offset;
+    slice.steps[i] *= c.scale;
+    const int64_t last = slice.starts[i] + (slice.sizes[i] - 1) * slice.steps[i];
+    if (std::min(slice.starts[i], last) < 0 || std::max(slice.starts[i], last) >= map.operand[i])
+      return std::nullopt;
+  }
+  return slice;
+}
+
+TapRun tap_run(const Coordinate& c, int64_t tap, int64_t operand, int64_t result) {
+  const int64_t shift = tap * c.step + c.offset, room = operand - shift;
+  const int64_t first = shift >= 0 ? 0 : ceil_div(-shift, c.scale);
+  const int64_t end = room <= 0 ? 0 : std::min(result, ceil_div(room, c.scale));
+  return {first, std::max<int64_t>(0, end - first), first * c.scale + shift};
+}
+
+std::vector<int64_t> taps_inside(const Coordinate& c, int64_t taps, int64_t operand, int64_t result) {
+  std::vector<int64_t> counts;
+  for (int64_t at = 0; at < result; ++at) {
+    const int64_t start = at * c.scale + c.offset;
+    const int64_t first = start < 0 ? ceil_div(-start, c.step) : 0;
+    const int64_t end = start < operand ? std::min(taps, ceil_div(operand - start, c.step)) : 0;
+    counts.push_back(std::max<int64_t>(0, end - first));
+  }
+  return counts;
+}
+
+}  // namespace korch
