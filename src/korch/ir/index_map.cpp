@@ -275,6 +275,22 @@ int64_t Coordinate::at(int64_t position, int64_t number, int64_t extent) const {
   return -1;
 }
 
+int64_t element_read(const IndexMap& map, int64_t index, const Shape& taps, int64_t looked_up) {
+  Shape at(map.view.size());
+  for (size_t axis = at.size(); axis-- > 0; index /= std::max<int64_t>(map.view[axis], 1))
+    at[axis] = index % std::max<int64_t>(map.view[axis], 1);
+  int64_t element = 0;
+  for (size_t i = 0; i < map.operand.size(); ++i) {
+    const Coordinate& c = map.coordinates[i];
+    const int64_t place =
+        c.looked_up ? looked_up
+                    : c.at(c.axis < 0 ? 0 : at[c.axis], c.tap < 0 ? 0 : taps[c.tap], map.operand[i]);
+    if (place < 0) return -1;
+    element = element * map.operand[i] + place;
+  }
+  return element;
+}
+
 std::optional<int64_t> start_of_run(const IndexMap& map) {
   const Shape from = row_major_strides(map.operand), to = row_major_strides(map.view);
   std::vector<bool> moves(map.view.size(), false);

@@ -44,7 +44,7 @@ struct Coordinate {
 struct IndexMap {
   Shape operand;  // extents
   Shape view;     // the result's elements in row-major order, with the axes that coordinates follow: its own
-               // shape, but for Reshape and Tile
+                  // shape, but for Reshape and Tile
   std::vector<Coordinate> coordinates;  // one per axis of the operand; none: any element may be read
 };
 
@@ -64,6 +64,10 @@ IndexMaps layout_maps(const InferArgs& args);
 
 // Of an operand that is broadcast to the result, by numpy's rules.
 IndexMap broadcast_map(const Shape& operand, const Shape& result);
+
+// The element of the operand, in row-major order, that element `index` of the result reads by these taps;
+// -1: none. `looked_up` is the coordinate that the second operand holds.
+int64_t element_read(const IndexMap& map, int64_t index, const Shape& taps = {}, int64_t looked_up = 0);
 
 // The element that the result begins with, where it reads the operand's elements one after the other from
 // there on.

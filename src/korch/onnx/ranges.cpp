@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 
+#include "korch/ir/index_map.h"
+
 namespace korch::onnx {
 namespace {
 
@@ -13,111 +15,37 @@ constexpr int64_t kMostSearched = int64_t{1} << 16;      // of a constant that i
 constexpr int64_t kMostCompared = 16;                    // of what one is the greatest of
 constexpr double kMostExactDouble = 9007199254740992.0;  // 2^53: integers up to it are exact in double
 
-Shape coordinates(int64_t index, const Shape& shape) {
-  Shape result(shape.size());
-  for (size_t axis = shape.size(); axis-- > 0; index /= std::max<int64_t>(shape[axis], 1))
-    result[axis] = index % std::max<int64_t>(shape[axis], 1);
-  return result;
-}
-
-int64_t index_of(const Shape& coordinates, const Shape& shape) {
-  int64_t index = 0;
-  for (size_t axis = 0; axis < shape.size(); ++axis) index = index * shape[axis] + coordinates[axis];
-  return index;
-}
-
 // Of an operand that is broadcast to the result's shape.
 int64_t broadcast_index(int64_t index, const Shape& result, const Shape& operand) {
-  if (index == kAny || result == operand) return index;
-  Shape at = coordinates(index, result);
-  at.erase(at.begin(), at.end() - static_cast<std::ptrdiff_t>(operand.size()));
-  for (size_t axis = 0; axis < operand.size(); ++axis)
-    if (operand[axis] == 1) at[axis] = 0;
-  return index_of(at, operand);
+  return index == kAny || result == operand ? index : element_read(broadcast_map(operand, result), index);
 }
 
 // Where an element of a node's result comes from, when the node only moves elements.
-class Moved {
- public:
-  Moved(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
-
-  std::optional<Element> from(int64_t index) const {
-    switch (node_.op) {
-      case Op::Reshape:
-        return Element{data(), index};
-      case Op::Cast:
-        if (!is_integer(in_type().dtype) || size_bytes(out_type().dtype) < size_bytes(in_type().dtype) ||
-            !is_integer(out_type().dtype))
-          return std::nullopt;
-        return Element{data(), index};
-      case Op::Expand:
-        return Element{data(), broadcast_index(index, out_type().shape, in_type().shape)};
-      case Op::Transpose:
-      case Op::Slice:
-      case Op::Gather:
-        return Element{data(), index == kAny ? kAny : placed(coordinates(index, out_type().shape))};
-      case Op::GatherElements:
-      case Op::GatherND:
-        return Element{data(), kAny};
-      case Op::Concat:
-        return part(index);
-      default:
-        return std::nullopt;
-    }
+std::optional<Element> moved(const Graph& graph, const Node& node, int64_t index) {
+  const Element any{node.inputs.empty() ? kNoId : node.inputs[0], kAny};
+  if (node.op == Op::Cast) {
+    const DType from = graph.value(any.value).type.dtype, to = graph.value(node.outputs[0]).type.dtype;
+    const bool keeps = is_integer(from) && is_integer(to) && size_bytes(to) >= size_bytes(from);
+    return keeps ? std::optional(Element{any.value, index}) : std::nullopt;
   }
-
- private:
-  ValueId data() const { return node_.inputs[0]; }
-  const TensorType& in_type() const { return graph_.value(data()).type; }
-  const TensorType& out_type() const { return graph_.value(node_.outputs[0]).type; }
-
-  int64_t placed(const Shape& at) const {
-    const Shape& in = in_type().shape;
-    Shape from(in.size());
-    if (const auto* permuted = std::get_if<PermAttrs>(&node_.attrs)) {
-      for (size_t axis = 0; axis < in.size(); ++axis)
-        from[static_cast<size_t>(permuted->perm[axis])] = at[axis];
-      return index_of(from, in);
-    }
-    if (const auto* cut = std::get_if<SliceAttrs>(&node_.attrs)) {
-      for (size_t axis = 0; axis < in.size(); ++axis)
-        from[axis] = cut->starts[axis] + at[axis] * cut->steps[axis];
-      return index_of(from, in);
-    }
-    return gathered(at);
+  if (node.op == Op::GatherElements || node.op == Op::GatherND) return any;
+  if (info(node.op).category != Category::layout || node.op == Op::Pad) return std::nullopt;
+  if (index == kAny) return node.op == Op::Concat ? std::nullopt : std::optional(any);
+  const IndexMaps maps = index_maps(graph, node);
+  int64_t looked_up = 0;
+  if (node.op == Op::Gather) {
+    const HostTensor* indices = graph.constant(node.inputs[1]);
+    if (indices == nullptr) return any;
+    const int64_t extent = maps.operands[0].operand[std::get<AxisAttrs>(node.attrs).axis];
+    looked_up = element_as_int(*indices, element_read(maps.operands[1], index));
+    if (looked_up < 0) looked_up += extent;
+    if (looked_up < 0 || looked_up >= extent) return any;
   }
-
-  int64_t gathered(const Shape& at) const {
-    const Shape& in = in_type().shape;
-    const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node_.attrs).axis);
-    const HostTensor* indices = graph_.constant(node_.inputs[1]);
-    if (indices == nullptr) return kAny;
-    const size_t rank = indices->shape().size();
-    const Shape which(at.begin() + axis, at.begin() + axis + rank);
-    int64_t index = element_as_int(*indices, index_of(which, indices->shape()));
-    if (index < 0) index += in[axis];
-    if (index < 0 || index >= in[axis]) return kAny;
-    Shape from(at.begin(), at.begin() + axis);
-    from.push_back(index);
-    from.insert(from.end(), at.begin() + axis + rank, at.end());
-    return index_of(from, in);
-  }
-
-  std::optional<Element> part(int64_t index) const {
-    if (index == kAny) return std::nullopt;
-    const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node_.attrs).axis);
-    Shape at = coordinates(index, out_type().shape);
-    for (ValueId input : node_.inputs) {
-      const Shape& shape = graph_.value(input).type.shape;
-      if (at[axis] < shape[axis]) return Element{input, index_of(at, shape)};
-      at[axis] -= shape[axis];
-    }
-    return std::nullopt;
-  }
-
-  const Graph& graph_;
-  const Node& node_;
-};
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (const int64_t at = element_read(maps.operands[i], index, {}, looked_up); at >= 0)
+      return Element{node.inputs[i], at};
+  return std::nullopt;
+}
 
 Range joined(Range a, Range b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
@@ -226,7 +154,7 @@ Range Ranges::computed(const Node& node, Element element, int depth) {
   };
   if (const HostTensor* constant = graph_.constant(element.value))
     return of_constant(*constant, element.index);
-  if (const auto moved = Moved(graph_, node).from(element.index)) return of(*moved, depth);
+  if (const auto from = moved(graph_, node, element.index)) return of(*from, depth);
   if (info(node.op).category == Category::elementwise) return elementwise(node, element, depth);
   switch (node.op) {
     case Op::Concat:
@@ -347,9 +275,9 @@ std::pair<Element, int64_t> Ranges::origin(Element element) {
     const Value& value = graph_.value(element.value);
     if (value.producers.empty() || element.index == kAny) break;
     const Node& node = graph_.node(value.producers[0]);
-    if (const auto moved = Moved(graph_, node).from(element.index)) {
-      if (moved->index == kAny) break;
-      element = *moved;
+    if (const auto from = moved(graph_, node, element.index)) {
+      if (from->index == kAny) break;
+      element = *from;
       continue;
     }
     const bool is_sum = node.op == Op::Add || node.op == Op::Sub;
@@ -397,8 +325,8 @@ double Ranges::growth(Element element, Element than, int& nodes_left) {
   const Value& value = graph_.value(element.value);
   if (value.producers.empty() || --nodes_left < 0) return itself;
   const Node& node = graph_.node(value.producers[0]);
-  if (const auto moved = Moved(graph_, node).from(element.index))
-    return std::min(itself, growth(*moved, than, nodes_left));
+  if (const auto source = moved(graph_, node, element.index))
+    return std::min(itself, growth(*source, than, nodes_left));
   const auto operand = [&](size_t i) {
     const Shape& shape = graph_.value(node.inputs[i]).type.shape;
     return Element{node.inputs[i], broadcast_index(element.index, value.type.shape, shape)};

@@ -5,6 +5,7 @@
 
 #include "korch/interp/interpreter.h"
 #include "korch/ir/attention.h"
+#include "korch/ir/index_map.h"
 #include "korch/ir/winograd.h"
 #include "korch/rewrite/field.h"
 
@@ -83,9 +84,8 @@ class Measure {
 
   Quotient of(const Node& node) {
     const auto input = [&](size_t i) { return values_[node.inputs[i]]; };
-    const auto extent = [&](size_t i) {
-      return static_cast<double>(graph_.value(node.inputs[i]).type.elements()) /
-             std::max<double>(1, static_cast<double>(graph_.value(node.outputs[0]).type.elements()));
+    const auto taps = [&] {
+      return std::max(1.0, static_cast<double>(element_count(index_maps(graph_, node).taps)));
     };
     switch (node.op) {
       case Op::CumSum:
@@ -93,26 +93,15 @@ class Measure {
             input(0), static_cast<double>(
                           graph_.value(node.inputs[0]).type.shape[std::get<ScanAttrs>(node.attrs).axis]));
       case Op::ReduceSum:
-        return repeated_sum(input(0), std::max(1.0, extent(0)));
-      case Op::ReduceProd:
-        return repeated_product(input(0), std::max(1.0, extent(0)));
       case Op::WindowSum:
-        return repeated_sum(input(0), window(node));
+        return repeated_sum(input(0), taps());
+      case Op::ReduceProd:
+        return repeated_product(input(0), taps());
       case Op::WindowDot:
-        return repeated_sum(times(input(0), input(1)), window(node));
-      case Op::MatMul: {
-        const Shape& a = graph_.value(node.inputs[0]).type.shape;
-        return repeated_sum(
-            times(input(0), input(1)),
-            static_cast<double>(a[a.size() - (std::get<MatMulAttrs>(node.attrs).transpose_a ? 2 : 1)]));
-      }
+      case Op::MatMul:
       case Op::Conv:
-      case Op::ConvTranspose: {
-        const TensorType& w = graph_.value(node.inputs[1]).type;
-        const auto count =
-            static_cast<double>(w.elements()) / static_cast<double>(w.shape[node.op == Op::Conv ? 0 : 1]);
-        return repeated_sum(times(input(0), input(1)), count);
-      }
+      case Op::ConvTranspose:
+        return repeated_sum(times(input(0), input(1)), taps());
       case Op::WinogradInput:
       case Op::WinogradOutput: {
         const auto side = static_cast<double>(tile_inputs(std::get<WinogradAttrs>(node.attrs)));
@@ -144,10 +133,6 @@ class Measure {
         if (info(node.op).category == Category::elementwise) return elementwise(node);
         return joined(node);
     }
-  }
-
-  static double window(const Node& node) {
-    return static_cast<double>(element_count(std::get<PoolAttrs>(node.attrs).kernel));
   }
 
   Quotient elementwise(const Node& node) {
