@@ -90,6 +90,7 @@ ValueId interpolate_axis(Emitter& e, const ResizeAttrs& attrs, size_t axis, Valu
 ValueId resize(Emitter& e, const Node& node, const Inputs& in) {
   const ResizeAttrs& attrs = std::get<ResizeAttrs>(node.attrs);
   const Shape shape = e.shape(in[0]);
+  if (const std::string unknown = unknown_resize_attribute(attrs); !unknown.empty()) e.refuse(unknown, in);
   std::vector<size_t> axes;
   for (size_t i = 0; i < shape.size(); ++i)
     if (attrs.sizes[i] != shape[i] || attrs.scales[i] != 1) axes.push_back(i);

@@ -46,6 +46,8 @@ HostTensor resized_to_nearest(const HostTensor& input, const ResizeAttrs& attrs,
 
 Results evaluate_resize(const Evaluation& e) {
   const auto& attrs = e.attrs<ResizeAttrs>();
+  if (const std::string unknown = unknown_resize_attribute(attrs); !unknown.empty())
+    throw Error(ErrorKind::unsupported, "Resize " + unknown + " is not supported");
   if (e.inputs[0].elements() == 0) {
     if (element_count(attrs.sizes) != 0)
       throw Error(ErrorKind::invalid, "an empty tensor has nothing to resize");

@@ -6,7 +6,6 @@
 
 #include "korch/ir/index_map.h"
 #include "korch/ir/infer.h"
-#include "korch/ir/resize_taps.h"
 
 namespace korch {
 namespace {
@@ -54,8 +53,6 @@ Shape resized(const InferArgs& args) {
       "sizes and scales need one entry per axis");
   for (double scale : resize.scales)
     infer_require(args, scale > 0 && std::isfinite(scale), "scales must be positive");
-  if (const std::string unknown = unknown_resize_attribute(resize); !unknown.empty())
-    infer_fail(args, unknown + " is not known");
   return resize.sizes;
 }
 

@@ -156,59 +156,48 @@ Range Ranges::computed(const Node& node, Element element, int depth) {
     return of_constant(*constant, element.index);
   if (const auto from = moved(graph_, node, element.index)) return of(*from, depth);
   if (info(node.op).category == Category::elementwise) return elementwise(node, element, depth);
-  switch (node.op) {
-    case Op::Concat:
-    case Op::VariadicMax:
-    case Op::VariadicMin: {
-      Range all = input(0);
-      for (size_t i = 1; i < node.inputs.size(); ++i)
-        all = node.op == Op::Concat        ? joined(all, input(i))
-              : node.op == Op::VariadicMax ? greater(all, input(i))
-                                           : lesser(all, input(i));
-      return all;
-    }
-    case Op::Pad: {
-      const double fill = std::get<PadAttrs>(node.attrs).value;
-      return joined(input(0), {fill, fill});
-    }
-    case Op::ScatterElements:
-    case Op::ScatterND:
-      return joined(input(0), input(2));
-    case Op::ReduceMax:
-    case Op::ReduceMin: {
-      const int64_t elements = graph_.value(node.inputs[0]).type.elements();
-      if (value.type.elements() != 1 || elements > kMostCompared) return input(0);
-      Range all = of({node.inputs[0], 0}, depth);
-      for (int64_t i = 1; i < elements; ++i) {
-        const Range each = of({node.inputs[0], i}, depth);
-        all = node.op == Op::ReduceMax ? greater(all, each) : lesser(all, each);
-      }
-      return all;
-    }
-    case Op::ReduceMean:
-    case Op::WindowMax:
-      return input(0);
-    case Op::ReduceSum:
-      return rounded(
-          product(input(0), Range{0, static_cast<double>(graph_.value(node.inputs[0]).type.elements() /
-                                                         std::max<int64_t>(value.type.elements(), 1))}),
-          value.type.dtype);
-    case Op::ArgMax:
-    case Op::ArgMin:
-      return {0, extent(0, std::get<ArgReduceAttrs>(node.attrs).axis) - 1};
-    case Op::TopK:
-      return element.value == node.outputs[0]
-                 ? input(0)
-                 : Range{0, std::max(extent(0, std::get<TopKAttrs>(node.attrs).axis) - 1, 0.0)};
-    case Op::Softmax:
-      return {0, 1};
-    case Op::LoopBegin:  // the number of the step
-      return element.value == node.outputs[0] ? Range{0, std::max(input(0).high - 1, 0.0)} : Range{};
-    case Op::LoopEnd:
-      return element.value == node.outputs[0] ? Range{0, std::max(input(1).high, 0.0)} : Range{};
-    default:
-      return {};
+  if (node.op == Op::Concat || node.op == Op::VariadicMax || node.op == Op::VariadicMin) {
+    Range all = input(0);
+    for (size_t i = 1; i < node.inputs.size(); ++i)
+      all = node.op == Op::Concat        ? joined(all, input(i))
+            : node.op == Op::VariadicMax ? greater(all, input(i))
+                                         : lesser(all, input(i));
+    return all;
   }
+  if (node.op == Op::Pad) {
+    const double fill = std::get<PadAttrs>(node.attrs).value;
+    return joined(input(0), {fill, fill});
+  }
+  if (node.op == Op::ScatterElements || node.op == Op::ScatterND) return joined(input(0), input(2));
+  if (node.op == Op::ReduceMax || node.op == Op::ReduceMin) {
+    const int64_t elements = graph_.value(node.inputs[0]).type.elements();
+    if (value.type.elements() != 1 || elements > kMostCompared) return input(0);
+    Range all = of({node.inputs[0], 0}, depth);
+    for (int64_t i = 1; i < elements; ++i) {
+      const Range each = of({node.inputs[0], i}, depth);
+      all = node.op == Op::ReduceMax ? greater(all, each) : lesser(all, each);
+    }
+    return all;
+  }
+  if (node.op == Op::ReduceMean || node.op == Op::WindowMax) return input(0);
+  if (node.op == Op::ReduceSum)
+    return rounded(
+        product(input(0), Range{0, static_cast<double>(graph_.value(node.inputs[0]).type.elements() /
+                                                       std::max<int64_t>(value.type.elements(), 1))}),
+        value.type.dtype);
+  if (node.op == Op::ArgMax || node.op == Op::ArgMin)
+    return {0, extent(0, std::get<ArgReduceAttrs>(node.attrs).axis) - 1};
+  if (node.op == Op::TopK)
+    return element.value == node.outputs[0]
+               ? input(0)
+               : Range{0, std::max(extent(0, std::get<TopKAttrs>(node.attrs).axis) - 1, 0.0)};
+  if (node.op == Op::Softmax) return {0, 1};
+  // the number of the step
+  if (node.op == Op::LoopBegin)
+    return element.value == node.outputs[0] ? Range{0, std::max(input(0).high - 1, 0.0)} : Range{};
+  if (node.op == Op::LoopEnd)
+    return element.value == node.outputs[0] ? Range{0, std::max(input(1).high, 0.0)} : Range{};
+  return {};
 }
 
 Range Ranges::elementwise(const Node& node, Element element, int depth) {
@@ -218,55 +207,32 @@ Range Ranges::elementwise(const Node& node, Element element, int depth) {
     return of({node.inputs[i], broadcast_index(element.index, type.shape, shape)}, depth);
   };
   const auto within = [&](Range range) { return rounded(range, type.dtype); };
-  switch (node.op) {
-    case Op::Cast:
-      return converted_to(input(0), graph_.value(node.inputs[0]).type.dtype, type.dtype);
-    case Op::Neg:
-      return within({-input(0).high, -input(0).low});
-    case Op::Abs: {
-      const Range x = input(0);
-      const double far = std::max(std::fabs(x.low), std::fabs(x.high));
-      return within({x.low > 0 ? x.low : x.high < 0 ? -x.high : 0, far});
-    }
-    case Op::Relu:
-      return {std::max(input(0).low, 0.0), std::max(input(0).high, 0.0)};
-    case Op::Floor:
-      return {std::floor(input(0).low), std::floor(input(0).high)};
-    case Op::Ceil:
-      return {std::ceil(input(0).low), std::ceil(input(0).high)};
-    case Op::Round:
-      return {std::nearbyint(input(0).low), std::nearbyint(input(0).high)};
-    case Op::Sqrt:
-      return within({std::sqrt(std::max(input(0).low, 0.0)), std::sqrt(std::max(input(0).high, 0.0))});
-    case Op::Sigmoid:
-    case Op::HardSigmoid:
-      return {0, 1};
-    case Op::Tanh:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Erf:
-      return {-1, 1};
-    case Op::Add:
-      return within({input(0).low + input(1).low, input(0).high + input(1).high});
-    case Op::Sub:
-      return within({input(0).low - input(1).high, input(0).high - input(1).low});
-    case Op::Mul:
-      return within(product(input(0), input(1)));
-    case Op::Div:
-      return within(quotient(input(0), input(1), is_integer(type.dtype)));
-    case Op::Reciprocal:
-      return within(quotient({1, 1}, input(0), false));
-    case Op::Mod:  // of the divisor's sign
-      return input(1).low > 0 ? Range{0, input(1).high} : Range{};
-    case Op::Max:
-      return greater(input(0), input(1));
-    case Op::Min:
-      return lesser(input(0), input(1));
-    case Op::Where:
-      return joined(input(1), input(2));
-    default:
-      return {};
+  if (node.op == Op::Cast) return converted_to(input(0), graph_.value(node.inputs[0]).type.dtype, type.dtype);
+  if (node.op == Op::Neg) return within({-input(0).high, -input(0).low});
+  if (node.op == Op::Abs) {
+    const Range x = input(0);
+    const double far = std::max(std::fabs(x.low), std::fabs(x.high));
+    return within({x.low > 0 ? x.low : x.high < 0 ? -x.high : 0, far});
   }
+  if (node.op == Op::Relu) return {std::max(input(0).low, 0.0), std::max(input(0).high, 0.0)};
+  if (node.op == Op::Floor) return {std::floor(input(0).low), std::floor(input(0).high)};
+  if (node.op == Op::Ceil) return {std::ceil(input(0).low), std::ceil(input(0).high)};
+  if (node.op == Op::Round) return {std::nearbyint(input(0).low), std::nearbyint(input(0).high)};
+  if (node.op == Op::Sqrt)
+    return within({std::sqrt(std::max(input(0).low, 0.0)), std::sqrt(std::max(input(0).high, 0.0))});
+  if (node.op == Op::Sigmoid || node.op == Op::HardSigmoid) return {0, 1};
+  if (node.op == Op::Tanh || node.op == Op::Sin || node.op == Op::Cos || node.op == Op::Erf) return {-1, 1};
+  if (node.op == Op::Add) return within({input(0).low + input(1).low, input(0).high + input(1).high});
+  if (node.op == Op::Sub) return within({input(0).low - input(1).high, input(0).high - input(1).low});
+  if (node.op == Op::Mul) return within(product(input(0), input(1)));
+  if (node.op == Op::Div) return within(quotient(input(0), input(1), is_integer(type.dtype)));
+  if (node.op == Op::Reciprocal) return within(quotient({1, 1}, input(0), false));
+  // of the divisor's sign
+  if (node.op == Op::Mod) return input(1).low > 0 ? Range{0, input(1).high} : Range{};
+  if (node.op == Op::Max) return greater(input(0), input(1));
+  if (node.op == Op::Min) return lesser(input(0), input(1));
+  if (node.op == Op::Where) return joined(input(1), input(2));
+  return {};
 }
 
 std::pair<Element, int64_t> Ranges::origin(Element element) {
@@ -332,20 +298,13 @@ double Ranges::growth(Element element, Element than, int& nodes_left) {
     return Element{node.inputs[i], broadcast_index(element.index, value.type.shape, shape)};
   };
   const auto from = [&](size_t i) { return growth(operand(i), than, nodes_left); };
-  switch (node.op) {
-    case Op::Add:
-      return std::min({itself, from(0) + of(operand(1)).high, from(1) + of(operand(0)).high});
-    case Op::Sub:
-      return std::min(itself, from(0) - of(operand(1)).low);
-    case Op::Min:
-      return std::min({itself, from(0), from(1)});
-    case Op::Max:
-      return std::min(itself, std::max(from(0), from(1)));
-    case Op::Where:
-      return std::min(itself, std::max(from(1), from(2)));
-    default:
-      return itself;
-  }
+  if (node.op == Op::Add)
+    return std::min({itself, from(0) + of(operand(1)).high, from(1) + of(operand(0)).high});
+  if (node.op == Op::Sub) return std::min(itself, from(0) - of(operand(1)).low);
+  if (node.op == Op::Min) return std::min({itself, from(0), from(1)});
+  if (node.op == Op::Max) return std::min(itself, std::max(from(0), from(1)));
+  if (node.op == Op::Where) return std::min(itself, std::max(from(1), from(2)));
+  return itself;
 }
 
 }  // namespace korch::onnx

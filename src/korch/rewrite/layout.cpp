@@ -198,21 +198,15 @@ std::optional<ValueId> whole_of(Rewriter& r, const std::vector<ValueId>& parts, 
 
 void layouts_cancel(Rewriter& r, NodeId id) {
   const Node node = r.node(id);
-  switch (node.op) {
-    case Op::Transpose:
-      return cancel<Transposition>(r, node);
-    case Op::Reshape:
-      return cancel<View>(r, node);
-    case Op::Slice:
-      return cancel<Cut>(r, node);
-    case Op::Concat: {
-      const std::optional<ValueId> whole = whole_of(r, node.inputs, std::get<AxisAttrs>(node.attrs).axis);
-      if (whole) r.equate(node.outputs[0], *whole);
-      return;
-    }
-    default:
-      KORCH_ASSERT(false, std::string("layouts_cancel looks at ") + name(node.op));
+  if (node.op == Op::Transpose) return cancel<Transposition>(r, node);
+  if (node.op == Op::Reshape) return cancel<View>(r, node);
+  if (node.op == Op::Slice) return cancel<Cut>(r, node);
+  if (node.op == Op::Concat) {
+    const std::optional<ValueId> whole = whole_of(r, node.inputs, std::get<AxisAttrs>(node.attrs).axis);
+    if (whole) r.equate(node.outputs[0], *whole);
+    return;
   }
+  KORCH_ASSERT(false, std::string("layouts_cancel looks at ") + name(node.op));
 }
 
 // Follows views and one Expand to what is repeated.
