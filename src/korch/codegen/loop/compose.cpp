@@ -13,20 +13,7 @@ constexpr size_t kShallow = 500;         // primitives that recursion may go thr
 constexpr int64_t kUnrolledRow = 256;    // and larger rows over their elements
 
 bool is_comparison(ScalarFn fn) {
-  switch (fn) {
-    case ScalarFn::eq:
-    case ScalarFn::lt:
-    case ScalarFn::le:
-    case ScalarFn::is_nan:
-    case ScalarFn::is_inf:
-    case ScalarFn::logical_and:
-    case ScalarFn::logical_or:
-    case ScalarFn::logical_xor:
-    case ScalarFn::logical_not:
-      return true;
-    default:
-      return false;
-  }
+  return ScalarFn::eq <= fn && fn <= ScalarFn::logical_not;
 }
 
 // Evaluates a ScalarExpr over already composed operands. A literal takes the type of its sibling operand.
@@ -41,22 +28,9 @@ class Terms {
  private:
   std::optional<DType> type_of(int index) const {
     const ScalarExpr::Term& t = expr_.terms[index];
-    switch (t.fn) {
-      case ScalarFn::arg0:
-        return pool_[operands_[0]].type;
-      case ScalarFn::arg1:
-        return pool_[operands_[1]].type;
-      case ScalarFn::arg2:
-        return pool_[operands_[2]].type;
-      case ScalarFn::alpha:
-      case ScalarFn::beta:
-      case ScalarFn::constant:
-        return std::nullopt;
-      case ScalarFn::cast:
-        return result_;
-      default:
-        break;
-    }
+    if (t.fn <= ScalarFn::arg2) return pool_[operands_[static_cast<size_t>(t.fn)]].type;
+    if (t.fn <= ScalarFn::constant) return std::nullopt;
+    if (t.fn == ScalarFn::cast) return result_;
     if (is_comparison(t.fn)) return DType::bool_;
     for (int operand : {t.fn == ScalarFn::select ? -1 : t.a, t.b, t.c}) {
       if (operand < 0) continue;
@@ -74,24 +48,11 @@ class Terms {
 
   int term(int index, DType wanted) {
     const ScalarExpr::Term& t = expr_.terms[index];
-    switch (t.fn) {
-      case ScalarFn::arg0:
-        return operands_[0];
-      case ScalarFn::arg1:
-        return operands_[1];
-      case ScalarFn::arg2:
-        return operands_[2];
-      case ScalarFn::alpha:
-        return pool_.constant(wanted, scalars_.alpha);
-      case ScalarFn::beta:
-        return pool_.constant(wanted, scalars_.beta);
-      case ScalarFn::constant:
-        return pool_.constant(wanted, t.value);
-      case ScalarFn::cast:
-        return pool_.call(t.fn, result_, {term(t.a, wanted)});
-      default:
-        break;
-    }
+    if (t.fn <= ScalarFn::arg2) return operands_[static_cast<size_t>(t.fn)];
+    if (t.fn == ScalarFn::alpha) return pool_.constant(wanted, scalars_.alpha);
+    if (t.fn == ScalarFn::beta) return pool_.constant(wanted, scalars_.beta);
+    if (t.fn == ScalarFn::constant) return pool_.constant(wanted, t.value);
+    if (t.fn == ScalarFn::cast) return pool_.call(t.fn, result_, {term(t.a, wanted)});
     if (t.fn == ScalarFn::select) {
       const DType type = type_of(t.b) || type_of(t.c) ? sibling_type(t.b, t.c) : wanted;
       return pool_.call(t.fn, type, {term(t.a, DType::bool_), term(t.b, type), term(t.c, type)});
@@ -117,26 +78,13 @@ int apply_elementwise(ExprPool& pool, Op op, const ScalarAttrs& scalars, std::ve
 }
 
 std::optional<ScalarFn> combine_function(Op op) {
-  switch (op) {
-    case Op::ReduceSum:
-    case Op::WindowSum:
-    case Op::WindowDot:
-    case Op::MatMul:
-    case Op::Conv:
-    case Op::ConvTranspose:
-      return ScalarFn::add;
-    case Op::ReduceProd:
-      return ScalarFn::mul;
-    case Op::ReduceMax:
-    case Op::ArgMax:
-    case Op::WindowMax:
-      return ScalarFn::max;
-    case Op::ReduceMin:
-    case Op::ArgMin:
-      return ScalarFn::min;
-    default:
-      return std::nullopt;
-  }
+  if (op == Op::ReduceSum || op == Op::WindowSum || op == Op::WindowDot || op == Op::MatMul ||
+      op == Op::Conv || op == Op::ConvTranspose)
+    return ScalarFn::add;
+  if (op == Op::ReduceProd) return ScalarFn::mul;
+  if (op == Op::ReduceMax || op == Op::ArgMax || op == Op::WindowMax) return ScalarFn::max;
+  if (op == Op::ReduceMin || op == Op::ArgMin) return ScalarFn::min;
+  return std::nullopt;
 }
 
 Shape product_extents(const Graph& graph, const Node& node) {

@@ -53,46 +53,13 @@ std::map<ValueId, double> needed_elements(const Graph& graph, const Candidate& c
 }
 
 double flops_of(ScalarFn fn) {
-  switch (fn) {
-    case ScalarFn::exp:
-    case ScalarFn::expm1:
-    case ScalarFn::log:
-    case ScalarFn::log1p:
-      return 16;
-    case ScalarFn::tanh:
-      return 24;
-    case ScalarFn::erf:
-      return 32;
-    case ScalarFn::div:
-    case ScalarFn::reciprocal:
-    case ScalarFn::sqrt:
-      return 4;
-    case ScalarFn::pow:
-    case ScalarFn::mod:
-    case ScalarFn::fmod:
-    case ScalarFn::sin:
-    case ScalarFn::cos:
-    case ScalarFn::tan:
-    case ScalarFn::asin:
-    case ScalarFn::acos:
-    case ScalarFn::atan:
-    case ScalarFn::sinh:
-    case ScalarFn::cosh:
-    case ScalarFn::asinh:
-    case ScalarFn::acosh:
-    case ScalarFn::atanh:
-      return 8;
-    case ScalarFn::arg0:
-    case ScalarFn::arg1:
-    case ScalarFn::arg2:
-    case ScalarFn::alpha:
-    case ScalarFn::beta:
-    case ScalarFn::constant:
-    case ScalarFn::cast:
-      return 0;
-    default:
-      return 1;
-  }
+  if (fn == ScalarFn::exp || fn == ScalarFn::expm1 || fn == ScalarFn::log || fn == ScalarFn::log1p) return 16;
+  if (fn == ScalarFn::tanh) return 24;
+  if (fn == ScalarFn::erf) return 32;
+  if (fn == ScalarFn::div || fn == ScalarFn::reciprocal || fn == ScalarFn::sqrt) return 4;
+  if (fn == ScalarFn::pow || fn == ScalarFn::mod || fn == ScalarFn::fmod) return 8;
+  if (ScalarFn::sin <= fn && fn <= ScalarFn::atanh) return 8;
+  return fn <= ScalarFn::constant || fn == ScalarFn::cast ? 0 : 1;
 }
 
 // Every window is computed once, whatever reads it: lowering makes a stage of what one window reads from
