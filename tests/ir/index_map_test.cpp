@@ -43,6 +43,17 @@ TEST(IndexMap, LayoutPrimitives) {
   EXPECT_EQ(reads(maps_of(Op::Transpose, PermAttrs{{1, 0}}, {{0, 3}})), (Elements{}));
 }
 
+TEST(IndexMap, Blocks) {
+  EXPECT_EQ(reads(maps_of(Op::DepthToSpace, AxisAttrs{2}, {{1, 4, 1, 2}})),
+            (Elements{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(reads(maps_of(Op::DepthToSpace, AxisAttrs{2}, {{1, 8, 1, 1}})),
+            (Elements{0, 2, 4, 6, 1, 3, 5, 7}));
+  EXPECT_EQ(reads(maps_of(Op::DepthToSpaceCRD, AxisAttrs{2}, {{1, 8, 1, 1}})),
+            (Elements{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(reads(maps_of(Op::SpaceToDepth, AxisAttrs{2}, {{1, 2, 2, 2}})),
+            (Elements{0, 4, 1, 5, 2, 6, 3, 7}));
+}
+
 TEST(IndexMap, PaddingReadsNothingOrWhatItRepeats) {
   const auto pad = [](PadMode mode, int64_t before, int64_t after) {
     return reads(maps_of(Op::Pad, PadAttrs{{before}, {after}, mode}, {{3}}));

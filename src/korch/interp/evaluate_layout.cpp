@@ -23,15 +23,6 @@ HostTensor read_by(const IndexMap& map, const HostTensor& source, const HostTens
   return read_through(source, tables, fill, stop);
 }
 
-// [N, C, H, W] with C or H and W split by the block: the three block operators are transposes of such views.
-struct Blocks {
-  int64_t n, c, h, w, b;
-};
-Blocks blocks(const Evaluation& e) {
-  const Shape& x = e.inputs[0].shape();
-  return {x[0], x[1], x[2], x[3], e.attrs<AxisAttrs>().axis};
-}
-
 }  // namespace
 
 HostTensor broadcast_to(const HostTensor& tensor, const Shape& shape, StopCheck& stop) {
@@ -69,24 +60,6 @@ Results evaluate_concat(const Evaluation& e) {
     position += part_bytes;
   }
   return {out};
-}
-
-Results evaluate_depth_to_space(const Evaluation& e) {
-  const auto [n, c, h, w, b] = blocks(e);
-  const HostTensor moved = transposed(e.inputs[0], {n, b, b, c / (b * b), h, w}, {0, 3, 4, 1, 5, 2}, e.stop);
-  return {moved.reshaped(e.output_shape())};
-}
-
-Results evaluate_depth_to_space_crd(const Evaluation& e) {
-  const auto [n, c, h, w, b] = blocks(e);
-  const HostTensor moved = transposed(e.inputs[0], {n, c / (b * b), b, b, h, w}, {0, 1, 4, 2, 5, 3}, e.stop);
-  return {moved.reshaped(e.output_shape())};
-}
-
-Results evaluate_space_to_depth(const Evaluation& e) {
-  const auto [n, c, h, w, b] = blocks(e);
-  const HostTensor moved = transposed(e.inputs[0], {n, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4}, e.stop);
-  return {moved.reshaped(e.output_shape())};
 }
 
 Results evaluate_trilu(const Evaluation& e) {

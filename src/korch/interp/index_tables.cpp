@@ -112,12 +112,4 @@ HostTensor read_through(const HostTensor& source, const IndexTables& tables, Sto
   return read_through(source, tables, HostTensor(TensorType{source.dtype(), {}}), stop);
 }
 
-HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm,
-                      StopCheck& stop) {
-  const Shape strides = row_major_strides(view);
-  IndexTables tables;
-  for (int64_t axis : perm) tables.push_back(index_table(view[axis], 0, 1, strides[axis]));
-  return read_through(source, tables, stop);
-}
-
 }  // namespace korch

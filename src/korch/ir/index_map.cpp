@@ -141,6 +141,35 @@ void tile(const InferArgs& args, IndexMaps& maps) {
   }
 }
 
+// The operand with axes for blocks, transposed; then blocks and what they are of are one axis again.
+void blocks(const InferArgs& args, IndexMaps& maps) {
+  const int64_t b = args.get<AxisAttrs>().axis;
+  infer_require(args, args.rank(0) == 4 && b > 0, "needs rank 4 and a positive block size");
+  const Shape& in = args.shape(0);
+  const int64_t square = checked_multiply(args, b, b);
+  IndexMap& map = maps.operands[0];
+  std::vector<int64_t> perm;
+  if (args.op == Op::SpaceToDepth) {
+    infer_require(args, in[2] % b == 0 && in[3] % b == 0, "the block does not divide the spatial axes");
+    maps.result = {in[0], checked_multiply(args, in[1], square), in[2] / b, in[3] / b};
+    map.operand = {in[0], in[1], in[2] / b, b, in[3] / b, b};
+    perm = {0, 3, 5, 1, 2, 4};
+  } else {
+    infer_require(args, in[1] % square == 0, "the squared block does not divide the channels");
+    const int64_t channels = in[1] / square;
+    maps.result = {in[0], channels, checked_multiply(args, in[2], b), checked_multiply(args, in[3], b)};
+    const bool blocks_first = args.op == Op::DepthToSpace;
+    map.operand = blocks_first ? Shape{in[0], b, b, channels, in[2], in[3]}
+                               : Shape{in[0], channels, b, b, in[2], in[3]};
+    perm = blocks_first ? std::vector<int64_t>{0, 3, 4, 1, 5, 2} : std::vector<int64_t>{0, 1, 4, 2, 5, 3};
+  }
+  map.coordinates.resize(perm.size());
+  for (int64_t axis : perm) {
+    map.coordinates[axis].axis = static_cast<int>(map.view.size());
+    map.view.push_back(map.operand[axis]);
+  }
+}
+
 void window(const PoolAttrs& pool, IndexMaps& maps) {
   maps.taps = pool.kernel;
   std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, pool.kernel.size() + 2);
@@ -217,15 +246,20 @@ void set_views(IndexMaps& maps) {
     if (map.view.empty()) map.view = maps.result;
 }
 
+const auto& layout_rules() {
+  static const std::map<Op, void (*)(const InferArgs&, IndexMaps&)> rules = {
+      {Op::Transpose, transpose}, {Op::Reshape, reshape},        {Op::Slice, slice},         {Op::Pad, pad},
+      {Op::Concat, concat},       {Op::Expand, expand},          {Op::Gather, gather},       {Op::Tile, tile},
+      {Op::DepthToSpace, blocks}, {Op::DepthToSpaceCRD, blocks}, {Op::SpaceToDepth, blocks},
+  };
+  return rules;
+}
+
 }  // namespace
 
 IndexMaps layout_maps(const InferArgs& args) {
-  static const std::map<Op, void (*)(const InferArgs&, IndexMaps&)> rules = {
-      {Op::Transpose, transpose}, {Op::Reshape, reshape}, {Op::Slice, slice},   {Op::Pad, pad},
-      {Op::Concat, concat},       {Op::Expand, expand},   {Op::Gather, gather}, {Op::Tile, tile},
-  };
-  const auto rule = rules.find(args.op);
-  KORCH_ASSERT(rule != rules.end(), std::string("no index map for ") + name(args.op));
+  const auto rule = layout_rules().find(args.op);
+  KORCH_ASSERT(rule != layout_rules().end(), std::string("no index map for ") + name(args.op));
   IndexMaps maps = maps_of(args.inputs, {});
   rule->second(args, maps);
   set_views(maps);
@@ -234,7 +268,7 @@ IndexMaps layout_maps(const InferArgs& args) {
 
 IndexMaps index_maps(Op op, const Attrs& attrs, const std::vector<TensorType>& inputs, const Shape& result) {
   const Category category = info(op).category;
-  if (category == Category::layout || op == Op::Tile)
+  if (layout_rules().contains(op))
     return layout_maps({op, attrs, inputs, std::vector<const HostTensor*>(inputs.size())});
   IndexMaps maps = maps_of(inputs, result);
   if (category == Category::elementwise)

@@ -42,9 +42,10 @@ struct Coordinate {
 };
 
 struct IndexMap {
-  Shape operand;  // extents
-  Shape view;     // the result's elements in row-major order, with the axes that coordinates follow: its own
-                  // shape, but for Reshape and Tile
+  Shape operand;  // the operand's elements in row-major order, with the axes that coordinates are of: its own
+                  // shape, but for blocks (DepthToSpace)
+  Shape view;  // the result's elements in row-major order, with the axes that coordinates follow: its own
+               // shape, but for Reshape and Tile
   std::vector<Coordinate> coordinates;  // one per axis of the operand; none: any element may be read
 };
 
@@ -59,7 +60,8 @@ struct IndexMaps {
 IndexMaps index_maps(Op op, const Attrs& attrs, const std::vector<TensorType>& inputs, const Shape& result);
 IndexMaps index_maps(const Graph& graph, const Node& node);
 
-// Of a layout primitive or Tile. It is their shape rule: throws Error{invalid} as infer_types does.
+// Of layout primitives, Tile, DepthToSpace and SpaceToDepth. It is their shape rule: throws Error{invalid} as
+// infer_types does.
 IndexMaps layout_maps(const InferArgs& args);
 
 // Of an operand that is broadcast to the result, by numpy's rules.

@@ -22,7 +22,7 @@ MappedRead read_at(const IndexMaps& maps, size_t operand, std::vector<Index> coo
                    const std::vector<Index>& taps = {});
 
 // What a layout primitive reads. Pieces are tried in order; the first whose condition holds gives the
-// element. Where none holds (constant padding) the element is PadAttrs::value. Gather needs run-time values
+// element. Where none holds the element is the padding's. Gather needs run-time values
 // (compose.h).
 std::vector<MappedRead> map_layout(const Graph& graph, const Node& node, const std::vector<Index>& coords);
 
