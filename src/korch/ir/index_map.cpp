@@ -127,7 +127,7 @@ void gather(const InferArgs& args, IndexMaps& maps) {
 }
 
 // The result has an axis of repetitions before each one.
-void tile(const InferArgs& args, IndexMaps& maps) {
+void repeat(const InferArgs& args, IndexMaps& maps) {
   const Shape& repeats = args.get<ShapeAttrs>().shape;
   const Shape& in = args.shape(0);
   infer_require(args, repeats.size() == in.size(), "repeats need one entry per axis");
@@ -170,18 +170,45 @@ void blocks(const InferArgs& args, IndexMaps& maps) {
   }
 }
 
-void window(const PoolAttrs& pool, IndexMaps& maps) {
+void window(const InferArgs& args, const PoolAttrs& pool, IndexMaps& maps) {
+  const size_t spatial = pool.kernel.size();
+  infer_require(args, spatial > 0 && args.shape(0).size() == spatial + 2,
+                "rank must be the kernel's rank + 2, and 3 or more");
+  infer_require(args,
+                pool.strides.size() == spatial && pool.dilations.size() == spatial &&
+                    pool.pads_before.size() == spatial && pool.pads_after.size() == spatial,
+                "strides, dilations and pads need one entry per spatial axis");
   maps.taps = pool.kernel;
-  std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, pool.kernel.size() + 2);
-  for (size_t s = 0; s < pool.kernel.size(); ++s) {
+  maps.result = {args.shape(0)[0], args.shape(0)[1]};
+  std::vector<Coordinate> weights;  // [k..., C]
+  std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, spatial + 2);
+  for (size_t s = 0; s < spatial; ++s) {
     Coordinate& place = read[s + 2];
     place.scale = pool.strides[s], place.tap = static_cast<int>(s), place.step = pool.dilations[s];
     place.offset = -pool.pads_before[s], place.outside = Outside::fill;
+    weights.push_back({.tap = place.tap});
+    maps.result.push_back(window_extent(args, args.shape(0)[s + 2], pool.kernel[s], pool.strides[s],
+                                        pool.dilations[s], pool.pads_before[s], pool.pads_after[s]));
   }
-  if (maps.operands.size() < 2) return;  // weights[k..., C]
-  for (size_t s = 0; s < pool.kernel.size(); ++s)
-    maps.operands[1].coordinates.push_back({.tap = static_cast<int>(s)});
-  maps.operands[1].coordinates.push_back({.axis = 1});
+  weights.push_back({.axis = 1});
+  if (maps.operands.size() > 1) maps.operands[1].coordinates = std::move(weights);
+}
+
+void reduce(const InferArgs& args, const std::vector<int64_t>& axes, bool keepdims, IndexMaps& maps) {
+  const Shape& in = args.shape(0);
+  std::vector<bool> gone(in.size(), false);
+  for (int64_t axis : axes) {
+    require_axis(args, axis, args.rank(0));
+    if (gone[axis]) infer_fail(args, fmt::format("axis {} is reduced twice", axis));
+    gone[axis] = true;
+  }
+  for (size_t i = 0; i < in.size(); ++i) {
+    maps.operands[0].coordinates.push_back(gone[i]
+                                               ? Coordinate{.tap = static_cast<int>(maps.taps.size())}
+                                               : Coordinate{.axis = static_cast<int>(maps.result.size())});
+    if (gone[i]) maps.taps.push_back(in[i]);
+    if (!gone[i] || keepdims) maps.result.push_back(gone[i] ? 1 : in[i]);
+  }
 }
 
 // The first tap is the channel of a group. A tap of a transposed convolution meets a result where the step
@@ -223,18 +250,6 @@ void matrix_product(const MatMulAttrs& attrs, IndexMaps& maps) {
   }
 }
 
-void reduce_axes(const std::vector<int64_t>& axes, bool keepdims, IndexMaps& maps) {
-  IndexMap& map = maps.operands[0];
-  int place = 0;
-  for (size_t i = 0; i < map.operand.size(); ++i) {
-    const bool gone = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
-    map.coordinates.push_back(gone ? Coordinate{.tap = static_cast<int>(maps.taps.size())}
-                                   : Coordinate{.axis = place});
-    if (gone) maps.taps.push_back(map.operand[i]);
-    if (!gone || keepdims) ++place;
-  }
-}
-
 IndexMaps maps_of(const std::vector<TensorType>& inputs, const Shape& result) {
   IndexMaps maps{result, {}, {}};
   for (const TensorType& type : inputs) maps.operands.push_back({type.shape, {}, {}});
@@ -249,7 +264,7 @@ void set_views(IndexMaps& maps) {
 const auto& layout_rules() {
   static const std::map<Op, void (*)(const InferArgs&, IndexMaps&)> rules = {
       {Op::Transpose, transpose}, {Op::Reshape, reshape},        {Op::Slice, slice},         {Op::Pad, pad},
-      {Op::Concat, concat},       {Op::Expand, expand},          {Op::Gather, gather},       {Op::Tile, tile},
+      {Op::Concat, concat},       {Op::Expand, expand},          {Op::Gather, gather},       {Op::Tile, repeat},
       {Op::DepthToSpace, blocks}, {Op::DepthToSpaceCRD, blocks}, {Op::SpaceToDepth, blocks},
   };
   return rules;
@@ -257,32 +272,31 @@ const auto& layout_rules() {
 
 }  // namespace
 
-IndexMaps layout_maps(const InferArgs& args) {
-  const auto rule = layout_rules().find(args.op);
-  KORCH_ASSERT(rule != layout_rules().end(), std::string("no index map for ") + name(args.op));
+IndexMaps checked_maps(const InferArgs& args) {
   IndexMaps maps = maps_of(args.inputs, {});
-  rule->second(args, maps);
+  if (const auto rule = layout_rules().find(args.op); rule != layout_rules().end())
+    rule->second(args, maps);
+  else if (const auto* pool = std::get_if<PoolAttrs>(&args.attrs))
+    window(args, *pool, maps);
+  else if (const auto* arg = std::get_if<ArgReduceAttrs>(&args.attrs))
+    reduce(args, {arg->axis}, arg->keepdims, maps);
+  else
+    reduce(args, args.get<ReduceAttrs>().axes, args.get<ReduceAttrs>().keepdims, maps);
   set_views(maps);
   return maps;
 }
 
 IndexMaps index_maps(Op op, const Attrs& attrs, const std::vector<TensorType>& inputs, const Shape& result) {
   const Category category = info(op).category;
-  if (layout_rules().contains(op))
-    return layout_maps({op, attrs, inputs, std::vector<const HostTensor*>(inputs.size())});
+  if (layout_rules().contains(op) || category == Category::reduce || std::holds_alternative<PoolAttrs>(attrs))
+    return checked_maps({op, attrs, inputs, std::vector<const HostTensor*>(inputs.size())});
   IndexMaps maps = maps_of(inputs, result);
   if (category == Category::elementwise)
     for (IndexMap& map : maps.operands) map.coordinates = broadcast_axes(map.operand, result.size());
-  else if (const auto* pool = std::get_if<PoolAttrs>(&attrs))
-    window(*pool, maps);
   else if (const auto* conv = std::get_if<ConvAttrs>(&attrs))
     convolution(*conv, op == Op::ConvTranspose, maps);
   else if (const auto* matrices = std::get_if<MatMulAttrs>(&attrs))
     matrix_product(*matrices, maps);
-  else if (const auto* arg = std::get_if<ArgReduceAttrs>(&attrs))
-    reduce_axes({arg->axis}, arg->keepdims, maps);
-  else if (const auto* reduce = std::get_if<ReduceAttrs>(&attrs); reduce && category == Category::reduce)
-    reduce_axes(reduce->axes, reduce->keepdims, maps);
   set_views(maps);
   return maps;
 }

@@ -44,8 +44,8 @@ struct Coordinate {
 struct IndexMap {
   Shape operand;  // the operand's elements in row-major order, with the axes that coordinates are of: its own
                   // shape, but for blocks (DepthToSpace)
-  Shape view;  // the result's elements in row-major order, with the axes that coordinates follow: its own
-               // shape, but for Reshape and Tile
+  Shape view;     // the result's elements in row-major order, with the axes that coordinates follow: its own
+                  // shape, but for Reshape and Tile
   std::vector<Coordinate> coordinates;  // one per axis of the operand; none: any element may be read
 };
 
@@ -60,9 +60,9 @@ struct IndexMaps {
 IndexMaps index_maps(Op op, const Attrs& attrs, const std::vector<TensorType>& inputs, const Shape& result);
 IndexMaps index_maps(const Graph& graph, const Node& node);
 
-// Of layout primitives, Tile, DepthToSpace and SpaceToDepth. It is their shape rule: throws Error{invalid} as
-// infer_types does.
-IndexMaps layout_maps(const InferArgs& args);
+// Of layout primitives, Tile, DepthToSpace, SpaceToDepth, reductions and pooling windows. It is their shape
+// rule: throws Error{invalid} as infer_types does.
+IndexMaps checked_maps(const InferArgs& args);
 
 // Of an operand that is broadcast to the result, by numpy's rules.
 IndexMap broadcast_map(const Shape& operand, const Shape& result);

@@ -84,7 +84,7 @@ std::vector<TensorType> infer_types(Op op, const Attrs& attrs, const std::vector
       result = infer_reduce(args);
       break;
     case Category::layout:
-      result = {{inputs[0].dtype, layout_maps(args).result}};
+      result = {{inputs[0].dtype, checked_maps(args).result}};
       break;
     case Category::linear:
       result = infer_linear(args);

@@ -29,7 +29,7 @@ Shape gemm_shape(const InferArgs& args) {
 }
 
 Shape moved(const InferArgs& args) {
-  return layout_maps(args).result;
+  return checked_maps(args).result;
 }
 
 Shape resized(const InferArgs& args) {

@@ -35,6 +35,28 @@ std::vector<AxisGroup> matching_groups(const Shape& from, const Shape& to) {
   return groups;
 }
 
+Coords reshape_coords(const Shape& from, const Shape& to, const Coords& coords) {
+  Coords result(to.size());
+  for (const AxisGroup& group : matching_groups(from, to)) {
+    Index flat = 0;
+    for (size_t i = group.from_begin; i < group.from_end; ++i) flat = flat * from[i] + coords[i];
+    int64_t stride = 1;
+    for (size_t j = group.to_end; j-- > group.to_begin;) {
+      const Index quotient = tile::floor_div(flat, stride);
+      result[j] = j == group.to_begin ? quotient : tile::floor_mod(quotient, to[j]);
+      stride *= to[j];
+    }
+  }
+  return result;
+}
+
+Coords step(const Graph& graph, const Node& node, ValueId from, const Coords& coords) {
+  if (node.op == Op::Transpose) return tile::result_coords(graph, node, coords);
+  if (node.op == Op::Reshape)
+    return reshape_coords(graph.value(from).type.shape, graph.value(node.outputs[0]).type.shape, coords);
+  return coords;
+}
+
 // Whether the axes lie contiguously, in order, in the layout of this shape; those of one element lie
 // anywhere.
 bool contiguous(const Shape& shape, const Layout& layout, const std::vector<int>& axes) {
@@ -135,8 +157,7 @@ std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& co
     for (ValueId input : node.inputs) {
       const auto found = known.find(input);
       if (found == known.end()) continue;
-      const bool moves = info(node.op).category == Category::layout;
-      Coords next = moves ? tile::result_coords(graph, node, found->second) : found->second;
+      Coords next = step(graph, node, input, found->second);
       const auto [at, inserted] = known.emplace(node.outputs[0], next);
       if (!inserted && !(at->second == next)) return {};
     }
