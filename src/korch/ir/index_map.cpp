@@ -263,9 +263,12 @@ void set_views(IndexMaps& maps) {
 
 const auto& layout_rules() {
   static const std::map<Op, void (*)(const InferArgs&, IndexMaps&)> rules = {
-      {Op::Transpose, transpose}, {Op::Reshape, reshape},        {Op::Slice, slice},         {Op::Pad, pad},
-      {Op::Concat, concat},       {Op::Expand, expand},          {Op::Gather, gather},       {Op::Tile, repeat},
-      {Op::DepthToSpace, blocks}, {Op::DepthToSpaceCRD, blocks}, {Op::SpaceToDepth, blocks},
+      {Op::Transpose, transpose}, {Op::Reshape, reshape},
+      {Op::Slice, slice},         {Op::Pad, pad},
+      {Op::Concat, concat},       {Op::Expand, expand},
+      {Op::Gather, gather},       {Op::Tile, repeat},
+      {Op::DepthToSpace, blocks}, {Op::DepthToSpaceCRD, blocks},
+      {Op::SpaceToDepth, blocks},
   };
   return rules;
 }
@@ -307,20 +310,6 @@ IndexMaps index_maps(const Graph& graph, const Node& node) {
 
 IndexMap broadcast_map(const Shape& operand, const Shape& result) {
   return {operand, result, broadcast_axes(operand, result.size())};
-}
-
-int64_t Coordinate::at(int64_t position, int64_t number, int64_t extent) const {
-  if (per != 1) position /= per;
-  if (modulo != 0) position %= modulo;
-  int64_t place = offset + (axis < 0 ? 0 : scale * position) + (tap < 0 ? 0 : step * number);
-  if (divisor != 1) {
-    if (place % divisor != 0) return -1;
-    place /= divisor;
-  }
-  if (place >= 0 && place < extent) return place;
-  if (outside == Outside::edge) return place < 0 ? 0 : extent - 1;
-  if (outside == Outside::reflect) return place < 0 ? -place : 2 * (extent - 1) - place;
-  return -1;
 }
 
 int64_t element_read(const IndexMap& map, int64_t index, const Shape& taps, int64_t looked_up) {
@@ -367,13 +356,6 @@ std::optional<SliceAttrs> slice_through(const IndexMap& map, SliceAttrs slice) {
       return std::nullopt;
   }
   return slice;
-}
-
-TapRun tap_run(const Coordinate& c, int64_t tap, int64_t operand, int64_t result) {
-  const int64_t shift = tap * c.step + c.offset, room = operand - shift;
-  const int64_t first = shift >= 0 ? 0 : ceil_div(-shift, c.scale);
-  const int64_t end = room <= 0 ? 0 : std::min(result, ceil_div(room, c.scale));
-  return {first, std::max<int64_t>(0, end - first), first * c.scale + shift};
 }
 
 std::vector<int64_t> taps_inside(const Coordinate& c, int64_t taps, int64_t operand, int64_t result) {

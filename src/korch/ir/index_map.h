@@ -4,9 +4,11 @@
 // a Value a run needs.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
+#include "korch/base/ceil_div.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
@@ -38,7 +40,19 @@ struct Coordinate {
   Outside outside = Outside::never;
 
   // No element: -1. Positions and taps count from 0, `extent` is the operand's.
-  int64_t at(int64_t position, int64_t number, int64_t extent) const;
+  int64_t at(int64_t position, int64_t number, int64_t extent) const {
+    if (per != 1) position /= per;
+    if (modulo != 0) position %= modulo;
+    int64_t place = offset + (axis < 0 ? 0 : scale * position) + (tap < 0 ? 0 : step * number);
+    if (divisor != 1) {
+      if (place % divisor != 0) return -1;
+      place /= divisor;
+    }
+    if (place >= 0 && place < extent) return place;
+    if (outside == Outside::edge) return place < 0 ? 0 : extent - 1;
+    if (outside == Outside::reflect) return place < 0 ? -place : 2 * (extent - 1) - place;
+    return -1;
+  }
 };
 
 struct IndexMap {
@@ -84,7 +98,12 @@ std::optional<SliceAttrs> slice_through(const IndexMap& map, SliceAttrs slice);
 struct TapRun {
   int64_t first, count, from;
 };
-TapRun tap_run(const Coordinate& coordinate, int64_t tap, int64_t operand, int64_t result);
+inline TapRun tap_run(const Coordinate& c, int64_t tap, int64_t operand, int64_t result) {
+  const int64_t shift = tap * c.step + c.offset, room = operand - shift;
+  const int64_t first = shift >= 0 ? 0 : ceil_div(-shift, c.scale);
+  const int64_t end = room <= 0 ? 0 : std::min(result, ceil_div(room, c.scale));
+  return {first, std::max<int64_t>(0, end - first), first * c.scale + shift};
+}
 // For each of these results, how many of the taps lie inside the operand.
 std::vector<int64_t> taps_inside(const Coordinate& coordinate, int64_t taps, int64_t operand, int64_t result);
 
