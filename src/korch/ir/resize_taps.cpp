@@ -101,8 +101,8 @@ std::string unknown_resize_attribute(const ResizeAttrs& attrs) {
                                                     "half_pixel_symmetric", "tf_half_pixel_for_nn"},
                                      nearest = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
   if (!modes.contains(attrs.mode)) return "mode '" + attrs.mode + "'";
-  if (!coordinates.contains(attrs.coordinate_mode)) return "coordinate_mode '" + attrs.coordinate_mode + "'";
-  if (!nearest.contains(attrs.nearest_mode)) return "nearest_mode '" + attrs.nearest_mode + "'";
+  if (!coordinates.contains(attrs.coordinate_mode)) return "coordinate mode '" + attrs.coordinate_mode + "'";
+  if (!nearest.contains(attrs.nearest_mode)) return "nearest mode '" + attrs.nearest_mode + "'";
   return "";
 }
 
