@@ -145,9 +145,12 @@ class Body {
         return rest;
       case AtomKind::abs:
         return std::abs(x);
-      default:
-        return std::clamp(x, term.a, term.b);
+      case AtomKind::variable:
+      case AtomKind::dynamic:
+      case AtomKind::clamp:
+        break;
     }
+    return std::clamp(x, term.a, term.b);
   }
 
   const Scalar& value(int number) {

@@ -7,6 +7,7 @@
 #include "korch/codegen/linear/packing_phase.h"
 #include "korch/codegen/linear/panel_nests.h"
 #include "korch/codegen/linear/slice_axis.h"
+#include "korch/ir/index_map.h"
 
 namespace korch::linear {
 namespace {
@@ -252,13 +253,9 @@ int contiguous_axis(const Problem& problem, const Implementation& implementation
   for (NodeId id : problem.candidate->nodes)
     if (graph.node(id).outputs[0] == value) producer = &graph.node(id);
   if (producer == nullptr) return contiguous_of_read(problem, implementation, value);
-  const int rank = static_cast<int>(type_of(problem, value).shape.size());
   if (producer->op == Op::Transpose) {
     const int inner = contiguous_axis(problem, implementation, producer->inputs[0]);
-    const auto& perm = std::get<PermAttrs>(producer->attrs).perm;
-    for (int i = 0; i < rank; ++i)
-      if (perm[i] == inner) return i;
-    return -1;
+    return inner < 0 ? -1 : index_maps(graph, *producer).operands[0].coordinates[inner].axis;
   }
   if (producer->op == Op::Reshape) {
     const int inner = contiguous_axis(problem, implementation, producer->inputs[0]);

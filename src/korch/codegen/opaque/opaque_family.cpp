@@ -246,17 +246,15 @@ void max_pool_indices(PrimitiveKernel& j) {
   nest.combine = ScalarFn::max;
   nest.nan_wins = false;
   nest.loops = w.loops;
-  std::vector<Index> coords(w.at.begin(), w.at.begin() + 2);
-  Condition inside;
-  for (size_t s = 0; s + 2 < in.size(); ++s) {
+  std::vector<Index> taps;
+  for (size_t s = 0; s < pool.kernel.size(); ++s) {
     const std::string name = fmt::format("r{}", s);
     reduce_along(nest, name, pool.kernel[s]);
-    coords.push_back(w.at[s + 2] * pool.strides[s] +
-                     Index::variable(name, pool.kernel[s]) * pool.dilations[s] - pool.pads_before[s]);
-    inside.require(coords.back(), 0, in[s + 2] - 1);
+    taps.push_back(Index::variable(name, pool.kernel[s]));
   }
-  nest.position = flatten(coords, in);
-  nest.stores = {{j.out[0], flatten(w.at, out), j.load(0, nest.position), inside}};
+  const MappedRead read = read_at(index_maps(j.node.op, pool, j.inputs, out), 0, w.at, taps);
+  nest.position = flatten(read.coords, in);
+  nest.stores = {{j.out[0], flatten(w.at, out), j.load(0, nest.position), read.when}};
   j.add_nest(std::move(w.grid), std::move(nest));
 }
 
