@@ -9,6 +9,7 @@
 #include "korch/base/json.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/codegen/cpu/compiler.h"
+#include "korch/options/option_table.h"
 #include "korch/profile/peaks.h"
 #include "verbs.h"
 
@@ -72,7 +73,7 @@ void print_findings(const MachinePeaks& machine) {
   row("Compiler", compiler_version());
   row("oneDNN", library_state("libdnnl.so.2"));
   row("CUDA", cuda_state());
-  row("Database", database_text(default_database_path()));
+  row("Database", database_text(place_in_cache("kernels.db")));
 }
 
 void run_doctor(const DoctorArguments& arguments) {
@@ -83,7 +84,7 @@ void run_doctor(const DoctorArguments& arguments) {
               {"compiler", compiler_version()},
               {"onednn", library_state("libdnnl.so.2")},
               {"cuda", cuda_state()},
-              {"kernel_database", default_database_path()}});
+              {"kernel_database", place_in_cache("kernels.db")}});
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "korch/device/device.h"
+#include "korch/options/compile_options.h"
 #include "korch/profile/database.h"
 #include "korch/search/columns.h"
 #include "korch/search/solve_memo.h"
-#include "korch/search/strategy.h"
 
 namespace korch {
 
