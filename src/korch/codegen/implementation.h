@@ -9,7 +9,7 @@
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/schedule.h"
 #include "korch/device/device.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 #include "korch/options/compile_options.h"
 #include "korch/plan/kernel.h"
 

@@ -27,7 +27,7 @@ void Dumps::write_kernels(const BuiltPlan& built, const Device& target) const {
     if (source.empty()) continue;
     write(fmt::format("kernel-{:03}.cpp", i),
           [&] { return fmt::format("// {}\n{}", compile_command(target.code), source); });
-    tile::TileGraph tiles = *built.specs[i]->tiles;
+    tile::ScheduledGraph tiles = *built.specs[i]->tiles;
     write(fmt::format("kernel-{:03}.tile", i), [&] { return tile::print(tiles); });
     tile::lower_for_cpu(tiles, target);
     write(fmt::format("kernel-{:03}.lowered.tile", i), [&] { return tile::print(tiles); });

@@ -119,7 +119,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-KernelRun run_kernel_alone(const tile::TileGraph& graph, const Device& target, uint64_t seed) {
+KernelRun run_kernel_alone(const tile::ScheduledGraph& graph, const Device& target, uint64_t seed) {
   const Kernel kernel = tile::cpu_kernel(graph, target);
   const Result<std::string> object = compile_object(kernel.source, target.code);
   if (!object) throw Error(ErrorKind::internal, "the kernel's text is refused: " + object.refusal().detail);
