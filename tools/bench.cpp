@@ -53,7 +53,8 @@ struct Profile {
 Profile take_profile(const BenchArguments& arguments) {
   Profile profile;
   profile.steps = profile_steps(arguments.executables.front(), arguments.options);
-  const std::string database_path = arguments.database.empty() ? place_in_cache("kernels.db") : arguments.database;
+  const std::string database_path =
+      arguments.database.empty() ? place_in_cache("kernels.db") : arguments.database;
   std::unique_ptr<Database> database;
   if (!database_path.empty()) database = std::make_unique<Database>(database_path);
   profile.device = machine_peaks(detect_device("native", arguments.options.threads), database.get()).device;

@@ -84,8 +84,8 @@ TEST_P(BoardTest, WaitsForNobodyWhoHoldsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, BoardTest, testing::Values(1, 2, 3, 4, 7));
 
-// Two workers that wait for each other at every step and sleep at once: a wake-up meant for an earlier sleep may
-// come late, and must not count for the one that it meets.
+// Two workers that wait for each other at every step and sleep at once: a wake-up meant for an earlier sleep
+// may come late, and must not count for the one that it meets.
 struct Steps {
   static constexpr int kWorkers = 2, kSteps = 30000;
   std::atomic<int> reached{0};  // by both together

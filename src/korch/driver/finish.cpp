@@ -79,8 +79,7 @@ Finished finish(const Imported& network, BuiltPlan& built, std::vector<Placement
       return draft;
     };
     if (setting.database == nullptr || !setting.database->get_text(verified_key(key))) {
-      clock.timed("verify",
-                  [&] { check(network, built.plan, draft_path(), output, key, setting, result); });
+      clock.timed("verify", [&] { check(network, built.plan, draft_path(), output, key, setting, result); });
       if (result.fault) return result;
     }
     if (options.measure)
