@@ -11,9 +11,9 @@
 #include "korch/base/json.h"
 #include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
-#include "korch/driver/progress.h"
 #include "korch/options/option_table.h"
 #include "korch/plan/plan_json.h"
+#include "progress.h"
 #include "verbs.h"
 
 namespace korch {

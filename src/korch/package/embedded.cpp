@@ -3,4 +3,3 @@
 #include "korch/base/embed.h"
 
 KORCH_EMBED(runtime_archive, KORCH_RUNTIME_ARCHIVE)
-KORCH_EMBED(korch_h, KORCH_RUNTIME_FOLDER "/korch.h")

@@ -6,6 +6,5 @@
 namespace korch {
 
 std::string_view runtime_archive();  // static library, linked into executables
-std::string_view korch_h();          // the C interface
 
 }  // namespace korch

@@ -199,8 +199,4 @@ PackageReport write_executable(PackageInput&& input, const std::string& path) {
   return write(input, path, [&] { std::vector<std::string>().swap(input.constant_bytes); });
 }
 
-std::string c_header() {
-  return std::string(korch_h());
-}
-
 }  // namespace korch

@@ -33,7 +33,4 @@ PackageReport write_executable(const PackageInput& input, const std::string& pat
 // Frees the constants before they are linked: the linker maps them twice.
 PackageReport write_executable(PackageInput&& input, const std::string& path);
 
-// The generated header (docs/design/package.md).
-std::string c_header();
-
 }  // namespace korch
