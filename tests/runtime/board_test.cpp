@@ -94,8 +94,9 @@ struct Steps {
   void run(Board* board, int worker) {
     std::minstd_rand random(static_cast<unsigned>(worker) + 1);
     for (int step = 1; step <= kSteps; ++step) {
-      for (unsigned work = random() % 1024; work > 0; --work) _mm_pause();
-      board->poke(kWorkers);
+      for (unsigned work = random() % 512; work > 0; --work) _mm_pause();
+      board->poke(kWorkers);  // for nothing: whoever it meets goes back to sleep
+      for (unsigned work = random() % 512; work > 0; --work) _mm_pause();
       if (reached.fetch_add(1) + 1 == kWorkers * step) {
         over[1 - worker].store(true);
         board->poke(kWorkers);
