@@ -184,14 +184,15 @@ class EagerTest(TorchTest):
         self.assertRegex(lines[0], r"aten\.cos\.default \(test_torch\.py:\d+\): torch\.onnx has no form for it with such")
         self.assertRegex(lines[1], "2 of 3 operators")
 
-    def test_operators_that_korch_lacks(self):
+    # For this one torch.onnx writes an element of what is no sequence.
+    def test_operators_that_korch_refuses(self):
         def determinant(x):
             return torch.linalg.det(x + 1) * 2
 
         run = compiled(determinant)
         self.expect_right(determinant, run, torch.randn(3, 3))
         lines = self.logged(logging.INFO)
-        self.assertRegex(lines[0], r"aten\._linalg_det\.default \(test_torch\.py:\d+\): korch refuses Det")
+        self.assertRegex(lines[0], r"aten\._linalg_det\.default \(test_torch\.py:\d+\): korch refuses \w+")
         self.assertRegex(lines[1], "2 of 3 operators")
 
     def test_random_numbers_are_those_of_pytorch(self):
@@ -324,7 +325,8 @@ class CacheTest(TorchTest):
             return torch.linalg.det(x + 1)
 
         x = torch.randn(3, 3)
-        self.assertEqual(self.kept(determinant, x), [0])
+        with mock.patch("korch._compile.compile", side_effect=korch.Unsupported("no such kernel")):
+            self.assertEqual(self.kept(determinant, x), [0])
         with mock.patch("korch._compile.compile", side_effect=AssertionError("compiled again")):
             self.assertEqual(self.kept(determinant, x), [1])
 
