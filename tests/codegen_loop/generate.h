@@ -1,7 +1,7 @@
 // Kernels and tile graphs of candidates, without a store that keeps them.
 #pragma once
 
-#include "korch/codegen/kernel_spec.h"
+#include "korch/backend/spell.h"
 
 namespace korch {
 

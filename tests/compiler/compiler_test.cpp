@@ -1,4 +1,4 @@
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "korch/backend/cpu/compiler.h"
 #include "korch/base/files.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/inspect/explain.h"
 #include "korch/inspect/verify.h"
 #include "korch/package/executable.h"
@@ -269,7 +269,7 @@ TEST_F(Heal, AMemoizedPlanWithAStruckKernelIsNotReplayed) {
   const Kernel kernel = chosen_kernel(graph, 0);  // and the memo of its plan is in the database
   {
     Database database(options_.database_path);
-    Strikes(&database, native_code()).strike({kernel.key().hex(), "a kernel", "told so"});
+    Strikes(&database, detect_device("native", 1)).strike({kernel.key().hex(), "a kernel", "told so"});
   }
   const CompileResult result = compile(graph);
   expect_healed(graph, result, kernel);

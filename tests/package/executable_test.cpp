@@ -9,10 +9,10 @@
 #include <memory>
 #include <thread>
 
+#include "korch/backend/backend.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/package/loaded.h"
-#include "korch/package/package.h"
 #include "korch/package/seal.h"
 #include "korch/package/sources.h"
 #include "test_plan.h"
@@ -164,9 +164,9 @@ TEST_F(ExecutableTest, SameInputSameBytes) {
 
 TEST_F(ExecutableTest, UsableFromCWithoutKorch) {
   const std::string program = folder_->path() + "/run_model";
-  write_file(folder_->path() + "/korch.h", c_header());
-  const std::string compile = std::string(KORCH_C_COMPILER) + " -Wall -Wextra -Werror -I" + folder_->path() +
-                              " " + KORCH_SOURCE_DIR + "/examples/run_model.c " + path() + " -o " + program;
+  const std::string compile = std::string(KORCH_C_COMPILER) + " -Wall -Wextra -Werror -I" + KORCH_SOURCE_DIR +
+                              "/src/korch/runtime " + KORCH_SOURCE_DIR + "/examples/run_model.c " + path() +
+                              " -o " + program;
   ASSERT_EQ(std::system(compile.c_str()), 0) << compile;
   ASSERT_EQ(std::system((program + " > " + program + ".txt").c_str()), 0);
   EXPECT_EQ(read_file(program + ".txt"), "y f32: 0 0 0 0\nmiddle f32: -0 -0 0 0\n");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "korch/base/error.h"
+#include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/base/printable.h"
 
@@ -106,7 +107,8 @@ std::string to_text(const Device& device) {
 }
 
 Device device_from_text(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_object() && json.contains("device")) json = Json(json["device"]);
   if (!json.is_object()) refuse("it is no JSON object");
   Device device;
   visit_device(device, [&](const char* name, auto& field) {
@@ -129,6 +131,18 @@ Device device_from_text(std::string_view text) {
   if (!device.is_gpu() && !isa_named(device.code))
     refuse(fmt::format("a CPU's code is {}, and not '{}'", targets_text(), printable(device.code)));
   return device;
+}
+
+Device target_device(const std::string& target, int workers) {
+  if (!target.ends_with(".json")) return detect_device(target, workers);
+  try {
+    const Device device = device_from_text(read_file(target));
+    if (workers == 0 || workers == device.workers) return device;
+    throw Error(ErrorKind::usage, fmt::format("it has {} workers, and its speeds are theirs: --threads is {}",
+                                              device.workers, workers));
+  } catch (const Error& error) {
+    throw Error(error.kind(), target + ": " + error.what());
+  }
 }
 
 std::optional<Isa> isa_named(std::string_view code) {

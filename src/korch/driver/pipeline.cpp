@@ -7,6 +7,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "korch/backend/backend.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/base/hash.h"
@@ -15,7 +16,6 @@
 #include "korch/base/usable_cpus.h"
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/compile_part.h"
 #include "korch/driver/dumps.h"
 #include "korch/driver/executable_contests.h"
@@ -32,11 +32,9 @@
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
-#include "korch/package/package.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
 #include "korch/profile/footprint.h"
-#include "korch/profile/peaks.h"
 #include "korch/rewrite/alternatives.h"
 #include "korch/search/bank_costs.h"
 #include "korch/search/columns.h"
@@ -85,15 +83,17 @@ class Compilation {
     output_ = output;
     part_ = part;
     reserve_files();
-    target_ = detect_device(options_.target, options_.threads);
-    target_.library_calls = !options_.self_contained;
+    target_ = target_device(options_.target, options_.threads);
+    const Backend& backend = backend_of(target_);
+    target_.library_calls = !options_.self_contained && backend.calls_libraries();
+    if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure) require_measurable(target_);
-    if (runs_here(target_)) warn(crowding(target_.workers, usable_cpus()));
+    if (runs_here()) warn(crowding(target_.workers, usable_cpus()));
     for (const StageRow& stage : std::span(kStages).first(kDoneOnce))
       if (!pass(stage)) return result_;
     report_warnings();
-    strikes_.emplace(database_.get(), target_.code);
-    Healer healer(output, target_.code, strikes());
+    strikes_.emplace(database_.get(), target_);
+    Healer healer(output, target_, strikes());
     while (const std::optional<Fault> fault = plan_and_package())
       for (std::string& warning : healer.heal(*fault, options_))
         result_.warnings.push_back(std::move(warning));
@@ -153,7 +153,7 @@ class Compilation {
     report_warnings();
     network_ = hash_text(print(imported_)).hex();  // the text has the hashes of the weights
     primitive_ = fission(imported_);
-    if (options_.budget_s > 0 && options_.verify && runs_here(target_))
+    if (options_.budget_s > 0 && options_.verify && runs_here())
       deadlines_.reserve_for_check(check_seconds(primitive_));
   }
 
@@ -167,7 +167,7 @@ class Compilation {
   }
 
   void measure_peaks() {
-    PlanningSpeeds speeds = planning_speeds(target_, options_.strategy, runs_here(target_), database_.get());
+    PlanningSpeeds speeds = planning_speeds(target_, options_.strategy, database_.get());
     target_ = std::move(speeds.device);
     now_->report.peaks_are = std::move(speeds.are);
     add_doubt(speeds.doubt);
@@ -256,6 +256,8 @@ class Compilation {
     return tasks ? print(tasks->graph) : "no tasks\n";
   }
   std::string plan_text() const { return plan_to_json(now_->built.plan); }
+
+  bool runs_here() const { return backend_of(target_).obstacle(target_).empty(); }
 
   // With alternatives.
   const Graph& graph() const { return now_->rewritten.graph; }
@@ -378,6 +380,7 @@ class Compilation {
 
   SearchOptions search_options() const {
     return {.measure = options_.measure,
+            .carried = !runs_here(),
             .exhaustive = options_.exhaustive,
             .bounds = options_.bounds,
             .budget_s = options_.budget_s,
@@ -461,7 +464,7 @@ class Compilation {
                        std::move(built.constant_bytes),
                        plan_to_json(built.plan),
                        target_};
-    if (runs_here(target_) && (options_.verify || options_.measure)) {
+    if (runs_here() && (options_.verify || options_.measure)) {
       const Hash key = plan_key(input, target_);
       TempDir folder;
       const std::string draft = folder.path() + "/draft.so";

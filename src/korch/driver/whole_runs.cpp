@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "korch/backend/backend.h"
 #include "korch/base/hash.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/inspect/bench.h"
 #include "korch/plan/plan_json.h"
 
@@ -36,7 +36,7 @@ PlanSchedule chosen(const std::vector<ScheduleRun>& runs) {
 }  // namespace
 
 Hash plan_key(const PackageInput& input, const Device& target) {
-  std::string text = input.plan_json + compiler_version() + target.name;
+  std::string text = input.plan_json + backend_of(target).compiler() + target.name;
   for (const PlanConstant& constant : input.plan->constants) text += constant.content.hex();
   for (const std::string& object : input.objects) text += hash_bytes(object.data(), object.size()).hex();
   return hash_text(text);

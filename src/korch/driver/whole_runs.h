@@ -6,7 +6,7 @@
 #include <string>
 
 #include "korch/base/deadline.h"
-#include "korch/package/package.h"
+#include "korch/package/package_input.h"
 #include "korch/plan/plan.h"
 #include "korch/profile/database.h"
 

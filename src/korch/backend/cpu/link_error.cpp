@@ -1,4 +1,4 @@
-#include "korch/package/link_error.h"
+#include "korch/backend/cpu/link_error.h"
 
 #include "korch/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "korch/codegen/cpu/load_error.h"
+#include "korch/backend/cpu/load_error.h"
 
 #include "korch/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "korch/package/package.h"
+#include "korch/backend/cpu/write_library.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,14 +12,14 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "korch/backend/cpu/embedded.h"
+#include "korch/backend/cpu/link.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/hash.h"
 #include "korch/package/data_object.h"
-#include "korch/package/embedded.h"
 #include "korch/package/executable.h"
 #include "korch/package/graphs.h"
-#include "korch/package/link.h"
 #include "korch/package/memory.h"
 #include "korch/package/seal.h"
 #include "korch/package/sources.h"
@@ -141,9 +141,10 @@ std::vector<std::string> needed_sonames(const Plan& plan) {
   return sonames;
 }
 
-// `release_constants` is called once they are in a file.
-template <typename F>
-PackageReport write(const PackageInput& input, const std::string& path, const F& release_constants) {
+}  // namespace
+
+PackageReport write_library(const PackageInput& input, const std::string& path,
+                            const std::function<void()>& constants_are_written) {
   check(input);
   const Plan& plan = *input.plan;
   const Weights weights = lay_out_weights(input.constant_bytes);
@@ -173,7 +174,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
                      {kTargetSection, DataSection::unloaded, {input.target.code}, ""},
                      {kSourcesSection, DataSection::unloaded, {sources}, ""},
                      {kGraphsSection, DataSection::unloaded, {graphs}, ""}});
-  release_constants();
+  constants_are_written();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);
   request.exported = {"korch_describe",    "korch_check",     "korch_create_with", "korch_create",
@@ -187,20 +188,6 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   seal_executable(request.output);
   output.move_into_place();
   return {arena_bytes, weights.layout.size_bytes};
-}
-
-}  // namespace
-
-PackageReport write_executable(const PackageInput& input, const std::string& path) {
-  return write(input, path, [] {});
-}
-
-PackageReport write_executable(PackageInput&& input, const std::string& path) {
-  return write(input, path, [&] { std::vector<std::string>().swap(input.constant_bytes); });
-}
-
-std::string c_header() {
-  return std::string(korch_h());
 }
 
 }  // namespace korch
