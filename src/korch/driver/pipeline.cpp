@@ -87,7 +87,8 @@ class Compilation {
     const Backend& backend = backend_of(target_);
     target_.library_calls = !options_.self_contained && backend.calls_libraries();
     if (options_.stop_after.empty()) require_complete(backend);
-    if (options_.measure) require_measurable(target_);
+    if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))
+      require_measurable(target_);
     if (runs_here()) warn(crowding(target_.workers, usable_cpus()));
     for (const StageRow& stage : std::span(kStages).first(kDoneOnce))
       if (!pass(stage)) return result_;

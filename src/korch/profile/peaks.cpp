@@ -20,9 +20,9 @@ int64_t now_s() {
       .count();
 }
 
-PeakRow measure_peaks(const Device& target, int workers) {
+PeakRow measure_peaks(const Backend& backend, const Device& target, int workers) {
   const LoadWatch watch;
-  const PeakSamples samples = backend_of(target).sample_peaks(target, workers);
+  const PeakSamples samples = backend.sample_peaks(target, workers);
   MachineLoad load = watch.load();
   load.waited = samples.waited;
   return row_of(samples, load, now_s());
@@ -53,10 +53,10 @@ bool is_calm_now() {
 
 }  // namespace
 
-MachinePeaks machine_peaks(const Device& target, Database* database) {
+MachinePeaks machine_peaks(const Device& target, Database* database, const Backend* backend) {
   std::optional<PeakRow> row = known_row(target, database);
   if (!row || (is_to_repeat(*row, now_s()) && is_calm_now())) {
-    const PeakRow measured = measure_peaks(target, workers_of(target));
+    const PeakRow measured = measure_peaks(backend != nullptr ? *backend : backend_of(target), target, workers_of(target));
     row = row ? better(*row, measured) : measured;
     if (database != nullptr) database->put_text(key_of(target), to_text(*row));
   }
