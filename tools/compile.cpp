@@ -176,8 +176,9 @@ void add_compile_verb(CommandLine& command_line) {
   Options verb = command_line.verb("compile", "network (ONNX) -> executable, optimized for a target");
   verb.option("model", arguments->model, "the network, an .onnx file").required();
   verb.option("-o,--output", arguments->output, "the executable to write, a shared library");
-  verb.option("--target", options.target, targets_text())
-      .type(fmt::format("{{{}}}", fmt::join(target_names(), ",")))
+  verb.option("--target", options.target,
+              targets_text() + "; or the device of a file, as korch doctor --json wrote it elsewhere")
+      .type(fmt::format("{{{}}} or FILE.json", fmt::join(target_names(), ",")))
       .default_shown();
   verb.option("--threads", options.threads, "workers that run the executable; 0: all cores")
       .between(0, kMostWorkers)
