@@ -44,8 +44,9 @@ TEST_F(DeviceFile, ThatIsNoneIsRefusedByName) {
 }
 
 TEST_F(DeviceFile, OfAnotherMachineIsNotMeasured) {
-  expect_refused("compile " + path("m.onnx") + " --no-profile-db --stop-after plan --target " + path("d.json"),
-                 2, {"--no-measure"});
+  expect_refused(
+      "compile " + path("m.onnx") + " --no-profile-db --stop-after plan --target " + path("d.json"), 2,
+      {"--no-measure"});
 }
 
 }  // namespace

@@ -125,8 +125,8 @@ std::string backends_own(const std::string& line) {
 TEST(Layering, BackendsOwnMattersAreFound) {
   EXPECT_EQ(backends_own("#include \"korch/backend/backend.h\""), "");
   EXPECT_EQ(backends_own("  return 1;  // of an Isa"), "");
-  for (const char* header : {"backend/cpu/compiler.h", "backend/stub/stub_backend.h", "codegen/passes/passes.h",
-                             "codegen/cuda/print_cuda.h", "runtime/cpu/onednn.h"})
+  for (const char* header : {"backend/cpu/compiler.h", "backend/stub/stub_backend.h",
+                             "codegen/passes/passes.h", "codegen/cuda/print_cuda.h", "runtime/cpu/onednn.h"})
     EXPECT_NE(backends_own("#include \"korch/" + std::string(header) + "\""), "") << header;
   EXPECT_NE(backends_own("const Isa isa = *isa_named(device.code);"), "");
 }

@@ -12,7 +12,7 @@
 namespace korch {
 namespace {
 
-constexpr int64_t kFootprint_bytes = 1 << 20;
+constexpr int64_t kCarriedFootprint_bytes = 1 << 20;
 
 class CarriedCostsTest : public ::testing::Test {
  protected:
@@ -22,7 +22,7 @@ class CarriedCostsTest : public ::testing::Test {
     candidate_ = make_candidate(graph_, {0}, {y});
     way_ = implementations(graph_, candidate_, device_, Accuracy::standard).at(0);
     const MadeUpBackend backend({7});
-    KernelBank bank(graph_, device_, &there_, kFootprint_bytes, nullptr, &backend);
+    KernelBank bank(graph_, device_, &there_, kCarriedFootprint_bytes, nullptr, &backend);
     bank.measure({exp()}, Care::thorough);
     const TempDir folder;
     std::string text;
@@ -41,7 +41,7 @@ class CarriedCostsTest : public ::testing::Test {
     return {hash_text("reorder"),    nullptr, nullptr, {DType::f32, {1, 8, 6, 6}}, Layout::row_major(),
             Layout::channels_last(4)};
   }
-  std::optional<Cost> carried(const Device& device, int64_t footprint_bytes = kFootprint_bytes) {
+  std::optional<Cost> carried(const Device& device, int64_t footprint_bytes = kCarriedFootprint_bytes) {
     return KernelBank(graph_, device, &here_, footprint_bytes, nullptr, &stub_).carried_cost(exp());
   }
 
@@ -54,7 +54,7 @@ class CarriedCostsTest : public ::testing::Test {
 };
 
 TEST_F(CarriedCostsTest, AreFoundWithoutACompiler) {
-  KernelBank bank(graph_, device_, &here_, kFootprint_bytes, nullptr, &stub_);
+  KernelBank bank(graph_, device_, &here_, kCarriedFootprint_bytes, nullptr, &stub_);
   EXPECT_EQ(bank.carried_cost(exp())->us, 7);
   EXPECT_EQ(bank.carried_cost(exp())->care, Care::thorough);
   EXPECT_FALSE(bank.carried_cost(reorder()));  // was not measured
@@ -63,7 +63,7 @@ TEST_F(CarriedCostsTest, AreFoundWithoutACompiler) {
 
 TEST_F(CarriedCostsTest, AreOfTheSameDeviceAndFootprintAlone) {
   EXPECT_TRUE(carried(device_));
-  EXPECT_FALSE(carried(device_, 2 * kFootprint_bytes));
+  EXPECT_FALSE(carried(device_, 2 * kCarriedFootprint_bytes));
   Device other = device_;
   other.name = "another";
   EXPECT_FALSE(carried(other));
@@ -88,7 +88,7 @@ TEST_F(CarriedCostsTest, AreOfTheSameTextAlone) {
 }
 
 TEST_F(CarriedCostsTest, AStubSpellsKernelsAndRefusesToMeasureThem) {
-  KernelBank bank(graph_, device_, nullptr, kFootprint_bytes, nullptr, &stub_);
+  KernelBank bank(graph_, device_, nullptr, kCarriedFootprint_bytes, nullptr, &stub_);
   bank.build({exp()});
   const BuiltKernel& built = bank.find(exp().key)->value();
   EXPECT_NE(built.kernel.source, "");

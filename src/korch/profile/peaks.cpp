@@ -56,7 +56,8 @@ bool is_calm_now() {
 MachinePeaks machine_peaks(const Device& target, Database* database, const Backend* backend) {
   std::optional<PeakRow> row = known_row(target, database);
   if (!row || (is_to_repeat(*row, now_s()) && is_calm_now())) {
-    const PeakRow measured = measure_peaks(backend != nullptr ? *backend : backend_of(target), target, workers_of(target));
+    const PeakRow measured =
+        measure_peaks(backend != nullptr ? *backend : backend_of(target), target, workers_of(target));
     row = row ? better(*row, measured) : measured;
     if (database != nullptr) database->put_text(key_of(target), to_text(*row));
   }

@@ -10,7 +10,8 @@ const std::string kMissing = "built without the CPU backend (cmake -DKORCH_CPU=O
 class WithoutCpu : public Cli {
  protected:
   std::string plan(const std::string& more = "") const {
-    return "compile " + path("m.onnx") + " --no-measure --stop-after plan --profile-db " + path("k.db") + more;
+    return "compile " + path("m.onnx") + " --no-measure --stop-after plan --profile-db " + path("k.db") +
+           more;
   }
 };
 
