@@ -24,7 +24,7 @@ TEST_F(WithoutCpu, PlansAndWritesTheStages) {
   EXPECT_TRUE(says(kMissing)) << err_;
   ASSERT_EQ(run(plan(" --dump-dir " + path("stages"))), 0) << err_;
   const std::string tile = path("stages/kernel-000.tile");
-  EXPECT_EQ(read_file(path("stages/kernel-000.cpp")).find("clang"), std::string::npos);
+  EXPECT_EQ(read_file(path("stages/kernel-000.cpp")).find("clang++"), std::string::npos);
   for (const char* form : {"tiles", "lowered", "cpp", "cuda"})
     EXPECT_EQ(run("kernel print " + tile + " --as " + form), 0) << err_;
   EXPECT_EQ(run("kernel diff " + tile + " " + tile), 0) << err_;
