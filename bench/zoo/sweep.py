@@ -105,7 +105,7 @@ def rows_as_in(expected, actual):
     if any(actual[n].shape != o.shape for n, o in expected.items()):
         return actual
     def table(outputs):
-        return np.concatenate([outputs[n].reshape(len(o), -1) / max(np.abs(o).max(initial=0), 1e-30) for n, o in expected.items()], 1)
+        return np.concatenate([outputs[n].reshape(len(o), int(np.prod(o.shape[1:]))) / max(np.abs(o).max(initial=0), 1e-30) for n, o in expected.items()], 1)
     rows, left, order = table(actual), list(range(len(table(actual)))), []
     for row in table(expected):
         order.append(left.pop(int(np.abs(rows[left] - row).max(1).argmin())))

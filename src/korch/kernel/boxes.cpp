@@ -100,7 +100,7 @@ class Boxes {
   bool add_bounded(const Index& offset, const Condition& condition, const Ranges& ranges) {
     for (size_t i = 0; i < condition.bounds().size(); ++i) {
       const Bound& bound = condition.bounds()[i];
-      const std::vector<Index::Term>& sum = bound.index.terms();
+      const Index::Terms& sum = bound.index.terms();
       if (sum.empty() || (sum.size() == 1 && sum[0].atom->kind == AtomKind::variable))
         continue;  // narrow() has seen to it
       const auto [terms, range] = in_units(bound);
@@ -236,7 +236,7 @@ class Boxes {
     for (const Index::Term& term : part.terms()) {
       int64_t found = 0;
       for (const Index::Term& other : whole.terms())
-        if (other.atom->key == term.atom->key) found = other.coefficient;
+        if (other.atom->identity == term.atom->identity) found = other.coefficient;
       if (found == 0 || found % term.coefficient != 0) return 0;
       if (factor != 0 && found / term.coefficient != factor) return 0;
       factor = found / term.coefficient;

@@ -1,8 +1,5 @@
 #include "korch/kernel/expr.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,13 +10,29 @@
 namespace korch::tile {
 namespace {
 
-std::string key_of(const Expr& e) {
-  std::string key =
-      fmt::format("{}:{}:{:x}:{}:{}:{}:{}:{}:{}:{}:{}", static_cast<int>(e.kind), static_cast<int>(e.type),
-                  std::bit_cast<uint64_t>(e.number), e.integer, e.buffer, e.value, static_cast<int>(e.fn),
-                  e.decaying, fmt::join(e.args, ","), e.condition.key(), e.over.name);
-  for (const Index& coord : e.coords) key += "|" + coord.key();
-  return key;
+size_t hash_of(const Expr& e) {
+  size_t hash = std::hash<std::string>()(e.over.name);
+  const auto mix = [&](auto part) { hash = mixed(hash, static_cast<size_t>(part)); };
+  mix(e.kind);
+  mix(e.type);
+  mix(std::bit_cast<uint64_t>(e.number));
+  mix(e.integer);
+  mix(e.buffer);
+  mix(e.value);
+  mix(e.fn);
+  mix(e.decaying);
+  for (int arg : e.args) mix(arg);
+  mix(e.condition.hash());
+  for (const Index& coord : e.coords) mix(coord.hash());
+  return hash;
+}
+
+// Two zeros of different sign are different, a NaN is what it is.
+bool same(const Expr& a, const Expr& b) {
+  return a.kind == b.kind && a.type == b.type &&
+         std::bit_cast<uint64_t>(a.number) == std::bit_cast<uint64_t>(b.number) && a.integer == b.integer &&
+         a.buffer == b.buffer && a.value == b.value && a.fn == b.fn && a.decaying == b.decaying &&
+         a.args == b.args && a.condition == b.condition && a.over.name == b.over.name && a.coords == b.coords;
 }
 
 }  // namespace
@@ -27,24 +40,53 @@ std::string key_of(const Expr& e) {
 std::vector<int> ExprPool::operands(int id) const {
   const Expr& e = nodes_[id];
   std::vector<int> result = e.args;
-  for (const Index& coord : e.coords)
-    for (int dynamic : coord.dynamics()) result.push_back(dynamic);
-  for (const Bound& bound : e.condition.bounds())
-    for (int dynamic : bound.index.dynamics()) result.push_back(dynamic);
+  const auto add = [&](const Index& index) {
+    const std::set<int> dynamics = index.dynamics();
+    result.insert(result.end(), dynamics.begin(), dynamics.end());
+  };
+  for (const Index& coord : e.coords) add(coord);
+  for (const Bound& bound : e.condition.bounds()) add(bound.index);
   return result;
 }
 
-int ExprPool::add(Expr expr) {
-  const auto [place, inserted] = ids_.emplace(key_of(expr), size());
-  if (!inserted) return place->second;
-  nodes_.push_back(std::move(expr));
-  const int id = size() - 1;
-  const Expr& e = nodes_.back();
+size_t ExprPool::slot_of(const Expr& expr, size_t hash) const {
+  for (size_t slot = hash % slots_.size();; slot = (slot + 1) % slots_.size()) {
+    const int id = slots_[slot];
+    if (id < 0 || (hashes_[id] == hash && same(nodes_[id], expr))) return slot;
+  }
+}
+
+void ExprPool::grow() {
+  slots_.assign(std::max<size_t>(16, slots_.size() * 2), -1);
+  for (int id = 0; id < size(); ++id) slots_[slot_of(nodes_[id], hashes_[id])] = id;
+}
+
+ExprPool::Names ExprPool::names_of(const Expr& e, int id) const {
   std::set<std::string> names = e.condition.variables();
   for (const Index& coord : e.coords) names.merge(coord.variables());
-  for (int operand : operands(id)) names.insert(variables_[operand].begin(), variables_[operand].end());
+  Names most;  // of an operand: often they are all that there are
+  for (int operand : operands(id)) {
+    const Names& here = variables_[operand];
+    if (most == nullptr || here->size() > most->size()) most = here;
+    if (here != most) names.insert(here->begin(), here->end());
+  }
+  if (most != nullptr && e.kind != ExprKind::fold &&
+      std::includes(most->begin(), most->end(), names.begin(), names.end()))
+    return most;
+  if (most != nullptr) names.insert(most->begin(), most->end());
   if (e.kind == ExprKind::fold) names.erase(e.over.name);
-  variables_.push_back(std::move(names));
+  return std::make_shared<const std::set<std::string>>(std::move(names));
+}
+
+int ExprPool::add(Expr expr) {
+  if (nodes_.size() * 2 >= slots_.size()) grow();
+  const size_t hash = hash_of(expr), slot = slot_of(expr, hash);
+  if (slots_[slot] >= 0) return slots_[slot];
+  const int id = size();
+  nodes_.push_back(std::move(expr));
+  hashes_.push_back(hash);
+  slots_[slot] = id;
+  variables_.push_back(names_of(nodes_.back(), id));
   return id;
 }
 
@@ -108,8 +150,7 @@ int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
     if (const int gate = tanh_of_softplus(type, args[0]); gate >= 0) return gate;
   // What does not change while the dividend does is inverted once; costs at most one more rounding.
   if (fn == ScalarFn::div && type == DType::f32 && nodes_[args[1]].kind != ExprKind::constant) {
-    const std::set<std::string>& above = variables_[args[0]];
-    const std::set<std::string>& below = variables_[args[1]];
+    const std::set<std::string>&above = variables(args[0]), &below = variables(args[1]);
     if (below.size() < above.size() && std::includes(above.begin(), above.end(), below.begin(), below.end()))
       return times_inverse(type, args[0], args[1]);
   }

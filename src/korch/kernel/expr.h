@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -57,7 +58,7 @@ class ExprPool {
   const Expr& operator[](int id) const { return nodes_[id]; }
   int size() const { return static_cast<int>(nodes_.size()); }
   // Names of the loop variables that the node's value depends on.
-  const std::set<std::string>& variables(int id) const { return variables_[id]; }
+  const std::set<std::string>& variables(int id) const { return *variables_[id]; }
   // Operands, including the run-time indices inside its coordinates.
   std::vector<int> operands(int id) const;
   // All nodes that the roots need, operands first. With `into`, those of a node that it does not hold for are
@@ -71,9 +72,16 @@ class ExprPool {
   int tanh_of_softplus(DType type, int operand);
   int times_inverse(DType type, int x, int y);
 
+  using Names = std::shared_ptr<const std::set<std::string>>;
+  Names names_of(const Expr& expr, int id) const;
+  // Where the node stands in slots_, or the free place where it would.
+  size_t slot_of(const Expr& expr, size_t hash) const;
+  void grow();
+
   std::vector<Expr> nodes_;
-  std::vector<std::set<std::string>> variables_;
-  std::map<std::string, int> ids_;
+  std::vector<size_t> hashes_;    // of nodes
+  std::vector<int> slots_;        // nodes by hash, open addressing; -1: free
+  std::vector<Names> variables_;  // nodes of the same variables share them
 };
 
 // Copies expressions from one pool to another (or the same): variables replaced (by narrower ones, say), and

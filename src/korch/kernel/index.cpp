@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "korch/base/error.h"
 
@@ -22,59 +26,154 @@ int64_t floor_remainder(int64_t a, int64_t b) {
   return a - floor_quotient(a, b) * b;
 }
 
-AtomPtr make_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range) {
-  auto atom = std::make_shared<Atom>();
-  atom->kind = kind;
-  atom->arg = arg;
-  atom->a = a;
-  atom->b = b;
-  atom->range = range;
+std::string key_of(const Index& index) {
+  std::string key = fmt::format("{}", index.constant());
+  for (const Term& term : index.terms()) key += fmt::format("{:+}*{}", term.coefficient, term.atom->key);
+  return key;
+}
+
+std::string key_of(const Atom& atom) {
   const char* names[] = {"", "", "div", "mod", "abs", "clamp"};
-  atom->key = fmt::format("{}({},{},{})", names[static_cast<int>(kind)], arg.key(), a, b);
-  return atom;
-}
-
-bool atom_depends(const Atom& atom, const std::string& variable) {
-  if (atom.kind == AtomKind::variable) return atom.name == variable;
-  return atom.kind != AtomKind::dynamic && atom.arg.depends_on(variable);
-}
-
-void gather_variables(const Index& index, std::set<std::string>& names, std::set<int>& dynamics) {
-  for (const Term& term : index.terms()) {
-    if (term.atom->kind == AtomKind::variable)
-      names.insert(term.atom->name);
-    else if (term.atom->kind == AtomKind::dynamic)
-      dynamics.insert(term.atom->id);
-    else
-      gather_variables(term.atom->arg, names, dynamics);
+  switch (atom.kind) {
+    case AtomKind::variable:
+      return atom.name;
+    case AtomKind::dynamic:
+      return fmt::format("dynamic({})", atom.id);
+    case AtomKind::div:
+    case AtomKind::mod:
+    case AtomKind::abs:
+    case AtomKind::clamp:
+      return fmt::format("{}({},{},{})", names[static_cast<int>(atom.kind)], key_of(atom.arg), atom.a,
+                         atom.b);
   }
+  return {};
+}
+
+struct SameAtom {
+  bool operator()(const Atom& x, const Atom& y) const {
+    return x.kind == y.kind && x.range.low == y.range.low && x.range.high == y.range.high &&
+           x.name == y.name && x.id == y.id && x.a == y.a && x.b == y.b &&
+           x.arg.constant() == y.arg.constant() &&
+           std::equal(x.arg.terms().begin(), x.arg.terms().end(), y.arg.terms().begin(), y.arg.terms().end(),
+                      [](const Term& s, const Term& t) {
+                        return s.coefficient == t.coefficient && s.atom == t.atom;
+                      });
+  }
+};
+
+struct AtomHash {
+  size_t operator()(const Atom& atom) const {
+    size_t hash = std::hash<std::string>()(atom.name);
+    for (int64_t part : {static_cast<int64_t>(atom.kind), atom.range.low, atom.range.high,
+                         static_cast<int64_t>(atom.id), atom.a, atom.b, atom.arg.constant()})
+      hash = mixed(hash, static_cast<size_t>(part));
+    for (const Term& term : atom.arg.terms())
+      hash = mixed(mixed(hash, static_cast<size_t>(term.coefficient)), std::bit_cast<size_t>(term.atom));
+    return hash;
+  }
+};
+
+class AtomTable {
+ public:
+  const Atom* find_or_add(Atom atom) {
+    const std::lock_guard lock(mutex_);
+    const auto found = atoms_.find(atom);
+    if (found != atoms_.end()) return &*found;
+    const auto identity = identities_.emplace(key_of(atom), identities_.size()).first;
+    atom.key = identity->first;
+    atom.identity = identity->second;
+    if (atom.kind == AtomKind::variable) atom.variables = {atom.name};
+    if (atom.kind == AtomKind::dynamic) atom.dynamics = {atom.id};
+    for (const Term& term : atom.arg.terms()) {
+      atom.variables.insert(term.atom->variables.begin(), term.atom->variables.end());
+      atom.dynamics.insert(term.atom->dynamics.begin(), term.atom->dynamics.end());
+    }
+    return &*atoms_.insert(std::move(atom)).first;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<Atom, AtomHash, SameAtom> atoms_;
+  std::unordered_map<std::string, size_t> identities_;  // by key
+};
+
+const Atom* interned(Atom atom) {
+  static auto& table = *new AtomTable();  // for as long as the process: indices may outlive its end
+  return table.find_or_add(std::move(atom));
+}
+
+const Atom* make_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range) {
+  Atom atom;
+  atom.kind = kind;
+  atom.arg = arg;
+  atom.a = a;
+  atom.b = b;
+  atom.range = range;
+  return interned(std::move(atom));
 }
 
 }  // namespace
 
-Index from_terms(int64_t constant, std::vector<Term> terms) {
-  std::sort(terms.begin(), terms.end(),
-            [](const Term& x, const Term& y) { return x.atom->key < y.atom->key; });
-  Index result(constant);
-  for (const Term& term : terms) {
-    if (!result.terms_.empty() && result.terms_.back().atom->key == term.atom->key)
-      result.terms_.back().coefficient += term.coefficient;
-    else
-      result.terms_.push_back(term);
-    if (result.terms_.back().coefficient == 0) result.terms_.pop_back();
+void Index::Terms::add(const Term& term) {
+  if (size_ < kFew) {
+    few_[size_] = term;
+  } else {
+    if (more_.empty()) more_.assign(few_.begin(), few_.end());
+    more_.push_back(term);
   }
-  return result;
+  ++size_;
 }
+
+// Gets summands in the order of their keys; adds up what has one key.
+class SumBuilder {
+ public:
+  explicit SumBuilder(int64_t constant) : sum_(constant) {}
+
+  void add(const Term& term) {
+    if (last_.atom != nullptr && last_.atom->identity == term.atom->identity) {
+      last_.coefficient += term.coefficient;
+    } else {
+      flush();
+      last_ = term;
+    }
+  }
+  Index finish() {
+    flush();
+    return std::move(sum_);
+  }
+
+ private:
+  void flush() {
+    if (last_.coefficient != 0) sum_.terms_.add(last_);
+  }
+
+  Index sum_;
+  Term last_;
+};
 
 namespace {
 
-Index single(AtomPtr atom) {
-  return from_terms(0, {{1, std::move(atom)}});
+bool comes_before(const Term& x, const Term& y) {
+  return x.atom->identity != y.atom->identity && x.atom->key < y.atom->key;
+}
+
+Index single(const Term& term) {
+  SumBuilder sum(0);
+  sum.add(term);
+  return sum.finish();
+}
+
+Index single(const Atom* atom) {
+  return single(Term{1, atom});
+}
+
+bool atom_depends(const Atom& atom, const std::string& variable) {
+  return atom.variables.count(variable) != 0;
 }
 
 // c*d*(x/d) + c*(x%d) = c*x, and c*d*((x/d)%e) + c*(x%d) = c*(x % (d*e)).
 bool recombine(const Index& index, Index& result) {
-  const std::vector<Term>& terms = index.terms();
+  const Index::Terms& terms = index.terms();
   for (size_t i = 0; i < terms.size(); ++i) {
     const Atom& low = *terms[i].atom;
     if (low.kind != AtomKind::mod) continue;
@@ -90,10 +189,10 @@ bool recombine(const Index& index, Index& result) {
         whole = floor_mod(low.arg, low.a * high.a);
       else
         continue;
-      std::vector<Term> rest;
+      SumBuilder rest(index.constant());
       for (size_t k = 0; k < terms.size(); ++k)
-        if (k != i && k != j) rest.push_back(terms[k]);
-      result = from_terms(index.constant(), std::move(rest)) + whole * terms[i].coefficient;
+        if (k != i && k != j) rest.add(terms[k]);
+      result = rest.finish() + whole * terms[i].coefficient;
       return true;
     }
   }
@@ -107,15 +206,14 @@ struct Parted {
 };
 
 Parted part(const Index& index, int64_t d) {
-  std::vector<Term> out, rest;
+  SumBuilder quotient(floor_quotient(index.constant(), d)), rest(floor_remainder(index.constant(), d));
   for (const Term& term : index.terms()) {
     if (term.coefficient % d == 0)
-      out.push_back({term.coefficient / d, term.atom});
+      quotient.add({term.coefficient / d, term.atom});
     else
-      rest.push_back(term);
+      rest.add(term);
   }
-  return {from_terms(floor_quotient(index.constant(), d), std::move(out)),
-          from_terms(floor_remainder(index.constant(), d), std::move(rest))};
+  return {quotient.finish(), rest.finish()};
 }
 
 // rest = q*x + r with 0 <= r < q and q a divisor of d: finds the largest such q > 1.
@@ -146,21 +244,19 @@ bool factor(const Index& rest, int64_t d, int64_t& q, Index& x, Index& r) {
 
 Index Index::variable(const std::string& name, int64_t low, int64_t high) {
   if (low == high) return Index(low);
-  auto atom = std::make_shared<Atom>();
-  atom->kind = AtomKind::variable;
-  atom->key = name;
-  atom->name = name;
-  atom->range = {low, high};
-  return single(std::move(atom));
+  Atom atom;
+  atom.kind = AtomKind::variable;
+  atom.name = name;
+  atom.range = {low, high};
+  return single(interned(std::move(atom)));
 }
 
 Index Index::dynamic(int id, int64_t extent) {
-  auto atom = std::make_shared<Atom>();
-  atom->kind = AtomKind::dynamic;
-  atom->key = fmt::format("dynamic({})", id);
-  atom->id = id;
-  atom->range = {0, extent - 1};
-  return single(std::move(atom));
+  Atom atom;
+  atom.kind = AtomKind::dynamic;
+  atom.id = id;
+  atom.range = {0, extent - 1};
+  return single(interned(std::move(atom)));
 }
 
 IndexRange Index::range() const {
@@ -173,12 +269,19 @@ IndexRange Index::range() const {
   return result;
 }
 
-const std::string& Index::key() const {
-  if (key_.empty()) {
-    key_ = fmt::format("{}", constant_);
-    for (const Term& term : terms_) key_ += fmt::format("{:+}*{}", term.coefficient, term.atom->key);
-  }
-  return key_;
+bool Index::operator==(const Index& other) const {
+  return constant_ == other.constant_ && std::equal(terms_.begin(), terms_.end(), other.terms_.begin(),
+                                                    other.terms_.end(), [](const Term& x, const Term& y) {
+                                                      return x.coefficient == y.coefficient &&
+                                                             x.atom->identity == y.atom->identity;
+                                                    });
+}
+
+size_t Index::hash() const {
+  auto hash = static_cast<size_t>(constant_);
+  for (const Term& term : terms_)
+    hash = mixed(mixed(hash, static_cast<size_t>(term.coefficient)), term.atom->identity);
+  return hash;
 }
 
 bool Index::affine_in(const std::string& variable) const {
@@ -201,26 +304,28 @@ bool Index::depends_on(const std::string& variable) const {
 
 std::set<std::string> Index::variables() const {
   std::set<std::string> names;
-  std::set<int> dynamics;
-  gather_variables(*this, names, dynamics);
+  for (const Term& term : terms_) names.insert(term.atom->variables.begin(), term.atom->variables.end());
   return names;
 }
 
 std::set<int> Index::dynamics() const {
-  std::set<std::string> names;
   std::set<int> dynamics;
-  gather_variables(*this, names, dynamics);
+  for (const Term& term : terms_) dynamics.insert(term.atom->dynamics.begin(), term.atom->dynamics.end());
   return dynamics;
 }
 
 Index term_index(const Term& term) {
-  return from_terms(0, {term});
+  return single(term);
 }
 
 Index operator+(const Index& a, const Index& b) {
-  std::vector<Term> terms = a.terms_;
-  terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
-  Index sum = from_terms(a.constant_ + b.constant_, std::move(terms));
+  SumBuilder builder(a.constant() + b.constant());
+  const Term *x = a.terms().begin(), *y = b.terms().begin();
+  while (x != a.terms().end() || y != b.terms().end()) {
+    const bool second = x == a.terms().end() || (y != b.terms().end() && comes_before(*y, *x));
+    builder.add(second ? *y++ : *x++);
+  }
+  Index sum = builder.finish();
   Index simpler;
   return recombine(sum, simpler) ? simpler : sum;
 }
@@ -230,10 +335,10 @@ Index operator-(const Index& a, const Index& b) {
 }
 
 Index operator*(const Index& a, int64_t b) {
-  std::vector<Term> terms;
+  SumBuilder product(a.constant() * b);
   if (b != 0)
-    for (const Term& term : a.terms_) terms.push_back({term.coefficient * b, term.atom});
-  return from_terms(a.constant_ * b, std::move(terms));
+    for (const Term& term : a.terms()) product.add({term.coefficient * b, term.atom});
+  return product.finish();
 }
 
 Index floor_div(const Index& a, int64_t d) {
@@ -443,12 +548,12 @@ Condition& Condition::require(const Condition& other) {
   return *this;
 }
 
-std::string Condition::key() const {
-  if (never_) return "never";
-  std::string text;
+size_t Condition::hash() const {
+  size_t hash = never_ ? 1 : 0;
   for (const Bound& bound : bounds_)
-    text += fmt::format("{}<={}<={};", bound.low, bound.index.key(), bound.high);
-  return text;
+    hash = mixed(mixed(mixed(hash, bound.index.hash()), static_cast<size_t>(bound.low)),
+                 static_cast<size_t>(bound.high));
+  return hash;
 }
 
 bool Condition::depends_on(const std::string& variable) const {

@@ -1,21 +1,27 @@
 // Index: an integer expression over loop variables, kept in a normal form: constant + sum of coefficient *
 // atom, where an atom is a variable, a floor division or modulo by a constant, an absolute value, a clamp, or
 // a value known only at run time. Every constructor simplifies with the ranges of the variables, so (g*4 + c)
-// / 4 with 0 <= c < 4 is g. Immutable; equal expressions print equal.
+// / 4 with 0 <= c < 4 is g. Immutable; equal expressions print equal. Atoms are interned for the whole
+// process: an index is copied and compared without touching text or memory of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace korch::tile {
 
+// For tables in memory: `hash` with one more value. No content hash (base/hash.h).
+inline size_t mixed(size_t hash, size_t value) {
+  return (hash ^ value) * 0x9e3779b97f4a7c15 ^ (hash >> 29);
+}
+
 struct Atom;
-using AtomPtr = std::shared_ptr<const Atom>;
 
 struct IndexRange {
   int64_t low = 0, high = 0;  // both inclusive
@@ -25,8 +31,25 @@ struct IndexRange {
 class Index {
  public:
   struct Term {
-    int64_t coefficient;
-    AtomPtr atom;
+    int64_t coefficient = 0;
+    const Atom* atom = nullptr;
+  };
+
+  // Summands in a row. Few of them need no memory of their own.
+  class Terms {
+   public:
+    const Term* begin() const { return more_.empty() ? few_.data() : more_.data(); }
+    const Term* end() const { return begin() + size_; }
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const Term& operator[](size_t i) const { return begin()[i]; }
+    void add(const Term& term);
+
+   private:
+    static constexpr size_t kFew = 4;
+    size_t size_ = 0;
+    std::array<Term, kFew> few_;
+    std::vector<Term> more_;  // all of them, once they are more than a few
   };
 
   Index(int64_t constant = 0) : constant_(constant) {}  // NOLINT: integers are indices
@@ -38,9 +61,8 @@ class Index {
 
   bool is_constant() const { return terms_.empty(); }
   int64_t constant() const { return constant_; }
-  const std::vector<Term>& terms() const { return terms_; }  // sorted by the atoms' keys, coefficients not 0
+  const Terms& terms() const { return terms_; }  // sorted by the atoms' keys, coefficients not 0
   IndexRange range() const;
-  const std::string& key() const;  // canonical text: equal for equal expressions
 
   // d(this)/d(variable) when the expression is affine in it, i.e. no division, clamp ... contains it.
   bool affine_in(const std::string& variable) const;
@@ -49,28 +71,31 @@ class Index {
   std::set<std::string> variables() const;
   std::set<int> dynamics() const;
 
-  bool operator==(const Index& other) const { return key() == other.key(); }
+  // Variables are the same by name, whatever their ranges.
+  bool operator==(const Index& other) const;
+  size_t hash() const;
 
  private:
-  friend Index operator+(const Index& a, const Index& b);
-  friend Index operator*(const Index& a, int64_t b);
-  friend Index from_terms(int64_t constant, std::vector<Term> terms);
+  friend class SumBuilder;
 
   int64_t constant_ = 0;
-  std::vector<Term> terms_;
-  mutable std::string key_;
+  Terms terms_;
 };
 
 enum class AtomKind { variable, dynamic, div, mod, abs, clamp };
 
+// There is one object for all equal atoms whose variables have equal ranges; it is never freed.
 struct Atom {
-  AtomKind kind;
-  std::string key;
+  AtomKind kind = AtomKind::variable;
   IndexRange range;
   std::string name;      // variable
   int id = -1;           // dynamic
   Index arg;             // the rest
   int64_t a = 0, b = 0;  // divisor; clamp's low and high
+  std::string_view key;  // canonical text: equal for equal atoms, whatever the ranges of their variables
+  size_t identity = 0;   // one number per key
+  std::set<std::string> variables;
+  std::set<int> dynamics;
 };
 
 int64_t floor_quotient(int64_t a, int64_t b);  // b != 0
@@ -118,6 +143,7 @@ std::string print(const Index& index, const IndexSpelling& spelling = {});
 struct Bound {
   Index index;
   int64_t low, high;
+  bool operator==(const Bound&) const = default;
 };
 
 // A conjunction of bounds, simplified: bounds that always hold are gone.
@@ -129,7 +155,8 @@ class Condition {
   bool always_true() const { return !never_ && bounds_.empty(); }
   bool always_false() const { return never_; }
   const std::vector<Bound>& bounds() const { return bounds_; }
-  std::string key() const;
+  bool operator==(const Condition&) const = default;
+  size_t hash() const;
   bool depends_on(const std::string& variable) const;
   std::set<std::string> variables() const;
 

@@ -33,7 +33,7 @@ class Paths {
     if (path.always_false()) return;
     std::vector<Condition>& paths = paths_[node];
     for (const Condition& known : paths)
-      if (known.always_true() || known.key() == path.key()) return;
+      if (known.always_true() || known == path) return;
     if (path.always_true() || paths.size() >= kMaxPaths)
       paths = {Condition::always()};
     else

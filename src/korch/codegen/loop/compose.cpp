@@ -109,12 +109,6 @@ class Terms {
   ExprPool& pool_;
 };
 
-std::string coords_key(const std::vector<Index>& coords) {
-  std::string key;
-  for (const Index& coord : coords) key += coord.key() + ";";
-  return key;
-}
-
 }  // namespace
 
 int apply_elementwise(ExprPool& pool, Op op, const ScalarAttrs& scalars, std::vector<int> operands,
@@ -254,7 +248,7 @@ void Composer::define_operands(ValueId value, const std::vector<Index>& coords) 
   std::vector<Pending> pending = {{value, coords, false}};
   while (!pending.empty()) {
     const Pending at = pending.back();
-    if (at.expanded || memo_.count({at.value, coords_key(at.coords)}) != 0) {
+    if (at.expanded || memo_.count({at.value, at.coords}) != 0) {
       pending.pop_back();
       if (pending.empty()) return;  // the root is the caller's
       define_one(at.value, at.coords);
@@ -280,7 +274,7 @@ void Composer::define_operands(ValueId value, const std::vector<Index>& coords) 
 int Composer::define_one(ValueId value, const std::vector<Index>& coords) {
   const Node* node = producer(value);
   if (node == nullptr) return read(value, coords);
-  const std::pair<ValueId, std::string> key{value, coords_key(coords)};
+  const Element key{value, coords};
   const auto found = memo_.find(key);
   if (found != memo_.end()) return found->second;
   ++evaluations_[value];

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "korch/candidate/candidate.h"
@@ -58,6 +59,19 @@ class Composer {
   const Node* producer(ValueId value) const;
 
  private:
+  struct Element {
+    ValueId value = kNoId;
+    std::vector<Index> coords;
+    bool operator==(const Element&) const = default;
+  };
+  struct ElementHash {
+    size_t operator()(const Element& element) const {
+      auto hash = static_cast<size_t>(element.value);
+      for (const Index& coord : element.coords) hash = mixed(hash, coord.hash());
+      return hash;
+    }
+  };
+
   int define_one(ValueId value, const std::vector<Index>& coords);
   // Defines what `value` is made of by elementwise and layout primitives, operands first, so that the
   // recursion from one Value to its operands stays shallow.
@@ -80,7 +94,7 @@ class Composer {
   std::map<ValueId, NodeId> producers_;
   ExprPool& pool_;
   std::map<ValueId, int> stages_;
-  std::map<std::pair<ValueId, std::string>, int> memo_;
+  std::unordered_map<Element, int, ElementHash> memo_;
   std::map<ValueId, int> evaluations_;
   std::map<ValueId, std::optional<IndexFormula>> formulas_;  // of gathers with constant indices, by result
 };
