@@ -198,6 +198,9 @@ class Compilation {
                        database_.get(), strikes(), now_->greedy_groups, now_->report.pruned},
                       now_->columns);
     }
+    if (!options_.measure && now_->choice.solved.measured > 0)
+      add_doubt(fmt::format("costs of {} kernels are carried: they were measured before, on {}",
+                            now_->choice.solved.measured, target_.name));
     std::vector<std::string>& limits = now_->report.limits;
     limits.insert(limits.end(), now_->choice.limits.begin(), now_->choice.limits.end());
     for (const std::string& doubt :

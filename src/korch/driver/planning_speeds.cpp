@@ -39,10 +39,12 @@ PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, Database
   if (strategy == Strategy::random)
     return {with_made_up_speeds(target), "of no machine: the plan is drawn at random", ""};
   if (const std::string obstacle = backend_of(target).obstacle(target); !obstacle.empty()) {
-    const bool known = target.flops_per_us > 0;
-    const std::string are = known ? fmt::format("those that {} was given", target.name)
-                                  : fmt::format("nominal speeds of {}, not measured", target.code);
-    return {known ? target : with_nominal_speeds(target), are,
+    if (target.flops_per_us > 0) {
+      const std::string are = "those that " + target.name + " was given";
+      return {target, are, fmt::format("{}: {}, so that no bound is proven", are, obstacle)};
+    }
+    const std::string are = fmt::format("nominal speeds of {}, not measured", target.code);
+    return {with_nominal_speeds(target), are,
             fmt::format("{}: {}, so that times compare kernels and say nothing of a machine's, and no bound "
                         "is proven",
                         are, obstacle)};
