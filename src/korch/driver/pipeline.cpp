@@ -85,7 +85,7 @@ class Compilation {
     reserve_files();
     target_ = target_device(options_.target, options_.threads);
     const Backend& backend = backend_of(target_);
-    target_.library_calls = !options_.self_contained && backend.calls_libraries();
+    target_.library_calls = target_.library_calls && !options_.self_contained && backend.calls_libraries();
     if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))
       require_measurable(target_);

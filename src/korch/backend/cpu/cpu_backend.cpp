@@ -2,9 +2,7 @@
 
 #include "korch/backend/backend.h"
 #include "korch/backend/cpu/compiler.h"
-#include "korch/backend/cpu/cpu_meter.h"
-#include "korch/backend/cpu/microbenchmark.h"
-#include "korch/backend/cpu/write_library.h"
+#include "korch/backend/cpu/cpu_parts.h"
 #include "korch/base/parallel.h"
 
 namespace korch {

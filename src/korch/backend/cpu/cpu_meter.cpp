@@ -1,5 +1,3 @@
-#include "korch/backend/cpu/cpu_meter.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <numeric>
 
 #include "korch/backend/cpu/compiler.h"
+#include "korch/backend/cpu/cpu_parts.h"
 #include "korch/base/ceil_div.h"
 #include "korch/base/interrupt.h"
 #include "korch/runtime/executor.h"

@@ -10,7 +10,7 @@
 
 #include <mutex>
 
-#include "korch/backend/cpu/link_error.h"
+#include "korch/backend/cpu/foreign_error.h"
 #include "korch/backend/cpu/system_library.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"

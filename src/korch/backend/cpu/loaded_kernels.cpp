@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "korch/backend/cpu/compiler.h"
-#include "korch/backend/cpu/load_error.h"
+#include "korch/backend/cpu/foreign_error.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/shortage.h"
 

@@ -1,5 +1,3 @@
-#include "korch/backend/cpu/microbenchmark.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <numeric>
 
 #include "korch/backend/cpu/compiler.h"
+#include "korch/backend/cpu/cpu_parts.h"
 #include "korch/base/error.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/parallel.h"

@@ -1,5 +1,3 @@
-#include "korch/backend/cpu/write_library.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -12,8 +10,9 @@
 #include <filesystem>
 #include <unordered_map>
 
-#include "korch/backend/cpu/embedded.h"
+#include "korch/backend/cpu/cpu_parts.h"
 #include "korch/backend/cpu/link.h"
+#include "korch/base/embed.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/hash.h"
@@ -29,6 +28,10 @@
 #include "korch/runtime/library.h"
 
 namespace korch {
+
+// The runtime's static library, inside the program, so that writing an executable needs no file of ours.
+std::string_view runtime_archive();
+
 namespace {
 
 // The constants behind each other, equal ones once.
@@ -191,3 +194,5 @@ PackageReport write_library(const PackageInput& input, const std::string& path,
 }
 
 }  // namespace korch
+
+KORCH_EMBED(runtime_archive, KORCH_RUNTIME_ARCHIVE)
