@@ -4,6 +4,9 @@
 
 #include <thread>
 
+#include "korch/codegen/cpu/shared_function.h"
+#include "korch/device/device.h"
+
 namespace korch {
 namespace {
 

@@ -9,6 +9,7 @@
 
 #include "korch/backend/cpu/compiler.h"
 #include "korch/base/error.h"
+#include "korch/device/device.h"
 
 namespace korch::testing {
 namespace {
