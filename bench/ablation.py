@@ -14,13 +14,15 @@
 Every row of a network reads and fills one kernel database, whatever the accuracy policy, so equal kernels have equal costs;
 the compile time of a row is therefore that of what the rows before it have not measured. With --cold every row begins with an
 empty database. Ratio: time of the row / time of `fusion`, median of the rounds, with its 95 % interval. Predicted and whole: the
-kept plan's kernels added up, and the plan run whole at the end of its compilation. Needs only Python.
+kept plan's kernels added up, and the plan run whole at the end of its compilation. Needs Python, and for `published` the program
+bench_published (-DKORCH_BENCH=ON).
 """
 import argparse
 import glob
 import json
 import os
 import statistics
+import subprocess
 import time
 
 from strategies import MODELS, ROOT, call, written
@@ -28,7 +30,7 @@ from strategies import MODELS, ROOT, call, written
 ROWS = {
     "unfused": ["--strategy", "unfused"],
     "greedy": ["--strategy", "greedy"],
-    "published": ["--strategy", "published"],
+    "published": None,  # bench_published
     "fusion": ["--no-alternatives"],
     "alternatives": [],
 }
@@ -42,8 +44,12 @@ def compile_row(model, row, args):
     for leftover in glob.glob(database + "*") if args.cold else []:
         os.remove(leftover)
     start = time.time()
-    result = call(args.korch, "compile", "--no-heal", onnx, "-o", path, "--threads", args.threads, "--accuracy", args.accuracy, "--profile-db",
-                  database, "--no-verify", "--json", *ROWS[row])
+    asked = ["--threads", args.threads, "--accuracy", args.accuracy, "--profile-db", database]
+    if ROWS[row] is None:
+        subprocess.run([args.published, onnx, path, *asked], check=True)
+        result = {"seconds": {}}
+    else:
+        result = call(args.korch, "compile", "--no-heal", onnx, "-o", path, *asked, "--no-verify", "--json", *ROWS[row])
     report = call(args.korch, "explain", path, "--json")["report"]
     return path, {"compile_s": time.time() - start, "solve_s": result["seconds"].get("solve", 0), "report": report}
 
@@ -55,6 +61,7 @@ def prediction_error(report):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
+    p.add_argument("--published", default=os.path.join(ROOT, "build/release/bench/bench_published"))
     p.add_argument("--work", default=os.path.join(ROOT, "build/bench"))
     p.add_argument("--models", default=",".join(MODELS))
     p.add_argument("--rows", default=",".join(ROWS))

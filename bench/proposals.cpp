@@ -52,7 +52,7 @@ void report(const std::string& path) {
     }
     bytes += static_cast<int64_t>(timed(printing, [&] { return print(spec.value()); }).size());
     if (!spec.value().tiles) continue;
-    tile::TileGraph tiles = *spec.value().tiles;
+    tile::ScheduledGraph tiles = *spec.value().tiles;
     timed(verifying, [&] { return tile::structural_fault(tiles); });
     timed(lowering, [&] {
       tile::lower_for_cpu(tiles, device);

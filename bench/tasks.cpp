@@ -57,7 +57,7 @@ double run_us(const std::vector<double>& tiles, int workers, rt::Schedule schedu
   }
   for (size_t layer = 0; layer < kLayers; ++layer)
     steps.push_back({&phases[layer], 1, &args[layer], 1, nullptr, nullptr, 0, nullptr, 0, "layer"});
-  const TaskTables tables(task_graph(uses), workers);
+  const TaskTables tables(task_graph(uses));
   const rt::Program program{steps.data(),  kLayers, static_cast<uint32_t>(workers), 0, 0, false,
                             &tables.table, schedule};
   rt::Pool* pool = rt::Pool::create(workers, spin_us);
@@ -79,9 +79,8 @@ double run_us(const std::vector<double>& tiles, int workers, rt::Schedule schedu
 void compare(const char* what, const std::vector<double>& tiles, int workers) {
   const double barrier = run_us(tiles, workers, rt::Schedule::barrier);
   const double dynamic = run_us(tiles, workers, rt::Schedule::dynamic);
-  const double assigned = run_us(tiles, workers, rt::Schedule::assigned);
-  fmt::print("{}: barrier {:.1f} us, dynamic {:.1f} us ({:.2f} x), static {:.1f} us ({:.2f} x)\n", what,
-             barrier, dynamic, barrier / dynamic, assigned, barrier / assigned);
+  fmt::print("{}: barrier {:.1f} us, dynamic {:.1f} us ({:.2f} x)\n", what, barrier, dynamic,
+             barrier / dynamic);
 }
 
 }  // namespace
@@ -90,10 +89,8 @@ void compare(const char* what, const std::vector<double>& tiles, int workers) {
 int main() {
   using namespace korch::testing;
   const std::vector<double> nothing(32, 0);
-  for (const korch::rt::Schedule schedule : {korch::rt::Schedule::dynamic, korch::rt::Schedule::assigned})
-    fmt::print("a task that does nothing, {}: {:.0f} ns\n",
-               schedule == korch::rt::Schedule::dynamic ? "dynamic" : "static",
-               1e3 * run_us(nothing, 2, schedule) / (kLayers * 32));
+  fmt::print("a task that does nothing: {:.0f} ns\n",
+             1e3 * run_us(nothing, 2, korch::rt::Schedule::dynamic) / (kLayers * 32));
   compare("3 tiles of 10 us in 64 layers, 2 workers", {10, 10, 10}, 2);
   compare("tiles of 20, 5, 5, 5 us in 64 layers, 2 workers", {20, 5, 5, 5}, 2);
   compare("tiles of 30, 2, 2, 2, 2, 2 us in 64 layers, 2 workers", {30, 2, 2, 2, 2, 2}, 2);

@@ -12,6 +12,7 @@
 #include "korch/base/json.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/options/option_table.h"
 #include "korch/profile/database.h"
 #include "verbs.h"
 
@@ -52,7 +53,8 @@ struct Profile {
 Profile take_profile(const BenchArguments& arguments) {
   Profile profile;
   profile.steps = profile_steps(arguments.executables.front(), arguments.options);
-  const std::string database_path = arguments.database.empty() ? default_database_path() : arguments.database;
+  const std::string database_path =
+      arguments.database.empty() ? place_in_cache("kernels.db") : arguments.database;
   std::unique_ptr<Database> database;
   if (!database_path.empty()) database = std::make_unique<Database>(database_path);
   profile.device =
@@ -116,7 +118,7 @@ void reserve_files(const BenchArguments& arguments) {
   for (const std::string& executable : arguments.executables) files.reads("the executable", executable);
   for (const auto& [name, file] : arguments.options.input_files)
     files.reads(fmt::format("the input '{}'", name), file);
-  const std::string database = arguments.database.empty() ? default_database_path() : arguments.database;
+  const std::string database = arguments.database.empty() ? place_in_cache("kernels.db") : arguments.database;
   if (arguments.profile && !database.empty())
     for (const std::string& file : Database::files(database)) files.reads("the kernel database", file);
   files.writes("the JSON file", arguments.export_json);

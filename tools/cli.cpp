@@ -1,12 +1,9 @@
 #include "cli.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 #include "korch/base/error.h"
 
@@ -73,30 +70,6 @@ std::map<std::string, PlanSchedule> schedules_by_name() {
   std::map<std::string, PlanSchedule> schedules;
   for (PlanSchedule schedule : kSchedules) schedules[name(schedule)] = schedule;
   return schedules;
-}
-
-double parse_seconds(const std::string& text) {
-  double factor = 1;
-  std::string digits = text;
-  if (!digits.empty() && (digits.back() == 's' || digits.back() == 'm' || digits.back() == 'h')) {
-    factor = digits.back() == 's' ? 1 : digits.back() == 'm' ? 60 : 3600;
-    digits.pop_back();
-  }
-  double value = 0;
-  if (!parse_number(digits, &value) || !(value > 0))
-    throw Error(ErrorKind::usage, "'" + text + "' is not a time; write it like 90s, 5m or 1h");
-  return value * factor;
-}
-
-std::string default_database_path() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/korch/kernels.db";
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || home[0] != '/') {
-    const passwd* user = ::getpwuid(::getuid());
-    home = user != nullptr ? user->pw_dir : nullptr;
-  }
-  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/kernels.db" : "";
 }
 
 std::string json_text(const nlohmann::ordered_json& json) {

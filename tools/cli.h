@@ -26,13 +26,6 @@ std::map<std::string, std::string> parse_assignments(const std::string& option,
 // The names of PlanSchedule.
 std::map<std::string, PlanSchedule> schedules_by_name();
 
-// "90", "90s", "5m", "1h" in seconds. Throws Error{usage}.
-double parse_seconds(const std::string& text);
-
-// $XDG_CACHE_HOME/korch/kernels.db, or below ~/.cache (of $HOME, or of the user's entry in the system's list
-// of users); empty when none is known.
-std::string default_database_path();
-
 // Indented, one newline at the end. What is not UTF-8 in a model's names is replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 // The same on the standard output.

@@ -6,6 +6,7 @@
 #include "korch/base/error.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
+#include "korch/options/option_table.h"
 #include "korch/profile/costs_file.h"
 #include "verbs.h"
 
@@ -13,7 +14,7 @@ namespace korch {
 namespace {
 
 struct CostsArguments {
-  std::string action, file, database = default_database_path();
+  std::string action, file, database = place_in_cache("kernels.db");
 };
 
 std::string counted(int number, const char* what) {
@@ -66,7 +67,7 @@ void add_costs_verb(CommandLine& command_line) {
       .required()
       .one_of({"export", "import"});
   verb.option("file", arguments->file, "the file of costs (JSON, one object per line)").required();
-  verb.option("--profile-db", arguments->database, "kernel database [" + default_database_path() + "]");
+  verb.option("--profile-db", arguments->database, "kernel database [" + place_in_cache("kernels.db") + "]");
   verb.runs([arguments] {
     if (arguments->action == "export")
       run_export(*arguments);

@@ -10,6 +10,7 @@
 #include "korch/base/json.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/options/option_table.h"
 #include "verbs.h"
 
 namespace korch {
@@ -67,7 +68,7 @@ void print_findings(const PlanningSpeeds& speeds) {
   if (!speeds.doubt.empty()) row("", speeds.doubt);
   for (const BackendPart& part : backend_of(device).parts()) row(part.name, part.state);
   row("CUDA", cuda_state());
-  row("Database", database_text(default_database_path()));
+  row("Database", database_text(place_in_cache("kernels.db")));
 }
 
 void run_doctor(const DoctorArguments& arguments) {
@@ -79,7 +80,7 @@ void run_doctor(const DoctorArguments& arguments) {
                                  {"doubt", speeds.doubt}};
   for (const BackendPart& part : backend_of(speeds.device).parts()) json[part.key] = part.state;
   json["cuda"] = cuda_state();
-  json["kernel_database"] = default_database_path();
+  json["kernel_database"] = place_in_cache("kernels.db");
   print_json(json);
 }
 

@@ -29,10 +29,10 @@ struct KernelArguments {
   bool json = false;
 };
 
-tile::TileGraph read_tile_graph(const std::string& path) {
+tile::ScheduledGraph read_tile_graph(const std::string& path) {
   const std::string text = read_file(path);
   try {
-    tile::TileGraph graph = tile::parse_tile_graph(text);
+    tile::ScheduledGraph graph = tile::parse_tile_graph(text);
     if (const std::string fault = tile::coverage_fault(graph); !fault.empty())
       throw Error(ErrorKind::invalid, fault);
     return graph;
@@ -41,7 +41,7 @@ tile::TileGraph read_tile_graph(const std::string& path) {
   }
 }
 
-void print_kernel(const tile::TileGraph& graph, Form form, const Device& target) {
+void print_kernel(const tile::ScheduledGraph& graph, Form form, const Device& target) {
   if (form == Form::cuda) {
     fmt::print("{}", tile::print_cuda(graph, "kernel0"));
     return;
@@ -52,7 +52,7 @@ void print_kernel(const tile::TileGraph& graph, Form form, const Device& target)
     fmt::print("{}", tile::print(form == Form::tiles ? graph : lowered(graph, target)));
 }
 
-void run_kernel(const tile::TileGraph& graph, const Device& target, uint64_t seed, bool json) {
+void run_kernel(const tile::ScheduledGraph& graph, const Device& target, uint64_t seed, bool json) {
   const KernelRun run = run_kernel_alone(graph, target, seed);
   nlohmann::ordered_json outputs = nlohmann::json::array();
   bool right = true;
@@ -77,8 +77,8 @@ void act(const KernelArguments& arguments) {
   if (arguments.files.size() != wanted)
     throw Error(ErrorKind::usage, fmt::format("this takes {} file{}, not {}", wanted, wanted == 1 ? "" : "s",
                                               arguments.files.size()));
-  const Device target = target_device(arguments.target, arguments.threads);
-  const tile::TileGraph graph = read_tile_graph(arguments.files[0]);
+  const Device target = detect_device(arguments.target, arguments.threads);
+  const tile::ScheduledGraph graph = read_tile_graph(arguments.files[0]);
   switch (arguments.action) {
     case Action::print:
       return print_kernel(graph, arguments.form, target);

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <set>
 #include <thread>
 
 #include "cli.h"
@@ -18,10 +19,10 @@
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/json.h"
-#include "korch/base/usable_cpus.h"
 #include "korch/driver/pipeline.h"
 #include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"
+#include "korch/options/option_table.h"
 #include "verbs.h"
 
 namespace korch {
@@ -68,27 +69,25 @@ void end_with_input() {
   }).detach();
 }
 
-Accuracy accuracy_of(const std::string& text) {
-  if (text == "strict") return Accuracy::strict;
-  if (text == "standard") return Accuracy::standard;
-  throw Error(ErrorKind::usage, fmt::format("accuracy is 'strict' or 'standard', not '{}'", text));
+// {"threads": "2", "rule": ["winograd", "strassen"], ...}, as texts.
+UserOptions options_of(const Json& given) {
+  UserOptions options = preset_options();
+  std::set<std::string> several;
+  for (const OptionRow& row : option_rows(kPython | kLibrary))
+    if (row.kind == OptionKind::texts) several.insert(row.name);
+  for (const auto& [name, value] : given.items()) {
+    if (value.is_array() && value.size() > 1 && several.count(name) == 0)
+      throw Error(ErrorKind::usage, fmt::format("option {} is given twice", name));
+    for (const Json& text : value.is_array() ? value : Json::array({value}))
+      set_option(options, kPython | kLibrary, name, text.get<std::string>());
+  }
+  return options;
 }
 
 Json compile(const Json& request) {
-  CompileOptions options;
+  CompileOptions options = options_of(request.at("options")).compile;
   options.shapes = request.at("shapes").get<std::map<std::string, Shape>>();
   options.least_shapes = request.value("least_shapes", std::map<std::string, Shape>{});
-  options.accuracy = accuracy_of(request.at("accuracy").get<std::string>());
-  options.threads = request.at("threads").get<int>();
-  if (options.threads < 0 || options.threads > kMostWorkers)
-    throw Error(ErrorKind::usage, fmt::format("threads is 0 to {}, not {}", kMostWorkers, options.threads));
-  options.target = request.at("target").get<std::string>();
-  options.budget_s = request.at("budget").get<double>();
-  options.measure = request.at("measure").get<bool>();
-  options.verify = request.at("verify").get<bool>();
-  options.self_contained = request.at("self_contained").get<bool>();
-  const Json& database = request.at("database");
-  options.database_path = database.is_null() ? default_database_path() : database.get<std::string>();
   options.progress = ProgressLines();
   const std::string output = request.at("output").get<std::string>();
   require_writable(output);

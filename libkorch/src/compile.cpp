@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <korch/compile.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -49,6 +48,36 @@ Json least_shapes_of(const korch_compile_options& options, const Json& most) {
   return least;
 }
 
+// By the names of korch's table of options, as texts; what is not set keeps its preset. The fields of the
+// struct are options too.
+Json options_of(const korch_compile_options& given) {
+  Json options = Json::object();
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!options.contains(name)) {
+      options[name] = value;
+      return;
+    }
+    // The compiler knows which take several.
+    if (!options[name].is_array()) options[name] = Json::array({options[name]});
+    options[name].push_back(value);
+  };
+  if (given.threads != 0) add("threads", std::to_string(given.threads));
+  if (given.accuracy != nullptr) add("accuracy", given.accuracy);
+  if (given.target != nullptr) add("target", given.target);
+  if (given.database != nullptr) add("database", given.database);
+  if (given.budget_s != 0) add("budget", fmt::format("{}", given.budget_s));
+  if (given.no_measure != 0) add("measure", "0");
+  if (given.no_verify != 0) add("verify", "0");
+  if (given.self_contained != 0) add("self_contained", "1");
+  for (uint32_t i = 0; i < given.option_count; ++i) {
+    const korch_option& option = given.options[i];
+    if (option.name == nullptr || option.value == nullptr)
+      throw Error(ErrorKind::usage, "an option without a name or a value");
+    add(option.name, option.value);
+  }
+  return options;
+}
+
 // The process shares the caller's working directory, and its database's default.
 Json request_of(const korch_compile_options& options, const std::string& model) {
   const Json shapes = shapes_of(options.shapes, options.shape_count);
@@ -57,28 +86,21 @@ Json request_of(const korch_compile_options& options, const std::string& model) 
           {"output", options.output_path},
           {"shapes", shapes},
           {"least_shapes", least_shapes_of(options, shapes)},
-          {"accuracy", text_or(options.accuracy, "standard")},
-          {"threads", options.threads},
-          {"target", text_or(options.target, "native")},
-          {"budget", options.budget_s},
-          {"measure", options.no_measure == 0},
-          {"verify", options.no_verify == 0},
-          {"self_contained", options.self_contained != 0},
-          {"database", options.database != nullptr ? Json(options.database) : Json()}};
+          {"options", options_of(options)}};
 }
 
 void check(const korch_compile_options& options) {
   if ((options.model_path != nullptr) == (options.model_bytes != nullptr))
     throw Error(ErrorKind::usage, "give either model_path or model_bytes");
   if (options.output_path == nullptr) throw Error(ErrorKind::usage, "output_path is not set");
-  if (!(options.budget_s >= 0) || std::isinf(options.budget_s))
-    throw Error(ErrorKind::usage, "budget_s is a number of seconds, or 0");
-  if (options.reserved != 0 || options.reserved2 != 0)
+  if (options.reserved != 0)
     throw Error(ErrorKind::usage, "reserved is 0 in this version of libkorch; it is older than the program");
   if (options.shape_count > 0 && options.shapes == nullptr)
     throw Error(ErrorKind::usage, "shapes is not set");
   if (options.least_shape_count > 0 && options.least_shapes == nullptr)
     throw Error(ErrorKind::usage, "least_shapes is not set");
+  if (options.option_count > 0 && options.options == nullptr)
+    throw Error(ErrorKind::usage, "options is not set");
 }
 
 // What the compiler printed when it failed, as an Error.

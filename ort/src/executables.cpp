@@ -73,8 +73,10 @@ void check_tensors(const proto::GraphProto& graph, const korch_model_info& model
 
 std::string surroundings(const Options& options) {
   const Device target = detect_device("native", options.threads);
-  return fmt::format("{} {} threads {} accuracy {} measure {} budget {} compiler {}", target.name,
-                     target.code, target.workers, options.accuracy, options.measure, options.budget_s,
+  std::string asked;
+  for (const auto& [name, value] : options.compile)
+    if (name != "database") asked += fmt::format(" {}={}", name, value);
+  return fmt::format("{} {} workers {}{} compiler {}", target.name, target.code, target.workers, asked,
                      compiler_version(options.compiler));
 }
 
@@ -130,10 +132,7 @@ void Executables::compile(const Subgraph& subgraph, const std::string& path) con
   write_file(model, onnx::serialize(subgraph.model));
   write_file_parts(folder.path() + "/" + kWeightsFile, subgraph.weights);
   CompilerOptions options;
-  options.threads = options_.threads;
-  options.accuracy = options_.accuracy;
-  options.measure = options_.measure;
-  options.budget_s = options_.budget_s;
+  options.options.assign(options_.compile.begin(), options_.compile.end());
   options.program = options_.compiler;
   log_.inform(fmt::format("compiling {} nodes into '{}'", subgraph.model.graph().node_size(), path));
   for (const std::string& warning : korch::compile(model, path, options)) log_.warn(warning);

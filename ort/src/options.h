@@ -7,16 +7,14 @@
 namespace korch::ort {
 
 struct Options {
-  int threads = 0;  // that executables are compiled for; 0: all cores
-  std::string accuracy = "standard";
-  std::string cache;  // folder of executables; empty: none are kept
-  bool measure = true;
-  double budget_s = 0;   // of one compilation; 0: no limit
-  std::string compiler;  // the program korch; empty: the one installed with libkorch
+  int threads = 0;                             // that executables are compiled for; 0: all cores
+  std::string cache;                           // folder of executables; empty: none are kept
+  std::string compiler;                        // the program korch; empty: the one installed with libkorch
+  std::map<std::string, std::string> compile;  // what was asked of the compiler, by name
 };
 
-// By name; what is not given keeps its default, the cache below $XDG_CACHE_HOME or ~/.cache. Throws
-// Error{usage} on a name that does not exist, which is told with those that do, and on a value out of range.
+// By name (korch/options/option_table.h); what is not given keeps its preset, the cache below $XDG_CACHE_HOME
+// or ~/.cache. Throws Error{usage} on a name that does not exist and on a value out of range.
 Options parse_options(const std::map<std::string, std::string>& given);
 
 }  // namespace korch::ort

@@ -50,11 +50,3 @@ def whole(what: str, value: Any, least: int, most: int) -> int:
     if not least <= number <= most:
         raise UsageError(f"{what} is between {least} and {most}, not {number}")
     return number
-
-
-def budget_s(budget: Optional[float]) -> float:
-    if budget is None:
-        return 0.0
-    if not isinstance(budget, (int, float)) or not 0 < budget < float("inf"):
-        raise UsageError(f"budget is a number of seconds above 0, not {budget!r}")
-    return float(budget)

@@ -10,13 +10,14 @@ import tempfile
 import warnings
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
-from . import _worker
-from ._arguments import Shapes, budget_s, whole
-from ._errors import CompileWarning, UsageError
+from . import _options, _worker
+from ._arguments import Shapes, whole
+from ._errors import CompileWarning
 from ._executable import Executable
 from ._model import Example, model_file
 
 
+@_options.documented(_options.PYTHON)
 def compile(
     model: Any,
     *,
@@ -25,17 +26,9 @@ def compile(
     dynamic_shapes: Any = None,
     exporter: str = "dynamo",
     shapes: Optional[Shapes] = None,
-    accuracy: str = "standard",
-    threads: int = 0,
-    target: str = "native",
-    budget: Optional[float] = None,
-    measure: bool = True,
-    verify: bool = True,
-    self_contained: bool = False,
-    database: Union[str, os.PathLike, None, bool] = True,
     output: Union[str, os.PathLike, None] = None,
     progress: Union[bool, _worker.Progress, None] = None,
-    instances: int = 1,
+    **options: Any,
 ) -> Executable:
     """Compiles a network into the fastest executable for this machine, and loads it.
 
@@ -56,21 +49,11 @@ def compile(
         shapes: What the model leaves open: the shape of an input, {"image": (1, 3, 224, 224)}, or the extent of a
             symbolic dimension wherever it stands, {"batch": 4}. A text with ranges, {"batch": "1..64"} or
             {"image": "1..8x3x224x224"}, makes an executable that takes arrays of all these extents.
-        accuracy: "strict" (float32, sums reassociated) or "standard" (also Winograd's and Strassen's products;
-            subnormal results are 0).
-        threads: Workers that run the executable, the caller among them; 0: all cores.
-        target: "native", "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512) or "x86-64-v4-vnni" (AVX-512 with VNNI).
-        budget: Seconds that compiling may take, about; None: no limit.
-        measure: False plans on lower bounds of the kernels' times alone: quick, and slower code.
-        verify: Compare the executable with the network in float64 before it is kept.
-        self_contained: Generated kernels only: running needs no vendor library.
-        database: Where measured kernels are kept for later compilations: a path; True: below ~/.cache/korch; None or
-            False: nowhere.
         output: The executable's file. None: a temporary one, which lives while the Executable does.
         progress: Called with (stage, done, total) as work goes on; total is 0 where it is not known. True prints
             a line per stage to the standard error.
-        instances: Calls that may run at once, each with workers and memory of its own over shared weights; further
-            callers wait.
+        {options}
+        None stands for a default. A file or folder that is True is korch's own, one that is None or False is none.
 
     Raises:
         InvalidModel: no ONNX model, shapes are missing, or PyTorch cannot export the module: the line of its source
@@ -85,21 +68,9 @@ def compile(
         CompileWarning: a kernel proved wrong and another was taken, the budget ended early, a module is in training
             mode.
     """
-    what: Dict[str, Any] = {
-        "verb": "compile",
-        "accuracy": accuracy,
-        "threads": whole("threads", threads, 0, 1024),
-        "target": target,
-        "budget": budget_s(budget),
-        "measure": bool(measure),
-        "verify": bool(verify),
-        "self_contained": bool(self_contained),
-        "database": None if database is True else os.fsdecode(database) if database else "",
-    }
-    whole("instances", instances, 1, 1024)
-    for name in ("accuracy", "target"):
-        if not isinstance(what[name], str):
-            raise UsageError(f"{name} is a text, not {what[name]!r}")
+    asked = _options.texts(_options.PYTHON, options)
+    instances = int(str(asked.pop("instances", 1)))
+    what: Dict[str, Any] = {"verb": "compile", "options": asked}
     if progress is True:
         progress = _print_stage()
     folder = None

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "korch/base/error.h"
+#include "korch/options/option_table.h"
 #include "memory_samples.h"
 #include "network.h"
 
@@ -62,6 +63,20 @@ std::vector<Tensor> describe(const std::vector<PlanIo>& ios) {
   return result;
 }
 
+using Row = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+
+std::vector<Row> rows_of(unsigned user) {
+  std::vector<Row> rows;
+  for (const OptionRow& row : option_rows(user))
+    rows.emplace_back(row.name, name(row.kind), row.preset, row.help, row.otherwise);
+  return rows;
+}
+
+void check_option(unsigned user, const std::string& name, const std::string& value) {
+  UserOptions nobody;
+  set_option(nobody, user, name, value);
+}
+
 }  // namespace
 }  // namespace korch::python
 
@@ -78,6 +93,12 @@ NB_MODULE(_korch, m) {
         return korch::python::numpy_name(type);
       },
       "dtype"_a, "NumPy's name of an executable's dtype.");
+  m.attr("PYTHON") = static_cast<unsigned>(korch::kPython);
+  m.attr("TORCH") = static_cast<unsigned>(korch::kTorch);
+  m.def("option_rows", korch::python::rows_of, "user"_a,
+        "(name, kind, preset, help, what False does) of each option of PYTHON or TORCH.");
+  m.def("check_option", korch::python::check_option, "user"_a, "name"_a, "value"_a,
+        "Raises UsageError where the user has no such option, or it does not take this text.");
   m.def("end_calls", korch::python::end_calls,
         "Wait until no executable runs, and let none run any more: for the interpreter's end.");
   nb::class_<Network>(m, "Network", "A loaded executable: korch.Executable without its comforts.")

@@ -1,5 +1,6 @@
 """Compiling and loading, and what is refused."""
 
+import inspect
 import io
 import os
 import signal
@@ -14,6 +15,7 @@ import builder
 import korch
 import korch._worker
 import numpy as np
+from korch import _options
 
 QUICK = dict(measure=False, database=None, threads=1)
 
@@ -144,16 +146,37 @@ class CompileTest(unittest.TestCase):
             self.assertFalse(str(caught.exception).startswith("korch:"), caught.exception)
         self.assertEqual(os.listdir(self.temporary), [])
 
+    def test_the_table_of_options(self):
+        parameters = inspect.signature(korch.compile).parameters
+        for user in (_options.PYTHON, _options.TORCH):
+            table = _options.table(user)
+            defaults = {name: option.default for name, option in table.items()}
+            self.assertEqual(_options.values(user, {}), defaults)
+            self.assertEqual(_options.values(user, defaults), defaults)  # each is taken
+        for name, option in _options.table(_options.PYTHON).items():
+            self.assertEqual(parameters[name].default, option.default)
+            self.assertIn(f"\n        {name}: ", korch.compile.__doc__)
+        for name, default in dict(accuracy="standard", threads=0, budget=None, measure=True, database=True).items():
+            self.assertEqual(parameters[name].default, default)
+        self.assertEqual(
+            _options.texts(_options.PYTHON, dict(rule=("a", "b"), threads=2, database=None, verify=False)),
+            {"rule": ["a", "b"], "threads": "2", "database": "", "verify": "0"},
+        )
+
     def test_bad_options(self):
         model = builder.double()
         for options, pattern in (
             (dict(accuracy="sloppy"), "sloppy"),
-            (dict(accuracy=1), "accuracy is a text"),
+            (dict(accuracy=1), "option accuracy: standard or strict, not '1'"),
             (dict(target="z80"), "z80"),
-            (dict(threads=-1), "threads is between"),
-            (dict(threads="two"), "threads is a whole number"),
-            (dict(budget=0), "budget"),
+            (dict(threads=-1), "option threads: a whole number from 0 to 1024, not '-1'"),
+            (dict(threads="two"), "option threads: a whole number from 0 to 1024, not 'two'"),
+            (dict(budget=-1), "option budget: a time"),
             (dict(budget=float("nan")), "budget"),
+            (dict(verify="perhaps"), "option verify: 0 or 1, not 'perhaps'"),
+            (dict(schedule="static"), "option schedule: barrier or dynamic, not 'static'"),
+            (dict(speed="high"), "no option 'speed'; there are target, threads, "),
+            (dict(constants=False), "no option 'constants'"),
             (dict(shapes={"x": (4, -6)}), "shapes"),
             (dict(shapes={"x": (4, "n")}), "shapes"),
             (dict(shapes={"x": None}), "shapes"),
@@ -167,8 +190,6 @@ class CompileTest(unittest.TestCase):
                 korch.compile(model, **{**QUICK, **options})
         with self.assertRaisesRegex(korch.FileError, "no-folder"):
             korch.compile(model, output=self.path("no-folder/m.so"), **QUICK)
-        with self.assertRaises(TypeError):
-            korch.compile(model, speed="high")
 
     def test_bad_executables(self):
         output = self.path("m.so")

@@ -15,7 +15,7 @@ class DeviceFile : public Cli {
     write_file(path("d.json"), to_text(device_));
   }
   std::string plan(const std::string& file, const std::string& more = "") const {
-    return "compile " + path("m.onnx") + " --no-profile-db --no-measure --stop-after plan --json --target " +
+    return "compile " + path("m.onnx") + " --no-profile-db --no-measure --stop-after plan --json --device " +
            path(file) + more;
   }
   Device device_;
@@ -45,7 +45,7 @@ TEST_F(DeviceFile, ThatIsNoneIsRefusedByName) {
 
 TEST_F(DeviceFile, OfAnotherMachineIsNotMeasured) {
   expect_refused(
-      "compile " + path("m.onnx") + " --no-profile-db --stop-after plan --target " + path("d.json"), 2,
+      "compile " + path("m.onnx") + " --no-profile-db --stop-after plan --device " + path("d.json"), 2,
       {"--no-measure"});
 }
 

@@ -37,7 +37,7 @@ TEST_F(Machine, MoreWorkersThanCanBeMeasuredAreRefusedByBothNumbers) {
   EXPECT_EQ(run(arguments + " --threads 1024 --no-measure --no-verify"), 0) << err_;
   EXPECT_TRUE(says("korch: warning: " + text_of(1024))) << err_;
   EXPECT_EQ(run(arguments + " --threads 1025 --no-measure"), 2) << err_;
-  EXPECT_TRUE(says("1025 not in range 0 to 1024")) << err_;
+  EXPECT_TRUE(says("option threads: a whole number from 0 to 1024, not '1025'")) << err_;
 }
 
 // Each worker has a place in a library's call, however many there are.

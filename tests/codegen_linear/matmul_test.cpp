@@ -111,7 +111,7 @@ TEST(Rescheduled, ProductsAddUpInTheSameOrder) {
     for (const Implementation& way : implementations(graph, candidate, target, Accuracy::standard)) {
       if (way.family != "matmul") continue;
       const auto orders = [&](const Implementation& of) {
-        tile::TileGraph tiles = tile_graph(graph, candidate, of, target).value();
+        tile::ScheduledGraph tiles = tile_graph(graph, candidate, of, target).value();
         tile::lower_for_cpu(tiles, target);
         return tile::sum_orders(tiles);
       };

@@ -11,8 +11,8 @@ inline Result<Kernel> generate(const Graph& graph, const Candidate& candidate,
   return spec.ok() ? Result<Kernel>(spelled(spec.value(), target)) : spec.refusal();
 }
 
-inline Result<tile::TileGraph> tile_graph(const Graph& graph, const Candidate& candidate,
-                                          const Implementation& implementation, const Device& target) {
+inline Result<tile::ScheduledGraph> tile_graph(const Graph& graph, const Candidate& candidate,
+                                               const Implementation& implementation, const Device& target) {
   const Result<KernelSpec> spec = propose(graph, candidate, implementation, target);
   if (!spec.ok()) return spec.refusal();
   if (!spec.value().tiles) return Refusal{RefusalReason::no_kernel_family, "a call of a library"};

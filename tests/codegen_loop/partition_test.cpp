@@ -123,7 +123,7 @@ std::string panel_text(const Panel& p) {
                      place, p.blocks.pixels, elements, place);
 }
 
-std::vector<HostTensor> arguments_of(const tile::TileGraph& graph) {
+std::vector<HostTensor> arguments_of(const tile::ScheduledGraph& graph) {
   std::vector<HostTensor> arguments;
   for (const tile::Buffer& buffer : graph.buffers)
     if (buffer.role == tile::BufferRole::input)
@@ -132,7 +132,7 @@ std::vector<HostTensor> arguments_of(const tile::TileGraph& graph) {
 }
 
 // The only output. Every buffer ends at an unmapped page.
-HostTensor run(const tile::TileGraph& graph, const Kernel& kernel, Isa isa,
+HostTensor run(const tile::ScheduledGraph& graph, const Kernel& kernel, Isa isa,
                const std::vector<HostTensor>& arguments) {
   LoadedKernels loaded;
   const std::string object = compile_object(kernel.source, name(isa)).value();
@@ -160,7 +160,7 @@ HostTensor run(const tile::TileGraph& graph, const Kernel& kernel, Isa isa,
 
 // Runs on this instruction set; gives the printed C++ of the phase.
 std::string check_panel(const std::string& text, Isa isa) {
-  const tile::TileGraph graph = tile::parse_tile_graph(text);
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(text);
   const Kernel kernel = tile::cpu_kernel(graph, test_target(isa));
   const std::vector<HostTensor> arguments = arguments_of(graph);
   const HostTensor expected = tile::interpret(graph, arguments, tile::Arithmetic::native)[0];
@@ -176,7 +176,7 @@ std::string check_panel(const std::string& text, Isa isa) {
 }
 
 std::string lowered(const std::string& text, Isa isa = Isa::x86_64_v4) {
-  tile::TileGraph graph = tile::parse_tile_graph(text);
+  tile::ScheduledGraph graph = tile::parse_tile_graph(text);
   tile::lower_for_cpu(graph, test_target(isa));
   return tile::print(graph);
 }
@@ -366,8 +366,8 @@ TEST(Partition, CudaPrintsTheSame) {
   const std::string text = panel_text(kConvolution);
   std::string with = text;
   with.replace(with.find(" {\n      %0"), 2, " partition along pr, px {");
-  const tile::TileGraph partitioned = tile::parse_tile_graph(with);
-  ASSERT_EQ(partitioned.phases[0].nests[0].partitioned.size(), 2u);
+  const tile::ScheduledGraph partitioned = tile::parse_tile_graph(with);
+  ASSERT_EQ(partitioned.schedule[0][0].partitioned.size(), 2u);
   EXPECT_EQ(tile::print_cuda(partitioned, "k"), tile::print_cuda(tile::parse_tile_graph(text), "k"));
 }
 

@@ -13,7 +13,7 @@ namespace korch::testing {
 namespace {
 
 TEST(ReductionsInParts, GoOnFromWhatIsStored) {
-  const tile::TileGraph graph = tile::parse_tile_graph(kInParts);
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(kInParts);
   std::vector<HostTensor> arguments = {
       random_tensor({DType::f32, {600}}, 1),
       HostTensor::of<int32_t>(DType::i32, {12}, {1, 2, 1, 1, 3, 1, 1, -1, 1, 1, 5, 1})};

@@ -17,7 +17,7 @@ std::string kernel(const std::string& buffers, const std::string& nests) {
 
 template <typename Pass>
 void expect_pass(const std::string& before, Pass pass, const std::string& after) {
-  tile::TileGraph graph = tile::parse_tile_graph(before);
+  tile::ScheduledGraph graph = tile::parse_tile_graph(before);
   pass(graph);
   EXPECT_EQ(tile::print(graph), after);
   EXPECT_EQ(tile::structural_fault(graph), "");
@@ -66,7 +66,7 @@ TEST(Passes, VectorizeTakesTheVariableWithTheCheapestAccesses) {
 )";
   expect_pass(
       kernel(buffers, "    map i0 in 4, i1 in 20 " + body),
-      [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
+      [](tile::ScheduledGraph& graph) { tile::vectorize(graph, 16); },
       kernel(buffers, "    map i0 in 4, i1 in 20 lanes 16 along i1 " + body));
 }
 
@@ -79,7 +79,7 @@ TEST(Passes, VectorizeTurnsBlocksWhereLoadsAndStoresRunAcross) {
 )";
   expect_pass(
       kernel(buffers, "    map i0 in 32, i1 in 20 " + body),
-      [](tile::TileGraph& graph) { tile::vectorize(graph, 16); },
+      [](tile::ScheduledGraph& graph) { tile::vectorize(graph, 16); },
       kernel(buffers, "    map i0 in 32, i1 in 20 lanes 16 along i1 transposed with i0 " + body));
 }
 
@@ -95,7 +95,7 @@ TEST(Passes, VectorizeLeavesGathersAlone) {
     }
 )");
   };
-  const auto vectorize = [](tile::TileGraph& graph) { tile::vectorize(graph, 16); };
+  const auto vectorize = [](tile::ScheduledGraph& graph) { tile::vectorize(graph, 16); };
   expect_pass(gather("", "exp"), vectorize, gather(" lanes 16 along i1", "exp"));
   const auto moved = [&](const std::string& loops) {
     std::string text = gather(loops, "cast");
@@ -126,10 +126,10 @@ TEST(Passes, AScatterKeepsItsOrder) {
     }
 )");
       };
-  const auto vectorize = [](tile::TileGraph& graph) {
-    const tile::LaneSchedule first = graph.phases[0].nests[0].schedule;
+  const auto vectorize = [](tile::ScheduledGraph& graph) {
+    const tile::NestSchedule first = graph.schedule[0][0];
     tile::vectorize(graph, 16);
-    graph.phases[0].nests[0].schedule = first;
+    graph.schedule[0][0] = first;
   };
   expect_pass(scatter("i0 in 4, i1 in 20", "i0"), tile::expand, scatter("i0 in 4, i1 in 20", "i0"));
   expect_pass(scatter("i0 in 4, i1 in 20", "i0"), vectorize,
@@ -148,10 +148,10 @@ TEST(Passes, SegmentCutsWhereAConditionChanges) {
       out0[i0] <- %2
 )";
   expect_pass(kernel(buffers, whole + "    }\n"), tile::segment,
-              kernel(buffers, whole + R"(      segment 0..1 {
+              kernel(buffers, whole + R"(      segment i0 in 0..1 {
         out0[0] <- %1
       }
-      segment 1..8 {
+      segment i0 in 1..8 {
         out0[i0] <- %0
       }
     }
@@ -186,19 +186,22 @@ std::string panels(const std::string& head) {
 
 TEST(Passes, PartitionTakesConditionsOutOfLoopsThatFillScratch) {
   expect_pass(
-      panels(""), [](tile::TileGraph& graph) { tile::partition(graph); }, panels(" partition along pr, px"));
+      panels(""), [](tile::ScheduledGraph& graph) { tile::partition(graph); },
+      panels(" partition along pr, px"));
 }
 
 // What the printer makes of it, as nests of their own.
 TEST(Passes, PartsOfAPartitionedNestAskNothingOfWhatIsDecided) {
-  tile::TileGraph graph = tile::parse_tile_graph(panels(" partition along pr, px"));
-  tile::Nest& nest = graph.phases[0].nests[0];
-  const tile::Parts parts = tile::parts_of(graph.pool, graph.phases[0], nest);
+  tile::ScheduledGraph graph = tile::parse_tile_graph(panels(" partition along pr, px"));
+  const auto parts_now = [&] {
+    return tile::parts_of(graph.pool, graph.phases[0], graph.phases[0].nests[0], graph.schedule[0][0]);
+  };
+  const tile::Parts parts = parts_now();
   const auto value_of = [&](const tile::Body& body) { return graph.pool[body.stores[0].value]; };
   EXPECT_EQ(value_of(parts.inside).kind, tile::ExprKind::load);
   EXPECT_EQ(value_of(parts.outside).kind, tile::ExprKind::constant);
-  nest.partitioned = {"px"};  // rows are asked for where pixels are inside
-  const tile::Parts of_pixels = tile::parts_of(graph.pool, graph.phases[0], nest);
+  graph.schedule[0][0].partitioned = {"px"};  // rows are asked for where pixels are inside
+  const tile::Parts of_pixels = parts_now();
   EXPECT_EQ(value_of(of_pixels.inside).condition.variables(), (std::set<std::string>{"pr", "y"}));
   EXPECT_EQ(value_of(of_pixels.outside).kind, tile::ExprKind::constant);
 }
@@ -210,9 +213,9 @@ TEST(Passes, PartitionAsksNothingThatIsMetOnlyOutside) {
       %4 = %3 if 3 <= px + x * 4 - 1 <= 9 else %1
       %5 = %0 if 0 <= pr + y * 4 - 1 <= 7 and 0 <= px + x * 4 - 1 <= 7 else %4
       s0[pr * 6 + px] <- %5)");
-  const tile::TileGraph graph = tile::parse_tile_graph(text);
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(text);
   const tile::Phase& phase = graph.phases[0];
-  EXPECT_EQ(print(tile::decided_along(graph.pool, phase, phase.nests[0], "px")),
+  EXPECT_EQ(print(tile::decided_along(graph.pool, phase, phase.nests[0], "", "px")),
             "(px + x * 4) >= 1 && (px + x * 4) <= 8");
 }
 
@@ -234,12 +237,12 @@ TEST(Passes, PartitionJamsWindows) {
 )");
   };
   const std::string after = window(" partition along x jam 3");
-  tile::TileGraph graph = tile::parse_tile_graph(window(""));
+  tile::ScheduledGraph graph = tile::parse_tile_graph(window(""));
   tile::partition(graph, 4);
-  const tile::Nest& nest = graph.phases[0].nests[0];
-  EXPECT_EQ(nest.partitioned, std::vector<std::string>{"x"});
-  EXPECT_EQ(nest.jam, 3);  // six values are inside: two threes rather than a four and two by themselves
-  const tile::Parts parts = tile::parts_of(graph.pool, graph.phases[0], nest);
+  const tile::NestSchedule& schedule = graph.schedule[0][0];
+  EXPECT_EQ(schedule.partitioned, std::vector<std::string>{"x"});
+  EXPECT_EQ(schedule.jam, 3);  // six values are inside: two threes rather than a four and two by themselves
+  const tile::Parts parts = tile::parts_of(graph.pool, graph.phases[0], graph.phases[0].nests[0], schedule);
   EXPECT_EQ(parts.jammed.stores.size(), 3u);
   EXPECT_EQ(tile::print(tile::parse_tile_graph(after)), after);
   EXPECT_THROW(tile::parse_tile_graph(window(" jam 3")), Error);

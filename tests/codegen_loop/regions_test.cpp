@@ -31,7 +31,7 @@ bool is_read_only(const Buffer& buffer) {
 // The kernel of a graph, loaded, with memory for its arguments.
 class LoadedGraph {
  public:
-  LoadedGraph(tile::TileGraph graph, const Device& target)
+  LoadedGraph(tile::ScheduledGraph graph, const Device& target)
       : graph_(std::move(graph)), kernel_(tile::cpu_kernel(graph_, target)) {
     const std::string object = compile_object(kernel_.source, target.code).value();
     std::vector<std::string> symbols;
@@ -39,7 +39,7 @@ class LoadedGraph {
     functions_ = loaded_.load(object, symbols).value();
   }
 
-  const tile::TileGraph& graph() const { return graph_; }
+  const tile::ScheduledGraph& graph() const { return graph_; }
 
   // What one slice makes of these arguments (inputs, constants, outputs and temporaries in order).
   std::vector<HostTensor> run(std::vector<HostTensor> arguments, size_t phase, int64_t slice) const {
@@ -57,7 +57,7 @@ class LoadedGraph {
   }
 
  private:
-  tile::TileGraph graph_;
+  tile::ScheduledGraph graph_;
   Kernel kernel_;
   LoadedKernels loaded_;
   std::vector<void*> functions_;
@@ -86,7 +86,7 @@ using RegionOf = std::function<tile::Region(Direction, int buffer, int64_t slice
 // What contradicts the regions of this slice; empty when nothing does.
 std::string contradiction(const LoadedGraph& loaded, const RegionOf& region, int64_t slice,
                           size_t phase = 0) {
-  const tile::TileGraph& graph = loaded.graph();
+  const tile::ScheduledGraph& graph = loaded.graph();
   std::vector<HostTensor> first, second;
   std::vector<std::vector<bool>> written;
   for (size_t i = 0; i < graph.buffers.size() && graph.buffers[i].role != BufferRole::scratch; ++i) {
@@ -120,7 +120,7 @@ std::string contradiction(const LoadedGraph& loaded, const RegionOf& region, int
   return {};
 }
 
-RegionOf regions_of(const tile::TileGraph& graph, size_t phase = 0) {
+RegionOf regions_of(const tile::ScheduledGraph& graph, size_t phase = 0) {
   return [&graph, phase](Direction direction, int buffer, int64_t slice) {
     return tile::region(graph, graph.phases[phase], direction, buffer, slice, slice + 1);
   };
@@ -139,7 +139,7 @@ int check_regions(const Graph& graph, const std::string& family) {
   const Device target = test_target(runnable_isas().back());
   int checked = 0;
   for (const Implementation& way : listed(graph, candidate, target, family)) {
-    Result<tile::TileGraph> tiles = tile_graph(graph, candidate, way, target);
+    Result<tile::ScheduledGraph> tiles = tile_graph(graph, candidate, way, target);
     if (!tiles) continue;
     const LoadedGraph loaded(std::move(tiles.value()), target);
     for (size_t phase = 0; phase < loaded.graph().phases.size(); ++phase)

@@ -44,7 +44,7 @@ HostTensor row_major(const HostTensor& memory, const Shape& shape, const Layout&
   return result;
 }
 
-void expect_sound(const tile::TileGraph& graph, const std::string& what) {
+void expect_sound(const tile::ScheduledGraph& graph, const std::string& what) {
   EXPECT_EQ(tile::structural_fault(graph), "") << what << "\n" << tile::print(graph);
   EXPECT_EQ(tile::coverage_fault(graph), "") << what << "\n" << tile::print(graph);
   const std::string text = tile::print(graph);
@@ -60,13 +60,13 @@ void expect_sound(const tile::TileGraph& graph, const std::string& what) {
 void check_tile_graph(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                       const Device& target, const std::vector<HostTensor>& inputs,
                       const std::vector<HostTensor>& expected, double tolerance, const std::string& what) {
-  Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, target);
+  Result<tile::ScheduledGraph> built = tile_graph(graph, candidate, implementation, target);
   if (built)  // else its kernel was refused, too
     check_tiles(std::move(built.value()), graph, candidate, implementation, target, inputs, expected,
                 tolerance, what);
 }
 
-void check_tiles(tile::TileGraph tiles, const Graph& graph, const Candidate& candidate,
+void check_tiles(tile::ScheduledGraph tiles, const Graph& graph, const Candidate& candidate,
                  const Implementation& implementation, const Device& target,
                  const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& expected,
                  double tolerance, const std::string& what) {

@@ -14,7 +14,7 @@ void check_tile_graph(const Graph& graph, const Candidate& candidate, const Impl
                       const Device& target, const std::vector<HostTensor>& inputs,
                       const std::vector<HostTensor>& expected, double tolerance, const std::string& what);
 // The same of a graph that is at hand.
-void check_tiles(tile::TileGraph tiles, const Graph& graph, const Candidate& candidate,
+void check_tiles(tile::ScheduledGraph tiles, const Graph& graph, const Candidate& candidate,
                  const Implementation& implementation, const Device& target,
                  const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& expected,
                  double tolerance, const std::string& what);

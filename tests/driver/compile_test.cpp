@@ -121,7 +121,7 @@ TEST(MedianInterval, OfFewIsTheirRange) {
 
 TEST_F(Compile, EveryStrategyIsVerified) {
   const Graph imported = import_onnx(model_);
-  for (Strategy strategy : {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
+  for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
     options_.strategy = strategy;
     const CompileResult result = compile("m.so");
     EXPECT_TRUE(compare_executable(imported, path("m.so"), {.samples = 2, .seed = 7}).passed);
@@ -134,7 +134,7 @@ TEST_F(Compile, NoStrategyBeatsTheProgram) {
   options_.measure = false;
   options_.bounds = Bounds::analytic;
   double optimal_us = 0;
-  for (Strategy strategy : {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
+  for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
     options_.strategy = strategy;
     const double objective_us = compile("m.so").plan.report.objective_us;
     if (strategy == Strategy::optimal) optimal_us = objective_us;
@@ -173,11 +173,6 @@ TEST_F(Compile, AlternativesTakePartInThePlan) {
   EXPECT_NE(
       explain(plan_from_json(read_plan_json(path("with.so"))), {}, {}).find("alternatives in this plan"),
       std::string::npos);
-
-  options_.strategy = Strategy::published;  // rewrites first: nothing here dominates
-  const PlanReport published = compile_graph(graph, "head", path("published.so"), options_).plan.report;
-  EXPECT_TRUE(published.alternatives.empty());
-  options_.strategy = Strategy::optimal;
 
   options_.rules = {"channel_map_before_upsampling"};  // has nothing to do where the concat stays
   EXPECT_TRUE(compile_graph(graph, "head", path("one.so"), options_).plan.report.alternatives_used.empty());
@@ -256,7 +251,7 @@ TEST_F(Compile, OutputsThatAreInputsConstantsAndOneAnother) {
     std::vector<std::string> names;
     for (size_t i = 0; i < outputs.size(); ++i) names.push_back("output" + std::to_string(i));
     graph.set_outputs(outputs, names);
-    for (Strategy strategy : {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
+    for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
       options_.strategy = strategy;
       const CompileResult result = compile_graph(graph, "outputs", path("m.so"), options_);
       EXPECT_EQ(result.plan.outputs.size(), outputs.size());
@@ -284,7 +279,7 @@ TEST_F(Compile, SmallFloats) {
     z = g.add(Op::Softmax, AxisAttrs{1}, {z}, {"softmax"});
     const ValueId sums = g.add(Op::CumSum, ScanAttrs{1, false, false}, {z}, {"sums"});
     g.set_outputs({sums, z, y}, {"sums", "probabilities", "features"});
-    for (Strategy strategy : {Strategy::optimal, Strategy::published, Strategy::greedy, Strategy::unfused}) {
+    for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
       options_.strategy = strategy;
       compile_graph(g, "small", path("m.so"), options_);  // verifies
       EXPECT_EQ(plan_from_json(read_plan_json(path("m.so"))).outputs[0].type.dtype, type);

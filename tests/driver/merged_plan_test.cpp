@@ -108,12 +108,12 @@ TEST(MergedPlan, ARunIsTheTasksOfThePlanThatItTakes) {
     for (const PlanVariant& variant : plan.variants) {
       const Plan part = plan_of(plan, variant);
       const MemoryPlan memory = plan_memory(part);
-      const std::optional<PlanTasks> tasks = plan_tasks(part, memory);
+      const std::optional<TaskGraph> tasks = plan_tasks(part, memory);
       ASSERT_TRUE(tasks);
       EXPECT_EQ(fault_of(*tasks, part, memory), "");
       const int steps = variant.end_step - variant.first_step;
       Pieces wanted, ran;
-      for (const Task& task : tasks->graph.tasks)
+      for (const Task& task : tasks->tasks)
         if (task.step < steps)
           wanted.insert({variant.first_step + task.step, task.phase, task.begin, task.end});
       for (const korch_slices& s : executable.run_by_slices({rows(variant.bounds[0])}, outputs))
@@ -125,13 +125,13 @@ TEST(MergedPlan, ARunIsTheTasksOfThePlanThatItTakes) {
 TEST(MergedPlan, EachPlanRunsByEachSchedule) {
   const TempDir folder;
   CompileOptions options = options_of_model();
-  options.schedule = PlanSchedule::assigned;
+  options.schedule = PlanSchedule::dynamic;
   const std::string output = folder.path() + "/model.so";
   compile_model(written_model(folder), output, options);
   const Plan plan = plan_from_json(read_executable(output).plan_json);
   ASSERT_EQ(plan.variants.size(), 5u);
   for (const PlanVariant& variant : plan.variants)
-    EXPECT_EQ(plan_of(plan, variant).schedule, PlanSchedule::assigned);
+    EXPECT_EQ(plan_of(plan, variant).schedule, PlanSchedule::dynamic);
   LoadedExecutable phases(output, 0, PlanSchedule::barrier);
   for (const int threads : {1, 2, 3, 5})
     for (const PlanSchedule schedule : kSchedules) {

@@ -1,4 +1,5 @@
 #include "korch/kernel/region.h"
+#include "korch/kernel/schedule.h"
 #include "refusal.h"
 #include "target.h"
 
@@ -7,7 +8,7 @@ namespace korch::fuzz {
 // What is read prints as a text that reads as the same graph, and its outputs can be accounted for.
 void read_tile_graph(std::string_view bytes) {
   expect_read_or_refused([&] {
-    const tile::TileGraph graph = tile::parse_tile_graph(bytes);
+    const tile::ScheduledGraph graph = tile::parse_tile_graph(bytes);
     const std::string text = tile::print(graph);
     std::string again;
     try {

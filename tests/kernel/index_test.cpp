@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "korch/kernel/expr.h"
+
 namespace korch::tile {
 namespace {
 
@@ -46,6 +48,22 @@ TEST(Index, EqualAtomsAreOneObject) {
   ASSERT_EQ(a.terms().size(), 1u);
   EXPECT_EQ(a.terms()[0].atom, b.terms()[0].atom);
   EXPECT_EQ(a.variables(), (std::set<std::string>{"x", "y"}));
+}
+
+TEST(Expressions, DependOnTheVariablesOfAllOperands) {
+  ExprPool pool;
+  const auto load = [&](const Index& at) {
+    Expr e;
+    e.kind = ExprKind::load;
+    e.buffer = 0;
+    e.coords = {at};
+    return pool.add(e);
+  };
+  const int few = load(Index::variable("a", 8)), more = load(sum_of({"b", "c"}));
+  EXPECT_EQ(pool.variables(pool.call(ScalarFn::add, DType::f32, {few, more})),
+            (std::set<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(pool.variables(pool.call(ScalarFn::sub, DType::f32, {more, few})),
+            (std::set<std::string>{"a", "b", "c"}));
 }
 
 TEST(Index, ThreadsThatMakeTheSameGetTheSame) {

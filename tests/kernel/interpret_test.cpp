@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "graphs.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::testing {
 namespace {
@@ -130,12 +131,12 @@ TEST(TileInterpreter, ReductionsGoOnFromWhatIsStored) {
 }
 
 TEST(TileInterpreter, SaysWhatNothingWroteAndWhichIndexIsBad) {
-  const tile::TileGraph unwritten = tile::parse_tile_graph(
+  const tile::ScheduledGraph unwritten = tile::parse_tile_graph(
       "kernel {\n out0: f32[2]\n s0: f32[2] at 0\n scratch 64\n phase {\n map {\n %0 = f32 1\n s0[0] <- %0\n "
       "}\n"
       " map i0 in 2 {\n %0 = s0[i0]\n out0[i0] <- %0\n }\n }\n}\n");
   EXPECT_THROW(tile::interpret(unwritten, {}, tile::Arithmetic::native), Error);
-  const tile::TileGraph gather = tile::parse_tile_graph(
+  const tile::ScheduledGraph gather = tile::parse_tile_graph(
       "kernel {\n in0: i64[1]\n in1: f32[5]\n out0: f32[1]\n phase {\n map {\n %0 = in0[0]\n %1 = checked %0 "
       "of 5\n"
       " %2 = in1[%1]\n out0[0] <- %2\n }\n }\n}\n");

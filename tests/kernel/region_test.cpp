@@ -7,6 +7,7 @@
 #include <set>
 
 #include "graphs.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::testing {
 namespace {
@@ -23,13 +24,13 @@ std::set<int64_t> interval(int64_t low, int64_t high) {
   return result;
 }
 
-tile::Region of(const tile::TileGraph& graph, tile::Direction direction, int buffer, int64_t begin,
+tile::Region of(const tile::ScheduledGraph& graph, tile::Direction direction, int buffer, int64_t begin,
                 int64_t end) {
   return tile::region(graph, graph.phases[0], direction, buffer, begin, end);
 }
 
 TEST(Regions, ARowPerSlice) {
-  const tile::TileGraph graph = tile::parse_tile_graph(kSoftmax);
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(kSoftmax);
   const tile::Region read = of(graph, tile::Direction::read, 0, 2, 3);
   EXPECT_TRUE(read.exact);
   ASSERT_EQ(read.boxes.size(), 1u);  // both passes over the row are one box
@@ -41,7 +42,7 @@ TEST(Regions, ARowPerSlice) {
 
 // Conditions narrow what is read; the last chunk is shorter.
 TEST(Regions, WindowsStayInsideTheirRows) {
-  const tile::TileGraph graph = tile::parse_tile_graph(kWindows);
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(kWindows);
   EXPECT_EQ(elements(of(graph, tile::Direction::read, 0, 0, 1)), interval(0, 15));
   EXPECT_EQ(elements(of(graph, tile::Direction::read, 0, 2, 3)), interval(32, 39));
   EXPECT_EQ(elements(of(graph, tile::Direction::written, 1, 2, 3)), interval(32, 39));
@@ -54,7 +55,7 @@ std::string one_nest(const std::string& elements, const std::string& loops, cons
 
 // A row that two conditions are about, one of them for a row further on: both hold where it is read.
 TEST(Regions, ConditionsOnOneSumHoldTogether) {
-  const tile::TileGraph graph = tile::parse_tile_graph(R"(kernel {
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(R"(kernel {
   in0: f32[60]
   out0: f32[72]
   phase block in 4 {
@@ -76,7 +77,7 @@ TEST(Regions, ConditionsOnOneSumHoldTogether) {
 // Tiles of 4 x 4 of a map enlarged to twice its size and padded: a bound on multiples of a tile's number says
 // how far that number goes, not only how far the multiples do.
 TEST(Regions, OfBoundsOnMultiplesAreThoseOfWholeNumbers) {
-  const tile::TileGraph graph = tile::parse_tile_graph(R"(kernel {
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(R"(kernel {
   in0: f32[4096]
   out0: f32[98304]
   phase tile in 64 by 32 {
@@ -99,7 +100,7 @@ TEST(Regions, OfBoundsOnMultiplesAreThoseOfWholeNumbers) {
 // Tiles of 4 x 4 results, 52 x 52 of them in each of 16 images, 56 to a slice: a slice's tiles and its number
 // are one number, whose digits say which row of an image begins.
 TEST(Regions, OfSlicesThatSpanImagesStayInside) {
-  const tile::TileGraph graph = tile::parse_tile_graph(R"(kernel {
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(R"(kernel {
   in0: f32[8306688]
   out0: f32[2076672]
   phase tile in 43264 by 56 {
@@ -128,7 +129,7 @@ TEST(Regions, AreExactForTilesInChunks) {
         " if 0 <= tile / 12 * 5 + i <= 56 and 0 <= tile % 12 * 5 + j <= 56\n}\n}\n}\n}\n");
   };
   for (const char* chunk : {"48", "50"}) {  // whole rows of tiles, and not
-    const tile::TileGraph graph = tiles(chunk, "5");
+    const tile::ScheduledGraph graph = tiles(chunk, "5");
     EXPECT_EQ(tile::coverage_fault(graph), "");
     size_t written = 0;
     for (int64_t slice = 0; slice < 3; ++slice) {
@@ -144,7 +145,7 @@ TEST(Regions, AreExactForTilesInChunks) {
 // Divisions, reflections, alternatives and conditions on two variables, each taken value by value.
 TEST(Regions, AreExactForWhatIsNotAffine) {
   const auto read = [](const std::string& loops, const std::string& body, int64_t begin, int64_t end) {
-    const tile::TileGraph graph = tile::parse_tile_graph(one_nest("12", loops, body));
+    const tile::ScheduledGraph graph = tile::parse_tile_graph(one_nest("12", loops, body));
     const tile::Region region = of(graph, tile::Direction::read, 0, begin, end);
     EXPECT_TRUE(region.exact) << body;
     return elements(region);
@@ -168,7 +169,7 @@ TEST(Regions, AreExactForWhatIsNotAffine) {
 }
 
 TEST(Regions, OfIndicesFromDataAreWholeTensors) {
-  const tile::TileGraph graph = tile::parse_tile_graph(
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(
       "kernel {\n in0: i64[3]\n in1: f32[20]\n out0: f32[12]\n phase i0 in 3 {\n map i1 in 4 {\n %0 = "
       "in0[i0]\n"
       " %1 = checked %0 of 5\n %2 = in1[%1 * 4 + i1]\n out0[i0 * 4 + i1] <- %2\n }\n }\n}\n");
@@ -181,7 +182,7 @@ TEST(Regions, OfIndicesFromDataAreWholeTensors) {
 }
 
 TEST(Regions, OfWhatHasAnOrder) {
-  const tile::TileGraph graph = tile::parse_tile_graph(kInOrder);
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(kInOrder);
   const tile::Region over = tile::region(graph, graph.phases[1], tile::Direction::written, 3, 0, 1);
   EXPECT_FALSE(over.exact);
   EXPECT_EQ(elements(over), interval(0, 23));
@@ -198,7 +199,7 @@ TEST(Regions, OfWhatHasAnOrder) {
 // more.
 TEST(Regions, OfRangesOfSlicesAsOfEachSlice) {
   for (const char* text : {kSoftmax, kWindows, kInOrder, kInParts}) {
-    const tile::TileGraph graph = tile::parse_tile_graph(text);
+    const tile::ScheduledGraph graph = tile::parse_tile_graph(text);
     for (const tile::Phase& phase : graph.phases)
       for (int64_t begin = 0; begin < phase.slices(); ++begin)
         for (int64_t end = begin + 1; end <= phase.slices(); ++end) {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "korch/base/files.h"
+#include "korch/options/option_table.h"
 #include "korch/package/seal.h"
 #include "model_builder.h"
 
@@ -211,6 +212,19 @@ TEST_F(Libkorch, WarnsOfWhatTheCompilerWarnedOf) {
   EXPECT_EQ(compile(path("m.onnx"), path("m.so"), options_), (std::vector<std::string>{"one", "two"}));
 }
 
+TEST_F(Libkorch, EveryOptionReachesTheCompiler) {
+  pretend("read -r request; echo \"$request\" >" + path("request") +
+          "; echo '{\"result\": {\"warnings\": []}}'");
+  CompilerOptions all;
+  all.program = options_.program;
+  for (const OptionRow& row : option_rows(kLibrary))
+    all.options.emplace_back(row.name, row.kind == OptionKind::word ? row.words[0] : row.preset);
+  compile(path("m.onnx"), path("m.so"), all);
+  const std::string request = read_file(path("request"));
+  for (const auto& [name, value] : all.options)
+    EXPECT_NE(request.find("\"" + name + "\":\"" + value + "\""), std::string::npos) << request;
+}
+
 TEST_F(Libkorch, WrongArguments) {
   for (const int threads : {-1, 1025}) {
     options_.threads = threads;
@@ -218,11 +232,18 @@ TEST_F(Libkorch, WrongArguments) {
   }
   options_.threads = 2;
   options_.budget_s = -1;
-  EXPECT_EQ(kind_of_compiling("budget_s"), KORCH_ERROR_USAGE);
+  EXPECT_EQ(kind_of_compiling("option budget: a time"), KORCH_ERROR_USAGE);
   options_.budget_s = 0;
   options_.accuracy = "sloppy";
   EXPECT_EQ(kind_of_compiling("sloppy"), KORCH_ERROR_USAGE);
   options_.accuracy = "standard";
+  options_.options = {{"treads", "2"}};
+  EXPECT_EQ(kind_of_compiling("no option 'treads'; there are target, threads"), KORCH_ERROR_USAGE);
+  options_.options = {{"schedule", "static"}};
+  EXPECT_EQ(kind_of_compiling("option schedule: barrier or dynamic, not 'static'"), KORCH_ERROR_USAGE);
+  options_.options = {{"threads", "1"}};
+  EXPECT_EQ(kind_of_compiling("option threads is given twice"), KORCH_ERROR_USAGE);
+  options_.options.clear();
   options_.shapes["nothing"] = {1};
   EXPECT_EQ(kind_of_compiling("nothing"), KORCH_ERROR_USAGE);
   options_.shapes.clear();

@@ -43,7 +43,7 @@ struct Counts {
   int covered = 0, not_exact = 0;                  // outputs once by all slices; regions that do not tell
 };
 
-double work_of(const tile::TileGraph& graph, const tile::Phase& phase) {
+double work_of(const tile::ScheduledGraph& graph, const tile::Phase& phase) {
   double work = 0;
   for (const tile::Nest& nest : phase.nests) {
     tile::Phase alone = phase;
@@ -55,7 +55,7 @@ double work_of(const tile::TileGraph& graph, const tile::Phase& phase) {
   return work;
 }
 
-double work_of(const tile::TileGraph& graph) {
+double work_of(const tile::ScheduledGraph& graph) {
   double work = 0;
   for (const tile::Phase& phase : graph.phases)
     work += work_of(graph, phase) * static_cast<double>(phase.slices());
@@ -102,7 +102,7 @@ class KernelCheck {
 
   void run() {
     const Alone full = alone(*kernel_.graph, kernel_.candidate);
-    const Result<tile::TileGraph> tiles =
+    const Result<tile::ScheduledGraph> tiles =
         tile_graph_of(full.graph, full.candidate, kernel_.way, kernel_.reorder);
     if (!tiles.ok()) {
       ADD_FAILURE() << tiles.refusal().detail;
@@ -137,7 +137,7 @@ class KernelCheck {
       const std::optional<Alone> small = shrunken(*kernel_.graph, kernel_.candidate, least);
       if (!small) return false;
       for (const Implementation& way : like(*small, kernel_)) {
-        const Result<tile::TileGraph> tiles =
+        const Result<tile::ScheduledGraph> tiles =
             tile_graph_of(small->graph, small->candidate, way, kernel_.reorder);
         if (!tiles.ok()) continue;
         if (work_of(tiles.value()) > kWholeWork) break;
@@ -170,7 +170,7 @@ class KernelCheck {
       if (!has_nan(expected) && noise <= kConditioned) break;
     }
     const double tolerance = std::max(kLeast, kNoise * noise);
-    tile::TileGraph tiles = tile_graph_of(alone.graph, alone.candidate, way, kernel_.reorder).value();
+    tile::ScheduledGraph tiles = tile_graph_of(alone.graph, alone.candidate, way, kernel_.reorder).value();
     Kernel kernel = tile::cpu_kernel(tiles, model_target());
     if (interpreted)
       check_tiles(std::move(tiles), alone.graph, alone.candidate, way, model_target(), inputs, expected,
@@ -182,7 +182,7 @@ class KernelCheck {
   }
 
   // `whole`: the kernel was compared whole, at this shape.
-  void check_slices(const tile::TileGraph& tiles, bool whole) {
+  void check_slices(const tile::ScheduledGraph& tiles, bool whole) {
     Slices slices(tiles, model_target(), positive_ ? 0.125 : -2, 2);
     ++counts_.traced;
     for (size_t phase = 0; phase < tiles.phases.size(); ++phase) {

@@ -123,7 +123,7 @@ Device model_target() {
   return target;
 }
 
-Result<tile::TileGraph> tile_graph_of(const Graph& graph, const Candidate& candidate,
+Result<tile::ScheduledGraph> tile_graph_of(const Graph& graph, const Candidate& candidate,
                                       const Implementation& way, bool reorder) {
   if (!reorder) return tile_graph(graph, candidate, way, model_target());
   return *propose_reorder(graph.value(candidate.inputs[0]).type, way.input_layouts[0], way.output_layouts[0],

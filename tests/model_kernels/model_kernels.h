@@ -23,7 +23,7 @@ struct ModelKernel {
 };
 
 // Of the candidate, or of one like it in another graph.
-Result<tile::TileGraph> tile_graph_of(const Graph& graph, const Candidate& candidate,
+Result<tile::ScheduledGraph> tile_graph_of(const Graph& graph, const Candidate& candidate,
                                       const Implementation& way, bool reorder);
 
 // The plans' kernels, which are chosen by bounds of costs as by `korch compile --no-measure`, and the most of

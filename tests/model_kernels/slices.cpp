@@ -51,7 +51,7 @@ bool is_written(const tile::Buffer& buffer) {
 
 }  // namespace
 
-Slices::Slices(tile::TileGraph graph, const Device& target, double low, double high)
+Slices::Slices(tile::ScheduledGraph graph, const Device& target, double low, double high)
     : graph_(std::move(graph)), kernel_(tile::cpu_kernel(graph_, target)) {
   std::vector<std::string> symbols;
   for (const KernelPhase& phase : kernel_.phases) symbols.push_back(phase.symbol);
@@ -138,7 +138,7 @@ std::string Slices::stray_accesses(const RegionOf& region) {
   return {};
 }
 
-Coverage coverage_by_slices(const tile::TileGraph& graph) {
+Coverage coverage_by_slices(const tile::ScheduledGraph& graph) {
   Coverage result;
   for (int buffer = 0; buffer < std::ssize(graph.buffers); ++buffer) {
     if (graph.buffers[buffer].role != BufferRole::output) continue;

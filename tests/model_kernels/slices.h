@@ -9,6 +9,7 @@
 #include "korch/backend/cpu/compiler.h"
 #include "korch/device/device.h"
 #include "korch/kernel/region.h"
+#include "korch/kernel/schedule.h"
 #include "korch/plan/kernel.h"
 #include "korch/tensor/host_tensor.h"
 #include "trace.h"
@@ -19,9 +20,9 @@ namespace korch::testing {
 class Slices {
  public:
   // Floats lie in [low, high]; integers are 0 or 1, indices that every axis has.
-  Slices(tile::TileGraph graph, const Device& target, double low, double high);
+  Slices(tile::ScheduledGraph graph, const Device& target, double low, double high);
 
-  const tile::TileGraph& graph() const { return graph_; }
+  const tile::ScheduledGraph& graph() const { return graph_; }
 
   // Runs one slice alone. The next two are about the slice that ran last.
   void run(size_t phase, int64_t slice);
@@ -39,7 +40,7 @@ class Slices {
   std::string differences() const;
 
  private:
-  tile::TileGraph graph_;
+  tile::ScheduledGraph graph_;
   Kernel kernel_;
   LoadedKernels loaded_;
   std::vector<void*> functions_;
@@ -58,6 +59,6 @@ struct Coverage {
   bool exact = true;  // all regions are; else nothing is known
   std::string fault;  // empty: this holds
 };
-Coverage coverage_by_slices(const tile::TileGraph& graph);
+Coverage coverage_by_slices(const tile::ScheduledGraph& graph);
 
 }  // namespace korch::testing

@@ -30,8 +30,9 @@ class OrtExecutables : public testing::Test {
  protected:
   OrtExecutables() {
     options_.compiler = KORCH_PROGRAM;
-    options_.measure = false;
+    options_.compile["measure"] = "0";
     options_.threads = 3;
+    options_.compile["threads"] = "3";
     options_.cache = folder_.path() + "/made/on/the/way";
   }
   Executables executables() {
@@ -65,7 +66,7 @@ TEST_F(OrtExecutables, AreCompiledOnce) {
   EXPECT_EQ(compilations(), 1);
   EXPECT_EQ(fs::status(options_.cache).permissions(), fs::perms::owner_all);
 
-  options_.accuracy = "strict";
+  options_.compile["accuracy"] = "strict";
   executables().of(subgraph);
   EXPECT_EQ(compilations(), 2);
   EXPECT_EQ(kept(), 2);
@@ -78,11 +79,11 @@ TEST_F(OrtExecutables, KnowWhatTheyDependOn) {
   };
   options_.threads = 1;
   differs("threads");
-  options_.accuracy = "strict";
+  options_.compile["accuracy"] = "strict";
   differs("accuracy");
-  options_.measure = true;
+  options_.compile["measure"] = "1";
   differs("measure");
-  options_.budget_s = 3;
+  options_.compile["budget"] = "3";
   differs("budget");
   options_.compiler = "/bin/sh";
   differs("compiler");

@@ -79,14 +79,14 @@ TEST(PackagedLaunches, RunByTheExtent) {
 // In the place of the step's own slices; the copy of an output reads what it may have written.
 TEST(PackagedLaunches, SharesAreWaitedForAsAWhole) {
   const Plan plan = open_plan();
-  const std::optional<PlanTasks> tasks = plan_tasks(plan, plan_memory(plan));
+  const std::optional<TaskGraph> tasks = plan_tasks(plan, plan_memory(plan));
   ASSERT_TRUE(tasks);
   EXPECT_EQ(fault_of(*tasks, plan, plan_memory(plan)), "");
   std::vector<std::pair<int64_t, int64_t>> shares;
   int first = -1;
-  for (const Task& task : tasks->graph.tasks) {
+  for (const Task& task : tasks->tasks) {
     if (task.step > 0 && task.phase == 0) {
-      EXPECT_EQ(tasks->graph.events[static_cast<size_t>(task.waits)].needed, launch_shares(plan.threads));
+      EXPECT_EQ(tasks->events[static_cast<size_t>(task.waits)].needed, launch_shares(plan.threads));
     }
     if (task.step != 0) continue;
     shares.emplace_back(task.begin, task.end);

@@ -22,7 +22,7 @@ TEST(PlanTasksRun, ExecutablesGiveTheSameByAnyScheduleAndNumberOfThreads) {
       for (const int threads : {1, 2, 3, 5})
         for (const std::optional<PlanSchedule> schedule :
              {std::optional<PlanSchedule>(), std::optional(PlanSchedule::barrier),
-              std::optional(PlanSchedule::dynamic), std::optional(PlanSchedule::assigned)}) {
+              std::optional(PlanSchedule::dynamic)}) {
           LoadedExecutable model(path, threads, schedule);
           const std::vector<HostTensor> outputs = model.run({x});
           if (wanted.empty()) wanted = outputs;

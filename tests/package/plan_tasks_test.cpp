@@ -17,22 +17,21 @@ size_t waits_for(const TaskGraph& graph, int step, int phase) {
 
 TEST(PlanTasks, AKernelThatSaysNothingWaitsForAllOfTheStepsBefore) {
   const Plan plan = test_plan();
-  const std::optional<PlanTasks> tasks = plan_tasks(plan, plan_memory(plan));
+  const std::optional<TaskGraph> tasks = plan_tasks(plan, plan_memory(plan));
   ASSERT_TRUE(tasks);
   EXPECT_EQ(fault_of(*tasks, plan, plan_memory(plan)), "");
-  EXPECT_EQ(tasks->graph.tasks.size(), 13u + 1 + 7 + 1);  // scale, total, relu, the copy of "middle"
-  EXPECT_EQ(waits_for(tasks->graph, 1, 0), 13u);
-  EXPECT_EQ(waits_for(tasks->graph, 1, 1), 1u);
-  EXPECT_EQ(tasks->assignment.size(), 2u);
+  EXPECT_EQ(tasks->tasks.size(), 13u + 1 + 7 + 1);  // scale, total, relu, the copy of "middle"
+  EXPECT_EQ(waits_for(*tasks, 1, 0), 13u);
+  EXPECT_EQ(waits_for(*tasks, 1, 1), 1u);
 }
 
 TEST(PlanTasks, TheCopyOfAnOutputWaitsForThePartThatItCopies) {
   const Plan plan = plan_with_accesses();
-  const std::optional<PlanTasks> tasks = plan_tasks(plan, plan_memory(plan));
+  const std::optional<TaskGraph> tasks = plan_tasks(plan, plan_memory(plan));
   ASSERT_TRUE(tasks);
   EXPECT_EQ(fault_of(*tasks, plan, plan_memory(plan)), "");
-  EXPECT_EQ(waits_for(tasks->graph, 1, 0), 13u);
-  EXPECT_EQ(waits_for(tasks->graph, 2, 0), 2u);  // elements 40 to 49 are in two blocks of eight
+  EXPECT_EQ(waits_for(*tasks, 1, 0), 13u);
+  EXPECT_EQ(waits_for(*tasks, 2, 0), 2u);  // elements 40 to 49 are in two blocks of eight
 }
 
 TEST(PlanTasks, NoneForOneThreadAndForLoops) {

@@ -100,36 +100,14 @@ TEST(Plan, ParametersOfLibraryCallsComeBack) {
   EXPECT_EQ(read.kernels.back().call, plan.kernels.back().call);
 }
 
-TEST(Report, WhatOlderExecutablesLackIsLeftOut) {
+TEST(Report, WithoutAFieldItIsNone) {
   const auto whole = nlohmann::ordered_json::parse(plan_to_json(full_plan()));
   const PlanReport none;
   visit_report(none, [&](const ReportField& field, const auto&) {
     auto json = whole;
     json["report"].erase(field.key);
-    if (field.may_lack)
-      EXPECT_NO_THROW(plan_from_json(json.dump())) << field.key;
-    else
-      EXPECT_THROW(plan_from_json(json.dump()), Error) << field.key;
+    EXPECT_THROW(plan_from_json(json.dump()), Error) << field.key;
   });
-  auto old = whole;
-  old["report"].erase("kernels");
-  EXPECT_EQ(plan_from_json(old.dump()).report.kernels, 7) << "columns were counted";
-}
-
-// Which had three levels, each under the name of the next one.
-TEST(Report, PeaksOfOlderExecutablesGetTheirTrueNames) {
-  auto json = nlohmann::ordered_json::parse(plan_to_json(full_plan()));
-  json["report"]["peaks"] = {{"flops_per_us", 1},
-                             {"l2_bytes_per_us", 400},
-                             {"l3_bytes_per_us", 300},
-                             {"dram_bytes_per_us", 200},
-                             {"launch_us", 6}};
-  json["report"].erase("device");
-  const Device device = plan_from_json(json.dump()).report.device;
-  EXPECT_EQ(device.memory[0].bytes_per_us, 400);
-  EXPECT_EQ(device.memory[1].bytes_per_us, 300);
-  EXPECT_EQ(device.memory[2].bytes_per_us, 200);
-  EXPECT_EQ(device.memory[3].bytes_per_us, 0);
 }
 
 }  // namespace

@@ -55,15 +55,14 @@ TEST(TaskSchedule, RandomSchedulesEndAndAgree) {
   }
 }
 
-TEST(TaskSchedule, AssignmentsAreCompleteAndEnd) {
+TEST(TaskSchedule, ListSchedulesAreWholeAndEnd) {
   for (uint32_t seed = 0; seed < kRandomPlans; ++seed) {
     const TaskGraph graph = task_graph(random_tasks(seed));
     double work = 0;
     for (const Task& task : graph.tasks) work += task.cost_us;
     for (int workers : {1, 2, 3, 8}) {
-      const Assignment assignment = assign(graph, workers);
-      ASSERT_EQ(assignment_fault(graph, assignment), "");
-      const Simulation run = simulate(graph, assignment);
+      const Simulation run = list_schedule(graph, workers);
+      ASSERT_EQ(run.runs.size(), graph.tasks.size());
       ASSERT_LE(run.end_us, work + 1e-6);
       ASSERT_GE(run.end_us * workers, work - 1e-6);
       ASSERT_NEAR(run.idle_us(workers), run.end_us * workers - work, 1e-6);
@@ -79,7 +78,7 @@ TEST(TaskSchedule, ThreeEqualTilesOnTwoWorkers) {
   for (int64_t i = 0; i < 3; ++i)
     tasks.push_back({1, 0, i, i + 1, 10, {{0, {{i, i + 1}}, {}}, {1, {}, {{i, i + 1}}}}});
   const TaskGraph graph = task_graph(tasks);
-  EXPECT_EQ(simulate(graph, assign(graph, 2)).end_us, 30);
+  EXPECT_EQ(list_schedule(graph, 2).end_us, 30);
 }
 
 TEST(TaskSchedule, WhatOthersUseOfWhatAStepLeaves) {
@@ -106,17 +105,6 @@ TEST(Kernel, OccupancyIsTheShareOfWorkersThatHaveSlices) {
   kernel.phases.push_back({"l", 80, 1, 1});
   EXPECT_DOUBLE_EQ(occupancy(kernel, 4), 0.75);
   EXPECT_DOUBLE_EQ(occupancy(kernel, 1), 1);
-}
-
-TEST(TaskSchedule, FaultsOfAssignmentsAreFound) {
-  std::vector<TaskUse> tasks;
-  for (int i = 0; i < 3; ++i) tasks.push_back({i, 0, 0, 1, 1, {{0, {}, {{0, 1}}}}});
-  const TaskGraph graph = task_graph(tasks);
-  EXPECT_EQ(assignment_fault(graph, {{0, 2}, {1}}), "");
-  EXPECT_NE(assignment_fault(graph, {{2, 0}, {1}}), "");  // waits for itself
-  EXPECT_NE(assignment_fault(graph, {{0}, {1}}), "");
-  EXPECT_NE(assignment_fault(graph, {{0, 1}, {1, 2}}), "");
-  EXPECT_NE(assignment_fault(graph, {{0, 1, 2, 3}}), "");
 }
 
 }  // namespace

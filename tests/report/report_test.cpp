@@ -87,24 +87,6 @@ TEST(ReportData, StepsTellWhatTheyAreAndWhatTheyCouldBe) {
   EXPECT_EQ(steps[1]["rejected"][1]["us"], 8);
 }
 
-// Executables of before there were wiring, costs marked as measured, peaks and sources.
-TEST(ReportData, AnOlderPlanIsShownWithWhatItHas) {
-  Json json = Json::parse(plan_to_json(small_plan()));
-  json["report"].erase("device");
-  for (Json& step : json["steps"]) {
-    step.erase("wiring");
-    step.erase("measured");
-    for (Json& rejected : step["rejected"]) rejected.erase("same_inputs");
-  }
-  const Json data = data_of(plan_from_json(json.dump()));
-  EXPECT_NEAR(us_of(data["by_operator"], "Conv"), 30, 1e-9);
-  EXPECT_NEAR(us_of(data["by_node"], "/relu"), 30 + 15, 1e-9);
-  EXPECT_NEAR(total_us(data["by_node"]), 100, 1e-9);
-  EXPECT_EQ(data["steps"][0]["measured"], false);
-  EXPECT_EQ(data["steps"][1]["rejected"][0]["same_inputs"], false);
-  EXPECT_EQ(data["device"]["flops_per_us"], 0);
-}
-
 TEST(PlanJson, KeepsWhatTheReportShows) {
   const Plan plan = plan_from_json(plan_to_json(small_plan()));
   EXPECT_EQ(report_data({&plan, "", {}, {}}), [] {

@@ -81,7 +81,7 @@ int32_t look(const korch_kernel_context* context, int64_t, int64_t) {
 // Three ways that cost 100, 2 e and 20 + e: one of blocks, one of single elements, one of two phases.
 class Ways {
  public:
-  explicit Ways(int workers) : tables_(task_graph(uses()), workers) {
+  explicit Ways(int workers) : tables_(task_graph(uses())) {
     for (Step& other : others_) {
       other.limits = limits_;
       other.limit_count = static_cast<uint32_t>(other.phase_count);
@@ -208,8 +208,7 @@ TEST_P(LaunchTasks, WhoObservesIsToldOfEachSliceOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, LaunchTasks,
                          ::testing::Combine(::testing::Values(1, 2, 3, 8),
-                                            ::testing::Values(Schedule::barrier, Schedule::dynamic,
-                                                              Schedule::assigned)));
+                                            ::testing::Values(Schedule::barrier, Schedule::dynamic)));
 
 TEST(LaunchTasksTable, SharesThatPointNowhereAreRefused) {
   std::vector<uint32_t> counts(1024);

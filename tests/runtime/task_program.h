@@ -11,13 +11,12 @@
 #include "../plan/random_tasks.h"
 #include "korch/plan/program.h"
 #include "korch/plan/task_graph.h"
-#include "korch/plan/task_schedule.h"
 #include "korch/runtime/abi.h"
 
 namespace korch::testing {
 
 struct TaskTables {
-  TaskTables(const TaskGraph& graph, int workers) {
+  explicit TaskTables(const TaskGraph& graph) {
     const auto part = [&](const std::vector<int>& events) {
       triggers.insert(triggers.end(), events.begin(), events.end());
       return static_cast<uint32_t>(triggers.size() - events.size());
@@ -32,21 +31,15 @@ struct TaskTables {
                         static_cast<uint32_t>(waiting[e].first),
                         static_cast<uint32_t>(waiting[e].second - waiting[e].first),
                         part(graph.events[e].then), static_cast<uint32_t>(graph.events[e].then.size())});
-    for (const std::vector<int>& mine : assign(graph, workers)) {
-      order.insert(order.end(), mine.begin(), mine.end());
-      ends.push_back(static_cast<uint32_t>(order.size()));
-    }
-    table = {tasks.data(),    static_cast<uint32_t>(tasks.size()),
-             events.data(),   static_cast<uint32_t>(events.size()),
-             triggers.data(), order.data(),
-             ends.data(),     static_cast<uint32_t>(workers)};
+    table = {tasks.data(), static_cast<uint32_t>(tasks.size()), events.data(),
+             static_cast<uint32_t>(events.size()), triggers.data()};
   }
   TaskTables(const TaskTables&) = delete;
   TaskTables& operator=(const TaskTables&) = delete;
 
   std::vector<rt::SliceTask> tasks;
   std::vector<rt::TaskEvent> events;
-  std::vector<uint32_t> triggers, order, ends;
+  std::vector<uint32_t> triggers;
   rt::TaskTable table{};
 };
 
@@ -55,7 +48,7 @@ class RandomProgram {
  public:
   static constexpr uint64_t kWords = kRandomBytes * kRandomMemories;
 
-  RandomProgram(uint32_t seed, int workers) : uses_(random_tasks(seed)), tables_(task_graph(uses_), workers) {
+  RandomProgram(uint32_t seed, int workers) : uses_(random_tasks(seed)), tables_(task_graph(uses_)) {
     const int steps = uses_.back().step + 1;
     step_tasks_.resize(static_cast<size_t>(steps));
     phases_.resize(static_cast<size_t>(steps));

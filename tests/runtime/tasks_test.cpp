@@ -56,7 +56,7 @@ TEST_P(Tasks, RandomProgramsAgreeWithPhaseAfterPhase) {
     const ExecutorOwner barrier =
         executor_of(random.program(), random.weights(), pool.get(), Schedule::barrier);
     const std::vector<uint64_t> wanted = arena_after_run(barrier.get());
-    for (const Schedule schedule : {rt::kAsCompiled, Schedule::dynamic, Schedule::assigned}) {
+    for (const Schedule schedule : {rt::kAsCompiled, Schedule::dynamic}) {
       const ExecutorOwner executor = executor_of(random.program(), random.weights(), pool.get(), schedule);
       for (int run = 0; run < kRuns; ++run)
         ASSERT_EQ(arena_after_run(executor.get()), wanted) << "seed " << seed << ", run " << run;
@@ -70,7 +70,7 @@ TEST_P(Tasks, WhoObservesIsToldOfEachSliceOnce) {
   const RandomProgram random(3, GetParam());
   const rt::Program& program = random.program();
   using Runs = std::vector<std::vector<rt::SlicesRun>>;
-  for (const Schedule schedule : {Schedule::barrier, Schedule::dynamic, Schedule::assigned}) {
+  for (const Schedule schedule : {Schedule::barrier, Schedule::dynamic}) {
     const ExecutorOwner executor = executor_of(program, random.weights(), pool.get(), schedule);
     Runs runs(static_cast<size_t>(GetParam()));  // of each worker, so that none needs a lock
     rt::RunOptions options;
@@ -98,14 +98,14 @@ TEST_P(Tasks, WhoObservesIsToldOfEachSliceOnce) {
   }
 }
 
-// Of fewer and of more workers than tasks were assigned for: whoever is free takes them.
+// Of fewer and of more workers than the program was made for.
 TEST(TasksOfOthers, AnyNumberOfWorkers) {
   const RandomProgram random(7, 3);
   std::vector<uint64_t> wanted;
   for (int workers : {1, 2, 5}) {
     const PoolOwner pool(Pool::create(workers));
     const ExecutorOwner executor =
-        executor_of(random.program(), random.weights(), pool.get(), Schedule::assigned);
+        executor_of(random.program(), random.weights(), pool.get(), Schedule::dynamic);
     const std::vector<uint64_t> found = arena_after_run(executor.get());
     if (wanted.empty()) wanted = found;
     EXPECT_EQ(found, wanted) << workers;
@@ -132,7 +132,7 @@ class Chain {
   static constexpr int kSteps = 3;
   static constexpr int64_t kSlices = 64;
 
-  explicit Chain(int workers) : tables_(task_graph(uses()), workers) {
+  explicit Chain(int workers) : tables_(task_graph(uses())) {
     for (size_t s = 0; s < kSteps; ++s)
       steps_[s] = {&phases_[s], 1, &arg_, 1, nullptr, nullptr, 0, nullptr, 0, "count"};
     program_ = {steps_,         kSteps,           static_cast<uint32_t>(workers), 0, 0, false,
@@ -160,19 +160,17 @@ TEST_P(Tasks, AfterAFailureTheNextRunIsWhole) {
   Trouble trouble;
   const void* inputs[] = {&trouble};
   const PoolOwner pool(Pool::create(GetParam()));
-  for (const Schedule schedule : {Schedule::dynamic, Schedule::assigned}) {
-    const ExecutorOwner executor = executor_of(chain.program(), nullptr, pool.get(), schedule);
-    for (int run = 0; run < 200; ++run) {
-      trouble.step = run % (Chain::kSteps + 1);
-      trouble.slices = 0;
-      const RunStatus status = executor->run(inputs, nullptr);
-      if (trouble.step == Chain::kSteps) {
-        ASSERT_EQ(status.error, RunError::none);
-        ASSERT_EQ(trouble.slices, Chain::kSteps * Chain::kSlices);
-      } else {
-        ASSERT_EQ(status.error, RunError::index_out_of_range);
-        ASSERT_EQ(status.step, trouble.step);
-      }
+  const ExecutorOwner executor = executor_of(chain.program(), nullptr, pool.get(), Schedule::dynamic);
+  for (int run = 0; run < 200; ++run) {
+    trouble.step = run % (Chain::kSteps + 1);
+    trouble.slices = 0;
+    const RunStatus status = executor->run(inputs, nullptr);
+    if (trouble.step == Chain::kSteps) {
+      ASSERT_EQ(status.error, RunError::none);
+      ASSERT_EQ(trouble.slices, Chain::kSteps * Chain::kSlices);
+    } else {
+      ASSERT_EQ(status.error, RunError::index_out_of_range);
+      ASSERT_EQ(status.step, trouble.step);
     }
   }
 }
@@ -182,19 +180,17 @@ TEST_P(Tasks, CancelledAndWholeAgain) {
   Trouble trouble;
   const void* inputs[] = {&trouble};
   const PoolOwner pool(Pool::create(GetParam()));
-  for (const Schedule schedule : {Schedule::dynamic, Schedule::assigned}) {
-    const ExecutorOwner executor = executor_of(chain.program(), nullptr, pool.get(), schedule);
-    for (int run = 0; run < 200; ++run) {
-      trouble.cancel_at = run % 2 == 0 ? 0 : -1;
-      trouble.cancel = 0;
-      trouble.slices = 0;
-      rt::RunOptions options;
-      options.cancel = reinterpret_cast<const int32_t*>(&trouble.cancel);
-      const RunStatus status = executor->run(inputs, nullptr, options);
-      ASSERT_EQ(status.error, run % 2 == 0 ? RunError::cancelled : RunError::none);
-      if (run % 2 != 0) {
-        ASSERT_EQ(trouble.slices, Chain::kSteps * Chain::kSlices);
-      }
+  const ExecutorOwner executor = executor_of(chain.program(), nullptr, pool.get(), Schedule::dynamic);
+  for (int run = 0; run < 200; ++run) {
+    trouble.cancel_at = run % 2 == 0 ? 0 : -1;
+    trouble.cancel = 0;
+    trouble.slices = 0;
+    rt::RunOptions options;
+    options.cancel = reinterpret_cast<const int32_t*>(&trouble.cancel);
+    const RunStatus status = executor->run(inputs, nullptr, options);
+    ASSERT_EQ(status.error, run % 2 == 0 ? RunError::cancelled : RunError::none);
+    if (run % 2 != 0) {
+      ASSERT_EQ(trouble.slices, Chain::kSteps * Chain::kSlices);
     }
   }
 }
@@ -226,15 +222,15 @@ TEST_P(Tasks, ProgramsTakeTurnsOnOnePool) {
   for (uint32_t seed = 0; seed < kPrograms; ++seed) {
     const RandomProgram& random =
         *programs.emplace_back(std::make_unique<RandomProgram>(seed + 100, GetParam()));
-    for (const Schedule schedule : {Schedule::barrier, Schedule::dynamic, Schedule::assigned})
+    for (const Schedule schedule : {Schedule::barrier, Schedule::dynamic})
       executors.push_back(executor_of(random.program(), random.weights(), pool.get(), schedule));
-    wanted.push_back(arena_after_run(executors[executors.size() - 3].get()));
+    wanted.push_back(arena_after_run(executors[executors.size() - 2].get()));
   }
   uint32_t next = 1;
   for (int run = 0; run < 600; ++run) {
     next = next * 1664525 + 1013904223;
     const size_t e = (next >> 16) % executors.size();
-    ASSERT_EQ(arena_after_run(executors[e].get()), wanted[e / 3]) << "run " << run << ", executor " << e;
+    ASSERT_EQ(arena_after_run(executors[e].get()), wanted[e / 2]) << "run " << run << ", executor " << e;
   }
 }
 
@@ -248,15 +244,15 @@ int32_t meet(const korch_kernel_context*, int64_t, int64_t) {
 }
 
 TEST(TasksOfOthers, WhoSleptBeforeTheExecutorWasMadeIsWoken) {
-  const TaskTables tables(task_graph({{0, 0, 0, 1, 1, {}}, {0, 0, 1, 2, 1, {}}}), 2);
+  const TaskTables tables(task_graph({{0, 0, 0, 1, 1, {}}, {0, 0, 1, 2, 1, {}}}));
   const rt::Phase phase = {meet, 2, 1};
   const rt::Step step = {&phase, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "meet"};
   const rt::Program program = {&step, 1, 2, 0, 0, false, &tables.table, Schedule::dynamic};
   const PoolOwner pool(Pool::create(2));
-  for (const Schedule schedule : {Schedule::dynamic, Schedule::assigned, Schedule::dynamic}) {
+  for (int run = 0; run < 3; ++run) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     met = 0;
-    EXPECT_EQ(executor_of(program, nullptr, pool.get(), schedule)->run(nullptr, nullptr).error,
+    EXPECT_EQ(executor_of(program, nullptr, pool.get(), Schedule::dynamic)->run(nullptr, nullptr).error,
               RunError::none);
   }
 }
@@ -265,7 +261,7 @@ TEST(TaskTable, TablesThatPointNowhereAreRefused) {
   const auto is_refused = [&](const std::function<void(TaskTables&)>& damage) {
     const std::vector<TaskUse> uses = {
         {0, 0, 0, 1, 1, {{0, {}, {{0, 1}}}}}, {0, 0, 1, 2, 1, {}}, {1, 0, 0, 2, 1, {{0, {{0, 1}}, {}}}}};
-    TaskTables tables(task_graph(uses), 2);
+    TaskTables tables(task_graph(uses));
     const rt::Phase phase = {meet, 2, 1};
     const rt::Step step = {&phase, 1, nullptr, 0, nullptr, nullptr, 0, nullptr, 0, "meet"};
     const rt::Step steps[] = {step, step};
@@ -290,21 +286,12 @@ TEST(TaskTable, TablesThatPointNowhereAreRefused) {
   EXPECT_TRUE(is_refused([](TaskTables& t) { t.events[0].task_count = 1u << 31; }));
   EXPECT_TRUE(is_refused([](TaskTables& t) { t.triggers[0] = 99; }));
   EXPECT_TRUE(is_refused([](TaskTables& t) { t.triggers[0] = 0; }));
-  EXPECT_TRUE(is_refused([](TaskTables& t) { t.order[0] = t.order[1]; }));
-  EXPECT_TRUE(is_refused([](TaskTables& t) { t.order[0] = 3; }));
-  EXPECT_TRUE(is_refused([](TaskTables& t) { t.ends[1] = 2; }));
-  EXPECT_TRUE(is_refused([](TaskTables& t) { t.ends[0] = 99; }));
   EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.event_count = 1; }));
-  EXPECT_TRUE(is_refused([](TaskTables& t) { t.table.workers = 0; }));
   // The task of the second step waits for itself, then for one behind it.
   EXPECT_TRUE(is_refused([](TaskTables& t) {
     const auto first = std::find(t.triggers.begin(), t.triggers.end(), 1);
     ASSERT_EQ(t.tasks[2].step, 1u);
     std::swap(*first, t.triggers[t.tasks[2].first_trigger]);
-  }));
-  EXPECT_TRUE(is_refused([](TaskTables& t) {
-    std::copy_n(std::to_array<uint32_t>({2, 0, 1}).begin(), 3, t.order.begin());
-    std::fill(t.ends.begin(), t.ends.end(), 3);
   }));
   EXPECT_FALSE(is_refused([](TaskTables&) {}));
 }

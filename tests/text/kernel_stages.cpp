@@ -83,12 +83,12 @@ std::string tile_graphs(const Graph& graph, const RunLine& line, bool lowered) {
     others += " " + to_string(implementation) + ";";
     if (!is_wanted(implementation, line)) continue;
     text += to_string(implementation) + "\n";
-    Result<tile::TileGraph> built = tile_graph(graph, candidate, implementation, line.target);
+    Result<tile::ScheduledGraph> built = tile_graph(graph, candidate, implementation, line.target);
     if (!built) {
       text += refusal_text(built.refusal());
       continue;
     }
-    tile::TileGraph tiles = std::move(built).value();
+    tile::ScheduledGraph tiles = std::move(built).value();
     if (lowered) tile::lower_for_cpu(tiles, line.target);
     text += print(tiles);
   }

@@ -3,28 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "korch/driver/stages.h"
 #include "korch/fission/fission.h"
-#include "korch/package/plan_tasks.h"
-#include "korch/rewrite/alternatives.h"
-#include "korch/search/bank_costs.h"
-#include "korch/search/plan_builder.h"
-#include "korch/search/plan_chooser.h"
+#include "korch/profile/footprint.h"
 #include "stages.h"
 
 namespace korch {
 namespace {
-
-constexpr int64_t kNoFootprint = 1 << 20;  // matters to measuring alone
-
-// On bounds nothing runs against anything.
-class NoContests : public Contests {
- public:
-  ContestOutcome run(const std::vector<int>&, const std::vector<int>&, const ContestEffort&) override {
-    KORCH_ASSERT(false, "a plan on bounds alone was to be run");
-    return {};
-  }
-  std::optional<SimulatedPlan> simulate(const std::vector<int>&) override { return std::nullopt; }
-};
 
 std::string place_text(const rt::BufferRef& place) {
   switch (place.region) {
@@ -106,42 +91,30 @@ std::string text_of(const Plan& plan, const Placement& placement) {
   std::string text =
       tensors_text(plan, placement.memory) + kernels_text(plan) + steps_text(plan, placement.memory);
   for (const std::string& value : plan.report.recomputed) text += "recomputed %" + value + "\n";
-  return text + (placement.tasks ? print(placement.tasks->graph) : "no tasks\n");
+  return text + (placement.tasks ? print(*placement.tasks) : "no tasks\n");
 }
 
 }  // namespace
 
 std::string plan_text(const Graph& graph, const RunLine& line) {
-  const Rewritten rewritten = add_alternatives(
-      fission(graph), {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes});
-  const Graph& primitives = rewritten.graph;
-  Columns columns = build_columns(primitives, enumerate_candidates(primitives).candidates, line.target,
-                                  {.accuracy = line.accuracy()});
-  KernelBank bank(primitives, line.target, nullptr, kNoFootprint);
-  BankCosts costs(primitives, columns, bank, line.target);
-  NoContests contests;
-  const Choice choice = choose_plan({.graph = &primitives,
-                                     .base = &rewritten.base,
-                                     .target = &line.target,
-                                     .options = {.measure = false},
-                                     .costs = &costs,
-                                     .contests = &contests,
-                                     .database = nullptr,
-                                     .strikes = nullptr,
-                                     .rival_groups = {},
-                                     .pruned = {}},
-                                    columns);
-  const Solution& solution = choice.solved.solution;
-  if (solution.status != SolveStatus::optimal)
-    throw Error(ErrorKind::unsupported,
-                "no best plan: " + missing_kernels(primitives, columns, choice.refusal_examples));
-  BuiltPlan built = build_plan(primitives, columns, solution.chosen, bank, line.target, line.accuracy());
-  add_accesses(built);
-  const std::vector<Placement> placements = place(built.plan);
-  const std::string fault = fault_of(placements, built.plan);
-  KORCH_ASSERT(fault.empty(), fault);
+  CompileOptions options;
+  options.measure = false;
+  options.accuracy = line.accuracy();
+  options.rules = line.only;
+  const StageDeadlines deadlines(options.budget_s);
+  const Setting setting{options, line.target, deadlines};
+  const Imported network = imported(graph, line.name);
+  const Graph primitives = fission(network.graph);
+  const Rewritten rewritten = with_alternatives(primitives, setting);
+  KernelBank bank(rewritten.graph, line.target, setting.database, footprint_bytes(primitives));
+  Candidates candidates = find_candidates(rewritten, bank, setting);
+  Columns columns =
+      make_columns(rewritten, std::move(candidates.all), candidates.first_optional, setting);
+  const Choice choice = choose(rewritten, candidates, bank, setting, columns);
+  BuiltPlan built = make_plan({network, primitives, rewritten, candidates, columns, choice}, bank, setting);
+  const std::vector<Placement> placements = find_tasks(built, setting);
   return fmt::format("{}, {} threads: {:.3f} us\n", line.target.code, line.target.workers,
-                     solution.objective_us) +
+                     choice.solved.solution.objective_us) +
          text_of(built.plan, placements[0]);
 }
 

@@ -1,7 +1,10 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <sstream>
+
+#include "korch/options/option_table.h"
 
 namespace korch {
 namespace {
@@ -53,8 +56,17 @@ Option Option::default_shown() {
   return *this;
 }
 
+Option Option::default_text(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+
 Option Option::between(int least, int most) {
-  option_->check(CLI::Range(least, most));
+  const std::string wanted =
+      "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  option_->check([=, range = CLI::Range(least, most)](const std::string& text) {
+    return range(text).empty() ? "" : wanted + ", not '" + text + "'";
+  });
   return *this;
 }
 
@@ -110,6 +122,14 @@ Option Options::option(const std::string& name, std::function<void(const std::st
   return Option(app_->add_option_function<std::string>(name, take, text));
 }
 
+Option Options::repeated(const std::string& name, std::function<void(const std::string&)> take,
+                         const std::string& text) {
+  const auto take_all = [take](const std::vector<std::string>& values) {
+    for (const std::string& value : values) take(value);
+  };
+  return Option(app_->add_option_function<std::vector<std::string>>(name, take_all, text));
+}
+
 Option Options::word(const std::string& name, std::function<void(int)> take, const std::string& text,
                      const std::map<std::string, int>& words) {
   const auto take_word = [take](const Word& word) { take(static_cast<int>(word)); };
@@ -132,6 +152,10 @@ Option Options::flag(const std::string& name, bool& value, const std::string& te
   return Option(app_->add_flag(name, value, text));
 }
 
+Option Options::flag(const std::string& name, std::function<void()> take, const std::string& text) {
+  return Option(app_->add_flag_callback(name, take, text));
+}
+
 void Options::footer(const std::string& text) {
   app_->footer(text);
 }
@@ -142,10 +166,6 @@ void Options::hide() {
 
 void Options::runs(std::function<void()> action) {
   app_->callback(std::move(action));
-}
-
-void refuse_value(const std::string& option, const std::string& why) {
-  throw CLI::ValidationError(option, why);
 }
 
 std::vector<std::string> OptionDescription::choices() const {
@@ -176,6 +196,16 @@ Options CommandLine::verb(const std::string& name, const std::string& text) {
 std::optional<int> CommandLine::parse(int argc, char** argv) {
   try {
     app().parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    const std::vector<std::string> extra = app().remaining(/*recurse=*/true);
+    if (extra.empty() || !extra[0].starts_with('-')) return app().exit(error);
+    const std::vector<CLI::App*> verbs = app().get_subcommands();
+    std::vector<std::string> known;
+    for (const OptionDescription& option : describe(verbs.empty() ? app() : *verbs[0]).dashed)
+      known.push_back(option.spellings.back());
+    const std::string program = app().get_name();
+    std::cerr << program << (program.empty() ? "" : ": ") << no_option_text(extra[0], known) << "\n";
+    return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return app().exit(error);
   }

@@ -25,6 +25,7 @@ class Option {
 
   Option required();
   Option default_shown();  // in --help, as it is now
+  Option default_text(const std::string& text);
   Option between(int least, int most);
   Option one_of(const std::vector<std::string>& words);
   Option type(const std::string& name);  // as --help shows it
@@ -52,9 +53,11 @@ class Options {
   // Repeatable.
   Option option(const std::string& name, std::vector<std::string>& values, const std::string& text = "");
   Option option(const std::string& name, std::vector<int64_t>& values, const std::string& text = "");
-  // `take` may refuse_value().
+  // `take` may throw; of `repeated` it is called for each.
   Option option(const std::string& name, std::function<void(const std::string&)> take,
                 const std::string& text);
+  Option repeated(const std::string& name, std::function<void(const std::string&)> take,
+                  const std::string& text);
 
   // What a word stands for: its value goes to `choice`, an E or a std::optional of one.
   template <typename E, typename Choice>
@@ -76,6 +79,7 @@ class Options {
 
   // True where it is given; false, of a name that begins with '!'.
   Option flag(const std::string& name, bool& value, const std::string& text = "");
+  Option flag(const std::string& name, std::function<void()> take, const std::string& text);
 
   void footer(const std::string& text);
   void hide();  // from --help
@@ -98,9 +102,6 @@ class Options {
 
   CLI::App* app_;
 };
-
-// For what `take` of an option finds wrong with its value.
-[[noreturn]] void refuse_value(const std::string& option, const std::string& why);
 
 // As --help lists it.
 struct OptionDescription {
@@ -130,7 +131,7 @@ class CommandLine : public Options {
   Options verb(const std::string& name, const std::string& text);
 
   // Runs what the verb given runs. The exit code where the program ends by that: 0 after --help, another
-  // after what it cannot take, which is told on the standard error.
+  // after what it cannot take, which is told on the standard error. Throws what `take` of an option throws.
   std::optional<int> parse(int argc, char** argv);
 
   VerbDescription description() const;                     // of the program's own options

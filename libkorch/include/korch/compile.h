@@ -45,6 +45,13 @@ typedef struct korch_shape {
   uint32_t rank;
 } korch_shape;
 
+/* One of korch's options by its name, its value as a text: {"schedule", "barrier"}, {"measure", "0"}. `korch
+ * compile --help` tells them, with dashes for underlines; docs/design/driver.md has the table. */
+typedef struct korch_option {
+  const char* name;
+  const char* value;
+} korch_option;
+
 /* Begins with its size, struct_size = sizeof(korch_compile_options); the rest is 0 or what is wanted. Structs
  * of programs made for an earlier libkorch are shorter and are taken. */
 typedef struct korch_compile_options {
@@ -78,7 +85,10 @@ typedef struct korch_compile_options {
    * least extents. A name that is not here has the extents in `shapes` alone. */
   const korch_shape* least_shapes;
   uint32_t least_shape_count;
-  uint32_t reserved2; /* 0 */
+  /* Further options; none is given twice, here and by a field above. One that korch does not have, or a value
+   * out of its range, is KORCH_ERROR_USAGE; the message names it. */
+  uint32_t option_count;
+  const korch_option* options;
 } korch_compile_options;
 
 /* Takes seconds to minutes. `message`, if any, receives up to message_bytes with the terminating zero: what

@@ -51,12 +51,13 @@ struct CompilerOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   std::map<std::string, std::vector<int64_t>> least_shapes;  // where `shapes` are the most of a range
   int threads = 0;
-  std::string accuracy = "standard", target = "native";
+  std::string accuracy, target;  // empty: "standard", "native"
   std::string database;  // empty: below ~/.cache
   bool use_database = true;
   double budget_s = 0;
   bool measure = true, verify = true, self_contained = false;
-  std::string program;  // empty: the one installed with libkorch
+  std::vector<std::pair<std::string, std::string>> options;  // further ones: {"schedule", "barrier"}
+  std::string program;                                       // empty: the one installed with libkorch
   // False ends the compilation. What it throws ends it too, and is thrown on.
   std::function<bool(const std::string& stage, int64_t done, int64_t total)> progress;
 };
@@ -99,6 +100,8 @@ inline std::vector<std::string> compile(korch_compile_options& c, const std::str
                                         const CompilerOptions& options) {
   const std::vector<korch_shape> shapes = shapes_of(options.shapes);
   const std::vector<korch_shape> least_shapes = shapes_of(options.least_shapes);
+  std::vector<korch_option> further;
+  for (const auto& [name, value] : options.options) further.push_back({name.c_str(), value.c_str()});
   Watch watch{options, {}, nullptr};
   c.struct_size = sizeof c;
   c.output_path = output.c_str();
@@ -106,9 +109,11 @@ inline std::vector<std::string> compile(korch_compile_options& c, const std::str
   c.shape_count = static_cast<uint32_t>(shapes.size());
   c.least_shapes = least_shapes.data();
   c.least_shape_count = static_cast<uint32_t>(least_shapes.size());
+  c.options = further.data();
+  c.option_count = static_cast<uint32_t>(further.size());
   c.threads = options.threads;
-  c.accuracy = options.accuracy.c_str();
-  c.target = options.target.c_str();
+  c.accuracy = options.accuracy.empty() ? nullptr : options.accuracy.c_str();
+  c.target = options.target.empty() ? nullptr : options.target.c_str();
   c.database = !options.use_database ? "" : options.database.empty() ? nullptr : options.database.c_str();
   c.budget_s = options.budget_s;
   c.no_measure = !options.measure;

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 import torch
 from functorch.compile import make_boxed_func  # type: ignore[import-untyped, unused-ignore]
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 
+from .. import _options
 from .._errors import UsageError
 from . import export
 from .compiled import CompiledGraph
@@ -23,39 +23,23 @@ _log = logging.getLogger("korch")
 class Options:
     """Of torch.compile(..., options={...}); what korch.compile has too means the same."""
 
-    accuracy: str = "standard"
-    threads: int = 0
-    """0: torch.get_num_threads()."""
-    target: str = "native"
-    budget: Optional[float] = None
-    measure: bool = True
-    verify: bool = True
-    self_contained: bool = False
-    database: Union[str, os.PathLike, None, bool] = True
-    instances: int = 1
-    constants: bool = True
-    """Parameters and buffers become part of the executables; when they change, these are made again. A change that
-    PyTorch does not count (through .data or NumPy) is noticed where it is of a whole tensor, and may not be where it is
-    of a few elements. False: they are read anew by every call, which is slower."""
-    cache: Union[str, os.PathLike, None, bool] = True
-    """Where executables are kept for other processes: a path; True: below ~/.cache/korch; None or False: nowhere."""
+    threads: int
+    instances: int
+    verify: bool
+    constants: bool
+    cache: Any
+    compile: Dict[str, Any]
+    """As korch.compile takes them."""
 
     @staticmethod
     def of(given: Optional[Mapping[str, Any]], mode: Optional[str]) -> Options:
         if mode is not None:
             raise UsageError(f"korch has no mode {mode!r}: it has options")
-        known = {field.name for field in dataclasses.fields(Options)}
-        for name in given or {}:
-            if name not in known:
-                raise UsageError(f"korch has no option {name!r}; there are {', '.join(sorted(known))}")
-        options = Options(**(given or {}))
-        return dataclasses.replace(options, threads=options.threads or torch.get_num_threads())
-
-    def of_compile(self) -> Dict[str, Any]:
-        """As korch.compile takes them."""
-        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        del given["cache"], given["constants"]
-        return given
+        values = _options.values(_options.TORCH, given or {})
+        values["threads"] = values["threads"] or torch.get_num_threads()
+        named = {name: values[name] for name in ("threads", "instances", "verify", "constants", "cache")}
+        known = _options.table(_options.PYTHON)
+        return Options(**named, compile={name: value for name, value in values.items() if name in known})
 
 
 def backend(

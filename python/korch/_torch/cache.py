@@ -40,7 +40,7 @@ def _machine() -> str:
 
 def key(text: str, tensors: Iterable[torch.Tensor], options: Options) -> str:
     """Of what is computed: a text, constants and options."""
-    what = {name: value for name, value in options.of_compile().items() if name not in ("database", "instances")}
+    what = {name: value for name, value in options.compile.items() if name not in ("database", "instances")}
     digest = hashlib.sha256(repr((_machine(), what, text)).encode())
     for tensor in tensors:
         plain = tensor.detach().contiguous()

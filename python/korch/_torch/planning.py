@@ -363,7 +363,7 @@ def _made(
         except export.NotConvertible as error:
             raise _Refused(error.reasons) from error
         try:
-            return _compile.compile(model, output=path, progress=_log_stages(), **options.of_compile())
+            return _compile.compile(model, output=path, progress=_log_stages(), **options.compile)
         except Unsupported as error:
             raise _Refused(_blamed(part, export.origins(part, program), str(error))) from error
         except InvalidModel as error:

@@ -59,6 +59,8 @@ class Backend {
 
 // Error{unsupported} for a kind that has no row.
 const Backend& backend_of(const Device& device);
+// Whether this process can run and measure the device's code.
+bool is_here(const Device& device);
 
 // Backend::write of the input's target. The second frees the constants once they are written.
 PackageReport write_executable(const PackageInput& input, const std::string& path);

@@ -21,6 +21,10 @@ const Backend& backend_of(const Device& device) {
   throw Error(ErrorKind::unsupported, "no backend makes code for devices of the kind '" + device.kind + "'");
 }
 
+bool is_here(const Device& device) {
+  return backend_of(device).obstacle(device).empty();
+}
+
 PackageReport write_executable(const PackageInput& input, const std::string& path) {
   return backend_of(input.target).write(input, path, [] {});
 }

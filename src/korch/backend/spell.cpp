@@ -5,12 +5,12 @@
 
 namespace korch {
 
-tile::TileGraph lowered(tile::TileGraph graph, const Device& device) {
+tile::ScheduledGraph lowered(tile::ScheduledGraph graph, const Device& device) {
   tile::lower_for_cpu(graph, device);
   return graph;
 }
 
-std::string source_of(const tile::TileGraph& graph, const Device& device) {
+std::string source_of(const tile::ScheduledGraph& graph, const Device& device) {
   return tile::cpu_source(graph, device);
 }
 
@@ -20,7 +20,7 @@ Kernel spelled(const KernelSpec& spec, const Device& device) {
   return kernel;
 }
 
-Kernel spelled(const tile::TileGraph& graph, const Device& device) {
+Kernel spelled(const tile::ScheduledGraph& graph, const Device& device) {
   return tile::cpu_kernel(graph, device);
 }
 

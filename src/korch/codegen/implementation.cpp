@@ -15,8 +15,8 @@
 namespace korch {
 namespace {
 
-using Build = Result<tile::TileGraph> (*)(const Graph& graph, const Candidate& candidate,
-                                          const Implementation& implementation, const Device& target);
+using Build = Result<tile::ScheduledGraph> (*)(const Graph& graph, const Candidate& candidate,
+                                               const Implementation& implementation, const Device& target);
 using Generate = Result<Kernel> (*)(const Graph& graph, const Candidate& candidate,
                                     const Implementation& implementation, const Device& target);
 
@@ -65,7 +65,7 @@ const Family* family_named(const std::string& name) {
   return nullptr;
 }
 
-KernelSpec spec_of(tile::TileGraph tiles, const Device& target) {
+KernelSpec spec_of(tile::ScheduledGraph tiles, const Device& target) {
   const std::string fault = tile::structural_fault(tiles);
   KORCH_ASSERT(fault.empty(), fault + "\n" + tile::print(tiles));
   Kernel kernel = tile::cpu_launch(tiles, target);
@@ -131,7 +131,8 @@ Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
     if (!call) return call.refusal();
     return KernelSpec{std::nullopt, std::move(call).value()};
   }
-  Result<tile::TileGraph> built = std::get<Build>(family->make)(graph, candidate, implementation, target);
+  Result<tile::ScheduledGraph> built =
+      std::get<Build>(family->make)(graph, candidate, implementation, target);
   if (!built) return built.refusal();
   KernelSpec spec = spec_of(std::move(built).value(), target);
   spec.kernel.flops = implementation.flops;

@@ -9,12 +9,11 @@
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/schedule.h"
 #include "korch/device/device.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
+#include "korch/options/compile_options.h"
 #include "korch/plan/kernel.h"
 
 namespace korch {
-
-enum class Accuracy { strict, standard };
 
 struct Implementation {
   std::string family;  // "loop", "conv_direct", "conv_winograd", "matmul", "depthwise", "onednn_conv", ...

@@ -1,20 +1,20 @@
-// What a kernel is before a backend spells it: a tile graph, or a call of a library. It is made once, when a
-// kernel is proposed, and kept (profile/kernel_bank.h): whoever asks for limits, regions, orders of sums or
-// text reads it there. Its text is its identity.
+// What a kernel is before a backend spells it: a tile graph with its schedule beside it, or a call of a
+// library. It is made once, when a kernel is proposed, and kept (profile/kernel_bank.h): whoever asks for
+// limits, regions, orders of sums or text reads it there. Its text is its identity.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "korch/codegen/implementation.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 #include "korch/plan/kernel.h"
 
 namespace korch {
 
 struct KernelSpec {
-  std::optional<tile::TileGraph> tiles;  // before any lowering; none: a call of a library
-  Kernel kernel;                         // its launch and memory; with tiles: no source yet
+  std::optional<tile::ScheduledGraph> tiles;  // before any lowering; none: a call of a library
+  Kernel kernel;                              // its launch and memory; with tiles: no source yet
 };
 
 // The tile graph's text, or the call's: on one target, two specs of one text are one kernel.

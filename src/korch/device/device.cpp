@@ -133,15 +133,14 @@ Device device_from_text(std::string_view text) {
   return device;
 }
 
-Device target_device(const std::string& target, int workers) {
-  if (!target.ends_with(".json")) return detect_device(target, workers);
+Device device_of_file(const std::string& path, int workers) {
   try {
-    const Device device = device_from_text(read_file(target));
+    const Device device = device_from_text(read_file(path));
     if (workers == 0 || workers == device.workers) return device;
     throw Error(ErrorKind::usage, fmt::format("it has {} workers, and its speeds are theirs: --threads is {}",
                                               device.workers, workers));
   } catch (const Error& error) {
-    throw Error(error.kind(), target + ": " + error.what());
+    throw Error(error.kind(), path + ": " + error.what());
   }
 }
 

@@ -55,9 +55,8 @@ std::string to_text(const Device& device);
 // As to_text or `korch doctor --json` wrote it. Throws Error{invalid} where the text is none of these, or a
 // number is none that hardware has.
 Device device_from_text(std::string_view text);
-// What `--target` names: a file NAME.json with such a text, or what detect_device takes. A file tells the
-// number of workers: Error{usage} where `workers` is another and not 0.
-Device target_device(const std::string& target, int workers);
+// Of a file with such a text. Error{usage} where `workers` is neither 0 nor the number that it tells.
+Device device_of_file(const std::string& path, int workers);
 
 // x86-64 processors: levels of the psABI, v3 (AVX2 + FMA) and v4 (AVX-512), and v4 with VNNI, whose
 // instructions multiply bytes and add up four products at a time. Each level has what those before it have.

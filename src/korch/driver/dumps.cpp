@@ -29,7 +29,7 @@ void Dumps::write_kernels(const BuiltPlan& built, const Device& target) const {
     const std::string by =
         backend.missing().empty() ? "// " + backend.compile_command(target) + "\n" : std::string();
     write(fmt::format("kernel-{:03}.cpp", i), [&] { return by + source; });
-    const tile::TileGraph& tiles = *built.specs[i]->tiles;
+    const tile::ScheduledGraph& tiles = *built.specs[i]->tiles;
     write(fmt::format("kernel-{:03}.tile", i), [&] { return tile::print(tiles); });
     write(fmt::format("kernel-{:03}.lowered.tile", i), [&] { return tile::print(lowered(tiles, target)); });
   }

@@ -8,6 +8,7 @@
 #include "korch/inspect/bench.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
+#include "korch/plan/task_schedule.h"
 
 namespace korch {
 
@@ -47,11 +48,11 @@ BuiltPlan ExecutableContests::built(const std::vector<int>& plan) {
 std::optional<SimulatedPlan> ExecutableContests::simulate(const std::vector<int>& plan) {
   if (schedule_ == PlanSchedule::barrier) return std::nullopt;
   const BuiltPlan made = built(plan);
-  const std::optional<PlanTasks> tasks = plan_tasks(made.plan, plan_memory(made.plan));
+  const std::optional<TaskGraph> tasks = plan_tasks(made.plan, plan_memory(made.plan));
   if (!tasks) return std::nullopt;
-  const Simulation simulation = list_schedule(tasks->graph, target_.workers);
+  const Simulation simulation = list_schedule(*tasks, target_.workers);
   const std::vector<double> by_step =
-      overlaps(tasks->graph, simulation, target_.workers, static_cast<int>(made.plan.steps.size()));
+      overlaps(*tasks, simulation, target_.workers, static_cast<int>(made.plan.steps.size()));
   SimulatedPlan result{simulation.end_us, {}};
   for (size_t s = 0; s < by_step.size(); ++s) result.overlaps.emplace(made.step_columns[s], by_step[s]);
   return result;

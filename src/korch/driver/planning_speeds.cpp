@@ -10,6 +10,11 @@
 
 namespace korch {
 
+Device device_of(const CompileOptions& options) {
+  return options.device.empty() ? detect_device(options.target, options.threads)
+                                : device_of_file(options.device, options.threads);
+}
+
 void require_complete(const Backend& backend) {
   if (const std::string missing = backend.missing(); !missing.empty())
     throw Error(ErrorKind::unsupported, missing +

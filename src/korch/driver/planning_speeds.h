@@ -7,12 +7,15 @@
 
 #include "korch/backend/backend.h"
 #include "korch/device/device.h"
+#include "korch/options/compile_options.h"
 #include "korch/profile/database.h"
 #include "korch/search/columns.h"
 #include "korch/search/solve_memo.h"
-#include "korch/search/strategy.h"
 
 namespace korch {
+
+// That a compilation is for: of a file, else of its target's name.
+Device device_of(const CompileOptions& options);
 
 // Error{unsupported} when an executable is to be written and this build cannot.
 void require_complete(const Backend& backend);

@@ -24,37 +24,21 @@ std::string about(const FaultyKernel& faulty) {
 
 // The type of C++ that values are compared in.
 const char* cpp_type(DType type) {
-  switch (type) {
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    case DType::f16:
-      return "_Float16";
-    case DType::bf16:
-      return "__bf16";
-    case DType::i8:
-      return "int8_t";
-    case DType::i16:
-      return "int16_t";
-    case DType::i32:
-      return "int32_t";
-    case DType::i64:
-      return "int64_t";
-    case DType::u8:
-      return "uint8_t";
-    case DType::u16:
-      return "uint16_t";
-    case DType::u32:
-      return "uint32_t";
-    case DType::u64:
-      return "uint64_t";
-    case DType::bool_:
-      return "uint8_t";
-    default:
-      KORCH_ASSERT(false, std::string("a kernel on ") + name(type));
-      return "";
-  }
+  if (type == DType::f32) return "float";
+  if (type == DType::f64) return "double";
+  if (type == DType::f16) return "_Float16";
+  if (type == DType::bf16) return "__bf16";
+  if (type == DType::i8) return "int8_t";
+  if (type == DType::i16) return "int16_t";
+  if (type == DType::i32) return "int32_t";
+  if (type == DType::i64) return "int64_t";
+  if (type == DType::u8) return "uint8_t";
+  if (type == DType::u16) return "uint16_t";
+  if (type == DType::u32) return "uint32_t";
+  if (type == DType::u64) return "uint64_t";
+  if (type == DType::bool_) return "uint8_t";
+  KORCH_ASSERT(false, std::string("a kernel on ") + name(type));
+  return "";
 }
 
 // Runs the phases on one thread, slice after slice.

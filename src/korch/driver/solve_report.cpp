@@ -9,9 +9,9 @@ namespace korch {
 void report_solve(const SolveMemo& solved, const Columns& columns, const CompileOptions& options,
                   PlanReport& report) {
   const Solution& solution = solved.solution;
-  report.strategy = korch::name(options.strategy);
+  report.strategy = name(options.strategy);
   if (options.strategy == Strategy::random) report.strategy += fmt::format(":{}", options.random_seed);
-  report.accuracy = options.accuracy == Accuracy::strict ? "strict" : "standard";
+  report.accuracy = name(options.accuracy);
   report.solver_status =
       solved.budget_spent ? (options.budget_s > 0 ? "budget spent" : "time spent") : name(solution.status);
   report.objective_us = solution.objective_us;
@@ -27,8 +27,7 @@ void report_solve(const SolveMemo& solved, const Columns& columns, const Compile
   report.solver_s = solution.seconds;
   report.bound_violations = solved.bound_violations;
   report.certified = solved.certified;
-  report.bounds =
-      options.measure && !options.exhaustive && options.bounds == Bounds::learned ? "learned" : "analytic";
+  report.bounds = name(options.measure && !options.exhaustive ? options.bounds : Bounds::analytic);
   report.learned_violations = solved.learned_violations;
   report.whole_runs = solved.whole_runs;
   report.refused = columns.refused;

@@ -1,7 +1,7 @@
 // What a plan's report says of the search for it.
 #pragma once
 
-#include "korch/driver/pipeline.h"
+#include "korch/options/compile_options.h"
 #include "korch/plan/plan_report.h"
 #include "korch/search/columns.h"
 #include "korch/search/solve_memo.h"

@@ -19,18 +19,10 @@ constexpr double kMost_s = 3;
 // That bench makes at least of each schedule, those that warm up included.
 constexpr double kLeastRuns = 6;
 
-const ScheduleRun& run_of(const std::vector<ScheduleRun>& runs, PlanSchedule schedule) {
-  return *std::find_if(runs.begin(), runs.end(),
-                       [&](const ScheduleRun& run) { return run.schedule == name(schedule); });
-}
-
 PlanSchedule chosen(const std::vector<ScheduleRun>& runs) {
-  PlanSchedule best = PlanSchedule::dynamic;
-  for (PlanSchedule other : {PlanSchedule::barrier, PlanSchedule::assigned}) {
-    const ScheduleRun& run = run_of(runs, other);
-    if (run.ratio_high < 1 && run.ratio < run_of(runs, best).ratio) best = other;
-  }
-  return best;
+  for (const ScheduleRun& run : runs)
+    if (run.schedule == name(PlanSchedule::barrier) && run.ratio_high < 1) return PlanSchedule::barrier;
+  return PlanSchedule::dynamic;
 }
 
 }  // namespace
@@ -51,7 +43,7 @@ void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>
   BenchOptions options;
   options.rounds = kScheduleRounds;
   options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
-  options.schedules = {PlanSchedule::dynamic, PlanSchedule::assigned, PlanSchedule::barrier};
+  options.schedules = {PlanSchedule::dynamic, PlanSchedule::barrier};
   std::string remembered = key_.hex() + "schedules";
   std::vector<int64_t> middle;
   for (const PlanDimension& dimension : plan.dimensions) {

@@ -3,25 +3,9 @@
 
 #include "korch/fission/rules.h"
 #include "korch/ir/idle_taps.h"
+#include "korch/ir/index_map.h"
 
 namespace korch::rules {
-namespace {
-
-// Elements of each window along one spatial axis, padding not counted.
-std::vector<int64_t> window_counts(const PoolAttrs& pool, size_t axis, int64_t in_extent,
-                                   int64_t out_extent) {
-  std::vector<int64_t> counts(static_cast<size_t>(out_extent), 0);
-  for (int64_t o = 0; o < out_extent; ++o) {
-    for (int64_t k = 0; k < pool.kernel[axis]; ++k) {
-      const int64_t i = o * pool.strides[axis] - pool.pads_before[axis] + k * pool.dilations[axis];
-      counts[static_cast<size_t>(o)] += i >= 0 && i < in_extent;
-    }
-  }
-  return counts;
-}
-
-}  // namespace
-
 ValueId average_pool(Emitter& e, const Node& node, const Inputs& in) {
   const PoolAttrs& pool = std::get<PoolAttrs>(node.attrs);
   const Shape in_shape = e.shape(in[0]);
@@ -30,10 +14,12 @@ ValueId average_pool(Emitter& e, const Node& node, const Inputs& in) {
   if (pool.count_include_pad) return e.divided_by_count(total, element_count(pool.kernel));
 
   const Shape out_shape = e.shape(total);
+  const IndexMaps maps = index_maps(Op::WindowSum, pool, {{e.dtype(in[0]), in_shape}}, out_shape);
   Shape counts_shape = {1, 1};
   std::vector<double> counts = {1};
   for (size_t axis = 0; axis < pool.kernel.size(); ++axis) {
-    const std::vector<int64_t> along = window_counts(pool, axis, in_shape[axis + 2], out_shape[axis + 2]);
+    const std::vector<int64_t> along = taps_inside(maps.operands[0].coordinates[axis + 2], pool.kernel[axis],
+                                                   in_shape[axis + 2], out_shape[axis + 2]);
     const bool all_equal =
         std::adjacent_find(along.begin(), along.end(), std::not_equal_to<>()) == along.end();
     const size_t extent = all_equal ? std::min<size_t>(along.size(), 1) : along.size();

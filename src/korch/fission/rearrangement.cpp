@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "korch/fission/rules.h"
+#include "korch/ir/index_map.h"
 
 namespace korch::rules {
 
@@ -35,25 +36,13 @@ ValueId tile(Emitter& e, const Node& node, const Inputs& in) {
   return e.reshape(e.expand(e.reshape(in[0], split), expanded), result);
 }
 
-ValueId depth_to_space(Emitter& e, const Node& node, const Inputs& in) {
-  const int64_t b = std::get<AxisAttrs>(node.attrs).axis;
-  const Shape s = e.shape(in[0]);
-  const ValueId split = e.reshape(in[0], {s[0], b, b, s[1] / (b * b), s[2], s[3]});
-  return e.reshape(e.transpose(split, {0, 3, 4, 1, 5, 2}), {s[0], s[1] / (b * b), s[2] * b, s[3] * b});
-}
-
-ValueId depth_to_space_crd(Emitter& e, const Node& node, const Inputs& in) {
-  const int64_t b = std::get<AxisAttrs>(node.attrs).axis;
-  const Shape s = e.shape(in[0]);
-  const ValueId split = e.reshape(in[0], {s[0], s[1] / (b * b), b, b, s[2], s[3]});
-  return e.reshape(e.transpose(split, {0, 1, 4, 2, 5, 3}), {s[0], s[1] / (b * b), s[2] * b, s[3] * b});
-}
-
-ValueId space_to_depth(Emitter& e, const Node& node, const Inputs& in) {
-  const int64_t b = std::get<AxisAttrs>(node.attrs).axis;
-  const Shape s = e.shape(in[0]);
-  const ValueId split = e.reshape(in[0], {s[0], s[1], s[2] / b, b, s[3] / b, b});
-  return e.reshape(e.transpose(split, {0, 3, 5, 1, 2, 4}), {s[0], s[1] * b * b, s[2] / b, s[3] / b});
+ValueId blocks(Emitter& e, const Node& node, const Inputs& in) {
+  const IndexMaps maps = index_maps(node.op, node.attrs, {{e.dtype(in[0]), e.shape(in[0])}}, {});
+  const IndexMap& map = maps.operands[0];
+  std::vector<int64_t> perm(map.view.size());
+  for (size_t axis = 0; axis < perm.size(); ++axis)
+    perm[map.coordinates[axis].axis] = static_cast<int64_t>(axis);
+  return e.reshape(e.transpose(e.reshape(in[0], map.operand), perm), maps.result);
 }
 
 ValueId one_hot(Emitter& e, const Node& node, const Inputs& in) {

@@ -71,9 +71,9 @@ const std::vector<FissionRule>& fission_rules() {
       // reshape, expand, reshape
       {Op::Tile, nullptr, tile},
       // reshape, transpose, reshape
-      {Op::DepthToSpace, nullptr, depth_to_space},
-      {Op::DepthToSpaceCRD, nullptr, depth_to_space_crd},
-      {Op::SpaceToDepth, nullptr, space_to_depth},
+      {Op::DepthToSpace, nullptr, blocks},
+      {Op::DepthToSpaceCRD, nullptr, blocks},
+      {Op::SpaceToDepth, nullptr, blocks},
       // where(iota == index, on, off)
       {Op::OneHot, nullptr, one_hot},
       // where(mask, x, 0)

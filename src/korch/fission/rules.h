@@ -68,9 +68,7 @@ ValueId mish(Emitter&, const Node&, const Inputs&);
 constexpr size_t kMostConcatInputs = 64;
 ValueId concat_of_many(Emitter&, const Node&, const Inputs&);
 ValueId tile(Emitter&, const Node&, const Inputs&);
-ValueId depth_to_space(Emitter&, const Node&, const Inputs&);
-ValueId depth_to_space_crd(Emitter&, const Node&, const Inputs&);
-ValueId space_to_depth(Emitter&, const Node&, const Inputs&);
+ValueId blocks(Emitter&, const Node&, const Inputs&);  // DepthToSpace, SpaceToDepth
 ValueId one_hot(Emitter&, const Node&, const Inputs&);
 ValueId trilu(Emitter&, const Node&, const Inputs&);
 

@@ -32,33 +32,31 @@ void fill(Graph& graph, NodeId id, double number) {
 // extreme of nothing is an error).
 bool compute_without(Graph& graph, NodeId id) {
   const Node node = graph.node(id);
-  switch (node.op) {
-    case Op::Concat: {
-      std::vector<ValueId> inputs;
-      std::copy_if(node.inputs.begin(), node.inputs.end(), std::back_inserter(inputs),
-                   [&](ValueId input) { return !is_empty(graph, input); });
-      replace_by_node(graph, id, Op::Concat, node.attrs, inputs);
-      return true;
-    }
-    case Op::Pad:
-      fill(graph, id, std::get<PadAttrs>(node.attrs).value);
-      return true;
-    case Op::ReduceSum:
-    case Op::MatMul:
-    case Op::Conv:
-    case Op::ConvTranspose:
-      fill(graph, id, 0);
-      return true;
-    case Op::ReduceProd:
-      fill(graph, id, 1);
-      return true;
-    case Op::ScatterElements:
-    case Op::ScatterND:
-      replace_by_value(graph, id, node.inputs[0]);
-      return true;
-    default:
-      return false;
+  if (node.op == Op::Concat) {
+    std::vector<ValueId> inputs;
+    std::copy_if(node.inputs.begin(), node.inputs.end(), std::back_inserter(inputs),
+                 [&](ValueId input) { return !is_empty(graph, input); });
+    replace_by_node(graph, id, Op::Concat, node.attrs, inputs);
+    return true;
   }
+  if (node.op == Op::Pad) {
+    fill(graph, id, std::get<PadAttrs>(node.attrs).value);
+    return true;
+  }
+  if (node.op == Op::ReduceSum || node.op == Op::MatMul || node.op == Op::Conv ||
+      node.op == Op::ConvTranspose) {
+    fill(graph, id, 0);
+    return true;
+  }
+  if (node.op == Op::ReduceProd) {
+    fill(graph, id, 1);
+    return true;
+  }
+  if (node.op == Op::ScatterElements || node.op == Op::ScatterND) {
+    replace_by_value(graph, id, node.inputs[0]);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "korch/fission/replace.h"
 #include "korch/fission/simplify.h"
+#include "korch/ir/index_map.h"
 
 namespace korch::passes {
 namespace {
@@ -13,10 +14,6 @@ bool all_elements_are(const HostTensor* constant, double value) {
     if (element_as_double(*constant, i) != value) return false;
   }
   return true;
-}
-
-bool all_zero(const std::vector<int64_t>& values) {
-  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; });
 }
 
 // Which operand of an arithmetic node passes through because the other is neutral, or -1.
@@ -32,7 +29,7 @@ int passed_operand(const Graph& graph, const Node& node) {
 int returned_input(const Graph& graph, const Node& node) {
   switch (info(node.op).category) {
     case Category::layout:
-      break;
+      return node.inputs.size() == 1 && start_of_run(index_maps(graph, node).operands[0]) == 0 ? 0 : -1;
     case Category::elementwise:
       return node.op == Op::Cast ? 0 : passed_operand(graph, node);
     case Category::reduce:
@@ -44,23 +41,6 @@ int returned_input(const Graph& graph, const Node& node) {
     case Category::opaque:
     case Category::composite:
       return -1;
-  }
-  if (node.op == Op::Reshape || node.op == Op::Expand) return 0;
-  if (node.op == Op::Concat) return node.inputs.size() == 1 ? 0 : -1;
-  if (node.op == Op::Transpose) {
-    const std::vector<int64_t>& perm = std::get<PermAttrs>(node.attrs).perm;
-    return std::is_sorted(perm.begin(), perm.end()) ? 0 : -1;
-  }
-  if (node.op == Op::Slice) {
-    const SliceAttrs& slice = std::get<SliceAttrs>(node.attrs);
-    for (size_t i = 0; i < slice.steps.size(); ++i) {
-      if (slice.starts[i] != 0 || (slice.steps[i] != 1 && slice.sizes[i] > 1)) return -1;
-    }
-    return 0;
-  }
-  if (node.op == Op::Pad) {
-    const PadAttrs& pad = std::get<PadAttrs>(node.attrs);
-    return all_zero(pad.before) && all_zero(pad.after) ? 0 : -1;
   }
   return -1;
 }

@@ -3,20 +3,11 @@
 
 #include "korch/fission/replace.h"
 #include "korch/fission/simplify.h"
+#include "korch/ir/index_map.h"
 #include "korch/ir/node_key.h"
 
 namespace korch::passes {
 namespace {
-
-bool moves_only_unit_axes(const Shape& shape, const std::vector<int64_t>& perm) {
-  int64_t last = -1;
-  for (int64_t axis : perm) {
-    if (shape[static_cast<size_t>(axis)] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
-  }
-  return true;
-}
 
 bool reduces_only_unit_axes(const Node& node, const Shape& shape) {
   if (node.op == Op::ArgMax || node.op == Op::ArgMin) return false;
@@ -28,12 +19,10 @@ bool reduces_only_unit_axes(const Node& node, const Shape& shape) {
 // Computes its input's elements in their order, so that a reshape does the same.
 bool is_reshape_in_disguise(const Graph& graph, const Node& node) {
   if (node.inputs.empty()) return false;
-  const Shape& in = graph.value(node.inputs[0]).type.shape;
-  if (node.op == Op::Transpose) return moves_only_unit_axes(in, std::get<PermAttrs>(node.attrs).perm);
-  if (node.op == Op::Expand) {
-    return element_count(in) == element_count(std::get<ShapeAttrs>(node.attrs).shape);
-  }
-  return info(node.op).category == Category::reduce && reduces_only_unit_axes(node, in);
+  if (node.op == Op::Transpose || node.op == Op::Expand)
+    return start_of_run(index_maps(graph, node).operands[0]) == 0;
+  return info(node.op).category == Category::reduce &&
+         reduces_only_unit_axes(node, graph.value(node.inputs[0]).type.shape);
 }
 
 // Gather of positions first, first + step, ...: a slice, then a reshape when the indices are no vector.

@@ -126,7 +126,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-KernelRun run_kernel_alone(const tile::TileGraph& graph, const Device& target, uint64_t seed) {
+KernelRun run_kernel_alone(const tile::ScheduledGraph& graph, const Device& target, uint64_t seed) {
   const Backend& backend = backend_of(target);
   const std::unique_ptr<Meter> meter = backend.meter(target, target.own_bytes());
   const Kernel kernel = spelled(graph, target);

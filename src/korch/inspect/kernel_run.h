@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "korch/device/device.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch {
 
@@ -27,7 +27,7 @@ struct KernelRun {
 
 // Floats are uniform in [-2, 2]; integers from 0 on below every extent that an index from data is checked
 // against. Constants are drawn like inputs. Error{invalid} when the kernel refuses its inputs.
-KernelRun run_kernel_alone(const tile::TileGraph& graph, const Device& target, uint64_t seed);
+KernelRun run_kernel_alone(const tile::ScheduledGraph& graph, const Device& target, uint64_t seed);
 
 // Lines of both texts: "  " in both, "- " in the first, "+ " in the second; stretches of equal lines are
 // shortened. Empty when they are equal.

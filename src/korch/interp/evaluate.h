@@ -80,16 +80,9 @@ Results evaluate_window_max(const Evaluation&);
 Results evaluate_average_pool(const Evaluation&);
 Results evaluate_max_pool_indices(const Evaluation&);
 // evaluate_layout.cpp
-Results evaluate_transpose(const Evaluation&);
+Results evaluate_layout(const Evaluation&);  // what moves elements, by its index map
 Results evaluate_reshape(const Evaluation&);
-Results evaluate_slice(const Evaluation&);
-Results evaluate_pad(const Evaluation&);
 Results evaluate_concat(const Evaluation&);
-Results evaluate_expand(const Evaluation&);
-Results evaluate_tile(const Evaluation&);
-Results evaluate_depth_to_space(const Evaluation&);
-Results evaluate_depth_to_space_crd(const Evaluation&);
-Results evaluate_space_to_depth(const Evaluation&);
 Results evaluate_trilu(const Evaluation&);
 // evaluate_indexed.cpp
 Results evaluate_gather(const Evaluation&);

@@ -29,10 +29,8 @@ struct ConvShape {
   // The input is its own column matrix.
   bool is_pointwise() const {
     const auto& g = geometry;
-    const auto all = [](const std::vector<int64_t>& values, int64_t value) {
-      return std::all_of(values.begin(), values.end(), [value](int64_t v) { return v == value; });
-    };
-    return g.taps() == 1 && all(g.strides, 1) && all(g.pads_before, 0) && g.input == g.output;
+    const auto stays = [](const Coordinate& c) { return c.scale == 1 && c.offset == 0; };
+    return g.taps() == 1 && std::all_of(g.places.begin(), g.places.end(), stays) && g.input == g.output;
   }
 };
 
@@ -41,7 +39,7 @@ void gather_columns(const ConvShape& s, const double* x, int64_t row_begin, int6
                     std::vector<double>& columns) {
   const int64_t positions = (row_end - row_begin) * s.geometry.output.back();
   const int64_t first = row_begin * s.geometry.output.back();
-  const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back();
+  const int64_t taps = s.geometry.taps(), step = s.geometry.step();
   columns.assign(s.depth() * positions, 0);
   for (int64_t channel = 0; channel < s.in_channels; ++channel) {
     const double* plane = x + channel * s.in_plane();
@@ -73,7 +71,7 @@ void conv_by_columns(const ConvShape& s, const double* x, const double* w, doubl
 }
 
 void conv_by_taps(const ConvShape& s, const double* x, const double* w, double* y, StopCheck& stop) {
-  const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back();
+  const int64_t taps = s.geometry.taps(), step = s.geometry.step();
   for (int64_t channel = 0; channel < s.out_channels; ++channel) {
     double* plane = y + channel * s.out_plane();
     for (int64_t tap = 0; tap < taps; ++tap) {
@@ -104,7 +102,7 @@ HostTensor start_from_bias(const Evaluation& e) {
 // Adds the transposed convolution of one image and group to y; the geometry is that of the convolution whose
 // gradient this is: its output is our input.
 void transposed_conv(const ConvShape& s, const double* x, const double* w, double* y, StopCheck& stop) {
-  const int64_t taps = s.geometry.taps(), step = s.geometry.strides.back(), width = s.geometry.output.back();
+  const int64_t taps = s.geometry.taps(), step = s.geometry.step(), width = s.geometry.output.back();
   const int64_t rows = s.geometry.output_rows(), block = s.rows_per_block();
   for (int64_t row = 0; row < rows; row += block) {
     const int64_t end = std::min(rows, row + block);
@@ -126,8 +124,7 @@ void transposed_conv(const ConvShape& s, const double* x, const double* w, doubl
 // Adds the convolution of x and w, all in float64.
 void add_convolution(const Evaluation& e, const HostTensor& x, const HostTensor& w, HostTensor& out) {
   const auto& attrs = e.attrs<ConvAttrs>();
-  const ConvShape s{{spatial(x.shape()), spatial(out.shape()), spatial(w.shape()), attrs.strides,
-                     attrs.dilations, attrs.pads_before},
+  const ConvShape s{WindowGeometry(index_maps(Op::Conv, attrs, {x.type(), w.type()}, out.shape())),
                     x.shape()[0],
                     attrs.group,
                     w.shape()[1],
@@ -188,8 +185,7 @@ Results evaluate_conv_transpose(const Evaluation& e) {
   const HostTensor x = converted(e.inputs[0], DType::f64), w = converted(e.inputs[1], DType::f64);
   HostTensor out = start_from_bias(e);
   if (out.elements() == 0 || x.elements() == 0) return {out};
-  const ConvShape s{{spatial(out.shape()), spatial(x.shape()), spatial(w.shape()), attrs.strides,
-                     attrs.dilations, attrs.pads_before},
+  const ConvShape s{WindowGeometry(index_maps(Op::Conv, attrs, {out.type(), w.type()}, x.shape())),
                     x.shape()[0],
                     attrs.group,
                     w.shape()[1],

@@ -2,35 +2,23 @@
 #include <limits>
 
 #include "korch/interp/evaluate.h"
+#include "korch/interp/window.h"
 #include "korch/ir/scalar_functions.h"
 
 namespace korch {
 namespace {
 
-Shape window_axes(const Shape& shape) {
-  return Shape(shape.begin() + 2, shape.end());
+// The runs of one axis whose taps meet the input for any output. A window may be far larger than the data.
+std::vector<std::pair<int64_t, TapRun>> tap_runs(const Coordinate& place, int64_t kernel, int64_t input,
+                                                 int64_t output) {
+  std::vector<std::pair<int64_t, TapRun>> runs;
+  for (int64_t tap = 0; tap < kernel && tap * place.step + place.offset < input; ++tap)
+    if (const TapRun run = tap_run(place, tap, input, output); run.count > 0) runs.emplace_back(tap, run);
+  return runs;
 }
 
-// One tap of a window along one axis: the outputs output, output + 1, ... (`count`) find the inputs input,
-// input + stride, ... under it.
-struct TapRun {
-  int64_t tap, output, input, count;
-};
-
-// The taps that meet the input for any output. A window may be far larger than the data.
-std::vector<TapRun> tap_runs(const PoolAttrs& attrs, size_t axis, int64_t before, int64_t input,
-                             int64_t output) {
-  const int64_t stride = attrs.strides[axis];
-  std::vector<TapRun> runs;
-  for (int64_t tap = 0; tap < attrs.kernel[axis]; ++tap) {
-    const int64_t shift = tap * attrs.dilations[axis] - before;
-    const int64_t room = input - shift;
-    if (room <= 0) break;
-    const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-    const int64_t end = std::min(output, (room + stride - 1) / stride);
-    if (first < end) runs.push_back({tap, first, first * stride + shift, end - first});
-  }
-  return runs;
+IndexMaps maps_of(const Evaluation& e) {
+  return index_maps(e.node.op, e.node.attrs, {e.inputs[0].type()}, e.output_shape());
 }
 
 // visit(output position, input position, plane, tap) for every tap that lies inside the input, over all
@@ -38,14 +26,10 @@ std::vector<TapRun> tap_runs(const PoolAttrs& attrs, size_t axis, int64_t before
 template <typename Visit>
 class TapWalk {
  public:
-  TapWalk(const Evaluation& e, Visit visit)
-      : attrs_(e.attrs<PoolAttrs>()),
-        input_(window_axes(e.inputs[0].shape())),
-        output_(window_axes(e.output_shape())),
-        visit_(visit),
-        stop_(e.stop) {
-    for (size_t axis = 0; axis < input_.size(); ++axis)
-      runs_.push_back(tap_runs(attrs_, axis, attrs_.pads_before[axis], input_[axis], output_[axis]));
+  TapWalk(const Evaluation& e, Visit visit) : geometry_(maps_of(e)), visit_(visit), stop_(e.stop) {
+    const auto& [input, output, kernel, places] = geometry_;
+    for (size_t axis = 0; axis < input.size(); ++axis)
+      runs_.push_back(tap_runs(places[axis], kernel[axis], input[axis], output[axis]));
   }
 
   void plane(int64_t number) {
@@ -55,10 +39,11 @@ class TapWalk {
 
  private:
   void walk(size_t axis, int64_t to, int64_t from, int64_t tap) {
-    const int64_t stride = attrs_.strides[axis];
-    for (const TapRun& run : runs_[axis]) {
-      const int64_t at = tap * attrs_.kernel[axis] + run.tap;
-      const int64_t first_to = to * output_[axis] + run.output, first_from = from * input_[axis] + run.input;
+    const int64_t stride = geometry_.places[axis].scale;
+    for (const auto& [number, run] : runs_[axis]) {
+      const int64_t at = tap * geometry_.kernel[axis] + number;
+      const int64_t first_to = to * geometry_.output[axis] + run.first,
+                    first_from = from * geometry_.input[axis] + run.from;
       if (axis + 1 == runs_.size()) {
         stop_.after(run.count);
         for (int64_t i = 0; i < run.count; ++i) visit_(first_to + i, first_from + i * stride, plane_, at);
@@ -68,11 +53,10 @@ class TapWalk {
     }
   }
 
-  const PoolAttrs& attrs_;
-  const Shape input_, output_;
+  const WindowGeometry geometry_;
   Visit visit_;
   StopCheck& stop_;
-  std::vector<std::vector<TapRun>> runs_;
+  std::vector<std::vector<std::pair<int64_t, TapRun>>> runs_;  // per axis, with the tap's number
   int64_t plane_ = 0;
 };
 
@@ -112,16 +96,16 @@ HostTensor window_max_indices(const Evaluation& e, const HostTensor& wide) {
 // Of each output position of one plane: how many taps lie inside the input, or inside the padded input.
 std::vector<double> tap_counts(const Evaluation& e) {
   const auto& attrs = e.attrs<PoolAttrs>();
-  const Shape input = window_axes(e.inputs[0].shape()), output = window_axes(e.output_shape());
+  const WindowGeometry geometry(maps_of(e));
   std::vector<double> counts = {1};
-  for (size_t axis = 0; axis < input.size(); ++axis) {
-    const int64_t before = attrs.count_include_pad ? 0 : attrs.pads_before[axis];
-    const int64_t padding = attrs.count_include_pad ? attrs.pads_before[axis] + attrs.pads_after[axis] : 0;
-    std::vector<double> along(output[axis], 0), product;
-    for (const TapRun& run : tap_runs(attrs, axis, before, input[axis] + padding, output[axis]))
-      for (int64_t i = 0; i < run.count; ++i) along[run.output + i] += 1;
+  for (size_t axis = 0; axis < geometry.kernel.size(); ++axis) {
+    Coordinate place = geometry.places[axis];
+    int64_t input = geometry.input[axis];
+    if (attrs.count_include_pad) place.offset = 0, input += attrs.pads_before[axis] + attrs.pads_after[axis];
+    std::vector<double> product;
     for (double outer : counts)
-      for (double count : along) product.push_back(outer * count);
+      for (int64_t count : taps_inside(place, geometry.kernel[axis], input, geometry.output[axis]))
+        product.push_back(outer * static_cast<double>(count));
     counts = std::move(product);
   }
   return counts;

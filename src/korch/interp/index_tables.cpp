@@ -67,6 +67,24 @@ void read_words(const HostTensor& source, const IndexTables& tables, const HostT
   Reader<Word>(source.data<Word>(), tables, *fill.data<Word>(), out.mutable_data<Word>(), stop).copy(0, 0);
 }
 
+// Short rows are read several at a time: the tables of the last axes as one.
+IndexTables with_long_rows(IndexTables tables) {
+  constexpr size_t kLongRow = 64, kLargestTable = 1 << 16;
+  while (tables.size() > 1 && tables.back().size() < kLongRow) {
+    const std::vector<int64_t> inner = std::move(tables.back()), outer = tables[tables.size() - 2];
+    if (outer.size() * inner.size() > kLargestTable) {
+      tables.back() = inner;
+      break;
+    }
+    tables.pop_back();
+    tables.back().clear();
+    for (int64_t rows : outer)
+      for (int64_t step : inner)
+        tables.back().push_back(rows == kOutside || step == kOutside ? kOutside : rows + step);
+  }
+  return tables;
+}
+
 }  // namespace
 
 std::vector<int64_t> index_table(int64_t count, int64_t start, int64_t step, int64_t stride) {
@@ -75,12 +93,13 @@ std::vector<int64_t> index_table(int64_t count, int64_t start, int64_t step, int
   return table;
 }
 
-HostTensor read_through(const HostTensor& source, const IndexTables& tables, const HostTensor& fill,
+HostTensor read_through(const HostTensor& source, const IndexTables& per_axis, const HostTensor& fill,
                         StopCheck& stop) {
   Shape shape;
-  for (const std::vector<int64_t>& table : tables) shape.push_back(static_cast<int64_t>(table.size()));
+  for (const std::vector<int64_t>& table : per_axis) shape.push_back(static_cast<int64_t>(table.size()));
   HostTensor out(TensorType{source.dtype(), shape});
   if (out.elements() == 0) return out;
+  const IndexTables tables = with_long_rows(per_axis);
   const size_t bytes = size_bytes(source.dtype());
   if (bytes == 1) read_words<uint8_t>(source, tables, fill, out, stop);
   if (bytes == 2) read_words<uint16_t>(source, tables, fill, out, stop);
@@ -91,14 +110,6 @@ HostTensor read_through(const HostTensor& source, const IndexTables& tables, con
 
 HostTensor read_through(const HostTensor& source, const IndexTables& tables, StopCheck& stop) {
   return read_through(source, tables, HostTensor(TensorType{source.dtype(), {}}), stop);
-}
-
-HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm,
-                      StopCheck& stop) {
-  const Shape strides = row_major_strides(view);
-  IndexTables tables;
-  for (int64_t axis : perm) tables.push_back(index_table(view[axis], 0, 1, strides[axis]));
-  return read_through(source, tables, stop);
 }
 
 }  // namespace korch

@@ -25,8 +25,4 @@ HostTensor read_through(const HostTensor& source, const IndexTables& tables, con
 HostTensor read_through(const HostTensor& source, const IndexTables& tables,
                         StopCheck& stop);  // no table says kOutside
 
-// The source, viewed as `view`, with output axis i being axis perm[i] of the view.
-HostTensor transposed(const HostTensor& source, const Shape& view, const std::vector<int64_t>& perm,
-                      StopCheck& stop);
-
 }  // namespace korch

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "korch/ir/index_map.h"
 #include "korch/ir/winograd.h"
 
 namespace korch {
@@ -83,7 +84,7 @@ std::vector<TensorType> infer_types(Op op, const Attrs& attrs, const std::vector
       result = infer_reduce(args);
       break;
     case Category::layout:
-      result = infer_layout(args);
+      result = {{inputs[0].dtype, checked_maps(args).result}};
       break;
     case Category::linear:
       result = infer_linear(args);

@@ -22,7 +22,6 @@ struct InferArgs {
 std::vector<TensorType> infer_elementwise(const InferArgs& args);
 std::vector<TensorType> infer_reduce(
     const InferArgs& args);  // reduce, window, and composites of the same shape
-std::vector<TensorType> infer_layout(const InferArgs& args);
 std::vector<TensorType> infer_linear(const InferArgs& args);
 std::vector<TensorType> infer_opaque(const InferArgs& args);
 std::vector<TensorType> infer_composite(const InferArgs& args);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "korch/ir/index_map.h"
 #include "korch/ir/infer.h"
 
 namespace korch {
@@ -27,29 +28,8 @@ Shape gemm_shape(const InferArgs& args) {
   return out;
 }
 
-Shape tiled(const InferArgs& args) {
-  const Shape& repeats = args.get<ShapeAttrs>().shape;
-  Shape out = args.shape(0);
-  infer_require(args, repeats.size() == out.size(), "repeats need one entry per axis");
-  for (size_t i = 0; i < out.size(); ++i) {
-    infer_require(args, repeats[i] >= 0, "repeats must not be negative");
-    out[i] = checked_multiply(args, out[i], repeats[i]);
-  }
-  return out;
-}
-
-Shape blocked(const InferArgs& args) {
-  const int64_t block = args.get<AxisAttrs>().axis;
-  infer_require(args, args.rank(0) == 4 && block > 0, "needs rank 4 and a positive block size");
-  const Shape& in = args.shape(0);
-  const int64_t square = checked_multiply(args, block, block);
-  if (args.op == Op::SpaceToDepth) {
-    infer_require(args, in[2] % block == 0 && in[3] % block == 0,
-                  "the block does not divide the spatial axes");
-    return {in[0], checked_multiply(args, in[1], square), in[2] / block, in[3] / block};
-  }
-  infer_require(args, in[1] % square == 0, "the squared block does not divide the channels");
-  return {in[0], in[1] / square, checked_multiply(args, in[2], block), checked_multiply(args, in[3], block)};
+Shape moved(const InferArgs& args) {
+  return checked_maps(args).result;
 }
 
 Shape resized(const InferArgs& args) {
@@ -167,10 +147,10 @@ std::vector<TensorType> infer_composite(const InferArgs& args) {
       {Op::Mean, variadic},
       {Op::VariadicMax, variadic},
       {Op::VariadicMin, variadic},
-      {Op::Tile, tiled},
-      {Op::DepthToSpace, blocked},
-      {Op::DepthToSpaceCRD, blocked},
-      {Op::SpaceToDepth, blocked},
+      {Op::Tile, moved},
+      {Op::DepthToSpace, moved},
+      {Op::DepthToSpaceCRD, moved},
+      {Op::SpaceToDepth, moved},
       {Op::Resize, resized},
       {Op::OneHot, one_hot},
   };

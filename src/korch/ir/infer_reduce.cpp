@@ -2,42 +2,12 @@
 
 #include <algorithm>
 
+#include "korch/ir/index_map.h"
 #include "korch/ir/infer.h"
 #include "korch/ir/winograd.h"
 
 namespace korch {
 namespace {
-
-Shape reduced(const InferArgs& args, const std::vector<int64_t>& axes, bool keepdims) {
-  const Shape& in = args.shape(0);
-  std::vector<bool> gone(in.size(), false);
-  for (int64_t axis : axes) {
-    require_axis(args, axis, args.rank(0));
-    if (gone[axis]) infer_fail(args, fmt::format("axis {} is reduced twice", axis));
-    gone[axis] = true;
-  }
-  Shape out;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (!gone[i]) out.push_back(in[i]);
-    if (gone[i] && keepdims) out.push_back(1);
-  }
-  return out;
-}
-
-Shape pooled(const InferArgs& args, const PoolAttrs& pool) {
-  const size_t spatial = pool.kernel.size();
-  infer_require(args, spatial > 0 && args.inputs[0].shape.size() == spatial + 2,
-                "rank must be the kernel's rank + 2, and 3 or more");
-  infer_require(args,
-                pool.strides.size() == spatial && pool.dilations.size() == spatial &&
-                    pool.pads_before.size() == spatial && pool.pads_after.size() == spatial,
-                "strides, dilations and pads need one entry per spatial axis");
-  Shape out = {args.shape(0)[0], args.shape(0)[1]};
-  for (size_t i = 0; i < spatial; ++i)
-    out.push_back(window_extent(args, args.shape(0)[i + 2], pool.kernel[i], pool.strides[i],
-                                pool.dilations[i], pool.pads_before[i], pool.pads_after[i]));
-  return out;
-}
 
 int64_t tile_count(const InferArgs& args, const WinogradAttrs& attrs, const Shape& result) {
   const int64_t down = checked_add(args, result[2], attrs.tile),
@@ -89,16 +59,12 @@ int64_t window_extent(const InferArgs& args, int64_t in, int64_t kernel, int64_t
 
 std::vector<TensorType> infer_reduce(const InferArgs& args) {
   const DType dtype = args.inputs[0].dtype;
-  if (const auto* reduce = std::get_if<ReduceAttrs>(&args.attrs))
-    return {{dtype, reduced(args, reduce->axes, reduce->keepdims)}};
-  if (const auto* arg = std::get_if<ArgReduceAttrs>(&args.attrs))
-    return {{DType::i64, reduced(args, {arg->axis}, arg->keepdims)}};
   if (const auto* winograd = std::get_if<WinogradAttrs>(&args.attrs))
     return {{dtype, args.op == Op::WinogradInput ? tiled(args, *winograd) : untiled(args, *winograd)}};
-  const auto& pool = args.get<PoolAttrs>();
-  const Shape shape = pooled(args, pool);
+  const Shape shape = checked_maps(args).result;
+  if (args.op == Op::ArgMax || args.op == Op::ArgMin) return {{DType::i64, shape}};
   if (args.op == Op::WindowDot) {
-    Shape weights = pool.kernel;
+    Shape weights = args.get<PoolAttrs>().kernel;
     weights.push_back(shape[1]);
     infer_require(args, args.shape(1) == weights, "weights need the kernel's axes, then one for channels");
     infer_require(args, args.inputs[1].dtype == dtype, "operands of different types");

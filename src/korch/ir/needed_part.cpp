@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "korch/ir/index_map.h"
 #include "korch/ir/winograd.h"
 
 namespace korch {
@@ -62,10 +63,11 @@ class Backwards {
 
   void visit(NodeId id) {
     const Node& node = graph_.node(id);
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const bool one = node.outputs.size() == 1 && found_.contains(node.outputs[0]);
-      need(node.inputs[i], one ? of_input(node, i, found_.at(node.outputs[0])) : all(node.inputs[i]));
-    }
+    const bool one = node.outputs.size() == 1 && found_.contains(node.outputs[0]);
+    const NeededPart out = one ? found_.at(node.outputs[0]) : NeededPart();
+    const IndexMaps maps = one ? index_maps(graph_, node) : IndexMaps();
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      need(node.inputs[i], one ? of_input(node, maps, i, out) : all(node.inputs[i]));
   }
 
   std::map<ValueId, NeededPart> found_;
@@ -123,92 +125,43 @@ class Backwards {
   }
 
   // What an input is needed for, to make that part of the one output.
-  NeededPart of_input(const Node& node, size_t i, const NeededPart& out) const {
-    const ValueId input = node.inputs[i];
-    if (info(node.op).category == Category::elementwise) return masked(node, i, broadcast(input, node, out));
-    switch (node.op) {
-      case Op::Transpose:
-        return transposed(node, out);
-      case Op::Reshape:
-        return reshaped(shape(input), shape(node.outputs[0]), out);
-      case Op::Expand:
-        return broadcast(input, node, out);
-      case Op::Slice:
-        return sliced(node, out);
-      case Op::Concat:
-        return joined(node, i, out);
-      case Op::Pad:
-        return padded(node, out);
-      case Op::ReduceSum:
-      case Op::ReduceMax:
-      case Op::ReduceMin:
-      case Op::ReduceProd:
-        return reduced(node, out);
-      case Op::MatMul:
-        return product(node, i, out);
-      case Op::Attention:
-        return attention(node, i, out);
-      case Op::Conv:
-      case Op::ConvTranspose:
-        return convolved(node, i, out);
-      case Op::WindowSum:
-      case Op::WindowMax:
-      case Op::WindowDot:
-        return pooled(node, i, out);
-      case Op::Gather:
-        return gathered(node, i, out);
-      case Op::ScatterElements:
-        return scattered(node, i, out);
-      case Op::WinogradInput:
-      case Op::WinogradProduct:
-      case Op::WinogradOutput:
-        return winograd(node, i, out);
-      default:
-        return all(input);
+  NeededPart of_input(const Node& node, const IndexMaps& maps, size_t i, const NeededPart& out) const {
+    if (node.op == Op::Attention) return attention(node, i, out);
+    if (node.op == Op::ScatterElements) return scattered(node, i, out);
+    if (std::holds_alternative<WinogradAttrs>(node.attrs)) return winograd(node, i, out);
+    // Kernels check all indices that a slice reads.
+    if (info(node.op).category == Category::opaque || (node.op == Op::Gather && i == 1))
+      return all(node.inputs[i]);
+    NeededPart part = read(maps, i, out);
+    if (node.op == Op::Gather) {
+      const auto along = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
+      const bool vector = shape(node.inputs[1]).size() == 1;
+      part[along] = taken(node.inputs[1], shape(node.inputs[0])[along], vector ? out[along] : std::nullopt);
     }
-  }
-
-  NeededPart first_axes(ValueId input, const NeededPart& out, size_t axes) const {
-    NeededPart part = all(input);
-    for (size_t axis = 0; axis < std::min(axes, part.size()); ++axis) part[axis] = out[axis];
+    // Where(position < extent, x, ...): beyond the extent nothing of x is looked at.
+    if (node.op == Op::Where && i == 1) cut_by(node.inputs[0], shape(node.inputs[1]), part);
     return part;
   }
 
-  NeededPart convolved(const Node& node, size_t i, const NeededPart& out) const {
-    NeededPart part = first_axes(node.inputs[i], out, i == 0 ? 1 : 0);
-    if (i > 0) return part;
-    const auto& conv = std::get<ConvAttrs>(node.attrs);
-    const Shape& weights = shape(node.inputs[1]);
-    for (size_t axis = 2; axis < part.size(); ++axis) {
-      const size_t s = axis - 2;
-      if (!out[axis]) continue;
-      const int64_t stride = conv.strides[s], before = conv.pads_before[s];
-      const int64_t span = (weights[axis] - 1) * conv.dilations[s] + 1;
-      part[axis] = node.op == Op::Conv ? affine(*out[axis], stride, span - stride - before, 1)
-                                       : affine(*out[axis], 1, before + stride - 1, stride);
-    }
-    return part;
-  }
-
-  NeededPart pooled(const Node& node, size_t i, const NeededPart& out) const {
-    const auto& pool = std::get<PoolAttrs>(node.attrs);
-    NeededPart part = first_axes(node.inputs[i], out, i == 0 ? (node.op == Op::WindowDot ? 1 : 2) : 0);
-    for (size_t axis = 2; i == 0 && axis < part.size(); ++axis) {
-      const size_t s = axis - 2;
-      const int64_t span = (pool.kernel[s] - 1) * pool.dilations[s] + 1;
-      if (out[axis])
-        part[axis] = affine(*out[axis], pool.strides[s], span - pool.strides[s] - pool.pads_before[s], 1);
-    }
-    return part;
-  }
-
-  // Of an operand whose last axes are the result's, by numpy's rules.
-  NeededPart broadcast(ValueId input, const Node& node, const NeededPart& out) const {
-    NeededPart part = all(input);
-    const Shape &from = shape(input), &to = shape(node.outputs[0]);
-    for (size_t axis = 0; axis < part.size(); ++axis) {
-      const size_t place = axis + to.size() - from.size();
-      if (from[axis] == to[place]) part[axis] = out[place];
+  // What elements read, along the axes of the operand that follow one of the result upwards.
+  NeededPart read(const IndexMaps& maps, size_t i, const NeededPart& out) const {
+    const IndexMap& map = maps.operands[i];
+    const NeededPart along = map.view == maps.result ? out : reshaped(map.view, maps.result, out);
+    NeededPart part(map.operand.size());
+    for (size_t axis = 0; axis < map.coordinates.size(); ++axis) {
+      const Coordinate& c = map.coordinates[axis];
+      const bool moves = (c.outside == Outside::reflect || c.outside == Outside::edge) &&
+                         map.operand[axis] != map.view[c.axis];
+      if (c.axis < 0 || c.per != 1 || c.modulo != 0 || c.scale <= 0 || c.looked_up || moves) continue;
+      const int64_t tap = c.tap < 0 ? 0 : std::max<int64_t>(0, c.step * (maps.taps[c.tap] - 1));
+      const int64_t plus = tap + c.offset + c.divisor - c.scale;
+      const int64_t all = (c.scale * map.view[c.axis] + plus) / c.divisor;
+      if (along[c.axis])
+        part[axis] = c.scale == 1 && c.divisor == 1 && plus == 0
+                         ? along[c.axis]
+                         : affine(*along[c.axis], c.scale, plus, c.divisor);
+      else if (c.tap < 0 && all < map.operand[axis])
+        part[axis] = constant(all);
     }
     return part;
   }
@@ -227,12 +180,6 @@ class Backwards {
     for (int64_t p = 0; p < positions->elements(); ++p)
       if (element_as_int(*positions, p) != p) return kNoId;
     return less.inputs[1];
-  }
-
-  // Where(position < extent, x, ...): beyond the extent nothing of x is looked at.
-  NeededPart masked(const Node& node, size_t i, NeededPart part) const {
-    if (node.op == Op::Where && i == 1) cut_by(node.inputs[0], shape(node.inputs[1]), part);
-    return part;
   }
 
   // Beyond the extent that a condition compares positions with, where it varies along one axis alone. `of`
@@ -267,13 +214,6 @@ class Backwards {
     return part;
   }
 
-  NeededPart transposed(const Node& node, const NeededPart& out) const {
-    NeededPart part(out.size());
-    const std::vector<int64_t>& perm = std::get<PermAttrs>(node.attrs).perm;
-    for (size_t axis = 0; axis < perm.size(); ++axis) part[static_cast<size_t>(perm[axis])] = out[axis];
-    return part;
-  }
-
   // Axes that become axes of as many elements together: where the first of them but for extents of 1 is
   // needed in part, so is the first of what they are made of.
   static NeededPart reshaped(const Shape& from, const Shape& to, const NeededPart& out) {
@@ -298,61 +238,6 @@ class Backwards {
     return part;
   }
 
-  NeededPart sliced(const Node& node, const NeededPart& out) const {
-    const auto& cut = std::get<SliceAttrs>(node.attrs);
-    NeededPart part = all(node.inputs[0]);
-    for (size_t axis = 0; axis < part.size(); ++axis) {
-      if (cut.steps[axis] <= 0 || cut.sizes[axis] == 0) continue;
-      const int64_t start = cut.starts[axis], step = cut.steps[axis];
-      if (out[axis])
-        part[axis] = affine(*out[axis], step, start - step + 1, 1);
-      else
-        part[axis] = constant(start + (cut.sizes[axis] - 1) * step + 1);
-    }
-    return part;
-  }
-
-  NeededPart joined(const Node& node, size_t i, const NeededPart& out) const {
-    const auto along = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
-    NeededPart part = out;
-    int64_t start = 0;
-    for (size_t k = 0; k < i; ++k) start += shape(node.inputs[k])[along];
-    if (part[along]) part[along] = affine(*part[along], 1, -start, 1);
-    return part;
-  }
-
-  NeededPart padded(const Node& node, const NeededPart& out) const {
-    const auto& pad = std::get<PadAttrs>(node.attrs);
-    NeededPart part = all(node.inputs[0]);
-    for (size_t axis = 0; axis < part.size(); ++axis) {
-      const bool is_constant = pad.mode == PadMode::constant;
-      if (out[axis] && (is_constant || pad.before[axis] + pad.after[axis] == 0))
-        part[axis] = affine(*out[axis], 1, -pad.before[axis], 1);
-    }
-    return part;
-  }
-
-  NeededPart reduced(const Node& node, const NeededPart& out) const {
-    const auto& reduce = std::get<ReduceAttrs>(node.attrs);
-    NeededPart part = all(node.inputs[0]);
-    for (size_t axis = 0, place = 0; axis < part.size(); ++axis) {
-      const bool gone = std::count(reduce.axes.begin(), reduce.axes.end(), static_cast<int64_t>(axis)) != 0;
-      if (!gone) part[axis] = out[place];
-      if (!gone || reduce.keepdims) ++place;
-    }
-    return part;
-  }
-
-  // Rows of the first operand, columns of the second, matrices of both.
-  NeededPart product(const Node& node, size_t i, const NeededPart& out) const {
-    const auto& attrs = std::get<MatMulAttrs>(node.attrs);
-    NeededPart part = matrices(node.inputs[i], node, out);
-    const size_t rank = part.size();
-    if (i == 0) part[attrs.transpose_a ? rank - 1 : rank - 2] = out[out.size() - 2];
-    if (i == 1) part[attrs.transpose_b ? rank - 2 : rank - 1] = out[out.size() - 1];
-    return part;
-  }
-
   // All axes but the last two are broadcast.
   NeededPart matrices(ValueId input, const Node& node, const NeededPart& out) const {
     NeededPart part = all(input);
@@ -367,18 +252,6 @@ class Backwards {
   NeededPart attention(const Node& node, size_t i, const NeededPart& out) const {
     NeededPart part = matrices(node.inputs[i], node, out);
     if (i == 0) part[part.size() - 2] = out[out.size() - 2];
-    return part;
-  }
-
-  NeededPart gathered(const Node& node, size_t i, const NeededPart& out) const {
-    const auto along = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
-    const size_t indices = shape(node.inputs[1]).size();
-    NeededPart part = all(node.inputs[i]);
-    if (i == 1) return part;  // kernels check each that a slice reads
-    for (size_t axis = 0; axis < part.size(); ++axis)
-      if (axis != along) part[axis] = out[axis < along ? axis : axis + indices - 1];
-    part[along] =
-        taken(node.inputs[1], shape(node.inputs[0])[along], indices == 1 ? out[along] : std::nullopt);
     return part;
   }
 

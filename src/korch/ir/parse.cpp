@@ -25,43 +25,23 @@ Attrs make_attrs(size_t index) {
 constexpr int64_t kMostSplatBytes = int64_t{1} << 30;
 
 void store_element(HostTensor& tensor, int64_t i, const std::string& text) {
+  const DType type = tensor.dtype();
   const double real = std::strtod(text.c_str(), nullptr);
-  const long long integer = std::strtoll(text.c_str(), nullptr, 10);
-  switch (tensor.dtype()) {
-    case DType::f32:
-      tensor.mutable_data<float>()[i] = std::strtof(text.c_str(), nullptr);
-      break;
-    case DType::f64:
-      tensor.mutable_data<double>()[i] = real;
-      break;
-    case DType::f16:
-      tensor.mutable_data<uint16_t>()[i] = float_to_half(static_cast<float>(real));
-      break;
-    case DType::bf16:
-      tensor.mutable_data<uint16_t>()[i] = float_to_bfloat16(static_cast<float>(real));
-      break;
-    case DType::i8:
-    case DType::u8:
-    case DType::bool_:
-      tensor.mutable_data<int8_t>()[i] = static_cast<int8_t>(integer);
-      break;
-    case DType::i16:
-    case DType::u16:
-      tensor.mutable_data<int16_t>()[i] = static_cast<int16_t>(integer);
-      break;
-    case DType::i32:
-    case DType::u32:
-      tensor.mutable_data<int32_t>()[i] = static_cast<int32_t>(integer);
-      break;
-    case DType::i64:
-      tensor.mutable_data<int64_t>()[i] = integer;
-      break;
-    case DType::u64:
-      tensor.mutable_data<uint64_t>()[i] = std::strtoull(text.c_str(), nullptr, 10);
-      break;
-    default:  // storage
-      tensor.mutable_data<uint8_t>()[i] = stored_byte(tensor.dtype(), real);
-      break;
+  if (type == DType::f64) {
+    tensor.mutable_data<double>()[i] = real;
+  } else if (type == DType::f32) {
+    tensor.mutable_data<float>()[i] = std::strtof(text.c_str(), nullptr);
+  } else if (type == DType::f16) {
+    tensor.mutable_data<uint16_t>()[i] = float_to_half(static_cast<float>(real));
+  } else if (type == DType::bf16) {
+    tensor.mutable_data<uint16_t>()[i] = float_to_bfloat16(static_cast<float>(real));
+  } else if (is_storage(type)) {
+    tensor.mutable_data<uint8_t>()[i] = stored_byte(type, real);
+  } else {
+    const auto integer = type == DType::u64 ? std::strtoull(text.c_str(), nullptr, 10)
+                                            : static_cast<uint64_t>(std::strtoll(text.c_str(), nullptr, 10));
+    const size_t bytes = size_bytes(type);  // the lowest ones
+    std::memcpy(tensor.mutable_data<std::byte>() + static_cast<size_t>(i) * bytes, &integer, bytes);
   }
 }
 

@@ -32,27 +32,11 @@ std::string quoted(const std::string& text) {
 }
 
 std::string element_text(const HostTensor& tensor, int64_t i) {
-  switch (tensor.dtype()) {
-    case DType::f64:
-      return fmt::format("{}", tensor.data<double>()[i]);
-    case DType::f32:
-    case DType::f16:
-    case DType::bf16:
-      return fmt::format("{}", static_cast<float>(element_as_double(tensor, i)));
-    case DType::u64:
-      return fmt::format("{}", tensor.data<uint64_t>()[i]);
-    case DType::i8:
-    case DType::i16:
-    case DType::i32:
-    case DType::i64:
-    case DType::u8:
-    case DType::u16:
-    case DType::u32:
-    case DType::bool_:
-      return fmt::format("{}", element_as_int(tensor, i));
-    default:  // storage
-      return fmt::format("{}", element_as_double(tensor, i));
-  }
+  const DType type = tensor.dtype();
+  if (type == DType::f64 || is_storage(type)) return fmt::format("{}", element_as_double(tensor, i));
+  if (is_float(type)) return fmt::format("{}", static_cast<float>(element_as_double(tensor, i)));
+  if (type == DType::u64) return fmt::format("{}", tensor.data<uint64_t>()[i]);
+  return fmt::format("{}", element_as_int(tensor, i));
 }
 
 bool is_splat(const HostTensor& tensor) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "korch/kernel/implication.h"
 
@@ -66,9 +67,9 @@ ExprPool::Names ExprPool::names_of(const Expr& e, int id) const {
   for (const Index& coord : e.coords) names.merge(coord.variables());
   Names most;  // of an operand: often they are all that there are
   for (int operand : operands(id)) {
-    const Names& here = variables_[operand];
-    if (most == nullptr || here->size() > most->size()) most = here;
-    if (here != most) names.insert(here->begin(), here->end());
+    Names here = variables_[operand];
+    if (most == nullptr || here->size() > most->size()) std::swap(here, most);
+    if (here != nullptr && here != most) names.insert(here->begin(), here->end());
   }
   if (most != nullptr && e.kind != ExprKind::fold &&
       std::includes(most->begin(), most->end(), names.begin(), names.end()))

@@ -145,9 +145,12 @@ class Body {
         return rest;
       case AtomKind::abs:
         return std::abs(x);
-      default:
-        return std::clamp(x, term.a, term.b);
+      case AtomKind::variable:
+      case AtomKind::dynamic:
+      case AtomKind::clamp:
+        break;
     }
+    return std::clamp(x, term.a, term.b);
   }
 
   const Scalar& value(int number) {
@@ -257,7 +260,7 @@ class NestRunner {
       bodies_.push_back({segment.low, segment.high, make(segment.stores)});
     whole_ = make(nest.stores);
     variables_.resize(slots_.size());
-    if (!nest.segments.empty()) vector_slot_ = slots_.at(nest.schedule.variable);
+    if (!nest.segments.empty()) vector_slot_ = slots_.at(nest.cut);
   }
 
   // `around`: the values of the loops around it.

@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <utility>
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 #include "korch/kernel/tile_tokens.h"
 
 namespace korch::tile {
@@ -18,7 +19,7 @@ class Parser : TileTokens {
  public:
   explicit Parser(std::string_view text) : TileTokens(text) {}
 
-  TileGraph parse() {
+  ScheduledGraph parse() {
     expect("kernel");
     expect("{");
     while (!accept("}")) {
@@ -140,6 +141,7 @@ class Parser : TileTokens {
     around_.clear();
     nests(phase);
     graph_.phases.push_back(std::move(phase));
+    graph_.schedule.push_back(std::exchange(schedules_, {}));
   }
 
   // Up to the closing brace, with the loops in `around_` open.
@@ -250,12 +252,14 @@ class Parser : TileTokens {
         nest.anew = condition();
       }
     }
-    schedule(nest);
+    schedules_.push_back(schedule());
     expect("{");
     nest.stores = stores();
     forget_unused(nest);
     while (accept_word("segment")) nest.segments.push_back(segment(nest));
     if (const std::string fault = structural_fault(graph_, phase, nest); !fault.empty()) fail(fault);
+    if (const std::string fault = schedule_fault(graph_, phase, nest, schedules_.back()); !fault.empty())
+      fail(fault);
     expect("}");
     return nest;
   }
@@ -268,38 +272,43 @@ class Parser : TileTokens {
     });
   }
 
-  void schedule(Nest& nest) {
+  NestSchedule schedule() {
+    NestSchedule schedule;
     if (accept_word("lanes")) {
-      nest.schedule.lanes = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
-      nest.schedule.across = accept_word("across");
-      if (!nest.schedule.across) expect("along");
-      nest.schedule.variable = word();
+      schedule.lanes = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
+      schedule.across = accept_word("across");
+      if (!schedule.across) expect("along");
+      schedule.variable = word();
     }
     if (accept_word("transposed")) {
       expect("with");
-      nest.schedule.transposed = word();
+      schedule.transposed = word();
     }
-    nest.schedule.registers = accept_word("registers");
+    schedule.registers = accept_word("registers");
     while (accept_word("prefetch")) {
       const bool rows = accept_word("rows");
       if (!rows) expect("columns");
-      (rows ? nest.schedule.prefetch_rows : nest.schedule.prefetch_columns) = true;
+      (rows ? schedule.prefetch_rows : schedule.prefetch_columns) = true;
     }
     if (accept_word("partition")) {
       expect("along");
-      do nest.partitioned.push_back(word());
+      do schedule.partitioned.push_back(word());
       while (accept(","));
     }
-    if (accept_word("jam")) nest.jam = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
+    if (accept_word("jam")) schedule.jam = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
+    return schedule;
   }
 
-  Segment segment(const Nest& nest) {
+  Segment segment(Nest& nest) {
     Segment segment;
+    const std::string variable = word();
+    if (!nest.segments.empty() && nest.cut != variable) fail("segments of two variables");
+    nest.cut = variable;
+    expect("in");
     segment.low = natural();
     expect("..");
     segment.high = natural();
-    const std::string& variable = nest.schedule.variable;
-    if (variable.empty() || extents_.count(variable) == 0) fail("a segment of a nest without lanes");
+    if (extents_.count(variable) == 0) fail(fmt::format("no variable '{}' here", variable));
     if (segment.low >= segment.high || segment.high > extents_.at(variable))
       fail("a segment outside of its loop");
     expect("{");
@@ -529,7 +538,8 @@ class Parser : TileTokens {
     return result;
   }
 
-  TileGraph graph_;
+  ScheduledGraph graph_;
+  std::vector<NestSchedule> schedules_;  // of the phase at hand
   std::map<std::string, int> buffers_;
   std::map<std::string, int64_t> extents_;  // of the variables in scope
   Replacements ranges_;                     // narrower ones, in a loop around nests or a segment
@@ -539,7 +549,7 @@ class Parser : TileTokens {
 
 }  // namespace
 
-TileGraph parse_tile_graph(std::string_view text) {
+ScheduledGraph parse_tile_graph(std::string_view text) {
   return Parser(text).parse();
 }
 

@@ -11,7 +11,8 @@ bool is_loop(const Nest& nest, const std::string& variable) {
 }
 
 // The innermost variable of the bound, or nothing where that does not decide it.
-std::string decider(const Bound& bound, const Nest& nest, const std::vector<std::string>& order) {
+std::string decider(const Bound& bound, const Nest& nest, const std::string& vector_variable,
+                    const std::vector<std::string>& order) {
   if (!bound.index.dynamics().empty()) return {};
   const std::set<std::string> names = bound.index.variables();
   auto last = order.begin();
@@ -21,12 +22,13 @@ std::string decider(const Bound& bound, const Nest& nest, const std::vector<std:
     last = std::max(last, found);
   }
   if (is_loop(nest, *last) && !bound.index.affine_in(*last)) return {};
-  return *last == nest.schedule.variable && names.size() == 1 ? std::string() : *last;
+  return *last == vector_variable && names.size() == 1 ? std::string() : *last;
 }
 
 }  // namespace
 
-std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest) {
+std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest,
+                                       const std::string& vector_variable) {
   std::vector<std::string> order;
   for (const GridVariable& grid : phase.grid)
     order.push_back(grid.chunk == 1 ? grid.variable.name : grid.block());
@@ -34,14 +36,14 @@ std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest) {
     if (std::find(order.begin(), order.end(), loop.variable.name) == order.end())
       order.push_back(loop.variable.name);
   for (const LoopVariable& loop : nest.loops)
-    if (loop.name != nest.schedule.variable) order.push_back(loop.name);
-  if (!nest.schedule.variable.empty()) order.push_back(nest.schedule.variable);
+    if (loop.name != vector_variable) order.push_back(loop.name);
+  if (!vector_variable.empty()) order.push_back(vector_variable);
   return order;
 }
 
 Condition decided_along(const ExprPool& pool, const Phase& phase, const Nest& nest,
-                        const std::string& variable) {
-  const std::vector<std::string> order = nesting_order(phase, nest);
+                        const std::string& vector_variable, const std::string& variable) {
+  const std::vector<std::string> order = nesting_order(phase, nest, vector_variable);
   Condition result;
   const auto require = [&](const Index& index, int64_t low, int64_t high) {
     Condition more = result;
@@ -57,7 +59,7 @@ Condition decided_along(const ExprPool& pool, const Phase& phase, const Nest& ne
     const Expr& e = pool[nodes[i]];
     bool all = e.kind == ExprKind::guard;  // decided: the other alternative is not met
     for (const Bound& bound : e.condition.bounds()) {
-      const std::string by = decider(bound, nest, order);
+      const std::string by = decider(bound, nest, vector_variable, order);
       all = all && !by.empty();
       if (by != variable) continue;
       const int64_t constant = bound.index.constant();

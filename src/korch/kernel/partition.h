@@ -13,13 +13,14 @@ namespace korch::tile {
 
 // In the order in which their values become known: the grid's, those of the loops around the nest and of
 // its own, the vector variable last.
-std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest);
+std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest,
+                                       const std::string& vector_variable);
 
 // All bounds together that guards of the nest ask and `variable` decides, none with a constant in it. Those
 // of a loop have the form low <= k * variable + rest <= high, k > 0; others decide nothing, nor do those of
 // the vector variable alone (its segments do). Where two exclude each other, the one nearer to what is stored
 // counts; what is asked only where such a condition fails does not. always(): there is none.
 Condition decided_along(const ExprPool& pool, const Phase& phase, const Nest& nest,
-                        const std::string& variable);
+                        const std::string& vector_variable, const std::string& variable);
 
 }  // namespace korch::tile

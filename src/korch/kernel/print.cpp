@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 namespace {
@@ -37,7 +37,9 @@ std::string loop_list(const std::vector<LoopVariable>& loops) {
 
 class NestText {
  public:
-  NestText(const TileGraph& graph, const Nest& nest) : graph_(graph), nest_(nest) {}
+  // `schedule` may be null.
+  NestText(const TileGraph& graph, const Nest& nest, const NestSchedule* schedule)
+      : graph_(graph), nest_(nest), schedule_(schedule) {}
 
   std::string print() {
     const std::string indent(4 + 2 * nest_.around.size(), ' ');
@@ -45,8 +47,8 @@ class NestText {
     std::string segments;
     const std::map<int, int> whole = names_;
     for (const Segment& segment : nest_.segments) {
-      segments += fmt::format("{0}  segment {1}..{2} {{\n{3}{0}  }}\n", indent, segment.low, segment.high,
-                              stores(segment.stores, indent + "    "));
+      segments += fmt::format("{0}  segment {1} in {2}..{3} {{\n{4}{0}  }}\n", indent, nest_.cut, segment.low,
+                              segment.high, stores(segment.stores, indent + "    "));
       names_ = whole;
     }
     return fmt::format("{0}{1} {{\n{2}{3}{0}}}\n", indent, head(), body, segments);
@@ -68,7 +70,11 @@ class NestText {
       text += " anew never";
     else if (!nest_.anew.always_true())
       text += " anew if " + condition(nest_.anew);
-    const LaneSchedule& schedule = nest_.schedule;
+    return text + (schedule_ == nullptr ? std::string() : schedule_text(*schedule_));
+  }
+
+  static std::string schedule_text(const NestSchedule& schedule) {
+    std::string text;
     if (!schedule.variable.empty())
       text += fmt::format(" lanes {} {} {}", schedule.lanes, schedule.across ? "across" : "along",
                           schedule.variable);
@@ -76,9 +82,9 @@ class NestText {
     if (schedule.registers) text += " registers";
     if (schedule.prefetch_rows) text += " prefetch rows";
     if (schedule.prefetch_columns) text += " prefetch columns";
-    if (!nest_.partitioned.empty())
-      text += fmt::format(" partition along {}", fmt::join(nest_.partitioned, ", "));
-    if (nest_.jam > 1) text += fmt::format(" jam {}", nest_.jam);
+    if (!schedule.partitioned.empty())
+      text += fmt::format(" partition along {}", fmt::join(schedule.partitioned, ", "));
+    if (schedule.jam > 1) text += fmt::format(" jam {}", schedule.jam);
     return text;
   }
 
@@ -143,6 +149,7 @@ class NestText {
 
   const TileGraph& graph_;
   const Nest& nest_;
+  const NestSchedule* schedule_;
   std::map<int, int> names_;
   std::vector<LoopVariable> folded_;  // by folds in the bodies
 };
@@ -164,31 +171,32 @@ std::string loop_text(const OuterLoop& loop) {
 }
 
 // Neighbouring nests share the loops that they begin with.
-std::string nests_text(const TileGraph& graph, const std::vector<Nest>& nests) {
+std::string nests_text(const TileGraph& graph, const std::vector<Nest>& nests,
+                       const std::vector<NestSchedule>* schedules) {
   std::string text;
   std::vector<OuterLoop> open;
   const auto close_to = [&](size_t depth) {
     for (; open.size() > depth; open.pop_back()) text += std::string(2 + 2 * open.size(), ' ') + "}\n";
   };
-  for (const Nest& nest : nests) {
+  for (size_t n = 0; n < nests.size(); ++n) {
+    const Nest& nest = nests[n];
     close_to(shared_loops(open, nest.around));
     for (size_t i = open.size(); i < nest.around.size(); ++i) {
       text += fmt::format("{}{} {{\n", std::string(4 + 2 * i, ' '), loop_text(nest.around[i]));
       open.push_back(nest.around[i]);
     }
-    text += NestText(graph, nest).print();
+    text += NestText(graph, nest, schedules == nullptr ? nullptr : &(*schedules)[n]).print();
   }
   close_to(0);
   return text;
 }
 
-}  // namespace
-
-std::string print(const TileGraph& graph) {
+std::string graph_text(const TileGraph& graph, const TileSchedule* schedule) {
   std::string text = "kernel {\n";
   for (size_t i = 0; i < graph.buffers.size(); ++i) text += buffer_text(graph, static_cast<int>(i));
   if (graph.scratch_bytes > 0) text += fmt::format("  scratch {}\n", graph.scratch_bytes);
-  for (const Phase& phase : graph.phases) {
+  for (size_t p = 0; p < graph.phases.size(); ++p) {
+    const Phase& phase = graph.phases[p];
     text += "  phase";
     for (size_t i = 0; i < phase.grid.size(); ++i) {
       const GridVariable& grid = phase.grid[i];
@@ -196,9 +204,20 @@ std::string print(const TileGraph& graph) {
       if (grid.chunk > 1) text += fmt::format(" by {}", grid.chunk);
       if (grid.ordered) text += " ordered";
     }
-    text += " {\n" + nests_text(graph, phase.nests) + "  }\n";
+    text +=
+        " {\n" + nests_text(graph, phase.nests, schedule == nullptr ? nullptr : &(*schedule)[p]) + "  }\n";
   }
   return text + "}\n";
+}
+
+}  // namespace
+
+std::string print(const TileGraph& graph) {
+  return graph_text(graph, nullptr);
+}
+
+std::string print(const ScheduledGraph& graph) {
+  return graph_text(graph, &graph.schedule);
 }
 
 }  // namespace korch::tile

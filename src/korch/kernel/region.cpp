@@ -104,7 +104,7 @@ void for_each_place(const TileGraph& graph, const Phase& phase, const Nest& nest
                     const std::function<void(const Place&, const Ranges&)>& found) {
   const auto look = [&](const std::vector<Store>& stores, const Segment* segment) {
     Ranges ranges = ranges_of(graph, phase, nest, roots_of(stores));
-    if (segment != nullptr) ranges[nest.schedule.variable] = {segment->low, segment->high - 1};
+    if (segment != nullptr) ranges[nest.cut] = {segment->low, segment->high - 1};
     std::vector<Place> places;
     collect(graph, nest, stores, places);
     if (!nest.anew.always_true())

@@ -51,29 +51,30 @@ std::string terms_in_order(const TileGraph& graph, const Nest& nest) {
   return text;
 }
 
-std::string order_of(const TileGraph& graph, const Nest& nest) {
+std::string order_of(const TileGraph& graph, const Nest& nest, const NestSchedule& schedule) {
   const DType type = graph.pool[nest.stores[0].value].type;
   std::string text =
       fmt::format("{} {} {}", static_cast<int>(nest.kind), name(nest.combine), korch::name(type));
-  if (nest.schedule.registers) return text + " one by one" + terms_in_order(graph, nest);
+  if (schedule.registers) return text + " one by one" + terms_in_order(graph, nest);
   for (const LoopVariable& part : part_loops(nest)) text += fmt::format(" part {}", part.extent);
   for (const LoopVariable& variable : nest.reduced) {
     text += fmt::format(" {}", variable.extent);
-    if (nest.schedule.across && variable.name == nest.schedule.variable)
-      text += fmt::format("/{}", nest.schedule.lanes);
+    if (schedule.across && variable.name == schedule.variable) text += fmt::format("/{}", schedule.lanes);
   }
-  if (nest.schedule.across)
+  if (schedule.across)
     for (const Segment& segment : nest.segments) text += fmt::format(" {}..{}", segment.low, segment.high);
   return text;
 }
 
 }  // namespace
 
-std::set<std::string> sum_orders(const TileGraph& graph) {
+std::set<std::string> sum_orders(const ScheduledGraph& graph) {
   std::set<std::string> orders;
-  for (const Phase& phase : graph.phases)
-    for (const Nest& nest : phase.nests)
-      if (nest.kind != NestKind::map) orders.insert(order_of(graph, nest));
+  for (size_t p = 0; p < graph.phases.size(); ++p)
+    for (size_t n = 0; n < graph.phases[p].nests.size(); ++n) {
+      const Nest& nest = graph.phases[p].nests[n];
+      if (nest.kind != NestKind::map) orders.insert(order_of(graph, nest, graph.schedule[p][n]));
+    }
   return orders;
 }
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
@@ -12,6 +12,6 @@ namespace korch::tile {
 // which lanes; nothing of who computes which result. Kernels of one candidate that have the same texts give
 // the same results to the bit, as far as structure tells. Of a product in registers the terms of each result
 // follow one another, whatever the tile, and wherever the loops over them are cut.
-std::set<std::string> sum_orders(const TileGraph& graph);
+std::set<std::string> sum_orders(const ScheduledGraph& graph);
 
 }  // namespace korch::tile

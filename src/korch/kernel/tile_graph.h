@@ -1,8 +1,7 @@
 // The tile graph: what one kernel does, as data. Phases follow one another, each a grid of slices that may
-// run in any order; a slice is a sequence of nests over buffers, whose bodies are scalar expressions. Beside
-// what is computed stands how (LaneSchedule, segments); the same graph with another schedule is another
-// implementation. After Mirage's muGraphs (arXiv 2405.05751, section 3): a phase is the grid level, its nests
-// are the tile level, a nest's schedule is the lane level.
+// run in any order; a slice is a sequence of nests over buffers, whose bodies are scalar expressions. How it
+// runs stands beside it (kernel/schedule.h). After Mirage's muGraphs (arXiv 2405.05751, section 3): a phase
+// is the grid level, its nests are the tile level, a nest's schedule is the lane level.
 //
 //   kernel {
 //     in0: f32[4096]
@@ -19,7 +18,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "korch/kernel/expr.h"
@@ -64,19 +62,7 @@ enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k, suppress };
 bool reduces(NestKind kind);  // all but map and scatter: over `reduced`
 bool ranks(NestKind kind);    // top_k and suppress: `rank` counts what is found
 
-// How a nest runs in the lanes of vectors.
-struct LaneSchedule {
-  int lanes = 1;
-  std::string variable;         // counts the lanes; empty: element by element
-  bool across = false;          // it is one that is reduced over
-  std::string transposed = {};  // not empty: loads run along this one, and blocks are transposed in registers
-  // Of a product (kernel/product.h): all results stay in registers from the first term to the last.
-  bool registers = false;
-  bool prefetch_rows = false;     // while one tile is computed, the rows of the next are asked for
-  bool prefetch_columns = false;  // and the columns of the next block, by all tiles of this one together
-};
-
-// The part low .. high - 1 of the vector variable, in which every condition along it is decided.
+// The part low .. high - 1 of one variable, in which every condition along it is decided.
 struct Segment {
   int64_t low = 0, high = 0;
   std::vector<Store> stores;
@@ -110,11 +96,8 @@ struct Nest {
   // be lost, since it shows elsewhere.
   bool nan_wins = true;
   std::vector<Store> stores;
-  LaneSchedule schedule;
-  std::vector<Segment> segments;         // empty: not cut; else all of the vector variable, in order
-  std::vector<std::string> partitioned;  // map: along which conditions are decided (kernel/partition.h)
-  // Where they hold, so many values of the last of those are computed together: they share what they load.
-  int jam = 1;
+  std::vector<Segment> segments;  // empty: not cut; else all of the variable `cut`, in order: the same stores
+  std::string cut;
 
   double work() const;  // points visited in one pass of the loops around it
   std::vector<int> roots() const;
@@ -165,9 +148,7 @@ struct TileGraph {
   std::string name(int buffer) const;  // "in0", "const1", "out0", "temp0", "s2"
 };
 
-std::string print(const TileGraph& graph);
-// Throws Error{invalid} with the line and what is wrong. What it gives is verified.
-TileGraph parse_tile_graph(std::string_view text);
+std::string print(const TileGraph& graph);  // parsed by parse_tile_graph (kernel/schedule.h)
 
 // Why the graph is none: types or variables that do not fit, an access outside of its buffer, a store to what
 // is only read. Empty when nothing is wrong. coverage_fault (kernel/region.h) looks further.

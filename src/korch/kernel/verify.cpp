@@ -4,8 +4,6 @@
 #include <set>
 
 #include "korch/device/device.h"
-#include "korch/kernel/partition.h"
-#include "korch/kernel/product.h"
 #include "korch/kernel/region.h"
 
 namespace korch::tile {
@@ -38,8 +36,7 @@ class NestVerifier {
     for (const LoopVariable& loop : nest_.reduced) known_.insert(loop.name);
     if (nest_.stores.empty()) return "a nest that stores nothing";
     if (const std::string fault = kind(); !fault.empty()) return fault;
-    if (const std::string fault = schedule(); !fault.empty()) return fault;
-    if (const std::string fault = partitions(); !fault.empty()) return fault;
+    if (const std::string fault = segments(); !fault.empty()) return fault;
     if (const std::string fault = stores(nest_.stores); !fault.empty()) return fault;
     for (const Segment& segment : nest_.segments) {
       if (const std::string fault = stores(segment.stores); !fault.empty()) return fault;
@@ -51,6 +48,10 @@ class NestVerifier {
 
  private:
   std::string kind() const {
+    const bool extreme = nest_.combine == ScalarFn::max || nest_.combine == ScalarFn::min;
+    if (!nest_.nan_wins &&
+        !(nest_.kind == NestKind::arg_reduce || (nest_.kind == NestKind::reduce && extreme)))
+      return "only extremes are found by comparison";
     if (nest_.kind == NestKind::scatter) return scatter();
     if (nest_.kind == NestKind::top_k) return top_k();
     if (nest_.kind == NestKind::suppress) return suppress();
@@ -133,35 +134,18 @@ class NestVerifier {
     return {};
   }
 
-  std::string schedule() const {
-    const std::string& variable = nest_.schedule.variable;
-    int64_t extent = 0;
-    for (const LoopVariable& loop : nest_.schedule.across ? nest_.reduced : nest_.loops)
-      if (loop.name == variable) extent = loop.extent;
-    if (!variable.empty() && extent == 0)
-      return fmt::format("'{}' is no loop that lanes could run along", variable);
-    if (!variable.empty() && ranks(nest_.kind)) return "what ranks has no lanes";
-    if (!variable.empty() && nest_.kind == NestKind::scatter && !scatters_in_lanes(graph_, nest_, variable))
-      return fmt::format("lanes along {} would scatter in another order", variable);
-    if (nest_.schedule.across && nest_.kind != NestKind::reduce) return "lanes run across a reduction alone";
-    if (nest_.schedule.registers &&
-        (!product_of(graph_, nest_) || !has_register_tiles(graph_.pool[nest_.stores[0].value].type)))
-      return "registers hold products of rows and columns of f32 or i32 alone";
-    if (!nest_.schedule.registers && (nest_.schedule.prefetch_rows || nest_.schedule.prefetch_columns))
-      return "prefetch without registers";
-    const bool extreme = nest_.combine == ScalarFn::max || nest_.combine == ScalarFn::min;
-    if (!nest_.nan_wins &&
-        !(nest_.kind == NestKind::arg_reduce || (nest_.kind == NestKind::reduce && extreme)))
-      return "only extremes are found by comparison";
-    int64_t next = 0;
+  std::string segments() const {
+    if (nest_.segments.empty()) return {};
+    int64_t extent = 0, next = 0;
+    for (const std::vector<LoopVariable>* loops : {&nest_.loops, &nest_.reduced})
+      for (const LoopVariable& loop : *loops)
+        if (loop.name == nest_.cut) extent = loop.extent;
     for (const Segment& segment : nest_.segments) {
-      if (segment.low != next) return fmt::format("no segment has {} = {}", variable, next);
+      if (segment.low != next) return fmt::format("no segment has {} = {}", nest_.cut, next);
       if (segment.stores.size() != nest_.stores.size()) return "a segment with other stores";
       next = segment.high;
     }
-    if (!nest_.segments.empty() && next != extent)
-      return fmt::format("no segment has {} = {}", variable, next);
-    return {};
+    return next == extent ? std::string() : fmt::format("no segment has {} = {}", nest_.cut, next);
   }
 
   // It must stay as it is: nobody else writes there, and it reads what does not change.
@@ -178,24 +162,6 @@ class NestVerifier {
       const Expr& e = graph_.pool[id];
       if (e.kind == ExprKind::load && graph_.buffers[e.buffer].role == BufferRole::scratch)
         return "what is kept is computed from scratch";
-    }
-    return {};
-  }
-
-  std::string partitions() const {
-    if (nest_.jam > 1 && (nest_.partitioned.empty() || nest_.partitioned.back() == nest_.schedule.variable))
-      return "values of a partitioned variable, other than the lanes', are jammed";
-    if (nest_.partitioned.empty()) return {};
-    if (nest_.kind != NestKind::map || !nest_.schedule.transposed.empty())
-      return "only a map without transposed blocks is partitioned";
-    const std::vector<std::string> order = nesting_order(phase_, nest_);
-    for (const std::string& variable : nest_.partitioned) {
-      if (std::count(order.begin(), order.end(), variable) == 0)
-        return fmt::format("no variable '{}' to partition along", variable);
-      if (std::count(nest_.partitioned.begin(), nest_.partitioned.end(), variable) > 1)
-        return fmt::format("partitioned along '{}' twice", variable);
-      if (decided_along(graph_.pool, phase_, nest_, variable).always_true())
-        return fmt::format("no condition changes along '{}'", variable);
     }
     return {};
   }
@@ -234,9 +200,6 @@ class NestVerifier {
     if (!possible) return "only maps, scatters and the element of an arg_reduce have conditions";
     for (const Bound& bound : store.condition.bounds())
       if (!bound.index.dynamics().empty()) return "a store where data says";
-    if (store.condition.depends_on(nest_.schedule.variable) ||
-        store.condition.depends_on(nest_.schedule.transposed))
-      return fmt::format("'{}' counts lanes and decides a store", nest_.schedule.variable);
     return in_scope(store.condition, known_);
   }
 

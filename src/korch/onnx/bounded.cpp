@@ -37,60 +37,30 @@ class Bounded : BoundsEmitter {
       const std::vector<Operand> operands = of_same_bounds();
       return with(operands, broadcast(operands));
     }
-    switch (op_) {
-      case Op::Transpose:
-        return transpose();
-      case Op::Reshape:
-        return reshape();
-      case Op::Expand:
-        return expand();
-      case Op::Slice:
-        return slice();
-      case Op::Concat:
-        return concat();
-      case Op::Gather:
-        return gather();
-      case Op::GatherElements:
-        return gather_elements();
-      case Op::GatherND:
-        return gather_nd();
-      case Op::ScatterElements:
-        return scatter_elements();
-      case Op::ScatterND:
-        return scatter_nd();
-      case Op::Pad:
-        return pad();
-      case Op::CumSum:
-        return cum_sum();
-      case Op::Trilu:
-        return with(x()->extents);  // of positions, which count from the front
-      case Op::TopK:
-        return top_k();
-      case Op::LayerNormalization:
-        return layer_normalization();
-      case Op::Softmax:
-      case Op::LogSoftmax:
-        return softmax();
-      case Op::ArgMax:
-      case Op::ArgMin:
-        return arg_reduce();
-      case Op::MatMul:
-        return matmul();
-      case Op::Gemm:
-        return gemm();
-      case Op::ReduceSum:
-      case Op::ReduceMax:
-      case Op::ReduceMin:
-      case Op::ReduceProd:
-      case Op::ReduceMean:
-      case Op::ReduceL1:
-      case Op::ReduceL2:
-      case Op::ReduceSumSquare:
-      case Op::ReduceLogSumExp:
-        return reduce();
-      default:
-        return emit_bounded_images(builder_, op_, attrs_, inputs_, origin_);
-    }
+    if (op_ == Op::Transpose) return transpose();
+    if (op_ == Op::Reshape) return reshape();
+    if (op_ == Op::Expand) return expand();
+    if (op_ == Op::Slice) return slice();
+    if (op_ == Op::Concat) return concat();
+    if (op_ == Op::Gather) return gather();
+    if (op_ == Op::GatherElements) return gather_elements();
+    if (op_ == Op::GatherND) return gather_nd();
+    if (op_ == Op::ScatterElements) return scatter_elements();
+    if (op_ == Op::ScatterND) return scatter_nd();
+    if (op_ == Op::Pad) return pad();
+    if (op_ == Op::CumSum) return cum_sum();
+    if (op_ == Op::Trilu) return with(x()->extents);  // of positions, which count from the front
+    if (op_ == Op::TopK) return top_k();
+    if (op_ == Op::LayerNormalization) return layer_normalization();
+    if (op_ == Op::Softmax || op_ == Op::LogSoftmax) return softmax();
+    if (op_ == Op::ArgMax || op_ == Op::ArgMin) return arg_reduce();
+    if (op_ == Op::MatMul) return matmul();
+    if (op_ == Op::Gemm) return gemm();
+    if (op_ == Op::ReduceSum || op_ == Op::ReduceMax || op_ == Op::ReduceMin || op_ == Op::ReduceProd ||
+        op_ == Op::ReduceMean || op_ == Op::ReduceL1 || op_ == Op::ReduceL2 || op_ == Op::ReduceSumSquare ||
+        op_ == Op::ReduceLogSumExp)
+      return reduce();
+    return emit_bounded_images(builder_, op_, attrs_, inputs_, origin_);
   }
 
  private:

@@ -24,34 +24,20 @@ class BoundedImages : BoundsEmitter {
 
   std::vector<Operand> run() {
     require_image();
-    switch (op_) {
-      case Op::Conv:
-        return windows(convolution(), HostTensor(TensorType{x()->dtype(), {}}));
-      case Op::ConvTranspose:
-        return conv_transpose();
-      case Op::WindowSum:
-        return windows(pooling(), HostTensor(TensorType{x()->dtype(), {}}));
-      case Op::WindowMax:
-        return windows(pooling(), extreme(x()->dtype(), true));
-      case Op::AveragePool:
-        return average_pool();
-      case Op::InstanceNormalization:
-      case Op::GroupNormalization:
-        return is_batch_alone() ? with(x()->extents) : normalized();
-      case Op::BatchNormalization:
-      case Op::LRN:
-        return with(x()->extents);
-      case Op::DepthToSpace:
-      case Op::DepthToSpaceCRD:
-        return blocks(attrs<AxisAttrs>().axis, 1);
-      case Op::SpaceToDepth:
-        return blocks(1, attrs<AxisAttrs>().axis);
-      case Op::Resize:
-        return resize();
-      default:  // MaxPoolIndices
-        if (!is_batch_alone()) unsupported("places in an image; export the model without them");
-        return with(x()->extents);
-    }
+    if (op_ == Op::Conv) return windows(convolution(), HostTensor(TensorType{x()->dtype(), {}}));
+    if (op_ == Op::ConvTranspose) return conv_transpose();
+    if (op_ == Op::WindowSum) return windows(pooling(), HostTensor(TensorType{x()->dtype(), {}}));
+    if (op_ == Op::WindowMax) return windows(pooling(), extreme(x()->dtype(), true));
+    if (op_ == Op::AveragePool) return average_pool();
+    if (op_ == Op::InstanceNormalization || op_ == Op::GroupNormalization)
+      return is_batch_alone() ? with(x()->extents) : normalized();
+    if (op_ == Op::BatchNormalization || op_ == Op::LRN) return with(x()->extents);
+    if (op_ == Op::DepthToSpace || op_ == Op::DepthToSpaceCRD) return blocks(attrs<AxisAttrs>().axis, 1);
+    if (op_ == Op::SpaceToDepth) return blocks(1, attrs<AxisAttrs>().axis);
+    if (op_ == Op::Resize) return resize();
+    // MaxPoolIndices
+    if (!is_batch_alone()) unsupported("places in an image; export the model without them");
+    return with(x()->extents);
   }
 
  private:

@@ -53,18 +53,11 @@ std::optional<int64_t> upper_of(Op op, const Operand& a, const Operand& b) {
   if (!x || !y || std::max(*x, *y) > kMost) return std::nullopt;
   if (op == Op::Max) return *x >= 0 || *y >= 0 ? std::optional(std::max(*x, *y)) : std::nullopt;
   if (*x < 0 || *y < 0) return std::nullopt;
-  switch (op) {
-    case Op::Add:
-      return *x + *y;
-    case Op::Mul:
-      return *x * *y;
-    case Op::Div:
-      return b->constant && *y > 0 ? std::optional(*x / *y) : std::nullopt;
-    case Op::Min:
-      return std::min(*x, *y);
-    default:
-      return std::nullopt;
-  }
+  if (op == Op::Add) return *x + *y;
+  if (op == Op::Mul) return *x * *y;
+  if (op == Op::Div) return b->constant && *y > 0 ? std::optional(*x / *y) : std::nullopt;
+  if (op == Op::Min) return std::min(*x, *y);
+  return std::nullopt;
 }
 
 // Elements of a result, from those of the operands.
@@ -80,39 +73,22 @@ class Elements {
       if (!elements) return {};
       of_.push_back(*elements);
     }
-    switch (op_) {
-      case Op::Reshape:
-      case Op::Cast:
-        return of_[0];
-      case Op::Gather:
-        return gathered();
-      case Op::Slice:
-        return sliced();
-      case Op::ScatterElements:
-        return scattered();
-      case Op::Concat:
-        for (size_t i = 1; i < of_.size(); ++i) of_[0].insert(of_[0].end(), of_[i].begin(), of_[i].end());
-        return of_[0];
-      case Op::ReduceProd:
-        return combined(Op::Mul);
-      case Op::ReduceSum:
-        return combined(Op::Add);
-      case Op::ReduceMin:
-        return combined(Op::Min);
-      case Op::ReduceMax:
-        return combined(Op::Max);
-      case Op::Equal:
-      case Op::Where:
-      case Op::Add:
-      case Op::Sub:
-      case Op::Mul:
-      case Op::Div:
-      case Op::Min:
-      case Op::Max:
-        return elementwise();
-      default:
-        return {};
+    if (op_ == Op::Reshape || op_ == Op::Cast) return of_[0];
+    if (op_ == Op::Gather) return gathered();
+    if (op_ == Op::Slice) return sliced();
+    if (op_ == Op::ScatterElements) return scattered();
+    if (op_ == Op::Concat) {
+      for (size_t i = 1; i < of_.size(); ++i) of_[0].insert(of_[0].end(), of_[i].begin(), of_[i].end());
+      return of_[0];
     }
+    if (op_ == Op::ReduceProd) return combined(Op::Mul);
+    if (op_ == Op::ReduceSum) return combined(Op::Add);
+    if (op_ == Op::ReduceMin) return combined(Op::Min);
+    if (op_ == Op::ReduceMax) return combined(Op::Max);
+    if (op_ == Op::Equal || op_ == Op::Where || op_ == Op::Add || op_ == Op::Sub || op_ == Op::Mul ||
+        op_ == Op::Div || op_ == Op::Min || op_ == Op::Max)
+      return elementwise();
+    return {};
   }
 
  private:

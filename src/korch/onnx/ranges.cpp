@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 
+#include "korch/ir/index_map.h"
+
 namespace korch::onnx {
 namespace {
 
@@ -13,111 +15,37 @@ constexpr int64_t kMostSearched = int64_t{1} << 16;      // of a constant that i
 constexpr int64_t kMostCompared = 16;                    // of what one is the greatest of
 constexpr double kMostExactDouble = 9007199254740992.0;  // 2^53: integers up to it are exact in double
 
-Shape coordinates(int64_t index, const Shape& shape) {
-  Shape result(shape.size());
-  for (size_t axis = shape.size(); axis-- > 0; index /= std::max<int64_t>(shape[axis], 1))
-    result[axis] = index % std::max<int64_t>(shape[axis], 1);
-  return result;
-}
-
-int64_t index_of(const Shape& coordinates, const Shape& shape) {
-  int64_t index = 0;
-  for (size_t axis = 0; axis < shape.size(); ++axis) index = index * shape[axis] + coordinates[axis];
-  return index;
-}
-
 // Of an operand that is broadcast to the result's shape.
 int64_t broadcast_index(int64_t index, const Shape& result, const Shape& operand) {
-  if (index == kAny || result == operand) return index;
-  Shape at = coordinates(index, result);
-  at.erase(at.begin(), at.end() - static_cast<std::ptrdiff_t>(operand.size()));
-  for (size_t axis = 0; axis < operand.size(); ++axis)
-    if (operand[axis] == 1) at[axis] = 0;
-  return index_of(at, operand);
+  return index == kAny || result == operand ? index : element_read(broadcast_map(operand, result), index);
 }
 
 // Where an element of a node's result comes from, when the node only moves elements.
-class Moved {
- public:
-  Moved(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
-
-  std::optional<Element> from(int64_t index) const {
-    switch (node_.op) {
-      case Op::Reshape:
-        return Element{data(), index};
-      case Op::Cast:
-        if (!is_integer(in_type().dtype) || size_bytes(out_type().dtype) < size_bytes(in_type().dtype) ||
-            !is_integer(out_type().dtype))
-          return std::nullopt;
-        return Element{data(), index};
-      case Op::Expand:
-        return Element{data(), broadcast_index(index, out_type().shape, in_type().shape)};
-      case Op::Transpose:
-      case Op::Slice:
-      case Op::Gather:
-        return Element{data(), index == kAny ? kAny : placed(coordinates(index, out_type().shape))};
-      case Op::GatherElements:
-      case Op::GatherND:
-        return Element{data(), kAny};
-      case Op::Concat:
-        return part(index);
-      default:
-        return std::nullopt;
-    }
+std::optional<Element> moved(const Graph& graph, const Node& node, int64_t index) {
+  const Element any{node.inputs.empty() ? kNoId : node.inputs[0], kAny};
+  if (node.op == Op::Cast) {
+    const DType from = graph.value(any.value).type.dtype, to = graph.value(node.outputs[0]).type.dtype;
+    const bool keeps = is_integer(from) && is_integer(to) && size_bytes(to) >= size_bytes(from);
+    return keeps ? std::optional(Element{any.value, index}) : std::nullopt;
   }
-
- private:
-  ValueId data() const { return node_.inputs[0]; }
-  const TensorType& in_type() const { return graph_.value(data()).type; }
-  const TensorType& out_type() const { return graph_.value(node_.outputs[0]).type; }
-
-  int64_t placed(const Shape& at) const {
-    const Shape& in = in_type().shape;
-    Shape from(in.size());
-    if (const auto* permuted = std::get_if<PermAttrs>(&node_.attrs)) {
-      for (size_t axis = 0; axis < in.size(); ++axis)
-        from[static_cast<size_t>(permuted->perm[axis])] = at[axis];
-      return index_of(from, in);
-    }
-    if (const auto* cut = std::get_if<SliceAttrs>(&node_.attrs)) {
-      for (size_t axis = 0; axis < in.size(); ++axis)
-        from[axis] = cut->starts[axis] + at[axis] * cut->steps[axis];
-      return index_of(from, in);
-    }
-    return gathered(at);
+  if (node.op == Op::GatherElements || node.op == Op::GatherND) return any;
+  if (info(node.op).category != Category::layout || node.op == Op::Pad) return std::nullopt;
+  if (index == kAny) return node.op == Op::Concat ? std::nullopt : std::optional(any);
+  const IndexMaps maps = index_maps(graph, node);
+  int64_t looked_up = 0;
+  if (node.op == Op::Gather) {
+    const HostTensor* indices = graph.constant(node.inputs[1]);
+    if (indices == nullptr) return any;
+    const int64_t extent = maps.operands[0].operand[std::get<AxisAttrs>(node.attrs).axis];
+    looked_up = element_as_int(*indices, element_read(maps.operands[1], index));
+    if (looked_up < 0) looked_up += extent;
+    if (looked_up < 0 || looked_up >= extent) return any;
   }
-
-  int64_t gathered(const Shape& at) const {
-    const Shape& in = in_type().shape;
-    const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node_.attrs).axis);
-    const HostTensor* indices = graph_.constant(node_.inputs[1]);
-    if (indices == nullptr) return kAny;
-    const size_t rank = indices->shape().size();
-    const Shape which(at.begin() + axis, at.begin() + axis + rank);
-    int64_t index = element_as_int(*indices, index_of(which, indices->shape()));
-    if (index < 0) index += in[axis];
-    if (index < 0 || index >= in[axis]) return kAny;
-    Shape from(at.begin(), at.begin() + axis);
-    from.push_back(index);
-    from.insert(from.end(), at.begin() + axis + rank, at.end());
-    return index_of(from, in);
-  }
-
-  std::optional<Element> part(int64_t index) const {
-    if (index == kAny) return std::nullopt;
-    const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node_.attrs).axis);
-    Shape at = coordinates(index, out_type().shape);
-    for (ValueId input : node_.inputs) {
-      const Shape& shape = graph_.value(input).type.shape;
-      if (at[axis] < shape[axis]) return Element{input, index_of(at, shape)};
-      at[axis] -= shape[axis];
-    }
-    return std::nullopt;
-  }
-
-  const Graph& graph_;
-  const Node& node_;
-};
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (const int64_t at = element_read(maps.operands[i], index, {}, looked_up); at >= 0)
+      return Element{node.inputs[i], at};
+  return std::nullopt;
+}
 
 Range joined(Range a, Range b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
@@ -226,61 +154,50 @@ Range Ranges::computed(const Node& node, Element element, int depth) {
   };
   if (const HostTensor* constant = graph_.constant(element.value))
     return of_constant(*constant, element.index);
-  if (const auto moved = Moved(graph_, node).from(element.index)) return of(*moved, depth);
+  if (const auto from = moved(graph_, node, element.index)) return of(*from, depth);
   if (info(node.op).category == Category::elementwise) return elementwise(node, element, depth);
-  switch (node.op) {
-    case Op::Concat:
-    case Op::VariadicMax:
-    case Op::VariadicMin: {
-      Range all = input(0);
-      for (size_t i = 1; i < node.inputs.size(); ++i)
-        all = node.op == Op::Concat        ? joined(all, input(i))
-              : node.op == Op::VariadicMax ? greater(all, input(i))
-                                           : lesser(all, input(i));
-      return all;
-    }
-    case Op::Pad: {
-      const double fill = std::get<PadAttrs>(node.attrs).value;
-      return joined(input(0), {fill, fill});
-    }
-    case Op::ScatterElements:
-    case Op::ScatterND:
-      return joined(input(0), input(2));
-    case Op::ReduceMax:
-    case Op::ReduceMin: {
-      const int64_t elements = graph_.value(node.inputs[0]).type.elements();
-      if (value.type.elements() != 1 || elements > kMostCompared) return input(0);
-      Range all = of({node.inputs[0], 0}, depth);
-      for (int64_t i = 1; i < elements; ++i) {
-        const Range each = of({node.inputs[0], i}, depth);
-        all = node.op == Op::ReduceMax ? greater(all, each) : lesser(all, each);
-      }
-      return all;
-    }
-    case Op::ReduceMean:
-    case Op::WindowMax:
-      return input(0);
-    case Op::ReduceSum:
-      return rounded(
-          product(input(0), Range{0, static_cast<double>(graph_.value(node.inputs[0]).type.elements() /
-                                                         std::max<int64_t>(value.type.elements(), 1))}),
-          value.type.dtype);
-    case Op::ArgMax:
-    case Op::ArgMin:
-      return {0, extent(0, std::get<ArgReduceAttrs>(node.attrs).axis) - 1};
-    case Op::TopK:
-      return element.value == node.outputs[0]
-                 ? input(0)
-                 : Range{0, std::max(extent(0, std::get<TopKAttrs>(node.attrs).axis) - 1, 0.0)};
-    case Op::Softmax:
-      return {0, 1};
-    case Op::LoopBegin:  // the number of the step
-      return element.value == node.outputs[0] ? Range{0, std::max(input(0).high - 1, 0.0)} : Range{};
-    case Op::LoopEnd:
-      return element.value == node.outputs[0] ? Range{0, std::max(input(1).high, 0.0)} : Range{};
-    default:
-      return {};
+  if (node.op == Op::Concat || node.op == Op::VariadicMax || node.op == Op::VariadicMin) {
+    Range all = input(0);
+    for (size_t i = 1; i < node.inputs.size(); ++i)
+      all = node.op == Op::Concat        ? joined(all, input(i))
+            : node.op == Op::VariadicMax ? greater(all, input(i))
+                                         : lesser(all, input(i));
+    return all;
   }
+  if (node.op == Op::Pad) {
+    const double fill = std::get<PadAttrs>(node.attrs).value;
+    return joined(input(0), {fill, fill});
+  }
+  if (node.op == Op::ScatterElements || node.op == Op::ScatterND) return joined(input(0), input(2));
+  if (node.op == Op::ReduceMax || node.op == Op::ReduceMin) {
+    const int64_t elements = graph_.value(node.inputs[0]).type.elements();
+    if (value.type.elements() != 1 || elements > kMostCompared) return input(0);
+    Range all = of({node.inputs[0], 0}, depth);
+    for (int64_t i = 1; i < elements; ++i) {
+      const Range each = of({node.inputs[0], i}, depth);
+      all = node.op == Op::ReduceMax ? greater(all, each) : lesser(all, each);
+    }
+    return all;
+  }
+  if (node.op == Op::ReduceMean || node.op == Op::WindowMax) return input(0);
+  if (node.op == Op::ReduceSum)
+    return rounded(
+        product(input(0), Range{0, static_cast<double>(graph_.value(node.inputs[0]).type.elements() /
+                                                       std::max<int64_t>(value.type.elements(), 1))}),
+        value.type.dtype);
+  if (node.op == Op::ArgMax || node.op == Op::ArgMin)
+    return {0, extent(0, std::get<ArgReduceAttrs>(node.attrs).axis) - 1};
+  if (node.op == Op::TopK)
+    return element.value == node.outputs[0]
+               ? input(0)
+               : Range{0, std::max(extent(0, std::get<TopKAttrs>(node.attrs).axis) - 1, 0.0)};
+  if (node.op == Op::Softmax) return {0, 1};
+  // the number of the step
+  if (node.op == Op::LoopBegin)
+    return element.value == node.outputs[0] ? Range{0, std::max(input(0).high - 1, 0.0)} : Range{};
+  if (node.op == Op::LoopEnd)
+    return element.value == node.outputs[0] ? Range{0, std::max(input(1).high, 0.0)} : Range{};
+  return {};
 }
 
 Range Ranges::elementwise(const Node& node, Element element, int depth) {
@@ -290,55 +207,32 @@ Range Ranges::elementwise(const Node& node, Element element, int depth) {
     return of({node.inputs[i], broadcast_index(element.index, type.shape, shape)}, depth);
   };
   const auto within = [&](Range range) { return rounded(range, type.dtype); };
-  switch (node.op) {
-    case Op::Cast:
-      return converted_to(input(0), graph_.value(node.inputs[0]).type.dtype, type.dtype);
-    case Op::Neg:
-      return within({-input(0).high, -input(0).low});
-    case Op::Abs: {
-      const Range x = input(0);
-      const double far = std::max(std::fabs(x.low), std::fabs(x.high));
-      return within({x.low > 0 ? x.low : x.high < 0 ? -x.high : 0, far});
-    }
-    case Op::Relu:
-      return {std::max(input(0).low, 0.0), std::max(input(0).high, 0.0)};
-    case Op::Floor:
-      return {std::floor(input(0).low), std::floor(input(0).high)};
-    case Op::Ceil:
-      return {std::ceil(input(0).low), std::ceil(input(0).high)};
-    case Op::Round:
-      return {std::nearbyint(input(0).low), std::nearbyint(input(0).high)};
-    case Op::Sqrt:
-      return within({std::sqrt(std::max(input(0).low, 0.0)), std::sqrt(std::max(input(0).high, 0.0))});
-    case Op::Sigmoid:
-    case Op::HardSigmoid:
-      return {0, 1};
-    case Op::Tanh:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Erf:
-      return {-1, 1};
-    case Op::Add:
-      return within({input(0).low + input(1).low, input(0).high + input(1).high});
-    case Op::Sub:
-      return within({input(0).low - input(1).high, input(0).high - input(1).low});
-    case Op::Mul:
-      return within(product(input(0), input(1)));
-    case Op::Div:
-      return within(quotient(input(0), input(1), is_integer(type.dtype)));
-    case Op::Reciprocal:
-      return within(quotient({1, 1}, input(0), false));
-    case Op::Mod:  // of the divisor's sign
-      return input(1).low > 0 ? Range{0, input(1).high} : Range{};
-    case Op::Max:
-      return greater(input(0), input(1));
-    case Op::Min:
-      return lesser(input(0), input(1));
-    case Op::Where:
-      return joined(input(1), input(2));
-    default:
-      return {};
+  if (node.op == Op::Cast) return converted_to(input(0), graph_.value(node.inputs[0]).type.dtype, type.dtype);
+  if (node.op == Op::Neg) return within({-input(0).high, -input(0).low});
+  if (node.op == Op::Abs) {
+    const Range x = input(0);
+    const double far = std::max(std::fabs(x.low), std::fabs(x.high));
+    return within({x.low > 0 ? x.low : x.high < 0 ? -x.high : 0, far});
   }
+  if (node.op == Op::Relu) return {std::max(input(0).low, 0.0), std::max(input(0).high, 0.0)};
+  if (node.op == Op::Floor) return {std::floor(input(0).low), std::floor(input(0).high)};
+  if (node.op == Op::Ceil) return {std::ceil(input(0).low), std::ceil(input(0).high)};
+  if (node.op == Op::Round) return {std::nearbyint(input(0).low), std::nearbyint(input(0).high)};
+  if (node.op == Op::Sqrt)
+    return within({std::sqrt(std::max(input(0).low, 0.0)), std::sqrt(std::max(input(0).high, 0.0))});
+  if (node.op == Op::Sigmoid || node.op == Op::HardSigmoid) return {0, 1};
+  if (node.op == Op::Tanh || node.op == Op::Sin || node.op == Op::Cos || node.op == Op::Erf) return {-1, 1};
+  if (node.op == Op::Add) return within({input(0).low + input(1).low, input(0).high + input(1).high});
+  if (node.op == Op::Sub) return within({input(0).low - input(1).high, input(0).high - input(1).low});
+  if (node.op == Op::Mul) return within(product(input(0), input(1)));
+  if (node.op == Op::Div) return within(quotient(input(0), input(1), is_integer(type.dtype)));
+  if (node.op == Op::Reciprocal) return within(quotient({1, 1}, input(0), false));
+  // of the divisor's sign
+  if (node.op == Op::Mod) return input(1).low > 0 ? Range{0, input(1).high} : Range{};
+  if (node.op == Op::Max) return greater(input(0), input(1));
+  if (node.op == Op::Min) return lesser(input(0), input(1));
+  if (node.op == Op::Where) return joined(input(1), input(2));
+  return {};
 }
 
 std::pair<Element, int64_t> Ranges::origin(Element element) {
@@ -347,9 +241,9 @@ std::pair<Element, int64_t> Ranges::origin(Element element) {
     const Value& value = graph_.value(element.value);
     if (value.producers.empty() || element.index == kAny) break;
     const Node& node = graph_.node(value.producers[0]);
-    if (const auto moved = Moved(graph_, node).from(element.index)) {
-      if (moved->index == kAny) break;
-      element = *moved;
+    if (const auto from = moved(graph_, node, element.index)) {
+      if (from->index == kAny) break;
+      element = *from;
       continue;
     }
     const bool is_sum = node.op == Op::Add || node.op == Op::Sub;
@@ -397,27 +291,20 @@ double Ranges::growth(Element element, Element than, int& nodes_left) {
   const Value& value = graph_.value(element.value);
   if (value.producers.empty() || --nodes_left < 0) return itself;
   const Node& node = graph_.node(value.producers[0]);
-  if (const auto moved = Moved(graph_, node).from(element.index))
-    return std::min(itself, growth(*moved, than, nodes_left));
+  if (const auto source = moved(graph_, node, element.index))
+    return std::min(itself, growth(*source, than, nodes_left));
   const auto operand = [&](size_t i) {
     const Shape& shape = graph_.value(node.inputs[i]).type.shape;
     return Element{node.inputs[i], broadcast_index(element.index, value.type.shape, shape)};
   };
   const auto from = [&](size_t i) { return growth(operand(i), than, nodes_left); };
-  switch (node.op) {
-    case Op::Add:
-      return std::min({itself, from(0) + of(operand(1)).high, from(1) + of(operand(0)).high});
-    case Op::Sub:
-      return std::min(itself, from(0) - of(operand(1)).low);
-    case Op::Min:
-      return std::min({itself, from(0), from(1)});
-    case Op::Max:
-      return std::min(itself, std::max(from(0), from(1)));
-    case Op::Where:
-      return std::min(itself, std::max(from(1), from(2)));
-    default:
-      return itself;
-  }
+  if (node.op == Op::Add)
+    return std::min({itself, from(0) + of(operand(1)).high, from(1) + of(operand(0)).high});
+  if (node.op == Op::Sub) return std::min(itself, from(0) - of(operand(1)).low);
+  if (node.op == Op::Min) return std::min({itself, from(0), from(1)});
+  if (node.op == Op::Max) return std::min(itself, std::max(from(0), from(1)));
+  if (node.op == Op::Where) return std::min(itself, std::max(from(1), from(2)));
+  return itself;
 }
 
 }  // namespace korch::onnx

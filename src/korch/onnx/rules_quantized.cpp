@@ -18,26 +18,15 @@ struct NumberRange {
 };
 
 NumberRange range_of(NodeImport& n, DType type) {
-  switch (type) {
-    case DType::u8:
-      return {0, 255};
-    case DType::i8:
-      return {-128, 127};
-    case DType::u16:
-      return {0, 65535};
-    case DType::i16:
-      return {-32768, 32767};
-    case DType::i4:
-      return {-8, 7};
-    case DType::u4:
-      return {0, 15};
-    case DType::i2:
-      return {-2, 1};
-    case DType::u2:
-      return {0, 3};
-    default:
-      n.unsupported("quantized numbers of type " + std::string(name(type)));
-  }
+  if (type == DType::u8) return {0, 255};
+  if (type == DType::i8) return {-128, 127};
+  if (type == DType::u16) return {0, 65535};
+  if (type == DType::i16) return {-32768, 32767};
+  if (type == DType::i4) return {-8, 7};
+  if (type == DType::u4) return {0, 15};
+  if (type == DType::i2) return {-2, 1};
+  if (type == DType::u2) return {0, 3};
+  n.unsupported("quantized numbers of type " + std::string(name(type)));
 }
 
 // An input that may be left out, as `fitted` makes it.

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <type_traits>
 
 #include "korch/base/ceil_div.h"
 #include "korch/onnx/model_file.h"
@@ -139,39 +140,24 @@ HostTensor packed_field(const proto::TensorProto& tensor, const TensorType& type
 }
 
 void copy_typed_fields(const proto::TensorProto& tensor, HostTensor& result, const std::string& what) {
-  switch (result.dtype()) {
-    case DType::f32:
-      return copy_field<float>(tensor.float_data(), result, what);
-    case DType::f64:
-      return copy_field<double>(tensor.double_data(), result, what);
-    case DType::f16:
-      return copy_field<Half>(tensor.int32_data(), result, what);
-    case DType::bf16:
-      return copy_field<BFloat16>(tensor.int32_data(), result, what);
-    case DType::i8:
-      return copy_field<int8_t>(tensor.int32_data(), result, what);
-    case DType::i16:
-      return copy_field<int16_t>(tensor.int32_data(), result, what);
-    case DType::i32:
-      return copy_field<int32_t>(tensor.int32_data(), result, what);
-    case DType::i64:
-      return copy_field<int64_t>(tensor.int64_data(), result, what);
-    case DType::u8:
-      return copy_field<uint8_t>(tensor.int32_data(), result, what);
-    case DType::u16:
-      return copy_field<uint16_t>(tensor.int32_data(), result, what);
-    case DType::u32:
-      return copy_field<uint32_t>(tensor.uint64_data(), result, what);
-    case DType::u64:
-      return copy_field<uint64_t>(tensor.uint64_data(), result, what);
-    case DType::bool_:
-      return copy_field<Bool>(tensor.int32_data(), result, what);
-    default: {  // storage: every number is a byte of the packed elements
-      const HostTensor bytes = packed_field(tensor, result.type(), what);
-      return unpack(std::string_view(static_cast<const char*>(bytes.raw()), packed_bytes(result.type())),
-                    result);
-    }
+  if (is_storage(result.dtype())) {  // every number is a byte of the packed elements
+    const HostTensor bytes = packed_field(tensor, result.type(), what);
+    return unpack(std::string_view(static_cast<const char*>(bytes.raw()), packed_bytes(result.type())),
+                  result);
   }
+  with_element_type(result.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, float>)
+      copy_field<T>(tensor.float_data(), result, what);
+    else if constexpr (std::is_same_v<T, double>)
+      copy_field<T>(tensor.double_data(), result, what);
+    else if constexpr (std::is_same_v<T, int64_t>)
+      copy_field<T>(tensor.int64_data(), result, what);
+    else if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, uint64_t>)
+      copy_field<T>(tensor.uint64_data(), result, what);
+    else
+      copy_field<T>(tensor.int32_data(), result, what);
+  });
 }
 
 int64_t typed_field_elements(const proto::TensorProto& tensor) {

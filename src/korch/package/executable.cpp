@@ -13,11 +13,8 @@
 namespace korch {
 namespace {
 
-// Executables of before have no tables of this kind.
 void require_tables(const ElfFile& file) {
-  const Elf64_Shdr* section = file.find(kTablesSection);
-  if (section == nullptr) return;
-  const std::string_view content = file.content(*section);
+  const std::string_view content = file.section(kTablesSection);
   std::vector<uint64_t> words((content.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   std::memcpy(words.data(), content.data(), content.size());
   const char* fault = rt::model_fault(words.data(), content.size());

@@ -210,22 +210,19 @@ std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory) 
   }
 }
 
-std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory) {
+std::optional<TaskGraph> plan_tasks(const Plan& plan, const MemoryPlan& memory) {
   const std::vector<TaskUse> tasks = plan_task_uses(plan, memory);
   if (tasks.empty()) return std::nullopt;
-  PlanTasks result{task_graph(tasks), {}};
-  result.assignment = assign(result.graph, plan.threads);
-  return result;
+  return task_graph(tasks);
 }
 
-std::string fault_of(const PlanTasks& tasks, const Plan& plan, const MemoryPlan& memory) {
-  if (std::string fault = structural_fault(tasks.graph); !fault.empty()) return fault;
+std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan& memory) {
+  if (std::string fault = structural_fault(tasks); !fault.empty()) return fault;
   const std::vector<TaskUse> listed = plan_task_uses(plan, memory);
-  if (listed.size() != tasks.graph.tasks.size()) return "another number of tasks than the plan has";
+  if (listed.size() != tasks.tasks.size()) return "another number of tasks than the plan has";
   std::vector<std::vector<MemoryUse>> uses;
-  for (size_t place : places(tasks.graph, listed)) uses.push_back(listed[place].uses);
-  if (std::string fault = ordering_fault(tasks.graph, uses); !fault.empty()) return fault;
-  return assignment_fault(tasks.graph, tasks.assignment);
+  for (size_t place : places(tasks, listed)) uses.push_back(listed[place].uses);
+  return ordering_fault(tasks, uses);
 }
 
 std::vector<Placement> place(const Plan& plan) {
@@ -233,17 +230,17 @@ std::vector<Placement> place(const Plan& plan) {
   for (const PlanVariant& variant : variants_of(plan)) {
     const Plan part = plan_of(plan, variant);
     MemoryPlan memory = plan_memory(part);
-    std::optional<PlanTasks> tasks = plan_tasks(part, memory);
+    std::optional<TaskGraph> tasks = plan_tasks(part, memory);
     placements.push_back({variant, std::move(memory), std::move(tasks)});
   }
   return placements;
 }
 
 bool report_tasks(const std::vector<Placement>& placements, PlanReport& report) {
-  const std::optional<PlanTasks>& tasks = placements[0].tasks;
+  const std::optional<TaskGraph>& tasks = placements[0].tasks;
   if (!tasks) return false;
-  report.tasks = static_cast<int>(tasks->graph.tasks.size());
-  report.events = static_cast<int>(tasks->graph.events.size());
+  report.tasks = static_cast<int>(tasks->tasks.size());
+  report.events = static_cast<int>(tasks->events.size());
   return true;
 }
 

@@ -6,7 +6,6 @@
 
 #include "korch/package/memory.h"
 #include "korch/plan/task_graph.h"
-#include "korch/plan/task_schedule.h"
 
 namespace korch {
 
@@ -20,21 +19,16 @@ int launch_shares(int threads);
 // plans that have none: with loops, for one thread, or with more phases than there may be tasks.
 std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory);
 
-struct PlanTasks {
-  TaskGraph graph;
-  Assignment assignment;  // for Plan::threads workers
-};
-
-std::optional<PlanTasks> plan_tasks(const Plan& plan, const MemoryPlan& memory);
-// What is wrong with them: of structure, order or assignment. Empty when nothing is.
-std::string fault_of(const PlanTasks& tasks, const Plan& plan, const MemoryPlan& memory);
+std::optional<TaskGraph> plan_tasks(const Plan& plan, const MemoryPlan& memory);
+// What is wrong with them: of structure or order. Empty when nothing is.
+std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan& memory);
 
 // Where the buffers of one of a plan's variants are, and its tasks. Computed once: what is checked is what
 // the executable gets.
 struct Placement {
   PlanVariant variant;
   MemoryPlan memory;
-  std::optional<PlanTasks> tasks;
+  std::optional<TaskGraph> tasks;
 };
 std::vector<Placement> place(const Plan& plan);
 // How many tasks and events the first of them has; false: none.

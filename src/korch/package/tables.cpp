@@ -146,9 +146,8 @@ class ModelWriter {
   }
 
   // Events that tasks and events trigger stand in one table, which each has a part of.
-  Rows add_tasks(const PlanTasks& tasks) {
-    const TaskGraph& graph = tasks.graph;
-    std::vector<uint32_t> triggers, order, ends;
+  Rows add_tasks(const TaskGraph& graph) {
+    std::vector<uint32_t> triggers;
     const auto add_triggers = [&](const std::vector<int>& events, auto* row) {
       row->first_trigger = static_cast<uint32_t>(triggers.size());
       row->trigger_count = static_cast<uint32_t>(events.size());
@@ -173,18 +172,11 @@ class ModelWriter {
       event->task_count = static_cast<uint32_t>(waiting[e].second - waiting[e].first);
       add_triggers(graph.events[e].then, event);
     }
-    for (const std::vector<int>& mine : tasks.assignment) {
-      order.insert(order.end(), mine.begin(), mine.end());
-      ends.push_back(static_cast<uint32_t>(order.size()));
-    }
-    const Rows trigger_rows = blob_.put(triggers), order_rows = blob_.put(order), end_rows = blob_.put(ends),
-               at = blob_.add<rt::TaskTable>();
+    const Rows trigger_rows = blob_.put(triggers), at = blob_.add<rt::TaskTable>();
     rt::TaskTable* table = blob_.at<rt::TaskTable>(at);
     blob_.refer(table->tasks, table->task_count, task_rows);
     blob_.refer(table->events, table->event_count, event_rows);
     blob_.refer(table->triggers, table->trigger_count, trigger_rows);
-    blob_.refer(table->order, order_rows);
-    blob_.refer(table->ends, table->workers, end_rows);
     return at;
   }
 

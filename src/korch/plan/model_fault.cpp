@@ -175,8 +175,8 @@ class ModelCheck {
     if (!holds(program.tasks, 1)) return false;
     const TaskTable& table = *program.tasks;
     return holds(table.tasks, table.task_count) && holds(table.events, table.event_count) &&
-           holds(table.triggers, table.trigger_count) && holds(table.order, table.task_count) &&
-           holds(table.ends, table.workers) && triggers_fit(table.tasks.get(), table.task_count, table) &&
+           holds(table.triggers, table.trigger_count) &&
+           triggers_fit(table.tasks.get(), table.task_count, table) &&
            triggers_fit(table.events.get(), table.event_count, table);
   }
 

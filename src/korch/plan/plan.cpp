@@ -28,8 +28,6 @@ const char* name(PlanSchedule schedule) {
       return "barrier";
     case PlanSchedule::dynamic:
       return "dynamic";
-    case PlanSchedule::assigned:
-      return "static";
   }
   return "?";
 }

@@ -92,7 +92,7 @@ struct PlanStep {
   int other_end = -1;                   // of the loop that this step begins or ends: that step
   std::string label;                    // for people: the primitives, e.g. "Conv+Add+Relu"
   std::vector<std::string> primitives;  // one line each, textual IR
-  std::vector<PlanPrimitive> wiring;    // one per primitive; empty in older executables
+  std::vector<PlanPrimitive> wiring;    // one per primitive
   std::vector<std::string> onnx_nodes;  // origins
   double predicted_us = 0;
   bool measured = false;       // predicted_us was measured, of this kernel alone; otherwise it is a bound
@@ -144,9 +144,8 @@ struct PlanGraph {
 };
 
 using PlanSchedule = rt::Schedule;
-inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic,
-                                              PlanSchedule::assigned};
-const char* name(PlanSchedule schedule);  // "barrier", "dynamic", "static"
+inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedule::dynamic};
+const char* name(PlanSchedule schedule);  // "barrier", "dynamic"
 bool parse_schedule(const std::string& text, PlanSchedule* schedule);
 
 // Steps [first_step, end_step), of tensors [first_tensor, end_tensor), are the whole network for shapes up to
@@ -174,7 +173,7 @@ struct Plan {
   int threads = 1;
   bool flushes_subnormals = false;                // results too small for a normal number become 0
   PlanSchedule schedule = PlanSchedule::barrier;  // of a plan without variants
-  PlanGraph graph;                                // the same; empty in older executables
+  PlanGraph graph;                                // the same
   PlanReport report;
 };
 

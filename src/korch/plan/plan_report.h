@@ -65,7 +65,6 @@ struct PlanReport {
 struct ReportField {
   const char* key;
   const char* meaning;
-  bool may_lack = false;  // executables of older versions do
 };
 
 // Calls `visit` with each field's description and the field; `Report` is PlanReport, const or not.
@@ -73,9 +72,8 @@ template <typename Report, typename Visit>
 void visit_report(Report& r, const Visit& visit) {
   using F = ReportField;
   visit(F{"model", "the network's file"}, r.model);
-  visit(F{"network", "hash of the imported network, weights included", true}, r.network);
-  visit(F{"strategy", "what the plan was chosen from: optimal, published, greedy, unfused, random:SEED"},
-        r.strategy);
+  visit(F{"network", "hash of the imported network, weights included"}, r.network);
+  visit(F{"strategy", "what the plan was chosen from: optimal, greedy, unfused, random:SEED"}, r.strategy);
   visit(F{"accuracy", "standard or strict"}, r.accuracy);
   visit(F{"target", "instructions, threads and processor"}, r.target);
   visit(F{"solver_status", "optimal: proven; feasible: a time limit came first; budget spent"},
@@ -84,18 +82,17 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"bound_us", "no plan costs less by the costs and bounds of its kernels"}, r.bound_us);
   visit(F{"gap", "(objective - bound) / objective"}, r.gap);
   visit(F{"primitives", "of the network, without alternatives"}, r.primitives);
-  visit(
-      F{"execution_states", "sets of primitives that may be done at one time; null: too many to count", true},
-      r.execution_states);
+  visit(F{"execution_states", "sets of primitives that may be done at one time; null: too many to count"},
+        r.execution_states);
   visit(F{"candidates", "groups of primitives that could be a kernel"}, r.candidates);
   visit(F{"columns", "candidates in all their implementations, layout changes, views"}, r.columns);
-  visit(F{"kernels", "different ones among the columns", true}, r.kernels);
+  visit(F{"kernels", "different ones among the columns"}, r.kernels);
   visit(F{"measured", "how many of them were measured"}, r.measured);
   visit(F{"solves", "searches, relaxations and solutions of the program"}, r.solves);
-  visit(F{"cuts", "rows of the program at the end", true}, r.cuts);
-  visit(F{"solver_s", "seconds in all solves, without measuring; a replayed plan has those of its first time",
-          true},
-        r.solver_s);
+  visit(F{"cuts", "rows of the program at the end"}, r.cuts);
+  visit(
+      F{"solver_s", "seconds in all solves, without measuring; a replayed plan has those of its first time"},
+      r.solver_s);
   visit(F{"bound_violations", "kernels measured below their bound: each voids the certificate"},
         r.bound_violations);
   visit(F{"certified", "all chosen kernels measured, bounds valid, optimality proven"}, r.certified);
@@ -104,33 +101,29 @@ void visit_report(Report& r, const Visit& visit) {
       r.bounds);
   visit(F{"learned_violations", "kernels measured below what was learned of their kind until then"},
         r.learned_violations);
-  visit(F{"rules", "rewrite rules that were tried; none: no alternatives", true}, r.rules);
-  visit(F{"alternatives", "primitives added, by the rule that added them", true}, r.alternatives);
-  visit(F{"alternatives_used", "those of them that the plan computes", true}, r.alternatives_used);
-  visit(F{"alternative_constant_bytes", "constants that only alternatives need, while compiling", true},
+  visit(F{"rules", "rewrite rules that were tried; none: no alternatives"}, r.rules);
+  visit(F{"alternatives", "primitives added, by the rule that added them"}, r.alternatives);
+  visit(F{"alternatives_used", "those of them that the plan computes"}, r.alternatives_used);
+  visit(F{"alternative_constant_bytes", "constants that only alternatives need, while compiling"},
         r.alternative_constant_bytes);
-  visit(F{"special_value_limits", "what the plan may not keep of NaN, infinities, huge and subnormal numbers",
-          true},
-        r.special_value_limits);
-  visit(F{"pruned", "candidates, kernels and alternatives left out, by the rule that did it"}, r.pruned);
-  visit(F{"limits", "what else was not done, and why", true}, r.limits);
-  visit(F{"refused", "kernels that do not exist, by reason"}, r.refused);
-  visit(F{"struck", "kernels that proved wrong, so that no plan takes them", true}, r.struck);
-  visit(F{"recomputed", "values that more than one step computes"}, r.recomputed);
-  visit(F{"whole_runs", "plans run whole against each other, the one that was kept first; none: no contest",
-          true},
-        r.whole_runs);
   visit(
-      F{"tasks", "ranges of slices that may run in any order that events allow; 0: phase after phase", true},
-      r.tasks);
-  visit(F{"events", "that tasks wait for and trigger", true}, r.events);
-  visit(F{"schedules", "the plan run whole by each schedule; none: not compared", true}, r.schedules);
+      F{"special_value_limits", "what the plan may not keep of NaN, infinities, huge and subnormal numbers"},
+      r.special_value_limits);
+  visit(F{"pruned", "candidates, kernels and alternatives left out, by the rule that did it"}, r.pruned);
+  visit(F{"limits", "what else was not done, and why"}, r.limits);
+  visit(F{"refused", "kernels that do not exist, by reason"}, r.refused);
+  visit(F{"struck", "kernels that proved wrong, so that no plan takes them"}, r.struck);
+  visit(F{"recomputed", "values that more than one step computes"}, r.recomputed);
+  visit(F{"whole_runs", "plans run whole against each other, the one that was kept first; none: no contest"},
+        r.whole_runs);
+  visit(F{"tasks", "ranges of slices that may run in any order that events allow; 0: phase after phase"},
+        r.tasks);
+  visit(F{"events", "that tasks wait for and trigger"}, r.events);
+  visit(F{"schedules", "the plan run whole by each schedule; none: not compared"}, r.schedules);
   visit(F{"measured_us", "the whole plan, run"}, r.measured_us);
-  visit(F{"device", "what the plan is for, with the speeds that bounds were computed from", true}, r.device);
-  visit(F{"peaks_are", "where these speeds are from: measured, or nominal ones of a target", true},
-        r.peaks_are);
-  visit(F{"doubts", "why costs may be too high, and the bound is not proven: a busy machine, nominal speeds",
-          true},
+  visit(F{"device", "what the plan is for, with the speeds that bounds were computed from"}, r.device);
+  visit(F{"peaks_are", "where these speeds are from: measured, or nominal ones of a target"}, r.peaks_are);
+  visit(F{"doubts", "why costs may be too high, and the bound is not proven: a busy machine, nominal speeds"},
         r.doubts);
 }
 

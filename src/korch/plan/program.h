@@ -113,10 +113,6 @@ struct TaskTable {
   Ref<TaskEvent> events = {};
   uint32_t event_count = 0;
   Ref<uint32_t> triggers = {};  // the events that tasks and events trigger
-  // A fixed order of each of `workers`: order[ends[w - 1]] to order[ends[w] - 1] are the tasks of worker w.
-  Ref<uint32_t> order = {};
-  Ref<uint32_t> ends = {};
-  uint32_t workers = 0;
   uint32_t trigger_count = 0;
 };
 
@@ -124,7 +120,6 @@ struct TaskTable {
 enum class Schedule : int32_t {
   barrier = 1,  // a phase begins when the one before it has ended
   dynamic,      // tasks run when what they wait for has happened, on any worker
-  assigned,     // each worker runs its own tasks, in their order
 };
 
 struct Program {
@@ -167,7 +162,7 @@ struct Variant {
 
 constexpr uint64_t kModelMagic = 0x4c444d4843524f4b;  // "KORCHMDL"
 // Raised with every change of a struct that a Model refers to.
-constexpr uint32_t kModelVersion = 1;
+constexpr uint32_t kModelVersion = 2;
 
 // What an executable knows of its network: the beginning of a section (package/executable.h) that holds all
 // that it refers to, but code and weights. plan/model_fault.h tells whether it does.

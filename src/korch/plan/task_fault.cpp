@@ -54,77 +54,32 @@ bool events_fit(const TaskTable& table, uint32_t* counts) {
   return table.events[table.event_count - 1].task_count == 0;
 }
 
-bool order_fits(const TaskTable& table, uint32_t* counts) {
-  uint32_t end = 0;
-  for (uint32_t w = 0; w < table.workers; ++w) {
-    if (table.ends[w] < end) return false;
-    end = table.ends[w];
+// Whether each event fires, so that nothing waits in a circle. `counts`: of each how often it is triggered.
+bool all_fire(const TaskTable& table, uint32_t* counts, uint32_t* fired) {
+  uint32_t count = 0, seen = 0;  // fired, and of these such whose triggers are counted
+  const auto trigger = [&](uint32_t first, uint32_t triggers) {
+    for (uint32_t i = first; i < first + triggers; ++i)
+      if (--counts[table.triggers[i]] == 0) fired[count++] = table.triggers[i];
+  };
+  for (fired[count++] = 0; seen < count; ++seen) {
+    const TaskEvent& event = table.events[fired[seen]];
+    trigger(event.first_trigger, event.trigger_count);
+    for (uint32_t t = event.first_task; t < event.first_task + event.task_count; ++t)
+      trigger(table.tasks[t].first_trigger, table.tasks[t].trigger_count);
   }
-  if (end != table.task_count) return false;
-  for (uint32_t i = 0; i < table.task_count; ++i)
-    if (table.order[i] >= table.task_count || ++counts[table.order[i]] > 1) return false;
-  return true;
-}
-
-// Runs what is assigned to the workers, who take turns. `counts`: of each event how often it is triggered.
-class Rehearsal {
- public:
-  Rehearsal(const TaskTable& table, uint32_t* counts, uint32_t* fired, uint32_t* done)
-      : table_(table), counts_(counts), fired_(fired), done_(done) {}
-
-  bool ends() {
-    fired_[count_++] = 0;
-    go_on();
-    uint32_t left = table_.task_count;
-    for (bool any = true; any && left > 0;) {
-      any = false;
-      for (uint32_t w = 0; w < table_.workers; ++w)
-        for (const uint32_t first = w == 0 ? 0 : table_.ends[w - 1]; first + done_[w] < table_.ends[w];
-             --left) {
-          const SliceTask& task = table_.tasks[table_.order[first + done_[w]]];
-          if (counts_[task.waits] != 0) break;
-          trigger(task.first_trigger, task.trigger_count);
-          go_on();
-          ++done_[w];
-          any = true;
-        }
-    }
-    return left == 0;
-  }
-
- private:
-  void trigger(uint32_t first, uint32_t count) {
-    for (uint32_t i = first; i < first + count; ++i)
-      if (--counts_[table_.triggers[i]] == 0) fired_[count_++] = table_.triggers[i];
-  }
-  void go_on() {
-    while (count_ > 0) {
-      const TaskEvent& event = table_.events[fired_[--count_]];
-      trigger(event.first_trigger, event.trigger_count);
-    }
-  }
-
-  const TaskTable& table_;
-  uint32_t* counts_;
-  uint32_t* fired_;  // events that have not triggered others yet
-  uint32_t count_ = 0;
-  uint32_t* done_;  // by worker
-};
-
-uint32_t larger(uint32_t a, uint32_t b) {
-  return a > b ? a : b;
+  return count == table.event_count;
 }
 
 }  // namespace
 
 uint64_t task_fault_room(const TaskTable& table) {
-  return uint64_t{table.event_count} + larger(table.task_count, table.event_count) + table.workers;
+  return 2 * uint64_t{table.event_count};
 }
 
 const char* task_fault(const Program& program, uint32_t* room) {
   const TaskTable& table = *program.tasks;
   uint32_t* counts = room + table.event_count;
-  if (table.task_count < 1 || table.event_count < 2 || table.workers < 1) return "a number of tasks";
+  if (table.task_count < 1 || table.event_count < 2) return "a number of tasks";
   uint64_t tasks = 0;
   for (uint32_t e = 0; e < table.event_count; ++e) {
     const TaskEvent& event = table.events[e];
@@ -142,12 +97,7 @@ const char* task_fault(const Program& program, uint32_t* room) {
   }
   memset(counts, 0, table.event_count * sizeof *counts);
   if (!events_fit(table, counts)) return "a trigger";
-  memcpy(room, counts, table.event_count * sizeof *counts);
-  memset(counts, 0, table.task_count * sizeof *counts);
-  if (!order_fits(table, counts)) return "an assignment";
-  uint32_t* done = counts + larger(table.task_count, table.event_count);
-  memset(done, 0, table.workers * sizeof *done);
-  return Rehearsal(table, room, counts, done).ends() ? "" : "a wait without end";
+  return all_fire(table, counts, room) ? "" : "a wait without end";
 }
 
 }  // namespace korch::rt

@@ -1,7 +1,5 @@
 #include "korch/plan/task_schedule.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -21,9 +19,6 @@ class Progress {
   void begin(const std::function<void(int)>& ready) { fire(0, ready); }
   void end(int task, const std::function<void(int)>& ready) {
     for (int event : graph_.tasks[static_cast<size_t>(task)].triggers) trigger(event, ready);
-  }
-  bool may_run(int task) const {
-    return left_[static_cast<size_t>(graph_.tasks[static_cast<size_t>(task)].waits)] <= 0;
   }
 
  private:
@@ -50,6 +45,19 @@ struct Ending {
   }
 };
 using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>;
+
+// Among equal tasks of a phase, which of `workers` has run its neighbours: each has a share of the slices.
+std::vector<int> home_workers(const TaskGraph& graph, int workers) {
+  std::map<std::pair<int, int>, int64_t> slices;
+  for (const Task& task : graph.tasks) {
+    int64_t& end = slices[{task.step, task.phase}];
+    end = std::max(end, task.end);
+  }
+  std::vector<int> homes;
+  for (const Task& task : graph.tasks)
+    homes.push_back(static_cast<int>(task.begin * workers / slices[{task.step, task.phase}]));
+  return homes;
+}
 
 }  // namespace
 
@@ -119,46 +127,6 @@ Simulation simulate(const TaskGraph& graph, int workers, const Choose& choose,
   return result;
 }
 
-Simulation simulate(const TaskGraph& graph, const Assignment& assignment) {
-  Simulation result;
-  Progress progress(graph);
-  const auto nothing = [](int) {};
-  progress.begin(nothing);
-  std::vector<size_t> at(assignment.size(), 0);
-  std::vector<bool> busy(assignment.size(), false);
-  Endings running;
-  double now = 0;
-  for (;;) {
-    for (size_t w = 0; w < assignment.size(); ++w) {
-      if (busy[w] || at[w] == assignment[w].size() || !progress.may_run(assignment[w][at[w]])) continue;
-      const int task = assignment[w][at[w]++];
-      const double cost = graph.tasks[static_cast<size_t>(task)].cost_us;
-      result.runs.push_back({task, static_cast<int>(w), now, now + cost});
-      running.push({now + cost, static_cast<int>(w), task});
-      busy[w] = true;
-    }
-    if (running.empty()) break;
-    const Ending next = running.top();
-    running.pop();
-    now = result.end_us = next.at_us;
-    busy[static_cast<size_t>(next.worker)] = false;
-    progress.end(next.task, nothing);
-  }
-  return result;
-}
-
-std::vector<int> home_workers(const TaskGraph& graph, int workers) {
-  std::map<std::pair<int, int>, int64_t> slices;
-  for (const Task& task : graph.tasks) {
-    int64_t& end = slices[{task.step, task.phase}];
-    end = std::max(end, task.end);
-  }
-  std::vector<int> homes;
-  for (const Task& task : graph.tasks)
-    homes.push_back(static_cast<int>(task.begin * workers / slices[{task.step, task.phase}]));
-  return homes;
-}
-
 Simulation list_schedule(const TaskGraph& graph, int workers) {
   const std::vector<int> homes = home_workers(graph, workers);
   const auto choose = [&](const std::vector<int>& ready, int worker) -> size_t {
@@ -171,27 +139,6 @@ Simulation list_schedule(const TaskGraph& graph, int workers) {
     return 0;
   };
   return simulate(graph, workers, choose);
-}
-
-Assignment assign(const TaskGraph& graph, int workers) {
-  Assignment assignment(static_cast<size_t>(workers));
-  for (const TaskRun& run : list_schedule(graph, workers).runs)
-    assignment[static_cast<size_t>(run.worker)].push_back(run.task);
-  return assignment;
-}
-
-std::string assignment_fault(const TaskGraph& graph, const Assignment& assignment) {
-  std::vector<int> count(graph.tasks.size(), 0);
-  for (const std::vector<int>& tasks : assignment)
-    for (int task : tasks) {
-      if (task < 0 || task >= static_cast<int>(graph.tasks.size()))
-        return fmt::format("there is no task {}", task);
-      ++count[static_cast<size_t>(task)];
-    }
-  for (size_t i = 0; i < count.size(); ++i)
-    if (count[i] != 1) return fmt::format("task {} is assigned {} times", i, count[i]);
-  if (simulate(graph, assignment).runs.size() == graph.tasks.size()) return {};
-  return "workers wait for each other";
 }
 
 }  // namespace korch

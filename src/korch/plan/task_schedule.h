@@ -1,8 +1,7 @@
-// Schedules of a task graph: simulated, and fixed before it runs.
+// Schedules of a task graph, simulated.
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "korch/plan/task_graph.h"
@@ -33,21 +32,8 @@ using Choose = std::function<size_t(const std::vector<int>& ready, int worker)>;
 Simulation simulate(const TaskGraph& graph, int workers, const Choose& choose,
                     const std::function<double(int task)>& cost_us = {});
 
-// Of each worker, its tasks in their order.
-using Assignment = std::vector<std::vector<int>>;
-
-// Workers that run their own tasks alone, in their order, each when what it waits for has happened.
-Simulation simulate(const TaskGraph& graph, const Assignment& assignment);
-
-// Among equal tasks of a phase, which of `workers` has run its neighbours: each has a share of the slices.
-std::vector<int> home_workers(const TaskGraph& graph, int workers);
-
 // A list schedule: whenever a worker is free it takes what is first in the graph's order, but of the same
 // phase rather a task of its own share.
 Simulation list_schedule(const TaskGraph& graph, int workers);
-Assignment assign(const TaskGraph& graph, int workers);
-
-// A task that nobody or several have, or workers that wait for each other. Empty when nothing is wrong.
-std::string assignment_fault(const TaskGraph& graph, const Assignment& assignment);
 
 }  // namespace korch

@@ -179,7 +179,6 @@ class Report {
   Json primitives(size_t s) {
     const PlanStep& step = plan_.steps[s];
     const std::vector<std::string> names = operators(step);
-    const bool wired = step.wiring.size() == step.primitives.size();
     double work = 0;
     for (const PlanPrimitive& primitive : step.wiring) work += primitive.work;
     if (names.empty()) {
@@ -188,32 +187,28 @@ class Report {
     }
     Json json = Json::array();
     for (size_t p = 0; p < names.size(); ++p) {
-      const double part = wired && work > 0 ? step.wiring[p].work / work : 1.0 / names.size();
+      const double part = work > 0 ? step.wiring[p].work / work : 1.0 / names.size();
       by_operator_[names[p]].add(part * step_us(s), static_cast<int>(s));
-      add_nodes(s, wired ? &step.wiring[p].origins : nullptr, part * step_us(s));
-      Json primitive = {
-          {"op", names[p]}, {"text", step.primitives[p]}, {"part", part}, {"category", category(names[p])}};
-      if (wired) {
-        primitive["inputs"] = step.wiring[p].inputs;
-        primitive["outputs"] = step.wiring[p].outputs;
-        primitive["nodes"] = step.wiring[p].origins;
-        const std::vector<int> others = other_steps(s, step.wiring[p]);
-        if (!others.empty()) primitive["also_in"] = others;
-      }
-      json.push_back(std::move(primitive));
+      add_nodes(s, step.wiring[p].origins, part * step_us(s));
+      json.push_back({{"op", names[p]},
+                      {"text", step.primitives[p]},
+                      {"part", part},
+                      {"category", category(names[p])},
+                      {"inputs", step.wiring[p].inputs},
+                      {"outputs", step.wiring[p].outputs},
+                      {"nodes", step.wiring[p].origins}});
+      const std::vector<int> others = other_steps(s, step.wiring[p]);
+      if (!others.empty()) json.back()["also_in"] = others;
     }
     return json;
   }
 
-  // To the ONNX nodes that a primitive is from, alike; to all of the step's where that is not known.
-  void add_nodes(size_t s, const std::vector<int>* origins, double us) {
-    const std::vector<std::string>& nodes = plan_.steps[s].onnx_nodes;
-    const size_t count = origins != nullptr ? origins->size() : nodes.size();
-    if (count == 0) by_node_[""].add(us, static_cast<int>(s));
-    for (size_t i = 0; i < count; ++i) {
-      const size_t node = origins != nullptr ? static_cast<size_t>((*origins)[i]) : i;
-      by_node_[nodes.at(node)].add(us / static_cast<double>(count), static_cast<int>(s));
-    }
+  // To the ONNX nodes that a primitive is from, alike.
+  void add_nodes(size_t s, const std::vector<int>& origins, double us) {
+    if (origins.empty()) by_node_[""].add(us, static_cast<int>(s));
+    for (int node : origins)
+      by_node_[plan_.steps[s].onnx_nodes.at(static_cast<size_t>(node))].add(
+          us / static_cast<double>(origins.size()), static_cast<int>(s));
   }
 
   std::vector<int> other_steps(size_t s, const PlanPrimitive& primitive) const {

@@ -119,13 +119,6 @@ class ConstantFolder {
   std::unordered_map<ValueId, ValueId> copies_;
 };
 
-int live_computing_nodes(const Graph& graph) {
-  int count = 0;
-  for (NodeId id = 0; id < graph.node_count(); ++id)
-    count += !graph.node(id).dead && info(graph.node(id).op).category != Category::constant;
-  return count;
-}
-
 int64_t live_constant_bytes(const Graph& graph) {
   int64_t bytes = 0;
   for (NodeId id = 0; id < graph.node_count(); ++id)
@@ -174,7 +167,6 @@ Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
   Rewritten result;
   for (const RewriteRule* rule : wanted) result.rules.push_back(rule->name);
   const auto first_fresh = static_cast<NodeId>(graph.node_count());
-  const int nodes_before = live_computing_nodes(graph);
   const int64_t bytes_before = live_constant_bytes(graph);
   Rewriter rewriter(graph, options.limits);
   const auto finish = [&] {
@@ -195,7 +187,6 @@ Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
   result.applied = rewriter.applied();
   result.limited.merge(std::map(rewriter.limited()));
   result.rule_of = rewriter.rule_of();
-  result.added_nodes = live_computing_nodes(graph) - nodes_before;
   result.constant_bytes = live_constant_bytes(graph) - bytes_before;
   result.graph = std::move(graph);
   return result;

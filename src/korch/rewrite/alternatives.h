@@ -27,7 +27,6 @@ struct Rewritten {
   Graph graph;
   Graph base;                             // the same without alternatives: one producer per Value
   std::vector<std::string> rules;         // that were tried
-  int added_nodes = 0;                    // that can take part in computing an output
   std::map<std::string, int> applied;     // by rule
   std::map<std::string, int> limited;     // by limit that bit: how often
   std::map<NodeId, std::string> rule_of;  // of the added nodes: which rule first wanted it

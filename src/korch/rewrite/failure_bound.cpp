@@ -5,6 +5,7 @@
 
 #include "korch/interp/interpreter.h"
 #include "korch/ir/attention.h"
+#include "korch/ir/index_map.h"
 #include "korch/ir/winograd.h"
 #include "korch/rewrite/field.h"
 
@@ -83,71 +84,44 @@ class Measure {
 
   Quotient of(const Node& node) {
     const auto input = [&](size_t i) { return values_[node.inputs[i]]; };
-    const auto extent = [&](size_t i) {
-      return static_cast<double>(graph_.value(node.inputs[i]).type.elements()) /
-             std::max<double>(1, static_cast<double>(graph_.value(node.outputs[0]).type.elements()));
+    const auto taps = [&] {
+      return std::max(1.0, static_cast<double>(element_count(index_maps(graph_, node).taps)));
     };
-    switch (node.op) {
-      case Op::CumSum:
-        return repeated_sum(
-            input(0), static_cast<double>(
-                          graph_.value(node.inputs[0]).type.shape[std::get<ScanAttrs>(node.attrs).axis]));
-      case Op::ReduceSum:
-        return repeated_sum(input(0), std::max(1.0, extent(0)));
-      case Op::ReduceProd:
-        return repeated_product(input(0), std::max(1.0, extent(0)));
-      case Op::WindowSum:
-        return repeated_sum(input(0), window(node));
-      case Op::WindowDot:
-        return repeated_sum(times(input(0), input(1)), window(node));
-      case Op::MatMul: {
-        const Shape& a = graph_.value(node.inputs[0]).type.shape;
-        return repeated_sum(
-            times(input(0), input(1)),
-            static_cast<double>(a[a.size() - (std::get<MatMulAttrs>(node.attrs).transpose_a ? 2 : 1)]));
-      }
-      case Op::Conv:
-      case Op::ConvTranspose: {
-        const TensorType& w = graph_.value(node.inputs[1]).type;
-        const auto count =
-            static_cast<double>(w.elements()) / static_cast<double>(w.shape[node.op == Op::Conv ? 0 : 1]);
-        return repeated_sum(times(input(0), input(1)), count);
-      }
-      case Op::WinogradInput:
-      case Op::WinogradOutput: {
-        const auto side = static_cast<double>(tile_inputs(std::get<WinogradAttrs>(node.attrs)));
-        return repeated_sum(input(0), side * side);
-      }
-      case Op::WinogradProduct: {
-        const Shape& w = graph_.value(node.inputs[1]).type.shape;
-        return repeated_sum(times(input(0), input(1)), static_cast<double>(w[1] * w[2] * w[3]));
-      }
-      case Op::Attention: {
-        std::vector<Quotient> operands;
-        for (size_t i = 0; i < node.inputs.size(); ++i) operands.push_back(input(i));
-        const Graph definition = attention_definition(input_types(graph_, node));
-        const Measure inside(definition, operands);
-        orders = true;
-        applications += inside.applications;
-        argument_degree = std::max(argument_degree, inside.argument_degree);
-        return inside[definition.outputs()[0]];
-      }
-      case Op::ReduceMax:
-      case Op::ReduceMin:
-      case Op::WindowMax:
-      case Op::ArgMax:
-      case Op::ArgMin:
-        orders = true;
-        note_argument(input(0));
-        return input(0);
-      default:
-        if (info(node.op).category == Category::elementwise) return elementwise(node);
-        return joined(node);
+    if (node.op == Op::CumSum)
+      return repeated_sum(
+          input(0),
+          static_cast<double>(graph_.value(node.inputs[0]).type.shape[std::get<ScanAttrs>(node.attrs).axis]));
+    if (node.op == Op::ReduceSum || node.op == Op::WindowSum) return repeated_sum(input(0), taps());
+    if (node.op == Op::ReduceProd) return repeated_product(input(0), taps());
+    if (node.op == Op::WindowDot || node.op == Op::MatMul || node.op == Op::Conv ||
+        node.op == Op::ConvTranspose)
+      return repeated_sum(times(input(0), input(1)), taps());
+    if (node.op == Op::WinogradInput || node.op == Op::WinogradOutput) {
+      const auto side = static_cast<double>(tile_inputs(std::get<WinogradAttrs>(node.attrs)));
+      return repeated_sum(input(0), side * side);
     }
-  }
-
-  static double window(const Node& node) {
-    return static_cast<double>(element_count(std::get<PoolAttrs>(node.attrs).kernel));
+    if (node.op == Op::WinogradProduct) {
+      const Shape& w = graph_.value(node.inputs[1]).type.shape;
+      return repeated_sum(times(input(0), input(1)), static_cast<double>(w[1] * w[2] * w[3]));
+    }
+    if (node.op == Op::Attention) {
+      std::vector<Quotient> operands;
+      for (size_t i = 0; i < node.inputs.size(); ++i) operands.push_back(input(i));
+      const Graph definition = attention_definition(input_types(graph_, node));
+      const Measure inside(definition, operands);
+      orders = true;
+      applications += inside.applications;
+      argument_degree = std::max(argument_degree, inside.argument_degree);
+      return inside[definition.outputs()[0]];
+    }
+    if (node.op == Op::ReduceMax || node.op == Op::ReduceMin || node.op == Op::WindowMax ||
+        node.op == Op::ArgMax || node.op == Op::ArgMin) {
+      orders = true;
+      note_argument(input(0));
+      return input(0);
+    }
+    if (info(node.op).category == Category::elementwise) return elementwise(node);
+    return joined(node);
   }
 
   Quotient elementwise(const Node& node) {
@@ -159,67 +133,48 @@ class Measure {
 
   Quotient term(const Node& node, const ScalarExpr::Term& t, const std::vector<Quotient>& terms) {
     const auto operand = [&](size_t i) { return values_[node.inputs[i]]; };
-    switch (t.fn) {
-      case ScalarFn::arg0:
-        return operand(0);
-      case ScalarFn::arg1:
-        return operand(1);
-      case ScalarFn::arg2:
-        return operand(2);
-      case ScalarFn::alpha:
-      case ScalarFn::beta:
-      case ScalarFn::constant:
-      case ScalarFn::is_nan:
-      case ScalarFn::is_inf:
-        return {};
-      case ScalarFn::add:
-      case ScalarFn::sub:
-        return plus(terms[t.a], terms[t.b]);
-      case ScalarFn::mul:
-        return times(terms[t.a], terms[t.b]);
-      case ScalarFn::div:
-        return times(terms[t.a], inverse(terms[t.b]));
-      case ScalarFn::reciprocal:
-        return inverse(terms[t.a]);
-      case ScalarFn::neg:
-      case ScalarFn::cast:
-        return terms[t.a];
-      case ScalarFn::exp:
-      case ScalarFn::expm1:
-        // Of what is itself an exponential it is a function without a law: one more indeterminate.
-        applications += static_cast<double>(graph_.value(node.outputs[0]).type.elements());
-        note_argument(terms[t.a]);
-        return {1, 0, t.fn == ScalarFn::exp ? 1.0 : 2.0, 1};
-      case ScalarFn::abs:
-      case ScalarFn::max:
-      case ScalarFn::min:
-      case ScalarFn::eq:
-      case ScalarFn::lt:
-      case ScalarFn::le:
-        orders = true;
-        note_argument(terms[t.a]);
-        if (t.b >= 0) note_argument(terms[t.b]);
-        return t.b >= 0 ? larger(terms[t.a], terms[t.b]) : terms[t.a];
-      case ScalarFn::logical_and:
-      case ScalarFn::logical_or:
-      case ScalarFn::logical_xor:
-      case ScalarFn::logical_not:
-        return {};
-      case ScalarFn::select:
-        orders = true;
-        return larger(terms[t.b], terms[t.c]);
-      case ScalarFn::pow: {  // an integer power of at most 64, or a function without a law
-        constexpr double kLargest = 64;
-        applications += static_cast<double>(graph_.value(node.outputs[0]).type.elements());
-        note_argument(terms[t.a]);
-        return repeated_product(larger(terms[t.a], inverse(terms[t.a])), kLargest);
-      }
-      default:
-        applications += static_cast<double>(graph_.value(node.outputs[0]).type.elements());
-        note_argument(terms[t.a]);
-        if (t.b >= 0) note_argument(terms[t.b]);
-        return {1, 0, 1, 1};
+    if (t.fn == ScalarFn::arg0) return operand(0);
+    if (t.fn == ScalarFn::arg1) return operand(1);
+    if (t.fn == ScalarFn::arg2) return operand(2);
+    if (t.fn == ScalarFn::alpha || t.fn == ScalarFn::beta || t.fn == ScalarFn::constant ||
+        t.fn == ScalarFn::is_nan || t.fn == ScalarFn::is_inf)
+      return {};
+    if (t.fn == ScalarFn::add || t.fn == ScalarFn::sub) return plus(terms[t.a], terms[t.b]);
+    if (t.fn == ScalarFn::mul) return times(terms[t.a], terms[t.b]);
+    if (t.fn == ScalarFn::div) return times(terms[t.a], inverse(terms[t.b]));
+    if (t.fn == ScalarFn::reciprocal) return inverse(terms[t.a]);
+    if (t.fn == ScalarFn::neg || t.fn == ScalarFn::cast) return terms[t.a];
+    if (t.fn == ScalarFn::exp || t.fn == ScalarFn::expm1) {
+      // Of what is itself an exponential it is a function without a law: one more indeterminate.
+      applications += static_cast<double>(graph_.value(node.outputs[0]).type.elements());
+      note_argument(terms[t.a]);
+      return {1, 0, t.fn == ScalarFn::exp ? 1.0 : 2.0, 1};
     }
+    if (t.fn == ScalarFn::abs || t.fn == ScalarFn::max || t.fn == ScalarFn::min || t.fn == ScalarFn::eq ||
+        t.fn == ScalarFn::lt || t.fn == ScalarFn::le) {
+      orders = true;
+      note_argument(terms[t.a]);
+      if (t.b >= 0) note_argument(terms[t.b]);
+      return t.b >= 0 ? larger(terms[t.a], terms[t.b]) : terms[t.a];
+    }
+    if (t.fn == ScalarFn::logical_and || t.fn == ScalarFn::logical_or || t.fn == ScalarFn::logical_xor ||
+        t.fn == ScalarFn::logical_not)
+      return {};
+    if (t.fn == ScalarFn::select) {
+      orders = true;
+      return larger(terms[t.b], terms[t.c]);
+    }
+    // an integer power of at most 64, or a function without a law
+    if (t.fn == ScalarFn::pow) {
+      constexpr double kLargest = 64;
+      applications += static_cast<double>(graph_.value(node.outputs[0]).type.elements());
+      note_argument(terms[t.a]);
+      return repeated_product(larger(terms[t.a], inverse(terms[t.a])), kLargest);
+    }
+    applications += static_cast<double>(graph_.value(node.outputs[0]).type.elements());
+    note_argument(terms[t.a]);
+    if (t.b >= 0) note_argument(terms[t.b]);
+    return {1, 0, 1, 1};
   }
 
   const Graph& graph_;

@@ -129,71 +129,43 @@ class Elementwise {
     const auto a = [&] { return element(terms[t.a]); };
     const auto b = [&] { return element(terms[t.b]); };
     const auto one = [] { return Field::of(1.0); };
-    switch (t.fn) {
-      case ScalarFn::arg0:
-        return operand(0);
-      case ScalarFn::arg1:
-        return operand(1);
-      case ScalarFn::arg2:
-        return operand(2);
-      case ScalarFn::alpha:
-        return literal(scalars_.alpha);
-      case ScalarFn::beta:
-        return literal(scalars_.beta);
-      case ScalarFn::constant:
-        return literal(t.value);
-      case ScalarFn::add:
-        return of(Field::add(a(), b()));
-      case ScalarFn::sub:
-        return of(Field::add(a(), Field::neg(b())));
-      case ScalarFn::mul:
-        return of(Field::mul(a(), b()));
-      case ScalarFn::div:
-        return of(Field::mul(a(), field_.inverse(b())));
-      case ScalarFn::reciprocal:
-        return of(field_.inverse(a()));
-      case ScalarFn::neg:
-        return of(Field::neg(a()));
-      case ScalarFn::abs:
-        return of(larger(a(), Field::neg(a())));
-      case ScalarFn::max:
-        return of(larger(a(), b()));
-      case ScalarFn::min:
-        return of(smaller(a(), b()));
-      case ScalarFn::pow:
-        if (const std::optional<int64_t> n = exponent(t)) return of(power(a(), *n));
-        return of(field_.function(t.fn, a(), b()));
-      case ScalarFn::exp:
-        return of(field_.exp(a()));
-      case ScalarFn::expm1:
-        return of(Field::add(field_.exp(a()), Field::neg(one())));
-      case ScalarFn::log1p:
-        return of(field_.function(ScalarFn::log, Field::add(one(), a())));
-      case ScalarFn::eq:
-        return of_number(Field::equal(a(), b()));
-      case ScalarFn::lt:
-        return of_number(field_.order(a()) < field_.order(b()));
-      case ScalarFn::le:
-        return of_number(field_.order(a()) <= field_.order(b()));
-      case ScalarFn::is_nan:
-      case ScalarFn::is_inf:
-        return of_number(0);
-      case ScalarFn::logical_and:
-        return of_number(truth(terms[t.a]) && truth(terms[t.b]));
-      case ScalarFn::logical_or:
-        return of_number(truth(terms[t.a]) || truth(terms[t.b]));
-      case ScalarFn::logical_xor:
-        return of_number(truth(terms[t.a]) != truth(terms[t.b]));
-      case ScalarFn::logical_not:
-        return of_number(!truth(terms[t.a]));
-      case ScalarFn::select:
-        return truth(terms[t.a]) ? terms[t.b] : terms[t.c];
-      case ScalarFn::cast:
-        if (to_ == DType::bool_) return of_number(truth(terms[t.a]));
-        return is_float(to_) ? of(a()) : of_number(number(terms[t.a]));
-      default:  // a function without a law
-        return of(field_.function(t.fn, a(), t.b < 0 ? 0 : b()));
+    if (t.fn == ScalarFn::arg0) return operand(0);
+    if (t.fn == ScalarFn::arg1) return operand(1);
+    if (t.fn == ScalarFn::arg2) return operand(2);
+    if (t.fn == ScalarFn::alpha) return literal(scalars_.alpha);
+    if (t.fn == ScalarFn::beta) return literal(scalars_.beta);
+    if (t.fn == ScalarFn::constant) return literal(t.value);
+    if (t.fn == ScalarFn::add) return of(Field::add(a(), b()));
+    if (t.fn == ScalarFn::sub) return of(Field::add(a(), Field::neg(b())));
+    if (t.fn == ScalarFn::mul) return of(Field::mul(a(), b()));
+    if (t.fn == ScalarFn::div) return of(Field::mul(a(), field_.inverse(b())));
+    if (t.fn == ScalarFn::reciprocal) return of(field_.inverse(a()));
+    if (t.fn == ScalarFn::neg) return of(Field::neg(a()));
+    if (t.fn == ScalarFn::abs) return of(larger(a(), Field::neg(a())));
+    if (t.fn == ScalarFn::max) return of(larger(a(), b()));
+    if (t.fn == ScalarFn::min) return of(smaller(a(), b()));
+    if (t.fn == ScalarFn::pow) {
+      if (const std::optional<int64_t> n = exponent(t)) return of(power(a(), *n));
+      return of(field_.function(t.fn, a(), b()));
     }
+    if (t.fn == ScalarFn::exp) return of(field_.exp(a()));
+    if (t.fn == ScalarFn::expm1) return of(Field::add(field_.exp(a()), Field::neg(one())));
+    if (t.fn == ScalarFn::log1p) return of(field_.function(ScalarFn::log, Field::add(one(), a())));
+    if (t.fn == ScalarFn::eq) return of_number(Field::equal(a(), b()));
+    if (t.fn == ScalarFn::lt) return of_number(field_.order(a()) < field_.order(b()));
+    if (t.fn == ScalarFn::le) return of_number(field_.order(a()) <= field_.order(b()));
+    if (t.fn == ScalarFn::is_nan || t.fn == ScalarFn::is_inf) return of_number(0);
+    if (t.fn == ScalarFn::logical_and) return of_number(truth(terms[t.a]) && truth(terms[t.b]));
+    if (t.fn == ScalarFn::logical_or) return of_number(truth(terms[t.a]) || truth(terms[t.b]));
+    if (t.fn == ScalarFn::logical_xor) return of_number(truth(terms[t.a]) != truth(terms[t.b]));
+    if (t.fn == ScalarFn::logical_not) return of_number(!truth(terms[t.a]));
+    if (t.fn == ScalarFn::select) return truth(terms[t.a]) ? terms[t.b] : terms[t.c];
+    if (t.fn == ScalarFn::cast) {
+      if (to_ == DType::bool_) return of_number(truth(terms[t.a]));
+      return is_float(to_) ? of(a()) : of_number(number(terms[t.a]));
+    }
+    // a function without a law
+    return of(field_.function(t.fn, a(), t.b < 0 ? 0 : b()));
   }
 
   const ScalarExpr& expr_;
@@ -253,14 +225,10 @@ HostTensor winning_positions(const HostTensor& in, const Shape& shape, const Arg
   return out;
 }
 
-Shape spatial(const Shape& shape) {
-  return Shape(shape.begin() + 2, shape.end());
-}
-
 // visit(output position, input position) for the taps of one plane that lie inside the input.
 template <typename Visit>
 void for_each_tap(const WindowGeometry& geometry, Visit visit) {
-  const int64_t step = geometry.strides.back();
+  const int64_t step = geometry.step();
   for (int64_t tap = 0; tap < geometry.taps(); ++tap)
     geometry.for_each_run(tap, 0, geometry.output_rows(), [&](int64_t to, int64_t from, int64_t count) {
       for (int64_t i = 0; i < count; ++i) visit(tap, to + i, from + i * step);
@@ -268,9 +236,8 @@ void for_each_tap(const WindowGeometry& geometry, Visit visit) {
 }
 
 template <typename Field>
-HostTensor window(const HostTensor& in, const Shape& shape, const PoolAttrs& attrs, const Field* order) {
-  const WindowGeometry geometry{spatial(in.shape()), spatial(shape),  attrs.kernel,
-                                attrs.strides,       attrs.dilations, attrs.pads_before};
+HostTensor window(const HostTensor& in, const Shape& shape, const WindowGeometry& geometry,
+                  const Field* order) {
   HostTensor out = elements(shape);
   std::vector<bool> is_empty(static_cast<size_t>(out.elements()), true);
   for (int64_t plane = 0; plane < shape[0] * shape[1]; ++plane)
@@ -291,9 +258,7 @@ HostTensor window(const HostTensor& in, const Shape& shape, const PoolAttrs& att
 
 template <typename Field>
 HostTensor window_dot(const HostTensor& in, const HostTensor& weights, const Shape& shape,
-                      const PoolAttrs& attrs) {
-  const WindowGeometry geometry{spatial(in.shape()), spatial(shape),  attrs.kernel,
-                                attrs.strides,       attrs.dilations, attrs.pads_before};
+                      const WindowGeometry& geometry) {
   HostTensor out = elements(shape);
   for (int64_t plane = 0; plane < shape[0] * shape[1]; ++plane)
     for_each_tap(geometry, [&](int64_t tap, int64_t to, int64_t from) {
@@ -367,8 +332,7 @@ HostTensor convolution(const HostTensor& x, const HostTensor& w, const ConvAttrs
                        bool transposed) {
   const Shape& of_input = transposed ? shape : x.shape();
   const Shape& of_output = transposed ? x.shape() : shape;
-  const WindowGeometry geometry{spatial(of_input), spatial(of_output), spatial(w.shape()),
-                                attrs.strides,     attrs.dilations,    attrs.pads_before};
+  const WindowGeometry geometry(index_maps(Op::Conv, attrs, {{x.dtype(), of_input}, w.type()}, of_output));
   const int64_t in_channels = w.shape()[1], out_channels = w.shape()[0] / attrs.group;
   HostTensor out = elements(shape);
   for (int64_t image_group = 0; image_group < shape[0] * attrs.group; ++image_group)
@@ -444,62 +408,40 @@ class Run {
     for (ValueId output : node.outputs) any = any || is_field(output);
     if (!any) return as_ever(node, inputs);
     const Shape& shape = graph_.value(node.outputs[0]).type.shape;
-    switch (node.op) {
-      case Op::Constant:
-        return {embedded<Field>(std::get<ConstantAttrs>(node.attrs).value)};
-      case Op::Pad:
-        return {pad(node, inputs)};
-      case Op::Transpose:
-      case Op::Reshape:
-      case Op::Slice:
-      case Op::Concat:
-      case Op::Expand:
-      case Op::Gather:
-      case Op::GatherElements:
-      case Op::GatherND:
-      case Op::ScatterElements:
-      case Op::ScatterND:
-        return as_ever(node, inputs);
-      case Op::CumSum:
-        return {cumulative<Field>(inputs[0], std::get<ScanAttrs>(node.attrs))};
-      case Op::MatMul:
-        return {matmul<Field>(inputs[0], inputs[1], std::get<MatMulAttrs>(node.attrs), shape)};
-      case Op::Conv:
-      case Op::ConvTranspose:
-        if (inputs.size() > 2) break;
-        return {convolution<Field>(inputs[0], inputs[1], std::get<ConvAttrs>(node.attrs), shape,
-                                   node.op == Op::ConvTranspose)};
-      case Op::Attention:
-        return Run(attention_definition(input_types(graph_, node)), field_).outputs(inputs);
-      case Op::WindowSum:
-        return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), nullptr)};
-      case Op::WindowDot:
-        return {window_dot<Field>(inputs[0], inputs[1], shape, std::get<PoolAttrs>(node.attrs))};
-      case Op::WindowMax:
-        return {window<Field>(inputs[0], shape, std::get<PoolAttrs>(node.attrs), &field_)};
-      case Op::WinogradInput:
-      case Op::WinogradProduct:
-      case Op::WinogradOutput:
-        return {winograd<Field>(node.op, inputs, std::get<WinogradAttrs>(node.attrs), shape)};
-      case Op::ReduceSum:
-        return {reduced<Field>(inputs[0], shape, axes(node), Field::of(0.0),
-                               [](uint64_t& sum, uint64_t value) { sum = Field::add(sum, value); })};
-      case Op::ReduceProd:
-        return {
-            reduced<Field>(inputs[0], shape, axes(node), Field::of(1.0),
-                           [](uint64_t& product, uint64_t value) { product = Field::mul(product, value); })};
-      case Op::ReduceMax:
-        return {winners(inputs[0], shape, axes(node), greater())};
-      case Op::ReduceMin:
-        return {winners(inputs[0], shape, axes(node), less())};
-      case Op::ArgMax:
-        return {winning_positions(inputs[0], shape, std::get<ArgReduceAttrs>(node.attrs), greater())};
-      case Op::ArgMin:
-        return {winning_positions(inputs[0], shape, std::get<ArgReduceAttrs>(node.attrs), less())};
-      default:
-        if (info(node.op).category == Category::elementwise)
-          return {Elementwise<Field>(graph_, node, inputs, field_).run(shape)};
-    }
+    const Category category = info(node.op).category;
+    if (node.op == Op::Constant) return {embedded<Field>(std::get<ConstantAttrs>(node.attrs).value)};
+    if (node.op == Op::Pad) return {pad(node, inputs)};
+    if (category == Category::layout || node.op == Op::GatherElements || node.op == Op::GatherND ||
+        node.op == Op::ScatterElements || node.op == Op::ScatterND)
+      return as_ever(node, inputs);
+    if (node.op == Op::CumSum) return {cumulative<Field>(inputs[0], std::get<ScanAttrs>(node.attrs))};
+    if (node.op == Op::MatMul)
+      return {matmul<Field>(inputs[0], inputs[1], std::get<MatMulAttrs>(node.attrs), shape)};
+    if ((node.op == Op::Conv || node.op == Op::ConvTranspose) && inputs.size() == 2)
+      return {convolution<Field>(inputs[0], inputs[1], std::get<ConvAttrs>(node.attrs), shape,
+                                 node.op == Op::ConvTranspose)};
+    if (node.op == Op::Attention)
+      return Run(attention_definition(input_types(graph_, node)), field_).outputs(inputs);
+    if (node.op == Op::WindowSum) return {window<Field>(inputs[0], shape, geometry(node), nullptr)};
+    if (node.op == Op::WindowDot) return {window_dot<Field>(inputs[0], inputs[1], shape, geometry(node))};
+    if (node.op == Op::WindowMax) return {window<Field>(inputs[0], shape, geometry(node), &field_)};
+    if (node.op == Op::WinogradInput || node.op == Op::WinogradProduct || node.op == Op::WinogradOutput)
+      return {winograd<Field>(node.op, inputs, std::get<WinogradAttrs>(node.attrs), shape)};
+    if (node.op == Op::ReduceSum)
+      return {reduced<Field>(inputs[0], shape, axes(node), Field::of(0.0),
+                             [](uint64_t& sum, uint64_t value) { sum = Field::add(sum, value); })};
+    if (node.op == Op::ReduceProd)
+      return {
+          reduced<Field>(inputs[0], shape, axes(node), Field::of(1.0),
+                         [](uint64_t& product, uint64_t value) { product = Field::mul(product, value); })};
+    if (node.op == Op::ReduceMax) return {winners(inputs[0], shape, axes(node), greater())};
+    if (node.op == Op::ReduceMin) return {winners(inputs[0], shape, axes(node), less())};
+    if (node.op == Op::ArgMax)
+      return {winning_positions(inputs[0], shape, std::get<ArgReduceAttrs>(node.attrs), greater())};
+    if (node.op == Op::ArgMin)
+      return {winning_positions(inputs[0], shape, std::get<ArgReduceAttrs>(node.attrs), less())};
+    if (category == Category::elementwise)
+      return {Elementwise<Field>(graph_, node, inputs, field_).run(shape)};
     throw Undecidable{std::string(name(node.op)) + " on floats"};
   }
 
@@ -530,6 +472,7 @@ class Run {
     return filled;
   }
 
+  WindowGeometry geometry(const Node& node) const { return WindowGeometry(index_maps(graph_, node)); }
   static const std::vector<int64_t>& axes(const Node& node) { return std::get<ReduceAttrs>(node.attrs).axes; }
   auto greater() const {
     return [this](uint64_t a, uint64_t b) { return field_.order(a) > field_.order(b); };

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "korch/ir/index_map.h"
 #include "korch/rewrite/linear_patterns.h"
 #include "korch/rewrite/rules.h"
 
@@ -92,16 +93,8 @@ class Cut {
       return slice && slice->inputs[0] == maker.outputs[0] ? std::nullopt : std::optional(part);
     }
     if (maker.op != Op::Pad) return std::nullopt;
-    const auto& pad = std::get<PadAttrs>(maker.attrs);
-    SliceAttrs inside = cut_;
-    for (size_t axis = 0; axis < inside.starts.size(); ++axis) {
-      const int64_t extent = r.shape(maker.inputs[0])[axis];
-      inside.starts[axis] -= pad.before[axis];
-      const int64_t last = inside.starts[axis] + (inside.sizes[axis] - 1) * inside.steps[axis];
-      if (std::min(inside.starts[axis], last) < 0 || std::max(inside.starts[axis], last) >= extent)
-        return std::nullopt;
-    }
-    return r.emit(Op::Slice, inside, {maker.inputs[0]});
+    const std::optional<SliceAttrs> inside = slice_through(index_maps(r.graph(), maker).operands[0], cut_);
+    return inside ? std::optional(r.emit(Op::Slice, *inside, {maker.inputs[0]})) : std::nullopt;
   }
   std::optional<ValueId> broadcast_constant(Rewriter& r, ValueId value) const {
     value = with_rank(r, value, static_cast<int64_t>(cut_.starts.size()));
@@ -205,21 +198,15 @@ std::optional<ValueId> whole_of(Rewriter& r, const std::vector<ValueId>& parts, 
 
 void layouts_cancel(Rewriter& r, NodeId id) {
   const Node node = r.node(id);
-  switch (node.op) {
-    case Op::Transpose:
-      return cancel<Transposition>(r, node);
-    case Op::Reshape:
-      return cancel<View>(r, node);
-    case Op::Slice:
-      return cancel<Cut>(r, node);
-    case Op::Concat: {
-      const std::optional<ValueId> whole = whole_of(r, node.inputs, std::get<AxisAttrs>(node.attrs).axis);
-      if (whole) r.equate(node.outputs[0], *whole);
-      return;
-    }
-    default:
-      KORCH_ASSERT(false, std::string("layouts_cancel looks at ") + name(node.op));
+  if (node.op == Op::Transpose) return cancel<Transposition>(r, node);
+  if (node.op == Op::Reshape) return cancel<View>(r, node);
+  if (node.op == Op::Slice) return cancel<Cut>(r, node);
+  if (node.op == Op::Concat) {
+    const std::optional<ValueId> whole = whole_of(r, node.inputs, std::get<AxisAttrs>(node.attrs).axis);
+    if (whole) r.equate(node.outputs[0], *whole);
+    return;
   }
+  KORCH_ASSERT(false, std::string("layouts_cancel looks at ") + name(node.op));
 }
 
 // Follows views and one Expand to what is repeated.

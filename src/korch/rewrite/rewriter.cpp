@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "korch/ir/index_map.h"
 #include "korch/ir/node_key.h"
 
 namespace korch {
@@ -88,18 +89,10 @@ std::optional<ValueId> Rewriter::simplified(Op op, const Attrs& attrs, const std
     if (is_whole(cut, shape(x))) return x;
     if (inner) return emit(op, composed_views(op, inner->attrs, attrs), {inner->inputs[0]});
     if (const std::optional<Node> concat = producer(x, Op::Concat)) {
-      const auto axis = static_cast<size_t>(std::get<AxisAttrs>(concat->attrs).axis);
-      int64_t start = cut.starts[axis];
-      for (ValueId part : concat->inputs) {
-        const int64_t extent = shape(part)[axis];
-        const int64_t last = start + (cut.sizes[axis] - 1) * cut.steps[axis];
-        if (start >= 0 && start < extent && last >= 0 && last < extent) {
-          SliceAttrs inside = cut;
-          inside.starts[axis] = start;
-          return emit(Op::Slice, inside, {part});
-        }
-        start -= extent;
-      }
+      const IndexMaps maps = index_maps(graph_, *concat);
+      for (size_t i = 0; i < maps.operands.size(); ++i)
+        if (const std::optional<SliceAttrs> inside = slice_through(maps.operands[i], cut))
+          return emit(Op::Slice, *inside, {concat->inputs[i]});
     }
   }
   return std::nullopt;

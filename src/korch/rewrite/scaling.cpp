@@ -24,29 +24,21 @@ std::optional<ValueId> scaled(Rewriter& r, ValueId value, ValueId factor, int de
     r.covers({node});
     return r.emit(node.op, node.attrs, inputs);
   };
-  switch (node.op) {
-    case Op::Reshape:
-    case Op::Transpose:
-    case Op::Slice:
-    case Op::Expand:
-    case Op::Div:
-      return with(0);
-    case Op::MatMul:
-    case Op::Conv:
-    case Op::Mul:
-      if (const std::optional<ValueId> second = with(1)) return second;
-      return with(0);
-    case Op::Add:
-    case Op::Sub: {
-      const std::optional<ValueId> a = scaled(r, node.inputs[0], factor, depth + 1);
-      const std::optional<ValueId> b = a ? scaled(r, node.inputs[1], factor, depth + 1) : std::nullopt;
-      if (!b) return std::nullopt;
-      r.covers({node});
-      return r.emit(node.op, {*a, *b});
-    }
-    default:
-      return std::nullopt;
+  if (node.op == Op::Reshape || node.op == Op::Transpose || node.op == Op::Slice || node.op == Op::Expand ||
+      node.op == Op::Div)
+    return with(0);
+  if (node.op == Op::MatMul || node.op == Op::Conv || node.op == Op::Mul) {
+    if (const std::optional<ValueId> second = with(1)) return second;
+    return with(0);
   }
+  if (node.op == Op::Add || node.op == Op::Sub) {
+    const std::optional<ValueId> a = scaled(r, node.inputs[0], factor, depth + 1);
+    const std::optional<ValueId> b = a ? scaled(r, node.inputs[1], factor, depth + 1) : std::nullopt;
+    if (!b) return std::nullopt;
+    r.covers({node});
+    return r.emit(node.op, {*a, *b});
+  }
+  return std::nullopt;
 }
 
 // One constant that lets no product overflow or vanish, wherever it is applied.

@@ -92,7 +92,7 @@ korch_status choose_workers(const korch_options& options, korch_instance* instan
       (options.concurrent != 0 && options.concurrent != 1) ||
       (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
       (options.parallel != nullptr && options.pool != nullptr) || options.spin_us < -1 ||
-      options.spin_us > kMostSpin_us || options.schedule < 0 || options.schedule > 3 ||
+      options.spin_us > kMostSpin_us || options.schedule < 0 || options.schedule > 2 ||
       (options.spin_us != 0 && (options.parallel != nullptr || options.pool != nullptr)))
     return KORCH_INVALID_ARGUMENT;
   workers->threads =

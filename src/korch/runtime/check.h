@@ -7,7 +7,7 @@
 namespace korch::rt {
 
 // Raised whenever an executable of before would be misread: by another record, section, table or C interface.
-constexpr uint32_t kExecutableFormat = 1;
+constexpr uint32_t kExecutableFormat = 2;
 constexpr uint64_t kCheckMagic = 0x4b48434843524f4b;  // "KORCHCHK"
 
 enum class Part : uint32_t { headers, code, tables, weights, plan };

@@ -68,8 +68,7 @@ class Executor {
   // `program`, which has no fault (plan/model_fault.h), `weights`, who works and `mapping` (null: one of its
   // own) must outlive the executor. Null with `status` set on failure. A schedule of tasks is for programs
   // that have some, on two threads or more that serve a board, and runs that nobody times step by step or
-  // observes: else phase follows phase. Tasks are assigned for the number of workers that the program was
-  // compiled for; others take whatever is ready.
+  // observes: else phase follows phase.
   static Executor* create(const Program* program, const void* weights, const Workers& workers,
                           RunStatus* status, Mapping* mapping = nullptr, Schedule schedule = kAsCompiled);
   // `workers_live` false: in a child after fork, where none of them is.

@@ -144,9 +144,7 @@ typedef struct korch_options {
   int32_t spin_us;
   /* How the instance's own threads share the work (pools and `parallel` know one way, 1). 0: as compiled; 1:
    * a kernel's phase begins when the one before it has ended; 2: pieces of kernels run when what they read is
-   * there, on whichever thread is free; 3: the same, on the thread and in the order that were chosen when it
-   * was compiled (for another number of threads than it was compiled for, as 2). Results are the same. Since
-   * version 5. */
+   * there, on whichever thread is free. Results are the same. Since version 5. */
   int32_t schedule;
 } korch_options;
 

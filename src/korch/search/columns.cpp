@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "korch/ir/index_map.h"
 #include "korch/ir/text.h"
 #include "korch/search/peak_bounds.h"
 
@@ -126,19 +127,9 @@ class Builder {
 
   void add_slice_view(NodeId id) {
     const Node& node = graph_.node(id);
-    const auto& slice = std::get<SliceAttrs>(node.attrs);
-    const TensorType& type = graph_.value(node.inputs[0]).type;
-    // Contiguous when only the outermost axis longer than 1 is cut.
-    int64_t offset = 0;
-    bool outer_all_one = true;
-    const Shape strides = row_major_strides(type.shape);
-    for (size_t axis = 0; axis < type.shape.size(); ++axis) {
-      const bool cut = slice.sizes[axis] != type.shape[axis];
-      if ((cut && !outer_all_one) || (slice.steps[axis] != 1 && slice.sizes[axis] > 1)) return;
-      offset += slice.starts[axis] * strides[axis];
-      if (slice.sizes[axis] != 1) outer_all_one = false;
-    }
-    add_view(id, Layout{}, Layout{}, offset * static_cast<int64_t>(size_bytes(type.dtype)));
+    const auto start = start_of_run(index_maps(graph_, node).operands[0]);
+    const DType type = graph_.value(node.inputs[0]).type.dtype;
+    if (start) add_view(id, Layout{}, Layout{}, *start * static_cast<int64_t>(size_bytes(type)));
   }
 
   void add_transpose_views(NodeId id) {

@@ -76,7 +76,7 @@ class LaunchFinder {
   std::vector<size_t> chosen_ways(const std::vector<Way>& ways) const;
   int kernel_of(int column);
   // Null where no tile graph describes the kernel.
-  const tile::TileGraph* tiles_of(int column) const {
+  const tile::ScheduledGraph* tiles_of(int column) const {
     const Result<Spec>& spec = bank_.spec(request_of(column));
     return spec.ok() && spec.value()->tiles ? &*spec.value()->tiles : nullptr;
   }
@@ -192,7 +192,7 @@ std::vector<int> LaunchFinder::other_columns(int column) {
 // Nothing where no tile graph describes the kernel.
 std::optional<std::vector<PlanSliceLimit>> LaunchFinder::limits_of(int column, int number,
                                                                    const OpenStep& open) const {
-  const tile::TileGraph* tiles = tiles_of(column);
+  const tile::ScheduledGraph* tiles = tiles_of(column);
   if (tiles == nullptr) return std::nullopt;
   std::vector<PlanSliceLimit> limits = plan_limits(*tiles, open.outputs, built_);
   std::erase_if(limits, [&](const PlanSliceLimit& limit) {
@@ -202,7 +202,7 @@ std::optional<std::vector<PlanSliceLimit>> LaunchFinder::limits_of(int column, i
 }
 
 std::optional<std::set<std::string>> LaunchFinder::sum_orders_of(int column) const {
-  const tile::TileGraph* tiles = tiles_of(column);
+  const tile::ScheduledGraph* tiles = tiles_of(column);
   if (tiles == nullptr) return std::nullopt;
   return tile::sum_orders(lowered(*tiles, target_));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "korch/base/deadline.h"
+#include "korch/options/compile_options.h"
 #include "korch/profile/database.h"
 #include "korch/profile/strikes.h"
 #include "korch/search/columns.h"
@@ -20,9 +21,6 @@
 namespace korch {
 
 using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>>;  // nodes, outputs
-
-// What stands for the cost of a kernel that is not measured: see learned_bounds.h.
-enum class Bounds { analytic, learned };
 
 struct SearchOptions {
   bool measure = true;      // false: on bounds alone, among the kernels that can be built

@@ -30,34 +30,28 @@ bool can_run(const Problem& problem, const std::vector<int>& chosen) {
   return all_there(problem.required);
 }
 
+// The fields that are in the text as they are, listed once.
+template <typename Memo, typename Visit>
+void visit_memo(Memo& memo, const Visit& visit) {
+  auto& s = memo.solution;
+  visit("chosen", s.chosen), visit("objective_us", s.objective_us), visit("bound_us", s.bound_us);
+  visit("rounds", s.rounds), visit("cuts", s.cuts), visit("seconds", s.seconds);
+  visit("certified", memo.certified), visit("kernels", memo.kernels), visit("measured", memo.measured);
+  visit("bound_violations", memo.bound_violations), visit("learned_violations", memo.learned_violations);
+  visit("refused", memo.refused), visit("pruned", memo.pruned), visit("struck", memo.struck);
+  visit("cost_us", memo.cost_us), visit("is_measured", memo.is_measured), visit("disturbed", memo.disturbed);
+}
+
 }  // namespace
 
 std::string to_json(const SolveMemo& memo) {
-  const Solution& s = memo.solution;
-  Json costs = Json::array();
-  for (double cost : memo.cost_us) costs.push_back(std::isinf(cost) ? kNever : cost);
-  Json runs = Json::array();
-  for (const WholeRun& run : memo.whole_runs) runs.push_back({run.plan, run.predicted_us, run.measured_us});
-  return Json{{"status", static_cast<int>(s.status)},
-              {"chosen", s.chosen},
-              {"objective_us", s.objective_us},
-              {"bound_us", s.bound_us},
-              {"rounds", s.rounds},
-              {"cuts", s.cuts},
-              {"seconds", s.seconds},
-              {"certified", memo.certified},
-              {"kernels", memo.kernels},
-              {"measured", memo.measured},
-              {"bound_violations", memo.bound_violations},
-              {"learned_violations", memo.learned_violations},
-              {"refused", memo.refused},
-              {"pruned", memo.pruned},
-              {"struck", memo.struck},
-              {"cost_us", costs},
-              {"is_measured", memo.is_measured},
-              {"whole_runs", runs},
-              {"disturbed", memo.disturbed}}
-      .dump();
+  Json json = {{"status", static_cast<int>(memo.solution.status)}, {"whole_runs", Json::array()}};
+  visit_memo(memo, [&](const char* name, const auto& field) { json[name] = field; });
+  for (Json& cost : json["cost_us"])
+    if (std::isinf(cost.get<double>())) cost = kNever;
+  for (const WholeRun& run : memo.whole_runs)
+    json["whole_runs"].push_back({run.plan, run.predicted_us, run.measured_us});
+  return json.dump();
 }
 
 std::optional<SolveMemo> solve_memo_from_json(const std::string& text, const Problem& problem) {
@@ -65,33 +59,17 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, const Pro
   try {
     const Json json = Json::parse(text);
     SolveMemo memo;
-    Solution& s = memo.solution;
     const int status = json.at("status");
     if (status < 0 || status > static_cast<int>(SolveStatus::unknown)) return std::nullopt;
-    s.status = static_cast<SolveStatus>(status);
-    s.chosen = json.at("chosen").get<std::vector<int>>();
-    s.objective_us = json.at("objective_us");
-    s.bound_us = json.at("bound_us");
-    s.rounds = json.at("rounds");
-    s.cuts = json.at("cuts");
-    s.seconds = json.at("seconds");
-    memo.certified = json.at("certified");
-    memo.kernels = json.at("kernels");
-    memo.measured = json.at("measured");
-    memo.bound_violations = json.at("bound_violations");
-    memo.learned_violations = json.at("learned_violations");
-    memo.refused = json.at("refused").get<std::map<std::string, int>>();
-    memo.pruned = json.at("pruned").get<std::map<std::string, int>>();
-    memo.struck = json.at("struck").get<std::vector<std::string>>();
-    memo.cost_us = json.at("cost_us").get<std::vector<double>>();
+    memo.solution.status = static_cast<SolveStatus>(status);
+    visit_memo(memo, [&](const char* name, auto& field) { json.at(name).get_to(field); });
     for (double& cost : memo.cost_us)
       if (cost == kNever) cost = std::numeric_limits<double>::infinity();
-    memo.is_measured = json.at("is_measured");
     for (const Json& run : json.at("whole_runs"))
       memo.whole_runs.push_back({run.at(0), run.at(1), run.at(2)});
-    memo.disturbed = printable(json.at("disturbed").get<std::string>());
-    const bool fits =
-        memo.cost_us.size() == columns && memo.is_measured.size() == columns && can_run(problem, s.chosen);
+    memo.disturbed = printable(memo.disturbed);
+    const bool fits = memo.cost_us.size() == columns && memo.is_measured.size() == columns &&
+                      can_run(problem, memo.solution.chosen);
     return fits ? std::optional(std::move(memo)) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;

@@ -170,29 +170,6 @@ class Grouping {
 
 }  // namespace
 
-const char* name(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::optimal:
-      return "optimal";
-    case Strategy::published:
-      return "published";
-    case Strategy::greedy:
-      return "greedy";
-    case Strategy::unfused:
-      return "unfused";
-    case Strategy::random:
-      return "random";
-  }
-  __builtin_unreachable();
-}
-
-EnumerateOptions published_kernels() {
-  EnumerateOptions options;
-  options.max_outputs = 1;
-  options.max_linear = 0;  // of a set of several
-  return options;
-}
-
 std::vector<Candidate> unfused_candidates(const Graph& graph) {
   std::vector<Candidate> result;
   const std::vector<bool> is_graph_output = graph_outputs(graph);

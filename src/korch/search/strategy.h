@@ -9,15 +9,6 @@
 
 namespace korch {
 
-// published: as Korch (ASPLOS 2024) does it: rewritten first, kernels of one output, linear primitives alone,
-// row-major tensors; the program chooses among these. random: any plan of all that `optimal` chooses from
-// (random_plan.h), to debug and to test with; never measured.
-enum class Strategy { optimal, published, greedy, unfused, random };
-const char* name(Strategy strategy);
-
-// What `published` enumerates.
-EnumerateOptions published_kernels();
-
 // One primitive, one kernel.
 std::vector<Candidate> unfused_candidates(const Graph& graph);
 

@@ -141,20 +141,12 @@ uint16_t float_to_bfloat16(float value) {
 }
 
 SmallFormat small_format(DType storage) {
-  switch (storage) {
-    case DType::f8e4m3fn:
-      return {4, 3, 7, 0x7e, 0x7f};
-    case DType::f8e4m3fnuz:
-      return {4, 3, 8, 0x7f, 0x80, -1, false};
-    case DType::f8e5m2:
-      return {5, 2, 15, 0x7b, 0x7f, 0x7c};
-    case DType::f8e5m2fnuz:
-      return {5, 2, 16, 0x7f, 0x80, -1, false};
-    case DType::f4e2m1:
-      return {2, 1, 1, 0x07};
-    default:
-      return {};
-  }
+  if (storage == DType::f8e4m3fn) return {4, 3, 7, 0x7e, 0x7f};
+  if (storage == DType::f8e4m3fnuz) return {4, 3, 8, 0x7f, 0x80, -1, false};
+  if (storage == DType::f8e5m2) return {5, 2, 15, 0x7b, 0x7f, 0x7c};
+  if (storage == DType::f8e5m2fnuz) return {5, 2, 16, 0x7f, 0x80, -1, false};
+  if (storage == DType::f4e2m1) return {2, 1, 1, 0x07};
+  return {};
 }
 
 double stored_value(DType storage, uint8_t byte) {

@@ -36,16 +36,12 @@ decltype(auto) with_element_type(DType dtype, F&& f) {
       return f(ElementTag<Half>{});
     case DType::bf16:
       return f(ElementTag<BFloat16>{});
-    case DType::i8:
-      return f(ElementTag<int8_t>{});
     case DType::i16:
       return f(ElementTag<int16_t>{});
     case DType::i32:
       return f(ElementTag<int32_t>{});
     case DType::i64:
       return f(ElementTag<int64_t>{});
-    case DType::u8:
-      return f(ElementTag<uint8_t>{});
     case DType::u16:
       return f(ElementTag<uint16_t>{});
     case DType::u32:
@@ -54,9 +50,22 @@ decltype(auto) with_element_type(DType dtype, F&& f) {
       return f(ElementTag<uint64_t>{});
     case DType::bool_:
       return f(ElementTag<Bool>{});
-    default:
-      return carrier(dtype) == DType::i8 ? f(ElementTag<int8_t>{}) : f(ElementTag<uint8_t>{});
+    case DType::i8:
+    case DType::i4:
+    case DType::i2:
+      return f(ElementTag<int8_t>{});
+    case DType::u8:
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz:
+    case DType::f8e8m0:
+    case DType::f4e2m1:
+    case DType::u4:
+    case DType::u2:
+      break;
   }
+  return f(ElementTag<uint8_t>{});
 }
 
 // Toward zero; what a 64-bit integer cannot hold becomes its smallest value, as x86 does; narrower types

@@ -18,7 +18,7 @@ kernel {
       %1 = f32 0
       %2 = f32 max(%0, %1)
       out0[i0] <- %2
-      segment 0..24 {
+      segment i0 in 0..24 {
         out0[i0] <- %2
       }
     }
@@ -42,7 +42,7 @@ kernel {
       %1 = f32 0
       %2 = f32 max(%0, %1)
       out0[i0] <- %2
-      segment 0..24 {
+      segment i0 in 0..24 {
         out0[i0] <- %2
       }
     }
@@ -66,7 +66,7 @@ kernel {
     reduce add over r2 in 20 lanes 8 across r2 {
       %0 = in0[i0 * 20 + r2]
       s0[0] <- %0
-      segment 0..20 {
+      segment r2 in 0..20 {
         s0[0] <- %0
       }
     }
@@ -113,13 +113,13 @@ kernel {
       %1 = f32 1
       %2 = %0 if 0 <= i2 - 2 <= 11 else %1
       out0[i1 * 17 + i2] <- %2
-      segment 0..2 {
+      segment i2 in 0..2 {
         out0[i1 * 17 + i2] <- %1
       }
-      segment 2..14 {
+      segment i2 in 2..14 {
         out0[i1 * 17 + i2] <- %0
       }
-      segment 14..17 {
+      segment i2 in 14..17 {
         out0[i1 * 17 + i2] <- %1
       }
     }
@@ -176,7 +176,7 @@ kernel {
     map i18 in 2 lanes 8 along i18 {
       %0 = s0[i18]
       out0[i10 * 6 + i17 * 2 + i18 + i9 * 12] <- %0
-      segment 0..2 {
+      segment i18 in 0..2 {
         out0[i10 * 6 + i17 * 2 + i18 + i9 * 12] <- %0
       }
     }
@@ -205,7 +205,7 @@ kernel {
       %1 = f32 0
       %2 = %0 if 0 <= pr - 1 <= 4 and 0 <= px - 1 <= 4 else %1
       s1[channel + pr * 56 + px * 8] <- %2
-      segment 0..8 {
+      segment channel in 0..8 {
         s1[channel + pr * 56 + px * 8] <- %2
       }
     }
@@ -219,7 +219,7 @@ kernel {
       map r in 5, c in 8 lanes 8 along c {
         %0 = s0[c + r * 8]
         out0[c + r * 8 + y * 40] <- %0
-        segment 0..8 {
+        segment c in 0..8 {
           out0[c + r * 8 + y * 40] <- %0
         }
       }
@@ -258,7 +258,7 @@ kernel {
       %12 = %11 if 0 <= x + 1 <= 11 else %3
       %13 = f32 add(%8, %12)
       out0[c + x * 8] <- %13
-      segment 0..8 {
+      segment c in 0..8 {
         out0[c + x * 8] <- %13
       }
     }
@@ -295,7 +295,7 @@ kernel {
       %12 = %11 if 0 <= x + 1 <= 11 else %3
       %13 = f32 add(%8, %12)
       out0[c + x * 8] <- %13
-      segment 0..8 {
+      segment c in 0..8 {
         out0[c + x * 8] <- %13
       }
     }
@@ -333,7 +333,7 @@ kernel {
         %1 = const1[block * 8 + c]
         %2 = f32 add(%0, %1)
         out0[block * 8 + c + r * 24] <- %2
-        segment 0..8 {
+        segment c in 0..8 {
           out0[block * 8 + c + r * 24] <- %2
         }
       }
@@ -356,15 +356,15 @@ kernel {
     map i2 in 13 lanes 8 along i2 {
       %0 = in0[-index_abs(-index_abs(i2 - 2) + 8) + i1 * 9 + 8]
       out0[i1 * 13 + i2] <- %0
-      segment 0..2 {
+      segment i2 in 0..2 {
         %1 = in0[i1 * 9 - i2 + 2]
         out0[i1 * 13 + i2] <- %1
       }
-      segment 2..11 {
+      segment i2 in 2..11 {
         %1 = in0[i1 * 9 + i2 - 2]
         out0[i1 * 13 + i2] <- %1
       }
-      segment 11..13 {
+      segment i2 in 11..13 {
         %1 = in0[i1 * 9 - i2 + 18]
         out0[i1 * 13 + i2] <- %1
       }

@@ -142,8 +142,8 @@ arena of 5120 bytes
 tensor 0: %x f32[1x3x16x16] rm, 3072 bytes: input 0
 tensor 1: %w1 f32[16x3x3x3] rm, 1728 bytes: constant 0 packed columns(0, 1, 16, 0)
 tensor 2: %b1 f32[16x1x1] rm, 64 bytes: constant 1
-tensor 3: %r1 f32[1x16x8x8] p0231, 4096 bytes: arena 0
-tensor 4: %pool f32[1x16x4x4] p0231, 1024 bytes: arena 4096
+tensor 3: %r1 f32[1x16x8x8] rm, 4096 bytes: arena 0
+tensor 4: %pool f32[1x16x4x4] rm, 1024 bytes: arena 4096
 tensor 5: %w2 f32[16x16x1x1] rm, 1024 bytes: constant 2 packed columns(0, 1, 16, 0)
 tensor 6: %r2 f32[1x16x4x4] p0231, 1024 bytes: arena 0
 tensor 7: %mean.2 f32[] rm, 4 bytes: constant 3
@@ -161,15 +161,15 @@ kernel 3: 272 flops, 1088 bytes, scratch 64
   phase of 4 slices, 1 at a time
 kernel 4: 320 flops, 744 bytes, scratch 768
   phase of 1 slices, 1 at a time
-step 0: kernel 0: Conv+Add+Relu conv_direct(2,4) rm->p0231, 0.308 us
+step 0: kernel 0: Conv+Add+Relu conv_direct(2,4) rm->rm, 0.308 us
   tensors [0], constants [1, 2] -> [3]
   %c1 = Conv(%x, %w1) {strides=[2,2], dilations=[1,1], pads_before=[1,1], pads_after=[1,1]} : f32[1x16x8x8]
   %s1 = Add(%c1, %b1) : f32[1x16x8x8]
   %r1 = Relu(%s1) : f32[1x16x8x8]
-step 1: kernel 1: WindowMax loop() p0231->p0231, 0.033 us
+step 1: kernel 1: WindowMax loop() rm->rm, 0.033 us
   tensors [3], constants [] -> [4]
   %pool = WindowMax(%r1) {kernel=[2,2], strides=[2,2], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]} : f32[1x16x4x4]
-step 2: kernel 2: Conv+Relu conv_direct(2,6) p0231->p0231, 0.063 us
+step 2: kernel 2: Conv+Relu conv_direct(2,6) rm->p0231, 0.063 us
   tensors [4], constants [5] -> [6]
   %c2 = Conv(%pool, %w2) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]} : f32[1x16x4x4]
   %r2 = Relu(%c2) : f32[1x16x4x4]
@@ -405,23 +405,25 @@ graph {
 }
 // EXPECT:
 x86-64-v3, 4 threads: 4.603 us
-arena of 66048 bytes
+arena of 49920 bytes
 tensor 0: %a f32[64x64] rm, 16384 bytes: input 0
 tensor 1: %b f32[64x64] rm, 16384 bytes: input 1
 tensor 2: %w f32[64x64] rm, 16384 bytes: constant 0 packed columns(1, 1, 16, 0)
 tensor 3: %p f32[64x64] rm, 16384 bytes: arena 0
 tensor 4: %sp.3 f32[64x64] rm, 16384 bytes: arena 16384
-tensor 5: %sp.5 f32[1x64] rm, 256 bytes: arena 65536
+tensor 5: %sp.5 f32[1x64] rm, 256 bytes: arena 49152
 tensor 6: %q f32[64x64] rm, 16384 bytes: arena 32768
-tensor 7: %sq.3 f32[64x64] rm, 16384 bytes: arena 49152
-tensor 8: %sq.5 f32[1x64] rm, 256 bytes: arena 65792
+tensor 7: %sq.1 f32[1x64] rm, 256 bytes: arena 49408
+tensor 8: %sq.5 f32[1x64] rm, 256 bytes: arena 49664
 tensor 9: %y f32[64x64] rm, 16384 bytes: output 0
 tensor 10: %y f32[64x64] rm, 16384 bytes: output 0, output of tensor 9
 kernel 0: 524288 flops, 49152 bytes, scratch 1024
   phase of 4 slices, 1 at a time
 kernel 1: 78080 flops, 33024 bytes, scratch 16896
   phase of 1 slices, 1 at a time
-kernel 2: 524288 flops, 49664 bytes, scratch 10240, temporary 16384
+kernel 2: 78080 flops, 16896 bytes, scratch 128
+  phase of 16 slices, 1 at a time
+kernel 3: 524288 flops, 49920 bytes, scratch 10240, temporary 16384
   phase of 4 slices, 1 at a time
   phase of 4 slices, 1 at a time
 step 0: kernel 0: MatMul matmul(2,6) rm->rm, 1.385 us
@@ -437,45 +439,66 @@ step 1: kernel 1: ReduceMax+Sub+Exp+ReduceSum+Reciprocal loop() rm->rm,rm, 0.223
 step 2: kernel 0: MatMul matmul(2,6) rm->rm, 1.385 us
   tensors [1], constants [2] -> [6]
   %q = MatMul(%b, %w) : f32[64x64]
-step 3: kernel 1: ReduceMax+Sub+Exp+ReduceSum+Reciprocal loop() rm->rm,rm, 0.223 us
+step 3: kernel 2: ReduceMax+Sub+Exp+ReduceSum+Reciprocal loop() rm->rm,rm, 0.223 us
   tensors [6], constants [] -> [7, 8]
   %sq.1 = ReduceMax(%q) {axes=[0]} : f32[1x64]
   %sq.2 = Sub(%q, %sq.1) : f32[64x64]
   %sq.3 = Exp(%sq.2) : f32[64x64]
   %sq.4 = ReduceSum(%sq.3) {axes=[0]} : f32[1x64]
   %sq.5 = Reciprocal(%sq.4) : f32[1x64]
-step 4: kernel 2: Mul+Mul+MatMul matmul(2,6) rm,rm,rm,rm->rm, 1.385 us
-  tensors [7, 8, 4, 5], constants [] -> [9]
+step 4: kernel 3: Mul+Sub+Exp+Mul+MatMul matmul(2,6) rm,rm,rm,rm,rm->rm, 1.385 us
+  tensors [4, 5, 6, 7, 8], constants [] -> [9]
   temporary: arena 0
-  %sq = Mul(%sq.3, %sq.5) : f32[64x64]
   %sp = Mul(%sp.3, %sp.5) : f32[64x64]
+  %sq.2 = Sub(%q, %sq.1) : f32[64x64]
+  %sq.3 = Exp(%sq.2) : f32[64x64]
+  %sq = Mul(%sq.3, %sq.5) : f32[64x64]
   %y = MatMul(%sp, %sq) : f32[64x64]
 tasks {
   event 0 of 0
   event 1 of 4
-  event 2 of 4
+  event 2 of 2
   event 3 of 2
-  event 4 of 2
-  event 5 of 2
-  event 6 of 4
+  event 4 of 5
+  event 5 of 5
+  event 6 of 5
+  event 7 of 5
+  event 8 of 2
+  event 9 of 2
+  event 10 of 4
   task step 0 phase 0 slices 0..1 us 1.3853333333333333 waits 0 triggers 1
   task step 0 phase 0 slices 1..2 us 1.3853333333333333 waits 0 triggers 1
   task step 0 phase 0 slices 2..3 us 1.3853333333333333 waits 0 triggers 1
   task step 0 phase 0 slices 3..4 us 1.3853333333333333 waits 0 triggers 1
   task step 2 phase 0 slices 0..1 us 1.3853333333333333 waits 0 triggers 2
-  task step 2 phase 0 slices 1..2 us 1.3853333333333333 waits 0 triggers 2
+  task step 2 phase 0 slices 1..2 us 1.3853333333333333 waits 0 triggers 3
   task step 2 phase 0 slices 2..3 us 1.3853333333333333 waits 0 triggers 2
-  task step 2 phase 0 slices 3..4 us 1.3853333333333333 waits 0 triggers 2
-  task step 1 phase 0 slices 0..1 us 0.22333333333333333 waits 1 triggers 3
-  task step 3 phase 0 slices 0..1 us 0.22333333333333333 waits 2 triggers 3
-  task step 4 phase 0 slices 0..1 us 0.020812519561815335 waits 3 triggers 4
-  task step 4 phase 0 slices 1..2 us 0.020812519561815335 waits 3 triggers 4
-  task step 4 phase 0 slices 2..3 us 0.020812519561815335 waits 3 triggers 5
-  task step 4 phase 0 slices 3..4 us 0.020812519561815335 waits 3 triggers 5
-  task step 4 phase 1 slices 0..1 us 1.364520813771518 waits 4 triggers 6
-  task step 4 phase 1 slices 2..3 us 1.364520813771518 waits 4 triggers 6
-  task step 4 phase 1 slices 1..2 us 1.364520813771518 waits 5 triggers 6
-  task step 4 phase 1 slices 3..4 us 1.364520813771518 waits 5 triggers 6
+  task step 2 phase 0 slices 3..4 us 1.3853333333333333 waits 0 triggers 3
+  task step 1 phase 0 slices 0..1 us 0.22333333333333333 waits 1 triggers 4, 5, 6, 7
+  task step 3 phase 0 slices 0..1 us 0.05583333333333333 waits 2 triggers 4
+  task step 3 phase 0 slices 1..2 us 0.05583333333333333 waits 2 triggers 4
+  task step 3 phase 0 slices 2..3 us 0.05583333333333333 waits 2 triggers 4
+  task step 3 phase 0 slices 3..4 us 0.05583333333333333 waits 2 triggers 4
+  task step 3 phase 0 slices 4..5 us 0.05583333333333333 waits 2 triggers 5
+  task step 3 phase 0 slices 5..6 us 0.05583333333333333 waits 2 triggers 5
+  task step 3 phase 0 slices 6..7 us 0.05583333333333333 waits 2 triggers 5
+  task step 3 phase 0 slices 7..8 us 0.05583333333333333 waits 2 triggers 5
+  task step 3 phase 0 slices 8..9 us 0.05583333333333333 waits 3 triggers 6
+  task step 3 phase 0 slices 9..10 us 0.05583333333333333 waits 3 triggers 6
+  task step 3 phase 0 slices 10..11 us 0.05583333333333333 waits 3 triggers 6
+  task step 3 phase 0 slices 11..12 us 0.05583333333333333 waits 3 triggers 6
+  task step 3 phase 0 slices 12..13 us 0.05583333333333333 waits 3 triggers 7
+  task step 3 phase 0 slices 13..14 us 0.05583333333333333 waits 3 triggers 7
+  task step 3 phase 0 slices 14..15 us 0.05583333333333333 waits 3 triggers 7
+  task step 3 phase 0 slices 15..16 us 0.05583333333333333 waits 3 triggers 7
+  task step 4 phase 0 slices 0..1 us 0.020812519561815335 waits 4 triggers 8
+  task step 4 phase 0 slices 1..2 us 0.020812519561815335 waits 5 triggers 8
+  task step 4 phase 0 slices 2..3 us 0.020812519561815335 waits 6 triggers 9
+  task step 4 phase 0 slices 3..4 us 0.020812519561815335 waits 7 triggers 9
+  task step 4 phase 1 slices 0..1 us 1.364520813771518 waits 8 triggers 10
+  task step 4 phase 1 slices 2..3 us 1.364520813771518 waits 8 triggers 10
+  task step 4 phase 1 slices 1..2 us 1.364520813771518 waits 9 triggers 10
+  task step 4 phase 1 slices 3..4 us 1.364520813771518 waits 9 triggers 10
 }
 
 // RUN: plan --strict no_rule_that_adds_error
@@ -688,22 +711,22 @@ tensor 1: %state f32[2x1x128] rm, 1024 bytes: input 1
 tensor 2: %w f32[4x128x128] rm, 262144 bytes: constant 0 packed columns(2, 1, 32, 0)
 tensor 3: %y f32[3x1x128] rm, 1536 bytes: arena 2048
 tensor 4: %last f32[2x1x128] rm, 1024 bytes: output 1
-tensor 5: %v f32[128x64] rm, 32768 bytes: constant 1 packed columns(1, 1, 24, 16)
-tensor 6: %z f32[3x64] rm, 768 bytes: output 0
-tensor 7: %z f32[3x64] rm, 768 bytes: output 0, output of tensor 6
-tensor 8: %last f32[2x1x128] rm, 1024 bytes: output 1, output of tensor 4
+tensor 5: %rows f32[3x128] rm, 1536 bytes: arena 2048, view of tensor 3
+tensor 6: %v f32[128x64] rm, 32768 bytes: constant 1 packed columns(1, 1, 24, 16)
+tensor 7: %z f32[3x64] rm, 768 bytes: output 0
+tensor 8: %z f32[3x64] rm, 768 bytes: output 0, output of tensor 7
+tensor 9: %last f32[2x1x128] rm, 1024 bytes: output 1, output of tensor 4
 kernel 0: 393216 flops, 271872 bytes, scratch 512, temporary 2048
   phase of 1 slices, 1 at a time
   phase of 4 slices, 1 at a time, 3 rounds
-kernel 1: 49152 flops, 35072 bytes, scratch 3072
+kernel 1: 49152 flops, 35072 bytes, scratch 1536
   phase of 1 slices, 1 at a time
 step 0: kernel 0: Recurrence recurrence(1,1,4,1) rm,rm->rm,rm, 2.068 us
   tensors [0, 1], constants [2] -> [3, 4]
   temporary: arena 0
   %y, %last = Recurrence(%gates, %w, %state) {activations="Sigmoid Tanh Tanh", alphas=[0,0,0], betas=[0,0,0]} : f32[3x1x128], f32[2x1x128]
-step 1: kernel 1: Reshape+MatMul matmul(3,3) rm->rm, 0.276 us
-  tensors [3], constants [5] -> [6]
-  %rows = Reshape(%y) {shape=[3,128]} : f32[3x128]
+step 1: kernel 1: MatMul matmul(3,3) rm->rm, 0.276 us
+  tensors [5], constants [6] -> [7]
   %z = MatMul(%rows, %v) : f32[3x64]
 tasks {
   event 0 of 0

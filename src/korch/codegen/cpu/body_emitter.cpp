@@ -30,22 +30,10 @@ std::string integer_literal(int64_t value, DType type) {
 // unsigned ones only.
 std::string infix(ScalarFn fn, DType type, const std::string& a, const std::string& b, bool vector) {
   const char* op = nullptr;
-  switch (fn) {
-    case ScalarFn::add:
-      op = "+";
-      break;
-    case ScalarFn::sub:
-      op = "-";
-      break;
-    case ScalarFn::mul:
-      op = "*";
-      break;
-    case ScalarFn::div:
-      if (is_float(type)) op = "/";
-      break;
-    default:
-      break;
-  }
+  if (fn == ScalarFn::add) op = "+";
+  if (fn == ScalarFn::sub) op = "-";
+  if (fn == ScalarFn::mul) op = "*";
+  if (fn == ScalarFn::div && is_float(type)) op = "/";
   if (op == nullptr) return {};
   if (vector || !is_integer(type)) return fmt::format("{} {} {}", a, op, b);
   return fmt::format("({})((uint64_t){} {} (uint64_t){})", element_type(type), a, op, b);
@@ -267,36 +255,26 @@ std::string BodyEmitter::call_text(const Expr& e, const std::vector<std::string>
     return fmt::format("fn_difference({}, {})", args[0], args[1]);
   if (args.size() == 2)
     if (const std::string text = infix(e.fn, type, args[0], args[1], vector); !text.empty()) return text;
-  switch (e.fn) {
-    case ScalarFn::neg:
-      return is_integer(type) && !vector ? infix(ScalarFn::sub, type, "0", args[0], false)
-                                         : "-(" + args[0] + ")";
-    case ScalarFn::reciprocal:
-      return fmt::format("{} / {}", as_vector({float_literal(1, type), false}, type), args[0]);
-    case ScalarFn::select:
-      return fmt::format("fn_select({}, {}, {})", args[0], args[1], args[2]);
-    case ScalarFn::logical_and:
-      return fmt::format("{} & {}", args[0], args[1]);
-    case ScalarFn::logical_or:
-      return fmt::format("{} | {}", args[0], args[1]);
-    case ScalarFn::logical_xor:
-      return fmt::format("{} ^ {}", args[0], args[1]);
-    case ScalarFn::logical_not:
-      return vector ? "~" + args[0] : "!" + args[0];
-    case ScalarFn::eq:
-      return vector ? fmt::format("fn_eq({}, {})", args[0], args[1])
-                    : fmt::format("{} == {}", args[0], args[1]);
-    case ScalarFn::lt:
-      return vector ? fmt::format("fn_lt({}, {})", args[0], args[1])
-                    : fmt::format("{} < {}", args[0], args[1]);
-    case ScalarFn::le:
-      return vector ? fmt::format("fn_le({}, {})", args[0], args[1])
-                    : fmt::format("{} <= {}", args[0], args[1]);
-    case ScalarFn::is_nan:
-      return vector ? fmt::format("~fn_eq({0}, {0})", args[0]) : fmt::format("{0} != {0}", args[0]);
-    default:
-      break;
-  }
+  if (e.fn == ScalarFn::neg)
+    return is_integer(type) && !vector ? infix(ScalarFn::sub, type, "0", args[0], false)
+                                       : "-(" + args[0] + ")";
+  if (e.fn == ScalarFn::reciprocal)
+    return fmt::format("{} / {}", as_vector({float_literal(1, type), false}, type), args[0]);
+  if (e.fn == ScalarFn::select) return fmt::format("fn_select({}, {}, {})", args[0], args[1], args[2]);
+  if (e.fn == ScalarFn::logical_and) return fmt::format("{} & {}", args[0], args[1]);
+  if (e.fn == ScalarFn::logical_or) return fmt::format("{} | {}", args[0], args[1]);
+  if (e.fn == ScalarFn::logical_xor) return fmt::format("{} ^ {}", args[0], args[1]);
+  if (e.fn == ScalarFn::logical_not) return vector ? "~" + args[0] : "!" + args[0];
+  if (e.fn == ScalarFn::eq)
+    return vector ? fmt::format("fn_eq({}, {})", args[0], args[1])
+                  : fmt::format("{} == {}", args[0], args[1]);
+  if (e.fn == ScalarFn::lt)
+    return vector ? fmt::format("fn_lt({}, {})", args[0], args[1]) : fmt::format("{} < {}", args[0], args[1]);
+  if (e.fn == ScalarFn::le)
+    return vector ? fmt::format("fn_le({}, {})", args[0], args[1])
+                  : fmt::format("{} <= {}", args[0], args[1]);
+  if (e.fn == ScalarFn::is_nan)
+    return vector ? fmt::format("~fn_eq({0}, {0})", args[0]) : fmt::format("{0} != {0}", args[0]);
   const std::string name =
       e.decaying && type == DType::f32 ? "fn_exp_weight" : std::string("fn_") + korch::name(e.fn);
   if (e.fn != ScalarFn::min && e.fn != ScalarFn::max && e.fn != ScalarFn::abs)

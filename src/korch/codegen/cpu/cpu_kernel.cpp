@@ -41,12 +41,12 @@ Kernel cpu_launch(const TileGraph& graph, const Device& target) {
   return kernel;
 }
 
-std::string cpu_source(TileGraph graph, const Device& target) {
+std::string cpu_source(ScheduledGraph graph, const Device& target) {
   lower_for_cpu(graph, target);
   return print_cpp(std::move(graph), target);
 }
 
-Kernel cpu_kernel(TileGraph graph, const Device& target) {
+Kernel cpu_kernel(ScheduledGraph graph, const Device& target) {
   Kernel kernel = cpu_launch(graph, target);
   kernel.source = cpu_source(std::move(graph), target);
   return kernel;

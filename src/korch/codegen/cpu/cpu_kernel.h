@@ -2,7 +2,7 @@
 #pragma once
 
 #include "korch/device/device.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 #include "korch/plan/kernel.h"
 
 namespace korch::tile {
@@ -11,8 +11,8 @@ namespace korch::tile {
 // caller.
 Kernel cpu_launch(const TileGraph& graph, const Device& target);
 // Its source, once it is lowered.
-std::string cpu_source(TileGraph graph, const Device& target);
+std::string cpu_source(ScheduledGraph graph, const Device& target);
 // Both.
-Kernel cpu_kernel(TileGraph graph, const Device& target);
+Kernel cpu_kernel(ScheduledGraph graph, const Device& target);
 
 }  // namespace korch::tile

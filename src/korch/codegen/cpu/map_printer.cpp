@@ -56,7 +56,7 @@ void NestPrinter::map_body(const std::vector<Store>& stores) {
     const bool always = place.condition.always_true();
     if (!always) emitter_.open(fmt::format("if ({})", tile::print(place.condition)));
     const BodyEmitter::Operand value = emitter_.emit(place.value);
-    const std::string& v = nest_.schedule.variable;
+    const std::string& v = schedule_.variable;
     const bool wide = !v.empty() && place.offset.depends_on(v) && emitter_.lanes() > 1;
     store(place, wide ? emitter_.as_vector(value, graph_.pool[place.value].type) : value.text, wide);
     if (!always) emitter_.close();
@@ -65,7 +65,7 @@ void NestPrinter::map_body(const std::vector<Store>& stores) {
 
 void NestPrinter::print_map() {
   emitter_.hoist(always_stored(nest_.stores), bound_);
-  if (nest_.partitioned.empty())
+  if (schedule_.partitioned.empty())
     print_points({nest_.stores, nest_.segments});
   else
     print_partitioned();
@@ -76,11 +76,11 @@ void NestPrinter::print_points(const Body& body) {
   const OpenLoops outside{bound_, open_};
   const std::vector<int> roots = always_stored(body.stores);
   for (const LoopVariable& variable : nest_.loops) {
-    if (variable.name == nest_.schedule.variable || bound_.count(variable.name) != 0) continue;
+    if (variable.name == schedule_.variable || bound_.count(variable.name) != 0) continue;
     open_loop(variable);
     emitter_.hoist(roots, bound_);
   }
-  if (nest_.schedule.variable.empty())
+  if (schedule_.variable.empty())
     map_body(body.stores);
   else
     for (const Segment& segment : body.segments) print_lanes(segment);
@@ -88,7 +88,7 @@ void NestPrinter::print_points(const Body& body) {
 }
 
 void NestPrinter::print_lanes(const Segment& segment) {
-  const std::string& v = nest_.schedule.variable;
+  const std::string& v = schedule_.variable;
   const Limits range = limits(loop(v), segment.low, segment.high);
   // What does not change along a part of the loop is accessed only where the part has elements in this slice.
   const bool whole = segment.low == 0 && segment.high == loop(v).extent && v != part_.variable;
@@ -126,11 +126,11 @@ void NestPrinter::print_lanes(const Segment& segment) {
 
 // What the last variable does not decide is known before its loop; where there is none, before all loops.
 void NestPrinter::print_partitioned() {
-  const Parts parts = parts_of(graph_.pool, phase_, nest_);
+  const Parts parts = parts_of(graph_.pool, phase_, nest_, schedule_);
   const std::vector<int> roots = always_stored(nest_.stores);
-  std::set<std::string> undecided(nest_.partitioned.begin(), nest_.partitioned.end());
+  std::set<std::string> undecided(schedule_.partitioned.begin(), schedule_.partitioned.end());
   std::string decided;  // C++ expression
-  for (const std::string& variable : nesting_order(phase_, nest_)) {
+  for (const std::string& variable : nesting_order(phase_, nest_, schedule_.variable)) {
     const bool is_loop = bound_.count(variable) == 0, decides = undecided.erase(variable) != 0;
     if (is_loop && decides && undecided.empty()) return print_parts(loop(variable), decided, parts);
     if (is_loop) {
@@ -139,8 +139,9 @@ void NestPrinter::print_partitioned() {
     }
     if (!decides) continue;
     const std::string inside = emitter_.fresh("inside");
-    emitter_.line(fmt::format("const bool {} = {};", inside,
-                              tile::print(decided_along(graph_.pool, phase_, nest_, variable))));
+    emitter_.line(
+        fmt::format("const bool {} = {};", inside,
+                    tile::print(decided_along(graph_.pool, phase_, nest_, schedule_.variable, variable))));
     decided += (decided.empty() ? "" : " && ") + inside;
     if (undecided.empty()) break;
   }
@@ -157,7 +158,8 @@ void NestPrinter::print_parts(const LoopVariable& variable, const std::string& d
   const Limits whole = limits(variable, 0, variable.extent);
   const std::string low = variable.name + "_low", high = variable.name + "_high";
   const Holding holding =
-      where_holds(decided_along(graph_.pool, phase_, nest_, variable.name), variable, whole.begin, whole.end);
+      where_holds(decided_along(graph_.pool, phase_, nest_, schedule_.variable, variable.name), variable,
+                  whole.begin, whole.end);
   const std::string first =
       decided.empty() ? holding.begin : fmt::format("{} ? {} : {}", decided, holding.begin, whole.end);
   emitter_.line(fmt::format("const int64_t {} = index_min({}, {});", low, first, whole.end));
@@ -167,7 +169,7 @@ void NestPrinter::print_parts(const LoopVariable& variable, const std::string& d
     print_points(body);
   };
   print(whole.begin, low, parts.outside);
-  print(nest_.jam > 1 ? print_jammed(variable.name, low, high, parts.jammed) : low, high, parts.inside);
+  print(schedule_.jam > 1 ? print_jammed(variable.name, low, high, parts.jammed) : low, high, parts.inside);
   print(high, whole.end, parts.outside);
   part_ = {};
 }
@@ -177,8 +179,10 @@ std::string NestPrinter::print_jammed(const std::string& variable, const std::st
                                       const std::string& high, const Body& body) {
   const OpenLoops outside{bound_, open_};
   const std::string end = variable + "_jammed";
-  emitter_.line(fmt::format("const int64_t {0} = {1} + ({2} - {1}) / {3} * {3};", end, low, high, nest_.jam));
-  emitter_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", variable, low, end, nest_.jam));
+  emitter_.line(
+      fmt::format("const int64_t {0} = {1} + ({2} - {1}) / {3} * {3};", end, low, high, schedule_.jam));
+  emitter_.open(
+      fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", variable, low, end, schedule_.jam));
   ++open_;
   bound_.insert(variable);
   interleaved_ = true;
@@ -191,8 +195,8 @@ std::string NestPrinter::print_jammed(const std::string& variable, const std::st
 // Blocks of lanes x lanes: loads run along the tile variable and are transposed in registers, stores run
 // along the vector variable.
 void NestPrinter::print_tiled() {
-  const LoopVariable& v = loop(nest_.schedule.variable);
-  const LoopVariable& u = loop(nest_.schedule.transposed);
+  const LoopVariable& v = loop(schedule_.variable);
+  const LoopVariable& u = loop(schedule_.transposed);
   const std::vector<int> roots = always_stored(nest_.stores);
   emitter_.hoist(roots, bound_);
   for (const LoopVariable& variable : nest_.loops) {
@@ -232,8 +236,8 @@ void NestPrinter::print_tiled() {
 }
 
 void NestPrinter::print_tile_body(const std::string& rows, const std::string& columns) {
-  const std::string& v = nest_.schedule.variable;
-  const std::string& u = nest_.schedule.transposed;
+  const std::string& v = schedule_.variable;
+  const std::string& u = schedule_.transposed;
   const std::string vector = type_name(DType::f32, lanes_);
   const std::vector<int> roots = nest_.roots();
   emitter_.line(fmt::format("const int64_t {0} = {0}_tile;", v));

@@ -13,14 +13,15 @@ constexpr int64_t kBlockTerms = 64;  // of a sum: about 2^6 roundings of its las
 
 }  // namespace
 
-NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Device& target,
-                         BodyEmitter& emitter, SourceText& source)
+NestPrinter::NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule,
+                         const Device& target, BodyEmitter& emitter, SourceText& source)
     : graph_(graph),
       phase_(phase),
       nest_(nest),
+      schedule_(schedule),
       emitter_(emitter),
       source_(source),
-      lanes_(nest.schedule.lanes > 1 ? nest.schedule.lanes : target.lanes()) {}
+      lanes_(schedule.lanes > 1 ? schedule.lanes : target.lanes()) {}
 
 void NestPrinter::print() {
   for (const GridVariable& variable : phase_.grid) bound_.insert({variable.variable.name, variable.block()});
@@ -33,7 +34,7 @@ void NestPrinter::print() {
     print_ranked();
   else if (reduces(nest_.kind))
     print_reduce();
-  else if (!nest_.schedule.transposed.empty())
+  else if (!schedule_.transposed.empty())
     print_tiled();
   else
     print_map();
@@ -86,7 +87,7 @@ void NestPrinter::store(const Store& store, const std::string& value, bool vecto
 
 // Whether vectors along the variable are cache lines where the buffer begins with one.
 bool NestPrinter::whole_lines(const Index& offset) const {
-  const std::string& v = nest_.schedule.variable;
+  const std::string& v = schedule_.variable;
   if (!offset.affine_in(v) || offset.stride(v) != 1 || offset.constant() % kCacheLineFloats != 0)
     return false;
   int odd = 0;  // the lanes' own term is the only one
@@ -117,13 +118,13 @@ void NestPrinter::print_reduce() {
   const std::vector<int> roots = always_stored(nest_.stores);
   emitter_.hoist(roots, bound_);
   for (const LoopVariable& variable : nest_.loops) {
-    if (variable.name == nest_.schedule.variable) continue;
+    if (variable.name == schedule_.variable) continue;
     open_loop(variable);
     emitter_.hoist(roots, bound_);
   }
-  if (nest_.schedule.variable.empty())
+  if (schedule_.variable.empty())
     print_scalar_reduce();
-  else if (nest_.schedule.across)
+  else if (schedule_.across)
     print_horizontal();
   else
     print_vertical();
@@ -189,7 +190,7 @@ NestPrinter::Blocks NestPrinter::blocks(int64_t vectors) const {
   std::vector<const LoopVariable*> loops;
   int64_t terms = vectors;
   for (const LoopVariable& variable : nest_.reduced) {
-    if (variable.name == nest_.schedule.variable) continue;
+    if (variable.name == schedule_.variable) continue;
     loops.push_back(&variable);
     terms *= variable.extent;
   }
@@ -213,7 +214,7 @@ NestPrinter::Reduction NestPrinter::open_reduction(const std::vector<int>& roots
   emitter_.open("");
   ++open_;
   for (const LoopVariable& variable : nest_.reduced) {
-    if (variable.name == nest_.schedule.variable) continue;
+    if (variable.name == schedule_.variable) continue;
     if (&variable == parts.loop)
       open_block(parts, reduction, lanes);
     else
@@ -273,7 +274,7 @@ void NestPrinter::print_scalar_reduce() {
 // Lanes along a reduced variable; combined across at the end.
 void NestPrinter::print_horizontal() {
   const std::vector<int> roots = nest_.roots();
-  const LoopVariable& v = loop(nest_.schedule.variable);
+  const LoopVariable& v = loop(schedule_.variable);
   const DType type = graph_.pool[roots[0]].type;
   const int unroll = std::min(4, unrolling(roots, v.extent / lanes_));
   std::vector<std::string> accumulators;
@@ -320,7 +321,7 @@ void NestPrinter::print_horizontal() {
 // Whole vectors of the reduced variable, `step` at a time, from where it stands.
 void NestPrinter::print_vectors(const Segment& segment, int step,
                                 const std::vector<std::string>& accumulators) {
-  const std::string& v = nest_.schedule.variable;
+  const std::string& v = schedule_.variable;
   const int64_t length = step * lanes_;
   std::string end = std::to_string(segment.high);
   const bool parts = sums_floats() && (segment.high - segment.low) / length >= 2 * kBlockTerms;
@@ -352,7 +353,7 @@ void NestPrinter::print_vectors(const Segment& segment, int step,
 
 // Lanes along a kept variable: `unroll` vectors beside each other go through the reduced loops together.
 void NestPrinter::print_vertical() {
-  const LoopVariable& v = loop(nest_.schedule.variable);
+  const LoopVariable& v = loop(schedule_.variable);
   for (const Segment& segment : nest_.segments) {
     emitter_.open("");
     const Limits range = limits(v, segment.low, segment.high);
@@ -378,7 +379,7 @@ void NestPrinter::print_vertical() {
 
 // What no whole vector holds.
 void NestPrinter::print_vertical_rest(const Segment& segment, const Limits& range) {
-  const std::string& v = nest_.schedule.variable;
+  const std::string& v = schedule_.variable;
   const int64_t length = segment.high - segment.low;
   if (length == 1) {  // the variable is a constant in the expressions
     emitter_.open(
@@ -399,7 +400,7 @@ void NestPrinter::print_vertical_rest(const Segment& segment, const Limits& rang
 }
 
 void NestPrinter::print_accumulation(const Segment& segment, const std::string& count, int unroll) {
-  const std::string& v = nest_.schedule.variable;
+  const std::string& v = schedule_.variable;
   const bool single = segment.high - segment.low == 1;
   const int lanes = single ? 1 : lanes_;
   const bool arg = nest_.kind == NestKind::arg_reduce;

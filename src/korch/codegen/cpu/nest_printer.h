@@ -8,15 +8,15 @@
 #include "korch/codegen/cpu/body_emitter.h"
 #include "korch/codegen/passes/partition.h"
 #include "korch/device/device.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
 class NestPrinter {
  public:
   // Of a lowered graph, whose pool receives the bodies of partitioned nests.
-  NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const Device& target,
-              BodyEmitter& emitter, SourceText& source);
+  NestPrinter(TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule,
+              const Device& target, BodyEmitter& emitter, SourceText& source);
   void print();
 
  private:
@@ -87,6 +87,7 @@ class NestPrinter {
   TileGraph& graph_;
   const Phase& phase_;
   const Nest& nest_;
+  const NestSchedule& schedule_;
   BodyEmitter& emitter_;
   SourceText& source_;
   int lanes_;

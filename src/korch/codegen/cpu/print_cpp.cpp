@@ -47,16 +47,17 @@ std::string kept_key(const TileGraph& graph, const Phase& phase, const std::vect
 // One phase as a function.
 class PhasePrinter {
  public:
-  PhasePrinter(TileGraph& graph, const Phase& phase, const Device& target, SourceText& source,
+  PhasePrinter(ScheduledGraph& graph, size_t phase, const Device& target, SourceText& source,
                ProductPrinter& products)
       : graph_(graph),
-        phase_(phase),
+        phase_(graph.phases[phase]),
+        schedule_(graph.schedule[phase]),
         target_(target),
         source_(source),
         products_(products),
         emitter_(graph.pool, {.pointer = [&graph](int buffer) { return graph.name(buffer); }, .stage = {}},
                  source),
-        loops_(phase, emitter_) {}
+        loops_(phase_, emitter_) {}
 
   std::string print(const std::string& symbol) {
     emitter_.set_output(&body_, "    ");
@@ -79,10 +80,10 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
     loops_.enter(nest.around);
     const bool before = number > 0 && phase_.nests[number - 1].kept;
     if (nest.kept && !before) open_kept(number);
-    if (nest.schedule.registers)
-      products_.print(phase_, nest, emitter_);
+    if (schedule_[number].registers)
+      products_.print(phase_, nest, schedule_[number], emitter_);
     else
-      NestPrinter(graph_, phase_, nest, target_, emitter_, source_).print();
+      NestPrinter(graph_, phase_, nest, schedule_[number], target_, emitter_, source_).print();
     if (nest.kept && (number + 1 == phase_.nests.size() || !phase_.nests[number + 1].kept)) emitter_.close();
   }
 
@@ -106,6 +107,7 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
 
   TileGraph& graph_;
   const Phase& phase_;
+  const std::vector<NestSchedule>& schedule_;
   const Device& target_;
   SourceText& source_;
   ProductPrinter& products_;
@@ -121,12 +123,12 @@ std::string phase_symbol(size_t phase) {
   return fmt::format("k{}", phase);
 }
 
-std::string print_cpp(TileGraph graph, const Device& target) {
+std::string print_cpp(ScheduledGraph graph, const Device& target) {
   SourceText source(isa_named(target.code).value_or(Isa::portable));
   ProductPrinter products(graph, target);
   std::string functions;
   for (size_t i = 0; i < graph.phases.size(); ++i)
-    functions += PhasePrinter(graph, graph.phases[i], target, source, products).print(phase_symbol(i));
+    functions += PhasePrinter(graph, i, target, source, products).print(phase_symbol(i));
   return source.preamble() + products.functions() + functions;
 }
 

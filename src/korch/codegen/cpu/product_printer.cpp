@@ -43,8 +43,8 @@ int64_t most_passes(const Phase& phase, const std::vector<OuterLoop>& loops) {
   return passes;
 }
 
-MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& product, DType type,
-                         const Device& target) {
+MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const NestSchedule& schedule,
+                         const Product& product, DType type, const Device& target) {
   MicroKernel m;
   m.type = type;
   m.rows = static_cast<int>(extent_of(nest.loops, product.row));
@@ -60,8 +60,8 @@ MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& pr
     m.loops.push_back({loop.extent, stride(product.a, loop.name), stride(product.b, loop.name)});
   }
   m.part = !nest.anew.always_true();
-  m.prefetch_next_rows = nest.schedule.prefetch_rows;
-  if (nest.schedule.prefetch_columns)
+  m.prefetch_next_rows = schedule.prefetch_rows;
+  if (schedule.prefetch_columns)
     m.tiles_per_next_columns = most_passes(phase, sharing_loops(nest, product.b));
   return m;
 }
@@ -71,7 +71,6 @@ MicroKernel micro_kernel(const Phase& phase, const Nest& nest, const Product& pr
 // Each tile asks for its share of what comes after the columns that all of them read.
 std::string ProductPrinter::next_columns(const Phase& phase, const Nest& nest, const std::string& columns,
                                          int64_t elements_per_tile) const {
-  if (!nest.schedule.prefetch_columns) return columns;
   const Product product = *product_of(graph_, nest);
   int64_t elements = extent_of(nest.loops, product.column);
   for (const LoopVariable& loop : nest.reduced) elements *= loop.extent;
@@ -88,10 +87,11 @@ std::string ProductPrinter::next_columns(const Phase& phase, const Nest& nest, c
   return fmt::format("{} + {} + {} * {}", columns, elements, number, elements_per_tile);
 }
 
-void ProductPrinter::print(const Phase& phase, const Nest& nest, BodyEmitter& emitter) {
+void ProductPrinter::print(const Phase& phase, const Nest& nest, const NestSchedule& schedule,
+                           BodyEmitter& emitter) {
   const Product product = *product_of(graph_, nest);
   const DType type = graph_.pool[nest.stores[0].value].type;
-  const MicroKernel kernel = micro_kernel(phase, nest, product, type, target_);
+  const MicroKernel kernel = micro_kernel(phase, nest, schedule, product, type, target_);
   const std::string anonymous = linear::emit_micro_kernel("", kernel);
   std::string& name = names_[anonymous];
   if (name.empty()) {
@@ -106,9 +106,10 @@ void ProductPrinter::print(const Phase& phase, const Nest& nest, BodyEmitter& em
                             : pointer(buffer, offset);
   };
   const std::string columns = operand(product.b_buffer, product.b);
-  std::string arguments = fmt::format("{}, {}, {}, {}", operand(product.a_buffer, product.a), columns,
-                                      pointer(nest.stores[0].buffer, nest.stores[0].offset),
-                                      next_columns(phase, nest, columns, kernel.next_elements()));
+  std::string arguments = fmt::format(
+      "{}, {}, {}, {}", operand(product.a_buffer, product.a), columns,
+      pointer(nest.stores[0].buffer, nest.stores[0].offset),
+      schedule.prefetch_columns ? next_columns(phase, nest, columns, kernel.next_elements()) : columns);
   if (kernel.part) arguments += ", " + tile::print(nest.anew);
   emitter.line(fmt::format("{}({});", name, arguments));
 }

@@ -6,7 +6,7 @@
 
 #include "korch/codegen/cpu/body_emitter.h"
 #include "korch/device/device.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
@@ -15,7 +15,7 @@ class ProductPrinter {
   ProductPrinter(const TileGraph& graph, const Device& target) : graph_(graph), target_(target) {}
 
   // The statement for a nest whose schedule says `registers`.
-  void print(const Phase& phase, const Nest& nest, BodyEmitter& emitter);
+  void print(const Phase& phase, const Nest& nest, const NestSchedule& schedule, BodyEmitter& emitter);
   // Of all micro-kernels called so far.
   const std::string& functions() const { return functions_; }
 

@@ -481,47 +481,23 @@ bool SourceText::is_vector_function(ScalarFn fn, DType type) const {
   const auto has_vectors = [](DType t) {
     return std::find(std::begin(kVectorTypes), std::end(kVectorTypes), t) != std::end(kVectorTypes);
   };
-  switch (fn) {
-    case ScalarFn::add:
-    case ScalarFn::sub:
-    case ScalarFn::mul:
-      return type == DType::i16 || has_vectors(type);
-    case ScalarFn::neg:
-    case ScalarFn::abs:
-    case ScalarFn::min:
-    case ScalarFn::max:
-    case ScalarFn::eq:
-    case ScalarFn::lt:
-    case ScalarFn::le:
-    case ScalarFn::is_nan:
-      return has_vectors(type);
-    case ScalarFn::select:
-      return has_vectors(type) || type == DType::bool_;
-    case ScalarFn::div:
-    case ScalarFn::reciprocal:
-    case ScalarFn::floor:
-    case ScalarFn::ceil:
-    case ScalarFn::round:
-    case ScalarFn::trunc:
-    case ScalarFn::sqrt:
-      return type == DType::f32 || type == DType::f64;
-    case ScalarFn::exp:
-    case ScalarFn::expm1:
-    case ScalarFn::log:
-    case ScalarFn::log1p:
-    case ScalarFn::tanh:
-    case ScalarFn::erf:
-      return type == DType::f32;
-    case ScalarFn::logical_and:
-    case ScalarFn::logical_or:
-    case ScalarFn::logical_xor:
-    case ScalarFn::logical_not:
-      return type == DType::bool_;
-    case ScalarFn::cast:
-      return true;
-    default:
-      return false;
-  }
+  if (fn == ScalarFn::add || fn == ScalarFn::sub || fn == ScalarFn::mul)
+    return type == DType::i16 || has_vectors(type);
+  if (fn == ScalarFn::neg || fn == ScalarFn::abs || fn == ScalarFn::min || fn == ScalarFn::max ||
+      fn == ScalarFn::eq || fn == ScalarFn::lt || fn == ScalarFn::le || fn == ScalarFn::is_nan)
+    return has_vectors(type);
+  if (fn == ScalarFn::select) return has_vectors(type) || type == DType::bool_;
+  if (fn == ScalarFn::div || fn == ScalarFn::reciprocal || fn == ScalarFn::floor || fn == ScalarFn::ceil ||
+      fn == ScalarFn::round || fn == ScalarFn::trunc || fn == ScalarFn::sqrt)
+    return type == DType::f32 || type == DType::f64;
+  if (fn == ScalarFn::exp || fn == ScalarFn::expm1 || fn == ScalarFn::log || fn == ScalarFn::log1p ||
+      fn == ScalarFn::tanh || fn == ScalarFn::erf)
+    return type == DType::f32;
+  if (fn == ScalarFn::logical_and || fn == ScalarFn::logical_or || fn == ScalarFn::logical_xor ||
+      fn == ScalarFn::logical_not)
+    return type == DType::bool_;
+  if (fn == ScalarFn::cast) return true;
+  return false;
 }
 
 void SourceText::use_function(const std::string& name, int lanes) {

@@ -32,11 +32,11 @@ bool never_meet(const TileGraph& graph, const Nest& nest) {
 }
 
 // The loops with the one last along which neighbouring threads run, which vectors would.
-Nest ordered(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+Nest ordered(const TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule) {
   Nest result = nest;
-  const std::string fast = nest.schedule.variable.empty() || nest.schedule.across
+  const std::string fast = schedule.variable.empty() || schedule.across
                                ? choose_lanes(graph, phase, nest, kWarp).variable
-                               : nest.schedule.variable;
+                               : schedule.variable;
   for (size_t i = 0; i + 1 < result.loops.size(); ++i)
     if (result.loops[i].name == fast) std::swap(result.loops[i], result.loops.back());
   return result;
@@ -44,7 +44,7 @@ Nest ordered(const TileGraph& graph, const Phase& phase, const Nest& nest) {
 
 }  // namespace
 
-void CudaNestPrinter::print(const Nest& nest) {
+void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
   const auto tile = held_.find(nest.stores[0].buffer);
   const HeldReader reader = held_reader(graph_, nest, held_);
   emitter_.open(nest.first_slice_only ? "if (slice == 0)" : "");
@@ -53,15 +53,15 @@ void CudaNestPrinter::print(const Nest& nest) {
   else if (reader.buffer >= 0)
     print_held_map(nest, reader);
   else if (nest.kind == NestKind::map)
-    print_map(ordered(graph_, phase_, nest));
+    print_map(ordered(graph_, phase_, nest, schedule));
   else if (nest.kind == NestKind::scatter)
     print_scatter(nest);
   else if (ranks(nest.kind))
-    print_ranked(ordered(graph_, phase_, nest));
+    print_ranked(ordered(graph_, phase_, nest, schedule));
   else if (nest.kind != NestKind::reduce || fixed_count(nest.loops) >= kWarp)
-    print_reduce_by_thread(ordered(graph_, phase_, nest));
+    print_reduce_by_thread(ordered(graph_, phase_, nest, schedule));
   else
-    print_reduce_by_block(ordered(graph_, phase_, nest));
+    print_reduce_by_block(ordered(graph_, phase_, nest, schedule));
   emitter_.close();
 }
 

@@ -7,7 +7,7 @@
 
 #include "korch/codegen/cpu/body_emitter.h"
 #include "korch/codegen/cuda/held_tile.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
@@ -18,7 +18,7 @@ class CudaNestPrinter {
       : graph_(graph), phase_(phase), held_(held), emitter_(emitter), source_(source) {}
 
   // Without a barrier after it.
-  void print(const Nest& nest);
+  void print(const Nest& nest, const NestSchedule& schedule);
   // Whether threads met in `parts`, an array of kCudaThreads doubles in shared memory.
   bool uses_parts() const { return uses_parts_; }
 

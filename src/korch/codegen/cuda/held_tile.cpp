@@ -33,11 +33,12 @@ std::set<int> loads_of(const TileGraph& graph, const Nest& nest, int buffer) {
 }
 
 // The nest's part in the life of the tile that `tile` may be; false: the buffer has to lie in memory.
-bool fits(const TileGraph& graph, const Nest& nest, int buffer, int64_t threads, HeldTile& tile) {
+bool fits(const TileGraph& graph, const Nest& nest, const NestSchedule& schedule, int buffer, int64_t threads,
+          HeldTile& tile) {
   const bool stores = std::any_of(nest.stores.begin(), nest.stores.end(),
                                   [&](const Store& store) { return store.buffer == buffer; });
   if (stores) {
-    if (!nest.schedule.registers || nest.loops.size() != 2 || nest.first_slice_only) return false;
+    if (!schedule.registers || nest.loops.size() != 2 || nest.first_slice_only) return false;
     const int64_t rows = nest.loops[0].extent, columns = nest.loops[1].extent;
     if (tile.rows == 0) tile = dealt_out(rows, columns, threads);
     return tile.rows == rows && tile.columns == columns &&
@@ -49,14 +50,16 @@ bool fits(const TileGraph& graph, const Nest& nest, int buffer, int64_t threads,
 
 }  // namespace
 
-std::map<int, HeldTile> held_tiles(const TileGraph& graph, const Phase& phase, int64_t threads) {
+std::map<int, HeldTile> held_tiles(const ScheduledGraph& graph, size_t phase, int64_t threads) {
+  const std::vector<Nest>& nests = graph.phases[phase].nests;
   std::map<int, HeldTile> held;
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (graph.buffers[i].role != BufferRole::scratch) continue;
     HeldTile tile;
-    const bool fit = std::all_of(phase.nests.begin(), phase.nests.end(),
-                                 [&](const Nest& nest) { return fits(graph, nest, buffer, threads, tile); });
+    bool fit = true;
+    for (size_t n = 0; n < nests.size() && fit; ++n)
+      fit = fits(graph, nests[n], graph.schedule[phase][n], buffer, threads, tile);
     if (fit && tile.rows > 0) held[buffer] = tile;
   }
   return held;

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
@@ -20,7 +20,7 @@ struct HeldTile {
 };
 
 // By buffer.
-std::map<int, HeldTile> held_tiles(const TileGraph& graph, const Phase& phase, int64_t threads);
+std::map<int, HeldTile> held_tiles(const ScheduledGraph& graph, size_t phase, int64_t threads);
 
 // A map over the results of a held tile, or the first of them, and its one load of it: at row
 // sum of row variable * unit (units descend) and a column. Without a column variable at column 0.

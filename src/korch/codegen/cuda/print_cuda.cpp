@@ -43,11 +43,11 @@ struct ScratchPlaces {
   int64_t shared_bytes = 0, workspace_bytes = 0;
 };
 
-ScratchPlaces scratch_places(const TileGraph& graph, const Phase& phase) {
+ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase) {
   ScratchPlaces places;
   places.held = held_tiles(graph, phase, kCudaThreads);
   Accesses used;
-  for (const Nest& nest : phase.nests) used.add(accesses(graph, nest));
+  for (const Nest& nest : graph.phases[phase].nests) used.add(accesses(graph, nest));
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (graph.buffers[i].role != BufferRole::scratch || places.held.count(buffer) != 0 ||
@@ -64,13 +64,14 @@ ScratchPlaces scratch_places(const TileGraph& graph, const Phase& phase) {
 
 class CudaPrinter {
  public:
-  CudaPrinter(const TileGraph& graph, const Phase& phase, SourceText& source)
+  CudaPrinter(const ScheduledGraph& graph, size_t phase, SourceText& source)
       : graph_(graph),
-        phase_(phase),
+        phase_(graph.phases[phase]),
+        schedule_(graph.schedule[phase]),
         places_(scratch_places(graph, phase)),
         emitter_(graph.pool, spelling(), source),
-        loops_(phase, emitter_),
-        nests_(graph, phase, places_.held, emitter_, source) {}
+        loops_(phase_, emitter_),
+        nests_(graph, phase_, places_.held, emitter_, source) {}
 
   std::string print(const std::string& symbol) {
     std::string body;
@@ -78,7 +79,7 @@ class CudaPrinter {
     emitter_.set_lanes("", 1, "");
     for (size_t i = 0; i < phase_.nests.size(); ++i) {
       loops_.enter(phase_.nests[i].around);
-      nests_.print(phase_.nests[i]);
+      nests_.print(phase_.nests[i], schedule_[i]);
       barrier_after(i);
     }
     loops_.leave();
@@ -144,8 +145,9 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
     return text;
   }
 
-  const TileGraph& graph_;
+  const ScheduledGraph& graph_;
   const Phase& phase_;
+  const std::vector<NestSchedule>& schedule_;
   const ScratchPlaces places_;
   BodyEmitter emitter_;
   SliceLoops loops_;
@@ -159,17 +161,18 @@ std::string cuda_phase_symbol(const std::string& symbol, size_t phase) {
   return phase == 0 ? symbol : fmt::format("{}_{}", symbol, phase);
 }
 
-int64_t cuda_workspace_bytes(const TileGraph& graph) {
+int64_t cuda_workspace_bytes(const ScheduledGraph& graph) {
   int64_t most = 0;
-  for (const Phase& phase : graph.phases) most = std::max(most, scratch_places(graph, phase).workspace_bytes);
+  for (size_t phase = 0; phase < graph.phases.size(); ++phase)
+    most = std::max(most, scratch_places(graph, phase).workspace_bytes);
   return most;
 }
 
-std::string print_cuda(const TileGraph& graph, const std::string& symbol) {
+std::string print_cuda(const ScheduledGraph& graph, const std::string& symbol) {
   SourceText source(Isa::portable);
   std::string kernels;
   for (size_t i = 0; i < graph.phases.size(); ++i)
-    kernels += CudaPrinter(graph, graph.phases[i], source).print(cuda_phase_symbol(symbol, i));
+    kernels += CudaPrinter(graph, i, source).print(cuda_phase_symbol(symbol, i));
   return source.cuda_preamble() + kernels;
 }
 

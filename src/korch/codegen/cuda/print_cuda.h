@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
@@ -15,8 +15,8 @@ constexpr int64_t kCudaSharedBytes = 32 << 10;  // of scratch; buffers beyond li
 // __global__ void symbol(T* in0, ..., int* status, char* workspace)`, each with as many blocks as the phase
 // has slices (or fewer) of kCudaThreads. Arguments are aligned to 16 bytes; `workspace` holds
 // cuda_workspace_bytes per block. A gather index out of range sets *status to 1.
-std::string print_cuda(const TileGraph& graph, const std::string& symbol);
-int64_t cuda_workspace_bytes(const TileGraph& graph);
+std::string print_cuda(const ScheduledGraph& graph, const std::string& symbol);
+int64_t cuda_workspace_bytes(const ScheduledGraph& graph);
 // `symbol` for the first phase, symbol_1, symbol_2 ... for the others.
 std::string cuda_phase_symbol(const std::string& symbol, size_t phase);
 

@@ -22,8 +22,8 @@ using namespace linear;
 
 namespace {
 
-using tile::Nest;
 using tile::OuterLoop;
+using tile::ScheduledNest;
 
 Result<Problem> attention_problem(const Graph& graph, const Candidate& candidate) {
   Result<Problem> problem = analyze(graph, candidate);
@@ -67,7 +67,7 @@ class AttentionBuilder {
         key_block_("key_block", key_blocks(), key_blocks()),
         row_("row", blocks_.rows, blocks_.rows) {}
 
-  Result<tile::TileGraph> build();
+  Result<tile::ScheduledGraph> build();
 
  private:
   PackedOperand operand(ValueId value, bool by_columns, int64_t terms, int64_t columns, int vectors) const;
@@ -100,11 +100,11 @@ class AttentionBuilder {
   int masked_score(const KeyZone& zone, const Index& column);
   void weigh(const KeyZone& zone, const std::vector<OuterLoop>& around);
   int base_of(int largest);
-  Nest update_maximum(const KeyZone& zone);
-  Nest rescale_tile(const KeyZone& zone);
+  ScheduledNest update_maximum(const KeyZone& zone);
+  ScheduledNest rescale_tile(const KeyZone& zone);
   void mix(const KeyZone& zone, const std::vector<OuterLoop>& around);
   void finish();
-  void add(Nest nest, const std::vector<OuterLoop>& around);
+  void add(ScheduledNest nest, const std::vector<OuterLoop>& around);
 
   const Problem& p_;
   const AttentionShape& s_;
@@ -121,7 +121,7 @@ class AttentionBuilder {
   int largest_ = -1, sums_ = -1;                // of each row so far
   int largest_here_ = -1, factor_ = -1;         // of the row at hand: in this block of keys; for what earlier
                                                 // ones gave
-  tile::Phase phase_;
+  tile::ScheduledPhase phase_;
 };
 
 // Matrices whose rows are the columns of the product (keys), or its terms (values).
@@ -167,7 +167,7 @@ Index AttentionBuilder::matrix(ValueId value, const PackedOperand& operand) cons
   return flatten(shape, operand_batch(s_.batch, shape, image())) * operand.matrix_elements();
 }
 
-void AttentionBuilder::add(Nest nest, const std::vector<OuterLoop>& around) {
+void AttentionBuilder::add(ScheduledNest nest, const std::vector<OuterLoop>& around) {
   nest.around = around;
   phase_.nests.push_back(std::move(nest));
 }
@@ -185,7 +185,7 @@ void AttentionBuilder::multiply(const Product& p, const std::vector<OuterLoop>& 
                   row = rows.first_row(tile.at(rows.low, rows.high)) + Index::variable("r", rows.rows),
                   c = Index::variable("c", lanes), k = Index::variable("k", p.terms);
       const Index right = p.first_column + b * (p.packed->depth * block) + (p.first_term + k) * lanes + c;
-      Nest nest =
+      ScheduledNest nest =
           builder_.product_nest(std::move(loops), {{"r", rows.rows}, {"c", lanes}}, {{"k", p.terms}},
                                 builder_.load(p.left, row * p.left_pitch + k), builder_.load(p.right, right),
                                 p.result, row * p.result_pitch + b * block + c);
@@ -240,7 +240,7 @@ void AttentionBuilder::weigh(const KeyZone& zone, const std::vector<OuterLoop>& 
   tile::ExprPool& pool = builder_.pool();
   const bool part = key_blocks() > 1;
   const Index c = Index::variable("c", zone.keys), place = row() * score_pitch() + c;
-  Nest extreme;
+  ScheduledNest extreme;
   extreme.kind = tile::NestKind::reduce;
   extreme.combine = ScalarFn::max;
   extreme.nan_wins = false;  // the exponentials are NaN too
@@ -251,7 +251,7 @@ void AttentionBuilder::weigh(const KeyZone& zone, const std::vector<OuterLoop>& 
   add(std::move(extreme), loops);
   if (part) add(update_maximum(zone), loops);
 
-  Nest weights;
+  ScheduledNest weights;
   weights.kind = tile::NestKind::reduce;
   weights.reduced = {{"c", zone.keys}};
   const int base = base_of(builder_.load(largest_, row()));
@@ -268,21 +268,21 @@ int AttentionBuilder::base_of(int largest) {
   return builder_.call(ScalarFn::select, {none, builder_.zero(), largest});
 }
 
-Nest AttentionBuilder::update_maximum(const KeyZone& zone) {
+ScheduledNest AttentionBuilder::update_maximum(const KeyZone& zone) {
   tile::ExprPool& pool = builder_.pool();
   const int before = pool.guard(later(zone), builder_.load(largest_, row()), builder_.constant(-INFINITY));
   const int now = builder_.call(ScalarFn::max, {before, builder_.load(largest_here_, 0)});
   const int factor = pool.decaying_exp(builder_.difference(before, base_of(now)));
   const int sum = builder_.padded(later(zone), builder_.load(sums_, row()));
-  Nest nest;
+  ScheduledNest nest;
   nest.stores = {{factor_, 0, factor}, {sums_, row(), builder_.product(sum, factor)}, {largest_, row(), now}};
   return nest;
 }
 
-Nest AttentionBuilder::rescale_tile(const KeyZone& zone) {
+ScheduledNest AttentionBuilder::rescale_tile(const KeyZone& zone) {
   const int64_t columns = values_.blocks.lanes_in_all();
   const Index place = row() * tile_pitch() + Index::variable("c", columns);
-  Nest nest;
+  ScheduledNest nest;
   nest.loops = {{"c", columns}};
   nest.stores = {{tile_, place,
                   builder_.padded(later(zone),
@@ -326,7 +326,7 @@ void AttentionBuilder::finish() {
   }
 }
 
-Result<tile::TileGraph> AttentionBuilder::build() {
+Result<tile::ScheduledGraph> AttentionBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
   packed_keys_ = builder_.add_temporary(keys_.matrices * keys_.matrix_elements());
@@ -392,8 +392,8 @@ void list_attention(const Graph& graph, const Candidate& candidate, const Device
   found.push_back(implementation);
 }
 
-Result<tile::TileGraph> build_attention(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_attention(const Graph& graph, const Candidate& candidate,
+                                             const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = attention_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return AttentionBuilder(problem.value(), implementation, target).build();

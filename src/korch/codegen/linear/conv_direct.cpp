@@ -213,8 +213,8 @@ void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
                       tiles(problem.value(), implementation, target), request_of, target, found);
 }
 
-Result<tile::TileGraph> build_conv_direct(const Graph& graph, const Candidate& candidate,
-                                          const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_conv_direct(const Graph& graph, const Candidate& candidate,
+                                               const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = conv_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   const RowKernel kernel = describe(problem.value(), implementation, target);

@@ -44,7 +44,7 @@ class DepthwiseBuilder {
         y_("y", s_.out_height, rows_per_slice(implementation, target)),
         lanes_(target.lanes()),
         padded_(ceil_div(s_.in_channels, lanes_) * lanes_) {}
-  Result<tile::TileGraph> build();
+  Result<tile::ScheduledGraph> build();
 
  private:
   int64_t rows_per_slice(const Implementation& implementation, const Device& target) const {
@@ -84,11 +84,11 @@ int DepthwiseBuilder::window(const Index& channel, const Index& y, const Index& 
   return sum;
 }
 
-Result<tile::TileGraph> DepthwiseBuilder::build() {
+Result<tile::ScheduledGraph> DepthwiseBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
   builder_.pack(p_.weight, {"depthwise", {padded_}}, s_.kernel_h * s_.kernel_w * padded_);
-  tile::Phase phase;
+  tile::ScheduledPhase phase;
   if (s_.images > 1) phase.grid.push_back({{"image", s_.images}, 1});
   y_.deal_out(phase);
   // Full vectors of channels, and what is left in a narrower one.
@@ -96,7 +96,7 @@ Result<tile::TileGraph> DepthwiseBuilder::build() {
   for (const auto& [first, end] : {std::pair{int64_t{0}, full}, std::pair{full, s_.in_channels}}) {
     if (first == end) continue;
     const int64_t count = end - first;
-    tile::Nest nest;
+    tile::ScheduledNest nest;
     y_.loop(nest.around);
     nest.loops = {{"x", s_.out_width}, {"c", count}};
     const Index x = Index::variable("x", s_.out_width), c = Index::variable("c", count) + first;
@@ -125,8 +125,8 @@ void list_depthwise(const Graph& graph, const Candidate& candidate, const Device
   found.push_back(implementation);
 }
 
-Result<tile::TileGraph> build_depthwise(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_depthwise(const Graph& graph, const Candidate& candidate,
+                                             const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = depthwise_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   return DepthwiseBuilder(problem.value(), implementation, target).build();

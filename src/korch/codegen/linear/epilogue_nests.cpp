@@ -6,9 +6,9 @@ namespace korch::linear {
 namespace {
 
 // Of the columns c, which `loops` go over.
-tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, const Index& c,
-                         std::vector<tile::LoopVariable> loops, int lanes) {
-  tile::Nest nest;
+tile::ScheduledNest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, const Index& c,
+                                  std::vector<tile::LoopVariable> loops, int lanes) {
+  tile::ScheduledNest nest;
   const Index r = Index::variable("r", tile.rows);
   int result = builder.load(tile.buffer, tile.offset + r * tile.row_step + c * tile.column_step);
   if (tile.divisors >= 0) result = builder.call(ScalarFn::div, {result, builder.load(tile.divisors, r)});
@@ -19,7 +19,7 @@ tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, const
   return nest;
 }
 
-bool divides_columns(const tile::ExprPool& pool, const tile::Nest& nest) {
+bool divides_columns(const tile::ExprPool& pool, const tile::ScheduledNest& nest) {
   for (const tile::Store& store : nest.stores)
     if (!store.offset.affine_in("c")) return true;
   for (int id : pool.reachable(nest.roots()))
@@ -30,9 +30,10 @@ bool divides_columns(const tile::ExprPool& pool, const tile::Nest& nest) {
 
 // In vectors of `lanes`; 0: as vectorize thinks best. Where columns are divided on their way to an output,
 // single vectors may not be.
-tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64_t first, int64_t count,
-                         int lanes) {
-  tile::Nest whole = epilogue_nest(builder, tile, Index::variable("c", count) + first, {{"c", count}}, lanes);
+tile::ScheduledNest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64_t first,
+                                  int64_t count, int lanes) {
+  tile::ScheduledNest whole =
+      epilogue_nest(builder, tile, Index::variable("c", count) + first, {{"c", count}}, lanes);
   if (lanes < 2 || count % lanes != 0 || count == lanes || !divides_columns(builder.pool(), whole))
     return whole;
   const Index c = Index::variable("j", count / lanes) * lanes + Index::variable("c", lanes) + first;
@@ -42,8 +43,8 @@ tile::Nest epilogue_nest(KernelBuilder& builder, const FinishedTile& tile, int64
 }  // namespace
 
 void add_epilogue(KernelBuilder& builder, const FinishedTile& tile,
-                  const std::vector<tile::OuterLoop>& around, std::vector<tile::Nest>& nests) {
-  const auto add = [&](tile::Nest nest) {
+                  const std::vector<tile::OuterLoop>& around, std::vector<tile::ScheduledNest>& nests) {
+  const auto add = [&](tile::ScheduledNest nest) {
     nest.around = around;
     nests.push_back(std::move(nest));
   };

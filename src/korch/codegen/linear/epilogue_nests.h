@@ -22,6 +22,6 @@ struct FinishedTile {
 };
 
 void add_epilogue(KernelBuilder& builder, const FinishedTile& tile,
-                  const std::vector<tile::OuterLoop>& around, std::vector<tile::Nest>& nests);
+                  const std::vector<tile::OuterLoop>& around, std::vector<tile::ScheduledNest>& nests);
 
 }  // namespace korch::linear

@@ -45,8 +45,9 @@ void list_linear_generic(const Graph& graph, const Candidate& candidate, const D
   found.push_back(implementation);
 }
 
-Result<tile::TileGraph> build_linear_generic(const Graph& graph, const Candidate& candidate,
-                                             const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_linear_generic(const Graph& graph, const Candidate& candidate,
+                                                  const Implementation& implementation,
+                                                  const Device& target) {
   return tile::lower(graph, candidate, implementation, target);
 }
 

@@ -104,11 +104,11 @@ int KernelBuilder::load(int buffer, const Index& offset) {
   return graph_.pool.add(std::move(load));
 }
 
-tile::Nest KernelBuilder::product_nest(std::vector<tile::OuterLoop> around,
-                                       std::vector<tile::LoopVariable> loops,
-                                       std::vector<tile::LoopVariable> reduced, int a, int b, int buffer,
-                                       const Index& offset) {
-  tile::Nest nest;
+tile::ScheduledNest KernelBuilder::product_nest(std::vector<tile::OuterLoop> around,
+                                                std::vector<tile::LoopVariable> loops,
+                                                std::vector<tile::LoopVariable> reduced, int a, int b,
+                                                int buffer, const Index& offset) {
+  tile::ScheduledNest nest;
   nest.kind = tile::NestKind::reduce;
   nest.around = std::move(around);
   nest.loops = std::move(loops);

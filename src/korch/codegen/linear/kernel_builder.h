@@ -7,7 +7,7 @@
 
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/loop/compose.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::linear {
 
@@ -45,9 +45,9 @@ class KernelBuilder {
     return graph_.pool.guard(condition, value, graph_.pool.constant(graph_.pool[value].type, 0));
   }
   // Rows and columns (`loops`) of sums over `reduced` of a * b, kept in registers until they are stored.
-  tile::Nest product_nest(std::vector<tile::OuterLoop> around, std::vector<tile::LoopVariable> loops,
-                          std::vector<tile::LoopVariable> reduced, int a, int b, int buffer,
-                          const Index& offset);
+  tile::ScheduledNest product_nest(std::vector<tile::OuterLoop> around, std::vector<tile::LoopVariable> loops,
+                                   std::vector<tile::LoopVariable> reduced, int a, int b, int buffer,
+                                   const Index& offset);
   // A candidate's input or constant as it lies in memory.
   int read(ValueId argument, const Coords& coords);
   // The Value at these coordinates. Where it is made of the linear primitive's result, that is `result`.
@@ -60,8 +60,8 @@ class KernelBuilder {
                                    const tile::Condition& condition = {});
 
   tile::ExprPool& pool() { return graph_.pool; }
-  void add_phase(tile::Phase phase) { graph_.phases.push_back(std::move(phase)); }
-  tile::TileGraph finish() { return std::move(graph_); }
+  void add_phase(tile::ScheduledPhase phase) { tile::add_phase(graph_, std::move(phase)); }
+  tile::ScheduledGraph finish() { return std::move(graph_); }
 
  private:
   int add_buffer(tile::BufferRole role, int64_t elements, DType type);
@@ -69,7 +69,7 @@ class KernelBuilder {
 
   const Problem& problem_;
   const Implementation& implementation_;
-  tile::TileGraph graph_;
+  tile::ScheduledGraph graph_;
   tile::ExprPool composed_;
   tile::Composer composer_;
 };

@@ -15,21 +15,21 @@ namespace korch {
                              const Implementation& implementation, const Device& target);
 
 // Conv of one or two spatial axes as register tiles over pixels (also "conv_pixels")
-KORCH_LINEAR_FAMILY(conv_direct, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(conv_direct, tile::ScheduledGraph, build)
 // MatMul, batched or not, either operand constant
-KORCH_LINEAR_FAMILY(matmul, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(matmul, tile::ScheduledGraph, build)
 // Attention: both products and the softmax between them, by blocks
-KORCH_LINEAR_FAMILY(attention, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(attention, tile::ScheduledGraph, build)
 // Conv with one input channel per output channel
-KORCH_LINEAR_FAMILY(depthwise, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(depthwise, tile::ScheduledGraph, build)
 // WinogradInput, WinogradProduct and WinogradOutput
-KORCH_LINEAR_FAMILY(conv_winograd, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(conv_winograd, tile::ScheduledGraph, build)
 // one of the three
-KORCH_LINEAR_FAMILY(winograd_part, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(winograd_part, tile::ScheduledGraph, build)
 // MatMul and Conv in tiles of thread blocks, whose operands come to shared memory stage by stage
-KORCH_LINEAR_FAMILY(staged, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(staged, tile::ScheduledGraph, build)
 // Every linear primitive, plainly: the last resort.
-KORCH_LINEAR_FAMILY(linear_generic, tile::TileGraph, build)
+KORCH_LINEAR_FAMILY(linear_generic, tile::ScheduledGraph, build)
 
 #undef KORCH_LINEAR_FAMILY
 

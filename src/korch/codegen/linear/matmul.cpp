@@ -217,8 +217,8 @@ void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Imp
                       request_of, target, found);
 }
 
-Result<tile::TileGraph> build_matmul(const Graph& graph, const Candidate& candidate,
-                                     const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_matmul(const Graph& graph, const Candidate& candidate,
+                                          const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = matmul_problem(graph, candidate, target);
   if (!problem.ok()) return problem.refusal();
   return build_row_kernel(describe(problem.value(), implementation, target));

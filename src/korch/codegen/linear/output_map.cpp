@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/codegen/loop/index_map.h"
+
 namespace korch::linear {
 
 namespace {
@@ -49,11 +51,7 @@ Coords reshape_coords(const Shape& from, const Shape& to, const Coords& coords) 
 }
 
 Coords step(const Graph& graph, const Node& node, ValueId from, const Coords& coords) {
-  if (node.op == Op::Transpose) {
-    Coords result;
-    for (int64_t axis : std::get<PermAttrs>(node.attrs).perm) result.push_back(coords[axis]);
-    return result;
-  }
+  if (node.op == Op::Transpose) return tile::result_coords(graph, node, coords);
   if (node.op == Op::Reshape)
     return reshape_coords(graph.value(from).type.shape, graph.value(node.outputs[0]).type.shape, coords);
   return coords;

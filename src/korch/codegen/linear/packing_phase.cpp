@@ -4,8 +4,8 @@
 
 namespace korch::linear {
 
-tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& operand, int temporary) {
-  tile::Phase phase;
+tile::ScheduledPhase packing_phase(KernelBuilder& builder, const PackedOperand& operand, int temporary) {
+  tile::ScheduledPhase phase;
   const ColumnBlocks& blocks = operand.blocks;
   const SliceAxis matrix("matrix", operand.matrices, 1), block("block", blocks.total(), 1);
   matrix.deal_out(phase);
@@ -13,7 +13,7 @@ tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& operand, 
   // `count` columns from `first` on of the blocks low .. high - 1; those beyond `valid` are 0.
   const auto add = [&](int64_t low, int64_t high, int64_t lanes, int64_t first, int64_t count, bool valid) {
     if (low == high || count == 0) return;
-    tile::Nest nest;
+    tile::ScheduledNest nest;
     block.loop(nest.around, low, high);
     nest.loops = {{"k", operand.steps()}, {"c", count}};
     if (operand.step_rows > 1) nest.loops.push_back({"term", operand.step_rows});

@@ -22,6 +22,6 @@ struct PackedOperand {
 
 // Over (matrix, column block): fills `temporary` with the packed columns, [matrix][block][steps][lanes]
 // [step_rows].
-tile::Phase packing_phase(KernelBuilder& builder, const PackedOperand& columns, int temporary);
+tile::ScheduledPhase packing_phase(KernelBuilder& builder, const PackedOperand& columns, int temporary);
 
 }  // namespace korch::linear

@@ -30,9 +30,9 @@ PanelShape panel_shape(const RowKernel& k) {
   return s;
 }
 
-tile::Nest panel_nest(KernelBuilder& builder, const RowKernel& k, const PanelShape& shape, int buffer,
-                      const Index& y0, const Index& x0) {
-  tile::Nest nest;
+tile::ScheduledNest panel_nest(KernelBuilder& builder, const RowKernel& k, const PanelShape& shape,
+                               int buffer, const Index& y0, const Index& x0) {
+  tile::ScheduledNest nest;
   nest.kept = true;
   const tile::LoopVariable row{"pr", shape.rows}, pixel{"px", shape.pixels},
       channel{"channel", k.padded_depth()};

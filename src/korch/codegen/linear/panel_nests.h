@@ -16,7 +16,7 @@ struct PanelShape {
 PanelShape panel_shape(const RowKernel& kernel);
 
 // Fills the panel for the result rows from y0 and pixels from x0 on.
-tile::Nest panel_nest(KernelBuilder& builder, const RowKernel& kernel, const PanelShape& shape, int buffer,
-                      const Index& y0, const Index& x0);
+tile::ScheduledNest panel_nest(KernelBuilder& builder, const RowKernel& kernel, const PanelShape& shape,
+                               int buffer, const Index& y0, const Index& x0);
 
 }  // namespace korch::linear

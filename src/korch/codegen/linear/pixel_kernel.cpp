@@ -33,7 +33,7 @@ class PixelKernelBuilder {
         builder_(*k_.problem, *k_.implementation, *k_.target),
         y_("y", k_.height, k_.slicing.heights_per_block),
         t_("t", k_.tiling.tiles(), k_.tiling.tiles()) {}
-  Result<tile::TileGraph> build();
+  Result<tile::ScheduledGraph> build();
 
  private:
   int64_t pitch() const { return static_cast<int64_t>(k_.tiling.rows) * lanes_; }
@@ -41,8 +41,8 @@ class PixelKernelBuilder {
   Index pixel(const PixelZone& zone) const {
     return (t_.at(zone.low, zone.high) * zone.vectors + zone.offset) * lanes_;
   }
-  tile::Nest product(const PixelZone& zone);
-  void finish(const PixelZone& zone, std::vector<tile::Nest>& nests);
+  tile::ScheduledNest product(const PixelZone& zone);
+  void finish(const PixelZone& zone, std::vector<tile::ScheduledNest>& nests);
 
   const RowKernel& k_;
   const int lanes_;
@@ -71,7 +71,7 @@ std::vector<PixelZone> PixelKernelBuilder::zones() const {
 }
 
 // Channels outermost: the taps of one channel read the same few lines of its plane.
-tile::Nest PixelKernelBuilder::product(const PixelZone& zone) {
+tile::ScheduledNest PixelKernelBuilder::product(const PixelZone& zone) {
   std::vector<tile::OuterLoop> around;
   y_.loop(around);
   t_.loop(around, zone.low, zone.high);
@@ -89,7 +89,7 @@ tile::Nest PixelKernelBuilder::product(const PixelZone& zone) {
                                c * pitch() + r);
 }
 
-void PixelKernelBuilder::finish(const PixelZone& zone, std::vector<tile::Nest>& nests) {
+void PixelKernelBuilder::finish(const PixelZone& zone, std::vector<tile::ScheduledNest>& nests) {
   std::vector<tile::OuterLoop> around;
   y_.loop(around);
   t_.loop(around, zone.low, zone.high);
@@ -106,14 +106,14 @@ void PixelKernelBuilder::finish(const PixelZone& zone, std::vector<tile::Nest>& 
   add_epilogue(builder_, tile, around, nests);
 }
 
-Result<tile::TileGraph> PixelKernelBuilder::build() {
+Result<tile::ScheduledGraph> PixelKernelBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
   builder_.pack(k_.problem->weight, {"columns", {0, 1, k_.columns, 0}},
                 k_.taps_h * k_.taps_w * k_.depth * k_.columns);
   tile_ = builder_.add_scratch(k_.columns * pitch());
   panel_ = builder_.add_scratch(panel_shape_.elements);
-  tile::Phase phase;
+  tile::ScheduledPhase phase;
   if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
   y_.deal_out(phase);
   phase.nests.push_back(panel_nest(builder_, k_, panel_shape_, panel_, y_.first(), 0));
@@ -133,7 +133,7 @@ int most_pixel_columns(int registers) {
   return columns;
 }
 
-Result<tile::TileGraph> build_pixel_kernel(RowKernel kernel) {
+Result<tile::ScheduledGraph> build_pixel_kernel(RowKernel kernel) {
   const int lanes = kernel.target->lanes();
   kernel.path = DataPath::panel_pixels;
   kernel.tiling = split_rows(ceil_div(kernel.width, lanes),

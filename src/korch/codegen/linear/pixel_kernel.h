@@ -10,6 +10,6 @@ namespace korch::linear {
 // The most output channels for which a tile of at least two vectors of pixels fits the registers.
 int most_pixel_columns(int registers);
 // `kernel` with path panel_pixels; its tiling, blocks and weight packing are set here.
-Result<tile::TileGraph> build_pixel_kernel(RowKernel kernel);
+Result<tile::ScheduledGraph> build_pixel_kernel(RowKernel kernel);
 
 }  // namespace korch::linear

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "korch/codegen/linear/output_map.h"
-#include "korch/codegen/loop/cost.h"
+#include "korch/ir/index_map.h"
 #include "korch/kernel/product.h"
 
 namespace korch::linear {
@@ -53,9 +54,10 @@ double inner_share(const Node& node, const Shape& x, const Shape& w, const Shape
   double share = 1;
   for (size_t i = 0; i < attrs.strides.size(); ++i) {
     const int64_t extent = transposed ? x[i + 2] : y[i + 2], limit = transposed ? y[i + 2] : x[i + 2];
-    const int64_t inside = tile::taps_inside(extent, limit, w[i + 2], attrs.strides[i], attrs.dilations[i],
-                                             attrs.pads_before[i]);
-    share *= static_cast<double>(inside) / (extent * w[i + 2]);
+    const Coordinate place{
+        .scale = attrs.strides[i], .step = attrs.dilations[i], .offset = -attrs.pads_before[i]};
+    const std::vector<int64_t> inside = taps_inside(place, w[i + 2], limit, extent);
+    share *= std::accumulate(inside.begin(), inside.end(), 0.0) / (extent * w[i + 2]);
   }
   return share;
 }

@@ -7,12 +7,13 @@
 #include "korch/codegen/linear/packing_phase.h"
 #include "korch/codegen/linear/panel_nests.h"
 #include "korch/codegen/linear/slice_axis.h"
+#include "korch/ir/index_map.h"
 
 namespace korch::linear {
 namespace {
 
-using tile::Nest;
 using tile::OuterLoop;
+using tile::ScheduledNest;
 
 constexpr double kCachedColumns = 0.125;  // share of L2 that the columns may take and still count as cached
 constexpr double kTilesInL2 = 0.25;       // share of L2 for the unfinished tiles
@@ -31,7 +32,7 @@ class RowKernelBuilder {
       parts_ = {};
   }
 
-  Result<tile::TileGraph> build();
+  Result<tile::ScheduledGraph> build();
 
  private:
   bool in_parts() const { return parts_.outer_taps > 0 || parts_.depth_parts > 1; }
@@ -57,12 +58,12 @@ class RowKernelBuilder {
   int data(const RowZone& rows, const Index& r, const Index& kh, const Index& kw, const Index& channel);
   Index weight_offset() const;
   Index tile_offset(const RowZone& rows) const;
-  Nest product(const RowZone& rows, const ColumnZone& columns, std::vector<OuterLoop> around);
+  ScheduledNest product(const RowZone& rows, const ColumnZone& columns, std::vector<OuterLoop> around);
   void finish(const RowZone& rows, const ColumnZone& columns, const std::vector<OuterLoop>& around,
-              std::vector<Nest>& nests);
+              std::vector<ScheduledNest>& nests);
   void all_tiles_of(const ColumnZone& columns, const std::vector<OuterLoop>& around,
-                    std::vector<Nest>& nests);
-  tile::Phase main_phase();
+                    std::vector<ScheduledNest>& nests);
+  tile::ScheduledPhase main_phase();
 
   const RowKernel& k_;
   KernelBuilder builder_;
@@ -111,8 +112,8 @@ Index RowKernelBuilder::tile_offset(const RowZone& rows) const {
   return (y_.local() * t_.chunk() + t_.local(rows.low, rows.high)) * tile_elements();
 }
 
-Nest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
-                               std::vector<OuterLoop> around) {
+ScheduledNest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
+                                        std::vector<OuterLoop> around) {
   const int64_t lanes = total_lanes(columns.lanes), part_steps = k_.steps() / parts_.depth_parts,
                 step_channels = k_.step_channels();
   const Index r = Index::variable("r", rows.rows), c = Index::variable("c", lanes);
@@ -128,7 +129,7 @@ Nest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
                        block_.at(columns.low, columns.high) * (terms() * k_.blocks.block_lanes()) +
                        (((kh * k_.taps_w + kw) * k_.steps() + step) * lanes + c) * step_channels + term;
   const int row = data(rows, r, kh, kw, step * step_channels + term);
-  Nest nest =
+  ScheduledNest nest =
       builder_.product_nest(std::move(around), {{"r", rows.rows}, {"c", lanes}}, std::move(reduced), row,
                             builder_.load(weight_, column), tile_, tile_offset(rows) + r * tile_pitch() + c);
   for (const OuterLoop& part : part_loops())
@@ -144,7 +145,7 @@ Nest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& columns,
 }
 
 void RowKernelBuilder::finish(const RowZone& rows, const ColumnZone& columns,
-                              const std::vector<OuterLoop>& around, std::vector<Nest>& nests) {
+                              const std::vector<OuterLoop>& around, std::vector<ScheduledNest>& nests) {
   FinishedTile tile;
   tile.rows = rows.rows;
   tile.lanes = columns.lanes;
@@ -162,7 +163,7 @@ void RowKernelBuilder::finish(const RowZone& rows, const ColumnZone& columns,
 
 // All tiles of a slice against one column block, part by part.
 void RowKernelBuilder::all_tiles_of(const ColumnZone& columns, const std::vector<OuterLoop>& around,
-                                    std::vector<Nest>& nests) {
+                                    std::vector<ScheduledNest>& nests) {
   const auto over_tiles = [&](std::vector<OuterLoop> loops, bool multiplies, bool finishes) {
     y_.loop(loops);
     for (const RowZone& rows : row_zones(k_.tiling)) {
@@ -179,8 +180,8 @@ void RowKernelBuilder::all_tiles_of(const ColumnZone& columns, const std::vector
   over_tiles(around, false, true);
 }
 
-tile::Phase RowKernelBuilder::main_phase() {
-  tile::Phase phase;
+tile::ScheduledPhase RowKernelBuilder::main_phase() {
+  tile::ScheduledPhase phase;
   if (k_.slicing.columns_outer) block_.deal_out(phase);
   if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
   if (k_.groups > 1) phase.grid.push_back({{"group", k_.groups}, 1});
@@ -210,7 +211,7 @@ tile::Phase RowKernelBuilder::main_phase() {
   return phase;
 }
 
-Result<tile::TileGraph> RowKernelBuilder::build() {
+Result<tile::ScheduledGraph> RowKernelBuilder::build() {
   const Problem& p = *k_.problem;
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
@@ -252,13 +253,9 @@ int contiguous_axis(const Problem& problem, const Implementation& implementation
   for (NodeId id : problem.candidate->nodes)
     if (graph.node(id).outputs[0] == value) producer = &graph.node(id);
   if (producer == nullptr) return contiguous_of_read(problem, implementation, value);
-  const int rank = static_cast<int>(type_of(problem, value).shape.size());
   if (producer->op == Op::Transpose) {
     const int inner = contiguous_axis(problem, implementation, producer->inputs[0]);
-    const auto& perm = std::get<PermAttrs>(producer->attrs).perm;
-    for (int i = 0; i < rank; ++i)
-      if (perm[i] == inner) return i;
-    return -1;
+    return inner < 0 ? -1 : index_maps(graph, *producer).operands[0].coordinates[inner].axis;
   }
   if (producer->op == Op::Reshape) {
     const int inner = contiguous_axis(problem, implementation, producer->inputs[0]);
@@ -272,7 +269,7 @@ int contiguous_axis(const Problem& problem, const Implementation& implementation
   return -1;
 }
 
-Result<tile::TileGraph> build_row_kernel(const RowKernel& kernel) {
+Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel) {
   return RowKernelBuilder(kernel).build();
 }
 

@@ -12,7 +12,7 @@
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/output_map.h"
 #include "korch/codegen/linear/tiling.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::linear {
 
@@ -68,7 +68,7 @@ struct RowKernel {
 RowKernel conv_rows(const Problem& problem, const Implementation& implementation, const Device& target);
 RowKernel matmul_rows(const Problem& problem, const Implementation& implementation, const Device& target);
 
-Result<tile::TileGraph> build_row_kernel(const RowKernel& kernel);
+Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel);
 
 // Which axis of an operand is contiguous where the candidate reads it (-1: unknown).
 int contiguous_axis(const Problem& problem, const Implementation& implementation, ValueId value);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::linear {
 
@@ -17,7 +17,7 @@ class SliceAxis {
   int64_t extent() const { return grid_.variable.extent; }
   int64_t chunk() const { return grid_.chunk; }
   // Appends what the phase's grid needs for it.
-  void deal_out(tile::Phase& phase) const {
+  void deal_out(tile::ScheduledPhase& phase) const {
     if (dealt_out()) phase.grid.push_back(grid_);
   }
   // Appends the loop over the values low .. high - 1 that a slice has.

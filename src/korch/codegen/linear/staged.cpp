@@ -89,7 +89,7 @@ class StagedBuilder {
     if (taps_w_ == k_.taps_w && channels_ == k_.depth && k_.taps_h * taps_w_ * channels_ <= most)
       taps_h_ = k_.taps_h;
   }
-  Result<tile::TileGraph> build();
+  Result<tile::ScheduledGraph> build();
 
  private:
   Index image() const { return Index::variable("image", k_.images); }
@@ -120,11 +120,12 @@ class StagedBuilder {
   }
   int row_element();
   int column_element();
-  tile::Nest panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer, const Index& offset,
-                   int value);
-  tile::Nest product();
-  tile::Nest epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x, const TiledAxis::Zone& columns);
-  void add_nests(tile::Phase& phase);
+  tile::ScheduledNest panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
+                            const Index& offset, int value);
+  tile::ScheduledNest product();
+  tile::ScheduledNest epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x,
+                               const TiledAxis::Zone& columns);
+  void add_nests(tile::ScheduledPhase& phase);
 
   const RowKernel& k_;
   const StagedSchedule s_;
@@ -190,9 +191,9 @@ int StagedBuilder::column_element() {
 }
 
 // Neighbouring threads fill elements of neighbouring rows or columns, or of neighbouring channels.
-tile::Nest StagedBuilder::panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
-                                const Index& offset, int value) {
-  tile::Nest nest;
+tile::ScheduledNest StagedBuilder::panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
+                                         const Index& offset, int value) {
+  tile::ScheduledNest nest;
   nest.around = stages();
   nest.loops = terms();
   const std::string fast = along_terms ? "k" : across.back().name;
@@ -203,20 +204,20 @@ tile::Nest StagedBuilder::panel(std::vector<tile::LoopVariable> across, bool alo
   return nest;
 }
 
-tile::Nest StagedBuilder::product() {
+tile::ScheduledNest StagedBuilder::product() {
   const Index r = Index::variable("r", s_.rows), c = Index::variable("c", s_.columns);
-  tile::Nest nest = builder_.product_nest(stages(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
-                                          builder_.load(row_panel_, panel_offset(s_.rows, r)),
-                                          builder_.load(column_panel_, panel_offset(s_.columns, c)), tile_,
-                                          r * s_.columns + c);
+  tile::ScheduledNest nest = builder_.product_nest(stages(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
+                                                   builder_.load(row_panel_, panel_offset(s_.rows, r)),
+                                                   builder_.load(column_panel_, panel_offset(s_.columns, c)),
+                                                   tile_, r * s_.columns + c);
   for (const tile::OuterLoop& loop : stages())
     nest.anew.require(Index::variable(loop.variable.name, loop.variable.extent), 0, 0);
   return nest;
 }
 
-tile::Nest StagedBuilder::epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x,
-                                   const TiledAxis::Zone& columns) {
-  tile::Nest nest;
+tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x,
+                                            const TiledAxis::Zone& columns) {
+  tile::ScheduledNest nest;
   y_.tiles.loop(nest.around, y.low, y.high);
   x_.tiles.loop(nest.around, x.low, x.high);
   column_.tiles.loop(nest.around, columns.low, columns.high);
@@ -230,7 +231,7 @@ tile::Nest StagedBuilder::epilogue(const TiledAxis::Zone& y, const TiledAxis::Zo
   return nest;
 }
 
-void StagedBuilder::add_nests(tile::Phase& phase) {
+void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
   const Problem& p = *k_.problem;
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int term_axis = !p.matmul ? 1 : p.matmul->transpose_a ? rank - 2 : rank - 1;
@@ -246,13 +247,13 @@ void StagedBuilder::add_nests(tile::Phase& phase) {
       for (const TiledAxis::Zone& columns : column_.zones()) phase.nests.push_back(epilogue(y, x, columns));
 }
 
-Result<tile::TileGraph> StagedBuilder::build() {
+Result<tile::ScheduledGraph> StagedBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
   row_panel_ = builder_.add_scratch(stage_terms() * (s_.rows + kSpread));
   column_panel_ = builder_.add_scratch(stage_terms() * (s_.columns + kSpread));
   tile_ = builder_.add_scratch(s_.rows * s_.columns);
-  tile::Phase phase;
+  tile::ScheduledPhase phase;
   if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
   if (k_.groups > 1) phase.grid.push_back({{"group", k_.groups}, 1});
   y_.tiles.deal_out(phase);
@@ -290,8 +291,8 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
     }
 }
 
-Result<tile::TileGraph> build_staged(const Graph& graph, const Candidate& candidate,
-                                     const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_staged(const Graph& graph, const Candidate& candidate,
+                                          const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = staged_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   const RowKernel kernel = rows_of(problem.value(), implementation, target);

@@ -106,17 +106,18 @@ class WinogradBuilder {
         builder_(problem, implementation, target),
         tile_("tile", w_.tiles, w_.tiles_per_block),
         block_("block", w_.blocks.total(), w_.blocks_per_group) {}
-  Result<tile::TileGraph> build();
+  Result<tile::ScheduledGraph> build();
 
  private:
   int64_t block_pitch() const { return std::max(w_.blocks.block_lanes(), w_.blocks.tail_lanes()); }
   int64_t data_elements() const { return w_.elements * w_.data_plane; }
   Index data_block() const { return w_.two_phases ? tile_.number() * data_elements() : Index(0); }
-  void data_nests(const SliceAxis& vectors, WinogradNests& transforms, std::vector<tile::Nest>& nests);
-  tile::Phase data_phase(WinogradNests& transforms);
-  void products(const ColumnZone& columns, std::vector<tile::Nest>& nests);
-  void results(const ColumnZone& columns, WinogradNests& transforms, std::vector<tile::Nest>& nests);
-  tile::Phase main_phase(WinogradNests& transforms);
+  void data_nests(const SliceAxis& vectors, WinogradNests& transforms,
+                  std::vector<tile::ScheduledNest>& nests);
+  tile::ScheduledPhase data_phase(WinogradNests& transforms);
+  void products(const ColumnZone& columns, std::vector<tile::ScheduledNest>& nests);
+  void results(const ColumnZone& columns, WinogradNests& transforms, std::vector<tile::ScheduledNest>& nests);
+  tile::ScheduledPhase main_phase(WinogradNests& transforms);
 
   const Problem& p_;
   const WinogradPlan w_;
@@ -128,7 +129,7 @@ class WinogradBuilder {
 
 // Of all tiles of a block; those beyond the last are zeros.
 void WinogradBuilder::data_nests(const SliceAxis& vectors, WinogradNests& transforms,
-                                 std::vector<tile::Nest>& nests) {
+                                 std::vector<tile::ScheduledNest>& nests) {
   const Index local = Index::variable("tl", w_.tiles_per_block);
   const TransformedTile to{data_, [&](const Index& element, const Index& channel) {
                              return data_block() + element * w_.data_plane + local * w_.channel_pitch +
@@ -144,10 +145,10 @@ void WinogradBuilder::data_nests(const SliceAxis& vectors, WinogradNests& transf
 }
 
 // Slices over tile blocks and groups of channel vectors.
-tile::Phase WinogradBuilder::data_phase(WinogradNests& transforms) {
+tile::ScheduledPhase WinogradBuilder::data_phase(WinogradNests& transforms) {
   const int64_t vectors = ceil_div(w_.channels, lanes_);
   const SliceAxis axis("cv", vectors, ceil_div(vectors, std::min(kSlicesPerWorker, vectors)));
-  tile::Phase phase;
+  tile::ScheduledPhase phase;
   tile_.deal_out(phase);
   axis.deal_out(phase);
   data_nests(axis, transforms, phase.nests);
@@ -155,7 +156,7 @@ tile::Phase WinogradBuilder::data_phase(WinogradNests& transforms) {
 }
 
 // Of each element of the tiles.
-void WinogradBuilder::products(const ColumnZone& columns, std::vector<tile::Nest>& nests) {
+void WinogradBuilder::products(const ColumnZone& columns, std::vector<tile::ScheduledNest>& nests) {
   const int64_t lanes = total_lanes(columns.lanes), tiles = w_.tiling.tiles();
   const Index e = Index::variable("e", w_.elements), c = Index::variable("c", lanes),
               k = Index::variable("k", w_.channels);
@@ -179,7 +180,7 @@ void WinogradBuilder::products(const ColumnZone& columns, std::vector<tile::Nest
 }
 
 void WinogradBuilder::results(const ColumnZone& columns, WinogradNests& transforms,
-                              std::vector<tile::Nest>& nests) {
+                              std::vector<tile::ScheduledNest>& nests) {
   const Index base = block_.at(columns.low, columns.high) * w_.blocks.block_lanes();
   const TransformedTile from{result_, [&](const Index& element, const Index& column) {
                                return element * w_.result_plane + tile_.local() * block_pitch() +
@@ -199,8 +200,8 @@ void WinogradBuilder::results(const ColumnZone& columns, WinogradNests& transfor
     add(first, std::min<int64_t>(columns.lanes[i], columns.valid - first), columns.lanes[i], 1);
 }
 
-tile::Phase WinogradBuilder::main_phase(WinogradNests& transforms) {
-  tile::Phase phase;
+tile::ScheduledPhase WinogradBuilder::main_phase(WinogradNests& transforms) {
+  tile::ScheduledPhase phase;
   block_.deal_out(phase);
   tile_.deal_out(phase);
   const int64_t vectors = ceil_div(w_.channels, lanes_);
@@ -212,7 +213,7 @@ tile::Phase WinogradBuilder::main_phase(WinogradNests& transforms) {
   return phase;
 }
 
-Result<tile::TileGraph> WinogradBuilder::build() {
+Result<tile::ScheduledGraph> WinogradBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
   builder_.pack(p_.weight, {"winograd", {w_.m, int64_t{w_.vectors} * lanes_, w_.blocks.tail_lanes()}},
@@ -253,8 +254,8 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const De
   found.push_back(implementation);
 }
 
-Result<tile::TileGraph> build_conv_winograd(const Graph& graph, const Candidate& candidate,
-                                            const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_conv_winograd(const Graph& graph, const Candidate& candidate,
+                                                 const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = winograd_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return WinogradBuilder(problem.value(), implementation, target).build();

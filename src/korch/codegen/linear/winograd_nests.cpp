@@ -7,12 +7,12 @@
 namespace korch::linear {
 namespace {
 
-using tile::Nest;
 using tile::OuterLoop;
+using tile::ScheduledNest;
 
-Nest vector_nest(const std::vector<OuterLoop>& around, std::vector<tile::LoopVariable> loops,
-                 const ChannelVector& channels) {
-  Nest nest;
+ScheduledNest vector_nest(const std::vector<OuterLoop>& around, std::vector<tile::LoopVariable> loops,
+                          const ChannelVector& channels) {
+  ScheduledNest nest;
   nest.around = around;
   nest.loops = std::move(loops);
   nest.loops.push_back({"l", channels.count});
@@ -133,7 +133,7 @@ int WinogradNests::signed_sum_of(std::span<const int> coefficients, const std::v
 
 void WinogradNests::transform_data(const Index& tile, const ChannelVector& channels,
                                    const TransformedTile& to, const std::vector<OuterLoop>& around,
-                                   std::vector<Nest>& nests) {
+                                   std::vector<ScheduledNest>& nests) {
   const Index l = Index::variable("l", channels.count), channel = channels.first + l;
   if (is_strassen(attrs_)) {
     std::vector<int> quarters;
@@ -141,15 +141,15 @@ void WinogradNests::transform_data(const Index& tile, const ChannelVector& chann
       for (int64_t part = 0; part < kStrassenHalves; ++part)
         quarters.push_back(
             data(strassen_pixel(tile, number), channel + part * (s_.in_channels / kStrassenHalves)));
-    Nest nest = vector_nest(around, {}, channels);
+    ScheduledNest nest = vector_nest(around, {}, channels);
     for (int e = 0; e < kStrassenProducts; ++e)
       nest.stores.push_back({to.buffer, to.offset(e, channel), signed_sum_of(kStrassenData[e], quarters)});
     nests.push_back(std::move(nest));
     return;
   }
   // Along the rows of a tile, then along its columns.
-  Nest rows = vector_nest(around, {{"i", alpha_}}, channels),
-       columns = vector_nest(around, {{"j", alpha_}}, channels);
+  ScheduledNest rows = vector_nest(around, {{"i", alpha_}}, channels),
+                columns = vector_nest(around, {{"j", alpha_}}, channels);
   const Index i = Index::variable("i", alpha_), j = Index::variable("j", alpha_);
   std::vector<int> row, column;
   for (int64_t x = 0; x < alpha_; ++x) {
@@ -168,13 +168,13 @@ void WinogradNests::transform_data(const Index& tile, const ChannelVector& chann
 
 void WinogradNests::transform_result(const Index& tile, const ChannelVector& channels,
                                      const TransformedTile& from, const std::vector<OuterLoop>& around,
-                                     std::vector<Nest>& nests) {
+                                     std::vector<ScheduledNest>& nests) {
   const Index l = Index::variable("l", channels.count), column = channels.first + l;
   if (is_strassen(attrs_)) {
     std::vector<int> products;
     for (int e = 0; e < kStrassenProducts; ++e)
       products.push_back(builder_.load(from.buffer, from.offset(e, column)));
-    Nest nest = vector_nest(around, {}, channels);
+    ScheduledNest nest = vector_nest(around, {}, channels);
     for (int64_t number = 0; number < kStrassenPixels; ++number)
       for (int64_t part = 0; part < kStrassenHalves; ++part) {
         const Pixel at = strassen_pixel(tile, number);
@@ -188,9 +188,9 @@ void WinogradNests::transform_result(const Index& tile, const ChannelVector& cha
     return;
   }
   // Along the columns of a tile, along its rows, and then pixel by pixel.
-  Nest columns = vector_nest(around, {{"j", alpha_}}, channels),
-       rows = vector_nest(around, {{"i", m_}}, channels),
-       pixels = vector_nest(around, {{"i", m_}, {"j", m_}}, channels);
+  ScheduledNest columns = vector_nest(around, {{"j", alpha_}}, channels),
+                rows = vector_nest(around, {{"i", m_}}, channels),
+                pixels = vector_nest(around, {{"i", m_}, {"j", m_}}, channels);
   const Index over = Index::variable("j", alpha_), i = Index::variable("i", m_), j = Index::variable("j", m_);
   std::vector<int> down, across;
   for (int64_t x = 0; x < alpha_; ++x) {

@@ -30,10 +30,10 @@ class WinogradNests {
 
   // B^T d B of tile number `tile`; where that is beyond the last one, of zeros.
   void transform_data(const Index& tile, const ChannelVector& channels, const TransformedTile& to,
-                      const std::vector<tile::OuterLoop>& around, std::vector<tile::Nest>& nests);
+                      const std::vector<tile::OuterLoop>& around, std::vector<tile::ScheduledNest>& nests);
   // A^T p A, the epilogue, and the stores of the candidate's outputs.
   void transform_result(const Index& tile, const ChannelVector& channels, const TransformedTile& from,
-                        const std::vector<tile::OuterLoop>& around, std::vector<tile::Nest>& nests);
+                        const std::vector<tile::OuterLoop>& around, std::vector<tile::ScheduledNest>& nests);
 
  private:
   // Where variables image, iy and ix of a pixel stand, and when there is such a pixel.

@@ -68,7 +68,7 @@ class PartBuilder {
         lanes_(target.lanes()),
         builder_(problem, implementation, target) {}
 
-  tile::TileGraph build() {
+  tile::ScheduledGraph build() {
     if (p_.graph->node(p_.node).op == Op::WinogradProduct)
       product();
     else
@@ -81,7 +81,8 @@ class PartBuilder {
   void transform();
   void product();
   void row_tiles(const SliceAxis& tiles, const RowZone& rows, const SliceAxis& block,
-                 const ColumnBlocks& blocks, const ColumnZone& columns, std::vector<tile::Nest>& nests);
+                 const ColumnBlocks& blocks, const ColumnZone& columns,
+                 std::vector<tile::ScheduledNest>& nests);
 
   const Problem& p_;
   const WinogradAttrs attrs_;
@@ -103,7 +104,7 @@ void PartBuilder::transform() {
                                     [&](const Index& element, const Index& channel) {
                                       return (element * count + tile.at()) * channels + channel;
                                     }};
-  tile::Phase phase;
+  tile::ScheduledPhase phase;
   tile.deal_out(phase);
   for_channel_vectors(channels, lanes_, [&](int64_t low, int64_t high, int64_t valid, int width) {
     std::vector<tile::OuterLoop> around;
@@ -121,7 +122,7 @@ void PartBuilder::transform() {
 // Of one element of the tiles.
 void PartBuilder::row_tiles(const SliceAxis& tiles, const RowZone& rows, const SliceAxis& block,
                             const ColumnBlocks& blocks, const ColumnZone& columns,
-                            std::vector<tile::Nest>& nests) {
+                            std::vector<tile::ScheduledNest>& nests) {
   const int64_t elements = tile_elements(attrs_), count = type_of(p_, p_.data).shape[1];
   const int64_t lanes = total_lanes(columns.lanes),
                 pitch = std::max(blocks.block_lanes(), blocks.tail_lanes());
@@ -138,7 +139,7 @@ void PartBuilder::row_tiles(const SliceAxis& tiles, const RowZone& rows, const S
                             builder_.load(builder_.buffer_of(p_.weight),
                                           column * (elements * channels_) + (e * channels_ + k) * lanes + c),
                             tile_, r * pitch + c));
-  tile::Nest copy;
+  tile::ScheduledNest copy;
   copy.around = std::move(around);
   const Index valid = Index::variable("c", columns.valid);
   copy.loops = {{"r", rows.rows}, {"c", columns.valid}};
@@ -157,7 +158,7 @@ void PartBuilder::product() {
   tile_ = builder_.add_scratch(tiling.rows * std::max(blocks.block_lanes(), blocks.tail_lanes()));
   const SliceAxis tiles("t", tiling.tiles(), kRowTilesPerSlice),
       block("block", blocks.total(), blocks.total());
-  tile::Phase phase;
+  tile::ScheduledPhase phase;
   tiles.deal_out(phase);
   if (elements > 1) phase.grid.push_back({{"e", elements}, 1});
   for (const ColumnZone& columns : column_zones(blocks))
@@ -195,8 +196,8 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const De
   found.push_back(implementation);
 }
 
-Result<tile::TileGraph> build_winograd_part(const Graph& graph, const Candidate& candidate,
-                                            const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_winograd_part(const Graph& graph, const Candidate& candidate,
+                                                 const Implementation& implementation, const Device& target) {
   const Result<Problem> problem = part_problem(graph, candidate);
   if (!problem.ok()) return problem.refusal();
   return PartBuilder(problem.value(), implementation, target).build();

@@ -13,20 +13,7 @@ constexpr size_t kShallow = 500;         // primitives that recursion may go thr
 constexpr int64_t kUnrolledRow = 256;    // and larger rows over their elements
 
 bool is_comparison(ScalarFn fn) {
-  switch (fn) {
-    case ScalarFn::eq:
-    case ScalarFn::lt:
-    case ScalarFn::le:
-    case ScalarFn::is_nan:
-    case ScalarFn::is_inf:
-    case ScalarFn::logical_and:
-    case ScalarFn::logical_or:
-    case ScalarFn::logical_xor:
-    case ScalarFn::logical_not:
-      return true;
-    default:
-      return false;
-  }
+  return ScalarFn::eq <= fn && fn <= ScalarFn::logical_not;
 }
 
 // Evaluates a ScalarExpr over already composed operands. A literal takes the type of its sibling operand.
@@ -41,22 +28,9 @@ class Terms {
  private:
   std::optional<DType> type_of(int index) const {
     const ScalarExpr::Term& t = expr_.terms[index];
-    switch (t.fn) {
-      case ScalarFn::arg0:
-        return pool_[operands_[0]].type;
-      case ScalarFn::arg1:
-        return pool_[operands_[1]].type;
-      case ScalarFn::arg2:
-        return pool_[operands_[2]].type;
-      case ScalarFn::alpha:
-      case ScalarFn::beta:
-      case ScalarFn::constant:
-        return std::nullopt;
-      case ScalarFn::cast:
-        return result_;
-      default:
-        break;
-    }
+    if (t.fn <= ScalarFn::arg2) return pool_[operands_[static_cast<size_t>(t.fn)]].type;
+    if (t.fn <= ScalarFn::constant) return std::nullopt;
+    if (t.fn == ScalarFn::cast) return result_;
     if (is_comparison(t.fn)) return DType::bool_;
     for (int operand : {t.fn == ScalarFn::select ? -1 : t.a, t.b, t.c}) {
       if (operand < 0) continue;
@@ -74,24 +48,11 @@ class Terms {
 
   int term(int index, DType wanted) {
     const ScalarExpr::Term& t = expr_.terms[index];
-    switch (t.fn) {
-      case ScalarFn::arg0:
-        return operands_[0];
-      case ScalarFn::arg1:
-        return operands_[1];
-      case ScalarFn::arg2:
-        return operands_[2];
-      case ScalarFn::alpha:
-        return pool_.constant(wanted, scalars_.alpha);
-      case ScalarFn::beta:
-        return pool_.constant(wanted, scalars_.beta);
-      case ScalarFn::constant:
-        return pool_.constant(wanted, t.value);
-      case ScalarFn::cast:
-        return pool_.call(t.fn, result_, {term(t.a, wanted)});
-      default:
-        break;
-    }
+    if (t.fn <= ScalarFn::arg2) return operands_[static_cast<size_t>(t.fn)];
+    if (t.fn == ScalarFn::alpha) return pool_.constant(wanted, scalars_.alpha);
+    if (t.fn == ScalarFn::beta) return pool_.constant(wanted, scalars_.beta);
+    if (t.fn == ScalarFn::constant) return pool_.constant(wanted, t.value);
+    if (t.fn == ScalarFn::cast) return pool_.call(t.fn, result_, {term(t.a, wanted)});
     if (t.fn == ScalarFn::select) {
       const DType type = type_of(t.b) || type_of(t.c) ? sibling_type(t.b, t.c) : wanted;
       return pool_.call(t.fn, type, {term(t.a, DType::bool_), term(t.b, type), term(t.c, type)});
@@ -117,33 +78,17 @@ int apply_elementwise(ExprPool& pool, Op op, const ScalarAttrs& scalars, std::ve
 }
 
 std::optional<ScalarFn> combine_function(Op op) {
-  switch (op) {
-    case Op::ReduceSum:
-    case Op::WindowSum:
-    case Op::WindowDot:
-    case Op::MatMul:
-    case Op::Conv:
-    case Op::ConvTranspose:
-      return ScalarFn::add;
-    case Op::ReduceProd:
-      return ScalarFn::mul;
-    case Op::ReduceMax:
-    case Op::ArgMax:
-    case Op::WindowMax:
-      return ScalarFn::max;
-    case Op::ReduceMin:
-    case Op::ArgMin:
-      return ScalarFn::min;
-    default:
-      return std::nullopt;
-  }
+  if (op == Op::ReduceSum || op == Op::WindowSum || op == Op::WindowDot || op == Op::MatMul ||
+      op == Op::Conv || op == Op::ConvTranspose)
+    return ScalarFn::add;
+  if (op == Op::ReduceProd) return ScalarFn::mul;
+  if (op == Op::ReduceMax || op == Op::ArgMax || op == Op::WindowMax) return ScalarFn::max;
+  if (op == Op::ReduceMin || op == Op::ArgMin) return ScalarFn::min;
+  return std::nullopt;
 }
 
 Shape product_extents(const Graph& graph, const Node& node) {
-  const Shape& data = graph.value(node.inputs[0]).type.shape;
-  if (node.op == Op::MatMul)
-    return {std::get<MatMulAttrs>(node.attrs).transpose_a ? data[data.size() - 2] : data.back()};
-  return {data[1] / std::get<ConvAttrs>(node.attrs).group};
+  return {index_maps(graph, node).taps[0]};
 }
 
 int64_t window_size(const PoolAttrs& pool) {
@@ -287,7 +232,7 @@ int Composer::define_one(ValueId value, const std::vector<Index>& coords) {
   else if (category == Category::layout)
     result = layout(*node, coords);
   else if (category == Category::window)
-    result = window(*node, coords);
+    result = combined_taps(*node, coords, {});
   else
     KORCH_ASSERT(false, std::string("a loop nest cannot compute ") + name(node->op));
   memo_[key] = result;
@@ -338,22 +283,21 @@ std::optional<Index> Composer::known_index(const Node& node, const std::vector<I
 }
 
 int Composer::gather(const Node& node, const std::vector<Index>& coords) {
+  const IndexMaps maps = index_maps(graph_, node);
   const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
-  const Shape& data = graph_.value(node.inputs[0]).type.shape;
-  const size_t index_rank = graph_.value(node.inputs[1]).type.shape.size();
-  const std::vector<Index> index_coords(coords.begin() + axis, coords.begin() + axis + index_rank);
-  std::vector<Index> at(coords.begin(), coords.begin() + axis);
+  const int64_t extent = maps.operands[0].operand[axis];
+  const std::vector<Index> index_coords = read_at(maps, 1, coords).coords;
+  std::vector<Index> at = read_at(maps, 0, coords).coords;
   if (const std::optional<Index> known = known_index(node, index_coords)) {
-    at.push_back(*known);
+    at[axis] = *known;
   } else {
     Expr checked;
     checked.kind = ExprKind::checked;
     checked.type = DType::i64;
-    checked.integer = data[axis];
+    checked.integer = extent;
     checked.args = {pool_.call(ScalarFn::cast, DType::i64, {compose(node.inputs[1], index_coords)})};
-    at.push_back(Index::dynamic(pool_.add(std::move(checked)), data[axis]));
+    at[axis] = Index::dynamic(pool_.add(std::move(checked)), extent);
   }
-  at.insert(at.end(), coords.begin() + axis + index_rank, coords.end());
   return compose(node.inputs[0], at);
 }
 
@@ -399,90 +343,31 @@ int Composer::over_taps(ValueId value, const Shape& kernel, ScalarFn combine, co
   return result;
 }
 
-int Composer::window(const Node& node, const std::vector<Index>& coords) {
-  const auto& pool = std::get<PoolAttrs>(node.attrs);
-  const Shape& in = graph_.value(node.inputs[0]).type.shape;
+int Composer::product(ValueId value, const std::vector<Index>& coords, const std::vector<Index>& reduced) {
+  ++evaluations_[value];
+  return combined_taps(*producer(value), coords, reduced);
+}
+
+int Composer::combined_taps(const Node& node, const std::vector<Index>& coords,
+                            const std::vector<Index>& reduced) {
+  const IndexMaps maps = index_maps(graph_, node);
   const DType type = graph_.value(node.outputs[0]).type.dtype;
   const ScalarFn combine = *combine_function(node.op);
   const int identity = identity_of(pool_, combine, type);
-  const int result =
-      over_taps(node.outputs[0], pool.kernel, combine, [&](const std::vector<Index>& position) {
-        std::vector<Index> at(coords.begin(), coords.begin() + 2);
-        Condition inside;
-        for (size_t s = 0; s < position.size(); ++s) {
-          at.push_back(coords[2 + s] * pool.strides[s] + position[s] * pool.dilations[s] -
-                       Index(pool.pads_before[s]));
-          inside.require(at.back(), 0, in[2 + s] - 1);
-        }
-        if (inside.always_false()) return -1;
-        int operand = compose(node.inputs[0], at);
-        if (node.op == Op::WindowDot) {
-          std::vector<Index> weight = position;
-          weight.push_back(coords[1]);
-          operand = pool_.call(ScalarFn::mul, type, {operand, compose(node.inputs[1], weight)});
-        }
-        return pool_.guard(inside, operand, identity);
-      });
-  return result < 0 ? identity : result;
-}
-
-// Of a transposed convolution a tap meets an output where the step back from it is a whole number of strides.
-int Composer::conv_summand(const Node& node, const std::vector<Index>& coords, const Index& channel) {
-  const auto& attrs = std::get<ConvAttrs>(node.attrs);
-  const bool transposed = node.op == Op::ConvTranspose;
-  const Shape &x = graph_.value(node.inputs[0]).type.shape, &w = graph_.value(node.inputs[1]).type.shape;
-  const TensorType& result = graph_.value(node.outputs[0]).type;
-  const int64_t out_per_group = result.shape[1] / attrs.group, in_per_group = x[1] / attrs.group;
-  const Index in_channel = floor_div(coords[1], out_per_group) * in_per_group + channel;
-  const int zero = pool_.constant(result.dtype, 0);
-  const Shape kernel(w.begin() + 2, w.end());
-  const int sum = over_taps(node.outputs[0], kernel, ScalarFn::add, [&](const std::vector<Index>& position) {
-    std::vector<Index> at = {coords[0], in_channel};
-    std::vector<Index> weight = {coords[1], channel};
-    if (transposed) weight = {in_channel, floor_mod(coords[1], out_per_group)};
-    Condition inside;
-    for (size_t s = 0; s < position.size(); ++s) {
-      const Index tap = position[s] * attrs.dilations[s];
-      if (transposed) {
-        const Index back = coords[2 + s] + Index(attrs.pads_before[s]) - tap;
-        inside.require(floor_mod(back, attrs.strides[s]), 0, 0);
-        at.push_back(floor_div(back, attrs.strides[s]));
-      } else {
-        at.push_back(coords[2 + s] * attrs.strides[s] + tap - Index(attrs.pads_before[s]));
-      }
-      inside.require(at.back(), 0, x[2 + s] - 1);
-      weight.push_back(position[s]);
-    }
-    if (inside.always_false()) return -1;
-    const int product =
-        pool_.call(ScalarFn::mul, result.dtype,
-                   {pool_.call(ScalarFn::cast, result.dtype, {compose(node.inputs[0], at)}),
-                    pool_.call(ScalarFn::cast, result.dtype, {compose(node.inputs[1], weight)})});
-    return pool_.guard(inside, product, zero);
+  const Shape kernel(maps.taps.begin() + static_cast<std::ptrdiff_t>(reduced.size()), maps.taps.end());
+  const int result = over_taps(node.outputs[0], kernel, combine, [&](std::vector<Index> taps) {
+    taps.insert(taps.begin(), reduced.begin(), reduced.end());
+    const MappedRead data = read_at(maps, 0, coords, taps);
+    if (data.when.always_false()) return -1;
+    int operand = compose(node.inputs[0], data.coords);
+    if (node.inputs.size() > 1)
+      operand = pool_.call(ScalarFn::mul, type,
+                           {pool_.call(ScalarFn::cast, type, {operand}),
+                            pool_.call(ScalarFn::cast, type,
+                                       {compose(node.inputs[1], read_at(maps, 1, coords, taps).coords)})});
+    return pool_.guard(data.when, operand, identity);
   });
-  return sum < 0 ? zero : sum;
-}
-
-int Composer::product(ValueId value, const std::vector<Index>& coords, const std::vector<Index>& reduced) {
-  const Node& node = *producer(value);
-  const DType type = graph_.value(value).type.dtype;
-  ++evaluations_[value];
-  if (node.op != Op::MatMul) return conv_summand(node, coords, reduced[0]);
-  const auto& attrs = std::get<MatMulAttrs>(node.attrs);
-  const auto operand = [&](size_t number, const Index& row, const Index& column, bool transposed) {
-    std::vector<Index> at(coords.begin(), coords.end() - 2);
-    at.push_back(transposed ? column : row);
-    at.push_back(transposed ? row : column);
-    const Shape& shape = graph_.value(node.inputs[number]).type.shape;
-    Shape batch(shape.begin(), shape.end() - 2);
-    std::vector<Index> outer = broadcast_coords({at.begin(), at.end() - 2}, batch);
-    outer.insert(outer.end(), at.end() - 2, at.end());
-    return pool_.call(ScalarFn::cast, type, {compose(node.inputs[number], outer)});
-  };
-  const Index &row = coords[coords.size() - 2], &column = coords.back();
-  return pool_.call(
-      ScalarFn::mul, type,
-      {operand(0, row, reduced[0], attrs.transpose_a), operand(1, reduced[0], column, attrs.transpose_b)});
+  return result < 0 ? identity : result;
 }
 
 }  // namespace korch::tile

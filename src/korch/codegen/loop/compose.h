@@ -82,12 +82,12 @@ class Composer {
   int gather(const Node& node, const std::vector<Index>& coords);
   // The gather's index when its constant indices follow a formula; they are known to be in range then.
   std::optional<Index> known_index(const Node& node, const std::vector<Index>& index_coords);
-  int window(const Node& node, const std::vector<Index>& coords);
+  // What a window or linear primitive combines of its operands, beside the taps that are given already.
+  int combined_taps(const Node& node, const std::vector<Index>& coords, const std::vector<Index>& reduced);
   // Combines what `tap` gives for each position of a window (-1: nothing); large windows loop over their
   // outer axes. -1 when no tap gave anything.
   using Tap = std::function<int(const std::vector<Index>& position)>;
   int over_taps(ValueId value, const Shape& kernel, ScalarFn combine, const Tap& tap);
-  int conv_summand(const Node& node, const std::vector<Index>& coords, const Index& channel);
 
   const Graph& graph_;
   std::map<ValueId, Argument> memory_;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
-#include "korch/base/ceil_div.h"
+#include "korch/ir/index_map.h"
 
 namespace korch::tile {
 namespace {
@@ -24,27 +25,17 @@ double needed_of(const Graph& graph, const Node& node, size_t operand, double ne
   const TensorType& out = graph.value(node.outputs[0]).type;
   const auto all = static_cast<double>(in.elements());
   const bool whole = needed >= static_cast<double>(out.elements());
-  switch (node.op) {
-    case Op::Transpose:
-    case Op::Reshape:
-    case Op::Slice:
-      return std::min(all, needed);
-    case Op::Gather:
-      return operand == 1 && whole ? all : 0;
-    case Op::WindowDot:
-    case Op::WindowSum:
-    case Op::WindowMax: {
-      if (!whole) return 0;
-      if (operand == 1) return all;
-      const auto& pool = std::get<PoolAttrs>(node.attrs);
-      double count = static_cast<double>(in.shape[0]) * static_cast<double>(in.shape[1]);
-      for (size_t s = 0; s < pool.kernel.size(); ++s)
-        count *= static_cast<double>(covered(pool, s, out.shape[2 + s], in.shape[2 + s]));
-      return count;
-    }
-    default:
-      return whole ? all : (in.shape == out.shape ? needed : 0);
-  }
+  if (node.op == Op::Transpose || node.op == Op::Reshape || node.op == Op::Slice)
+    return std::min(all, needed);
+  if (node.op == Op::Gather) return operand == 1 && whole ? all : 0;
+  const auto* pool = std::get_if<PoolAttrs>(&node.attrs);
+  if (pool == nullptr) return whole ? all : (in.shape == out.shape ? needed : 0);
+  if (!whole) return 0;
+  if (operand == 1) return all;
+  double count = static_cast<double>(in.shape[0]) * static_cast<double>(in.shape[1]);
+  for (size_t s = 0; s < pool->kernel.size(); ++s)
+    count *= static_cast<double>(covered(*pool, s, out.shape[2 + s], in.shape[2 + s]));
+  return count;
 }
 
 std::map<ValueId, double> needed_elements(const Graph& graph, const Candidate& candidate) {
@@ -62,46 +53,13 @@ std::map<ValueId, double> needed_elements(const Graph& graph, const Candidate& c
 }
 
 double flops_of(ScalarFn fn) {
-  switch (fn) {
-    case ScalarFn::exp:
-    case ScalarFn::expm1:
-    case ScalarFn::log:
-    case ScalarFn::log1p:
-      return 16;
-    case ScalarFn::tanh:
-      return 24;
-    case ScalarFn::erf:
-      return 32;
-    case ScalarFn::div:
-    case ScalarFn::reciprocal:
-    case ScalarFn::sqrt:
-      return 4;
-    case ScalarFn::pow:
-    case ScalarFn::mod:
-    case ScalarFn::fmod:
-    case ScalarFn::sin:
-    case ScalarFn::cos:
-    case ScalarFn::tan:
-    case ScalarFn::asin:
-    case ScalarFn::acos:
-    case ScalarFn::atan:
-    case ScalarFn::sinh:
-    case ScalarFn::cosh:
-    case ScalarFn::asinh:
-    case ScalarFn::acosh:
-    case ScalarFn::atanh:
-      return 8;
-    case ScalarFn::arg0:
-    case ScalarFn::arg1:
-    case ScalarFn::arg2:
-    case ScalarFn::alpha:
-    case ScalarFn::beta:
-    case ScalarFn::constant:
-    case ScalarFn::cast:
-      return 0;
-    default:
-      return 1;
-  }
+  if (fn == ScalarFn::exp || fn == ScalarFn::expm1 || fn == ScalarFn::log || fn == ScalarFn::log1p) return 16;
+  if (fn == ScalarFn::tanh) return 24;
+  if (fn == ScalarFn::erf) return 32;
+  if (fn == ScalarFn::div || fn == ScalarFn::reciprocal || fn == ScalarFn::sqrt) return 4;
+  if (fn == ScalarFn::pow || fn == ScalarFn::mod || fn == ScalarFn::fmod) return 8;
+  if (ScalarFn::sin <= fn && fn <= ScalarFn::atanh) return 8;
+  return fn <= ScalarFn::constant || fn == ScalarFn::cast ? 0 : 1;
 }
 
 // Every window is computed once, whatever reads it: lowering makes a stage of what one window reads from
@@ -109,28 +67,18 @@ double flops_of(ScalarFn fn) {
 double window_flops(const Graph& graph, const Node& node) {
   const Shape& in = graph.value(node.inputs[0]).type.shape;
   const Shape& out = graph.value(node.outputs[0]).type.shape;
-  const auto& pool = std::get<PoolAttrs>(node.attrs);
+  const IndexMaps maps = index_maps(graph, node);
   double taps = static_cast<double>(out[0]) * static_cast<double>(out[1]);
-  for (size_t s = 0; s < pool.kernel.size(); ++s)
-    taps *= static_cast<double>(taps_inside(out[2 + s], in[2 + s], pool.kernel[s], pool.strides[s],
-                                            pool.dilations[s], pool.pads_before[s]));
+  for (size_t s = 0; s < maps.taps.size(); ++s) {
+    const std::vector<int64_t> inside =
+        taps_inside(maps.operands[0].coordinates[2 + s], maps.taps[s], in[2 + s], out[2 + s]);
+    taps *= std::accumulate(inside.begin(), inside.end(), 0.0);
+  }
   const double combinations = std::max(0.0, taps - static_cast<double>(element_count(out)));
   return node.op == Op::WindowDot ? taps + combinations : combinations;
 }
 
 }  // namespace
-
-int64_t taps_inside(int64_t positions, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
-                    int64_t pad_before) {
-  int64_t pairs = 0;
-  for (int64_t at = 0; at < positions; ++at) {
-    const int64_t start = at * stride - pad_before;
-    const int64_t first = start < 0 ? ceil_div(-start, dilation) : 0;
-    const int64_t end = start < in ? std::min(kernel, ceil_div(in - start, dilation)) : 0;
-    pairs += std::max<int64_t>(0, end - first);
-  }
-  return pairs;
-}
 
 bool is_expensive(Op op) {
   for (const ScalarExpr::Term& term : scalar_semantics(op).terms)

@@ -13,11 +13,6 @@ double least_bytes(const Graph& graph, const Candidate& candidate);
 // functions count less than their shortest known instruction sequence.
 double least_flops(const Graph& graph, const Candidate& candidate);
 
-// Pairs of a window's position and a tap that meets an element rather than padding, along one axis of `in`
-// elements.
-int64_t taps_inside(int64_t positions, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
-                    int64_t pad_before);
-
 // An elementwise primitive with more than additions, multiplications and choices.
 bool is_expensive(Op op);
 

@@ -9,44 +9,6 @@ Index reflected(const Index& index, int64_t extent) {
   return last - absolute(last - absolute(index));
 }
 
-std::vector<MappedRead> map_pad(const PadAttrs& pad, const Shape& in, const std::vector<Index>& coords) {
-  MappedRead read;
-  for (size_t axis = 0; axis < in.size(); ++axis) {
-    Index at = coords[axis] - Index(pad.before[axis]);
-    switch (pad.mode) {
-      case PadMode::constant:
-        read.when.require(at, 0, in[axis] - 1);
-        break;
-      case PadMode::reflect:
-        at = reflected(at, in[axis]);
-        break;
-      case PadMode::edge:
-        at = clamp(at, 0, in[axis] - 1);
-        break;
-    }
-    read.coords.push_back(at);
-  }
-  return {read};
-}
-
-std::vector<MappedRead> map_concat(const Graph& graph, const Node& node, const std::vector<Index>& coords) {
-  const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
-  std::vector<MappedRead> reads;
-  int64_t start = 0;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const int64_t extent = graph.value(node.inputs[i]).type.shape[axis];
-    if (extent == 0) continue;
-    MappedRead read;
-    read.operand = static_cast<int>(i);
-    read.coords = coords;
-    read.coords[axis] = coords[axis] - Index(start);
-    read.when.require(coords[axis], start, start + extent - 1);
-    start += extent;
-    if (!read.when.always_false()) reads.push_back(read);
-  }
-  return reads;
-}
-
 }  // namespace
 
 Index flatten(const std::vector<Index>& coords, const Shape& shape) {
@@ -88,33 +50,65 @@ Index memory_offset(const std::vector<Index>& coords, const Shape& shape, const 
   return memory_offset(at, blocks, outer) * layout.block + floor_mod(coords[layout.block_axis], layout.block);
 }
 
-std::vector<MappedRead> map_layout(const Graph& graph, const Node& node, const std::vector<Index>& coords) {
-  const Shape& in = graph.value(node.inputs[0]).type.shape;
-  const Shape& out = graph.value(node.outputs[0]).type.shape;
+MappedRead read_at(const IndexMaps& maps, size_t operand, std::vector<Index> coords,
+                   const std::vector<Index>& taps) {
+  const IndexMap& map = maps.operands[operand];
+  if (map.view != maps.result) coords = unflatten(flatten(coords, maps.result), map.view);
   MappedRead read;
-  if (node.op == Op::Transpose) {
-    const auto& perm = std::get<PermAttrs>(node.attrs).perm;
-    read.coords.resize(in.size());
-    for (size_t axis = 0; axis < perm.size(); ++axis) read.coords[perm[axis]] = coords[axis];
-    return {read};
+  read.operand = static_cast<int>(operand);
+  for (size_t axis = 0; axis < map.coordinates.size(); ++axis) {
+    const Coordinate& c = map.coordinates[axis];
+    Index at(0);
+    if (c.axis >= 0) {
+      at = floor_div(coords[c.axis], c.per);
+      if (c.modulo != 0) at = floor_mod(at, c.modulo);
+      if (c.scale != 1) at = at * c.scale;
+    }
+    if (c.tap >= 0) at = at + taps[c.tap] * c.step;
+    if (c.offset != 0) at = at + Index(c.offset);
+    if (c.divisor != 1) {
+      read.when.require(floor_mod(at, c.divisor), 0, 0);
+      at = floor_div(at, c.divisor);
+    }
+    const int64_t last = map.operand[axis] - 1;
+    switch (c.outside) {
+      case Outside::never:
+        break;
+      case Outside::fill:
+        read.when.require(at, 0, last);
+        break;
+      case Outside::other:
+        read.when.require(coords[c.axis], -c.offset, last - c.offset);
+        break;
+      case Outside::reflect:
+        at = reflected(at, last + 1);
+        break;
+      case Outside::edge:
+        at = clamp(at, 0, last);
+        break;
+    }
+    read.coords.push_back(at);
   }
-  if (node.op == Op::Reshape) {
-    read.coords = unflatten(flatten(coords, out), in);
-    return {read};
+  return read;
+}
+
+std::vector<MappedRead> map_layout(const Graph& graph, const Node& node, const std::vector<Index>& coords) {
+  const IndexMaps maps = index_maps(graph, node);
+  std::vector<MappedRead> reads;
+  for (size_t i = 0; i < maps.operands.size(); ++i) {
+    if (element_count(maps.operands[i].operand) == 0) continue;
+    MappedRead read = read_at(maps, i, coords);
+    if (!read.when.always_false()) reads.push_back(std::move(read));
   }
-  if (node.op == Op::Slice) {
-    const auto& slice = std::get<SliceAttrs>(node.attrs);
-    for (size_t axis = 0; axis < in.size(); ++axis)
-      read.coords.push_back(coords[axis] * slice.steps[axis] + Index(slice.starts[axis]));
-    return {read};
-  }
-  if (node.op == Op::Expand) {
-    read.coords = broadcast_coords(coords, in);
-    return {read};
-  }
-  if (node.op == Op::Pad) return map_pad(std::get<PadAttrs>(node.attrs), in, coords);
-  KORCH_ASSERT(node.op == Op::Concat, std::string("no index map for ") + name(node.op));
-  return map_concat(graph, node, coords);
+  return reads;
+}
+
+std::vector<Index> result_coords(const Graph& graph, const Node& node, const std::vector<Index>& coords) {
+  const IndexMaps maps = index_maps(graph, node);
+  const IndexMap& map = maps.operands[0];
+  std::vector<Index> at(map.view.size());
+  for (size_t axis = 0; axis < coords.size(); ++axis) at[map.coordinates[axis].axis] = coords[axis];
+  return map.view == maps.result ? at : unflatten(flatten(at, map.view), maps.result);
 }
 
 }  // namespace korch::tile

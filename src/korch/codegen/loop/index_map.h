@@ -1,9 +1,9 @@
-// The layout primitives as maps from an output index to an input index.
+// Index maps (ir/index_map.h) at symbolic coordinates.
 #pragma once
 
 #include <vector>
 
-#include "korch/ir/graph.h"
+#include "korch/ir/index_map.h"
 #include "korch/kernel/index.h"
 #include "korch/tensor/layout.h"
 
@@ -16,10 +16,18 @@ struct MappedRead {
   Condition when;
 };
 
-// Pieces are tried in order; the first whose condition holds gives the element. Where none holds (constant
-// padding) the element is PadAttrs::value. Covers Transpose, Reshape, Slice, Pad, Concat and Expand; Gather
-// needs run-time values (compose.h).
+// What the element of the result at `coords` reads by the taps `taps`. What is looked up is left to the
+// caller.
+MappedRead read_at(const IndexMaps& maps, size_t operand, std::vector<Index> coords,
+                   const std::vector<Index>& taps = {});
+
+// What a layout primitive reads. Pieces are tried in order; the first whose condition holds gives the
+// element. Where none holds the element is the padding's. Gather needs run-time values
+// (compose.h).
 std::vector<MappedRead> map_layout(const Graph& graph, const Node& node, const std::vector<Index>& coords);
+
+// Of a Transpose or Reshape: the result's coordinates of an operand's element.
+std::vector<Index> result_coords(const Graph& graph, const Node& node, const std::vector<Index>& coords);
 
 // Row-major position of an index, and back.
 Index flatten(const std::vector<Index>& coords, const Shape& shape);

@@ -74,13 +74,13 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Device&, Ac
   found.insert(found.end(), ways.begin(), ways.end());
 }
 
-Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
-                                   const Implementation& implementation, const Device& target) {
+Result<tile::ScheduledGraph> build_loop(const Graph& graph, const Candidate& candidate,
+                                        const Implementation& implementation, const Device& target) {
   return tile::lower(graph, candidate, implementation, target);
 }
 
-tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
-                                   const Device& target) {
+tile::ScheduledGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
+                                        const Device& target) {
   // A reshape to the same shape is the identity; its operand and result lie in the two layouts.
   Graph graph;
   const ValueId input = graph.add_input(type, "x");

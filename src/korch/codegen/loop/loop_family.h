@@ -11,11 +11,11 @@ namespace korch {
 
 void list_loop(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<tile::TileGraph> build_loop(const Graph& graph, const Candidate& candidate,
-                                   const Implementation& implementation, const Device& target);
+Result<tile::ScheduledGraph> build_loop(const Graph& graph, const Candidate& candidate,
+                                        const Implementation& implementation, const Device& target);
 
 // The layout change of one Value.
-tile::TileGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
-                                   const Device& target);
+tile::ScheduledGraph reorder_tile_graph(const TensorType& type, const Layout& from, const Layout& to,
+                                        const Device& target);
 
 }  // namespace korch

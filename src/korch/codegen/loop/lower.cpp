@@ -30,14 +30,14 @@ class Lowering {
            const Device& target)
       : graph_(graph), candidate_(candidate), implementation_(implementation), target_(target) {}
 
-  Result<TileGraph> run() {
+  Result<ScheduledGraph> run() {
     if (const std::optional<Refusal> refusal = unsupported(graph_, candidate_, Linear::summed))
       return *refusal;
     set_up();
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       if (!lower_once()) continue;
       if (refusal_) return *refusal_;
-      return finish();
+      return ScheduledGraph(finish());
     }
     return Refusal{RefusalReason::redundant_work, "no grid settles"};
   }
@@ -534,8 +534,8 @@ std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidat
   return std::nullopt;
 }
 
-Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                        const Device& target) {
+Result<ScheduledGraph> lower(const Graph& graph, const Candidate& candidate,
+                             const Implementation& implementation, const Device& target) {
   return Lowering(graph, candidate, implementation, target).run();
 }
 

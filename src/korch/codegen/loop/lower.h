@@ -4,15 +4,15 @@
 
 #include "korch/base/result.h"
 #include "korch/codegen/implementation.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
 // Linear primitives are sums over nests' reduced loops, without register tiles. Refuses opaque primitives,
 // types without arithmetic, work that no grid avoids repeating (redundant_work) and stages beyond the scratch
 // (scratch_too_large).
-Result<TileGraph> lower(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                        const Device& target);
+Result<ScheduledGraph> lower(const Graph& graph, const Candidate& candidate,
+                             const Implementation& implementation, const Device& target);
 
 // The structural part of that, without lowering; linear primitives, too, where the caller is not for them.
 enum class Linear { refused, summed };

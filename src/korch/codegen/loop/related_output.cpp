@@ -20,13 +20,7 @@ std::optional<std::vector<Index>> follow(const Graph& graph, const Candidate& ca
       const Shape& in = graph.value(input).type.shape;
       const auto at = known.find(input);
       if (at == known.end() || (elementwise && in != shape)) continue;
-      std::vector<Index> place = at->second;
-      if (node.op == Op::Reshape) place = unflatten(flatten(at->second, in), shape);
-      if (node.op == Op::Transpose) {
-        const auto& perm = std::get<PermAttrs>(node.attrs).perm;
-        for (size_t axis = 0; axis < perm.size(); ++axis) place[axis] = at->second[perm[axis]];
-      }
-      known.emplace(output, std::move(place));
+      known.emplace(output, elementwise ? at->second : result_coords(graph, node, at->second));
       break;
     }
   }

@@ -28,7 +28,7 @@ Shape joined(const Shape& a, const Shape& b) {
 
 // Loops over a shape, row-major: the inner ones in a slice, the outer ones in the grid.
 struct Walk {
-  Phase phase;  // its grid
+  std::vector<GridVariable> grid;
   std::vector<LoopVariable> loops;
   std::vector<Index> at;  // per axis of the shape
 };
@@ -46,7 +46,7 @@ Walk walk(const Shape& shape, int64_t weight = 1) {
     const int64_t chunk = std::max(least, kElementsPerSlice / inside);
     if (chunk > 1) result.loops.insert(result.loops.begin(), variable);
     if (chunk < variable.extent)
-      result.phase.grid.insert(result.phase.grid.begin(), {variable, std::max<int64_t>(chunk, 1)});
+      result.grid.insert(result.grid.begin(), {variable, std::max<int64_t>(chunk, 1)});
     inside *= chunk < variable.extent ? std::max(kElementsPerSlice, inside) : variable.extent;
   }
   return result;
@@ -67,7 +67,7 @@ void add_map(PrimitiveKernel& j, NestKind kind, Walk walk, int buffer, const Ind
   nest.kind = kind;
   nest.loops = std::move(walk.loops);
   nest.stores = {{buffer, offset, value}};
-  j.add_nest(std::move(walk.phase), std::move(nest));
+  j.add_nest(std::move(walk.grid), std::move(nest));
 }
 
 void copy_data(PrimitiveKernel& j) {
@@ -173,7 +173,7 @@ void cum_sum(PrimitiveKernel& j) {
     value = j.graph.pool.guard(Condition().require(step, 1, rows.extent - 1), value,
                                j.graph.pool.constant(j.inputs[0].dtype, 0));
   nest.stores = {{j.out[0], rows.element(w, along(step), rows.extent), value}};
-  j.add_nest(std::move(w.phase), std::move(nest));
+  j.add_nest(std::move(w.grid), std::move(nest));
 }
 
 void top_k(PrimitiveKernel& j) {
@@ -194,7 +194,7 @@ void top_k(PrimitiveKernel& j) {
   }
   nest.stores = {{positions, place, value}};
   if (j.out[0] >= 0) nest.stores.push_back({j.out[0], place, value});
-  j.add_nest(std::move(w.phase), std::move(nest));
+  j.add_nest(std::move(w.grid), std::move(nest));
 }
 
 // Of boxes one by one, the best that overlaps none before it. In float64: what is as large as the threshold
@@ -233,7 +233,7 @@ void non_max_suppression(PrimitiveKernel& j) {
   const Index place = flatten({w.at[0], w.at[1], Index::variable("k0", attrs.k)}, j.outputs[0].shape);
   const Index element = flatten({w.at[0], w.at[1], along}, scores);
   nest.stores = {{j.out[0], place, j.load(1, element)}, {work, element, excluded}};
-  j.add_nest(std::move(w.phase), std::move(nest));
+  j.add_nest(std::move(w.grid), std::move(nest));
 }
 
 // The flat position of each window's maximum in the whole input; the first of equals.
@@ -246,18 +246,16 @@ void max_pool_indices(PrimitiveKernel& j) {
   nest.combine = ScalarFn::max;
   nest.nan_wins = false;
   nest.loops = w.loops;
-  std::vector<Index> coords(w.at.begin(), w.at.begin() + 2);
-  Condition inside;
-  for (size_t s = 0; s + 2 < in.size(); ++s) {
+  std::vector<Index> taps;
+  for (size_t s = 0; s < pool.kernel.size(); ++s) {
     const std::string name = fmt::format("r{}", s);
     reduce_along(nest, name, pool.kernel[s]);
-    coords.push_back(w.at[s + 2] * pool.strides[s] +
-                     Index::variable(name, pool.kernel[s]) * pool.dilations[s] - pool.pads_before[s]);
-    inside.require(coords.back(), 0, in[s + 2] - 1);
+    taps.push_back(Index::variable(name, pool.kernel[s]));
   }
-  nest.position = flatten(coords, in);
-  nest.stores = {{j.out[0], flatten(w.at, out), j.load(0, nest.position), inside}};
-  j.add_nest(std::move(w.phase), std::move(nest));
+  const MappedRead read = read_at(index_maps(j.node.op, pool, j.inputs, out), 0, w.at, taps);
+  nest.position = flatten(read.coords, in);
+  nest.stores = {{j.out[0], flatten(w.at, out), j.load(0, nest.position), read.when}};
+  j.add_nest(std::move(w.grid), std::move(nest));
 }
 
 using Builder = void (*)(PrimitiveKernel&);
@@ -307,8 +305,8 @@ void list_opaque(const Graph& graph, const Candidate& candidate, const Device&, 
   found.push_back(std::move(way));
 }
 
-Result<TileGraph> build_opaque(const Graph& graph, const Candidate& candidate, const Implementation&,
-                               const Device&) {
+Result<ScheduledGraph> build_opaque(const Graph& graph, const Candidate& candidate, const Implementation&,
+                                    const Device&) {
   PrimitiveKernel j = primitive_kernel(graph, candidate);
   builders().at(j.node.op)(j);
   for (const Phase& phase : j.graph.phases)

@@ -10,7 +10,7 @@ namespace korch {
 
 void list_opaque(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<tile::TileGraph> build_opaque(const Graph& graph, const Candidate& candidate,
-                                     const Implementation& implementation, const Device& target);
+Result<tile::ScheduledGraph> build_opaque(const Graph& graph, const Candidate& candidate,
+                                          const Implementation& implementation, const Device& target);
 
 }  // namespace korch

@@ -6,7 +6,7 @@
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/implementation.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
@@ -15,7 +15,7 @@ struct PrimitiveKernel {
   const Node& node;
   std::vector<TensorType> inputs, outputs;
   std::vector<int> in, out;  // out: -1 for a result that nobody asked for
-  TileGraph graph;
+  ScheduledGraph graph;
 
   template <typename T>
   const T& attrs() const {
@@ -49,9 +49,8 @@ struct PrimitiveKernel {
     e.args = {graph.pool.call(ScalarFn::cast, DType::i64, {load(1, offset)})};
     return Index::dynamic(graph.pool.add(std::move(e)), extent);
   }
-  Nest& add_nest(Phase phase, Nest nest) {
-    phase.nests.push_back(std::move(nest));
-    graph.phases.push_back(std::move(phase));
+  Nest& add_nest(std::vector<GridVariable> grid, Nest nest) {
+    add_phase(graph, {std::move(grid), {{std::move(nest), {}}}});
     return graph.phases.back().nests.back();
   }
 };

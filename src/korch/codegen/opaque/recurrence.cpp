@@ -54,7 +54,7 @@ class RecurrenceBuilder {
         tile_("tile", rows_.tiles(), rows_.tiles()),
         pitch_(std::max(columns_.block_lanes(), columns_.tail_lanes())) {}
 
-  TileGraph build() {
+  ScheduledGraph build() {
     pack_weights();
     state_ = j_.add_buffer(BufferRole::temporary, {type_, {2 * state_elements()}});
     if (operands_.resets_operand) {
@@ -68,7 +68,7 @@ class RecurrenceBuilder {
     for (GridVariable& ordered : phase_.grid) ordered.ordered = true;
     block_.deal_out(phase_);
     for (int stage = 0; stage < (operands_.resets_operand ? 2 : 1); ++stage) add_stage(stage);
-    j_.graph.phases.push_back(std::move(phase_));
+    add_phase(j_.graph, std::move(phase_));
     return std::move(j_.graph);
   }
 
@@ -144,7 +144,7 @@ class RecurrenceBuilder {
                                  : (Index(g * hidden_) + tile.column(lanes)) * hidden_ + k;
     const int state = stage == 0 ? j_.load_from(state_, state_at(0, tile.row(), k))
                                  : j_.load_from(reset_, tile.row() * hidden_ + k);
-    Nest nest;
+    ScheduledNest nest;
     nest.kind = NestKind::reduce;
     nest.around = tile.around;
     nest.loops = {{"r", tile.rows.rows}, {"c", lanes}};
@@ -207,7 +207,7 @@ class RecurrenceBuilder {
   void add_elements(const Tile& tile, int stage) {
     const Index c = Index::variable("c", tile.columns.valid);
     const Place p{tile, tile.row(), tile.column(tile.columns.valid), c};
-    Nest nest;
+    ScheduledNest nest;
     nest.around = tile.around;
     nest.loops = {{"r", tile.rows.rows}, {"c", tile.columns.valid}};
     const Index place = p.b * hidden_ + p.j;
@@ -262,7 +262,7 @@ class RecurrenceBuilder {
   const int64_t pitch_;             // elements between a tile's rows
   int state_ = -1, products_ = -1;  // two of all states, read and written in turn; a tile of each gate
   int reset_ = -1, update_ = -1;    // where the reset gate scales the operand of a second product
-  Phase phase_;
+  ScheduledPhase phase_;
 };
 
 }  // namespace
@@ -297,8 +297,8 @@ void list_recurrence(const Graph& graph, const Candidate& candidate, const Devic
   if (flops >= kSharedStepFlops) std::swap(found.back(), found[found.size() - 2]);
 }
 
-Result<TileGraph> build_recurrence(const Graph& graph, const Candidate& candidate,
-                                   const Implementation& implementation, const Device& target) {
+Result<ScheduledGraph> build_recurrence(const Graph& graph, const Candidate& candidate,
+                                        const Implementation& implementation, const Device& target) {
   return RecurrenceBuilder(primitive_kernel(graph, candidate),
                            std::get<RecurrenceSchedule>(implementation.schedule), target)
       .build();

@@ -12,7 +12,7 @@ namespace korch {
 
 void list_recurrence(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                      std::vector<Implementation>& found, std::vector<Refusal>& refused);
-Result<tile::TileGraph> build_recurrence(const Graph& graph, const Candidate& candidate,
-                                         const Implementation& implementation, const Device& target);
+Result<tile::ScheduledGraph> build_recurrence(const Graph& graph, const Candidate& candidate,
+                                              const Implementation& implementation, const Device& target);
 
 }  // namespace korch

@@ -1,6 +1,7 @@
 #include "korch/codegen/passes/expand.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace korch::tile {
 namespace {
@@ -10,7 +11,7 @@ constexpr size_t kMostNests = 16;  // that one becomes
 
 // The first short loop that alone decides a condition by a quotient or remainder, but for the one along which
 // lanes run already.
-const LoopVariable* deciding_loop(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+const LoopVariable* deciding_loop(const TileGraph& graph, const Phase& phase, const ScheduledNest& nest) {
   if (nest.kind == NestKind::scatter) return nullptr;  // its points have an order
   for (int node : graph.pool.reachable(nest.roots()))
     for (const Bound& bound : graph.pool[node].condition.bounds()) {
@@ -24,9 +25,10 @@ const LoopVariable* deciding_loop(const TileGraph& graph, const Phase& phase, co
   return nullptr;
 }
 
-Nest with_value(TileGraph& graph, const Nest& nest, const std::string& variable, int64_t value) {
+ScheduledNest with_value(TileGraph& graph, const ScheduledNest& nest, const std::string& variable,
+                         int64_t value) {
   Rewriter rewriter(graph.pool, graph.pool, {{variable, Index(value)}});
-  Nest result = nest;
+  ScheduledNest result = nest;
   const std::vector<int> values = rewriter.rewrite(nest.roots());
   for (size_t i = 0; i < result.stores.size(); ++i) {
     result.stores[i].value = values[i];
@@ -39,28 +41,34 @@ Nest with_value(TileGraph& graph, const Nest& nest, const std::string& variable,
   return result;
 }
 
-// The nests that one becomes, in the order of the values.
-void expand_nest(TileGraph& graph, const Phase& phase, const Nest& nest, size_t most,
-                 std::vector<Nest>& result) {
-  if (nest.stores.empty()) return;  // none of them holds for this value
+// The nests that one becomes, in the order of the values. Whether it becomes others.
+bool expand_nest(TileGraph& graph, const Phase& phase, const ScheduledNest& nest, size_t most,
+                 std::vector<ScheduledNest>& result) {
+  if (nest.stores.empty()) return true;  // none of them holds for this value
   const LoopVariable* loop = deciding_loop(graph, phase, nest);
   if (loop == nullptr || static_cast<size_t>(loop->extent) > most) {
     result.push_back(nest);
-    return;
+    return false;
   }
   for (int64_t value = 0; value < loop->extent; ++value)
     expand_nest(graph, phase, with_value(graph, nest, loop->name, value),
                 most / static_cast<size_t>(loop->extent), result);
+  return true;
 }
 
 }  // namespace
 
-void expand(TileGraph& graph) {
-  for (Phase& phase : graph.phases) {
-    std::vector<Nest> nests;
-    for (const Nest& nest : phase.nests) expand_nest(graph, phase, nest, kMostNests, nests);
-    phase.nests = std::move(nests);
+bool expand(ScheduledGraph& graph) {
+  const std::vector<Phase> phases = std::exchange(graph.phases, {});
+  const TileSchedule schedule = std::exchange(graph.schedule, {});
+  bool any = false;
+  for (size_t p = 0; p < phases.size(); ++p) {
+    ScheduledPhase phase{phases[p].grid, {}};
+    for (size_t n = 0; n < phases[p].nests.size(); ++n)
+      any |= expand_nest(graph, phases[p], {phases[p].nests[n], schedule[p][n]}, kMostNests, phase.nests);
+    add_phase(graph, std::move(phase));
   }
+  return any;
 }
 
 }  // namespace korch::tile

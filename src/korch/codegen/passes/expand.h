@@ -14,10 +14,11 @@
 // Only conditions that divide by something count; others are left to segment.
 #pragma once
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
-void expand(TileGraph& graph);
+// Whether there was such a loop.
+bool expand(ScheduledGraph& graph);
 
 }  // namespace korch::tile

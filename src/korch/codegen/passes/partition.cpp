@@ -10,8 +10,8 @@ namespace {
 constexpr size_t kMostSegments = 3;  // that are printed for every part
 constexpr double kShared = 0.75;     // of their loads, at most, are left together
 
-bool may_be_partitioned(const Nest& nest) {
-  return nest.kind == NestKind::map && nest.partitioned.empty() && nest.schedule.transposed.empty() &&
+bool may_be_partitioned(const Nest& nest, const NestSchedule& schedule) {
+  return nest.kind == NestKind::map && schedule.partitioned.empty() && schedule.transposed.empty() &&
          nest.segments.size() <= kMostSegments;
 }
 
@@ -22,10 +22,11 @@ bool fills_scratch(const TileGraph& graph, const Nest& nest) {
 }
 
 // The nest where all that its partitioned variables decide holds, or not all of it.
-Body body_where(bool holds, ExprPool& pool, const Phase& phase, const Nest& nest) {
+Body body_where(bool holds, ExprPool& pool, const Phase& phase, const Nest& nest,
+                const NestSchedule& schedule) {
   Condition all;
-  for (const std::string& variable : nest.partitioned)
-    all.require(decided_along(pool, phase, nest, variable));
+  for (const std::string& variable : schedule.partitioned)
+    all.require(decided_along(pool, phase, nest, schedule.variable, variable));
   const auto decided = [&](const std::vector<Store>& stores, const Condition& condition) {
     Rewriter rewriter(pool, pool, {});
     rewriter.assume(condition, holds);
@@ -38,8 +39,8 @@ Body body_where(bool holds, ExprPool& pool, const Phase& phase, const Nest& nest
   };
   Body body{decided(nest.stores, all), {}};
   for (const Segment& segment : nest.segments) {
-    const Index narrow = Index::variable(nest.schedule.variable, segment.low, segment.high - 1);
-    const Condition here = substitute(all, {{nest.schedule.variable, narrow}});
+    const Index narrow = Index::variable(nest.cut, segment.low, segment.high - 1);
+    const Condition here = substitute(all, {{nest.cut, narrow}});
     body.segments.push_back({segment.low, segment.high, decided(segment.stores, here)});
   }
   return body;
@@ -58,10 +59,10 @@ std::vector<Store> jammed(ExprPool& pool, const std::vector<Store>& stores, cons
   return result;
 }
 
-Body jammed_body(ExprPool& pool, const Nest& nest, const Body& inside, int count) {
+Body jammed_body(ExprPool& pool, const Nest& nest, const std::string& along, const Body& inside, int count) {
   LoopVariable variable;
   for (const LoopVariable& loop : nest.loops)
-    if (loop.name == nest.partitioned.back()) variable = loop;
+    if (loop.name == along) variable = loop;
   Body body{jammed(pool, inside.stores, variable, count), {}};
   for (const Segment& segment : inside.segments)
     body.segments.push_back({segment.low, segment.high, jammed(pool, segment.stores, variable, count)});
@@ -100,15 +101,17 @@ int even_jam(int64_t values, int most) {
   return best;
 }
 
-int worthwhile_jam(ExprPool& pool, const Phase& phase, const Nest& nest, int most) {
+int worthwhile_jam(ExprPool& pool, const Phase& phase, const Nest& nest, const NestSchedule& schedule,
+                   int most) {
   const auto loop = std::find_if(nest.loops.begin(), nest.loops.end(), [&](const LoopVariable& variable) {
-    return variable.name == nest.partitioned.back();
+    return variable.name == schedule.partitioned.back();
   });
-  if (nest.schedule.variable.empty() || loop == nest.loops.end() || loop->name == nest.schedule.variable)
-    return 1;
-  most = even_jam(values_inside(decided_along(pool, phase, nest, loop->name), *loop), most);
+  if (schedule.variable.empty() || loop == nest.loops.end() || loop->name == schedule.variable) return 1;
+  most =
+      even_jam(values_inside(decided_along(pool, phase, nest, schedule.variable, loop->name), *loop), most);
   if (most == 1) return 1;
-  const Body inside = body_where(true, pool, phase, nest), together = jammed_body(pool, nest, inside, most);
+  const Body inside = body_where(true, pool, phase, nest, schedule),
+             together = jammed_body(pool, nest, loop->name, inside, most);
   const size_t alone = loads(pool, inside.stores, loop->name),
                jammed = loads(pool, together.stores, loop->name);
   const bool shares = alone > 0 && static_cast<double>(jammed) <= kShared * most * static_cast<double>(alone);
@@ -117,21 +120,28 @@ int worthwhile_jam(ExprPool& pool, const Phase& phase, const Nest& nest, int mos
 
 }  // namespace
 
-void partition(TileGraph& graph, int jam) {
-  for (Phase& phase : graph.phases)
-    for (Nest& nest : phase.nests) {
-      if (!may_be_partitioned(nest)) continue;
-      for (const std::string& variable : nesting_order(phase, nest))
-        if (!decided_along(graph.pool, phase, nest, variable).always_true())
-          nest.partitioned.push_back(variable);
-      if (!nest.partitioned.empty()) nest.jam = worthwhile_jam(graph.pool, phase, nest, jam);
-      if (nest.jam == 1 && !fills_scratch(graph, nest)) nest.partitioned.clear();
+void partition(ScheduledGraph& graph, int jam) {
+  for (size_t p = 0; p < graph.phases.size(); ++p) {
+    const Phase& phase = graph.phases[p];
+    for (size_t n = 0; n < phase.nests.size(); ++n) {
+      const Nest& nest = phase.nests[n];
+      NestSchedule& schedule = graph.schedule[p][n];
+      if (!may_be_partitioned(nest, schedule)) continue;
+      for (const std::string& variable : nesting_order(phase, nest, schedule.variable))
+        if (!decided_along(graph.pool, phase, nest, schedule.variable, variable).always_true())
+          schedule.partitioned.push_back(variable);
+      if (!schedule.partitioned.empty())
+        schedule.jam = worthwhile_jam(graph.pool, phase, nest, schedule, jam);
+      if (schedule.jam == 1 && !fills_scratch(graph, nest)) schedule.partitioned.clear();
     }
+  }
 }
 
-Parts parts_of(ExprPool& pool, const Phase& phase, const Nest& nest) {
-  Parts parts{body_where(true, pool, phase, nest), body_where(false, pool, phase, nest), {}};
-  if (nest.jam > 1) parts.jammed = jammed_body(pool, nest, parts.inside, nest.jam);
+Parts parts_of(ExprPool& pool, const Phase& phase, const Nest& nest, const NestSchedule& schedule) {
+  Parts parts{
+      body_where(true, pool, phase, nest, schedule), body_where(false, pool, phase, nest, schedule), {}};
+  if (schedule.jam > 1)
+    parts.jammed = jammed_body(pool, nest, schedule.partitioned.back(), parts.inside, schedule.jam);
   return parts;
 }
 

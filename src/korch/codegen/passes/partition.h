@@ -19,12 +19,12 @@
 // `jam 4`.
 #pragma once
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
 // `jam`: as many values together as leave registers for what they share.
-void partition(TileGraph& graph, int jam = 4);
+void partition(ScheduledGraph& graph, int jam = 4);
 
 struct Body {
   std::vector<Store> stores;
@@ -36,6 +36,6 @@ struct Parts {
   Body outside;  // elsewhere
   Body jammed;   // inside, for `jam` values of the last partitioned variable; empty for one
 };
-Parts parts_of(ExprPool& pool, const Phase& phase, const Nest& nest);
+Parts parts_of(ExprPool& pool, const Phase& phase, const Nest& nest, const NestSchedule& schedule);
 
 }  // namespace korch::tile

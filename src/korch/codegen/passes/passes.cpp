@@ -1,5 +1,7 @@
 #include "korch/codegen/passes/passes.h"
 
+#include <fmt/format.h>
+
 #include "korch/codegen/passes/expand.h"
 #include "korch/codegen/passes/partition.h"
 #include "korch/codegen/passes/segment.h"
@@ -7,14 +9,28 @@
 
 namespace korch::tile {
 
-void lower_for_cpu(TileGraph& graph, const Device& target) {
-  expand(graph);                     // first: loops that are gone are none that lanes could run along
+namespace {
+
+// What of the scheduled graph a pass may change, and so has to be a graph, and to fit it, afterwards.
+enum class Changes { all, schedule };
+
+void verify_after(const char* pass, Changes changes, const ScheduledGraph& graph) {
+  const std::string fault = changes == Changes::all ? structural_fault(graph) : schedule_fault(graph);
+  KORCH_ASSERT(fault.empty(), fmt::format("after {}: {}\n{}", pass, fault, print(graph)));
+}
+
+}  // namespace
+
+void lower_for_cpu(ScheduledGraph& graph, const Device& target) {
+  // First: loops that are gone are none that lanes could run along.
+  if (expand(graph)) verify_after("expand", Changes::all, graph);
   vectorize(graph, target.lanes());  // then: segment asks along which variable vectors run
-  segment(graph);                    // its parts have lost the conditions that vectorize looks at
-  partition(graph,
-            target.vector_registers == 32
-                ? 8
-                : 4);  // last: what constants cut is left to segment, and every segment is printed twice here
+  verify_after("vectorize", Changes::schedule, graph);
+  segment(graph);  // its parts have lost the conditions that vectorize looks at
+  verify_after("segment", Changes::all, graph);
+  // Last: what constants cut is left to segment, and every segment is printed twice here.
+  partition(graph, target.vector_registers == 32 ? 8 : 4);
+  verify_after("partition", Changes::schedule, graph);
 }
 
 }  // namespace korch::tile

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "korch/device/device.h"
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
-void lower_for_cpu(TileGraph& graph, const Device& target);
+void lower_for_cpu(ScheduledGraph& graph, const Device& target);
 
 }  // namespace korch::tile

@@ -4,11 +4,11 @@
 // Before                                                      after
 //   map i0 in 8 lanes 4 along i0 {                              map i0 in 8 lanes 4 along i0 {
 //     %0 = f32 0                                                  ...
-//     %1 = in0[i0 - 1]                                            segment 0..1 {
+//     %1 = in0[i0 - 1]                                            segment i0 in 0..1 {
 //     %2 = %1 if 1 <= i0 <= 7 else %0                               %3 = f32 0
 //     out0[i0] <- %2                                                out0[0] <- %3
 //   }                                                             }
-//                                                                 segment 1..8 {
+//                                                                 segment i0 in 1..8 {
 //                                                                   %3 = in0[i0 - 1]
 //                                                                   out0[i0] <- %3
 //
@@ -16,10 +16,10 @@
 // changes, or where there would be too many (then single lanes decide).
 #pragma once
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
-void segment(TileGraph& graph);
+void segment(ScheduledGraph& graph);
 
 }  // namespace korch::tile

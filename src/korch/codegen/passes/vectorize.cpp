@@ -118,8 +118,8 @@ bool decides_store(const Nest& nest, const std::string& variable) {
 
 }  // namespace
 
-LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest& nest, int lanes) {
-  LaneSchedule result;
+NestSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest& nest, int lanes) {
+  NestSchedule result;
   const DType type = graph.pool[nest.stores[0].value].type;
   double best = 0;
   auto consider = [&](const LoopVariable& variable, bool reduced) {
@@ -150,11 +150,13 @@ LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest
   return result;
 }
 
-void vectorize(TileGraph& graph, int lanes) {
-  for (Phase& phase : graph.phases)
-    for (Nest& nest : phase.nests)
-      if (nest.schedule.variable.empty() && !nest.schedule.registers)
-        nest.schedule = choose_lanes(graph, phase, nest, lanes);
+void vectorize(ScheduledGraph& graph, int lanes) {
+  for (size_t p = 0; p < graph.phases.size(); ++p)
+    for (size_t n = 0; n < graph.phases[p].nests.size(); ++n) {
+      NestSchedule& schedule = graph.schedule[p][n];
+      if (schedule.variable.empty() && !schedule.registers)
+        schedule = choose_lanes(graph, graph.phases[p], graph.phases[p].nests[n], lanes);
+    }
 }
 
 }  // namespace korch::tile

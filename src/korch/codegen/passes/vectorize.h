@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "korch/kernel/tile_graph.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
-void vectorize(TileGraph& graph, int lanes);
+void vectorize(ScheduledGraph& graph, int lanes);
 
-LaneSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest& nest, int lanes);
+NestSchedule choose_lanes(const TileGraph& graph, const Phase& phase, const Nest& nest, int lanes);
 
 // The variable among `variables` that loads run along while stores run along `vector_variable`; empty when no
 // f32 load is like that. `loads`, if given, receives those loads.

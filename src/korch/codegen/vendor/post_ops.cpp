@@ -55,26 +55,19 @@ class Matcher {
 
   bool unary(const Node& node) {
     const auto* attrs = std::get_if<ScalarAttrs>(&node.attrs);
-    switch (node.op) {
-      case Op::LeakyRelu:  // with alpha 0 the library's maximum would lose a NaN
-        if (attrs->alpha == 0) return false;
-        append(OnednnPostOpKind::relu, attrs->alpha, 0);
-        return true;
-      case Op::Elu:
-        append(OnednnPostOpKind::elu, attrs->alpha, 0);
-        return true;
-      case Op::Sigmoid:
-        append(OnednnPostOpKind::sigmoid, 0, 0);
-        return true;
-      case Op::Tanh:
-        append(OnednnPostOpKind::tanh, 0, 0);
-        return true;
-      case Op::HardSwish:
-        append(OnednnPostOpKind::hardswish, 1.0 / 6, 0.5);
-        return true;
-      default:
-        return false;
-    }
+    if (node.op == Op::LeakyRelu && attrs->alpha != 0)  // with 0 the library's maximum would lose a NaN
+      append(OnednnPostOpKind::relu, attrs->alpha, 0);
+    else if (node.op == Op::Elu)
+      append(OnednnPostOpKind::elu, attrs->alpha, 0);
+    else if (node.op == Op::Sigmoid)
+      append(OnednnPostOpKind::sigmoid, 0, 0);
+    else if (node.op == Op::Tanh)
+      append(OnednnPostOpKind::tanh, 0, 0);
+    else if (node.op == Op::HardSwish)
+      append(OnednnPostOpKind::hardswish, 1.0 / 6, 0.5);
+    else
+      return false;
+    return true;
   }
 
   bool binary(const Node& node) {

@@ -193,15 +193,6 @@ void Board::poke(int64_t pieces) {
   if (asleep(sleepers) > woken(sleepers)) wake(pieces, kFirst | kOthers);
 }
 
-void Board::wait_until(int worker, bool (*is_there)(const void* user), const void* user) {
-  while (!is_there(user)) {
-    const uint32_t seen = changes_.load();
-    waiting_.fetch_add(1);
-    if (!is_there(user)) wait(worker, seen);
-    waiting_.fetch_sub(1);
-  }
-}
-
 void Board::serve(int worker, const std::atomic<bool>& over) {
   for (;;) {
     const uint32_t seen = changes_.load();

@@ -52,9 +52,6 @@ class Board {
   void close();
   // So much of the open work has come up: as many sleepers wake.
   void poke(int64_t pieces);
-  // By a worker with a chunk in hand: returns when `is_there`, which becomes so before somebody calls `poke`.
-  // Spins, then sleeps.
-  void wait_until(int worker, bool (*is_there)(const void* user), const void* user);
   // Who serves looks at `over` again: all, or worker 0.
   void notify_all();
   void notify_first();

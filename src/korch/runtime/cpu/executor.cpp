@@ -203,7 +203,7 @@ RunError Executor::prepare_tasks(Schedule schedule) {
       workers_.threads == 1)
     return RunError::none;
   tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_, launches_}, board_,
-                              workers_.threads, schedule);
+                              workers_.threads);
   return tasks_ != nullptr ? RunError::none : RunError::out_of_memory;
 }
 

@@ -34,13 +34,11 @@ class Parts {
 
 }  // namespace
 
-TaskRunner* TaskRunner::create(const Frame& frame, Board* board, int workers, Schedule schedule) {
+TaskRunner* TaskRunner::create(const Frame& frame, Board* board, int workers) {
   void* memory = aligned_alloc(alignof(TaskRunner), whole_lines(sizeof(TaskRunner)));
   if (memory == nullptr) return nullptr;
   auto* runner = new (memory) TaskRunner(frame, board, workers);
-  const bool assigned =
-      schedule == Schedule::assigned && runner->table_.workers == static_cast<uint32_t>(workers);
-  if (!runner->allocate(assigned)) {
+  if (!runner->allocate()) {
     destroy(runner);
     return nullptr;
   }
@@ -57,19 +55,18 @@ TaskRunner* TaskRunner::create(const Frame& frame, Board* board, int workers, Sc
 
 void TaskRunner::destroy(TaskRunner* runner, bool workers_live) {
   if (runner == nullptr) return;
-  if (!runner->assigned_ && workers_live) runner->board_->close();
+  if (workers_live) runner->board_->close();
   free(runner->memory_);
   runner->~TaskRunner();
   free(runner);
 }
 
-bool TaskRunner::allocate(bool assigned) {
-  assigned_ = assigned;
+bool TaskRunner::allocate() {
   const uint32_t steps = frame_.program->step_count;
   const auto workers = static_cast<uint64_t>(workers_);
   const uint64_t words = whole_lines(table_.event_count * sizeof(uint32_t));
   const uint64_t ready = ReadyTasks::bytes_for(table_.task_count);
-  const uint64_t bytes = 2 * words + whole_lines(workers * sizeof(ReadyTasks)) + workers * ready +
+  const uint64_t bytes = words + whole_lines(workers * sizeof(ReadyTasks)) + workers * ready +
                          whole_lines(table_.task_count * sizeof(uint32_t)) +
                          whole_lines(steps * sizeof(uint32_t)) + whole_lines(steps * sizeof(Taken));
   memory_ = aligned_alloc(kLineBytes, bytes);
@@ -77,16 +74,13 @@ bool TaskRunner::allocate(bool assigned) {
   memset(memory_, 0, bytes);
   Parts parts(static_cast<unsigned char*>(memory_));
   left_ = parts.next<std::atomic<uint32_t>>(table_.event_count);
-  fired_ = parts.next<std::atomic<uint32_t>>(table_.event_count);
   ready_ = parts.next<ReadyTasks>(workers);
   homes_ = parts.next<uint32_t>(table_.task_count);
   arg_starts_ = parts.next<uint32_t>(steps);
   taken_ = parts.next<Taken>(steps);
   for (uint32_t i = 0; i < steps; ++i) new (&taken_[i]) Taken;
-  for (uint32_t i = 0; i < table_.event_count; ++i) {
+  for (uint32_t i = 0; i < table_.event_count; ++i)
     new (&left_[i]) std::atomic<uint32_t>(table_.events[i].needed);
-    new (&fired_[i]) std::atomic<uint32_t>(0);
-  }
   for (uint64_t i = 0; i < workers; ++i) {
     new (&ready_[i]) ReadyTasks;
     ready_[i].place(parts.next<unsigned char>(ready), table_.task_count);
@@ -108,25 +102,10 @@ uint32_t TaskRunner::home_of(const SliceTask& task) const {
 TaskRunner::Outcome TaskRunner::run(const int32_t* cancel, const SliceObserver& on_slices) {
   cancel_ = cancel;
   on_slices_ = on_slices;
-  ++number_;
   over_.store(false, std::memory_order_relaxed);
   failure_.store(UINT64_MAX, std::memory_order_relaxed);
-  if (assigned_) {
-    const auto chunk = [](void* user, int worker, int64_t list) {
-      static_cast<TaskRunner*>(user)->run_assigned(worker, list);
-    };
-    const auto done = [](void* user, int) {
-      auto* runner = static_cast<TaskRunner*>(user);
-      Board* board = runner->board_;
-      runner->over_.store(true, std::memory_order_release);  // `runner` may end here
-      board->notify_first();
-    };
-    fire(0);
-    board_->publish({workers_, chunk, done, this});
-  } else {
-    board_->open(&open_work_);
-    board_->poke(fire(0));
-  }
+  board_->open(&open_work_);
+  board_->poke(fire(0));
   board_->serve(0, over_);
   const uint64_t failure = failure_.load(std::memory_order_relaxed);
   if (failure == UINT64_MAX) {
@@ -159,25 +138,6 @@ bool TaskRunner::take(int worker, uint32_t* task) {
   for (int i = 0; i < workers_; ++i)
     if (ready_[(worker + i) % workers_].take(task)) return true;
   return false;
-}
-
-void TaskRunner::run_assigned(int worker, int64_t list) {
-  const FlushSubnormals mode(frame_.program->flushes_subnormals);
-  struct Wait {
-    const std::atomic<uint32_t>* fired;
-    uint32_t number;
-  };
-  const auto has_fired = [](const void* user) {
-    const auto* wait = static_cast<const Wait*>(user);
-    return wait->fired->load() == wait->number;
-  };
-  for (uint32_t i = list == 0 ? 0 : table_.ends[list - 1]; i < table_.ends[list]; ++i) {
-    const SliceTask& task = table_.tasks[table_.order[i]];
-    const Wait wait{&fired_[task.waits], number_};
-    board_->wait_until(worker, has_fired, &wait);
-    execute(task, worker);
-    if (end(task) > 0) board_->poke(INT32_MAX);  // who waits for just this may be any of them
-  }
 }
 
 void TaskRunner::execute(const SliceTask& task, int worker) {
@@ -270,10 +230,6 @@ int64_t TaskRunner::fire(uint32_t event) {
   for (uint32_t i = 0; i < fired.trigger_count; ++i)
     added += trigger(table_.triggers[fired.first_trigger + i]);
   if (frame_.launches != nullptr) take_launches(fired);
-  if (assigned_) {
-    fired_[event].store(number_);
-    return added;
-  }
   for (uint32_t task = fired.first_task; task < fired.first_task + fired.task_count; ++task)
     ready_[homes_[task]].add(task);
   if (event + 1 < table_.event_count) return added;

@@ -1,4 +1,4 @@
-// Runs the task graph of a program: on whichever worker is free, or on the one that each task is assigned to.
+// Runs the task graph of a program, on whichever worker is free.
 #pragma once
 
 #include "korch/plan/program.h"
@@ -25,7 +25,7 @@ class TaskRunner {
  public:
   // For a program with tasks. `board` is served by `workers`; of several runners on it one runs at a time.
   // Null when there is no memory.
-  static TaskRunner* create(const Frame& frame, Board* board, int workers, Schedule schedule);
+  static TaskRunner* create(const Frame& frame, Board* board, int workers);
   static void destroy(TaskRunner* runner, bool workers_live = true);
 
   struct Outcome {
@@ -39,7 +39,7 @@ class TaskRunner {
   TaskRunner(const Frame& frame, Board* board, int workers)
       : frame_(frame), table_(*frame.program->tasks), board_(board), workers_(workers) {}
   ~TaskRunner() = default;
-  bool allocate(bool assigned);
+  bool allocate();
   uint32_t home_of(const SliceTask& task) const;
 
   // How a run runs a step with launches.
@@ -51,7 +51,6 @@ class TaskRunner {
 
   void run_ready(int worker);
   bool take(int worker, uint32_t* task);
-  void run_assigned(int worker, int64_t list);
   void execute(const SliceTask& task, int worker);
   int32_t run_slices(const SliceTask& task, const korch_kernel_context& context) const;
   int32_t run_shares(const SliceTask& task, korch_kernel_context context);
@@ -67,21 +66,18 @@ class TaskRunner {
   const TaskTable& table_;
   Board* const board_;
   const int workers_;
-  bool assigned_ = false;
   OpenWork open_work_{};
 
   void* memory_ = nullptr;
-  std::atomic<uint32_t>* left_ = nullptr;   // triggers that each event still needs
-  std::atomic<uint32_t>* fired_ = nullptr;  // assigned: the last run in which each event fired
-  ReadyTasks* ready_ = nullptr;             // of each worker
-  uint32_t* homes_ = nullptr;               // of each task: the worker that has its part of every phase
-  uint32_t* arg_starts_ = nullptr;          // of each step: in args
-  Taken* taken_ = nullptr;                  // of each step
+  std::atomic<uint32_t>* left_ = nullptr;  // triggers that each event still needs
+  ReadyTasks* ready_ = nullptr;            // of each worker
+  uint32_t* homes_ = nullptr;              // of each task: the worker that has its part of every phase
+  uint32_t* arg_starts_ = nullptr;         // of each step: in args
+  Taken* taken_ = nullptr;                 // of each step
 
   // Of the run that goes on.
   const int32_t* cancel_ = nullptr;
   SliceObserver on_slices_ = {};
-  uint32_t number_ = 0;
   std::atomic<bool> over_{false};
   std::atomic<uint64_t> failure_{UINT64_MAX};  // step and code, the smallest
 };

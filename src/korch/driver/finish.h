@@ -1,0 +1,25 @@
+// The package stage: a plan as an executable, checked against the network and run whole before it is kept.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/driver/heal.h"
+#include "korch/driver/stage_clock.h"
+#include "korch/driver/stages.h"
+
+namespace korch {
+
+struct Finished {
+  std::optional<Fault> fault;  // then nothing is written
+  std::vector<std::string> warnings;
+};
+
+// Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers of
+// this very plan, code and weights included, is not done again. Then writes `output`; with `part` no file is
+// written: it takes the plan. `built.plan` gets its schedule and what was measured of it.
+Finished finish(const Imported& network, BuiltPlan& built, std::vector<Placement> placements,
+                const std::string& output, BuiltPlan* part, const Setting& setting, StageClock& clock);
+
+}  // namespace korch

@@ -1,0 +1,232 @@
+#include "korch/driver/stages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "korch/base/hash.h"
+#include "korch/candidate/enumerate.h"
+#include "korch/candidate/execution_states.h"
+#include "korch/driver/executable_contests.h"
+#include "korch/driver/solve_report.h"
+#include "korch/inspect/plan_graph.h"
+#include "korch/ir/text.h"
+#include "korch/search/bank_costs.h"
+#include "korch/search/random_plan.h"
+#include "korch/search/strategy.h"
+
+namespace korch {
+namespace {
+
+// Primitives of a network whose program is solved in tens of seconds. The solver's work grows faster than the
+// program, and the enumeration's limits leave less and less of each part.
+constexpr int kLargestProgram = 4000;
+
+bool is_computing(const Node& node) {
+  return !node.dead && info(node.op).category != Category::constant;
+}
+
+int computing_nodes(const Graph& graph) {
+  int count = 0;
+  for (NodeId id = 0; id < graph.node_count(); ++id) count += is_computing(graph.node(id));
+  return count;
+}
+
+bool is_large(const Graph& graph) {
+  return computing_nodes(graph) > kLargestProgram;
+}
+
+// Whether candidates of a graph have a kernel, asked once of those that look alike.
+class KernelQuestions {
+ public:
+  // Ids of the graph are those of the bank's graph.
+  KernelQuestions(const Graph& graph, KernelBank& bank, const Setting& setting)
+      : graph_(graph), bank_(bank), setting_(setting) {}
+
+  bool operator()(const Candidate& candidate) {
+    const Hash hash = canonical_hash(graph_, candidate);
+    const auto [known, is_new] = known_.try_emplace(hash, false);
+    if (!is_new) return known->second;
+    for (const Implementation& way :
+         implementations(graph_, candidate, setting_.device, setting_.options.accuracy)) {
+      known->second = bank_.is_offered({kernel_key(hash, way), &candidate, &way, {}, {}, {}});
+      if (known->second) break;
+    }
+    return known->second;
+  }
+
+ private:
+  const Graph& graph_;
+  KernelBank& bank_;
+  const Setting& setting_;
+  std::unordered_map<Hash, bool, HashHasher> known_;
+};
+
+// All of `rewritten.graph`, with greedy's groups, which may be larger than what enumeration grows: with them,
+// no baseline can be better by construction.
+void add_enumerated(const Rewritten& rewritten, const Setting& setting, std::vector<Candidate> greedy,
+                    Candidates& result) {
+  for (const Candidate& candidate : greedy) result.greedy_groups.insert({candidate.nodes, candidate.outputs});
+  Enumeration enumeration = enumerate_until(rewritten.graph, {}, setting.deadlines.growing());
+  result.pruned.merge(enumeration.pruned);
+  result.all = std::move(enumeration.candidates);
+  CandidateSet known;
+  for (const Candidate& candidate : result.all) known.insert({candidate.nodes, candidate.outputs});
+  for (Candidate& candidate : greedy)
+    if (known.count({candidate.nodes, candidate.outputs}) == 0) result.all.push_back(std::move(candidate));
+  if (setting.options.budget_s == 0) return;
+  // First what makes greedy's plan, and single primitives where a kernel of that is refused.
+  const auto rest = std::stable_partition(result.all.begin(), result.all.end(), [&](const Candidate& c) {
+    return c.nodes.size() == 1 || result.greedy_groups.count({c.nodes, c.outputs}) != 0;
+  });
+  result.first_optional = static_cast<size_t>(rest - result.all.begin());
+}
+
+ErrorKind kind_without_plan(const Choice& choice) {
+  if (choice.refusal_examples.count(RefusalReason::struck) != 0) return ErrorKind::accuracy;
+  if (choice.refusal_examples.count(RefusalReason::out_of_memory) != 0) return ErrorKind::resource;
+  return ErrorKind::unsupported;
+}
+
+// Of the alternatives there are and of those that the plan computes, how many each rule added.
+void report_alternatives(const Rewritten& rewritten, const Columns& columns, const std::vector<int>& chosen,
+                         PlanReport& report) {
+  report.rules = rewritten.rules;
+  report.alternative_constant_bytes = rewritten.constant_bytes;
+  for (const auto& [id, rule] : rewritten.rule_of)
+    if (is_computing(rewritten.graph.node(id))) ++report.alternatives[rule];
+  std::set<NodeId> computed;
+  for (int id : chosen) {
+    const ColumnInfo& info = columns.infos[id];
+    if (info.kind == ColumnInfo::Kind::view) computed.insert(info.view_node);
+    if (info.kind != ColumnInfo::Kind::kernel) continue;
+    const auto& nodes = columns.candidates[info.candidate].nodes;
+    computed.insert(nodes.begin(), nodes.end());
+  }
+  for (NodeId id : computed)
+    if (const auto rule = rewritten.rule_of.find(id); rule != rewritten.rule_of.end())
+      ++report.alternatives_used[rule->second];
+}
+
+}  // namespace
+
+Imported imported(Graph graph, const std::string& name) {
+  std::string hash = hash_text(print(graph)).hex();  // the text has the hashes of the weights
+  return {std::move(graph), name, std::move(hash)};
+}
+
+Rewritten with_alternatives(const Graph& primitives, const Setting& setting) {
+  const CompileOptions& options = setting.options;
+  const bool rewrites = options.strategy != Strategy::greedy && options.strategy != Strategy::unfused;
+  if (options.alternatives && rewrites && !is_large(primitives))
+    return add_alternatives(primitives, {.strict = options.accuracy == Accuracy::strict,
+                                         .only = options.rules,
+                                         .bytes = setting.device.multiplies_bytes,
+                                         .deadline = setting.deadlines.growing()});
+  Rewritten unchanged;
+  unchanged.graph = unchanged.base = primitives;
+  return unchanged;
+}
+
+Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const Setting& setting) {
+  const Graph& base = rewritten.base;
+  Candidates result;
+  result.execution_states = count_execution_states(base);
+  result.pruned = rewritten.limited;
+  const Strategy strategy = setting.options.strategy;
+  if (strategy == Strategy::unfused || strategy == Strategy::random) {
+    result.all = strategy == Strategy::unfused ? unfused_candidates(base)
+                                               : enumerate_candidates(rewritten.graph).candidates;
+    return result;
+  }
+  Enumeration groups = greedy_candidates(base, KernelQuestions(base, bank, setting));
+  result.pruned.merge(groups.pruned);
+  if (strategy == Strategy::optimal && !is_large(base)) {
+    add_enumerated(rewritten, setting, std::move(groups.candidates), result);
+    return result;
+  }
+  if (strategy == Strategy::optimal)
+    result.limits.push_back(
+        fmt::format("program_size: {} primitives, more than {}: without alternatives, of all that could be "
+                    "kernels greedy's groups alone",
+                    computing_nodes(base), kLargestProgram));
+  result.all = std::move(groups.candidates);
+  return result;
+}
+
+Columns make_columns(const Rewritten& rewritten, std::vector<Candidate> candidates, size_t first_optional,
+                     const Setting& setting) {
+  return build_columns(rewritten.graph, std::move(candidates), setting.device,
+                       {.accuracy = setting.options.accuracy,
+                        .deadline = setting.deadlines.growing(),
+                        .optional_from = first_optional});
+}
+
+Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBank& bank,
+              const Setting& setting, Columns& columns) {
+  const CompileOptions& options = setting.options;
+  if (options.strategy == Strategy::random) {
+    Choice choice = choose_at_random(rewritten.graph, columns, bank, options.random_seed);
+    choice.solved.pruned = candidates.pruned;
+    return choice;
+  }
+  BankCosts costs(rewritten.graph, columns, bank, setting.device);
+  ExecutableContests contests(rewritten.graph, columns, bank, setting.device, options.accuracy,
+                              options.schedule.value_or(PlanSchedule::dynamic));
+  const SearchOptions search = {.measure = options.measure,
+                                .carried = !is_here(setting.device),
+                                .exhaustive = options.exhaustive,
+                                .bounds = options.bounds,
+                                .budget_s = options.budget_s,
+                                .deadline = setting.deadlines.search(),
+                                .progress = [&](int64_t done, int64_t total) {
+                                  if (options.progress) options.progress("solve", done, total);
+                                }};
+  return choose_plan({&rewritten.graph, &rewritten.base, &setting.device, search, &costs, &contests,
+                      setting.database, setting.strikes, candidates.greedy_groups, candidates.pruned},
+                     columns);
+}
+
+BuiltPlan make_plan(const PlanInputs& inputs, KernelBank& bank, const Setting& setting) {
+  const auto& [network, primitives, rewritten, candidates, columns, choice, peaks_are, doubts] = inputs;
+  const Device& device = setting.device;
+  const Solution& solution = choice.solved.solution;
+  if (solution.status == SolveStatus::infeasible)
+    throw Error(kind_without_plan(choice),
+                "no plan exists: " + missing_kernels(rewritten.graph, columns, choice.refusal_examples));
+  if (solution.status == SolveStatus::unknown)
+    throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
+  BuiltPlan built =
+      build_plan(rewritten.graph, columns, solution.chosen, bank, device, setting.options.accuracy);
+  built.plan.graph = plan_graph(primitives, rewritten, built.plan);
+  PlanReport& report = built.plan.report;
+  report.model = network.name;
+  report.network = network.hash;
+  report.target = fmt::format("{}, {} threads, {}", device.code, device.workers, device.name);
+  report.device = device;
+  report.peaks_are = peaks_are;
+  report.doubts = doubts;
+  report.primitives = computing_nodes(rewritten.base);
+  report.execution_states = candidates.execution_states;
+  report.pruned = choice.solved.pruned;
+  report.limits = candidates.limits;
+  report.limits.insert(report.limits.end(), choice.limits.begin(), choice.limits.end());
+  report_alternatives(rewritten, columns, solution.chosen, report);
+  report_solve(choice.solved, columns, setting.options, report);
+  if (setting.strikes != nullptr) report.struck = setting.strikes->met();
+  return built;
+}
+
+std::vector<Placement> find_tasks(BuiltPlan& built, const Setting& setting) {
+  add_accesses(built);
+  std::vector<Placement> placements = place(built.plan);
+  if (report_tasks(placements, built.plan.report))
+    built.plan.schedule = setting.options.schedule.value_or(PlanSchedule::dynamic);
+  const std::string fault = fault_of(placements, built.plan);
+  KORCH_ASSERT(fault.empty(), fault);
+  return placements;
+}
+
+}  // namespace korch

@@ -1,0 +1,23 @@
+// Where Resize reads along one axis: every mode is a weighted sum of taps. Nearest has one tap of weight 1,
+// linear two, cubic four.
+#pragma once
+
+#include <vector>
+
+#include "korch/ir/op.h"
+
+namespace korch {
+
+// For each position of the result the position in the operand, already inside, and its weight.
+struct ResizeTap {
+  std::vector<int64_t> index;
+  std::vector<double> weight;
+};
+
+// Of an axis of `in` elements, at least one where the result has any.
+std::vector<ResizeTap> resize_taps(const ResizeAttrs& attrs, size_t axis, int64_t in);
+
+// Empty, or the attribute whose value is none of ONNX's.
+std::string unknown_resize_attribute(const ResizeAttrs& attrs);
+
+}  // namespace korch

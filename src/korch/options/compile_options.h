@@ -1,0 +1,77 @@
+// What may be asked of a compilation, as values. option_table.h lists what of it users set, by names and
+// texts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "korch/base/deadline.h"
+#include "korch/plan/program.h"
+#include "korch/tensor/shape.h"
+
+namespace korch {
+
+// What a plan may use: see docs/design/codegen.md.
+enum class Accuracy { strict, standard };
+const char* name(Accuracy accuracy);
+
+// How a plan is chosen. greedy, unfused: restricted sets of candidates (search/strategy.h). random: any plan
+// of all that `optimal` chooses from (search/random_plan.h), to debug and to test with; never measured.
+enum class Strategy { optimal, greedy, unfused, random };
+const char* name(Strategy strategy);
+
+// What stands for the cost of a kernel that is not measured: see search/learned_bounds.h.
+enum class Bounds { analytic, learned };
+const char* name(Bounds bounds);
+
+// Which ways may stand beside a step's own: none; those that give the same bits; those too that add up in
+// another order, so that results depend on the choice within rounding.
+enum class LaunchWays { none, exact, reassociating };
+
+struct LaunchOptions {
+  LaunchWays ways = LaunchWays::exact;
+  // By the names of dimensions: the least extents for which this plan is taken; else those that there are.
+  std::map<std::string, int64_t> least;
+  Deadline deadline = {};  // after which steps keep their own kernels alone
+  double most_s = 60;      // of one plan's steps, where there is no deadline or a later one
+  // By how much more regret is borne, relative: of fewer ways; of those whose constants are packed as the
+  // step's own; of its own kernel alone.
+  double of_fewer = 0.01, of_same_packing = 0.05, of_own = 0.02;
+};
+
+struct CompileOptions {
+  std::string target = "native";
+  std::string device;                                 // file of the one to plan for; empty: `target`
+  int threads = 0;                                    // 0: all cores this process may use
+  std::map<std::string, Shape> shapes, least_shapes;  // --shape NAME=... (onnx/import.h)
+  uint64_t seed = 0;                                  // of the model's random numbers (onnx/import.h)
+  Accuracy accuracy = Accuracy::standard;
+  Strategy strategy = Strategy::optimal;
+  uint64_t random_seed = 0;  // of Strategy::random
+  Bounds bounds = Bounds::learned;
+  bool exhaustive = false;   // measure every column
+  bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
+  std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
+  bool measure = true;             // false: plan on lower bounds alone
+  bool self_contained = false;     // generated kernels only
+  bool verify = true;              // run the executable against the interpreter before it is kept
+  bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
+  LaunchOptions launch;                  // of steps of open shapes; the deadline is that of the budget
+  std::optional<rt::Schedule> schedule;  // of plans that have tasks; none: the fastest by a run of each
+  std::string database_path;             // empty: no database
+  std::string dump_dir;                  // empty: no dumps
+  std::string save_inputs;               // folder for inputs to run it with (saved_inputs.h); empty: none
+  std::string stop_after;                // one of kLastStages; empty: the executable is written
+  double budget_s = 0;                   // 0: no limit
+  std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
+};
+
+// Stages after which a compilation can end, in order.
+inline const std::vector<std::string> kLastStages = {"import",     "fission", "alternatives",
+                                                     "candidates", "columns", "plan"};
+
+}  // namespace korch

@@ -1,0 +1,308 @@
+#include "korch/options/option_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "korch/base/error.h"
+#include "korch/base/printable.h"
+#include "korch/base/usable_cpus.h"
+#include "korch/device/device.h"
+
+namespace korch {
+namespace {
+
+template <typename E>
+using Words = std::vector<std::pair<const char*, E>>;
+
+// The first is the preset.
+const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard}, {"strict", Accuracy::strict}};
+const Words<Strategy> kStrategies = {
+    {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}};
+const Words<Bounds> kBounds = {{"learned", Bounds::learned}, {"analytic", Bounds::analytic}};
+const Words<LaunchWays> kLaunchWays = {
+    {"exact", LaunchWays::exact}, {"reassociating", LaunchWays::reassociating}, {"none", LaunchWays::none}};
+const Words<rt::Schedule> kScheduleWords = {{"barrier", rt::Schedule::barrier},
+                                            {"dynamic", rt::Schedule::dynamic}};
+constexpr std::string_view kRandom = "random:";
+
+template <typename E>
+const char* word_of(const Words<E>& words, E value) {
+  for (const auto& [word, known] : words)
+    if (known == value) return word;
+  return "";
+}
+
+template <typename T>
+bool read_number(std::string_view text, T* value) {
+  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return code == std::errc() && rest == text.data() + text.size();
+}
+
+bool read_seconds(std::string_view text, double* value) {
+  double factor = 1;
+  if (const size_t unit = text.empty() ? std::string_view::npos : std::string_view("smh").find(text.back());
+      unit != std::string_view::npos) {
+    factor = unit == 0 ? 1 : unit == 1 ? 60 : 3600;
+    text.remove_suffix(1);
+  }
+  if (!read_number(text, value) || !(*value >= 0) || !std::isfinite(*value * factor)) return false;
+  *value *= factor;
+  return true;
+}
+
+// What a row takes, for people.
+std::string wanted(const OptionRow& row) {
+  switch (row.kind) {
+    case OptionKind::truth:
+      return "0 or 1";
+    case OptionKind::whole:
+      return fmt::format("a whole number from {} to {}", row.least, row.most);
+    case OptionKind::seconds:
+      return "a time as 90, 90s, 5m or 1h, or 0";
+    case OptionKind::word: {
+      const std::span<const std::string> words = row.words;
+      return fmt::format("{} or {}", fmt::join(words.first(words.size() - 1), ", "), words.back());
+    }
+    case OptionKind::text:
+    case OptionKind::texts:
+    case OptionKind::place:
+      return "a text";
+  }
+  __builtin_unreachable();
+}
+
+// A row and where its value goes; `set` is false of a value that it does not take.
+struct Slot {
+  OptionRow row;
+  std::function<bool(const std::string&)> set;
+};
+
+class Slots {
+ public:
+  explicit Slots(UserOptions& options);
+  std::vector<Slot> all;
+
+ private:
+  static constexpr unsigned kCompiling = kProgram | kPython | kLibrary;  // a network with all its choices
+  static constexpr unsigned kEverybody = kCompiling | kProvider | kTorch;
+
+  OptionRow& add(const char* name, unsigned users, OptionKind kind, std::string preset, std::string help,
+                 std::function<bool(const std::string&)> set) {
+    std::string program_name = name;
+    for (char& c : program_name)
+      if (c == '_') c = '-';
+    program_name = (kind == OptionKind::truth && preset == "1" ? "--no-" : "--") + program_name;
+    all.push_back({{name, program_name, users, kind, std::move(preset), std::move(help)}, std::move(set)});
+    return all.back().row;
+  }
+
+  void truth(const char* name, unsigned users, bool& value, std::string help, std::string otherwise = "") {
+    OptionRow& row =
+        add(name, users, OptionKind::truth, value ? "1" : "0", std::move(help), [&](const std::string& text) {
+          value = text == "1";
+          return text == "0" || text == "1";
+        });
+    row.otherwise = std::move(otherwise);
+  }
+
+  template <typename T>
+  void whole(const char* name, unsigned users, T& value, T least, T most, std::string help) {
+    OptionRow& row = add(name, users, OptionKind::whole, std::to_string(value), std::move(help),
+                         [&value, least, most](const std::string& text) {
+                           return read_number(text, &value) && least <= value && value <= most;
+                         });
+    row.least = static_cast<uint64_t>(least);
+    row.most = static_cast<uint64_t>(most);
+  }
+
+  template <typename E, typename Value>
+  OptionRow& word(const char* name, unsigned users, Value& value, const Words<E>& words, std::string help) {
+    const std::optional<E> now = value;
+    OptionRow& row = add(name, users, OptionKind::word, now ? word_of(words, *now) : "", std::move(help),
+                         [&value, &words](const std::string& text) {
+                           for (const auto& [known, meaning] : words) {
+                             if (text != known) continue;
+                             value = meaning;
+                             return true;
+                           }
+                           return false;
+                         });
+    for (const auto& [known, meaning] : words) row.words.push_back(known);
+    return row;
+  }
+
+  OptionRow& text(const char* name, unsigned users, std::string& value, std::string help,
+                  OptionKind kind = OptionKind::text, std::vector<std::string> words = {}) {
+    OptionRow& row =
+        add(name, users, kind, value, std::move(help), [&value, words](const std::string& given) {
+          value = given;
+          return words.empty() || std::find(words.begin(), words.end(), given) != words.end();
+        });
+    row.words = std::move(words);
+    return row;
+  }
+
+  void strategy(CompileOptions& options);
+  void planning(CompileOptions& options);
+  void making(CompileOptions& options);
+};
+
+Slots::Slots(UserOptions& options) {
+  CompileOptions& o = options.compile;
+  text("target", kCompiling | kTorch, o.target, targets_text(), OptionKind::word, target_names());
+  text("device", kProgram, o.device,
+       "plan for the device of this file, as korch doctor --json wrote it elsewhere");
+  whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
+  word(
+      "launches", kCompiling, o.launch.ways, kLaunchWays,
+      "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which results do not "
+      "depend), reassociating (they do, within rounding), none");
+  whole(
+      "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
+      "of random numbers that the model draws, each node without a seed of its own; every run has the same");
+  word(
+      "accuracy", kEverybody, o.accuracy, kAccuracies,
+      "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, where an "
+      "infinity, a NaN or a huge number may spoil the results beside it; subnormal results are 0 (korch "
+      "explain lists what a plan does of that)");
+  planning(o);
+  making(o);
+  text("cache", kProvider | kTorch, options.cache,
+       "folder of executables that were made, for later sessions; empty: none are kept", OptionKind::place);
+  text("compiler", kProvider, options.compiler, "the program korch; empty: the one installed with libkorch");
+  whole("instances", kPython | kTorch, options.instances, 1, kMostWorkers,
+        "calls that may run at once, each with workers and memory of its own over shared weights; further "
+        "callers wait");
+  truth("constants", kTorch, options.constants,
+        "parameters and buffers become part of the executables, which are made again when they change; a "
+        "change of a few elements through .data or NumPy may go unnoticed",
+        "they are read anew by every call, which is slower");
+}
+
+void Slots::strategy(CompileOptions& options) {
+  OptionRow& row =
+      word("strategy", kEverybody, options.strategy, kStrategies,
+           "optimal (solved); to compare: greedy fusion, unfused; to debug: random:SEED, any plan");
+  row.words.push_back(std::string(kRandom) + "SEED");
+  all.back().set = [&options, known = all.back().set](const std::string& text) {
+    if (!text.starts_with(kRandom)) return known(text);
+    options.strategy = Strategy::random;
+    return read_number(std::string_view(text).substr(kRandom.size()), &options.random_seed);
+  };
+}
+
+void Slots::planning(CompileOptions& options) {
+  strategy(options);
+  word("bounds", kEverybody, options.bounds, kBounds,
+       "cost of what is not measured: learned (from kernels of its kind) or analytic (from machine peaks: "
+       "slow)");
+  truth("alternatives", kEverybody, options.alternatives, "also other algebra than the network's",
+        "plan for the network as it is: only fusion and layouts");
+  std::vector<std::string>& rules = options.rules;
+  add("rule", kEverybody, OptionKind::texts, "",
+      "add the alternatives of this rewrite rule only (repeatable)", [&rules](const std::string& text) {
+        rules.push_back(text);
+        return true;
+      });
+  truth("exhaustive", kEverybody, options.exhaustive, "measure every column, not only those that can matter");
+  truth("measure", kEverybody, options.measure, "measure the kernels that can matter",
+        "plan on lower bounds alone: in seconds, and slower code (also for a machine like this one but "
+        "absent)");
+  truth("self_contained", kEverybody, options.self_contained,
+        "generated kernels only: no vendor library is needed to run");
+}
+
+void Slots::making(CompileOptions& options) {
+  truth("verify", kEverybody, options.verify,
+        "check the executable against the interpreter, in float64, before it is kept", "keep it unchecked");
+  truth("heal", kEverybody, options.heal, "plan again without a kernel that proves wrong",
+        "a kernel that proves wrong is an error");
+  word("schedule", kEverybody, options.schedule, kScheduleWords,
+       "barrier: a phase ends before the next begins; dynamic: whoever is free takes what is ready; else the "
+       "faster by a run of each");
+  text("database", kEverybody, options.database_path,
+       "kernel database: what was measured, for later compilations", OptionKind::place)
+      .program_name = "--profile-db";
+  double& budget_s = options.budget_s;
+  add("budget", kEverybody, OptionKind::seconds, "0",
+      "compile and check within this time (90s, 5m), about: the best plan found by then, greedy fusion's at "
+      "least; 0: without a limit",
+      [&budget_s](const std::string& given) { return read_seconds(given, &budget_s); });
+  text("dump_dir", kCompiling, options.dump_dir, "write every stage as text into this folder");
+  text("save_inputs", kCompiling, options.save_inputs,
+       "also write random inputs for the network as .npy files into this folder");
+  text("stop_after", kProgram, options.stop_after, "end after a stage", OptionKind::word, kLastStages);
+}
+
+}  // namespace
+
+const char* name(Accuracy accuracy) {
+  return word_of(kAccuracies, accuracy);
+}
+
+const char* name(Bounds bounds) {
+  return word_of(kBounds, bounds);
+}
+
+const char* name(Strategy strategy) {
+  return strategy == Strategy::random ? "random" : word_of(kStrategies, strategy);
+}
+
+const char* name(OptionKind kind) {
+  constexpr const char* kNames[] = {"truth", "whole", "seconds", "word", "text", "texts", "place"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<OptionRow> option_rows(unsigned users) {
+  UserOptions presets = preset_options();
+  std::vector<OptionRow> rows;
+  for (Slot& slot : Slots(presets).all)
+    if ((slot.row.users & users) != 0) rows.push_back(std::move(slot.row));
+  return rows;
+}
+
+void set_option(UserOptions& options, unsigned users, const std::string& name, const std::string& value) {
+  std::vector<std::string> known;
+  for (const Slot& slot : Slots(options).all) {
+    if ((slot.row.users & users) == 0) continue;
+    known.push_back(slot.row.name);
+    if (slot.row.name != name) continue;
+    if (slot.set(value)) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("option {}: {}, not '{}'", name, wanted(slot.row), printable(value)));
+  }
+  throw Error(ErrorKind::usage, no_option_text(name, known));
+}
+
+std::string no_option_text(const std::string& name, const std::vector<std::string>& known) {
+  return fmt::format("no option '{}'; there are {}", printable(name), fmt::join(known, ", "));
+}
+
+UserOptions preset_options() {
+  UserOptions options;
+  options.compile.database_path = place_in_cache("kernels.db");
+  return options;
+}
+
+std::string place_in_cache(const std::string& name) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/korch/" + name;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || home[0] != '/') {
+    const passwd* user = ::getpwuid(::getuid());
+    home = user != nullptr ? user->pw_dir : nullptr;
+  }
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/korch/" + name : "";
+}
+
+}  // namespace korch
