@@ -6,21 +6,22 @@
 namespace korch {
 namespace {
 
-using Bounds = std::vector<std::map<std::string, int64_t>>;
+using BoundsOfPlans = std::vector<std::map<std::string, int64_t>>;
 
 TEST(PlanBounds, HalvesThatSaveMost) {
   EXPECT_EQ(plan_bounds({{"n", 1, 16, {}}}),
-            (Bounds{{{"n", 16}}, {{"n", 4}}, {{"n", 2}}, {{"n", 8}}, {{"n", 1}}}));
-  EXPECT_EQ(plan_bounds({{"n", 12, 64, {}}}), (Bounds{{{"n", 64}}, {{"n", 32}}, {{"n", 16}}}));
-  EXPECT_EQ(plan_bounds({{"n", 32, 160, {}}}), (Bounds{{{"n", 160}}, {{"n", 64}}, {{"n", 96}}, {{"n", 32}}}));
+            (BoundsOfPlans{{{"n", 16}}, {{"n", 4}}, {{"n", 2}}, {{"n", 8}}, {{"n", 1}}}));
+  EXPECT_EQ(plan_bounds({{"n", 12, 64, {}}}), (BoundsOfPlans{{{"n", 64}}, {{"n", 32}}, {{"n", 16}}}));
+  EXPECT_EQ(plan_bounds({{"n", 32, 160, {}}}),
+            (BoundsOfPlans{{{"n", 160}}, {{"n", 64}}, {{"n", 96}}, {{"n", 32}}}));
   EXPECT_EQ(plan_bounds({{"n", 1, 2, {}}, {"m", 5, 7, {}}}),
-            (Bounds{{{"m", 7}, {"n", 2}}, {{"m", 7}, {"n", 1}}}));
-  EXPECT_EQ(plan_bounds({{"n", 0, 1, {}}}), (Bounds{{{"n", 1}}}));
+            (BoundsOfPlans{{{"m", 7}, {"n", 2}}, {{"m", 7}, {"n", 1}}}));
+  EXPECT_EQ(plan_bounds({{"n", 0, 1, {}}}), (BoundsOfPlans{{{"n", 1}}}));
   EXPECT_EQ(plan_bounds({{"n", 1, 4096, {}}}).size(), kMostPlans);
 }
 
 TEST(PlanBounds, BothSidesOfAnImage) {
-  const Bounds bounds = plan_bounds({{"h", 64, 320, {}}, {"w", 64, 320, {}}});
+  const BoundsOfPlans bounds = plan_bounds({{"h", 64, 320, {}}, {"w", 64, 320, {}}});
   EXPECT_EQ(bounds.size(), kMostPlans);
   for (const auto& plan : bounds) EXPECT_EQ(plan.at("h") % 64 + plan.at("w") % 64, 0);
   // Whatever the extents, some plan takes little more than they are.
