@@ -1,10 +1,12 @@
-// A network planned as Korch (ASPLOS 2024) plans it, to compare with: rewritten first (rules that never do more work),
-// kernels of one output, linear primitives alone, row-major tensors; a binary linear program chooses.
+// A network planned as Korch (ASPLOS 2024) plans it, to compare with: rewritten first (rules that never do
+// more work), kernels of one output, linear primitives alone, row-major tensors; a binary linear program
+// chooses.
 //
 //     build/release/bench/bench_published MODEL.onnx EXECUTABLE.so [--threads N] [--accuracy strict|standard]
 //                                         [--profile-db FILE]
 //
-// Configure with -DKORCH_BENCH=ON. bench/ablation.py runs it; kernels, costs and program are those of `korch compile`.
+// Configure with -DKORCH_BENCH=ON. bench/ablation.py runs it; kernels, costs and program are those of `korch
+// compile`.
 #include <fmt/format.h>
 
 #include "command_line.h"
@@ -33,7 +35,8 @@ Candidates published_candidates(const Rewritten& rewritten) {
   return result;
 }
 
-void compile_as_published(const std::string& model, const std::string& output, const CompileOptions& options) {
+void compile_as_published(const std::string& model, const std::string& output,
+                          const CompileOptions& options) {
   Device device = detect_device(options.target, options.threads);
   std::unique_ptr<Database> database;
   if (!options.database_path.empty()) database = std::make_unique<Database>(options.database_path);
@@ -52,7 +55,8 @@ void compile_as_published(const std::string& model, const std::string& output, c
   Columns columns = build_columns(rewritten.graph, std::move(candidates.all), device,
                                   {.accuracy = options.accuracy, .layouts = Layouts::row_major});
   const Choice choice = choose(rewritten, candidates, bank, setting, columns);
-  BuiltPlan built = make_plan({network, primitives, rewritten, candidates, columns, choice, speeds.are}, bank, setting);
+  BuiltPlan built =
+      make_plan({network, primitives, rewritten, candidates, columns, choice, speeds.are}, bank, setting);
   built.plan.report.strategy = "published";
   std::vector<Placement> placements = find_tasks(built, setting);
   const Finished finished = finish(network, built, std::move(placements), output, nullptr, setting, clock);

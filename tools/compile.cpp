@@ -11,9 +11,9 @@
 #include "korch/base/json.h"
 #include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
-#include "korch/driver/progress.h"
 #include "korch/options/option_table.h"
 #include "korch/plan/plan_json.h"
+#include "progress.h"
 #include "verbs.h"
 
 namespace korch {
@@ -155,8 +155,8 @@ void declare(Options& verb, const OptionRow& row, UserOptions& options) {
         is_negated ? row.otherwise : row.help);
     return;
   }
-  const std::string type = row.kind == OptionKind::word      ? fmt::format("{{{}}}", fmt::join(row.words, ","))
-                           : row.kind == OptionKind::whole   ? "INT"
+  const std::string type = row.kind == OptionKind::word    ? fmt::format("{{{}}}", fmt::join(row.words, ","))
+                           : row.kind == OptionKind::whole ? "INT"
                            : row.kind == OptionKind::seconds ? "TIME"
                                                              : "TEXT";
   Option option = row.kind == OptionKind::texts ? verb.repeated(row.program_name, set, row.help)

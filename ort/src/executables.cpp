@@ -12,9 +12,9 @@
 
 #include "korch/base/files.h"
 #include "korch/base/printable.h"
+#include "korch/device/device.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/tensor_data.h"
-#include "korch/device/device.h"
 
 namespace korch::ort {
 namespace {

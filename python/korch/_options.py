@@ -6,11 +6,12 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, TypeVar, Union
 
 from . import _korch
 
 PYTHON, TORCH = _korch.PYTHON, _korch.TORCH
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Option(NamedTuple):
@@ -65,10 +66,10 @@ def values(user: int, given: Mapping[str, Any]) -> Dict[str, Any]:
     return result
 
 
-def documented(user: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def documented(user: int) -> Callable[[_Function], _Function]:
     """A function with **options tells them in its signature, and in its text where "{options}" stands."""
 
-    def document(function: Callable[..., Any]) -> Callable[..., Any]:
+    def document(function: _Function) -> _Function:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind != inspect.Parameter.VAR_KEYWORD]
         more = [

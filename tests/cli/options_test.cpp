@@ -1,7 +1,6 @@
 // The table of options on the command line.
-#include "korch/options/option_table.h"
-
 #include "cli.h"
+#include "korch/options/option_table.h"
 
 namespace korch {
 namespace {

@@ -7,7 +7,6 @@ namespace korch::fuzz {
 void read_numpy(std::string_view bytes) {
   const MemoryFile file(bytes);
   expect_read_or_refused([&] { read_npy(file.path()); });
-  expect_read_or_refused([&] { read_npz(file.path()); });
 }
 
 }  // namespace korch::fuzz

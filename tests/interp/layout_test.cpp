@@ -1,4 +1,7 @@
+#include <random>
+
 #include "check.h"
+#include "korch/ir/index_map.h"
 
 namespace korch {
 namespace {
@@ -45,6 +48,57 @@ TEST(Layout, Blocks) {
   expect_result(Op::DepthToSpaceCRD, AxisAttrs{2}, {y}, {1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   expect_result(Op::SpaceToDepth, AxisAttrs{2}, {counting({1, 2, 2, 2})}, {1, 8, 1, 1},
                 {0, 4, 1, 5, 2, 6, 3, 7});
+}
+
+// A primitive that moves elements of a tensor of this shape, at random.
+std::pair<Op, Attrs> random_layout(const Shape& shape, std::mt19937& random) {
+  const auto below = [&](int64_t end) { return static_cast<int64_t>(random() % static_cast<uint64_t>(end)); };
+  const size_t rank = shape.size();
+  std::vector<int64_t> perm(rank), repeats(rank);
+  PadAttrs pad{Shape(rank), Shape(rank), static_cast<PadMode>(below(3)), -1};
+  SliceAttrs slice{Shape(rank), Shape(rank), Shape(rank)};
+  Shape wide = shape;
+  for (size_t i = 0; i < rank; ++i) {
+    perm[i] = static_cast<int64_t>(i);
+    std::swap(perm[i], perm[static_cast<size_t>(below(static_cast<int64_t>(i) + 1))]);
+    repeats[i] = 1 + below(3);
+    if (shape[i] == 1) wide[i] = 1 + below(4);
+    pad.before[i] = below(std::min<int64_t>(shape[i], 3));
+    pad.after[i] = below(std::min<int64_t>(shape[i], 3));
+    slice.starts[i] = below(shape[i]);
+    slice.steps[i] = below(2) == 0 ? 1 + below(3) : -1 - below(3);
+    const int64_t room = slice.steps[i] > 0 ? shape[i] - 1 - slice.starts[i] : slice.starts[i];
+    slice.sizes[i] = 1 + below(room / std::abs(slice.steps[i]) + 1);
+  }
+  switch (below(5)) {
+    case 0:
+      return {Op::Transpose, PermAttrs{perm}};
+    case 1:
+      return {Op::Tile, ShapeAttrs{repeats}};
+    case 2:
+      return {Op::Expand, ShapeAttrs{wide}};
+    case 3:
+      return {Op::Slice, slice};
+    default:
+      return {Op::Pad, pad};
+  }
+}
+
+// Copies take rows together where they are short, and runs at once where they are dense.
+TEST(Layout, CopiesAreWhatIndexMapsSay) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    Shape shape(1 + random() % 4);
+    for (int64_t& extent : shape) extent = 1 + static_cast<int64_t>(random() % 5);
+    if (round % 3 == 0) shape.back() += 60;
+    const auto [op, attrs] = random_layout(shape, random);
+    const HostTensor x = counting(shape), y = evaluate(op, attrs, {x})[0];
+    const IndexMaps maps = index_maps(op, attrs, {x.type()}, y.shape());
+    ASSERT_EQ(maps.result, y.shape());
+    for (int64_t i = 0; i < y.elements(); ++i)
+      ASSERT_EQ(element_as_double(y, i), static_cast<double>(element_read(maps.operands[0], i)))
+          << name(op) << " of " << to_string(shape) << " at " << i;  // padding is -1
+  }
 }
 
 TEST(Layout, Trilu) {

@@ -38,7 +38,8 @@ std::pair<std::vector<std::string>, std::vector<std::string>> values_of(const Op
       return {{std::to_string(row.least), std::to_string(row.most)}, wrong};
     }
     case OptionKind::seconds:
-      return {{"0", "90", "2.5s", "5m", "1h", "1e3"}, {"", "-1", "s", "nan", "inf", "soon", "1 h", "1e308h", "5min"}};
+      return {{"0", "90", "2.5s", "5m", "1h", "1e3"},
+              {"", "-1", "s", "nan", "inf", "soon", "1 h", "1e308h", "5min"}};
     case OptionKind::word: {
       std::vector<std::string> right = row.words;
       if (right.back() == "random:SEED") right.back() = "random:7";
@@ -81,23 +82,31 @@ TEST(OptionTable, PresetsAreValues) {
     set_option(set, kAll, row.name, row.preset);
   }
   const CompileOptions &a = untouched.compile, &b = set.compile;
-  EXPECT_EQ(std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive, a.alternatives,
-                     a.measure, a.self_contained, a.verify, a.heal, a.launch.ways, a.schedule, a.database_path,
-                     a.dump_dir, a.save_inputs, a.stop_after, a.budget_s),
-            std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive, b.alternatives,
-                     b.measure, b.self_contained, b.verify, b.heal, b.launch.ways, b.schedule, b.database_path,
-                     b.dump_dir, b.save_inputs, b.stop_after, b.budget_s));
+  EXPECT_EQ(std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive,
+                     a.alternatives, a.measure, a.self_contained, a.verify, a.heal, a.launch.ways, a.schedule,
+                     a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s),
+            std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive,
+                     b.alternatives, b.measure, b.self_contained, b.verify, b.heal, b.launch.ways, b.schedule,
+                     b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s));
   EXPECT_EQ(std::tie(untouched.cache, untouched.compiler, untouched.instances, untouched.constants),
             std::tie(set.cache, set.compiler, set.instances, set.constants));
 }
 
 TEST(OptionTable, ValuesArriveInTheirFields) {
   UserOptions options;
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
-           {"threads", "3"},   {"accuracy", "strict"},    {"strategy", "random:18446744073709551615"},
-           {"budget", "1.5m"}, {"schedule", "barrier"},   {"launches", "none"},
-           {"rule", "a"},      {"rule", "b"},             {"verify", "0"},
-           {"seed", "7"},      {"stop_after", "columns"}, {"database", ""}})
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"threads", "3"},
+                                                        {"accuracy", "strict"},
+                                                        {"strategy", "random:18446744073709551615"},
+                                                        {"budget", "1.5m"},
+                                                        {"schedule", "barrier"},
+                                                        {"launches", "none"},
+                                                        {"rule", "a"},
+                                                        {"rule", "b"},
+                                                        {"verify", "0"},
+                                                        {"seed", "7"},
+                                                        {"stop_after", "columns"},
+                                                        {"database", ""}})
     set_option(options, kProgram, name, value);
   const CompileOptions& o = options.compile;
   EXPECT_EQ(o.threads, 3);
@@ -113,7 +122,8 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
   EXPECT_EQ(o.stop_after, "columns");
   EXPECT_EQ(failure(kProgram, "strategy", "published"),
             "option strategy: optimal, greedy, unfused or random:SEED, not 'published'");
-  EXPECT_EQ(failure(kProgram, "threads", "1025"), "option threads: a whole number from 0 to 1024, not '1025'");
+  EXPECT_EQ(failure(kProgram, "threads", "1025"),
+            "option threads: a whole number from 0 to 1024, not '1025'");
 }
 
 // Everybody has the options of a compilation; what only some have is no option of the others.
@@ -121,8 +131,8 @@ TEST(OptionTable, EachUserHasItsRows) {
   for (unsigned user : kUsers) {
     std::set<std::string> names;
     for (const OptionRow& row : option_rows(user)) names.insert(row.name);
-    for (const char* name : {"threads", "accuracy", "seed", "strategy", "measure", "verify", "heal", "schedule",
-                             "self_contained", "database", "budget", "rule", "alternatives"})
+    for (const char* name : {"threads", "accuracy", "seed", "strategy", "measure", "verify", "heal",
+                             "schedule", "self_contained", "database", "budget", "rule", "alternatives"})
       EXPECT_EQ(names.count(name), 1u) << name << " of user " << user;
     for (const OptionRow& row : option_rows(kAll & ~user)) {
       if (names.count(row.name) != 0) continue;
@@ -131,7 +141,8 @@ TEST(OptionTable, EachUserHasItsRows) {
       for (const std::string& known : names) EXPECT_NE(message.find(known), std::string::npos) << known;
     }
   }
-  EXPECT_TRUE(failure(kTorch, "tre\nads", "2").starts_with("no option 'tre\\x0aads'; there are target, threads, "));
+  EXPECT_TRUE(
+      failure(kTorch, "tre\nads", "2").starts_with("no option 'tre\\x0aads'; there are target, threads, "));
 }
 
 TEST(OptionTable, PlacesAreBelowTheUsersCache) {

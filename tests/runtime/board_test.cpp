@@ -84,8 +84,8 @@ TEST_P(BoardTest, WaitsForNobodyWhoHoldsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, BoardTest, testing::Values(1, 2, 3, 4, 7));
 
-// Two workers that wait for each other at every step and sleep at once: a wake-up meant for an earlier sleep may
-// come late, and must not count for the one that it meets.
+// Two workers that wait for each other at every step and sleep at once: a wake-up meant for an earlier sleep
+// may come late, and must not count for the one that it meets.
 struct Steps {
   static constexpr int kWorkers = 2, kSteps = 30000;
   std::atomic<int> reached{0};  // by both together
@@ -94,8 +94,9 @@ struct Steps {
   void run(Board* board, int worker) {
     std::minstd_rand random(static_cast<unsigned>(worker) + 1);
     for (int step = 1; step <= kSteps; ++step) {
-      for (unsigned work = random() % 1024; work > 0; --work) _mm_pause();
-      board->poke(kWorkers);
+      for (unsigned work = random() % 512; work > 0; --work) _mm_pause();
+      board->poke(kWorkers);  // for nothing: whoever it meets goes back to sleep
+      for (unsigned work = random() % 512; work > 0; --work) _mm_pause();
       if (reached.fetch_add(1) + 1 == kWorkers * step) {
         over[1 - worker].store(true);
         board->poke(kWorkers);

@@ -1,11 +1,11 @@
 #include "korch/tensor/npy.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstring>
 
 #include "korch/base/files.h"
+#include "npz.h"
 
 namespace korch {
 namespace {
@@ -27,36 +27,6 @@ std::string little_endian(uint64_t value, size_t bytes) {
 
 std::string npy(const std::string& dictionary, const std::string& data) {
   return std::string("\x93NUMPY\x01\x00", 8) + little_endian(dictionary.size(), 2) + dictionary + data;
-}
-
-std::string deflated(const std::string& content) {
-  z_stream stream{};
-  deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(content.size() + 100, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  stream.avail_in = static_cast<uInt>(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
-// A zip archive with one member.
-std::string zip(const std::string& name, const std::string& content, bool deflate) {
-  const std::string packed = deflate ? deflated(content) : content;
-  const uLong crc =
-      crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
-  const std::string fields = little_endian(20, 2) + little_endian(0, 2) + little_endian(deflate ? 8 : 0, 2) +
-                             little_endian(0, 4) + little_endian(crc, 4) + little_endian(packed.size(), 4) +
-                             little_endian(content.size(), 4) + little_endian(name.size(), 2);
-  const std::string local = "PK\x03\x04" + fields + little_endian(0, 2) + name + packed;
-  const std::string central = "PK\x01\x02" + little_endian(20, 2) + fields + std::string(16, '\0') + name;
-  const std::string end = "PK\x05\x06" + little_endian(0, 4) + little_endian(1, 2) + little_endian(1, 2) +
-                          little_endian(central.size(), 4) + little_endian(local.size(), 4) +
-                          little_endian(0, 2);
-  return local + central + end;
 }
 
 const std::string kThreeFloats =
@@ -123,33 +93,6 @@ TEST_F(Npy, RefusesMalformedFiles) {
                 .find("too many"),
             std::string::npos);
   EXPECT_EQ(error_of([&] { read_npy(folder_.path() + "/missing"); }).substr(0, 1), "7");
-}
-
-TEST_F(Npy, ReadsStoredAndDeflatedMembers) {
-  for (const bool deflate : {false, true}) {
-    const auto tensors = read_npz(file(zip("a/b.npy", kThreeFloats, deflate)));
-    ASSERT_EQ(tensors.size(), 1u);
-    EXPECT_EQ(tensors.at("a/b").data<float>()[1], 2.0f);
-  }
-}
-
-TEST_F(Npy, RefusesDamagedArchives) {
-  const std::string good = zip("a.npy", kThreeFloats, true);
-  for (size_t length = 0; length < good.size(); ++length)
-    EXPECT_EQ(error_of([&] { read_npz(file(good.substr(0, length))); })[0], '3') << length;
-  // A damaged byte is either refused or without effect (time stamps, versions, attributes).
-  for (size_t at = 0; at < good.size(); ++at) {
-    std::string bad = good;
-    bad[at] = static_cast<char>(bad[at] ^ 0xff);
-    try {
-      for (const auto& [name, tensor] : read_npz(file(bad))) EXPECT_EQ(tensor.data<float>()[2], -3.0f) << at;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::invalid) << at;
-    }
-  }
-  std::string stored = zip("a.npy", kThreeFloats, false);
-  stored[stored.find("(3,)") + 10] ^= 1;
-  EXPECT_NE(error_of([&] { read_npz(file(stored)); }).find("checksum differs"), std::string::npos);
 }
 
 TEST_F(Npy, ReadsWhatNumpyWrote) {

@@ -108,8 +108,7 @@ std::string plan_text(const Graph& graph, const RunLine& line) {
   const Rewritten rewritten = with_alternatives(primitives, setting);
   KernelBank bank(rewritten.graph, line.target, setting.database, footprint_bytes(primitives));
   Candidates candidates = find_candidates(rewritten, bank, setting);
-  Columns columns =
-      make_columns(rewritten, std::move(candidates.all), candidates.first_optional, setting);
+  Columns columns = make_columns(rewritten, std::move(candidates.all), candidates.first_optional, setting);
   const Choice choice = choose(rewritten, candidates, bank, setting, columns);
   BuiltPlan built = make_plan({network, primitives, rewritten, candidates, columns, choice}, bank, setting);
   const std::vector<Placement> placements = find_tasks(built, setting);

@@ -62,8 +62,7 @@ Option Option::default_text(const std::string& text) {
 }
 
 Option Option::between(int least, int most) {
-  const std::string wanted =
-      "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  const std::string wanted = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
   option_->check([=, range = CLI::Range(least, most)](const std::string& text) {
     return range(text).empty() ? "" : wanted + ", not '" + text + "'";
   });

@@ -52,7 +52,7 @@ struct CompilerOptions {
   std::map<std::string, std::vector<int64_t>> least_shapes;  // where `shapes` are the most of a range
   int threads = 0;
   std::string accuracy, target;  // empty: "standard", "native"
-  std::string database;  // empty: below ~/.cache
+  std::string database;          // empty: below ~/.cache
   bool use_database = true;
   double budget_s = 0;
   bool measure = true, verify = true, self_contained = false;

@@ -17,25 +17,17 @@ using Json = nlohmann::ordered_json;
 // The fields of each struct, listed once.
 template <typename Level, typename Visit>
 void visit_level(Level& level, Visit&& visit) {
-  visit("name", level.name);
-  visit("bytes", level.bytes);
-  visit("is_shared", level.is_shared);
-  visit("bytes_per_us", level.bytes_per_us);
+  visit("name", level.name), visit("bytes", level.bytes), visit("is_shared", level.is_shared),
+      visit("bytes_per_us", level.bytes_per_us);
 }
 
 template <typename Any, typename Visit>
 void visit_device(Any& device, Visit&& visit) {
-  visit("kind", device.kind);
-  visit("name", device.name);
-  visit("code", device.code);
-  visit("workers", device.workers);
-  visit("vector_bytes", device.vector_bytes);
-  visit("vector_registers", device.vector_registers);
-  visit("multiplies_bytes", device.multiplies_bytes);
-  visit("library_calls", device.library_calls);
-  visit("memory", device.memory);
-  visit("flops_per_us", device.flops_per_us);
-  visit("launch_us", device.launch_us);
+  visit("kind", device.kind), visit("name", device.name), visit("code", device.code),
+      visit("workers", device.workers), visit("vector_bytes", device.vector_bytes),
+      visit("vector_registers", device.vector_registers), visit("multiplies_bytes", device.multiplies_bytes),
+      visit("library_calls", device.library_calls), visit("memory", device.memory),
+      visit("flops_per_us", device.flops_per_us), visit("launch_us", device.launch_us);
 }
 
 constexpr int64_t kMostMemory_bytes = int64_t{1} << 50;

@@ -33,9 +33,14 @@ struct StageFile {
   const char* file;
 };
 constexpr StageFile kStageFiles[] = {
-    {"import", "1-imported.txt"},       {"fission", "2-primitive.txt"},  {"alternatives", "2-alternatives.txt"},
-    {"candidates", "3-candidates.txt"}, {"columns", "4-columns.txt"},    {"solve", "4-columns.txt"},
-    {"plan", "5-plan.json"},            {"tasks", "6-tasks.txt"},
+    {"import", "1-imported.txt"},
+    {"fission", "2-primitive.txt"},
+    {"alternatives", "2-alternatives.txt"},
+    {"candidates", "3-candidates.txt"},
+    {"columns", "4-columns.txt"},
+    {"solve", "4-columns.txt"},
+    {"plan", "5-plan.json"},
+    {"tasks", "6-tasks.txt"},
 };
 
 // Thrown behind the stage that is to be the last.
@@ -90,7 +95,8 @@ class Compilation {
   void compile(const std::function<Graph()>& import) {
     const Imported network = stage(
         "import", [&] { return imported_network(import); }, [](const Imported& n) { return print(n.graph); });
-    const Graph primitives = stage("fission", [&] { return break_into_primitives(network); }, print_graph);
+    const Graph primitives = stage(
+        "fission", [&] { return break_into_primitives(network); }, print_graph);
     report_warnings();
     strikes_.emplace(database_.get(), device_);
     Healer healer(output_, device_, strikes());
@@ -122,7 +128,9 @@ class Compilation {
     const auto columns_text = [&](const Columns& c) { return describe(graph, c); };
     Columns columns = stage(
         "columns",
-        [&] { return make_columns(rewritten, std::move(candidates.all), candidates.first_optional, setting); },
+        [&] {
+          return make_columns(rewritten, std::move(candidates.all), candidates.first_optional, setting);
+        },
         columns_text);
     const Choice choice = stage(
         "solve",
@@ -141,8 +149,9 @@ class Compilation {
     BuiltPlan built = stage(
         "plan",
         [&] {
-          BuiltPlan made = make_plan(
-              {network, primitives, rewritten, candidates, columns, choice, peaks_are, doubts}, *bank, setting);
+          BuiltPlan made =
+              make_plan({network, primitives, rewritten, candidates, columns, choice, peaks_are, doubts},
+                        *bank, setting);
           complete(made, graph, columns, *bank);
           return made;
         },
@@ -150,9 +159,7 @@ class Compilation {
     bank.reset();  // hundreds of megabytes for a large network; packaging needs as much
     std::vector<Placement> placements = stage(
         "tasks", [&] { return find_tasks(built, setting); },
-        [](const std::vector<Placement>& p) {
-          return p[0].tasks ? print(*p[0].tasks) : "no tasks\n";
-        });
+        [](const std::vector<Placement>& p) { return p[0].tasks ? print(*p[0].tasks) : "no tasks\n"; });
     Finished finished = stage("package", [&] {
       return finish(network, built, std::move(placements), output_, part_, setting, clock_);
     });

@@ -1,4 +1,5 @@
-// How long the stages of a compilation take, those within others counted once; tells progress where one begins.
+// How long the stages of a compilation take, those within others counted once; tells progress where one
+// begins.
 #pragma once
 
 #include <map>

@@ -68,8 +68,7 @@ class KernelQuestions {
 // no baseline can be better by construction.
 void add_enumerated(const Rewritten& rewritten, const Setting& setting, std::vector<Candidate> greedy,
                     Candidates& result) {
-  for (const Candidate& candidate : greedy)
-    result.greedy_groups.insert({candidate.nodes, candidate.outputs});
+  for (const Candidate& candidate : greedy) result.greedy_groups.insert({candidate.nodes, candidate.outputs});
   Enumeration enumeration = enumerate_until(rewritten.graph, {}, setting.deadlines.growing());
   result.pruned.merge(enumeration.pruned);
   result.all = std::move(enumeration.candidates);
@@ -195,8 +194,8 @@ BuiltPlan make_plan(const PlanInputs& inputs, KernelBank& bank, const Setting& s
   const Device& device = setting.device;
   const Solution& solution = choice.solved.solution;
   if (solution.status == SolveStatus::infeasible)
-    throw Error(kind_without_plan(choice), "no plan exists: " + missing_kernels(rewritten.graph, columns,
-                                                                                choice.refusal_examples));
+    throw Error(kind_without_plan(choice),
+                "no plan exists: " + missing_kernels(rewritten.graph, columns, choice.refusal_examples));
   if (solution.status == SolveStatus::unknown)
     throw Error(ErrorKind::resource, "the solver found no plan within its time limit");
   BuiltPlan built =

@@ -4,8 +4,8 @@
 //     -> candidates -> Candidates -> columns -> Columns -> solve -> Choice -> plan -> BuiltPlan
 //     -> tasks -> Placements -> package (finish.h) -> an executable
 //
-// A stage reads its arguments. It changes none but a bank, which remembers kernels, and the columns, which get
-// costs. What it left out, and why, is in what it returns.
+// A stage reads its arguments. It changes none but a bank, which remembers kernels, and the columns, which
+// get costs. What it left out, and why, is in what it returns.
 #pragma once
 
 #include <limits>
@@ -44,8 +44,8 @@ struct Candidates {
   // In `all`: those before are greedy's groups and single primitives.
   size_t first_optional = std::numeric_limits<size_t>::max();
   std::optional<double> execution_states;  // as in PlanReport
-  std::map<std::string, int> pruned;  // by rule, those of the stages before too
-  std::vector<std::string> limits;    // as in PlanReport
+  std::map<std::string, int> pruned;       // by rule, those of the stages before too
+  std::vector<std::string> limits;         // as in PlanReport
 };
 
 Imported imported(Graph graph, const std::string& name);

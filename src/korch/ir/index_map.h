@@ -28,13 +28,13 @@ enum class Outside {
 //   (scale * (floor(at[axis] / per) mod modulo) + step * taps[tap] + offset) / divisor
 // where `at` are the element's coordinates in the result and `taps` those of what it combines.
 struct Coordinate {
-  int axis = -1;           // -1: the coordinate follows no axis of the result
-  int64_t per = 1;         //
-  int64_t modulo = 0;      // 0: none
-  int64_t scale = 1;       //
-  int tap = -1;            // -1: no tap
-  int64_t step = 1;        //
-  int64_t offset = 0;      //
+  int axis = -1;  // -1: the coordinate follows no axis of the result
+  int64_t per = 1;
+  int64_t modulo = 0;  // 0: none
+  int64_t scale = 1;
+  int tap = -1;  // -1: no tap
+  int64_t step = 1;
+  int64_t offset = 0;
   int64_t divisor = 1;     // nothing is read where it leaves a rest
   bool looked_up = false;  // what the second operand holds at the coordinates from `axis` on (Gather)
   Outside outside = Outside::never;
@@ -59,7 +59,7 @@ struct IndexMap {
   Shape operand;  // the operand's elements in row-major order, with the axes that coordinates are of: its own
                   // shape, but for blocks (DepthToSpace)
   Shape view;     // the result's elements in row-major order, with the axes that coordinates follow: its own
-                  // shape, but for Reshape and Tile
+                  // shape, but for Reshape, Tile and blocks
   std::vector<Coordinate> coordinates;  // one per axis of the operand; none: any element may be read
 };
 

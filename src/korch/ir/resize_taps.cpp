@@ -16,45 +16,8 @@ double resized_length(double scale, int64_t in, int64_t out) {
   return std::abs(length - static_cast<double>(out)) < kScaleRounding ? static_cast<double>(out) : length;
 }
 
-// Of each position of the result, in positions of the operand (ONNX Resize-13 and -18).
-std::vector<double> source_coordinates(const ResizeAttrs& attrs, size_t axis, int64_t extent) {
-  const std::string& mode = attrs.coordinate_mode;
-  const double in = static_cast<double>(extent), out = static_cast<double>(attrs.sizes[axis]),
-               scale = attrs.scales[axis];
-  std::vector<double> result;
-  for (double o = 0; o < out; ++o) {
-    double x = (o + 0.5) / scale - 0.5;  // half_pixel
-    if (mode == "asymmetric") {
-      x = o / scale;
-    } else if (mode == "tf_half_pixel_for_nn") {
-      x = (o + 0.5) / scale;
-    } else if (mode == "align_corners") {
-      x = out == 1 ? 0 : o * (in - 1) / (resized_length(scale, extent, attrs.sizes[axis]) - 1);
-    } else if (mode == "pytorch_half_pixel" && out == 1) {
-      x = 0;
-    } else if (mode == "half_pixel_symmetric") {
-      x += in / 2 * (1 - out / (scale * in));
-    }
-    result.push_back(x);
-  }
-  return result;
-}
-
-double rounded(const std::string& nearest_mode, double x) {
-  if (nearest_mode == "round_prefer_floor") return std::ceil(x - 0.5);
-  if (nearest_mode == "round_prefer_ceil") return std::floor(x + 0.5);
-  return nearest_mode == "floor" ? std::floor(x) : std::ceil(x);
-}
-
 int64_t clamped(double position, int64_t extent) {
   return static_cast<int64_t>(std::clamp(position, 0.0, static_cast<double>(extent - 1)));
-}
-
-// Keys, Cubic convolution interpolation for digital image processing.
-double cubic_weight(double a, double distance) {
-  const double t = std::abs(distance);
-  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
-  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
 }
 
 // At floor(x) + first ... floor(x) + last; positions outside are clamped, or excluded and the rest
@@ -68,7 +31,7 @@ void add_position(const ResizeAttrs& attrs, int64_t in, double x, std::vector<Re
     const double position = std::floor(x) + k;
     const bool outside = position < 0 || position > static_cast<double>(in - 1);
     double& weight = weights[static_cast<size_t>(k - first)];
-    weight = cubic ? cubic_weight(attrs.cubic_coeff_a, x - position) : 1 - std::abs(x - position);
+    weight = resize_weight(attrs, x - position);
     if (attrs.exclude_outside && outside) weight = 0;
     total += weight;
   }
@@ -81,14 +44,43 @@ void add_position(const ResizeAttrs& attrs, int64_t in, double x, std::vector<Re
 
 }  // namespace
 
+double resize_source(const ResizeAttrs& attrs, size_t axis, int64_t in, double at) {
+  const std::string& mode = attrs.coordinate_mode;
+  const double from = static_cast<double>(in), to = static_cast<double>(attrs.sizes[axis]),
+               scale = attrs.scales[axis];
+  if (mode == "asymmetric") return at / scale;
+  if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / scale;
+  if (mode == "align_corners")
+    return to == 1 ? 0 : at * (from - 1) / (resized_length(scale, in, attrs.sizes[axis]) - 1);
+  if (mode == "pytorch_half_pixel" && to == 1) return 0;
+  const double half_pixel = (at + 0.5) / scale - 0.5;
+  return mode == "half_pixel_symmetric" ? half_pixel + from / 2 * (1 - to / (scale * from)) : half_pixel;
+}
+
+int64_t resize_nearest(const ResizeAttrs& attrs, int64_t in, double source) {
+  const std::string& mode = attrs.nearest_mode;
+  if (mode == "round_prefer_floor") return clamped(std::ceil(source - 0.5), in);
+  if (mode == "round_prefer_ceil") return clamped(std::floor(source + 0.5), in);
+  return clamped(mode == "floor" ? std::floor(source) : std::ceil(source), in);
+}
+
+// Cubic: Keys, Cubic convolution interpolation for digital image processing.
+double resize_weight(const ResizeAttrs& attrs, double distance) {
+  const double t = std::abs(distance), a = attrs.cubic_coeff_a;
+  if (attrs.mode == "linear") return std::max(1 - t, 0.0);
+  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
 std::vector<ResizeTap> resize_taps(const ResizeAttrs& attrs, size_t axis, int64_t in) {
   std::vector<ResizeTap> taps(attrs.mode == "nearest" ? 1 : attrs.mode == "cubic" ? 4 : 2);
-  for (double x : source_coordinates(attrs, axis, in)) {
+  for (int64_t at = 0; at < attrs.sizes[axis]; ++at) {
+    const double source = resize_source(attrs, axis, in, static_cast<double>(at));
     if (attrs.mode != "nearest") {
-      add_position(attrs, in, x, taps);
+      add_position(attrs, in, source, taps);
       continue;
     }
-    taps[0].index.push_back(clamped(rounded(attrs.nearest_mode, x), in));
+    taps[0].index.push_back(resize_nearest(attrs, in, source));
     taps[0].weight.push_back(1);
   }
   return taps;

@@ -14,6 +14,13 @@ struct ResizeTap {
   std::vector<double> weight;
 };
 
+// Where position `at` of the result's axis lies among the `in` of the operand (ONNX Resize-13 and -18).
+double resize_source(const ResizeAttrs& attrs, size_t axis, int64_t in, double at);
+// The position that nearest reads there.
+int64_t resize_nearest(const ResizeAttrs& attrs, int64_t in, double source);
+// What linear and cubic weigh a position at this distance with.
+double resize_weight(const ResizeAttrs& attrs, double distance);
+
 // Of an axis of `in` elements, at least one where the result has any.
 std::vector<ResizeTap> resize_taps(const ResizeAttrs& attrs, size_t axis, int64_t in);
 

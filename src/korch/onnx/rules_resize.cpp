@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "korch/ir/resize_taps.h"
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
@@ -80,39 +81,20 @@ struct Filter {
   std::vector<double> first, last;  // the region of interest, per axis
 };
 
-// Where element i of an axis of `out` lies among `in` ones.
-double source_of(int64_t i, int64_t in, int64_t out, double scale, size_t axis, const Filter& filter) {
-  const auto at = static_cast<double>(i), size = static_cast<double>(in), result = static_cast<double>(out);
-  const std::string& mode = filter.coordinate_mode;
-  if (mode == "tf_crop_and_resize") {
-    const double first = filter.first[axis] * (size - 1), last = filter.last[axis] * (size - 1);
-    return out > 1 ? first + at * (last - first) / (result - 1) : (first + last) / 2;
-  }
-  if (mode == "half_pixel_symmetric")
-    return size / 2 * (1 - result / (scale * size)) + (at + 0.5) / scale - 0.5;
-  if (mode == "align_corners") return out > 1 ? at * (size - 1) / (result - 1) : 0;
-  if (mode == "asymmetric") return at / scale;
-  if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / scale;
-  return mode == "pytorch_half_pixel" && out == 1 ? 0 : (at + 0.5) / scale - 0.5;
-}
-
-double weight_at(double distance, const ResizeAttrs& attrs) {
-  const double d = std::fabs(distance), a = attrs.cubic_coeff_a;
-  if (attrs.mode == "linear") return std::max(1 - d, 0.0);
-  if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+// Where element i of a result's axis lies among `in` ones.
+double source_of(int64_t i, int64_t in, const ResizeAttrs& attrs, size_t axis, const Filter& filter) {
+  const auto at = static_cast<double>(i), size = static_cast<double>(in);
+  if (filter.coordinate_mode != "tf_crop_and_resize") return resize_source(attrs, axis, in, at);
+  const double first = filter.first[axis] * (size - 1), last = filter.last[axis] * (size - 1);
+  const int64_t out = attrs.sizes[axis];
+  return out > 1 ? first + at * (last - first) / (static_cast<double>(out) - 1) : (first + last) / 2;
 }
 
 // Row after row of the axis's elements: the weights of those around `source`, whose sum is 1.
 void add_weights(double source, double scale, int64_t in, const Filter& filter, const ResizeAttrs& attrs,
                  double* row, int64_t stride) {
   if (attrs.mode == "nearest") {
-    const double below = std::floor(source), half = source - below - 0.5;
-    const bool up = attrs.nearest_mode == "ceil"                ? source > below
-                    : attrs.nearest_mode == "round_prefer_ceil" ? half >= 0
-                    : attrs.nearest_mode == "floor"             ? false
-                                                                : half > 0;
-    row[std::clamp(static_cast<int64_t>(below) + up, int64_t{0}, in - 1) * stride] = 1;
+    row[resize_nearest(attrs, in, source) * stride] = 1;
     return;
   }
   const double narrow = filter.antialias ? std::min(scale, 1.0) : 1,
@@ -123,7 +105,7 @@ void add_weights(double source, double scale, int64_t in, const Filter& filter, 
        ++tap) {
     if (attrs.exclude_outside && (tap < 0 || tap >= in)) continue;
     taps.emplace_back(std::clamp(tap, int64_t{0}, in - 1),
-                      weight_at((static_cast<double>(tap) - source) * narrow, attrs));
+                      resize_weight(attrs, (static_cast<double>(tap) - source) * narrow));
     sum += taps.back().second;
   }
   for (const auto& [tap, weight] : taps) row[tap * stride] += weight / sum;
@@ -141,7 +123,7 @@ Term filtered(const Term& x, const ResizeAttrs& attrs, const Filter& filter) {
     if (in * out * 8 > n.max_constant_bytes()) n.unsupported("a matrix of weights that would be too large");
     std::vector<double> matrix(static_cast<size_t>(in * out), 0.0), outside(static_cast<size_t>(out), 0.0);
     for (int64_t i = 0; i < out; ++i) {
-      const double source = source_of(i, in, out, attrs.scales[axis], axis, filter);
+      const double source = source_of(i, in, attrs, axis, filter);
       if (crops && (source < 0 || source > static_cast<double>(in - 1)))
         outside[i] = attrs.extrapolation_value;
       else

@@ -1,4 +1,5 @@
-// What may be asked of a compilation, as values. option_table.h lists what of it users set, by names and texts.
+// What may be asked of a compilation, as values. option_table.h lists what of it users set, by names and
+// texts.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace korch {
 enum class Accuracy { strict, standard };
 const char* name(Accuracy accuracy);
 
-// How a plan is chosen. greedy, unfused: restricted sets of candidates (search/strategy.h). random: any plan of
-// all that `optimal` chooses from (search/random_plan.h), to debug and to test with; never measured.
+// How a plan is chosen. greedy, unfused: restricted sets of candidates (search/strategy.h). random: any plan
+// of all that `optimal` chooses from (search/random_plan.h), to debug and to test with; never measured.
 enum class Strategy { optimal, greedy, unfused, random };
 const char* name(Strategy strategy);
 
@@ -58,8 +59,8 @@ struct CompileOptions {
   bool measure = true;             // false: plan on lower bounds alone
   bool self_contained = false;     // generated kernels only
   bool verify = true;              // run the executable against the interpreter before it is kept
-  bool heal = true;      // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
-  LaunchOptions launch;  // of steps of open shapes; the deadline is that of the budget
+  bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
+  LaunchOptions launch;                  // of steps of open shapes; the deadline is that of the budget
   std::optional<rt::Schedule> schedule;  // of plans that have tasks; none: the fastest by a run of each
   std::string database_path;             // empty: no database
   std::string dump_dir;                  // empty: no dumps

@@ -29,9 +29,8 @@ const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard}, {"strict"
 const Words<Strategy> kStrategies = {
     {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}};
 const Words<Bounds> kBounds = {{"learned", Bounds::learned}, {"analytic", Bounds::analytic}};
-const Words<LaunchWays> kLaunchWays = {{"exact", LaunchWays::exact},
-                                       {"reassociating", LaunchWays::reassociating},
-                                       {"none", LaunchWays::none}};
+const Words<LaunchWays> kLaunchWays = {
+    {"exact", LaunchWays::exact}, {"reassociating", LaunchWays::reassociating}, {"none", LaunchWays::none}};
 const Words<rt::Schedule> kScheduleWords = {{"barrier", rt::Schedule::barrier},
                                             {"dynamic", rt::Schedule::dynamic}};
 constexpr std::string_view kRandom = "random:";
@@ -108,10 +107,11 @@ class Slots {
   }
 
   void truth(const char* name, unsigned users, bool& value, std::string help, std::string otherwise = "") {
-    OptionRow& row = add(name, users, OptionKind::truth, value ? "1" : "0", std::move(help), [&](const std::string& text) {
-      value = text == "1";
-      return text == "0" || text == "1";
-    });
+    OptionRow& row =
+        add(name, users, OptionKind::truth, value ? "1" : "0", std::move(help), [&](const std::string& text) {
+          value = text == "1";
+          return text == "0" || text == "1";
+        });
     row.otherwise = std::move(otherwise);
   }
 
@@ -162,15 +162,18 @@ Slots::Slots(UserOptions& options) {
   text("target", kCompiling | kTorch, o.target, targets_text(), OptionKind::word, target_names());
   text("device", kProgram, o.device, "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
-  word("launches", kCompiling, o.launch.ways, kLaunchWays,
-       "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which results do not "
-       "depend), reassociating (they do, within rounding), none");
-  whole("seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
-        "of random numbers that the model draws, each node without a seed of its own; every run has the same");
-  word("accuracy", kEverybody, o.accuracy, kAccuracies,
-       "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, where an "
-       "infinity, a NaN or a huge number may spoil the results beside it; subnormal results are 0 (korch "
-       "explain lists what a plan does of that)");
+  word(
+      "launches", kCompiling, o.launch.ways, kLaunchWays,
+      "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which results do not "
+      "depend), reassociating (they do, within rounding), none");
+  whole(
+      "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
+      "of random numbers that the model draws, each node without a seed of its own; every run has the same");
+  word(
+      "accuracy", kEverybody, o.accuracy, kAccuracies,
+      "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, where an "
+      "infinity, a NaN or a huge number may spoil the results beside it; subnormal results are 0 (korch "
+      "explain lists what a plan does of that)");
   planning(o);
   making(o);
   text("cache", kProvider | kTorch, options.cache,
@@ -186,8 +189,9 @@ Slots::Slots(UserOptions& options) {
 }
 
 void Slots::strategy(CompileOptions& options) {
-  OptionRow& row = word("strategy", kEverybody, options.strategy, kStrategies,
-                        "optimal (solved); to compare: greedy fusion, unfused; to debug: random:SEED, any plan");
+  OptionRow& row =
+      word("strategy", kEverybody, options.strategy, kStrategies,
+           "optimal (solved); to compare: greedy fusion, unfused; to debug: random:SEED, any plan");
   row.words.push_back(std::string(kRandom) + "SEED");
   all.back().set = [&options, known = all.back().set](const std::string& text) {
     if (!text.starts_with(kRandom)) return known(text);
@@ -201,18 +205,18 @@ void Slots::planning(CompileOptions& options) {
   word("bounds", kEverybody, options.bounds, kBounds,
        "cost of what is not measured: learned (from kernels of its kind) or analytic (from machine peaks: "
        "slow)");
-  truth("alternatives", kEverybody, options.alternatives,
-        "also other algebra than the network's", "plan for the network as it is: only fusion and layouts");
+  truth("alternatives", kEverybody, options.alternatives, "also other algebra than the network's",
+        "plan for the network as it is: only fusion and layouts");
   std::vector<std::string>& rules = options.rules;
-  add("rule", kEverybody, OptionKind::texts, "", "add the alternatives of this rewrite rule only (repeatable)",
-      [&rules](const std::string& text) {
+  add("rule", kEverybody, OptionKind::texts, "",
+      "add the alternatives of this rewrite rule only (repeatable)", [&rules](const std::string& text) {
         rules.push_back(text);
         return true;
       });
-  truth("exhaustive", kEverybody, options.exhaustive,
-        "measure every column, not only those that can matter");
+  truth("exhaustive", kEverybody, options.exhaustive, "measure every column, not only those that can matter");
   truth("measure", kEverybody, options.measure, "measure the kernels that can matter",
-        "plan on lower bounds alone: in seconds, and slower code (also for a machine like this one but absent)");
+        "plan on lower bounds alone: in seconds, and slower code (also for a machine like this one but "
+        "absent)");
   truth("self_contained", kEverybody, options.self_contained,
         "generated kernels only: no vendor library is needed to run");
 }
@@ -220,8 +224,8 @@ void Slots::planning(CompileOptions& options) {
 void Slots::making(CompileOptions& options) {
   truth("verify", kEverybody, options.verify,
         "check the executable against the interpreter, in float64, before it is kept", "keep it unchecked");
-  truth("heal", kEverybody, options.heal,
-        "plan again without a kernel that proves wrong", "a kernel that proves wrong is an error");
+  truth("heal", kEverybody, options.heal, "plan again without a kernel that proves wrong",
+        "a kernel that proves wrong is an error");
   word("schedule", kEverybody, options.schedule, kScheduleWords,
        "barrier: a phase ends before the next begins; dynamic: whoever is free takes what is ready; else the "
        "faster by a run of each");

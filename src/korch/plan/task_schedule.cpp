@@ -61,12 +61,6 @@ std::vector<int> home_workers(const TaskGraph& graph, int workers) {
 
 }  // namespace
 
-double Simulation::idle_us(int workers) const {
-  double busy = 0;
-  for (const TaskRun& run : runs) busy += run.end_us - run.begin_us;
-  return workers * end_us - busy;
-}
-
 std::vector<double> overlaps(const TaskGraph& graph, const Simulation& simulation, int workers, int steps) {
   struct Span {
     double begin_us = std::numeric_limits<double>::infinity(), end_us = 0, own_us = 0;

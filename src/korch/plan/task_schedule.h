@@ -17,7 +17,6 @@ struct TaskRun {
 struct Simulation {
   std::vector<TaskRun> runs;  // in the order in which they began; fewer than there are tasks: it got stuck
   double end_us = 0;
-  double idle_us(int workers) const;  // of all of them together
 };
 
 // Of each of `steps`: while it ran, from its first task to its last, the share of what it left to `workers`

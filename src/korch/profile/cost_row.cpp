@@ -12,20 +12,11 @@ using Json = nlohmann::ordered_json;
 // The fields of CostConditions, listed once.
 template <typename Conditions, typename Visit>
 void visit_fields(Conditions& c, Visit&& visit) {
-  visit("protocol", c.protocol);
-  visit("device", c.device);
-  visit("spec", c.spec);
-  visit("implementation", c.implementation);
-  visit("primitives", c.primitives);
-  visit("arguments", c.arguments);
-  visit("part", c.part);
-  visit("compiler", c.compiler);
-  visit("footprint_bytes", c.footprint_bytes);
-  visit("flops", c.flops);
-  visit("bytes", c.bytes);
-  visit("bound_us", c.bound_us);
-  visit("disturbed", c.disturbed);
-  visit("measured_at_s", c.measured_at_s);
+  visit("protocol", c.protocol), visit("device", c.device), visit("spec", c.spec),
+      visit("implementation", c.implementation), visit("primitives", c.primitives),
+      visit("arguments", c.arguments), visit("part", c.part), visit("compiler", c.compiler),
+      visit("footprint_bytes", c.footprint_bytes), visit("flops", c.flops), visit("bytes", c.bytes),
+      visit("bound_us", c.bound_us), visit("disturbed", c.disturbed), visit("measured_at_s", c.measured_at_s);
 }
 
 bool is_plausible(const std::string&) {

@@ -169,15 +169,9 @@ FieldResult compare_over_field(const Graph& a, const Graph& b, const Equivalence
 }
 
 const char* name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::equal:
-      return "equal";
-    case Verdict::different:
-      return "different";
-    case Verdict::undecided:
-      return "undecided";
-  }
-  __builtin_unreachable();
+  constexpr const char* kNames[] = {"equal", "different", "undecided"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Verdict::undecided) + 1);
+  return kNames[static_cast<size_t>(verdict)];
 }
 
 Equivalence check_equivalence(const Graph& a, const Graph& b, const EquivalenceOptions& options) {

@@ -6,17 +6,9 @@
 namespace korch {
 
 const char* name(SolveStatus status) {
-  switch (status) {
-    case SolveStatus::optimal:
-      return "optimal";
-    case SolveStatus::feasible:
-      return "feasible";
-    case SolveStatus::infeasible:
-      return "infeasible";
-    case SolveStatus::unknown:
-      return "unknown";
-  }
-  return "";
+  constexpr const char* kNames[] = {"optimal", "feasible", "infeasible", "unknown"};
+  static_assert(std::size(kNames) == static_cast<size_t>(SolveStatus::unknown) + 1);
+  return kNames[static_cast<size_t>(status)];
 }
 
 double time_limit_s(const Problem& problem, const SolveOptions& options) {

@@ -1,15 +1,16 @@
-// NumPy files: .npy (version 1 and 2, C order, little-endian) and .npz (stored or deflated members).
+// NumPy files: .npy (versions 1 to 3, C order, little-endian).
 #pragma once
 
-#include <map>
 #include <string>
+#include <string_view>
 
 #include "korch/tensor/host_tensor.h"
 
 namespace korch {
 
-HostTensor read_npy(const std::string& path);                       // Error{io} or Error{invalid}
+HostTensor read_npy(const std::string& path);  // Error{io} or Error{invalid}
+// The bytes of a file, which errors call `where`.
+HostTensor parse_npy(std::string_view data, const std::string& where);
 void write_npy(const std::string& path, const HostTensor& tensor);  // beside, then renamed
-std::map<std::string, HostTensor> read_npz(const std::string& path);
 
 }  // namespace korch

@@ -592,3 +592,40 @@ kernel {
     }
   }
 }
+
+// RUN: tiles linear_generic grouped_transposed_convolution
+// A tap meets a result where the step back from it is a whole number of strides; channels stay in their group.
+graph {
+  input %x : f32[1x4x3] "x"
+  %w = Constant() {value=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]} : f32[4x2x2]
+  %y = ConvTranspose(%x, %w) {strides=[2], dilations=[1], pads_before=[1], pads_after=[0], output_padding=[0], group=2}
+  output %y "y"
+}
+// EXPECT:
+linear_generic() rm->rm
+kernel {
+  in0: f32[12]
+  const0: f32[16]
+  out0: f32[20]
+  s0: f32[6] at 0
+  scratch 64
+  phase i9 in 2, i10 in 2 {
+    reduce add j16 in 3, j15 in 2 over r14 in 2 {
+      %0 = in0[((j15 + 1) / 2) + i9 * 6 + j16 + r14 * 3]
+      %1 = const0[i10 * 2 + i9 * 8 + r14 * 4]
+      %2 = f32 mul(%0, %1)
+      %3 = f32 0
+      %4 = %2 if 0 <= ((j15 + 1) % 2) <= 0 and 0 <= ((j15 + 1) / 2) + j16 <= 2 else %3
+      %5 = in0[i9 * 6 + j16 + r14 * 3]
+      %6 = const0[i10 * 2 + i9 * 8 + r14 * 4 + 1]
+      %7 = f32 mul(%5, %6)
+      %8 = %7 if 0 <= j15 <= 0 else %3
+      %9 = f32 add(%4, %8)
+      s0[j15 + j16 * 2] <- %9
+    }
+    map i2 in 5 {
+      %0 = s0[i2]
+      out0[i10 * 5 + i2 + i9 * 10] <- %0
+    }
+  }
+}

@@ -638,3 +638,25 @@ kernel {
     }
   }
 }
+
+// RUN: tiles loop repeated_border_and_chosen_rows
+graph {
+  input %x : f32[3x4] "x"
+  %p = Pad(%x) {before=[1,0], after=[0,2], mode=edge}
+  %i = Constant() {value=[3,1,0]} : i64[3]
+  %y = Gather(%p, %i)
+  output %y "y"
+}
+// EXPECT:
+loop() rm->rm
+kernel {
+  in0: f32[12]
+  const0: i64[3]
+  out0: f32[18]
+  phase i1 in 3 {
+    map i2 in 6 {
+      %0 = in0[index_clamp(index_clamp(-i1 * 2 + 3, 0, 3) - 1, 0, 2) * 4 + index_clamp(i2, 0, 3)]
+      out0[i1 * 6 + i2] <- %0
+    }
+  }
+}

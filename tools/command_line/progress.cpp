@@ -1,4 +1,4 @@
-#include "korch/driver/progress.h"
+#include "progress.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // What a compilation says of itself, at made-up times.
-#include "korch/driver/progress.h"
+#include "progress.h"
 
 #include <gtest/gtest.h>
 
