@@ -46,7 +46,7 @@ typedef struct korch_shape {
 } korch_shape;
 
 /* One of korch's options by its name, its value as a text: {"schedule", "barrier"}, {"measure", "0"}. `korch
- * compile --help` tells them, with dashes for underlines; docs/design/driver.md has the table. */
+ * compile --help` tells them, with dashes for underlines; docs/design/options.md. */
 typedef struct korch_option {
   const char* name;
   const char* value;

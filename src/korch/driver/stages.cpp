@@ -10,7 +10,6 @@
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
 #include "korch/driver/executable_contests.h"
-#include "korch/driver/solve_report.h"
 #include "korch/inspect/plan_graph.h"
 #include "korch/ir/text.h"
 #include "korch/search/bank_costs.h"
@@ -108,6 +107,39 @@ void report_alternatives(const Rewritten& rewritten, const Columns& columns, con
   for (NodeId id : computed)
     if (const auto rule = rewritten.rule_of.find(id); rule != rewritten.rule_of.end())
       ++report.alternatives_used[rule->second];
+}
+
+// What was asked for, the size of the program, and what the solver found and proved.
+void report_solve(const SolveMemo& solved, const Columns& columns, const CompileOptions& options,
+                  PlanReport& report) {
+  const Solution& solution = solved.solution;
+  report.strategy = name(options.strategy);
+  if (options.strategy == Strategy::random) report.strategy += fmt::format(":{}", options.random_seed);
+  report.accuracy = name(options.accuracy);
+  report.solver_status =
+      solved.budget_spent ? (options.budget_s > 0 ? "budget spent" : "time spent") : name(solution.status);
+  report.objective_us = solution.objective_us;
+  report.bound_us = solution.bound_us;
+  report.gap =
+      solution.objective_us > 0 ? (solution.objective_us - solution.bound_us) / solution.objective_us : 0;
+  report.candidates = static_cast<int>(columns.candidates.size());
+  report.columns = static_cast<int>(columns.infos.size());
+  report.kernels = solved.kernels;
+  report.measured = solved.measured;
+  report.solves = solution.rounds;
+  report.cuts = solution.cuts;
+  report.solver_s = solution.seconds;
+  report.bound_violations = solved.bound_violations;
+  report.certified = solved.certified;
+  report.bounds = name(options.measure && !options.exhaustive ? options.bounds : Bounds::analytic);
+  report.learned_violations = solved.learned_violations;
+  report.whole_runs = solved.whole_runs;
+  report.refused = columns.refused;
+  if (options.budget_s == 0 && report.pruned.count("budget") + report.refused.count("budget") +
+                                       report.pruned.count("alternatives_budget") >
+                                   0)
+    report.limits.push_back(fmt::format("growing: alternatives, candidates or columns took longer than {} s",
+                                        StageLimits().growing_s));
 }
 
 }  // namespace
