@@ -52,7 +52,7 @@ def measured(korch, models, budget):
         device = doctor["device"]
         numbers = {"peak_gflops": device["flops_per_us"] / 1e3}
         numbers.update({level["name"]: level["bytes_per_us"] / 1e3 for level in device["memory"]})
-        said = {speed: "busy" if doctor.get("busy") else "" for speed in SPEEDS}
+        said = {speed: "busy" if doctor.get("doubt") else "" for speed in SPEEDS}
         for model in models:
             so, name = folder + "/model.so", os.path.basename(model)[:-5]
             run = subprocess.run([korch, "compile", model, "-o", so, "--budget", "%gs" % budget, "--profile-db", folder + "/db"],

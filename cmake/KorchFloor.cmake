@@ -1,6 +1,9 @@
-# korch_floor(NAME DEPS...): one static library per folder of src/korch, from all its sources.
-# korch_test(NAME DEPS... [LABEL unit|kernel|whole] [PARTS N]): one GoogleTest program per folder of tests/, from all
-#   its sources; a test of that name, or NAME.1 to NAME.N, each with every Nth case.
+# korch_floor(NAME DEPS... [EXCEPT PATHS...]): one static library per folder of src/korch, from all its sources but those
+#   whose path in it begins with one of PATHS.
+# korch_test(NAME DEPS... [LABEL unit|kernel|whole] [PARTS N] [CPU FILES...]): one GoogleTest program per folder of
+#   tests/, from all its sources; a test of that name, or NAME.1 to NAME.N, each with every Nth case. FILES need the CPU
+#   backend: a build without it has the test without them, and says so.
+# korch_needs_cpu(): ends a folder's CMakeLists.txt where the build lacks the CPU backend, and says so.
 # korch_add_test(NAME LABEL COMMAND...): a test by another program.
 # korch_batch(TARGET): compiles its sources some at a time.
 
@@ -16,22 +19,39 @@ function(korch_batch target)
 endfunction()
 
 function(korch_make_batches target)
-  set(batch_files 8)
   get_target_property(sources ${target} SOURCES)
   set(kept "")
   set(together "")
+  set(together_cpu "")  # apart, so that builds with and without them have the other batches in common
   foreach(source ${sources})
     get_source_file_property(options ${source} COMPILE_OPTIONS)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
     get_source_file_property(alone ${source} KORCH_ALONE)
-    if(source MATCHES "[.]cpp$" AND NOT options AND NOT definitions AND NOT alone)
-      list(APPEND together ${source})
-    else()
+    get_source_file_property(needs_cpu ${source} KORCH_NEEDS_CPU)
+    if(NOT source MATCHES "[.]cpp$" OR options OR definitions OR alone)
       list(APPEND kept ${source})
+    elseif(needs_cpu)
+      list(APPEND together_cpu ${source})
+    else()
+      list(APPEND together ${source})
     endif()
   endforeach()
+  korch_add_batches(${target} "" ${together})
+  korch_add_batches(${target} cpu_ ${together_cpu})
+  set_target_properties(${target} PROPERTIES SOURCES "${kept}")
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  # g++ takes what a batch includes for headers.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
+# Appends them to `kept` of the caller.
+function(korch_add_batches target prefix)
+  set(batch_files 8)
+  set(together ${ARGN})
   list(LENGTH together count)
   if(count LESS 2)
+    list(APPEND kept ${together})
+    set(kept ${kept} PARENT_SCOPE)
     return()
   endif()
   # As even as they can be.
@@ -46,14 +66,11 @@ function(korch_make_batches target)
       file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
       string(APPEND KORCH_INCLUDES "#include \"${path}\"\n")
     endforeach()
-    set(batch ${CMAKE_CURRENT_BINARY_DIR}/batches/${target}_${start}.cpp)
+    set(batch ${CMAKE_CURRENT_BINARY_DIR}/batches/${target}_${prefix}${start}.cpp)
     file(CONFIGURE OUTPUT ${batch} CONTENT "@KORCH_INCLUDES@" @ONLY)
     list(APPEND kept ${batch})
   endforeach()
-  set_target_properties(${target} PROPERTIES SOURCES "${kept}")
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
-  # g++ takes what a batch includes for headers.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  set(kept ${kept} PARENT_SCOPE)
 endfunction()
 
 add_library(korch_flags INTERFACE)
@@ -82,7 +99,11 @@ if(KORCH_FUZZ)
 endif()
 
 function(korch_floor name)
+  cmake_parse_arguments(PARSE_ARGV 1 floor "" "" "EXCEPT")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(path ${floor_EXCEPT})
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${path}")
+  endforeach()
   if(NOT sources)  # headers alone
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "")
     set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
@@ -90,7 +111,7 @@ function(korch_floor name)
   add_library(korch_${name} STATIC ${sources})
   target_link_libraries(korch_${name} PUBLIC korch_flags PRIVATE korch_coverage)
   korch_batch(korch_${name})
-  foreach(dep ${ARGN})
+  foreach(dep ${floor_UNPARSED_ARGUMENTS})
     if(TARGET korch_${dep})
       target_link_libraries(korch_${name} PUBLIC korch_${dep})
     else()
@@ -110,12 +131,32 @@ function(korch_add_test name label)
   set_tests_properties(${name} PROPERTIES LABELS ${label} COST ${cost_${label}} TIMEOUT 900)
 endfunction()
 
+macro(korch_needs_cpu)
+  if(NOT KORCH_CPU)
+    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    message(STATUS "without the CPU backend: no ${folder}")
+    return()
+  endif()
+endmacro()
+
 function(korch_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "LABEL;PARTS" "")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "LABEL;PARTS" "CPU")
   if(NOT test_LABEL)
     set(test_LABEL unit)
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(test_CPU)
+    list(TRANSFORM test_CPU PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM sources ${test_CPU})
+    if(KORCH_CPU)
+      set_source_files_properties(${test_CPU} PROPERTIES KORCH_NEEDS_CPU ON)
+      list(APPEND sources ${test_CPU})
+    else()
+      list(TRANSFORM test_CPU REPLACE "^${CMAKE_SOURCE_DIR}/" "")
+      list(JOIN test_CPU ", " names)
+      message(STATUS "without the CPU backend: no ${names}")
+    endif()
+  endif()
   if(NOT sources)
     message(FATAL_ERROR "tests/${name} has no sources")
   endif()

@@ -11,9 +11,9 @@
 #include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/base/usable_cpus.h"
+#include "korch/driver/planning_speeds.h"
 #include "korch/options/option_table.h"
 #include "korch/profile/database.h"
-#include "korch/profile/peaks.h"
 #include "verbs.h"
 
 namespace korch {
@@ -57,7 +57,9 @@ Profile take_profile(const BenchArguments& arguments) {
       arguments.database.empty() ? place_in_cache("kernels.db") : arguments.database;
   std::unique_ptr<Database> database;
   if (!database_path.empty()) database = std::make_unique<Database>(database_path);
-  profile.device = machine_peaks(detect_device("native", arguments.options.threads), database.get()).device;
+  profile.device =
+      planning_speeds(detect_device("native", arguments.options.threads), Strategy::optimal, database.get())
+          .device;
   for (const StepProfile& step : profile.steps) {
     profile.total_us += step.median_us;
     profile.predicted_us += step.predicted_us;

@@ -5,12 +5,12 @@
 #include <memory>
 
 #include "cli.h"
+#include "korch/backend/backend.h"
 #include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/driver/planning_speeds.h"
 #include "korch/options/option_table.h"
-#include "korch/profile/peaks.h"
 #include "verbs.h"
 
 namespace korch {
@@ -31,11 +31,6 @@ std::string cuda_state() {
                    : fmt::format("no: the driver reports error {} (is there a GPU?)", code);
 }
 
-std::string library_state(const char* soname) {
-  void* library = ::dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
-  return library != nullptr ? "yes" : "no: " + std::string(::dlerror());
-}
-
 std::string size_text(double bytes) {
   return bytes < (1 << 20) ? fmt::format("{:g} KiB", bytes / (1 << 10))
                            : fmt::format("{:.4g} MiB", bytes / (1 << 20));
@@ -53,8 +48,8 @@ std::string database_text(const std::string& path) {
   return fmt::format("{}, {}", path, size_text(static_cast<double>(std::filesystem::file_size(path))));
 }
 
-void print_findings(const MachinePeaks& machine) {
-  const Device& device = machine.device;
+void print_findings(const PlanningSpeeds& speeds) {
+  const Device& device = speeds.device;
   const auto row = [](const char* what, const std::string& text) { fmt::print("{:<10} {}\n", what, text); };
   row("Processor", device.name);
   row("",
@@ -68,23 +63,25 @@ void print_findings(const MachinePeaks& machine) {
                                      : fmt::format("{} {}, ", size_text(static_cast<double>(level.bytes)),
                                                    level.is_shared ? "shared" : "of each worker"),
                     level.bytes_per_us / 1e3));
-  row("", "(speeds are upper limits, used as bounds: the best observed, all threads, plus a margin)");
-  if (!machine.disturbed.empty()) row("", "this machine is busy: " + machine.disturbed);
-  row("Compiler", compiler_version());
-  row("oneDNN", library_state("libdnnl.so.2"));
+  if (speeds.doubt.empty())
+    row("", "(speeds are upper limits, used as bounds: the best observed, all threads, plus a margin)");
+  if (!speeds.doubt.empty()) row("", speeds.doubt);
+  for (const BackendPart& part : backend_of(device).parts()) row(part.name, part.state);
   row("CUDA", cuda_state());
   row("Database", database_text(place_in_cache("kernels.db")));
 }
 
 void run_doctor(const DoctorArguments& arguments) {
-  const MachinePeaks machine = machine_peaks(detect_device("native", arguments.threads), nullptr);
-  if (!arguments.json) return print_findings(machine);
-  print_json({{"device", nlohmann::ordered_json::parse(to_text(machine.device))},
-              {"busy", machine.disturbed},
-              {"compiler", compiler_version()},
-              {"onednn", library_state("libdnnl.so.2")},
-              {"cuda", cuda_state()},
-              {"kernel_database", place_in_cache("kernels.db")}});
+  const PlanningSpeeds speeds =
+      planning_speeds(detect_device("native", arguments.threads), Strategy::optimal, nullptr);
+  if (!arguments.json) return print_findings(speeds);
+  nlohmann::ordered_json json = {{"device", nlohmann::ordered_json::parse(to_text(speeds.device))},
+                                 {"speeds", speeds.are},
+                                 {"doubt", speeds.doubt}};
+  for (const BackendPart& part : backend_of(speeds.device).parts()) json[part.key] = part.state;
+  json["cuda"] = cuda_state();
+  json["kernel_database"] = place_in_cache("kernels.db");
+  print_json(json);
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <memory>
 
 #include "cli.h"
+#include "korch/backend/backend.h"
+#include "korch/backend/spell.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/codegen/cpu/print_cpp.h"
 #include "korch/codegen/cuda/print_cuda.h"
-#include "korch/codegen/passes/passes.h"
 #include "korch/inspect/kernel_run.h"
 #include "korch/kernel/region.h"
 #include "verbs.h"
@@ -41,13 +41,15 @@ tile::ScheduledGraph read_tile_graph(const std::string& path) {
   }
 }
 
-void print_kernel(tile::ScheduledGraph graph, Form form, const Device& target) {
+void print_kernel(const tile::ScheduledGraph& graph, Form form, const Device& target) {
   if (form == Form::cuda) {
     fmt::print("{}", tile::print_cuda(graph, "kernel0"));
     return;
   }
-  if (form != Form::tiles) tile::lower_for_cpu(graph, target);
-  fmt::print("{}", form == Form::cpp ? tile::print_cpp(graph, target) : tile::print(graph));
+  if (form == Form::cpp)
+    fmt::print("{}", source_of(graph, target));
+  else
+    fmt::print("{}", tile::print(form == Form::tiles ? graph : lowered(graph, target)));
 }
 
 void run_kernel(const tile::ScheduledGraph& graph, const Device& target, uint64_t seed, bool json) {
@@ -81,7 +83,8 @@ void act(const KernelArguments& arguments) {
     case Action::print:
       return print_kernel(graph, arguments.form, target);
     case Action::run:
-      if (!runs_here(target)) throw Error(ErrorKind::usage, "this machine cannot run " + arguments.target);
+      if (const std::string obstacle = backend_of(target).obstacle(target); !obstacle.empty())
+        throw Error(ErrorKind::usage, obstacle);
       return run_kernel(graph, target, arguments.seed, arguments.json);
     case Action::diff:
       fmt::print("{}", text_difference(tile::print(graph), tile::print(read_tile_graph(arguments.files[1]))));

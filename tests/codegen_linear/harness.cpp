@@ -10,7 +10,7 @@
 
 #include "generate.h"
 #include "guarded_buffer.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"

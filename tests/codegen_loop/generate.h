@@ -1,7 +1,7 @@
 // Kernels and tile graphs of candidates, without a store that keeps them.
 #pragma once
 
-#include "korch/codegen/kernel_spec.h"
+#include "korch/backend/spell.h"
 
 namespace korch {
 
@@ -12,7 +12,7 @@ inline Result<Kernel> generate(const Graph& graph, const Candidate& candidate,
 }
 
 inline Result<tile::ScheduledGraph> tile_graph(const Graph& graph, const Candidate& candidate,
-                                          const Implementation& implementation, const Device& target) {
+                                               const Implementation& implementation, const Device& target) {
   const Result<KernelSpec> spec = propose(graph, candidate, implementation, target);
   if (!spec.ok()) return spec.refusal();
   if (!spec.value().tiles) return Refusal{RefusalReason::no_kernel_family, "a call of a library"};

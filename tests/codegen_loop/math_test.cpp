@@ -8,7 +8,7 @@
 
 #include "generate.h"
 #include "kernel_runner.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/runtime/abi.h"
 
 namespace korch::testing {

@@ -9,7 +9,7 @@
 
 #include "guarded_buffer.h"
 #include "kernel_runner.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/codegen/cuda/print_cuda.h"
 #include "korch/codegen/passes/passes.h"

@@ -4,7 +4,7 @@
 
 #include "../kernel/graphs.h"
 #include "kernel_runner.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/kernel/interpret.h"
 #include "korch/runtime/abi.h"

@@ -9,7 +9,7 @@
 #include "cases.h"
 #include "generate.h"
 #include "kernel_runner.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/ir/text.h"
 #include "korch/kernel/region.h"

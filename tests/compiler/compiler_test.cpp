@@ -1,8 +1,11 @@
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
+
+#include "korch/codegen/cpu/shared_function.h"
+#include "korch/device/device.h"
 
 namespace korch {
 namespace {

@@ -7,8 +7,9 @@
 #include <cstring>
 #include <functional>
 
+#include "korch/backend/cpu/compiler.h"
 #include "korch/base/error.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/device/device.h"
 
 namespace korch::testing {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "../onnx/model_builder.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/base/files.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/driver/pipeline.h"
 #include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"

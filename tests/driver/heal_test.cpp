@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "korch/backend/cpu/compiler.h"
 #include "korch/base/files.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/inspect/explain.h"
 #include "korch/inspect/verify.h"
 #include "korch/package/executable.h"
@@ -180,7 +180,8 @@ class Heal : public ::testing::Test {
     return {WEXITSTATUS(pclose(pipe)), std::string(text.data(), length)};
   }
 
-  static std::string native_code() { return detect_device("native", 2).code; }
+  static Device native() { return detect_device("native", 2); }
+  static std::string native_code() { return native().code; }
 
   TempDir folder_;
   CompileOptions options_;
@@ -269,7 +270,7 @@ TEST_F(Heal, AMemoizedPlanWithAStruckKernelIsNotReplayed) {
   const Kernel kernel = chosen_kernel(graph, 0);  // and the memo of its plan is in the database
   {
     Database database(options_.database_path);
-    Strikes(&database, native_code()).strike({kernel.key().hex(), "a kernel", "told so"});
+    Strikes(&database, native()).strike({kernel.key().hex(), "a kernel", "told so"});
   }
   const CompileResult result = compile(graph);
   expect_healed(graph, result, kernel);
@@ -369,8 +370,8 @@ TEST_F(Heal, RefusedLibraryCallsAreNamedAndStruck) {
   EXPECT_EQ(message.find("draft"), std::string::npos) << message;
   ASSERT_EQ(fault->kernels.size(), 1U);
 
-  Strikes strikes(nullptr, native_code());
-  Healer healer(path("m.so"), native_code(), &strikes);
+  Strikes strikes(nullptr, native());
+  Healer healer(path("m.so"), native(), &strikes);
   EXPECT_EQ(healer.heal(*fault, options_).size(), 1U);
   EXPECT_TRUE(strikes.find(plan.kernels[0]).has_value());
   EXPECT_NE(read_file(reproducer(plan.kernels[0]) + "/about.txt").find("call: onednn conv"),
@@ -381,13 +382,13 @@ TEST_F(Heal, RefusedLibraryCallsAreNamedAndStruck) {
 
 TEST_F(Heal, WhereNoKernelIsToBlameThePlanBecomesStrict) {
   const Fault fault{Error(ErrorKind::accuracy, "off by much"), {}};
-  Strikes strikes(nullptr, native_code());
-  Healer healer(path("m.so"), native_code(), &strikes);
+  Strikes strikes(nullptr, native());
+  Healer healer(path("m.so"), native(), &strikes);
   EXPECT_EQ(healer.heal(fault, options_).size(), 1U);
   EXPECT_EQ(options_.accuracy, Accuracy::strict);
   EXPECT_TRUE(strikes.met().empty());
   EXPECT_THROW(healer.heal(fault, options_), Error);
-  EXPECT_THROW(Healer(path("m.so"), native_code(), nullptr).heal(fault, options_), Error);
+  EXPECT_THROW(Healer(path("m.so"), native(), nullptr).heal(fault, options_), Error);
 }
 
 TEST_F(Heal, BisectionFindsEveryWrongKernel) {
@@ -512,11 +513,10 @@ TEST_F(Heal, WhatLooksWrongWithSpecialValuesIsSaidWhereTheTimeEnds) {
 // A wrong executable is never handed out for want of time.
 TEST_F(Heal, WhatIsUnknownForWantOfTimeIsAnError) {
   Fault fault{Error(ErrorKind::accuracy, "off by much"), {}, "steps from 0 on not", true};
-  Strikes strikes(nullptr, native_code());
-  EXPECT_THROW(Healer(path("m.so"), native_code(), &strikes).heal(fault, options_), Error);
+  Strikes strikes(nullptr, native());
+  EXPECT_THROW(Healer(path("m.so"), native(), &strikes).heal(fault, options_), Error);
   fault.budget_spent = false;
-  const std::vector<std::string> warnings =
-      Healer(path("m.so"), native_code(), &strikes).heal(fault, options_);
+  const std::vector<std::string> warnings = Healer(path("m.so"), native(), &strikes).heal(fault, options_);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("no kernel was found at fault (steps from 0 on not)"), std::string::npos);
 }

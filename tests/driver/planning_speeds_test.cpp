@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "korch/base/error.h"
-#include "korch/base/usable_cpus.h"
 #include "korch/candidate/enumerate.h"
 
 namespace korch {
@@ -16,30 +14,14 @@ TEST(Crowding, NamesBothNumbers) {
   EXPECT_NE(crowding(2, 1).find("2 workers share one processor"), std::string::npos) << crowding(2, 1);
 }
 
-TEST(RequireMeasurable, RefusesWorkersThatWouldOnlyTakeTurns) {
-  Device target = detect_device("native", 1);
-  EXPECT_NO_THROW(require_measurable(target));
-  target.workers = usable_cpus() + 1;
-  EXPECT_NO_THROW(require_measurable(target));
-  target.workers = 1000 * usable_cpus();
-  try {
-    require_measurable(target);
-    ADD_FAILURE() << "taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    for (const std::string& part : {std::to_string(target.workers) + " workers", std::string("--no-measure")})
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
-}
-
 TEST(PlanningSpeeds, OfATargetThatDoesNotRunHereAreNominalAndSaidToBe) {
   const Device target = cpu_device(Isa::x86_64_v4);
-  const PlanningSpeeds speeds = planning_speeds(target, Strategy::optimal, /*runs=*/false, nullptr);
+  const PlanningSpeeds speeds = planning_speeds(target, Strategy::optimal, nullptr);
   EXPECT_EQ(speeds.device, with_nominal_speeds(target));
   EXPECT_EQ(speeds.are, "nominal speeds of x86-64-v4, not measured");
   EXPECT_NE(speeds.doubt.find("nominal speeds of x86-64-v4, not measured"), std::string::npos)
       << speeds.doubt;
-  EXPECT_EQ(planning_speeds(target, Strategy::random, false, nullptr).doubt, "");
+  EXPECT_EQ(planning_speeds(target, Strategy::random, nullptr).doubt, "");
 }
 
 TEST(DoubtsAfterMeasuring, NameWhatRanAndWhatWasBeaten) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/package/tables.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/library.h"

@@ -56,9 +56,11 @@ TEST(Layering, HeavyHeadersAreIncludedOnce) {
       {"nlohmann", {"src/korch/base/json.h"}},
       {"CLI", {"tools/command_line/command_line.cpp"}},
       {"llvm",
-       {"src/korch/codegen/cpu/compiler.cpp", "src/korch/codegen/cpu/loaded_kernels.cpp",
-        "src/korch/package/link.cpp", "tests/model_kernels/trace.cpp"}},
-      {"clang", {"src/korch/codegen/cpu/compiler.cpp"}}};
+       {"src/korch/backend/cpu/compiler.cpp", "src/korch/backend/cpu/loaded_kernels.cpp",
+        "src/korch/backend/cpu/link.cpp", "tests/model_kernels/trace.cpp"}},
+      {"clang", {"src/korch/backend/cpu/compiler.cpp"}},
+      {"lld", {"src/korch/backend/cpu/link.cpp"}},
+      {"oneapi", {"src/korch/runtime/cpu/onednn.cpp", "tests/runtime/onednn_shortage_test.cpp"}}};
   const std::regex include(R"re(^\s*#\s*include\s*<([A-Za-z]+)/)re");
   int files = 0;
   for (const char* folder : {"src", "tools", "tests", "bench"})
@@ -109,6 +111,40 @@ TEST(Layering, PackagingCompilesNothing) {
     for (std::string line; std::getline(file, line);)
       EXPECT_FALSE(line.starts_with("#include \"korch/codegen/")) << entry.path();
   }
+}
+
+// What in the line of a source is a backend's own matter; "" where nothing is.
+std::string backends_own(const std::string& line) {
+  static const std::regex own(
+      R"re("korch/((backend/\w+|codegen/(cpu|cuda|passes)|runtime/cpu)/[^"]+)"|\b([Ii]sa|kIsas|isa_named|Isa::\w+)\b)re");
+  std::smatch match;
+  const std::string code = line.substr(0, line.find("//"));
+  return std::regex_search(code, match, own) ? match.str() : "";
+}
+
+TEST(Layering, BackendsOwnMattersAreFound) {
+  EXPECT_EQ(backends_own("#include \"korch/backend/backend.h\""), "");
+  EXPECT_EQ(backends_own("  return 1;  // of an Isa"), "");
+  for (const char* header : {"backend/cpu/compiler.h", "backend/stub/stub_backend.h",
+                             "codegen/passes/passes.h", "codegen/cuda/print_cuda.h", "runtime/cpu/onednn.h"})
+    EXPECT_NE(backends_own("#include \"korch/" + std::string(header) + "\""), "") << header;
+  EXPECT_NE(backends_own("const Isa isa = *isa_named(device.code);"), "");
+}
+
+// Above it neither a compiler nor a library nor an instruction set is known.
+TEST(Layering, NobodyAboveTheBackendKnowsOne) {
+  const std::map<std::string, int> floors = read_floors();
+  int files = 0;
+  for (const auto& [folder, floor] : floors) {
+    if (floor <= floors.at("backend")) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src/korch" / folder)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) EXPECT_EQ(backends_own(line), "") << entry.path();
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 100);
 }
 
 TEST(Layering, IncludesGoDown) {

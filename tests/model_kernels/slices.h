@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 #include "korch/device/device.h"
 #include "korch/kernel/region.h"
 #include "korch/kernel/schedule.h"

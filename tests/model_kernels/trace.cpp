@@ -5,8 +5,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "korch/backend/cpu/compiler.h"
 #include "korch/base/error.h"
-#include "korch/codegen/cpu/compiler.h"
 
 namespace korch::testing {
 namespace {

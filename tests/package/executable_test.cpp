@@ -9,10 +9,10 @@
 #include <memory>
 #include <thread>
 
+#include "korch/backend/backend.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/package/loaded.h"
-#include "korch/package/package.h"
 #include "korch/package/seal.h"
 #include "korch/package/sources.h"
 #include "test_plan.h"

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "korch/codegen/cpu/compiler.h"
-
 namespace korch {
 namespace {
 
@@ -88,16 +86,40 @@ Plan test_plan() {
   return plan;
 }
 
+Plan plan_with_accesses() {
+  Plan plan = test_plan();
+  const auto blocks = [&](const KernelPhase& phase, const auto& access) {
+    PhaseAccess result{static_cast<double>(phase.grid), {}};
+    const int64_t slices = block_slices(phase, plan.threads);
+    for (int64_t begin = 0; begin < phase.grid; begin += slices)
+      result.blocks.push_back(access(ByteRange{4 * begin, 4 * std::min(phase.grid, begin + slices)}));
+    return result;
+  };
+  using Accesses = std::vector<ArgumentAccess>;
+  Kernel &scale = plan.kernels[0], &relu = plan.kernels[1];
+  scale.accesses = {blocks(scale.phases[0], [](ByteRange part) {
+    return Accesses{{0, {part}, {}}, {2, {}, {part}}};
+  })};
+  relu.accesses = {blocks(relu.phases[0],
+                          [](ByteRange) {
+                            return Accesses{{0, {{0, 4 * kElements}}, {}}, {2, {}, {{0, 4}}}};
+                          }),
+                   blocks(relu.phases[1], [](ByteRange part) {
+                     return Accesses{{0, {part}, {}}, {1, {}, {part}}, {2, {{0, 4}}, {}}};
+                   })};
+  return plan;
+}
+
 PackageInput test_package(const Plan& plan, Isa isa) {
   PackageInput input;
   input.plan = &plan;
   input.placements = place(plan);
+  input.target = cpu_device(isa);
   for (const Kernel& kernel : plan.kernels)
-    input.objects.push_back(compile_object(kernel.source, name(isa)).value());
+    input.objects.push_back(cpu_backend().compile({kernel.source}, input.target)[0].value());
   const std::vector<float> scale = test_scale();
   input.constant_bytes = {std::string(reinterpret_cast<const char*>(scale.data()), 4 * scale.size())};
   input.plan_json = "{\"test\": true}";
-  input.target = cpu_device(isa);
   return input;
 }
 

@@ -4,14 +4,17 @@
 
 #include <functional>
 
+#include "korch/backend/backend.h"
 #include "korch/base/error.h"
-#include "korch/package/package.h"
 
 namespace korch {
 
 constexpr int64_t kElements = 100;
 
 Plan test_plan();
+// With the accesses of its kernels, in blocks as block_slices cuts them.
+Plan plan_with_accesses();
+// Its kernels compiled: of builds that have the CPU backend.
 PackageInput test_package(const Plan& plan, Isa isa);
 std::vector<float> test_scale();
 

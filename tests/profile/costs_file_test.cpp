@@ -6,6 +6,7 @@
 #include "korch/base/files.h"
 #include "korch/profile/kernel_bank.h"
 #include "korch/profile/peak_row.h"
+#include "made_up_backend.h"
 
 namespace korch {
 namespace {
@@ -118,7 +119,8 @@ TEST_F(CostsFile, MeasuredKernelsDescribeThemselves) {
   Database database(":memory:");
   const Graph graph;
   const Device target = with_peaks(detect_device("native", 1), {.flops_per_us = 12345});
-  KernelBank bank(graph, target, &database, 1 << 20);
+  const MadeUpBackend backend;
+  KernelBank bank(graph, target, &database, 1 << 20, nullptr, &backend);
   const TensorType type{DType::f32, {1, 8, 6, 6}};
   KernelRequest request{hash_text("a"),          nullptr, nullptr, type, Layout::row_major(),
                         Layout::channels_last(4)};

@@ -15,6 +15,7 @@
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/profile/peaks.h"
+#include "made_up_backend.h"
 
 namespace korch {
 namespace {
@@ -367,15 +368,16 @@ void replace_texts(const std::string& path, const std::string& value) {
 
 TEST_F(DatabaseTest, PeaksThatSayNothingSensibleAreMeasuredAnew) {
   const Device target = detect_device("native", 1);
+  const MadeUpBackend backend;
   {
     Database database(path_);
-    machine_peaks(target, &database);
+    machine_peaks(target, &database, &backend);
   }
   for (const char* text :
        {"[]", "{\"flops\":1}", "{\"flops\":1,\"l2\":1,\"l3\":1,\"dram\":1,\"launch\":1}"}) {
     replace_texts(path_, text);
     Database database(path_);
-    const Peaks peaks = peaks_of(machine_peaks(target, &database).device);
+    const Peaks peaks = peaks_of(machine_peaks(target, &database, &backend).device);
     EXPECT_GT(peaks.flops_per_us, 10) << text;
     EXPECT_GT(peaks.memory_bytes_per_us, 10) << text;
   }

@@ -259,6 +259,86 @@ TEST(PlanChooser, OnBoundsTakesWhatExists) {
   EXPECT_EQ(search.contests.contests, 0);
 }
 
+// Some kernels were measured elsewhere, and none can be here.
+class CarriedCosts : public MadeUpCosts {
+ public:
+  CarriedCosts(const Search& search, const std::vector<int>& carried)
+      : MadeUpCosts(search.columns, 1, 0), carried_(carried.begin(), carried.end()) {}
+  std::optional<Cost> carried(int column) override {
+    if (!carried_.contains(column)) return std::nullopt;
+    Cost cost;
+    cost.us = us(column);
+    return cost;
+  }
+  std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override {
+    ADD_FAILURE() << "measured";
+    return MadeUpCosts::measure(columns, care);
+  }
+
+ private:
+  const std::set<int> carried_;
+};
+
+Choice choose_carried(Search& search, CostSource& costs, Database* database = nullptr) {
+  return choose_plan({&search.graph,
+                      &search.graph,
+                      &search.target,
+                      {.measure = false, .carried = true},
+                      &costs,
+                      &search.contests,
+                      database,
+                      nullptr,
+                      search.rivals,
+                      {}},
+                     search.columns);
+}
+
+// The kernels that share one are carried with it.
+std::vector<int> with_equals(const Columns& columns, const std::vector<int>& some) {
+  std::vector<int> all;
+  for (size_t id = 0; id < columns.infos.size(); ++id)
+    if (std::any_of(some.begin(), some.end(),
+                    [&](int one) { return columns.infos[one].key == columns.infos[id].key; }))
+      all.push_back(static_cast<int>(id));
+  return all;
+}
+
+// By what another machine measured its best plan is found again; bounds, though lower, do not count beside
+// it.
+TEST(PlanChooser, CarriedCostsThatCoverTheNetworkAloneCount) {
+  Search there, here;
+  const std::vector<int> best = there.choose().solved.solution.chosen;
+  CarriedCosts costs(here, with_equals(here.columns, best));
+  const Choice choice = choose_carried(here, costs);
+  EXPECT_NEAR(choice.solved.solution.objective_us, here.true_us(best), 1e-9);
+  EXPECT_TRUE(choice.limits.empty());
+  EXPECT_GT(choice.solved.measured, 0);
+  EXPECT_FALSE(choice.solved.certified);
+}
+
+TEST(PlanChooser, BoundsStandForWhatIsNotCarriedAndThatIsSaid) {
+  Search there, here, bounds;
+  const std::vector<int> best = there.choose().solved.solution.chosen;
+  ASSERT_GT(best.size(), 1u);
+  CarriedCosts some(here, with_equals(here.columns, {best[0]})), none(bounds, {});
+  const Choice choice = choose_carried(here, some);
+  EXPECT_FALSE(choice.solved.solution.chosen.empty());
+  ASSERT_EQ(choice.limits.size(), 1u);
+  EXPECT_NE(choice.limits[0].find("do not cover"), std::string::npos) << choice.limits[0];
+  EXPECT_EQ(choose_carried(bounds, none).solved.solution.chosen,
+            Search().choose({.measure = false}).solved.solution.chosen);
+}
+
+// More may be carried the next time.
+TEST(PlanChooser, WhatIsChosenByCarriedCostsIsNotRemembered) {
+  Database database(":memory:");
+  Search there, before, after;
+  const std::vector<int> best = there.choose().solved.solution.chosen;
+  CarriedCosts none(before, {}), all(after, with_equals(after.columns, best));
+  choose_carried(before, none, &database);
+  EXPECT_NEAR(choose_carried(after, all, &database).solved.solution.objective_us, after.true_us(best), 1e-9);
+}
+
 // Of the first plans one kernel each turns out not to exist.
 class ReluctantCosts : public MadeUpCosts {
  public:

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "korch/codegen/cpu/cpu_kernel.h"
-
 namespace korch {
 
 std::string print(const KernelSpec& spec) {
@@ -12,12 +10,6 @@ std::string print(const KernelSpec& spec) {
   const LibraryCall& call = spec.kernel.call;
   return fmt::format("call {} {} ({}) ({})\n", call.library, call.function, fmt::join(call.params, ", "),
                      fmt::join(call.floats, ", "));
-}
-
-Kernel spelled(const KernelSpec& spec, const Device& target) {
-  Kernel kernel = spec.kernel;
-  if (spec.tiles) kernel.source = tile::cpu_source(*spec.tiles, target);
-  return kernel;
 }
 
 }  // namespace korch

@@ -27,7 +27,4 @@ Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
 KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to,
                            const Device& target);
 
-// The kernel with the source that the target's compiler takes; a call of a library as it is.
-Kernel spelled(const KernelSpec& spec, const Device& target);
-
 }  // namespace korch

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "korch/base/error.h"
+#include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/base/printable.h"
 
@@ -98,7 +99,8 @@ std::string to_text(const Device& device) {
 }
 
 Device device_from_text(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_object() && json.contains("device")) json = Json(json["device"]);
   if (!json.is_object()) refuse("it is no JSON object");
   Device device;
   visit_device(device, [&](const char* name, auto& field) {
@@ -121,6 +123,17 @@ Device device_from_text(std::string_view text) {
   if (!device.is_gpu() && !isa_named(device.code))
     refuse(fmt::format("a CPU's code is {}, and not '{}'", targets_text(), printable(device.code)));
   return device;
+}
+
+Device device_of_file(const std::string& path, int workers) {
+  try {
+    const Device device = device_from_text(read_file(path));
+    if (workers == 0 || workers == device.workers) return device;
+    throw Error(ErrorKind::usage, fmt::format("it has {} workers, and its speeds are theirs: --threads is {}",
+                                              device.workers, workers));
+  } catch (const Error& error) {
+    throw Error(error.kind(), path + ": " + error.what());
+  }
 }
 
 std::optional<Isa> isa_named(std::string_view code) {

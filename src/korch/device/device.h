@@ -52,8 +52,11 @@ struct Device {
 
 // JSON, one line.
 std::string to_text(const Device& device);
-// Throws Error{invalid} where the text is none of these, or a number is none that hardware has.
+// As to_text or `korch doctor --json` wrote it. Throws Error{invalid} where the text is none of these, or a
+// number is none that hardware has.
 Device device_from_text(std::string_view text);
+// Of a file with such a text. Error{usage} where `workers` is neither 0 nor the number that it tells.
+Device device_of_file(const std::string& path, int workers);
 
 // x86-64 processors: levels of the psABI, v3 (AVX2 + FMA) and v4 (AVX-512), and v4 with VNNI, whose
 // instructions multiply bytes and add up four products at a time. Each level has what those before it have.

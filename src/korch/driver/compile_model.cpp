@@ -7,12 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "korch/backend/backend.h"
 #include "korch/base/deadline.h"
 #include "korch/driver/compile_part.h"
 #include "korch/driver/launch_budget.h"
 #include "korch/driver/merged_plan.h"
+#include "korch/driver/planning_speeds.h"
 #include "korch/onnx/import.h"
-#include "korch/package/package.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
 
@@ -100,7 +101,7 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   limits.insert(limits.end(), left_out.begin(), left_out.end());
   limit_launch_bytes(merged);
   std::vector<Placement> placements = checked_placements(merged.plan);
-  const Device target = detect_device(options.target, options.threads);
+  const Device target = device_of(options);
   write_executable({&merged.plan, std::move(placements), std::move(merged.objects),
                     std::move(merged.constant_bytes), plan_to_json(merged.plan), target},
                    output);

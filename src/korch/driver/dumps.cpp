@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "korch/backend/backend.h"
+#include "korch/backend/spell.h"
 #include "korch/base/files.h"
-#include "korch/codegen/cpu/compiler.h"
-#include "korch/codegen/passes/passes.h"
 
 namespace korch {
 void Dumps::reserve(const std::string& file) const {
@@ -25,12 +25,13 @@ void Dumps::write_kernels(const BuiltPlan& built, const Device& target) const {
   for (size_t i = 0; i < built.plan.kernels.size(); ++i) {
     const std::string& source = built.plan.kernels[i].source;
     if (source.empty()) continue;
-    write(fmt::format("kernel-{:03}.cpp", i),
-          [&] { return fmt::format("// {}\n{}", compile_command(target.code), source); });
-    tile::ScheduledGraph tiles = *built.specs[i]->tiles;
+    const Backend& backend = backend_of(target);
+    const std::string by =
+        backend.missing().empty() ? "// " + backend.compile_command(target) + "\n" : std::string();
+    write(fmt::format("kernel-{:03}.cpp", i), [&] { return by + source; });
+    const tile::ScheduledGraph& tiles = *built.specs[i]->tiles;
     write(fmt::format("kernel-{:03}.tile", i), [&] { return tile::print(tiles); });
-    tile::lower_for_cpu(tiles, target);
-    write(fmt::format("kernel-{:03}.lowered.tile", i), [&] { return tile::print(tiles); });
+    write(fmt::format("kernel-{:03}.lowered.tile", i), [&] { return tile::print(lowered(tiles, target)); });
   }
 }
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "korch/backend/backend.h"
 #include "korch/inspect/bench.h"
-#include "korch/package/package.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
 #include "korch/plan/task_schedule.h"

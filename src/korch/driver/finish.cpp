@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "korch/backend/backend.h"
 #include "korch/base/files.h"
 #include "korch/base/hash.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/inspect/bench.h"
 #include "korch/interp/interpreter.h"
-#include "korch/package/package.h"
 #include "korch/plan/plan_json.h"
 
 namespace korch {
@@ -31,7 +30,7 @@ PlanSchedule chosen(const std::vector<ScheduleRun>& runs) {
 
 // Of a very plan, code and weights included, on this machine.
 Hash plan_key(const PackageInput& input, const Device& target) {
-  std::string text = input.plan_json + compiler_version() + target.name;
+  std::string text = input.plan_json + backend_of(target).compiler() + target.name;
   for (const PlanConstant& constant : input.plan->constants) text += constant.content.hex();
   for (const std::string& object : input.objects) text += hash_bytes(object.data(), object.size()).hex();
   return hash_text(text);
@@ -175,7 +174,7 @@ Finished finish(const Imported& network, BuiltPlan& built, std::vector<Placement
                      std::move(built.constant_bytes),
                      plan_to_json(built.plan),
                      setting.device};
-  if (runs_here(setting.device) && (options.verify || options.measure)) {
+  if (is_here(setting.device) && (options.verify || options.measure)) {
     const Hash key = plan_key(input, setting.device);
     TempDir folder;
     const std::string draft = folder.path() + "/draft.so";

@@ -139,7 +139,7 @@ std::vector<std::string> Healer::heal(const Fault& fault, CompileOptions& option
         key.substr(0, 12);
     std::string where = "reproducer: " + folder;
     try {
-      write_reproducer(faulty, code_, folder);
+      write_reproducer(faulty, device_, folder);
     } catch (const Error& error) {
       where = std::string("no reproducer: ") + error.what();
     }

@@ -43,8 +43,8 @@ class Healer {
   static constexpr int kMostRounds = 8;  // plans made anew; a defect of a family may show in a few kernels
 
   // `output`: the executable's file, beside which reproducers go where there is no folder for dumps.
-  Healer(const std::string& output, const std::string& code, Strikes* strikes)
-      : output_(output), code_(code), strikes_(strikes) {}
+  Healer(const std::string& output, const Device& device, Strikes* strikes)
+      : output_(output), device_(device), strikes_(strikes) {}
 
   // Strikes the faulty kernels and writes a reproducer of each; where none is to blame for a difference,
   // makes `options` strict. One warning for each. Throws the fault's error when nothing can be done, when
@@ -53,7 +53,7 @@ class Healer {
 
  private:
   const std::string output_;
-  const std::string code_;
+  const Device device_;
   Strikes* strikes_;
   int rounds_ = 0;
 };

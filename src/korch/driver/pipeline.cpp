@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "korch/backend/backend.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/driver/compile_part.h"
@@ -63,10 +64,13 @@ class Compilation {
     output_ = output;
     part_ = part;
     reserve_files();
-    device_ = detect_device(options_.target, options_.threads);
-    device_.library_calls = !options_.self_contained;
-    if (options_.measure) require_measurable(device_);
-    if (runs_here(device_)) warn(crowding(device_.workers, usable_cpus()));
+    device_ = device_of(options_);
+    const Backend& backend = backend_of(device_);
+    device_.library_calls = device_.library_calls && !options_.self_contained && backend.calls_libraries();
+    if (options_.stop_after.empty()) require_complete(backend);
+    if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))
+      require_measurable(device_);
+    if (is_here(device_)) warn(crowding(device_.workers, usable_cpus()));
     try {
       compile(import);
     } catch (const LastStage&) {
@@ -94,8 +98,8 @@ class Compilation {
     const Graph primitives = stage(
         "fission", [&] { return break_into_primitives(network); }, print_graph);
     report_warnings();
-    strikes_.emplace(database_.get(), device_.code);
-    Healer healer(output_, device_.code, strikes());
+    strikes_.emplace(database_.get(), device_);
+    Healer healer(output_, device_, strikes());
     while (const std::optional<Fault> fault = plan_and_package(network, primitives))
       for (const std::string& warning : healer.heal(*fault, options_)) result_.warnings.push_back(warning);
     if (deadlines_.whole().is_over())
@@ -132,6 +136,10 @@ class Compilation {
         "solve",
         [&] {
           Choice chosen = choose(rewritten, candidates, *bank, setting, columns);
+          if (!options_.measure && chosen.solved.measured > 0)
+            add(fmt::format("costs of {} kernels are carried: they were measured before, on {}",
+                            chosen.solved.measured, device_.name),
+                doubts);
           for (const std::string& doubt :
                doubts_after_measuring(chosen.solved, graph, columns, device_, database_.get()))
             add(doubt, doubts);
@@ -174,7 +182,7 @@ class Compilation {
   Graph break_into_primitives(const Imported& network) {
     report_warnings();
     Graph primitives = fission(network.graph);
-    if (options_.budget_s > 0 && options_.verify && runs_here(device_))
+    if (options_.budget_s > 0 && options_.verify && is_here(device_))
       deadlines_.reserve_for_check(check_seconds(primitives));
     return primitives;
   }
@@ -187,7 +195,7 @@ class Compilation {
 
   // Where the speeds are from that the device gets.
   std::string measure_peaks(std::vector<std::string>& doubts) {
-    PlanningSpeeds speeds = planning_speeds(device_, options_.strategy, runs_here(device_), database_.get());
+    PlanningSpeeds speeds = planning_speeds(device_, options_.strategy, database_.get());
     device_ = std::move(speeds.device);
     if (!speeds.doubt.empty()) add(speeds.doubt, doubts);
     return speeds.are;

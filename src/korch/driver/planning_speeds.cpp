@@ -10,13 +10,22 @@
 
 namespace korch {
 
+Device device_of(const CompileOptions& options) {
+  return options.device.empty() ? detect_device(options.target, options.threads)
+                                : device_of_file(options.device, options.threads);
+}
+
+void require_complete(const Backend& backend) {
+  if (const std::string missing = backend.missing(); !missing.empty())
+    throw Error(ErrorKind::unsupported, missing +
+                                            ", and writes no executables: it plans alone, with "
+                                            "--no-measure --stop-after plan");
+}
+
 void require_measurable(const Device& target) {
   constexpr int kMostPerCpu = 16;
-  if (!runs_here(target))
-    throw Error(ErrorKind::usage,
-                fmt::format("this machine cannot run {} code: its kernels cannot be measured here "
-                            "(use --no-measure)",
-                            target.code));
+  if (const std::string obstacle = backend_of(target).obstacle(target); !obstacle.empty())
+    throw Error(ErrorKind::usage, obstacle + ": kernels cannot be measured here (use --no-measure)");
   if (const int cpus = usable_cpus(); target.workers > kMostPerCpu * cpus)
     throw Error(ErrorKind::usage,
                 fmt::format("kernels cannot be measured with {} workers on {}: they would take turns. Use "
@@ -31,15 +40,19 @@ std::string crowding(int workers, int cpus) {
                      workers, cpus == 1 ? "one processor" : fmt::format("{} processors", cpus));
 }
 
-PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, bool runs, Database* database) {
+PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, Database* database) {
   if (strategy == Strategy::random)
     return {with_made_up_speeds(target), "of no machine: the plan is drawn at random", ""};
-  if (!runs) {
+  if (const std::string obstacle = backend_of(target).obstacle(target); !obstacle.empty()) {
+    if (target.flops_per_us > 0) {
+      const std::string are = "those that " + target.name + " was given";
+      return {target, are, fmt::format("{}: {}, so that no bound is proven", are, obstacle)};
+    }
     const std::string are = fmt::format("nominal speeds of {}, not measured", target.code);
     return {with_nominal_speeds(target), are,
-            fmt::format("{}: this machine cannot run its code, so that times compare kernels and say nothing "
-                        "of a machine's, and no bound is proven",
-                        are)};
+            fmt::format("{}: {}, so that times compare kernels and say nothing of a machine's, and no bound "
+                        "is proven",
+                        are, obstacle)};
   }
   const MachinePeaks machine = machine_peaks(target, database);
   if (machine.disturbed.empty()) return {machine.device, "measured", ""};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/backend/backend.h"
 #include "korch/device/device.h"
 #include "korch/options/compile_options.h"
 #include "korch/profile/database.h"
@@ -13,8 +14,14 @@
 
 namespace korch {
 
-// Error{usage} when kernels are to be measured and this machine cannot run the target's code, or has so few
-// processors for so many workers that it would measure nothing but their taking turns.
+// That a compilation is for: of a file, else of its target's name.
+Device device_of(const CompileOptions& options);
+
+// Error{unsupported} when an executable is to be written and this build cannot.
+void require_complete(const Backend& backend);
+
+// Error{usage} when kernels are to be measured and this process cannot run the target's code, or the machine
+// has so few processors for so many workers that it would measure nothing but their taking turns.
 void require_measurable(const Device& target);
 
 // What is to be said where there are more workers than `cpus`; "" otherwise.
@@ -26,9 +33,9 @@ struct PlanningSpeeds {
   std::string doubt;  // as in PlanReport::doubts; "": none
 };
 
-// Measured ones where the target runs here (`runs`; `database` may be null), else nominal ones. A plan that
-// is drawn at random needs none.
-PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, bool runs, Database* database);
+// Measured ones where the target runs here (`database` may be null), else those that the target has, else
+// nominal ones. A plan that is drawn at random needs none.
+PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, Database* database);
 
 // As in PlanReport::doubts: something else ran while kernels were measured; kernels beat the peaks, which
 // then are raised in the database where that can be believed.

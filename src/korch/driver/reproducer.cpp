@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "korch/backend/backend.h"
 #include "korch/base/files.h"
-#include "korch/codegen/cpu/compiler.h"
 
 namespace korch {
 namespace {
@@ -141,7 +141,7 @@ int main() {{
 
 }  // namespace
 
-void write_reproducer(const FaultyKernel& faulty, const std::string& code, const std::string& folder) {
+void write_reproducer(const FaultyKernel& faulty, const Device& device, const std::string& folder) {
   make_directories(folder);
   const auto write = [&](const std::string& file, const std::string& text) {
     write_file(folder + "/" + file, text);
@@ -149,7 +149,8 @@ void write_reproducer(const FaultyKernel& faulty, const std::string& code, const
   write("about.txt", about(faulty));
   if (faulty.kernel.source.empty()) return;
   write("kernel.cpp", faulty.kernel.source);
-  std::string script = fmt::format("set -e\n{} kernel.cpp -o kernel.o\n", compile_command(code));
+  std::string script =
+      fmt::format("set -e\n{} kernel.cpp -o kernel.o\n", backend_of(device).compile_command(device));
   if (faulty.data.expected.empty()) {
     write("run.sh", script + "echo \"compiled; the arguments were not kept\"\nexit 2\n");
     return;

@@ -12,6 +12,6 @@ namespace korch {
 // ends with 1 where that is too far (docs/design/inspect.md, "Tolerance"). Where there are no arguments it
 // only compiles, and ends with 2. Of a library call there is its description. Error{io} when it cannot be
 // written.
-void write_reproducer(const FaultyKernel& faulty, const std::string& code, const std::string& folder);
+void write_reproducer(const FaultyKernel& faulty, const Device& device, const std::string& folder);
 
 }  // namespace korch

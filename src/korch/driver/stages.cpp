@@ -208,6 +208,7 @@ Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBa
   ExecutableContests contests(rewritten.graph, columns, bank, setting.device, options.accuracy,
                               options.schedule.value_or(PlanSchedule::dynamic));
   const SearchOptions search = {.measure = options.measure,
+                                .carried = !is_here(setting.device),
                                 .exhaustive = options.exhaustive,
                                 .bounds = options.bounds,
                                 .budget_s = options.budget_s,

@@ -8,10 +8,9 @@
 #include <random>
 #include <sstream>
 
-#include "korch/codegen/cpu/compiler.h"
-#include "korch/codegen/cpu/cpu_kernel.h"
+#include "korch/backend/backend.h"
+#include "korch/backend/spell.h"
 #include "korch/kernel/interpret.h"
-#include "korch/profile/measure.h"
 #include "korch/runtime/abi.h"
 
 namespace korch {
@@ -50,19 +49,9 @@ std::vector<HostTensor> random_arguments(const tile::TileGraph& graph, uint64_t 
   return arguments;
 }
 
-HostTensor bytes_of(int64_t count) {
-  return HostTensor(TensorType{DType::u8, {count}});
-}
-
 // The outputs, flat. Slices one after the other: what threads do to them is the executor's matter.
-std::vector<HostTensor> run_phases(const tile::TileGraph& graph, const Kernel& kernel,
-                                   const std::string& object, std::vector<HostTensor> arguments) {
-  LoadedKernels loaded;
-  std::vector<std::string> symbols;
-  for (const KernelPhase& phase : kernel.phases) symbols.push_back(phase.symbol);
-  const Result<std::vector<void*>> functions = loaded.load(object, symbols);
-  if (!functions)
-    throw Error(ErrorKind::internal, "the kernel cannot be loaded: " + functions.refusal().detail);
+std::vector<HostTensor> run_phases(const tile::TileGraph& graph, const MeasuredKernel& kernel, Meter& meter,
+                                   std::vector<HostTensor> arguments) {
   std::vector<HostTensor> outputs, temporaries;
   std::vector<void*> pointers;
   size_t given = 0;
@@ -76,14 +65,32 @@ std::vector<HostTensor> run_phases(const tile::TileGraph& graph, const Kernel& k
     list.emplace_back(TensorType{buffer.type, {buffer.elements}});
     pointers.push_back(list.back().mutable_raw());
   }
-  HostTensor scratch = bytes_of(kernel.scratch_bytes + 64);
-  const korch_kernel_context context{pointers.data(), scratch.mutable_raw(), nullptr, 0};
-  for (size_t i = 0; i < kernel.phases.size(); ++i) {
-    const auto function = reinterpret_cast<korch_kernel_fn>(functions.value()[i]);
-    if (const int32_t code = function(&context, 0, kernel.phases[i].slices()); code != KORCH_KERNEL_OK)
-      throw Error(ErrorKind::invalid, fmt::format("the kernel ends with code {}", code));
-  }
+  const Result<int32_t> code = meter.run(kernel, pointers.data());
+  if (!code) throw Error(ErrorKind::internal, "the kernel cannot be run: " + code.refusal().detail);
+  if (code.value() != KORCH_KERNEL_OK)
+    throw Error(ErrorKind::invalid, fmt::format("the kernel ends with code {}", code.value()));
   return outputs;
+}
+
+// What the meter needs to know beside its outputs.
+MeasuredKernel as_measured(const tile::TileGraph& graph, const Kernel& kernel, const std::string& object,
+                           const std::vector<HostTensor>& arguments) {
+  MeasuredKernel measured;
+  measured.kernel = &kernel;
+  measured.object = &object;
+  size_t given = 0;
+  for (const Buffer& buffer : graph.buffers) {
+    if (buffer.role == BufferRole::output) measured.output_bytes.push_back(buffer.bytes());
+    if (!is_given(buffer)) continue;
+    const HostTensor& argument = arguments[given++];
+    if (buffer.role == BufferRole::constant) {
+      measured.constants.emplace_back(static_cast<const char*>(argument.raw()), argument.bytes());
+      continue;
+    }
+    measured.inputs.push_back({buffer.type, {buffer.elements}});
+    measured.input_bytes.push_back(buffer.bytes());
+  }
+  return measured;
 }
 
 double distance(double a, double b) {
@@ -120,36 +127,24 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 KernelRun run_kernel_alone(const tile::ScheduledGraph& graph, const Device& target, uint64_t seed) {
-  const Kernel kernel = tile::cpu_kernel(graph, target);
-  const Result<std::string> object = compile_object(kernel.source, target.code);
+  const Backend& backend = backend_of(target);
+  const std::unique_ptr<Meter> meter = backend.meter(target, target.own_bytes());
+  const Kernel kernel = spelled(graph, target);
+  const Result<std::string> object = backend.compile({kernel.source}, target)[0];
   if (!object) throw Error(ErrorKind::internal, "the kernel's text is refused: " + object.refusal().detail);
   const std::vector<HostTensor> arguments = random_arguments(graph, seed);
   const std::vector<HostTensor> exact = tile::interpret(graph, arguments, tile::Arithmetic::float64);
   const std::vector<HostTensor> native = tile::interpret(graph, arguments, tile::Arithmetic::native);
-  const std::vector<HostTensor> got = run_phases(graph, kernel, object.value(), arguments);
+  const MeasuredKernel measured = as_measured(graph, kernel, object.value(), arguments);
+  const std::vector<HostTensor> got = run_phases(graph, measured, *meter, arguments);
   KernelRun run;
-  MeasuredKernel measured;
-  measured.kernel = &kernel;
-  measured.object = &object.value();
-  size_t given = 0;
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
-    const Buffer& buffer = graph.buffers[i];
-    if (buffer.role == BufferRole::output) {
-      const size_t number = run.outputs.size();
-      run.outputs.push_back(compared(got[number], native[number], exact[number]));
-      run.outputs.back().name = graph.name(static_cast<int>(i));
-      measured.output_bytes.push_back(buffer.bytes());
-    } else if (is_given(buffer)) {
-      const HostTensor& argument = arguments[given++];
-      if (buffer.role == BufferRole::constant) {
-        measured.constants.emplace_back(static_cast<const char*>(argument.raw()), argument.bytes());
-        continue;
-      }
-      measured.inputs.push_back({buffer.type, {buffer.elements}});
-      measured.input_bytes.push_back(buffer.bytes());
-    }
+    if (graph.buffers[i].role != BufferRole::output) continue;
+    const size_t number = run.outputs.size();
+    run.outputs.push_back(compared(got[number], native[number], exact[number]));
+    run.outputs.back().name = graph.name(static_cast<int>(i));
   }
-  const Result<Cost> cost = Meter(target, target.own_bytes()).measure(measured, Care::thorough);
+  const Result<Cost> cost = meter->measure(measured, Care::thorough);
   if (!cost) throw Error(ErrorKind::internal, "the kernel cannot be measured: " + cost.refusal().detail);
   run.us = cost.value().us;
   run.low_us = cost.value().low_us;

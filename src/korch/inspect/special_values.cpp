@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
+#include "korch/codegen/library_call.h"
 #include "korch/fission/fission.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/random_rounding.h"
 #include "korch/plan/plan_json.h"
 #include "korch/rewrite/rule.h"
-#include "korch/runtime/cpu/onednn.h"
 
 namespace korch {
 namespace {
@@ -44,11 +43,7 @@ std::string obstacle(const Graph& graph) {
 }
 
 bool uses_library_winograd(const Plan& plan, const PlanStep& step) {
-  const auto is_one = [&](int kernel) {
-    constexpr size_t kField = offsetof(rt::OnednnCall, winograd) / sizeof(int64_t);
-    const LibraryCall& call = plan.kernels[kernel].call;
-    return call.library == "onednn" && call.params.size() > kField && call.params[kField] != 0;
-  };
+  const auto is_one = [&](int kernel) { return uses_winograd(plan.kernels[kernel].call); };
   const auto& ways = step.launches.ways;
   return is_one(step.kernel) ||
          std::any_of(ways.begin(), ways.end(), [&](const PlanLaunch& way) { return is_one(way.kernel); });

@@ -45,6 +45,7 @@ struct LaunchOptions {
 
 struct CompileOptions {
   std::string target = "native";
+  std::string device;                                 // file of the one to plan for; empty: `target`
   int threads = 0;                                    // 0: all cores this process may use
   std::map<std::string, Shape> shapes, least_shapes;  // --shape NAME=... (onnx/import.h)
   uint64_t seed = 0;                                  // of the model's random numbers (onnx/import.h)

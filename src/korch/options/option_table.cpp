@@ -160,6 +160,7 @@ class Slots {
 Slots::Slots(UserOptions& options) {
   CompileOptions& o = options.compile;
   text("target", kCompiling | kTorch, o.target, targets_text(), OptionKind::word, target_names());
+  text("device", kProgram, o.device, "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
   word(
       "launches", kCompiling, o.launch.ways, kLaunchWays,

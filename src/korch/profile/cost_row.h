@@ -7,15 +7,17 @@
 #include <optional>
 #include <string>
 
+#include "korch/backend/meter.h"
 #include "korch/base/hash.h"
-#include "korch/profile/measure.h"
 
 namespace korch {
+
+constexpr int kCostProtocol = 6;  // raised when the way of measuring changes, so that old costs are misses
 
 // What was measured, where and how. `device`, `spec` and `compiler` are hashes (hex) of texts in the
 // database.
 struct CostConditions {
-  int protocol = 0;             // of measuring (kernel_bank.cpp)
+  int protocol = 0;             // kCostProtocol at that time
   std::string device;           // of a Device
   std::string spec;             // of print(KernelSpec): what the kernel does
   std::string implementation;   // family, schedule and layouts

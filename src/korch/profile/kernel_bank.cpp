@@ -6,20 +6,23 @@
 #include <ctime>
 
 #include "korch/base/parallel.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/codegen/packing.h"
 
 namespace korch {
-constexpr int kCostProtocol = 6;  // raised when the way of measuring changes, so that old costs are misses
-
 KernelBank::KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
-                       Strikes* strikes)
+                       Strikes* strikes, const Backend* backend)
     : graph_(graph),
       target_(target),
       database_(database),
       strikes_(strikes),
       footprint_bytes_(footprint_bytes),
-      meter_(target, footprint_bytes_) {}
+      backend_(backend != nullptr ? *backend : backend_of(target)),
+      compiler_(backend_.compiler()) {}
+
+Meter& KernelBank::meter() {
+  if (meter_ == nullptr) meter_ = backend_.meter(target_, footprint_bytes_);
+  return *meter_;
+}
 
 const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
   const auto found = kernels_.find(key);
@@ -47,25 +50,44 @@ bool KernelBank::is_offered(const KernelRequest& request) {
   return offered.ok() && (strikes_ == nullptr || !strikes_->find(spelled(*offered.value(), target_)));
 }
 
-Result<BuiltKernel> KernelBank::build_one(const Spec& spec) {
+Hash KernelBank::object_key(const BuiltKernel& built) const {
+  return hash_text(compiler_ + target_.code + built.kernel.source);
+}
+
+Result<BuiltKernel> KernelBank::spell_one(const Spec& spec) {
   BuiltKernel built{spec, spelled(*spec, target_), {}, {}};
   if (strikes_ != nullptr)
     if (const std::optional<StruckKernel> struck = strikes_->find(built.kernel))
       return Refusal{RefusalReason::struck, struck->kernel + ": " + struck->reason};
-  if (built.kernel.source.empty()) return built;
-  const Hash key = hash_text(compiler_version() + target_.code + built.kernel.source);
-  if (database_ != nullptr) {
-    if (std::optional<std::string> object = database_->get_object(key)) {
-      built.object = std::move(*object);
-      return built;
-    }
-  }
-  Result<std::string> object = compile_object(built.kernel.source, target_.code);
-  if (!object) return object.refusal();
-  built.object = std::move(object).value();
-  if (database_ != nullptr) database_->put_object(key, built.object);
-  ++compiled_now_;
+  if (database_ != nullptr && !built.kernel.source.empty())
+    built.object = database_->get_object(object_key(built)).value_or("");
   return built;
+}
+
+// Those that have a source and no object.
+void KernelBank::compile(std::vector<std::optional<Result<BuiltKernel>>>& kernels) {
+  std::vector<size_t> missing;
+  std::vector<std::string> sources;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const Result<BuiltKernel>& kernel = *kernels[i];
+    if (!kernel || kernel.value().kernel.source.empty() || !kernel.value().object.empty()) continue;
+    missing.push_back(i);
+    sources.push_back(kernel.value().kernel.source);
+  }
+  if (missing.empty()) return;
+  std::vector<Result<std::string>> objects = backend_.compile(sources, target_);
+  for (size_t m = 0; m < missing.size(); ++m) {
+    Result<BuiltKernel>& kernel = *kernels[missing[m]];
+    if (!objects[m]) {
+      kernel = objects[m].refusal();
+      continue;
+    }
+    BuiltKernel built = std::move(kernel).value();
+    built.object = std::move(objects[m]).value();
+    if (database_ != nullptr) database_->put_object(object_key(built), built.object);
+    ++compiled_now_;
+    kernel = std::move(built);
+  }
 }
 
 void KernelBank::build(const std::vector<KernelRequest>& requests) {
@@ -80,8 +102,9 @@ void KernelBank::build(const std::vector<KernelRequest>& requests) {
   run_in_parallel(missing.size(), target_.workers, [&](size_t i) {
     const auto known = specs_.find(missing[i]->key);
     specs[i] = known != specs_.end() ? known->second : propose_one(*missing[i]);
-    built[i] = specs[i]->ok() ? build_one(specs[i]->value()) : Result<BuiltKernel>(specs[i]->refusal());
+    built[i] = specs[i]->ok() ? spell_one(specs[i]->value()) : Result<BuiltKernel>(specs[i]->refusal());
   });
+  if (backend_.missing().empty()) compile(built);
   for (size_t i = 0; i < missing.size(); ++i) {
     specs_.emplace(missing[i]->key, std::move(*specs[i]));
     kernels_.emplace(missing[i]->key, std::move(*built[i]));
@@ -99,8 +122,33 @@ std::string KernelBank::types_of(const KernelRequest& request) const {
 
 Hash KernelBank::cost_key(const KernelRequest& request, const BuiltKernel& built) const {
   return hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", kCostProtocol, built.kernel.key().hex(),
-                               types_of(request), target_.name, target_.code, target_.workers,
-                               compiler_version(), footprint_bytes_));
+                               types_of(request), target_.name, target_.code, target_.workers, compiler_,
+                               footprint_bytes_));
+}
+
+CostConditions KernelBank::conditions_of(const KernelRequest& request) const {
+  CostConditions conditions;
+  if (request.candidate == nullptr) {
+    conditions.implementation =
+        fmt::format("reorder {} -> {}", to_string(request.reorder_from), to_string(request.reorder_to));
+    conditions.primitives = "reorder";
+  } else {
+    conditions.implementation = to_string(*request.implementation);
+    conditions.primitives = operators_text(graph_, request.candidate->nodes);
+  }
+  conditions.arguments = types_of(request);
+  conditions.footprint_bytes = footprint_bytes_;
+  conditions.bound_us = request.bound_us;
+  return conditions;
+}
+
+std::optional<Cost> KernelBank::carried_cost(const KernelRequest& request) {
+  if (database_ == nullptr) return std::nullopt;
+  if (!carried_) carried_.emplace(*database_, target_);
+  return carried_->find(conditions_of(request), [&]() -> std::string {
+    const Result<Spec>& known = spec(request);
+    return known ? print(*known.value()) : "";
+  });
 }
 
 void KernelBank::record(const Hash& key, const KernelRequest& request, const BuiltKernel& built,
@@ -112,25 +160,14 @@ void KernelBank::record(const Hash& key, const KernelRequest& request, const Bui
     if (!database_->get_text(hash)) database_->put_text(hash, text);
     return hash.hex();
   };
-  CostConditions conditions;
+  CostConditions conditions = conditions_of(request);
   conditions.protocol = kCostProtocol;
   conditions.device = kept(to_text(target_));
   conditions.spec = kept(print(*built.spec));
-  if (request.candidate == nullptr) {
-    conditions.implementation =
-        fmt::format("reorder {} -> {}", to_string(request.reorder_from), to_string(request.reorder_to));
-    conditions.primitives = "reorder";
-  } else {
-    conditions.implementation = to_string(*request.implementation);
-    conditions.primitives = operators_text(graph_, request.candidate->nodes);
-  }
-  conditions.arguments = types_of(request);
   conditions.part = part;
-  conditions.compiler = kept(compiler_version());
-  conditions.footprint_bytes = footprint_bytes_;
+  conditions.compiler = kept(compiler_);
   conditions.flops = built.kernel.flops;
   conditions.bytes = built.kernel.bytes;
-  conditions.bound_us = request.bound_us;
   conditions.disturbed = load_.disturbance();
   conditions.measured_at_s = std::time(nullptr);
   database_->put_conditions(key, conditions);
@@ -177,7 +214,7 @@ std::optional<Cost> KernelBank::measure_part(const KernelRequest& request,
     if (const std::optional<Cost> known = database_->get_cost(key)) return parts_[key] = *known;
   MeasuredKernel job = job_of(request, built.value());
   job.needed = needed;
-  const Result<Cost> cost = meter_.measure(job, care);
+  const Result<Cost> cost = meter().measure(job, care);
   if (!cost) return std::nullopt;
   record(key, request, built.value(), cost.value(), part);
   return parts_[key] = cost.value();
@@ -191,9 +228,9 @@ bool KernelBank::same_results(const KernelRequest& a, const KernelRequest& b) {
       hash_text("same results " + cost_key(a, one.value()).hex() + cost_key(b, other.value()).hex());
   if (database_ != nullptr)
     if (const std::optional<std::string> known = database_->get_text(key)) return *known == "yes";
-  const Result<std::string> first = meter_.outputs(job_of(a, one.value()));
+  const Result<std::string> first = meter().outputs(job_of(a, one.value()));
   if (!first) return false;
-  const Result<std::string> second = meter_.outputs(job_of(b, other.value()));
+  const Result<std::string> second = meter().outputs(job_of(b, other.value()));
   const bool same = second.ok() && first.value() == second.value();
   if (database_ != nullptr) database_->put_text(key, same ? "yes" : "no");
   return same;
@@ -215,7 +252,7 @@ void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) 
       slot = std::move(built);
       continue;
     }
-    Result<Cost> cost = meter_.measure(job_of(request, built), care);
+    Result<Cost> cost = meter().measure(job_of(request, built), care);
     if (cost) {
       const bool was_lower = care == Care::twice && built.cost && built.cost->care == Care::thorough &&
                              built.cost->us < cost.value().us;

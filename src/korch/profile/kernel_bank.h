@@ -10,11 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "korch/backend/backend.h"
+#include "korch/backend/spell.h"
 #include "korch/base/result.h"
-#include "korch/codegen/kernel_spec.h"
+#include "korch/profile/carried_costs.h"
 #include "korch/profile/database.h"
 #include "korch/profile/machine_load.h"
-#include "korch/profile/measure.h"
 #include "korch/profile/strikes.h"
 
 namespace korch {
@@ -34,27 +35,29 @@ using Spec = std::shared_ptr<const KernelSpec>;
 struct BuiltKernel {
   Spec spec;
   Kernel kernel;             // with its source
-  std::string object;        // relocatable ELF; empty for library calls
+  std::string object;        // of Backend::compile; empty for library calls, and where nothing compiles
   std::optional<Cost> cost;  // once measured
 };
 
 class KernelBank {
  public:
   // `database` and `strikes` may be null. `footprint_bytes`: of the network before there were alternatives
-  // (footprint.h), so that with and without them a kernel is measured alike.
+  // (footprint.h), so that with and without them a kernel is measured alike. `backend`: null: the target's.
   KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
-             Strikes* strikes = nullptr);
+             Strikes* strikes = nullptr, const Backend* backend = nullptr);
 
   // What the kernel is, without building it.
   const Result<Spec>& spec(const KernelRequest& request);
   // Whether there is one, and it is not known to be wrong.
   bool is_offered(const KernelRequest& request);
-  // Compiles what is missing, on all of the target's threads.
+  // Compiles what is missing, on all of the target's threads; in a build that compiles nothing, spells it.
   void build(const std::vector<KernelRequest>& requests);
   // Builds and measures what is missing, again where the cost is known but with less care; measuring runs
   // alone.
   void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 
+  // What the kernel cost where it was measured for a device like the target (carried_costs.h), if it was.
+  std::optional<Cost> carried_cost(const KernelRequest& request);
   // What of the kernel a run takes that needs these slices alone; nothing where it cannot be built or run.
   // From the database where that knows it, for this care.
   std::optional<Cost> measure_part(const KernelRequest& request, const std::vector<NeededSlices>& needed,
@@ -63,7 +66,9 @@ class KernelBank {
   bool same_results(const KernelRequest& a, const KernelRequest& b);
 
   // Gives back what measuring keeps from one kernel to the next.
-  void release_memory() { meter_.release_memory(); }
+  void release_memory() {
+    if (meter_ != nullptr) meter_->release_memory();
+  }
 
   // Null when not requested yet.
   const Result<BuiltKernel>* find(const Hash& key) const;
@@ -73,9 +78,15 @@ class KernelBank {
 
  private:
   Result<Spec> propose_one(const KernelRequest& request);
-  Result<BuiltKernel> build_one(const Spec& spec);
+  // Without its object, unless the database has it.
+  Result<BuiltKernel> spell_one(const Spec& spec);
+  void compile(std::vector<std::optional<Result<BuiltKernel>>>& kernels);
+  Hash object_key(const BuiltKernel& built) const;
+  Meter& meter();
   std::string types_of(const KernelRequest& request) const;
   Hash cost_key(const KernelRequest& request, const BuiltKernel& built) const;
+  // What of them the request tells.
+  CostConditions conditions_of(const KernelRequest& request) const;
   // Into the database, with its conditions. `part`: of a run of smaller extents.
   void record(const Hash& key, const KernelRequest& request, const BuiltKernel& built, const Cost& cost,
               const std::string& part);
@@ -86,8 +97,11 @@ class KernelBank {
   Database* database_;
   Strikes* strikes_;
   const int64_t footprint_bytes_;
+  const Backend& backend_;
+  const std::string compiler_;
   RecentLoad load_;
-  Meter meter_;
+  std::unique_ptr<Meter> meter_;         // from the first measurement on
+  std::optional<CarriedCosts> carried_;  // from the first question on
   std::unordered_map<Hash, Result<Spec>, HashHasher> specs_;
   std::unordered_map<Hash, Result<BuiltKernel>, HashHasher> kernels_;
   std::unordered_map<Hash, Cost, HashHasher> parts_;  // measure_part's

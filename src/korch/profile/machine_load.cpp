@@ -107,11 +107,4 @@ const std::string& RecentLoad::disturbance() {
   return disturbance_;
 }
 
-ThreadTimes thread_times() {
-  std::ifstream file("/proc/thread-self/schedstat");
-  double ran_ns = 0, waited_ns = 0;
-  if (!(file >> ran_ns >> waited_ns)) return {};
-  return {1e-9 * ran_ns, 1e-9 * waited_ns};
-}
-
 }  // namespace korch

@@ -58,11 +58,4 @@ class RecentLoad {
   std::string disturbance_;
 };
 
-// Of the calling thread, since it began to live: seconds on a processor, and seconds in which it waited for
-// one. Zeros where the system does not say.
-struct ThreadTimes {
-  double ran_s = 0, waited_s = 0;
-};
-ThreadTimes thread_times();
-
 }  // namespace korch

@@ -1,7 +1,6 @@
 #include "korch/profile/peak_row.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +18,6 @@ constexpr double kMargin = 1.15;  // a core may be this much faster in another m
 constexpr double kSharedMargin = 1.15;
 constexpr double kTolerance = 0.05;  // of a speed per cycle, for a clock that changes
 constexpr double kLaunch_us = 0.02;  // a phase without barrier: two clock reads and a call
-constexpr double kAgreement = 0.9;   // of the best, that the third best reaches
-constexpr size_t kThird = 2;
 // Two workers on one core have half of its units each; less than that is somebody else's doing.
 constexpr double kExplained = 0.45;
 constexpr int64_t kLeastAge_s = 60;
@@ -69,31 +66,6 @@ bool read(const Json& row, const char* name, Peaks& peaks) {
 
 }  // namespace
 
-bool agree(const std::vector<double>& rates) {
-  if (rates.size() <= kThird) return false;
-  std::vector<double> sorted = rates;
-  std::sort(sorted.rbegin(), sorted.rend());
-  return sorted[kThird] >= kAgreement * sorted[0];
-}
-
-namespace {
-
-// Whose best speed was not met again, as the end of "the best speed of ..."; empty: none. But memory's, which
-// the guests of a host share: it differs from one minute to the next on calm machines too.
-std::string not_met_again(const PeakSamples& s) {
-  std::vector<const char*> names;
-  const auto add = [&](const char* name, const std::vector<double>& rates) {
-    if (!agree(rates)) names.push_back(name);
-  };
-  add("arithmetic", s.flops.total);
-  add("L1", s.l1_bytes.total);
-  add("L2", s.l2_bytes.total);
-  add("L3", s.l3_bytes.total);
-  return fmt::format("{}", fmt::join(names, " and of "));
-}
-
-}  // namespace
-
 Device with_peaks(Device device, const Peaks& peaks) {
   const double bytes_per_us[] = {peaks.l1_bytes_per_us, peaks.l2_bytes_per_us, peaks.l3_bytes_per_us,
                                  peaks.memory_bytes_per_us};
@@ -109,10 +81,6 @@ Peaks peaks_of(const Device& device) {
     return level < device.memory.size() ? device.memory[level].bytes_per_us : 0;
   };
   return {device.flops_per_us, speed(0), speed(1), speed(2), speed(3), device.launch_us};
-}
-
-bool agree(const PeakSamples& s) {
-  return not_met_again(s).empty() && agree(s.memory_bytes.total);
 }
 
 double flops_at_most(const PeakSamples& s) {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "korch/backend/peak_samples.h"
 #include "korch/device/device.h"
 #include "korch/profile/machine_load.h"
 
@@ -24,18 +24,6 @@ struct Peaks {
 Device with_peaks(Device device, const Peaks& peaks);
 Peaks peaks_of(const Device& device);
 
-// Speeds of one kind of work, per microsecond.
-struct SpeedSamples {
-  std::vector<double> total;  // of all workers together, per sample
-  double worker = 0;          // of the fastest worker in its best stretch
-};
-
-struct PeakSamples {
-  SpeedSamples flops, l1_bytes, l2_bytes, l3_bytes, memory_bytes;
-  double cycles_per_us = 0;  // of the fastest core, from a chain of dependent additions
-  int workers = 1, lanes = 1;
-};
-
 // As the database keeps it: without margins.
 struct PeakRow {
   Peaks observed;  // the best that was ever seen, of all workers together
@@ -46,10 +34,6 @@ struct PeakRow {
   std::string disturbed;  // what else ran whenever it was measured; "": it was calm once
   int64_t measured_at_s = 0;
 };
-
-// Whether the best speed was met more than once: there may be a better one where it was not.
-bool agree(const std::vector<double>& rates);
-bool agree(const PeakSamples& samples);
 
 // Multiply-adds that all workers can do at most, 2 each: whole units, of which one worker alone shows how
 // many there are. Noise makes a worker slow and never fast, so this is no less than the truth.

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "korch/backend/backend.h"
 #include "korch/device/device.h"
 #include "korch/profile/database.h"
 
@@ -18,8 +19,9 @@ struct MachinePeaks {
 
 // Of as many workers as the target has, as far as there are processors for them. From the database when it
 // holds them for this machine, ISA and number of workers; measured (and stored) otherwise, and once more
-// where they were disturbed before and the machine is calm now. `database` may be null.
-MachinePeaks machine_peaks(const Device& target, Database* database);
+// where they were disturbed before and the machine is calm now. `database` may be null; `backend`: null: the
+// target's.
+MachinePeaks machine_peaks(const Device& target, Database* database, const Backend* backend = nullptr);
 
 // Kernels reached these speeds: from now on the database's are no less, as far as raised_to believes them.
 void raise_machine_peaks(const Device& target, Database& database, const Device& reached);

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/backend.h"
 
 namespace korch {
 
+Strikes::Strikes(Database* database, const Device& device)
+    : database_(database), code_(device.code), compiler_(backend_of(device).compiler()) {}
+
 Hash Strikes::database_key(const std::string& kernel_key) const {
-  return hash_text(fmt::format("struck|{}|{}|{}|{}", kernel_key, code_, compiler_version(), KORCH_VERSION));
+  return hash_text(fmt::format("struck|{}|{}|{}|{}", kernel_key, code_, compiler_, KORCH_VERSION));
 }
 
 void Strikes::strike(const StruckKernel& kernel) {

@@ -18,7 +18,7 @@ namespace korch {
 class Strikes {
  public:
   // What the database remembers counts as well; it may be null.
-  Strikes(Database* database, std::string code) : database_(database), code_(std::move(code)) {}
+  Strikes(Database* database, const Device& device);
 
   void strike(const StruckKernel& kernel);
   // The record of a kernel that was struck. From any thread.
@@ -31,7 +31,7 @@ class Strikes {
   Hash database_key(const std::string& kernel_key) const;
 
   Database* database_;
-  const std::string code_;
+  const std::string code_, compiler_;
   mutable std::mutex mutex_;
   std::map<std::string, StruckKernel> met_;
 };

@@ -18,6 +18,10 @@ std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Ca
   return costs;
 }
 
+std::optional<Cost> BankCosts::carried(int column) {
+  return bank_.carried_cost(kernel_request(graph_, columns_, column));
+}
+
 double BankCosts::occupancy(int column) const {
   const Result<Spec>& spec = bank_.spec(kernel_request(graph_, columns_, column));
   return spec.ok() ? korch::occupancy(spec.value()->kernel, target_.workers) : 1;

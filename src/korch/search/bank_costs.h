@@ -14,6 +14,7 @@ class BankCosts : public CostSource {
       : graph_(graph), columns_(columns), bank_(bank), target_(target) {}
 
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
+  std::optional<Cost> carried(int column) override;
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
   double occupancy(int column) const override;
   bool has_rounds(int column) const override;

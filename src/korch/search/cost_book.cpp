@@ -98,6 +98,14 @@ void CostBook::record(int column, const Result<Cost>& cost) {
   learn_from(ids[0]);
 }
 
+void CostBook::take_carried_costs() {
+  for (const auto& [key, ids] : by_key_) {
+    if (is_view(ids[0])) continue;
+    if (const std::optional<Cost> cost = source_.carried(ids[0])) record(ids[0], *cost);
+  }
+  take_quick_costs();
+}
+
 bool CostBook::build(const std::vector<int>& plan) {
   std::vector<int> kernels;
   for (int id : plan)

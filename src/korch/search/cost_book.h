@@ -34,6 +34,8 @@ class CostBook {
   void measure(const std::vector<int>& columns);
   // One more look at those of these columns that may cost less.
   void look_again(const std::vector<int>& columns);
+  // The costs that the source carries, whatever their care.
+  void take_carried_costs();
   // Whether every kernel of the plan exists; those that do not leave the program.
   bool build(const std::vector<int>& plan);
   // A quick look is final where nobody wanted a thorough one.

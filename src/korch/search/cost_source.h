@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "korch/backend/meter.h"
 #include "korch/base/result.h"
-#include "korch/profile/measure.h"
 
 namespace korch {
 
@@ -16,6 +16,8 @@ class CostSource {
   // One look at the kernel of each of these columns; no two share a kernel. In their order, what it costs, or
   // why there is no such kernel.
   virtual std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) = 0;
+  // What the column's kernel cost where it was measured for the same device, if that is known.
+  virtual std::optional<Cost> carried(int) { return std::nullopt; }
   // In their order, why there is no such kernel, if there is none.
   virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;
   // Of a column's kernel (plan/kernel.h); 1 where there is none.

@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "korch/codegen/passes/passes.h"
+#include "korch/backend/spell.h"
 #include "korch/kernel/sum_order.h"
 #include "korch/launch/cover.h"
 #include "korch/launch/fit.h"
@@ -204,9 +204,7 @@ std::optional<std::vector<PlanSliceLimit>> LaunchFinder::limits_of(int column, i
 std::optional<std::set<std::string>> LaunchFinder::sum_orders_of(int column) const {
   const tile::ScheduledGraph* tiles = tiles_of(column);
   if (tiles == nullptr) return std::nullopt;
-  tile::ScheduledGraph lowered = *tiles;
-  tile::lower_for_cpu(lowered, target_);
-  return tile::sum_orders(lowered);
+  return tile::sum_orders(lowered(*tiles, target_));
 }
 
 int64_t needed_of(const PlanSliceLimit& limit, int64_t extent) {

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <map>
 #include <set>
 
+#include "korch/codegen/library_call.h"
 #include "korch/codegen/packing.h"
 #include "korch/codegen/slice_accesses.h"
 #include "korch/interp/work.h"
 #include "korch/ir/loops.h"
 #include "korch/ir/text.h"
-#include "korch/runtime/cpu/onednn.h"
 #include "korch/search/slice_limits.h"
 
 namespace korch {
@@ -262,9 +261,8 @@ class PlanMaker {
     }
     if (!any) return;
     const Kernel& kernel = plan().kernels[step.kernel];
-    if (kernel.call.library == "onednn" && open.outputs.size() == 1) {
-      const int64_t images = kernel.call.params[offsetof(rt::OnednnCall, images) / sizeof(int64_t)];
-      step.limits = to_plan(limits_by_image(kernel.phases[0].grid, images, open.outputs[0]), result);
+    if (const auto images = images_of(kernel.call); images && open.outputs.size() == 1) {
+      step.limits = to_plan(limits_by_image(kernel.phases[0].grid, *images, open.outputs[0]), result);
     } else if (const auto& tiles = result.specs[static_cast<size_t>(step.kernel)]->tiles) {
       step.limits = plan_limits(*tiles, open.outputs, result);
     }

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <optional>
 
+#include "korch/backend/backend.h"
 #include "korch/base/stopwatch.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/ir/text.h"
 #include "korch/profile/machine_load.h"
 #include "korch/search/cost_book.h"
@@ -35,7 +35,8 @@ class PlanChooser {
         options_(request.options),
         costs_(*request.costs),
         contests_(*request.contests),
-        database_(request.database),
+        database_(request.options.carried ? nullptr
+                                          : request.database),  // others' costs may come at any time
         strikes_(request.strikes),
         deadline_(request.options.deadline),
         rival_groups_(request.rival_groups),
@@ -46,7 +47,7 @@ class PlanChooser {
   SolveMemo remembered_choice() {
     const Hash key = hash_text(
         fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_), describe(graph_, columns_),
-                    target_.name, target_.workers, compiler_version(), options_.exhaustive,
+                    target_.name, target_.workers, backend_of(target_).compiler(), options_.exhaustive,
                     static_cast<int>(options_.bounds), options_.measure, strikes_ != nullptr));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
@@ -401,9 +402,26 @@ class PlanChooser {
     return options_.budget_s > 0 ? kShare * options_.budget_s : kWithout_s;
   }
 
+  // Where they cover the network nothing else is chosen: bounds beside them would always look cheaper.
+  void take_carried_costs() {
+    book_.take_carried_costs();
+    if (book_.measured() == 0) return;
+    const auto is_carried = [&](size_t id) {
+      return book_.is_known(static_cast<int>(id)) || columns_.infos[id].kind == ColumnInfo::Kind::view;
+    };
+    if (solve(only(is_carried), {.time_limit_s = 0, .start = {}}).chosen.empty()) {
+      limits_.push_back(
+          "costs: those that are carried do not cover the network; bounds stand for the others");
+      return;
+    }
+    for (size_t id = 0; id < columns_.infos.size(); ++id)
+      if (!is_carried(id)) CostBook::drop(columns_.problem.columns[id]);
+  }
+
   // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program. Bounds tell too
   // little of costs for a long proof.
   LazyResult choose_on_bounds() {
+    if (options_.carried) take_carried_costs();
     constexpr double kLeast_s = 1, kColumnsPerSecond = 24000;
     SolveOptions options;
     options.time_limit_s = std::min(

@@ -24,6 +24,7 @@ using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId
 
 struct SearchOptions {
   bool measure = true;      // false: on bounds alone, among the kernels that can be built
+  bool carried = false;     // and on costs that the source carries; where not measuring
   bool exhaustive = false;  // measure every column
   Bounds bounds = Bounds::learned;
   double budget_s = 0;     // of the whole compilation; 0: no limit

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "korch/base/error.h"
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/codegen/cpu/shared_function.h"
 
 namespace korch::linear {
 

@@ -1,5 +1,3 @@
-#include "korch/profile/measure.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +6,10 @@
 #include <map>
 #include <numeric>
 
+#include "korch/backend/cpu/compiler.h"
+#include "korch/backend/cpu/cpu_parts.h"
 #include "korch/base/ceil_div.h"
 #include "korch/base/interrupt.h"
-#include "korch/codegen/cpu/compiler.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/library.h"
 #include "korch/tensor/host_tensor.h"
@@ -111,20 +110,6 @@ class Buffer {
   int64_t bytes_ = 0;
   std::unique_ptr<unsigned char, Free> memory_;
 };
-
-}  // namespace
-
-struct Meter::State {
-  Device target;
-  int64_t footprint_bytes;
-  std::unique_ptr<rt::Pool, PoolDeleter> pool;
-  LoadedKernels loaded;
-  Buffer weights;
-  rt::Mapping activations;
-  RandomContent content;
-};
-
-namespace {
 
 using ExecutorPointer = std::unique_ptr<rt::Executor, ExecutorDeleter>;
 
@@ -402,42 +387,68 @@ class Trial {
   rt::Program program_{};
 };
 
+class CpuMeter : public Meter {
+ public:
+  CpuMeter(const Device& device, int64_t footprint_bytes)
+      : device_(device), footprint_bytes_(footprint_bytes) {}
+
+  Result<Cost> measure(const MeasuredKernel& job, Care care) override {
+    rt::Pool* workers = pool();
+    const Result<KernelCode> code = code_of(job, loaded_);
+    if (!code) return code.refusal();
+    return Trial(job, device_, footprint_bytes_, weights_, content_)
+        .run(code.value(), workers, &activations_, care);
+  }
+
+  Result<std::string> outputs(const MeasuredKernel& job) override {
+    rt::Pool* workers = pool();
+    const Result<KernelCode> code = code_of(job, loaded_);
+    if (!code) return code.refusal();
+    return Trial(job, device_, footprint_bytes_, weights_, content_)
+        .outputs(code.value(), workers, &activations_);
+  }
+
+  Result<int32_t> run(const MeasuredKernel& job, void* const* arguments) override {
+    const Result<KernelCode> code = code_of(job, loaded_);
+    if (!code) return code.refusal();
+    KORCH_ASSERT(code.value().library == nullptr, "a library's call runs within an executable");
+    Buffer scratch;
+    const korch_kernel_context context{
+        arguments, scratch.at_least(job.kernel->scratch_bytes + kCacheLineBytes), nullptr, 0};
+    for (const rt::Phase& phase : code.value().phases)
+      if (const int32_t end = phase.function(&context, phase.first, phase.first + phase.grid);
+          end != KORCH_KERNEL_OK)
+        return end;
+    return KORCH_KERNEL_OK;
+  }
+
+  void release_memory() override {
+    weights_ = {};
+    activations_.release();
+  }
+
+ private:
+  rt::Pool* pool() {
+    if (pool_ == nullptr) {
+      pool_.reset(rt::Pool::create(device_.workers));
+      if (pool_ == nullptr) throw Error(ErrorKind::resource, "cannot start the worker threads");
+    }
+    return pool_.get();
+  }
+
+  const Device device_;
+  const int64_t footprint_bytes_;
+  std::unique_ptr<rt::Pool, PoolDeleter> pool_;
+  LoadedKernels loaded_;
+  Buffer weights_;
+  rt::Mapping activations_;
+  RandomContent content_;
+};
+
 }  // namespace
 
-Meter::Meter(const Device& target, int64_t footprint_bytes) : state_(std::make_unique<State>()) {
-  state_->target = target;
-  state_->footprint_bytes = footprint_bytes;
-}
-
-Meter::~Meter() = default;
-
-void Meter::release_memory() {
-  state_->weights = {};
-  state_->activations.release();
-}
-
-rt::Pool* Meter::pool() {
-  if (state_->pool == nullptr) {
-    state_->pool.reset(rt::Pool::create(state_->target.workers));
-    if (state_->pool == nullptr) throw Error(ErrorKind::resource, "cannot start the worker threads");
-  }
-  return state_->pool.get();
-}
-
-Result<Cost> Meter::measure(const MeasuredKernel& job, Care care) {
-  rt::Pool* workers = pool();
-  const Result<KernelCode> code = code_of(job, state_->loaded);
-  if (!code) return code.refusal();
-  return Trial(job, state_->target, state_->footprint_bytes, state_->weights, state_->content)
-      .run(code.value(), workers, &state_->activations, care);
-}
-
-Result<std::string> Meter::outputs(const MeasuredKernel& job) {
-  rt::Pool* workers = pool();
-  const Result<KernelCode> code = code_of(job, state_->loaded);
-  if (!code) return code.refusal();
-  return Trial(job, state_->target, state_->footprint_bytes, state_->weights, state_->content)
-      .outputs(code.value(), workers, &state_->activations);
+std::unique_ptr<Meter> cpu_meter(const Device& device, int64_t footprint_bytes) {
+  return std::make_unique<CpuMeter>(device, footprint_bytes);
 }
 
 }  // namespace korch

@@ -1,4 +1,4 @@
-#include "korch/package/system_library.h"
+#include "korch/backend/cpu/system_library.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,5 +1,4 @@
-// Plan -> executable: a shared library with a C interface, its memory planned, its weights inside,
-// page-aligned.
+// What a backend makes an executable of.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +24,5 @@ struct PackageReport {
   int64_t arena_bytes = 0;
   int64_t weights_bytes = 0;  // equal constants once
 };
-
-// Byte-identical for equal input. Writes beside `path` and renames. Error{io} and Error{resource} as files
-// give them.
-PackageReport write_executable(const PackageInput& input, const std::string& path);
-
-// Frees the constants before they are linked: the linker maps them twice.
-PackageReport write_executable(PackageInput&& input, const std::string& path);
 
 }  // namespace korch

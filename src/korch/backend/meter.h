@@ -1,23 +1,16 @@
-// Measuring one kernel (docs/design/profile.md): the step executor and pool of the executables, the threads
-// of the target, inputs random, constants cycled through a working set as large as the model's, activations
-// as warm as the step before would leave them. Times in microseconds.
+// Running one kernel alone on the device that it is for: what it costs (docs/design/profile.md), and what it
+// gives. Times in microseconds.
 #pragma once
 
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "korch/base/result.h"
-#include "korch/device/device.h"
 #include "korch/plan/kernel.h"
 
 namespace korch {
-
-namespace rt {
-class Pool;
-}
 
 // How a kernel is measured: quick tells whether it can matter, thorough what it costs. Twice: thorough again
 // some time later, and the lower cost counts; what disturbs a measurement makes it longer.
@@ -39,30 +32,27 @@ struct NeededSlices {
 
 struct MeasuredKernel {
   const Kernel* kernel = nullptr;
-  const std::string* object = nullptr;             // null or empty for library calls
+  const std::string* object = nullptr;             // of Backend::compile; null or empty for library calls
   std::vector<TensorType> inputs;                  // dtype decides the random content
   std::vector<int64_t> input_bytes, output_bytes;  // physical
   std::vector<std::string> constants;              // packed
   std::vector<NeededSlices> needed;                // by phase, of each outer ones first; none: all
 };
 
+// Inputs are random, constants cycled through a working set as large as the network's, activations as warm as
+// the step before would leave them; on all of the device's workers.
 class Meter {
  public:
-  Meter(const Device& target, int64_t footprint_bytes);  // of the network (footprint.h)
-  ~Meter();
-  Meter(const Meter&) = delete;
-  Meter& operator=(const Meter&) = delete;
-  Result<Cost> measure(const MeasuredKernel& kernel, Care care);
+  virtual ~Meter() = default;
+  virtual Result<Cost> measure(const MeasuredKernel& kernel, Care care) = 0;
   // The bytes of all outputs after a run on random inputs, which are the same for every kernel of the same
   // inputs, beginning with zeros.
-  Result<std::string> outputs(const MeasuredKernel& kernel);
+  virtual Result<std::string> outputs(const MeasuredKernel& kernel) = 0;
+  // One run, slice after slice, on what stands at these addresses of this process: inputs, constants,
+  // outputs, temporaries. The code that it ends with (runtime/abi.h). Not of library calls.
+  virtual Result<int32_t> run(const MeasuredKernel& kernel, void* const* arguments) = 0;
   // Gives back what is kept from one kernel to the next.
-  void release_memory();
-
- private:
-  rt::Pool* pool();
-  struct State;
-  std::unique_ptr<State> state_;
+  virtual void release_memory() = 0;
 };
 
 }  // namespace korch

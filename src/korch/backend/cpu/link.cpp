@@ -1,4 +1,4 @@
-#include "korch/package/link.h"
+#include "korch/backend/cpu/link.h"
 
 #include <lld/Common/Driver.h>
 #include <llvm/ObjCopy/ConfigManager.h>
@@ -10,11 +10,11 @@
 
 #include <mutex>
 
+#include "korch/backend/cpu/foreign_error.h"
+#include "korch/backend/cpu/system_library.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/shortage.h"
-#include "korch/package/link_error.h"
-#include "korch/package/system_library.h"
 
 LLD_HAS_DRIVER(elf)
 

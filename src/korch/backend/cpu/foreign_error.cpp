@@ -1,8 +1,12 @@
-#include "korch/package/link_error.h"
+#include "korch/backend/cpu/foreign_error.h"
 
 #include "korch/base/error.h"
 
 namespace korch {
+
+void throw_load_error(const std::string& what) {
+  throw Error(ErrorKind::io, "cannot load compiled kernels: " + what);
+}
 
 void throw_link_error(const std::string& messages) {
   const auto mentions = [&](const char* text) { return messages.find(text) != std::string::npos; };

@@ -7,10 +7,10 @@
 
 #include <utility>
 
+#include "korch/backend/cpu/compiler.h"
+#include "korch/backend/cpu/foreign_error.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/shortage.h"
-#include "korch/codegen/cpu/compiler.h"
-#include "korch/codegen/cpu/load_error.h"
 
 namespace korch {
 namespace {

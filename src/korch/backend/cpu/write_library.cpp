@@ -1,5 +1,3 @@
-#include "korch/package/package.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -12,14 +10,15 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "korch/backend/cpu/cpu_parts.h"
+#include "korch/backend/cpu/link.h"
+#include "korch/base/embed.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/hash.h"
 #include "korch/package/data_object.h"
-#include "korch/package/embedded.h"
 #include "korch/package/executable.h"
 #include "korch/package/graphs.h"
-#include "korch/package/link.h"
 #include "korch/package/memory.h"
 #include "korch/package/seal.h"
 #include "korch/package/sources.h"
@@ -29,6 +28,10 @@
 #include "korch/runtime/library.h"
 
 namespace korch {
+
+// The runtime's static library, inside the program, so that writing an executable needs no file of ours.
+std::string_view runtime_archive();
+
 namespace {
 
 // The constants behind each other, equal ones once.
@@ -141,9 +144,10 @@ std::vector<std::string> needed_sonames(const Plan& plan) {
   return sonames;
 }
 
-// `release_constants` is called once they are in a file.
-template <typename F>
-PackageReport write(const PackageInput& input, const std::string& path, const F& release_constants) {
+}  // namespace
+
+PackageReport write_library(const PackageInput& input, const std::string& path,
+                            const std::function<void()>& constants_are_written) {
   check(input);
   const Plan& plan = *input.plan;
   const Weights weights = lay_out_weights(input.constant_bytes);
@@ -173,7 +177,7 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
                      {kTargetSection, DataSection::unloaded, {input.target.code}, ""},
                      {kSourcesSection, DataSection::unloaded, {sources}, ""},
                      {kGraphsSection, DataSection::unloaded, {graphs}, ""}});
-  release_constants();
+  constants_are_written();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = needed_sonames(plan);
   request.exported = {"korch_describe",    "korch_check",     "korch_create_with", "korch_create",
@@ -189,14 +193,6 @@ PackageReport write(const PackageInput& input, const std::string& path, const F&
   return {arena_bytes, weights.layout.size_bytes};
 }
 
-}  // namespace
-
-PackageReport write_executable(const PackageInput& input, const std::string& path) {
-  return write(input, path, [] {});
-}
-
-PackageReport write_executable(PackageInput&& input, const std::string& path) {
-  return write(input, path, [&] { std::vector<std::string>().swap(input.constant_bytes); });
-}
-
 }  // namespace korch
+
+KORCH_EMBED(runtime_archive, KORCH_RUNTIME_ARCHIVE)

@@ -5,19 +5,8 @@
 #include <vector>
 
 #include "korch/base/result.h"
-#include "korch/device/device.h"
-#include "korch/plan/kernel.h"
 
 namespace korch {
-
-// Between these lines a source may have one function that refers to nothing outside itself,
-//
-//   static __attribute__((noinline)) void NAME(PARAMETERS){...}
-//
-// It is compiled once in a process for all sources that have it. (A linear primitive has a handful of
-// micro-kernels, most of the instructions of each of the hundreds of kernels that it is fused into.)
-inline constexpr char kSharedFunction[] = "//shared function\n";
-inline constexpr char kEndOfSharedFunction[] = "//end of shared function\n";
 
 // The bytes of a relocatable ELF object (position independent, hidden nothing: phase symbols are global).
 // Thread-safe. Deterministic: same source, same bytes. `more`: further arguments of clang's front end, by

@@ -1,4 +1,4 @@
-#include "korch/codegen/cpu/compiler.h"
+#include "korch/backend/cpu/compiler.h"
 
 #include <clang/Basic/DiagnosticOptions.h>
 #include <clang/Basic/Version.h>
@@ -25,6 +25,8 @@
 #include "korch/base/hash.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/shortage.h"
+#include "korch/codegen/cpu/shared_function.h"
+#include "korch/device/device.h"
 
 namespace korch {
 namespace {

@@ -1,0 +1,72 @@
+// What compiles, runs, measures and writes code for one kind of Device. What stands above this folder reaches
+// compilers, vendors' libraries and processors through a row of one table (backends.cpp), and knows none by
+// name. A build without a backend has a stub in its row (stub/), which plans with all others and says what it
+// lacks. Kernels as text need no compiler: spell.h, in every build.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "korch/backend/meter.h"
+#include "korch/backend/peak_samples.h"
+#include "korch/base/result.h"
+#include "korch/device/device.h"
+#include "korch/package/package_input.h"
+
+namespace korch {
+
+struct BackendPart {
+  const char *name, *key;  // "Compiler" for people, "compiler" in JSON
+  std::string state;       // its version, or why it is not there
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // What this build lacks to compile anything: "this korch was built without ..."; "": nothing.
+  virtual std::string missing() const = 0;
+  // Why this process cannot run and measure the device's code: "this machine cannot ..."; "": it can.
+  virtual std::string obstacle(const Device& device) const = 0;
+  // Whether kernels may be calls of a vendor's library.
+  virtual bool calls_libraries() const = 0;
+  // For `korch doctor`.
+  virtual std::vector<BackendPart> parts() const = 0;
+
+  // Where something is missing() the functions below throw Error{unsupported} with it, but compiler(), which
+  // is empty then.
+
+  // Version of what compiles, and its options: part of cost keys.
+  virtual std::string compiler() const = 0;
+  // What compiles a kernel's text in a shell, to the same code: the file's name follows.
+  virtual std::string compile_command(const Device& device) const = 0;
+  // The object of each source, in their order, made on as many threads as the device has workers. The same
+  // source gives the same bytes.
+  virtual std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,
+                                                   const Device& device) const = 0;
+  // `footprint_bytes`: of the network that the kernels are for (profile/footprint.h).
+  virtual std::unique_ptr<Meter> meter(const Device& device, int64_t footprint_bytes) const = 0;
+  // The device's speeds, with so many workers at once; takes a second or so.
+  virtual PeakSamples sample_peaks(const Device& device, int workers) const = 0;
+  // The executable. Byte-identical for equal input. Writes beside `path` and renames. Error{io} and
+  // Error{resource} as files give them. Calls `constants_are_written` when it needs no constant_bytes any
+  // more.
+  virtual PackageReport write(const PackageInput& input, const std::string& path,
+                              const std::function<void()>& constants_are_written) const = 0;
+};
+
+// Error{unsupported} for a kind that has no row.
+const Backend& backend_of(const Device& device);
+// Whether this process can run and measure the device's code.
+bool is_here(const Device& device);
+
+// Backend::write of the input's target. The second frees the constants once they are written.
+PackageReport write_executable(const PackageInput& input, const std::string& path);
+PackageReport write_executable(PackageInput&& input, const std::string& path);
+
+// The rows. Each is defined in its backend's folder, or in stub/ where the build leaves that out.
+const Backend& cpu_backend();
+
+}  // namespace korch

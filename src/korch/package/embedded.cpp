@@ -1,5 +1,0 @@
-#include "korch/package/embedded.h"
-
-#include "korch/base/embed.h"
-
-KORCH_EMBED(runtime_archive, KORCH_RUNTIME_ARCHIVE)
