@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <optional>
 
 #include "command_line.h"
+#include "korch/backend/backend.h"
 #include "korch/base/error.h"
 #include "korch/driver/compile_part.h"
 #include "korch/driver/merged_plan.h"
@@ -40,7 +42,9 @@ class Regrets {
  public:
   // Of one plan: with the ways that an executable gets, and with all.
   Regrets(BuiltPlan built, BuiltPlan with_all, const Device& target)
-      : built_(std::move(built)), all_(std::move(with_all)), meter_(target, footprint_bytes()) {}
+      : built_(std::move(built)),
+        all_(std::move(with_all)),
+        meter_(backend_of(target).meter(target, footprint_bytes())) {}
 
   // At this extent: the logarithm of each step's regret.
   std::vector<double> at(int64_t extent, int rounds) {
@@ -89,7 +93,7 @@ class Regrets {
     std::vector<double> us(jobs.size(), INFINITY);
     for (int round = 0; round < rounds; ++round)
       for (size_t j = 0; j < jobs.size(); ++j)
-        if (const Result<Cost> cost = meter_.measure(jobs[j], Care::thorough))
+        if (const Result<Cost> cost = meter_->measure(jobs[j], Care::thorough))
           us[j] = std::min(us[j], cost.value().low_us);
     return us;
   }
@@ -116,7 +120,7 @@ class Regrets {
   }
 
   const BuiltPlan built_, all_;
-  Meter meter_;
+  std::unique_ptr<Meter> meter_;
 };
 
 struct Arguments {

@@ -48,7 +48,7 @@ void compile_as_published(const std::string& model, const std::string& output,
   const Rewritten rewritten = add_alternatives(primitives, {.strict = options.accuracy == Accuracy::strict,
                                                             .bytes = device.multiplies_bytes,
                                                             .alternatives = false});
-  const PlanningSpeeds speeds = planning_speeds(device, options.strategy, true, database.get());
+  const PlanningSpeeds speeds = planning_speeds(device, options.strategy, database.get());
   device = speeds.device;
   KernelBank bank(rewritten.graph, device, database.get(), footprint_bytes(primitives));
   Candidates candidates = published_candidates(rewritten);
