@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
-#include <mutex>
 #include <numeric>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "korch/base/error.h"
+#include "korch/kernel/atom_table.h"
 
 namespace korch::tile {
 
@@ -24,82 +21,6 @@ using Term = Index::Term;
 
 int64_t floor_remainder(int64_t a, int64_t b) {
   return a - floor_quotient(a, b) * b;
-}
-
-std::string key_of(const Index& index) {
-  std::string key = fmt::format("{}", index.constant());
-  for (const Term& term : index.terms()) key += fmt::format("{:+}*{}", term.coefficient, term.atom->key);
-  return key;
-}
-
-std::string key_of(const Atom& atom) {
-  const char* names[] = {"", "", "div", "mod", "abs", "clamp"};
-  switch (atom.kind) {
-    case AtomKind::variable:
-      return atom.name;
-    case AtomKind::dynamic:
-      return fmt::format("dynamic({})", atom.id);
-    case AtomKind::div:
-    case AtomKind::mod:
-    case AtomKind::abs:
-    case AtomKind::clamp:
-      return fmt::format("{}({},{},{})", names[static_cast<int>(atom.kind)], key_of(atom.arg), atom.a,
-                         atom.b);
-  }
-  return {};
-}
-
-struct SameAtom {
-  bool operator()(const Atom& x, const Atom& y) const {
-    return x.kind == y.kind && x.range.low == y.range.low && x.range.high == y.range.high &&
-           x.name == y.name && x.id == y.id && x.a == y.a && x.b == y.b &&
-           x.arg.constant() == y.arg.constant() &&
-           std::equal(x.arg.terms().begin(), x.arg.terms().end(), y.arg.terms().begin(), y.arg.terms().end(),
-                      [](const Term& s, const Term& t) {
-                        return s.coefficient == t.coefficient && s.atom == t.atom;
-                      });
-  }
-};
-
-struct AtomHash {
-  size_t operator()(const Atom& atom) const {
-    size_t hash = std::hash<std::string>()(atom.name);
-    for (int64_t part : {static_cast<int64_t>(atom.kind), atom.range.low, atom.range.high,
-                         static_cast<int64_t>(atom.id), atom.a, atom.b, atom.arg.constant()})
-      hash = mixed(hash, static_cast<size_t>(part));
-    for (const Term& term : atom.arg.terms())
-      hash = mixed(mixed(hash, static_cast<size_t>(term.coefficient)), std::bit_cast<size_t>(term.atom));
-    return hash;
-  }
-};
-
-class AtomTable {
- public:
-  const Atom* find_or_add(Atom atom) {
-    const std::lock_guard lock(mutex_);
-    const auto found = atoms_.find(atom);
-    if (found != atoms_.end()) return &*found;
-    const auto identity = identities_.emplace(key_of(atom), identities_.size()).first;
-    atom.key = identity->first;
-    atom.identity = identity->second;
-    if (atom.kind == AtomKind::variable) atom.variables = {atom.name};
-    if (atom.kind == AtomKind::dynamic) atom.dynamics = {atom.id};
-    for (const Term& term : atom.arg.terms()) {
-      atom.variables.insert(term.atom->variables.begin(), term.atom->variables.end());
-      atom.dynamics.insert(term.atom->dynamics.begin(), term.atom->dynamics.end());
-    }
-    return &*atoms_.insert(std::move(atom)).first;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_set<Atom, AtomHash, SameAtom> atoms_;
-  std::unordered_map<std::string, size_t> identities_;  // by key
-};
-
-const Atom* interned(Atom atom) {
-  static auto& table = *new AtomTable();  // for as long as the process: indices may outlive its end
-  return table.find_or_add(std::move(atom));
 }
 
 const Atom* make_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range) {
