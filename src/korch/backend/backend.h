@@ -1,7 +1,7 @@
 // What compiles, runs, measures and writes code for one kind of Device. What stands above this folder reaches
-// compilers, vendors' libraries and processors through a row of one table (backends.cpp), and knows none by
-// name. A build without a backend has a stub in its row (stub/), which plans with all others and says what it
-// lacks. Kernels as text need no compiler: spell.h, in every build.
+// compilers, vendors' libraries and processors through a row of one table (target_rows.cpp), and knows none
+// by name. A build without a backend has a stub in its row (stub/), which plans with all others and says what
+// it lacks. Kernels as text need no compiler: spell.h, in every build.
 #pragma once
 
 #include <functional>
@@ -57,7 +57,7 @@ class Backend {
                               const std::function<void()>& constants_are_written) const = 0;
 };
 
-// Error{unsupported} for a kind that has no row.
+// Error{unsupported} for a kind that has none.
 const Backend& backend_of(const Device& device);
 // Whether this process can run and measure the device's code.
 bool is_here(const Device& device);
@@ -66,7 +66,7 @@ bool is_here(const Device& device);
 PackageReport write_executable(const PackageInput& input, const std::string& path);
 PackageReport write_executable(PackageInput&& input, const std::string& path);
 
-// The rows. Each is defined in its backend's folder, or in stub/ where the build leaves that out.
+// Of the rows. Each is defined in its backend's folder, or in stub/ where the build leaves that out.
 const Backend& cpu_backend();
 
 }  // namespace korch
