@@ -25,7 +25,7 @@ constexpr TargetRow kTargets[] = {
 const TargetRow& target_row(const Device& device) {
   for (const TargetRow& row : kTargets)
     if (device.kind == row.kind) return row;
-  throw Error(ErrorKind::unsupported, "no kernel is made for devices of the kind '" + device.kind + "'");
+  throw Error(ErrorKind::unsupported, "no backend makes code for devices of the kind '" + device.kind + "'");
 }
 
 const Backend& backend_of(const Device& device) {
