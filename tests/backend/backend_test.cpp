@@ -42,6 +42,8 @@ TEST(Spelling, IsThatOfTheKindOfDevice) {
   EXPECT_NE(tile::print(lowered(graph, cpu_device(Isa::x86_64_v3))), tile::print(graph));
   EXPECT_EQ(tile::print(lowered(graph, cuda_device())), tile::print(graph));
   EXPECT_EQ(spelled(graph, cuda_device()).source, cuda);
+  EXPECT_EQ(source_extension(cpu_device(Isa::portable)), "cpp");
+  EXPECT_EQ(source_extension(cuda_device()), "cu");
   Device device;
   device.kind = "abacus";
   expect_unsupported([&] { source_of(graph, device); }, "'abacus'");
@@ -58,6 +60,8 @@ TEST(StubBackend, SaysWhatIsMissingAndWhatItCannotDo) {
   EXPECT_FALSE(stub.calls_libraries());
   expect_unsupported([&] { stub.compile({"source"}, device); }, missing + ", and cannot compile kernels");
   expect_unsupported([&] { stub.compile_command(device); }, missing + ", and cannot name a compiler");
+  const Kernel kernel;
+  expect_unsupported([&] { stub.reproducer({kernel, 0, 0, {}}, device); }, missing + ", and cannot show");
   expect_unsupported([&] { stub.meter(device, 0); }, missing + ", and cannot run or measure kernels");
   expect_unsupported([&] { stub.sample_peaks(device, 1); }, missing + ", and cannot measure");
   const TempDir folder;

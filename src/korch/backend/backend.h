@@ -22,6 +22,23 @@ struct BackendPart {
   std::string state;       // its version, or why it is not there
 };
 
+// A kernel that is shown by itself, with the results that it should have, as files beside those of
+// Backend::reproducer: input_0.bin, ..., constant_0.bin, expected_0.bin, allowed_0.bin. No outputs: there are
+// none.
+struct ReproducedKernel {
+  struct Output {
+    DType type;
+    size_t bytes;
+  };
+  const Kernel& kernel;
+  size_t inputs, constants;  // their numbers
+  std::vector<Output> outputs;
+};
+
+struct TextFile {
+  std::string name, text;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -42,6 +59,9 @@ class Backend {
   virtual std::string compiler() const = 0;
   // What compiles a kernel's text in a shell, to the same code: the file's name follows.
   virtual std::string compile_command(const Device& device) const = 0;
+  // Of a folder whose `sh run.sh` compiles the kernel, runs it, and ends with 1 where its results are too far
+  // from what they should be; where there are none it compiles alone, and ends with 2. Without korch.
+  virtual std::vector<TextFile> reproducer(const ReproducedKernel& shown, const Device& device) const = 0;
   // The object of each source, in their order, made on as many threads as the device has workers. The same
   // source gives the same bytes.
   virtual std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,

@@ -14,6 +14,10 @@ std::string source_of(const tile::ScheduledGraph& graph, const Device& device) {
   return target_row(device).print(lowered(graph, device), device);
 }
 
+std::string source_extension(const Device& device) {
+  return target_row(device).extension;
+}
+
 Kernel spelled(const KernelSpec& spec, const Device& device) {
   Kernel kernel = spec.kernel;
   if (spec.tiles) kernel.source = source_of(*spec.tiles, device);

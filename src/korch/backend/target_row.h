@@ -9,7 +9,8 @@
 namespace korch {
 
 struct TargetRow {
-  const char* kind;  // Device::kind
+  const char* kind;       // Device::kind
+  const char* extension;  // of a file with its text
   // Passes over a tile graph, then its text; in every build.
   void (*lower)(tile::ScheduledGraph& graph, const Device& device);
   std::string (*print)(tile::ScheduledGraph lowered, const Device& device);

@@ -16,8 +16,8 @@ std::string print_for_cuda(tile::ScheduledGraph graph, const Device&) {
 
 // A new kind of target is a folder and a row here.
 constexpr TargetRow kTargets[] = {
-    {"cpu", tile::lower_for_cpu, tile::print_cpp, cpu_backend},
-    {"cuda", lower_for_cuda, print_for_cuda, nullptr},
+    {"cpu", "cpp", tile::lower_for_cpu, tile::print_cpp, cpu_backend},
+    {"cuda", "cu", lower_for_cuda, print_for_cuda, nullptr},
 };
 
 }  // namespace
