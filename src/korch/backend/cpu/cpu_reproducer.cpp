@@ -26,6 +26,70 @@ const char* cpp_type(DType type) {
   return "";
 }
 
+constexpr const char* kHead = R"(// Compares the kernel's results with what they should be.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+struct korch_kernel_context {
+  void* const* args;
+  void* scratch;
+  const void* state;
+  int32_t worker;
+};
+)";
+
+constexpr const char* kFunctions = R"(
+static void* zeros(size_t bytes) {
+  const size_t rounded = (bytes + 127) / 64 * 64;
+  char* memory = static_cast<char*>(std::aligned_alloc(64, rounded));
+  for (size_t i = 0; i < rounded; ++i) memory[i] = 0;
+  return memory;
+}
+static std::string content(const char* file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+static void* load(const char* file) {
+  const std::string bytes = content(file);
+  char* memory = static_cast<char*>(zeros(bytes.size()));
+  bytes.copy(memory, bytes.size());
+  return memory;
+}
+static int failed(int code) {
+  std::printf("the kernel returns %d\n", code);
+  return 1;
+}
+// Says where the difference is the largest multiple of what is allowed, and whether it is allowed.
+template <typename T>
+static bool compare(int output, const void* memory, const std::string& wanted, const std::string& tolerance) {
+  const T* a = reinterpret_cast<const T*>(wanted.data());
+  const T* b = static_cast<const T*>(memory);
+  const float* allowed = reinterpret_cast<const float*>(tolerance.data());
+  double worst = -1, largest = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < wanted.size() / sizeof(T); ++i) {
+    const double x = double(a[i]), y = double(b[i]);
+    if (std::isinf(allowed[i])) continue;
+    const bool same = a[i] == b[i] || (std::isnan(x) && std::isnan(y));
+    const double difference = same                                   ? 0
+                              : std::isfinite(x) && std::isfinite(y) ? std::fabs(x - y)
+                                                                     : INFINITY;
+    const double share = same ? 0 : allowed[i] > 0 ? difference / allowed[i] : INFINITY;
+    if (share > worst) worst = share, largest = difference, at = i;
+  }
+  if (worst < 0) return true;
+  std::printf("output %d: largest difference %g, at element %zu in memory: %g instead of %g, allowed %g: %s\n",
+              output, largest, at, double(b[at]), double(a[at]), allowed[at], worst <= 1 ? "right" : "wrong");
+  return worst <= 1;
+}
+)";
+
 // Runs the phases on one thread, slice after slice.
 std::string harness(const ReproducedKernel& shown) {
   const Kernel& kernel = shown.kernel;
@@ -52,67 +116,8 @@ std::string harness(const ReproducedKernel& shown) {
         "  right &= compare<{}>({}, args[{}], content(\"expected_{}.bin\"), "
         "content(\"allowed_{}.bin\"));\n",
         cpp_type(shown.outputs[i].type), i, shown.inputs + shown.constants + i, i, i);
-  return fmt::format(R"(// Compares the kernel's results with what they should be.
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
-
-struct korch_kernel_context {{
-  void* const* args;
-  void* scratch;
-  const void* state;
-  int32_t worker;
-}};
-{}
-static void* zeros(size_t bytes) {{
-  const size_t rounded = (bytes + 127) / 64 * 64;
-  char* memory = static_cast<char*>(std::aligned_alloc(64, rounded));
-  for (size_t i = 0; i < rounded; ++i) memory[i] = 0;
-  return memory;
-}}
-static std::string content(const char* file) {{
-  std::ifstream in(file, std::ios::binary);
-  return {{std::istreambuf_iterator<char>(in), {{}}}};
-}}
-static void* load(const char* file) {{
-  const std::string bytes = content(file);
-  char* memory = static_cast<char*>(zeros(bytes.size()));
-  bytes.copy(memory, bytes.size());
-  return memory;
-}}
-static int failed(int code) {{
-  std::printf("the kernel returns %d\n", code);
-  return 1;
-}}
-// Says where the difference is the largest multiple of what is allowed, and whether it is allowed.
-template <typename T>
-static bool compare(int output, const void* memory, const std::string& wanted, const std::string& tolerance) {{
-  const T* a = reinterpret_cast<const T*>(wanted.data());
-  const T* b = static_cast<const T*>(memory);
-  const float* allowed = reinterpret_cast<const float*>(tolerance.data());
-  double worst = -1, largest = 0;
-  size_t at = 0;
-  for (size_t i = 0; i < wanted.size() / sizeof(T); ++i) {{
-    const double x = double(a[i]), y = double(b[i]);
-    if (std::isinf(allowed[i])) continue;
-    const bool same = a[i] == b[i] || (std::isnan(x) && std::isnan(y));
-    const double difference = same                                   ? 0
-                              : std::isfinite(x) && std::isfinite(y) ? std::fabs(x - y)
-                                                                     : INFINITY;
-    const double share = same ? 0 : allowed[i] > 0 ? difference / allowed[i] : INFINITY;
-    if (share > worst) worst = share, largest = difference, at = i;
-  }}
-  if (worst < 0) return true;
-  std::printf("output %d: largest difference %g, at element %zu in memory: %g instead of %g, allowed %g: %s\n",
-              output, largest, at, double(b[at]), double(a[at]), allowed[at], worst <= 1 ? "right" : "wrong");
-  return worst <= 1;
-}}
-
+  return kHead + declarations + kFunctions +
+         fmt::format(R"(
 int main() {{
   std::vector<void*> args;
 {}  korch_kernel_context context{{args.data(), zeros({}), nullptr, 0}};
@@ -120,7 +125,7 @@ int main() {{
 {}  return right ? 0 : 1;
 }}
 )",
-                     declarations, loads, kernel.scratch_bytes, launches, checks);
+                     loads, kernel.scratch_bytes, launches, checks);
 }
 
 }  // namespace
