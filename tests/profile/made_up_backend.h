@@ -47,9 +47,9 @@ class MadeUpBackend : public StubBackend {
   std::unique_ptr<Meter> meter(const Device&, int64_t) const override {
     return std::make_unique<MadeUpMeter>(us_);
   }
-  PeakSamples sample_peaks(const Device&, int workers) const override {
-    const SpeedSamples samples{{1000, 1000, 1000}, 1000};
-    return {samples, samples, samples, samples, samples, 100, workers, 4};
+  PeakSamples sample_peaks(const Device& device, int workers) const override {
+    const SpeedSamples samples{{1000, 1000, 1000}, 1000, "made up"};
+    return {samples, std::vector<SpeedSamples>(device.memory.size(), samples), 100, workers, 4};
   }
 
  private:

@@ -17,10 +17,12 @@ PeakSamples samples(double speed) {
     samples.worker = worker;  // alone in its best stretch, however slow the two are together
   };
   fill(s.flops, 95e3);
-  fill(s.l1_bytes, 150e3);
-  fill(s.l2_bytes, 100e3);
-  fill(s.l3_bytes, 50e3);
-  fill(s.memory_bytes, 15e3);
+  s.flops.what = "arithmetic";
+  for (const auto& [what, speed_of_one] :
+       {std::pair{"L1", 150e3}, {"L2", 100e3}, {"L3", 50e3}, {"memory", 15e3}}) {
+    fill(s.bytes.emplace_back(), speed_of_one);
+    s.bytes.back().what = what;
+  }
   s.cycles_per_us = 3000;
   s.workers = 2;
   s.lanes = 8;
@@ -40,13 +42,12 @@ TEST(Peaks, OfACalmMachineAreTheBestSamples) {
   EXPECT_EQ(row.disturbed, "");
   EXPECT_EQ(row.measured_at_s, 5);
   EXPECT_NEAR(row.observed.flops_per_us, 190e3, 1);
-  EXPECT_NEAR(row.observed.l1_bytes_per_us, 300e3, 1);
-  EXPECT_NEAR(row.observed.l2_bytes_per_us, 200e3, 1);
-  EXPECT_NEAR(row.observed.l3_bytes_per_us, 100e3, 1);
-  EXPECT_NEAR(row.observed.memory_bytes_per_us, 30e3, 1);
+  ASSERT_EQ(row.observed.bytes_per_us.size(), 4u);
+  for (const auto& [level, speed] : {std::pair{0, 300e3}, {1, 200e3}, {2, 100e3}, {3, 30e3}})
+    EXPECT_NEAR(row.observed.bytes_per_us[level], speed, 1);
   const Peaks peaks = peaks_of(row);
   EXPECT_NEAR(peaks.flops_per_us / row.observed.flops_per_us, 1.15, 1e-9);
-  EXPECT_NEAR(peaks.memory_bytes_per_us / row.observed.memory_bytes_per_us, 1.15, 1e-9);
+  EXPECT_NEAR(peaks.bytes_per_us[3] / row.observed.bytes_per_us[3], 1.15, 1e-9);
 }
 
 // Noise makes samples slower: what is proven from them is never above what a calm machine proves.
@@ -57,18 +58,17 @@ TEST(Peaks, OfABusyMachineAreNotLowerThanThoseOfACalmOne) {
     EXPECT_EQ(row.disturbed, "other programs used 1.5 of 2 processors");
     const Peaks busy = peaks_of(row);
     EXPECT_GE(busy.flops_per_us, calm.flops_per_us) << speed;
-    EXPECT_GE(busy.l1_bytes_per_us, calm.l1_bytes_per_us) << speed;
-    EXPECT_GE(busy.l2_bytes_per_us, calm.l2_bytes_per_us) << speed;
-    EXPECT_GE(busy.l3_bytes_per_us, calm.l3_bytes_per_us) << speed;
+    for (size_t level = 0; level < 3; ++level)
+      EXPECT_GE(busy.bytes_per_us[level], calm.bytes_per_us[level]) << speed;
   }
 }
 
 TEST(Peaks, SamplesThatDisagreeAreSaid) {
   PeakSamples s = samples(1);
-  s.l3_bytes.total[2] *= 2;
+  s.bytes[2].total[2] *= 2;
   EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "the best speed of L3 was met only once");
   s = samples(1);
-  s.memory_bytes.total[2] *= 2;
+  s.bytes[3].total[2] *= 2;
   EXPECT_FALSE(agree(s));
   EXPECT_EQ(row_of(s, kCalm, 5).disturbed, "");
 }
@@ -94,11 +94,11 @@ TEST(FlopsAtMost, AreThoseOfWholeUnits) {
   EXPECT_NEAR(flops_at_most(s), 192e3, 1e-6);
 }
 
-TEST(L1AtMost, IsAWholeNumberOfVectorsPerCycle) {
+TEST(NearestAtMost, IsAWholeNumberOfVectorsPerCycle) {
   PeakSamples s = samples(1);
   for (const double per_cycle : {33.7, 50.0, 63.9, 64.0, 65.0}) {
-    s.l1_bytes.worker = per_cycle * s.cycles_per_us;
-    EXPECT_NEAR(l1_bytes_at_most(s), 2 * 64 * s.cycles_per_us, 1e-6) << per_cycle;
+    s.bytes[0].worker = per_cycle * s.cycles_per_us;
+    EXPECT_NEAR(nearest_bytes_at_most(s), 2 * 64 * s.cycles_per_us, 1e-6) << per_cycle;
   }
 }
 
@@ -106,14 +106,13 @@ TEST(PeakRow, ALaterMeasurementNeverLowersAKnownPeak) {
   const PeakRow fast = row_of(samples(1), kBusy, 5), slow = row_of(samples(0.5), kBusy, 9);
   for (const PeakRow& row : {better(fast, slow), better(slow, fast)}) {
     EXPECT_EQ(row.observed.flops_per_us, fast.observed.flops_per_us);
-    EXPECT_EQ(row.observed.l1_bytes_per_us, fast.observed.l1_bytes_per_us);
-    EXPECT_EQ(row.observed.memory_bytes_per_us, fast.observed.memory_bytes_per_us);
+    EXPECT_EQ(row.observed.bytes_per_us, fast.observed.bytes_per_us);
     EXPECT_EQ(row.measured_at_s, 9);
     EXPECT_NE(row.disturbed, "");
   }
   const PeakRow calm = row_of(samples(0.9), kCalm, 7);
   const PeakRow both = better(fast, calm);
-  EXPECT_NEAR(peaks_of(both).l1_bytes_per_us, 1.15 * fast.observed.l1_bytes_per_us, 1);
+  EXPECT_NEAR(peaks_of(both).bytes_per_us[0], 1.15 * fast.observed.bytes_per_us[0], 1);
   EXPECT_EQ(both.disturbed, "");
   EXPECT_EQ(both.observed.flops_per_us, fast.observed.flops_per_us);
 }
@@ -130,16 +129,15 @@ TEST(PeakRow, IsRaisedToWhatKernelsReached) {
   const PeakRow row = row_of(samples(0.8), kCalm, 5);
   Peaks reached = peaks_of(row);
   reached.flops_per_us *= 1.2;
-  reached.l2_bytes_per_us *= 0.5;
+  reached.bytes_per_us[1] *= 0.5;
   const Peaks raised = peaks_of(raised_to(row, reached));
   EXPECT_NEAR(raised.flops_per_us, reached.flops_per_us, 1);
-  EXPECT_NEAR(raised.l2_bytes_per_us, peaks_of(row).l2_bytes_per_us, 1);
+  EXPECT_NEAR(raised.bytes_per_us[1], peaks_of(row).bytes_per_us[1], 1);
 }
 
 Peaks times(Peaks peaks, double factor) {
-  for (double Peaks::*speed : {&Peaks::flops_per_us, &Peaks::l1_bytes_per_us, &Peaks::l2_bytes_per_us,
-                               &Peaks::l3_bytes_per_us, &Peaks::memory_bytes_per_us})
-    peaks.*speed *= factor;
+  peaks.flops_per_us *= factor;
+  for (double& speed : peaks.bytes_per_us) speed *= factor;
   peaks.launch_us /= factor;
   return peaks;
 }
@@ -147,9 +145,9 @@ Peaks times(Peaks peaks, double factor) {
 TEST(PeakRow, IsRaisedByLittleAtATime) {
   const PeakRow row = row_of(samples(0.3), kCalm, 5);
   const PeakRow raised = raised_to(row, times(peaks_of(row), 3));
-  for (double Peaks::*speed : {&Peaks::flops_per_us, &Peaks::l1_bytes_per_us, &Peaks::l2_bytes_per_us,
-                               &Peaks::l3_bytes_per_us, &Peaks::memory_bytes_per_us})
-    EXPECT_NEAR(raised.observed.*speed / (row.observed.*speed), 1.25, 1e-9);
+  EXPECT_NEAR(raised.observed.flops_per_us / row.observed.flops_per_us, 1.25, 1e-9);
+  for (size_t level = 0; level < 4; ++level)
+    EXPECT_NEAR(raised.observed.bytes_per_us[level] / row.observed.bytes_per_us[level], 1.25, 1e-9);
   EXPECT_NEAR(raised.observed.launch_us * 1.25, row.observed.launch_us, 1e-9);
 }
 
@@ -160,11 +158,9 @@ TEST(PeakRow, IsNeverRaisedAboveWhatTheCyclesAllow) {
     PeakRow raised = row;
     for (int i = 0; i < 50; ++i) raised = raised_to(raised, times(peaks_of(raised), 2));
     EXPECT_EQ(raised.at_most.flops_per_us, row.at_most.flops_per_us);
-    EXPECT_EQ(raised.at_most.l1_bytes_per_us, row.at_most.l1_bytes_per_us);
+    EXPECT_EQ(raised.at_most.bytes_per_us[0], row.at_most.bytes_per_us[0]);
     EXPECT_EQ(raised.observed.flops_per_us, row.at_most.flops_per_us);
-    for (double Peaks::*cache : {&Peaks::l1_bytes_per_us, &Peaks::l2_bytes_per_us, &Peaks::l3_bytes_per_us,
-                                 &Peaks::memory_bytes_per_us})
-      EXPECT_EQ(raised.observed.*cache, row.at_most.l1_bytes_per_us);
+    for (const double speed : raised.observed.bytes_per_us) EXPECT_EQ(speed, row.at_most.bytes_per_us[0]);
   }
 }
 
@@ -184,11 +180,14 @@ TEST(PeakRow, OfAnotherFormIsNone) {
     return text.replace(at, what.size(), instead);
   };
   EXPECT_TRUE(peak_row_from_text(good).has_value());
-  EXPECT_FALSE(peak_row_from_text(with("\"memory\":30000.0", "\"memory\":-1.0")).has_value());
-  EXPECT_FALSE(peak_row_from_text(with("\"memory\":30000.0", "\"memory\":1e999")).has_value());
-  EXPECT_FALSE(peak_row_from_text(with("\"memory\"", "\"dram\"")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with(",30000.0]", ",-1.0]")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with(",30000.0]", ",1e999]")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with("\"bytes\"", "\"dram\"")).has_value());
   EXPECT_FALSE(peak_row_from_text(with("other programs", "\\u001b[31m")).has_value());
   EXPECT_FALSE(peak_row_from_text(with("\"measured_at\":5", "\"measured_at\":\"5\"")).has_value());
+  EXPECT_FALSE(peak_row_from_text(with("\"bytes\":[", "\"bytes\":[[],")).has_value());
+  EXPECT_FALSE(
+      peak_row_from_text(R"({"observed":[],"at_most":1,"disturbed":"","measured_at":5})").has_value());
   // As older versions wrote them: three levels under the names of others.
   EXPECT_FALSE(peak_row_from_text(R"({"flops":1,"l2":1,"l3":1,"dram":1,"launch":1})").has_value());
 }

@@ -21,19 +21,15 @@ bool agree(const std::vector<double>& rates) {
 }
 
 std::string not_met_again(const PeakSamples& s) {
-  std::vector<const char*> names;
-  const auto add = [&](const char* name, const std::vector<double>& rates) {
-    if (!agree(rates)) names.push_back(name);
-  };
-  add("arithmetic", s.flops.total);
-  add("L1", s.l1_bytes.total);
-  add("L2", s.l2_bytes.total);
-  add("L3", s.l3_bytes.total);
+  std::vector<std::string> names;
+  if (!agree(s.flops.total)) names.push_back(s.flops.what);
+  for (size_t level = 0; level + 1 < s.bytes.size(); ++level)
+    if (!agree(s.bytes[level].total)) names.push_back(s.bytes[level].what);
   return fmt::format("{}", fmt::join(names, " and of "));
 }
 
 bool agree(const PeakSamples& s) {
-  return not_met_again(s).empty() && agree(s.memory_bytes.total);
+  return not_met_again(s).empty() && (s.bytes.empty() || agree(s.bytes.back().total));
 }
 
 }  // namespace korch

@@ -10,11 +10,13 @@ namespace korch {
 struct SpeedSamples {
   std::vector<double> total;  // of all workers together, per sample
   double worker = 0;          // of the fastest worker in its best stretch
+  std::string what;           // "arithmetic", or the memory level's name
 };
 
 struct PeakSamples {
-  SpeedSamples flops, l1_bytes, l2_bytes, l3_bytes, memory_bytes;
-  double cycles_per_us = 0;  // of the fastest core, from a chain of dependent additions
+  SpeedSamples flops;
+  std::vector<SpeedSamples> bytes;  // of each of Device::memory
+  double cycles_per_us = 0;         // of the fastest core, from a chain of dependent additions
   int workers = 1, lanes = 1;
   double waited = 0;  // share of the time in which workers waited for a processor
 };
@@ -22,8 +24,8 @@ struct PeakSamples {
 // Whether the best speed was met more than once: there may be a better one where it was not.
 bool agree(const std::vector<double>& rates);
 bool agree(const PeakSamples& samples);
-// Whose best speed was not met again, as the end of "the best speed of ..."; empty: none. But memory's, which
-// the guests of a host share: it differs from one minute to the next on calm machines too.
+// Whose best speed was not met again, as the end of "the best speed of ..."; empty: none. But the last
+// level's, which the guests of a host share: it differs from one minute to the next on calm machines too.
 std::string not_met_again(const PeakSamples& samples);
 
 }  // namespace korch

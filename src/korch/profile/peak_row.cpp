@@ -23,64 +23,59 @@ constexpr double kExplained = 0.45;
 constexpr int64_t kLeastAge_s = 60;
 constexpr double kFastest = 1e15;     // per us: faster than anything
 constexpr size_t kLongestText = 400;  // bytes: what row_of writes is shorter
-
-struct Field {
-  const char* name;
-  double Peaks::*speed;
-};
-constexpr Field kSpeeds[] = {
-    {"flops", &Peaks::flops_per_us}, {"l1", &Peaks::l1_bytes_per_us},         {"l2", &Peaks::l2_bytes_per_us},
-    {"l3", &Peaks::l3_bytes_per_us}, {"memory", &Peaks::memory_bytes_per_us},
-};
+constexpr size_t kMostLevels = 16;
 
 double best(const SpeedSamples& samples) {
   return samples.total.empty() ? 0 : *std::max_element(samples.total.begin(), samples.total.end());
 }
 
-Peaks with(Peaks peaks, const auto& change) {
-  for (const Field& field : kSpeeds) change(peaks.*field.speed, field);
-  return peaks;
+// Each speed of both, but the launch.
+Peaks combined(Peaks a, const Peaks& b, const auto& combine) {
+  a.flops_per_us = combine(a.flops_per_us, b.flops_per_us);
+  for (size_t level = 0; level < std::min(a.bytes_per_us.size(), b.bytes_per_us.size()); ++level)
+    a.bytes_per_us[level] = combine(a.bytes_per_us[level], b.bytes_per_us[level]);
+  return a;
+}
+
+double larger(double a, double b) {
+  return std::max(a, b);
 }
 
 Json to_json(const Peaks& peaks) {
-  Json json;
-  for (const Field& field : kSpeeds) json[field.name] = peaks.*field.speed;
-  json["launch"] = peaks.launch_us;
-  return json;
+  return {{"flops", peaks.flops_per_us}, {"bytes", peaks.bytes_per_us}, {"launch", peaks.launch_us}};
 }
 
-bool read(const Json& json, const char* name, double& value) {
-  const auto found = json.find(name);
-  if (found == json.end() || !found->is_number()) return false;
-  value = found->get<double>();
+bool read(const Json& json, double& value) {
+  if (!json.is_number()) return false;
+  value = json.get<double>();
   return value > 0 && value < kFastest;
 }
 
 bool read(const Json& row, const char* name, Peaks& peaks) {
-  const auto found = row.find(name);
-  if (found == row.end() || !found->is_object()) return false;
-  for (const Field& field : kSpeeds)
-    if (!read(*found, field.name, peaks.*field.speed)) return false;
-  return read(*found, "launch", peaks.launch_us);
+  const Json json = row.value(name, Json::object());
+  const Json bytes = json.is_object() ? json.value("bytes", Json()) : Json();
+  if (!bytes.is_array() || bytes.empty() || bytes.size() > kMostLevels) return false;
+  peaks.bytes_per_us.resize(bytes.size());
+  for (size_t level = 0; level < bytes.size(); ++level)
+    if (!read(bytes[level], peaks.bytes_per_us[level])) return false;
+  return read(json.value("flops", Json()), peaks.flops_per_us) &&
+         read(json.value("launch", Json()), peaks.launch_us);
 }
 
 }  // namespace
 
 Device with_peaks(Device device, const Peaks& peaks) {
-  const double bytes_per_us[] = {peaks.l1_bytes_per_us, peaks.l2_bytes_per_us, peaks.l3_bytes_per_us,
-                                 peaks.memory_bytes_per_us};
-  for (size_t level = 0; level < device.memory.size(); ++level)
-    device.memory[level].bytes_per_us = bytes_per_us[std::min(level, std::size(bytes_per_us) - 1)];
+  for (size_t level = 0; level < std::min(device.memory.size(), peaks.bytes_per_us.size()); ++level)
+    device.memory[level].bytes_per_us = peaks.bytes_per_us[level];
   device.flops_per_us = peaks.flops_per_us;
   device.launch_us = peaks.launch_us;
   return device;
 }
 
 Peaks peaks_of(const Device& device) {
-  const auto speed = [&](size_t level) {
-    return level < device.memory.size() ? device.memory[level].bytes_per_us : 0;
-  };
-  return {device.flops_per_us, speed(0), speed(1), speed(2), speed(3), device.launch_us};
+  Peaks peaks{device.flops_per_us, {}, device.launch_us};
+  for (const MemoryLevel& level : device.memory) peaks.bytes_per_us.push_back(level.bytes_per_us);
+  return peaks;
 }
 
 double flops_at_most(const PeakSamples& s) {
@@ -91,26 +86,23 @@ double flops_at_most(const PeakSamples& s) {
   return std::clamp(units, 1.0, kMostUnits) * per_unit * s.workers;
 }
 
-double l1_bytes_at_most(const PeakSamples& s) {
-  if (s.cycles_per_us <= 0 || s.l1_bytes.worker <= 0) return best(s.l1_bytes);
-  const double per_cycle = s.l1_bytes.worker / s.cycles_per_us;
+double nearest_bytes_at_most(const PeakSamples& s) {
+  const SpeedSamples& nearest = s.bytes[0];
+  if (s.cycles_per_us <= 0 || nearest.worker <= 0) return best(nearest);
+  const double per_cycle = nearest.worker / s.cycles_per_us;
   return s.workers * s.cycles_per_us * std::exp2(std::ceil(std::log2(per_cycle / (1 + kTolerance))));
 }
 
 PeakRow row_of(const PeakSamples& s, const MachineLoad& load, int64_t now_s) {
   PeakRow row;
-  row.observed = {best(s.flops),    best(s.l1_bytes),     best(s.l2_bytes),
-                  best(s.l3_bytes), best(s.memory_bytes), kLaunch_us};
-  const double workers = s.workers;
-  row.at_most = {flops_at_most(s),
-                 l1_bytes_at_most(s),
-                 workers * s.l2_bytes.worker,
-                 workers * s.l3_bytes.worker,
-                 workers * s.memory_bytes.worker,
-                 kLaunch_us};
-  row.at_most = with(row.at_most, [&](double& speed, const Field& field) {
-    speed = std::max(speed, row.observed.*field.speed);
-  });
+  row.observed = {best(s.flops), {}, kLaunch_us};
+  row.at_most = {flops_at_most(s), {}, kLaunch_us};
+  for (const SpeedSamples& level : s.bytes) {
+    row.observed.bytes_per_us.push_back(best(level));
+    row.at_most.bytes_per_us.push_back(&level == s.bytes.data() ? nearest_bytes_at_most(s)
+                                                                : s.workers * level.worker);
+  }
+  row.at_most = combined(row.at_most, row.observed, larger);
   row.measured_at_s = now_s;
   row.disturbed = disturbance(load);
   const auto add = [&row](const std::string& what) {
@@ -126,12 +118,8 @@ PeakRow row_of(const PeakSamples& s, const MachineLoad& load, int64_t now_s) {
 
 PeakRow better(const PeakRow& a, const PeakRow& b) {
   PeakRow row = a.measured_at_s > b.measured_at_s ? a : b;
-  row.observed = with(row.observed, [&](double& speed, const Field& field) {
-    speed = std::max(a.observed.*field.speed, b.observed.*field.speed);
-  });
-  row.at_most = with(row.at_most, [&](double& speed, const Field& field) {
-    speed = std::max(a.at_most.*field.speed, b.at_most.*field.speed);
-  });
+  row.observed = combined(a.observed, b.observed, larger);
+  row.at_most = combined(a.at_most, b.at_most, larger);
   row.observed.launch_us = std::min(a.observed.launch_us, b.observed.launch_us);
   row.at_most.launch_us = std::min(a.at_most.launch_us, b.at_most.launch_us);
   if (a.disturbed.empty() || b.disturbed.empty()) row.disturbed.clear();
@@ -145,22 +133,22 @@ bool is_to_repeat(const PeakRow& row, int64_t now_s) {
 
 Peaks peaks_of(const PeakRow& row) {
   const bool is_calm = row.disturbed.empty();
-  Peaks peaks =
-      with(is_calm ? row.observed : row.at_most, [](double& speed, const Field&) { speed *= kMargin; });
-  if (is_calm) return peaks;
-  for (double Peaks::*shared :
-       {&Peaks::l2_bytes_per_us, &Peaks::l3_bytes_per_us, &Peaks::memory_bytes_per_us})
-    peaks.*shared *= kSharedMargin;
+  Peaks peaks = is_calm ? row.observed : row.at_most;
+  peaks.flops_per_us *= kMargin;
+  for (size_t level = 0; level < peaks.bytes_per_us.size(); ++level)
+    peaks.bytes_per_us[level] *= is_calm || level == 0 ? kMargin : kMargin * kSharedMargin;
   return peaks;
 }
 
 PeakRow raised_to(PeakRow row, const Peaks& reached) {
   constexpr double kMostRaise = 1.25;
-  const double most_flops = row.at_most.flops_per_us, most_bytes = row.at_most.l1_bytes_per_us;
+  const Peaks most{row.at_most.flops_per_us,
+                   std::vector<double>(reached.bytes_per_us.size(), row.at_most.bytes_per_us[0]), 0};
+  const Peaks believed =
+      combined(reached, most, [](double speed, double limit) { return std::min(speed / kMargin, limit); });
   for (Peaks* peaks : {&row.observed, &row.at_most}) {
-    *peaks = with(*peaks, [&](double& speed, const Field& field) {
-      const double most = field.speed == &Peaks::flops_per_us ? most_flops : most_bytes;
-      speed = std::max(speed, std::min({reached.*field.speed / kMargin, kMostRaise * speed, most}));
+    *peaks = combined(*peaks, believed, [](double speed, double wanted) {
+      return std::max(speed, std::min(wanted, kMostRaise * speed));
     });
     peaks->launch_us = std::clamp(reached.launch_us, peaks->launch_us / kMostRaise, peaks->launch_us);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "korch/backend/peak_samples.h"
 #include "korch/device/device.h"
@@ -12,14 +13,11 @@
 
 namespace korch {
 
-// Speeds of a processor's workers together, per microsecond.
+// Speeds as in Device; of each of its memory levels.
 struct Peaks {
-  double flops_per_us = 0;     // float32; a multiply-add counts 2
-  double l1_bytes_per_us = 0;  // read + write, of what lies in the first-level caches
-  double l2_bytes_per_us = 0;
-  double l3_bytes_per_us = 0;
-  double memory_bytes_per_us = 0;  // 0: not known
-  double launch_us = 0;            // an empty step, best case
+  double flops_per_us = 0;
+  std::vector<double> bytes_per_us = {};
+  double launch_us = 0;
 };
 Device with_peaks(Device device, const Peaks& peaks);
 Peaks peaks_of(const Device& device);
@@ -27,9 +25,9 @@ Peaks peaks_of(const Device& device);
 // As the database keeps it: without margins.
 struct PeakRow {
   Peaks observed;  // the best that was ever seen, of all workers together
-  // No less than a calm machine's: of multiply-adds and L1 what the cycles allow, else what the fastest
-  // worker copied, times all workers. Other programs take turns with workers and hardly slow down the one
-  // that has its turn.
+  // No less than a calm machine's: of multiply-adds and the nearest memory what the cycles allow, else what
+  // the fastest worker copied, times all workers. Other programs take turns with workers and hardly slow down
+  // the one that has its turn.
   Peaks at_most;
   std::string disturbed;  // what else ran whenever it was measured; "": it was calm once
   int64_t measured_at_s = 0;
@@ -39,8 +37,8 @@ struct PeakRow {
 // many there are. Noise makes a worker slow and never fast, so this is no less than the truth.
 double flops_at_most(const PeakSamples& samples);
 
-// The same of L1: copies move a power of two of bytes per cycle.
-double l1_bytes_at_most(const PeakSamples& samples);
+// The same of the nearest memory: copies move a power of two of bytes per cycle.
+double nearest_bytes_at_most(const PeakSamples& samples);
 
 PeakRow row_of(const PeakSamples& samples, const MachineLoad& load, int64_t now_s);
 
@@ -57,7 +55,7 @@ Peaks peaks_of(const PeakRow& row);
 
 // So that its peaks are no less than these, which a kernel reached; by a quarter at most, since one
 // measurement says so, and never above what the cycles allow: multiply-adds of whole units, and of any copy
-// what L1 does.
+// what the nearest memory does.
 PeakRow raised_to(PeakRow row, const Peaks& reached);
 
 std::string to_text(const PeakRow& row);

@@ -13,7 +13,7 @@
 namespace korch {
 namespace {
 
-constexpr int kPeakProtocol = 4;
+constexpr int kPeakProtocol = 5;
 
 int64_t now_s() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -33,9 +33,10 @@ int workers_of(const Device& target) {
 }
 
 Hash key_of(const Device& target) {
-  return hash_text(fmt::format("peaks|{}|{}|{}|{}|{}|{}|{}", kPeakProtocol, target.name, target.code,
-                               workers_of(target), target.memory[0].bytes, target.own_bytes(),
-                               target.cache_bytes()));
+  std::string text =
+      fmt::format("peaks|{}|{}|{}|{}", kPeakProtocol, target.name, target.code, workers_of(target));
+  for (const MemoryLevel& level : target.memory) text += fmt::format("|{}", level.bytes);
+  return hash_text(text);
 }
 
 std::optional<PeakRow> known_row(const Device& target, Database* database) {

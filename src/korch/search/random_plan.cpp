@@ -7,7 +7,6 @@
 #include <set>
 
 #include "korch/profile/peak_row.h"
-#include "korch/profile/peak_row.h"
 #include "korch/search/plan_builder.h"
 
 namespace korch {
@@ -133,7 +132,9 @@ Solution solve_narrowly(const Problem& problem) {
 }  // namespace
 
 Device with_made_up_speeds(Device device) {
-  return with_peaks(std::move(device), {1e5, 5e4, 2e4, 1e4, 5e3, 1});
+  Peaks peaks{1e5, {5e4, 2e4, 1e4, 5e3}, 1};
+  peaks.bytes_per_us.resize(device.memory.size(), peaks.bytes_per_us.back());
+  return with_peaks(std::move(device), peaks);
 }
 
 RandomPlan draw_plan(const Graph& graph, const Columns& columns, KernelBank& bank, uint64_t seed) {

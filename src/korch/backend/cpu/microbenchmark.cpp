@@ -169,16 +169,15 @@ Functions functions_of(const Device& device, LoadedKernels& loaded) {
 }
 
 PeakSamples samples_of(const Measured& measured, const Device& device, int workers) {
-  const auto speed = [&](size_t work) {
+  const auto speed = [&](size_t work, const std::string& what) {
     const std::vector<double>& most = measured.most[work];
-    return SpeedSamples{measured.total[work], *std::max_element(most.begin(), most.end())};
+    return SpeedSamples{measured.total[work], *std::max_element(most.begin(), most.end()), what};
   };
-  return {.flops = speed(0),
-          .l1_bytes = speed(1),
-          .l2_bytes = speed(2),
-          .l3_bytes = speed(3),
-          .memory_bytes = speed(4),
-          .cycles_per_us = speed(5).worker,
+  std::vector<SpeedSamples> bytes;
+  for (const MemoryLevel& level : device.memory) bytes.push_back(speed(1 + bytes.size(), level.name));
+  return {.flops = speed(0, "arithmetic"),
+          .bytes = bytes,
+          .cycles_per_us = speed(1 + bytes.size(), "").worker,
           .workers = workers,
           .lanes = device.lanes(),
           .waited = measured.waited_s > 0 ? measured.waited_s / (measured.waited_s + measured.ran_s) : 0};
@@ -189,24 +188,23 @@ PeakSamples samples_of(const Measured& measured, const Device& device, int worke
 PeakSamples sample_cpu_peaks(const Device& device, int workers) {
   LoadedKernels loaded;
   const Functions code = functions_of(device, loaded);
-  const std::vector<Work> works = {
-      [&](int) {
-        return best_rate_per_us(2.0 * kChains * device.lanes() * kRounds, [&] {
-          volatile float sink = code.multiply_add(kRounds);
-          (void)sink;
-        });
-      },
-      copying(code, workers, device.memory[0].bytes / 2),
-      copying(code, workers, device.own_bytes() / 2),
-      copying(code, workers, device.cache_bytes() / 2 / workers),
-      copying(code, workers, memory_bytes(device) / workers),
-      [&](int) {
-        return best_rate_per_us(kAdditions * kRounds, [&] {
-          volatile long sink = code.add(kRounds);
-          (void)sink;
-        });
-      },
-  };
+  std::vector<Work> works = {[&](int) {
+    return best_rate_per_us(2.0 * kChains * device.lanes() * kRounds, [&] {
+      volatile float sink = code.multiply_add(kRounds);
+      (void)sink;
+    });
+  }};
+  for (const MemoryLevel& level : device.memory)
+    works.push_back(copying(code, workers,
+                            level.bytes == 0  ? memory_bytes(device) / workers
+                            : level.is_shared ? level.bytes / 2 / workers
+                                              : level.bytes / 2));
+  works.push_back([&](int) {
+    return best_rate_per_us(kAdditions * kRounds, [&] {
+      volatile long sink = code.add(kRounds);
+      (void)sink;
+    });
+  });
   Measured measured;
   measured.total.resize(works.size());
   measured.most.resize(works.size());
