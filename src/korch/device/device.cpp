@@ -26,8 +26,8 @@ void visit_device(Any& device, Visit&& visit) {
   visit("kind", device.kind), visit("name", device.name), visit("code", device.code),
       visit("workers", device.workers), visit("vector_bytes", device.vector_bytes),
       visit("vector_registers", device.vector_registers), visit("multiplies_bytes", device.multiplies_bytes),
-      visit("library_calls", device.library_calls), visit("memory", device.memory),
-      visit("flops_per_us", device.flops_per_us), visit("launch_us", device.launch_us);
+      visit("memory", device.memory), visit("flops_per_us", device.flops_per_us),
+      visit("launch_us", device.launch_us);
 }
 
 constexpr int64_t kMostMemory_bytes = int64_t{1} << 50;

@@ -11,7 +11,6 @@ Device cuda_target() {
   target.kind = "cuda";
   target.code = "sm_90";
   target.workers = kMultiprocessors;
-  target.library_calls = false;
   return target;
 }
 
