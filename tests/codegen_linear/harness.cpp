@@ -15,6 +15,7 @@
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
 #include "korch/runtime/abi.h"
+#include "offsets.h"
 #include "tile_graph_check.h"
 
 namespace korch::testing {
@@ -26,13 +27,13 @@ constexpr int64_t kInterpretedElements = 2000;  // of larger results the compile
 
 using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
 
-Packing layout_packing(const Layout& layout, size_t rank) {
-  Packing packing{"layout", {}};
-  for (size_t i = 0; i < rank; ++i)
-    packing.params.push_back(layout.order.empty() ? static_cast<int64_t>(i) : layout.order[i]);
-  packing.params.push_back(layout.block_axis);
-  packing.params.push_back(layout.block);
-  return packing;
+std::string laid_out(const HostTensor& tensor, const Layout& layout) {
+  std::string bytes(static_cast<size_t>(physical_bytes(tensor.type(), layout)), '\0');
+  const size_t element = size_bytes(tensor.dtype());
+  for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
+    std::memcpy(bytes.data() + at * element, static_cast<const char*>(tensor.raw()) + i * element, element);
+  });
+  return bytes;
 }
 
 void add_buffer(Buffers& buffers, const std::string& bytes) {
@@ -43,15 +44,9 @@ void add_buffer(Buffers& buffers, const std::string& bytes) {
 HostTensor read_output(const TensorType& type, const Layout& layout, const char* bytes) {
   HostTensor result(type);
   const size_t element = size_bytes(type.dtype);
-  std::vector<int64_t> index(type.shape.size(), 0);
-  for (int64_t i = 0; i < type.elements(); ++i) {
-    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * element,
-                bytes + element_offset(type.shape, layout, index) * element, element);
-    for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < type.shape[axis]) break;
-      index[axis] = 0;
-    }
-  }
+  for_each_offset(type, layout, [&](int64_t i, int64_t at) {
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * element, bytes + at * element, element);
+  });
   return result;
 }
 
@@ -149,8 +144,7 @@ void check_one(const Graph& graph, const Candidate& candidate, const Implementat
 
   Buffers buffers;
   for (size_t i = 0; i < candidate.inputs.size(); ++i)
-    add_buffer(buffers, pack(reference.inputs[i], layout_packing(implementation.input_layouts[i],
-                                                                 reference.inputs[i].shape().size())));
+    add_buffer(buffers, laid_out(reference.inputs[i], implementation.input_layouts[i]));
   for (size_t i = 0; i < candidate.constants.size(); ++i)
     add_buffer(buffers, pack(*graph.constant(candidate.constants[i]), kernel.constant_packing[i]));
   const size_t first_output = buffers.size();

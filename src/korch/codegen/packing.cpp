@@ -24,31 +24,6 @@ std::string pack_row_major(const HostTensor& constant, const Params&) {
   return std::string(static_cast<const char*>(constant.raw()), static_cast<size_t>(constant.bytes()));
 }
 
-Layout layout_of(const Params& params) {
-  KORCH_ASSERT(params.size() >= 2, "layout packing");
-  Layout layout;
-  layout.order.assign(params.begin(), params.end() - 2);
-  layout.block_axis = static_cast<int>(params[params.size() - 2]);
-  layout.block = static_cast<int>(params.back());
-  return layout;
-}
-
-std::string pack_layout(const HostTensor& constant, const Params& params) {
-  const Layout layout = layout_of(params);
-  const size_t element = size_bytes(constant.dtype());
-  std::string bytes(static_cast<size_t>(physical_bytes(constant.type(), layout)), '\0');
-  std::vector<int64_t> index(constant.shape().size(), 0);
-  for (int64_t i = 0; i < constant.elements(); ++i) {
-    const int64_t at = element_offset(constant.shape(), layout, index);
-    std::memcpy(bytes.data() + at * element, static_cast<const char*>(constant.raw()) + i * element, element);
-    for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < constant.shape()[axis]) break;
-      index[axis] = 0;
-    }
-  }
-  return bytes;
-}
-
 // A K x N matrix inside a constant, by element strides; K may be two nested runs (taps, channels).
 template <typename T>
 struct MatrixView {
@@ -220,8 +195,9 @@ struct PackingKind {
 };
 
 constexpr PackingKind kKinds[] = {
-    {"row_major", pack_row_major}, {"layout", pack_layout},     {"columns", pack_columns},
-    {"depthwise", pack_depthwise}, {"winograd", pack_winograd}, {"column_groups", pack_column_groups},
+    {"row_major", pack_row_major},         {"columns", pack_columns},
+    {"depthwise", pack_depthwise},         {"winograd", pack_winograd},
+    {"column_groups", pack_column_groups},
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 // table in packing.cpp.
 //
 //   row_major                              as the model has it
-//   layout     order..., block_axis, block the constant in that Layout
 //   columns    source, group, block, tail  float32 matrix of K terms by N columns, the columns in blocks of
 //                                          `block` lanes and a last block of `tail` lanes (0: none), zero
 //                                          padded: [group][block][K][lanes]. source 0: convolution weights

@@ -15,7 +15,7 @@
 
 namespace korch {
 
-// What a plan may use: see docs/design/codegen.md.
+// What a plan may use: see docs/design/rewrite.md.
 enum class Accuracy { strict, standard };
 const char* name(Accuracy accuracy);
 

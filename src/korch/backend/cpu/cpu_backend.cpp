@@ -24,6 +24,10 @@ class CpuBackend : public Backend {
     return korch::compile_command(device.code);
   }
 
+  std::vector<TextFile> reproducer(const ReproducedKernel& shown, const Device& device) const override {
+    return cpu_reproducer(shown, device);
+  }
+
   std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,
                                            const Device& device) const override {
     std::vector<std::optional<Result<std::string>>> made(sources.size());

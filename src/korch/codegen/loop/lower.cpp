@@ -302,7 +302,7 @@ class Lowering {
 
   std::vector<int> memory_order(size_t rank) const {
     const Layout& layout = implementation_.output_layouts[primary_];
-    if (layout.order.size() == rank && layout.block_axis < 0) return layout.order;
+    if (layout.order.size() == rank && layout.has_strides()) return layout.order;
     std::vector<int> order(rank);
     for (size_t axis = 0; axis < rank; ++axis) order[axis] = static_cast<int>(axis);
     return order;
