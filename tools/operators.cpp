@@ -13,7 +13,7 @@ namespace {
 
 std::vector<onnx::RuleRow> rows_of(const std::string& domain) {
   std::vector<onnx::RuleRow> rows;
-  for (const auto* table : onnx::rule_tables(domain)) rows.insert(rows.end(), table->begin(), table->end());
+  for (const auto& table : onnx::rule_tables(domain)) rows.insert(rows.end(), table.begin(), table.end());
   std::sort(rows.begin(), rows.end(), [](const onnx::RuleRow& a, const onnx::RuleRow& b) {
     return std::string(a.op_type) < b.op_type;
   });

@@ -13,8 +13,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // A state to whose end each step puts something, and which it does not read otherwise.
 struct Grown {
   std::ptrdiff_t state = 0;

@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 Term input(NodeImport& n, size_t i) {
   return {n, n.input(i)};
 }
@@ -346,24 +344,22 @@ Results group_query_attention(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& attention_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> attention_rules() {
+  return {
       {"Attention", attention, 23, 25},
       {"RotaryEmbedding", rotary_embedding, 23, 23},
       {"TensorScatter", tensor_scatter, 24, 24},
       {"CausalConvWithState", causal_conv_with_state, 27, 27},
       {"LinearAttention", linear_attention, 27, 27},
   };
-  return rows;
 }
 
-const std::vector<RuleRow>& runtime_attention_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> runtime_attention_rules() {
+  return {
       {"RotaryEmbedding", rotary_embedding_of_runtime},
       {"MultiHeadAttention", multi_head_attention},
       {"GroupQueryAttention", group_query_attention},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

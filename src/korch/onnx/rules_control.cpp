@@ -15,8 +15,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Elements that a branch reads, some microseconds: with more, it is not computed for nothing.
 constexpr double kLargeBranch = 0x1p14;
 constexpr int kDeepestBranch = 3;
@@ -192,12 +190,11 @@ Results loop(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& control_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> control_rules() {
+  return {
       {"If", if_else, 1, 25},
       {"Loop", loop, 1, 25},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 Op op_named(const std::string& op_type) {
   const std::optional<Op> op = parse_op(op_type);
   KORCH_ASSERT(op.has_value(), "no operator " + op_type);
@@ -289,8 +287,8 @@ Operand power(NodeImport& n, const Operand& x, double exponent) {
   return n.emit(Op::Pow, {x, n.scalar(x->dtype(), exponent)});
 }
 
-const std::vector<RuleRow>& elementwise_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> elementwise_rules() {
+  return {
       {"Neg", unary, 1, 13},
       {"Abs", unary, 1, 13},
       {"Exp", unary, 1, 13},
@@ -359,7 +357,6 @@ const std::vector<RuleRow>& elementwise_rules() {
       {"Swish", swish, 24, 24},
       {"SwiGLU", swiglu, 28, 28},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

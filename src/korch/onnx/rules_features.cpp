@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Of elements of windows with elements of n-grams: every window meets every n-gram, since which of them it is
 // is known to the data alone.
 constexpr int64_t kMaxComparisons = int64_t{1} << 26;
@@ -238,19 +236,17 @@ Results normalizer(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& feature_rules() {
-  static const std::vector<RuleRow> rows = {{"TfIdfVectorizer", tf_idf_vectorizer, 9, 9}};
-  return rows;
+std::vector<RuleRow> feature_rules() {
+  return {{"TfIdfVectorizer", tf_idf_vectorizer, 9, 9}};
 }
 
-const std::vector<RuleRow>& learner_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> learner_rules() {
+  return {
       {"ArrayFeatureExtractor", array_feature_extractor},
       {"Binarizer", binarizer},
       {"Scaler", scaler},
       {"Normalizer", normalizer},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

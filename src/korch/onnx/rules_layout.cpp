@@ -15,8 +15,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 int64_t product(Shape::const_iterator begin, Shape::const_iterator end) {
   return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
 }
@@ -469,8 +467,8 @@ std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const 
   return result;
 }
 
-const std::vector<RuleRow>& layout_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> layout_rules() {
+  return {
       {"Squeeze", squeeze, 1, 25},
       {"Unsqueeze", unsqueeze, 1, 25},
       {"Flatten", flatten, 1, 25},
@@ -487,7 +485,6 @@ const std::vector<RuleRow>& layout_rules() {
       {"CenterCropPad", center_crop_pad, 18, 18},
       {"Col2Im", col2im, 18, 18},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

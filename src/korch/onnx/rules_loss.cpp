@@ -10,8 +10,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // -weight[t] log p[n, t, ...] of the targets t [n, ...], where t is not to be ignored; none, their sum, or
 // the mean with these weights.
 Term likelihood_loss(NodeImport& n, const Term& log_p, const Term& target) {
@@ -55,12 +53,11 @@ Results softmax_cross_entropy_loss(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& loss_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> loss_rules() {
+  return {
       {"NegativeLogLikelihoodLoss", negative_log_likelihood_loss, 12, 22},
       {"SoftmaxCrossEntropyLoss", softmax_cross_entropy_loss, 12, 13},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -14,8 +14,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Rows of a step. They share one reading of the expert's weights, which takes longer than so few rows'
 // products; of many, those beyond an expert's last are computed for nothing.
 constexpr int64_t kLeastBlockRows = 4, kMostBlockRows = 64;
@@ -258,11 +256,10 @@ Results mixture_of_experts(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& runtime_moe_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> runtime_moe_rules() {
+  return {
       {"MoE", mixture_of_experts},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

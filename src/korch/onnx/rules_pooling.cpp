@@ -13,8 +13,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // With ceil_mode a last, partial window counts as long as it begins inside the data or the padding before
 // them. The elements it lacks are extra padding behind. Of an extent that is not known, as many as it may
 // lack: so that a window more fits whenever it begins early enough.
@@ -260,8 +258,8 @@ Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel) {
   return windows;
 }
 
-const std::vector<RuleRow>& pooling_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> pooling_rules() {
+  return {
       {"MaxPool", max_pool, 1, 22},
       {"AveragePool", average_pool, 1, 22},
       {"MaxUnpool", max_unpool, 9, 22},
@@ -270,7 +268,6 @@ const std::vector<RuleRow>& pooling_rules() {
       {"GlobalMaxPool", global_max_pool, 1, 22},
       {"GlobalLpPool", global_lp_pool, 1, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // The operator's inputs by what they are; -1: it has none such.
 struct RecurrentLayer {
   const char* cell;
@@ -240,9 +238,8 @@ Results rnn(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& recurrent_rules() {
-  static const std::vector<RuleRow> rows = {{"LSTM", lstm, 7, 22}, {"GRU", gru, 7, 22}, {"RNN", rnn, 7, 22}};
-  return rows;
+std::vector<RuleRow> recurrent_rules() {
+  return {{"LSTM", lstm, 7, 22}, {"GRU", gru, 7, 22}, {"RNN", rnn, 7, 22}};
 }
 
 }  // namespace korch::onnx

@@ -7,8 +7,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Axes are an attribute, and became an input with opset 13 (ReduceSum) and 18 (all others).
 std::vector<int64_t> read_axes(NodeImport& n) {
   const int input_since = n.op_type() == "ReduceSum" ? 13 : 18;
@@ -60,8 +58,8 @@ Results over_axis(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& reduction_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> reduction_rules() {
+  return {
       {"ReduceSum", reduce, 1, 13},       {"ReduceMax", reduce, 1, 20},
       {"ReduceMin", reduce, 1, 20},       {"ReduceProd", reduce, 1, 18},
       {"ReduceMean", reduce, 1, 18},      {"ReduceL1", reduce, 1, 18},
@@ -71,7 +69,6 @@ const std::vector<RuleRow>& reduction_rules() {
       {"Softmax", over_axis, 1, 13},      {"LogSoftmax", over_axis, 1, 13},
       {"Hardmax", over_axis, 1, 13},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

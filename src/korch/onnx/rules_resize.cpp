@@ -15,8 +15,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Output extents from scales: rounded down in float, as the product of a float scale is meant.
 void apply_scales(NodeImport& n, const std::vector<double>& scales, ResizeAttrs& attrs) {
   const Shape& in = n.input(0)->shape();
@@ -372,9 +370,8 @@ Results resize(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& resize_rules() {
-  static const std::vector<RuleRow> rows = {{"Resize", resize, 10, 19}, {"Upsample", upsample, 7, 9, 9}};
-  return rows;
+std::vector<RuleRow> resize_rules() {
+  return {{"Resize", resize, 10, 19}, {"Upsample", upsample, 7, 9, 9}};
 }
 
 }  // namespace korch::onnx

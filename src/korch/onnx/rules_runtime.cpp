@@ -7,8 +7,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // x, and a bias where there is one.
 Operand biased(NodeImport& n) {
   return n.has_input(1) ? n.emit(Op::Add, {n.input(0), n.input(1)}) : n.input(0);
@@ -72,8 +70,8 @@ Results skip_simplified_layer_normalization(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& runtime_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> runtime_rules() {
+  return {
       {"Gelu", bias_gelu},
       {"BiasGelu", bias_gelu},
       {"FastGelu", fast_gelu},
@@ -82,7 +80,6 @@ const std::vector<RuleRow>& runtime_rules() {
       {"SkipLayerNormalization", skip_layer_normalization},
       {"SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -14,8 +14,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 constexpr int64_t kMaxDeformedTaps = 256;  // of all groups of offsets: each is sampled by itself
 
 enum class Padding { zeros, border, reflection };
@@ -520,13 +518,12 @@ Results deform_conv(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& sampling_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> sampling_rules() {
+  return {
       {"GridSample", grid_sample, 16, 22}, {"AffineGrid", affine_grid, 20, 20},
       {"RoiAlign", roi_align, 10, 22},     {"MaxRoiPool", max_roi_pool, 1, 22},
       {"DeformConv", deform_conv, 19, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

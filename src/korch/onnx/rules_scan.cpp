@@ -10,8 +10,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Rows along the first axis, along another.
 Term placed(Term stack, int64_t axis, bool reversed) {
   NodeImport& n = stack.node();
@@ -174,9 +172,8 @@ Results scan(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& scan_rules() {
-  static const std::vector<RuleRow> rows = {{"Scan", scan, 8, 25}};
-  return rows;
+std::vector<RuleRow> scan_rules() {
+  return {{"Scan", scan, 8, 25}};
 }
 
 }  // namespace korch::onnx

@@ -13,8 +13,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Columns that Unique compares rows by.
 constexpr int64_t kMaxColumns = 64;
 
@@ -222,14 +220,13 @@ Results non_max_suppression(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& selection_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> selection_rules() {
+  return {
       {"NonZero", non_zero, 9, 13},
       {"Compress", compress, 9, 28},
       {"Unique", unique, 11, 28},
       {"NonMaxSuppression", non_max_suppression, 10, 11},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

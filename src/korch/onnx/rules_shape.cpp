@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
   return converted(HostTensor::of<double>(DType::f64, shape, values), DType::f32);
 }
@@ -187,13 +185,12 @@ Results eye_like(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& shape_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> shape_rules() {
+  return {
       {"Constant", constant, 1, 25}, {"ConstantOfShape", constant_of_shape, 9, 25},
       {"Shape", shape, 1, 25},       {"Size", size, 1, 25},
       {"Range", range, 11, 27},      {"EyeLike", eye_like, 9, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

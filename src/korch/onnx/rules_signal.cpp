@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 constexpr int64_t kMaxLength = 1 << 20;
 
 // Weighted cosines of 0, 1, 2 turns over the window, of which the last element is the first of the next
@@ -180,8 +178,8 @@ Results stft(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& signal_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> signal_rules() {
+  return {
       {"HannWindow", hann_window, 17, 17},
       {"HammingWindow", hamming_window, 17, 17},
       {"BlackmanWindow", blackman_window, 17, 17},
@@ -189,7 +187,6 @@ const std::vector<RuleRow>& signal_rules() {
       {"DFT", dft, 17, 20},
       {"STFT", stft, 17, 17},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // One axis of ONNX's (and numpy's) slice as first element, count and step.
 struct Cut {
   int64_t start, size, step;
@@ -161,9 +159,8 @@ Results slice(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& slice_rules() {
-  static const std::vector<RuleRow> rows = {{"Slice", slice, 1, 13}};
-  return rows;
+std::vector<RuleRow> slice_rules() {
+  return {{"Slice", slice, 1, 13}};
 }
 
 }  // namespace korch::onnx

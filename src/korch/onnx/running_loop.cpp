@@ -11,8 +11,6 @@
 
 namespace korch::onnx {
 
-using Results = std::vector<Operand>;
-
 bool is_short(int64_t steps, const proto::GraphProto& body) {
   return steps <= 1 || steps <= kUnrolled / std::max(1, body.node_size());
 }
