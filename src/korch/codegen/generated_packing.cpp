@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "korch/base/error.h"

@@ -1,11 +1,9 @@
 #include "korch/onnx/loop_rule.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "korch/ir/loops.h"
 #include "korch/onnx/bounded.h"
-#include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/running_loop.h"
 #include "korch/onnx/term.h"

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 

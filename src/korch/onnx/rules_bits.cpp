@@ -1,5 +1,4 @@
 // Operators on the bits of integers.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>

@@ -7,7 +7,6 @@
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/loop_rule.h"
-#include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/running_loop.h"
 #include "korch/onnx/term.h"

@@ -1,5 +1,4 @@
 // Reductions over axes.
-#include <algorithm>
 #include <numeric>
 
 #include "korch/onnx/rules.h"

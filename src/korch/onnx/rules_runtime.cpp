@@ -1,5 +1,4 @@
 // ONNX Runtime's own operators, which its optimizer and its exporters write. Attention: rules_attention.cpp.
-#include <fmt/format.h>
 
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"

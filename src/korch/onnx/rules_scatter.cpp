@@ -1,8 +1,6 @@
 // Scatter: elements and slices that go where indices say.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "korch/ir/loops.h"
 #include "korch/onnx/bounded.h"
-#include "korch/onnx/model_file.h"
 
 namespace korch::onnx {
 

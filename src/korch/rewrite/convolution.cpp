@@ -1,6 +1,5 @@
 // Other forms of convolutions.
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "korch/ir/winograd.h"
