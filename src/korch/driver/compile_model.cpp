@@ -126,7 +126,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const auto share_budget = [&](size_t plans) {
     if (options.budget_s > 0) part_options.budget_s = deadline.left_s() / static_cast<double>(plans);
   };
-  const std::vector<PlanDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
+  const std::vector<OpenDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
   const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
   share_budget(stated_bounds.size());
   part_options.launch.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
@@ -134,7 +134,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   part_options.launch.most_s /= static_cast<double>(stated_bounds.size());
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
-  const std::vector<PlanDimension> dimensions = parts[0].plan.dimensions;
+  const std::vector<OpenDimension> dimensions = parts[0].plan.dimensions;
   const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
   Stored stored;
   stored.add(parts[0]);

@@ -38,7 +38,7 @@ double plan_flops(const Plan& plan) {
 std::map<std::string, int64_t> extents_of(const LoadedExecutable& executable,
                                           const std::map<std::string, int64_t>& given) {
   std::map<std::string, int64_t> result;
-  for (const PlanDimension& dimension : executable.dimensions())
+  for (const OpenDimension& dimension : executable.dimensions())
     if (const auto found = given.find(dimension.name); found != given.end()) result.insert(*found);
   return result;
 }

@@ -138,12 +138,12 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   std::string text =
       fmt::format("{} for {}; strategy {}, accuracy {}\n", r.model, r.target, r.strategy, r.accuracy);
   for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
-  for (const PlanDimension& dimension : plan.dimensions)
+  for (const OpenDimension& dimension : plan.dimensions)
     text += fmt::format("open   {} is {} to {}, as each run says\n", dimension.name, dimension.least,
                         dimension.most);
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     text += fmt::format("output {} {}", plan.outputs[i].name, to_string(plan.outputs[i].type));
-    for (const PlanExtent& extent : plan.extents)
+    for (const OutputExtent& extent : plan.extents)
       if (extent.output == static_cast<int>(i))
         text += fmt::format(", axis {} up to {} as the run has it", extent.axis,
                             plan.outputs[i].type.shape[static_cast<size_t>(extent.axis)]);
