@@ -241,6 +241,15 @@ Operand NodeImport::scalar(DType dtype, double value) {
   return constant(converted(HostTensor::of<double>(DType::f64, {}, {value}), dtype));
 }
 
+Operand NodeImport::integer(int64_t value) {
+  return constant(HostTensor::of<int64_t>(DType::i64, {}, {value}));
+}
+
+Operand NodeImport::length(const Operand& operand, int64_t axis) {
+  const Operand extent = extent_of(operand, axis);
+  return extent != nullptr ? extent : integer(operand->shape()[axis]);
+}
+
 Operand NodeImport::ints(const std::vector<int64_t>& values) {
   return constant(HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values));
 }

@@ -125,7 +125,9 @@ class NodeImport {
     return builder_.positions(dtype, count, axis, rank, origin_);
   }
   Operand scalar(DType dtype, double value);
-  Operand ints(const std::vector<int64_t>& values);             // i64, rank 1
+  Operand integer(int64_t value);                        // i64, rank 0
+  Operand length(const Operand& operand, int64_t axis);  // its extent, or the number that the type states
+  Operand ints(const std::vector<int64_t>& values);      // i64, rank 1
   Operand reshape(const Operand& operand, const Shape& shape);  // the operand itself when nothing changes
   Operand cast(const Operand& operand, DType dtype);            // likewise
   // The same tensor, of which `extents` count, per axis null or one.

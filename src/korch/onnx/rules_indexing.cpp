@@ -46,9 +46,8 @@ Results top_k(NodeImport& n) {
   Results results = n.emit_all(Op::TopK, attrs, {n.input(0)});
   for (Operand& result : results) {
     if (counted == nullptr) break;
-    Results extents(result->shape().size());
-    for (int64_t axis = 0; axis < result->rank(); ++axis)
-      extents[axis] = axis == attrs.axis ? counted : extent_of(result, axis);
+    Results extents = extents_of(result);
+    extents[attrs.axis] = counted;
     result = n.bounded(result, extents);
   }
   return results;

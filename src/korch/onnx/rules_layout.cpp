@@ -157,16 +157,13 @@ int64_t most_of(NodeImport& n, const Operand& pad) {
 
 // What is behind counts as far as the pads say.
 Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
-  Results extents(padded->shape().size());
+  Results extents = extents_of(padded);
   SliceAttrs most{Shape(extents.size(), 0), padded->shape(), Shape(extents.size(), 1)};
   for (int64_t axis = 0; axis < padded->rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
-    extents[a] = extent_of(padded, axis);
     if (pads.open[a] == nullptr) continue;
     const Operand& x = n.input(0);
-    const Operand before = extent_of(x, axis) != nullptr
-                               ? extent_of(x, axis)
-                               : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {x->shape()[a]}));
+    const Operand before = n.length(x, axis);
     const Operand whole = n.whole(before, pads.open[a]);  // padded to a multiple of something, say
     Term length = whole != nullptr ? Term(n, whole) : Term(n, before) + Term(n, pads.open[a]);
     if (pads.before[a] != 0) length = length + static_cast<double>(pads.before[a]);
@@ -265,8 +262,7 @@ Results expand(NodeImport& n) {
   n.bounded("target extent", bounds, 0, kMaxOffset);
   const Shape target = broadcast(x->shape(), bounds);
   const Operand expanded = target == x->shape() ? x : n.emit(Op::Expand, ShapeAttrs{target}, {x});
-  Results extents(target.size());
-  for (int64_t axis = 0; axis < expanded->rank(); ++axis) extents[axis] = extent_of(expanded, axis);
+  Results extents = extents_of(expanded);
   const auto extent_before = [&](size_t axis) {  // 1 where there was no such axis
     const size_t added = target.size() - x->shape().size();
     return axis < added ? 1 : x->shape()[axis - added];
@@ -282,12 +278,9 @@ Results expand(NodeImport& n) {
 Term repeated(const Term& x, int64_t axis, const Extent& repeats) {
   if (repeats.counted == nullptr && repeats.bound == 1) return x;
   NodeImport& n = x.node();
-  const auto known = [&](int64_t number) {
-    return n.constant(HostTensor::of<int64_t>(DType::i64, {}, {number}));
-  };
   const int64_t bound = x.extent(axis) * repeats.bound;
   const Operand counted = extent_of(x, axis);
-  const Term extent(n, counted != nullptr ? counted : known(x.extent(axis)));
+  const Term extent = length(x, axis);
   Term result = at_bounds(x);
   if (counted != nullptr) {
     const Term place =
@@ -298,10 +291,9 @@ Term repeated(const Term& x, int64_t axis, const Extent& repeats) {
     times[static_cast<size_t>(axis)] = repeats.bound;
     result = apply(Op::Tile, {result}, ShapeAttrs{times});
   }
-  Results extents(x.shape().size());
-  for (int64_t i = 0; i < x.rank(); ++i) extents[i] = extent_of(x, i);
+  Results extents = extents_of(x);
   if (counted != nullptr || repeats.counted != nullptr) {
-    const Operand times = repeats.counted != nullptr ? repeats.counted : known(repeats.bound);
+    const Operand times = repeats.counted != nullptr ? repeats.counted : n.integer(repeats.bound);
     extents[axis] = (extent * Term(n, times)).operand();
     if (!extents[axis]->upper) extents[axis]->upper = bound;
   }

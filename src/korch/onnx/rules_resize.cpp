@@ -314,8 +314,7 @@ Results resize_open(NodeImport& n, const ResizeAttrs& attrs, const Filter& filte
     if (counted == from && bound == x->shape()[axis]) continue;
     n.bounded("size", {bound}, 1, kMaxOffset);
     const auto count = [&](int64_t constant, const Operand& open) {
-      return Term(n,
-                  open != nullptr ? open : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {constant})));
+      return Term(n, open != nullptr ? open : n.integer(constant));
     };
     const Term in = count(x->shape()[axis], from), out = count(bound, counted);
     const Term length = attrs.scales.empty() ? cast(out, DType::f32)

@@ -55,7 +55,7 @@ void require_same_lengths(NodeImport& n, const Scanning& s) {
 
 std::optional<Results> running_scan(NodeImport& n, const Scanning& s) {
   RunningLoop loop;
-  loop.count = n.constant(HostTensor::of<int64_t>(DType::i64, {}, {s.steps()}));
+  loop.count = n.integer(s.steps());
   loop.condition = n.scalar(DType::bool_, 1);
   loop.most = s.steps();
   loop.states = s.states;

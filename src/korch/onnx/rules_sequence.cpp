@@ -58,7 +58,7 @@ Results sequence_at(NodeImport& n) {
 
 Results sequence_length(NodeImport& n) {
   const auto count = static_cast<int64_t>(n.sequence_input(0).size());
-  return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {count}))};
+  return {n.integer(count)};
 }
 
 // `split` is the extent of every part (of the last, what is left), or all extents; without it every element

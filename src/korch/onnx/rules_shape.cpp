@@ -18,8 +18,7 @@ HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
 Results constant(NodeImport& n) {
   if (n.has("value")) return {n.constant(n.tensor_attr("value"))};
   if (n.has("value_float")) return {n.constant(float_tensor({}, {n.element_attr("value_float", 0)}))};
-  if (n.has("value_int"))
-    return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {n.int_attr("value_int")}))};
+  if (n.has("value_int")) return {n.integer(n.int_attr("value_int"))};
   if (n.has("value_ints")) return {n.ints(n.ints_attr("value_ints", {}))};
   if (n.has("value_floats")) {
     const std::vector<double> values = n.floats_attr("value_floats");
