@@ -194,12 +194,8 @@ class Parser : TileTokens {
   }
 
   NestKind kind() {
-    const std::pair<const char*, NestKind> kinds[] = {
-        {"map", NestKind::map},          {"reduce", NestKind::reduce}, {"arg_reduce", NestKind::arg_reduce},
-        {"scan", NestKind::scan},        {"top_k", NestKind::top_k},   {"scatter", NestKind::scatter},
-        {"suppress", NestKind::suppress}};
-    for (const auto& [name, kind] : kinds)
-      if (accept_word(name)) return kind;
+    for (size_t kind = 0; kind < std::size(kNestKinds); ++kind)
+      if (accept_word(kNestKinds[kind])) return static_cast<NestKind>(kind);
     fail("expected map, scatter, reduce, scan, arg_reduce, top_k or suppress");
   }
 

@@ -58,6 +58,7 @@ struct Store {
 // where none is left. Whether one at the first variable is excluded by a taken one at the second is the
 // second store's value; its place, which is working memory, may be any along the first.
 enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k, suppress };
+constexpr const char* kNestKinds[] = {"map", "reduce", "arg_reduce", "scatter", "scan", "top_k", "suppress"};
 
 bool reduces(NestKind kind);  // all but map and scatter: over `reduced`
 bool ranks(NestKind kind);    // top_k and suppress: `rank` counts what is found

@@ -318,14 +318,7 @@ class Exporter {
     std::vector<std::string> inputs = {input(node, 0), ints(joined(pad.before, pad.after), "pads")};
     if (pad.mode == PadMode::constant) inputs.push_back(tensor(value, "pad_value"));
     proto::NodeProto* out = add(node, "Pad", std::move(inputs));
-    switch (pad.mode) {
-      case PadMode::constant:
-        return set_attribute(out, "mode", "constant");
-      case PadMode::reflect:
-        return set_attribute(out, "mode", "reflect");
-      case PadMode::edge:
-        return set_attribute(out, "mode", "edge");
-    }
+    set_attribute(out, "mode", kPadModes[static_cast<size_t>(pad.mode)]);
   }
 
   // Of int16 and bytes, which ONNX does not multiply, in int32, as their product is.

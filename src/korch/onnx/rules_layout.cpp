@@ -204,10 +204,9 @@ Pads read_pads(NodeImport& n) {
 
 PadMode pad_mode(NodeImport& n) {
   const std::string mode = n.string_attr("mode", "constant");
-  if (mode == "constant") return PadMode::constant;
-  if (mode == "reflect") return PadMode::reflect;
-  if (mode == "edge") return PadMode::edge;
-  n.unsupported("mode " + quoted_name(mode));
+  const auto* const known = std::find(std::begin(kPadModes), std::end(kPadModes), mode);
+  if (known == std::end(kPadModes)) n.unsupported("mode " + quoted_name(mode));
+  return static_cast<PadMode>(known - std::begin(kPadModes));
 }
 
 Results pad(NodeImport& n) {
