@@ -1,3 +1,8 @@
+// Plans have weights packed as each of them likes, and kernels: those that make the executable larger than
+// this are left out.
+constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
+constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
+
 // A network, and where its shapes are open the plans for smaller ones beside it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -115,10 +120,6 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   if (options.least_shapes.empty() || !options.stop_after.empty())
     return compile_part(name, options, import_of(model, options, {}), output);
 
-  // Plans have weights packed as each of them likes, and kernels: those that make the executable larger than
-  // this are left out.
-  constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
-  constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
   // The largest first: that is where what cannot be compiled is refused.
   std::vector<BuiltPlan> parts(1);
   CompileOptions part_options = options;

@@ -418,28 +418,13 @@ std::optional<std::string> Database::State::read_row(Table table, const std::str
       sum = select.integer(1);
     }
   }
-  switch (read) {
-    case Outcome::done:
-      return std::nullopt;
-    case Outcome::row:
-      if (sum == checksum(table, key, value)) return value;
-      warn_row();
-      return std::nullopt;
-    case Outcome::busy:
-      return std::nullopt;
-    case Outcome::too_big:
-      warn_row();
-      return std::nullopt;
-    case Outcome::corrupt:
-      set_aside(read);
-      return std::nullopt;
-    case Outcome::foreign:
-    case Outcome::older:
-    case Outcome::newer:
-    case Outcome::failed:
-      in_memory(connection->reason());
-      return std::nullopt;
-  }
+  if (read == Outcome::row && sum == checksum(table, key, value)) return value;
+  if (read == Outcome::row || read == Outcome::too_big)
+    warn_row();
+  else if (read == Outcome::corrupt)
+    set_aside(read);
+  else if (read != Outcome::done && read != Outcome::busy)
+    in_memory(connection->reason());
   return std::nullopt;
 }
 
