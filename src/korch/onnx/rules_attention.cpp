@@ -151,8 +151,7 @@ Term written(const Term& past, const Term& update, const Term& start, int64_t ax
 Results tensor_scatter(NodeImport& n) {
   const Term past = input(n, 0), update = input(n, 1);
   const int64_t axis = n.axis(n.int_attr("axis", -2), past.rank());
-  const std::string mode = n.string_attr("mode", "linear");
-  if (mode != "linear" && mode != "circular") n.invalid("mode " + quoted_name(mode));
+  const std::string mode = n.word_attr("mode", {"linear", "circular"});
   if (axis == 0 || update.rank() != past.rank()) n.invalid("axis 0, or an update of another rank");
   const int64_t length = past.extent(axis), count = update.extent(axis);
   if (count == 0) return {past};

@@ -222,10 +222,9 @@ Results scaler(NodeImport& n) {
 // Row by row; one whose divisor is 0 stays. MAX is the greatest element, as specified, and not the greatest
 // magnitude; L1 takes magnitudes, as ONNX Runtime does.
 Results normalizer(NodeImport& n) {
-  const std::string norm = n.string_attr("norm", "MAX");
+  const std::string norm = n.word_attr("norm", {"MAX", "L1", "L2"});
   const Term given(n, n.input(0)), x = learned_from(given);
   if (x.rank() != 1 && x.rank() != 2) n.invalid("data need rank 1 or 2");
-  if (norm != "MAX" && norm != "L1" && norm != "L2") n.invalid("norm " + quoted_name(norm));
   const std::vector<int64_t> row{x.rank() - 1};
   if (element_count(x.shape()) == 0) return {cast(x, DType::f32)};
   const Term divisor = norm == "MAX"  ? reduce(Op::ReduceMax, x, row)

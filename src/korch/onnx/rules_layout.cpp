@@ -325,8 +325,7 @@ int64_t block_size(NodeImport& n) {
 }
 
 Results depth_to_space(NodeImport& n) {
-  const std::string mode = n.string_attr("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") n.invalid("mode " + quoted_name(mode));
+  const std::string mode = n.word_attr("mode", {"DCR", "CRD"});
   return {
       n.emit(mode == "DCR" ? Op::DepthToSpace : Op::DepthToSpaceCRD, AxisAttrs{block_size(n)}, {n.input(0)})};
 }
@@ -334,8 +333,7 @@ Results depth_to_space(NodeImport& n) {
 // [N, b, b, C] in the order of depth, or [N, C, b, b].
 Results space_to_depth(NodeImport& n) {
   const int64_t block = block_size(n);
-  const std::string mode = n.opset() < 28 ? "DCR" : n.string_attr("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") n.invalid("mode " + quoted_name(mode));
+  const std::string mode = n.opset() < 28 ? "DCR" : n.word_attr("mode", {"DCR", "CRD"});
   const Term by_block(n, n.emit(Op::SpaceToDepth, AxisAttrs{block}, {n.input(0)}));
   if (mode == "DCR") return {by_block};
   const Shape shape = by_block.shape();

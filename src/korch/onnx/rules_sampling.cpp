@@ -126,9 +126,7 @@ Sampling read_sampling(NodeImport& n) {
   if (sampling.mode == "bicubic") sampling.mode = "cubic";
   if (sampling.mode != "linear" && sampling.mode != "cubic" && sampling.mode != "nearest")
     n.invalid("mode " + quoted_name(sampling.mode));
-  const std::string padding = n.string_attr("padding_mode", "zeros");
-  if (padding != "zeros" && padding != "border" && padding != "reflection")
-    n.invalid("padding_mode " + quoted_name(padding));
+  const std::string padding = n.word_attr("padding_mode", {"zeros", "border", "reflection"});
   sampling.padding = padding == "border"       ? Padding::border
                      : padding == "reflection" ? Padding::reflection
                                                : Padding::zeros;
@@ -361,12 +359,9 @@ Term align_adaptively(const Alignment& a) {
 Results roi_align(NodeImport& n) {
   const Term image(n, n.input(0)), x = widened(at_bounds(image)), rois = widened({n, n.input(1)});
   const Term batch = cast({n, n.input(2)}, DType::i64);
-  const std::string mode = n.string_attr("mode", "avg");
-  const std::string transformation =
-      n.opset() < 16 ? "output_half_pixel" : n.string_attr("coordinate_transformation_mode", "half_pixel");
-  if (mode != "avg" && mode != "max") n.invalid("mode " + quoted_name(mode));
-  if (transformation != "half_pixel" && transformation != "output_half_pixel")
-    n.invalid("coordinate_transformation_mode " + quoted_name(transformation));
+  const std::string mode = n.word_attr("mode", {"avg", "max"});
+  const bool half_pixel = n.opset() >= 16 && n.word_attr("coordinate_transformation_mode",
+                                                         {"half_pixel", "output_half_pixel"}) == "half_pixel";
   const int64_t height = n.int_attr("output_height", 1), width = n.int_attr("output_width", 1);
   const int64_t ratio = n.int_attr("sampling_ratio", 0);
   n.bounded("output extent", {height, width}, 1, kMaxStep);
@@ -374,7 +369,6 @@ Results roi_align(NodeImport& n) {
   if (x.rank() != 4 || rois.rank() != 2 || rois.extent(1) != 4 || batch.shape() != Shape{rois.extent(0)})
     n.invalid("data need rank 4, regions [count, 4], and an index of a batch each");
   n.bounded("extent", {x.extent(2), x.extent(3)}, 1, kMaxOffset);
-  const bool half_pixel = transformation == "half_pixel";
   const Term scaled = rois * n.float_attr("spatial_scale", 1) - (half_pixel ? 0.5 : 0.0);
   const auto length = [&](int64_t axis) {
     const Operand extent = extent_of(image, axis);

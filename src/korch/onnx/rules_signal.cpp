@@ -36,17 +36,11 @@ Results blackman_window(NodeImport& n) {
   return cosine_window(n, {0.42, -0.5, 0.08});
 }
 
-double number_input(NodeImport& n, size_t i, const char* what) {
-  const HostTensor& value = n.constant_input(i, what);
-  if (value.elements() != 1) n.invalid(fmt::format("its {} must be a scalar", what));
-  return element_as_double(value, 0);
-}
-
 // Triangles over the bins of a spectrum, whose corners are evenly spaced on the mel scale.
 Results mel_weight_matrix(NodeImport& n) {
   const int64_t bands = n.int_input(0, "number of bands"), length = n.int_input(1, "length");
   const auto rate = static_cast<double>(n.int_input(2, "sample rate"));
-  const double low = number_input(n, 3, "lower edge"), high = number_input(n, 4, "upper edge");
+  const double low = n.scalar_input(3, "lower edge"), high = n.scalar_input(4, "upper edge");
   const DType type = n.dtype_attr("output_datatype", DType::f32);
   n.bounded("number of bands", {bands}, 1, 1 << 12);
   n.bounded("length", {length}, 1, 1 << 16);
