@@ -57,10 +57,6 @@ namespace {
 
 using Term = Index::Term;
 
-const Atom* make_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range) {
-  return interned({.kind = kind, .range = range, .arg = arg, .a = a, .b = b});
-}
-
 bool comes_before(const Term& x, const Term& y) {
   return x.atom->identity != y.atom->identity && x.atom->key < y.atom->key;
 }
@@ -174,11 +170,11 @@ void add_crossing(const Index& arg, const std::string& variable, int64_t value, 
 
 Index Index::variable(const std::string& name, int64_t low, int64_t high) {
   if (low == high) return Index(low);
-  return single(interned({.kind = AtomKind::variable, .range = {low, high}, .name = name}));
+  return single(variable_atom(name, {low, high}));
 }
 
 Index Index::dynamic(int id, int64_t extent) {
-  return single(interned({.kind = AtomKind::dynamic, .range = {0, extent - 1}, .id = id}));
+  return single(dynamic_atom(id, {0, extent - 1}));
 }
 
 IndexRange Index::range() const {
@@ -272,8 +268,8 @@ Index floor_div(const Index& a, int64_t d) {
   if (const Atom* only = only_atom(rest); only != nullptr && only->kind == AtomKind::div)
     return quotient + floor_div(only->arg, only->a * d);
   if (const auto factored = factor(rest, d)) return quotient + floor_div(factored->x, d / factored->q);
-  return quotient + single(make_atom(AtomKind::div, rest, d, 0,
-                                     {floor_quotient(range.low, d), floor_quotient(range.high, d)}));
+  return quotient + single(derived_atom(AtomKind::div, rest, d, 0,
+                                        {floor_quotient(range.low, d), floor_quotient(range.high, d)}));
 }
 
 Index floor_mod(const Index& a, int64_t d) {
@@ -287,14 +283,14 @@ Index floor_mod(const Index& a, int64_t d) {
     return floor_mod(only->arg, d);
   if (const auto factored = factor(rest, d))
     return floor_mod(factored->x, d / factored->q) * factored->q + factored->r;
-  return single(make_atom(AtomKind::mod, rest, d, 0, {0, d - 1}));
+  return single(derived_atom(AtomKind::mod, rest, d, 0, {0, d - 1}));
 }
 
 Index absolute(const Index& a) {
   const IndexRange range = a.range();
   if (range.low >= 0) return a;
   if (range.high <= 0) return a * -1;
-  return single(make_atom(AtomKind::abs, a, 0, 0, {0, std::max(-range.low, range.high)}));
+  return single(derived_atom(AtomKind::abs, a, 0, 0, {0, std::max(-range.low, range.high)}));
 }
 
 Index clamp(const Index& a, int64_t low, int64_t high) {
@@ -303,7 +299,7 @@ Index clamp(const Index& a, int64_t low, int64_t high) {
   if (range.high <= low) return Index(low);
   if (range.low >= high) return Index(high);
   return single(
-      make_atom(AtomKind::clamp, a, low, high, {std::max(low, range.low), std::min(high, range.high)}));
+      derived_atom(AtomKind::clamp, a, low, high, {std::max(low, range.low), std::min(high, range.high)}));
 }
 
 Index rebuilt(const Atom& atom, const Index& arg) {
