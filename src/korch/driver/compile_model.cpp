@@ -1,8 +1,3 @@
-// Plans have weights packed as each of them likes, and kernels: those that make the executable larger than
-// this are left out.
-constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
-constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
-
 // A network, and where its shapes are open the plans for smaller ones beside it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +18,11 @@ constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a
 
 namespace korch {
 namespace {
+
+// Plans have weights packed as each of them likes, and kernels: those that make the executable larger than
+// this are left out.
+constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
+constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
 
 ImportNetwork import_of(const std::string& model, const CompileOptions& options,
                         std::map<std::string, int64_t> bounds) {
