@@ -47,8 +47,9 @@ class CostBook {
   // are measured, and bounds learn from now on.
   void learn();
   bool is_learning() const { return learned_.has_value(); }
-  // Later than their first look, so that what disturbed that is over.
-  void look_again_at_linear_alone();
+  // At those whose cost is unusual for their work, and those that cost `much_us`, for what is fused with them
+  // is bounded by it. Later than their first look, so that what disturbed that is over.
+  void look_again_at_linear_alone(double much_us);
   // While it learns: what a probe shows to be hopeless leaves the program, except for columns that
   // `is_spared`. How many there were.
   int drop_dominated(const std::function<bool(int column)>& is_spared);
