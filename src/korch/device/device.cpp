@@ -160,7 +160,6 @@ Device cuda_device() {
   device.kind = "cuda";
   device.code = "sm_90";
   device.workers = kMultiprocessors;
-  device.library_calls = false;
   return device;
 }
 

@@ -82,15 +82,12 @@ class PlanMaker {
       if (i < tensors) plan().inputs.push_back({graph_.value(input).name, graph_.value(input).type});
       tensor_of_[{input, Layout{}}] = tensor;
     }
-    for (const OpenDimension& open : graph_.open_dimensions()) {
-      plan().dimensions.push_back({open.name, open.least, open.most, {}, open.sum});
-      for (const auto& [input, axis] : open.axes) plan().dimensions.back().axes.push_back({input, axis});
-    }
+    plan().dimensions = graph_.open_dimensions();
   }
 
   void add_outputs() {
     const size_t tensors = graph_.outputs().size() - graph_.extents().size();
-    for (const auto& [output, axis] : graph_.extents()) plan().extents.push_back({output, axis});
+    plan().extents = graph_.extents();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const ValueId value = graph_.outputs()[i];
       if (i < tensors) plan().outputs.push_back({graph_.output_names()[i], graph_.value(value).type});
