@@ -57,7 +57,6 @@ TEST(StubBackend, SaysWhatIsMissingAndWhatItCannotDo) {
   EXPECT_EQ(stub.obstacle(device), stub.missing());
   EXPECT_EQ(stub.parts()[0].state, "none: " + stub.missing());
   EXPECT_EQ(stub.compiler(), "");
-  EXPECT_FALSE(stub.calls_libraries());
   expect_unsupported([&] { stub.compile({"source"}, device); }, missing + ", and cannot compile kernels");
   expect_unsupported([&] { stub.compile_command(device); }, missing + ", and cannot name a compiler");
   const Kernel kernel;

@@ -15,7 +15,6 @@
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
 #include "korch/runtime/abi.h"
-#include "korch/runtime/library.h"
 #include "offsets.h"
 #include "tile_graph_check.h"
 
@@ -77,22 +76,8 @@ int32_t run_phases(const Kernel& kernel, const std::vector<korch_kernel_fn>& fun
   return 0;
 }
 
-// Compiles generated code, or prepares a library call, and runs it.
+// Compiles generated code and runs it.
 void execute(const Kernel& kernel, Isa isa, int32_t status, std::vector<void*>& args) {
-  if (!kernel.call.library.empty()) {
-    const rt::LibraryFunction* library =
-        rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
-    ASSERT_NE(library, nullptr);
-    uint64_t scratch_bytes = 0;
-    int32_t code = 0;
-    void* state = library->ops->create(
-        kernel.call.params.data(), static_cast<uint32_t>(kernel.call.params.size()),
-        kernel.call.floats.data(), static_cast<uint32_t>(kernel.call.floats.size()), &scratch_bytes, &code);
-    ASSERT_NE(state, nullptr) << "the library refuses the call";
-    EXPECT_EQ(run_phases(kernel, {library->run}, state, scratch_bytes, args), status);
-    library->ops->destroy(state);
-    return;
-  }
   Result<std::string> object = compile_object(kernel.source, name(isa));
   ASSERT_TRUE(object.ok()) << object.refusal().detail << "\n" << kernel.source;
   LoadedKernels loaded;
@@ -148,15 +133,13 @@ void compare(const HostTensor& actual, const HostTensor& expected, double tolera
                               << element_as_double(expected, std::max<int64_t>(at, 0));
 }
 
-// False when a library declined.
-bool check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+void check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                const Device& target, const Reference& reference, const CheckOptions& options) {
   const std::string what = to_string(implementation) + " for " + target.code;
   SCOPED_TRACE(what);
   Result<Kernel> generated = generate(graph, candidate, implementation, target);
-  if (!generated.ok() && generated.refusal().reason == RefusalReason::library_refused) return false;
   EXPECT_TRUE(generated.ok()) << generated.refusal().detail;
-  if (!generated.ok()) return true;
+  if (!generated.ok()) return;
   const Kernel& kernel = generated.value();
 
   Buffers buffers;
@@ -172,7 +155,7 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
   std::vector<void*> args;
   for (const auto& buffer : buffers) args.push_back(buffer->data());
   execute(kernel, *isa_named(target.code), options.status, args);
-  if (options.status != 0) return true;
+  if (options.status != 0) return;
   for (size_t i = 0; i < candidate.outputs.size(); ++i)
     compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i],
                         buffers[first_output + i]->data()),
@@ -180,7 +163,6 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
   if (element_count(graph.value(candidate.outputs[0]).type.shape) <= kInterpretedElements)
     check_tile_graph(graph, candidate, implementation, target, reference.inputs, reference.outputs,
                      kOneByOne * options.tolerance, what);
-  return true;
 }
 
 }  // namespace
@@ -207,7 +189,6 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
   target.memory[0].bytes = std::min(target.memory[0].bytes, options.l2_bytes);
   target.memory[1].bytes = options.l2_bytes;
   target.memory[2].bytes = options.l3_bytes;
-  target.library_calls = family.rfind("onednn", 0) == 0;
   const Candidate candidate = whole_graph(graph);
   std::vector<Refusal> refused;
   const Reference reference = reference_for(graph, std::move(inputs), options);
@@ -221,8 +202,10 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
     if (implementation.family != family) continue;
     std::vector<Implementation> ways = {implementation};
     if (options.rescheduled) ways = rescheduled(graph, candidate, implementation, target);
-    for (const Implementation& way : ways)
-      ran += check_one(graph, candidate, way, target, reference, options);
+    for (const Implementation& way : ways) {
+      check_one(graph, candidate, way, target, reference, options);
+      ++ran;
+    }
   }
   return ran;
 }

@@ -59,8 +59,7 @@ TEST(Layering, HeavyHeadersAreIncludedOnce) {
        {"src/korch/backend/cpu/compiler.cpp", "src/korch/backend/cpu/loaded_kernels.cpp",
         "src/korch/backend/cpu/link.cpp", "tests/model_kernels/trace.cpp"}},
       {"clang", {"src/korch/backend/cpu/compiler.cpp"}},
-      {"lld", {"src/korch/backend/cpu/link.cpp"}},
-      {"oneapi", {"src/korch/runtime/cpu/onednn.cpp", "tests/runtime/onednn_shortage_test.cpp"}}};
+      {"lld", {"src/korch/backend/cpu/link.cpp"}}};
   const std::regex include(R"re(^\s*#\s*include\s*<([A-Za-z]+)/)re");
   int files = 0;
   for (const char* folder : {"src", "tools", "tests", "bench"})
@@ -126,7 +125,7 @@ TEST(Layering, BackendsOwnMattersAreFound) {
   EXPECT_EQ(backends_own("#include \"korch/backend/backend.h\""), "");
   EXPECT_EQ(backends_own("  return 1;  // of an Isa"), "");
   for (const char* header : {"backend/cpu/compiler.h", "backend/stub/stub_backend.h",
-                             "codegen/passes/passes.h", "codegen/cuda/print_cuda.h", "runtime/cpu/onednn.h"})
+                             "codegen/passes/passes.h", "codegen/cuda/print_cuda.h"})
     EXPECT_NE(backends_own("#include \"korch/" + std::string(header) + "\""), "") << header;
   EXPECT_NE(backends_own("const Isa isa = *isa_named(device.code);"), "");
 }

@@ -98,7 +98,6 @@ Device target_named(const std::string& name) {
   if (const std::optional<Isa> isa = isa_named(name)) {
     Device device = with_nominal_speeds(cpu_device(*isa, kThreads));
     device.name = "of a text test";
-    device.library_calls = false;
     return device;
   }
   throw Error(ErrorKind::usage, "unknown target '" + name + "'");

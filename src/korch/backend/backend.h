@@ -48,7 +48,6 @@ class Backend {
   // Why this process cannot run and measure the device's code: "this machine cannot ..."; "": it can.
   virtual std::string obstacle(const Device& device) const = 0;
   // Whether kernels may be calls of a vendor's library.
-  virtual bool calls_libraries() const = 0;
   // For `korch doctor`.
   virtual std::vector<BackendPart> parts() const = 0;
 

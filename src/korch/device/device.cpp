@@ -25,11 +25,11 @@ void visit_level(Level& level, Visit&& visit) {
 template <typename Any, typename Visit>
 void visit_device(Any& device, Visit&& visit) {
   auto& [kind, name, code, workers, vector_bytes, vector_registers, multiplies_bytes, memory, flops_per_us,
-         launch_us, library_calls] = device;
+         launch_us] = device;
   visit("kind", kind), visit("name", name), visit("code", code), visit("workers", workers),
       visit("vector_bytes", vector_bytes), visit("vector_registers", vector_registers),
-      visit("multiplies_bytes", multiplies_bytes), visit("library_calls", library_calls),
-      visit("memory", memory), visit("flops_per_us", flops_per_us), visit("launch_us", launch_us);
+      visit("multiplies_bytes", multiplies_bytes), visit("memory", memory),
+      visit("flops_per_us", flops_per_us), visit("launch_us", launch_us);
 }
 
 constexpr int64_t kMostMemory_bytes = int64_t{1} << 50;
@@ -160,7 +160,6 @@ Device cuda_device() {
   device.kind = "cuda";
   device.code = "sm_90";
   device.workers = kMultiprocessors;
-  device.library_calls = false;
   return device;
 }
 

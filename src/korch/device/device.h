@@ -38,9 +38,8 @@ struct Device {
       {"L2", 1 << 20},
       {"L3", 32 << 20, true},
       {"memory", 0, true}};
-  double flops_per_us = 0;    // float32; a multiply-add counts 2
-  double launch_us = 0;       // an empty step, best case
-  bool library_calls = true;  // its executables may call libraries that are installed there
+  double flops_per_us = 0;  // float32; a multiply-add counts 2
+  double launch_us = 0;     // an empty step, best case
 
   int lanes() const { return vector_bytes / 4; }  // of float32
   bool is_gpu() const { return kind == "cuda"; }

@@ -11,7 +11,4 @@ namespace korch {
 constexpr double kMostOfOneShape = 2;
 void limit_launch_bytes(BuiltPlan& merged);
 
-// Of a plan, but for those that ways beside the steps' own kernels alone read.
-std::vector<PlanConstant> constants_without_launches(const Plan& plan);
-
 }  // namespace korch

@@ -20,14 +20,14 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
 // whose bounds suffice, and halves of extents are as likely as the extents.
 constexpr size_t kMostPlans = 7;
 using PlanBounds = std::map<std::string, int64_t>;
-std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions);
+std::vector<PlanBounds> plan_bounds(const std::vector<OpenDimension>& dimensions);
 // Of each dimension the least extent for which the plan is taken: another one, for the same bounds of the
 // other dimensions, is for less.
 PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
-                       const std::vector<PlanDimension>& dimensions);
+                       const std::vector<OpenDimension>& dimensions);
 
 // As options state them, before a model is read: that one name is of several inputs' axes is not known.
-std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>& most,
+std::vector<OpenDimension> stated_dimensions(const std::map<std::string, Shape>& most,
                                              const std::map<std::string, Shape>& least);
 
 }  // namespace korch

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "korch/ir/scalar.h"
-
 namespace korch::tile {
 namespace {
 

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "korch/plan/byte_ranges.h"
@@ -52,8 +51,6 @@ struct TaskGraph {
 std::vector<std::pair<int, int>> waiting_tasks(const TaskGraph& graph);
 
 std::string print(const TaskGraph& graph);
-// Throws Error{invalid} with the line and what is wrong. What it gives has no structural fault.
-TaskGraph parse_task_graph(std::string_view text);
 
 // Why the graph is none: an event that is never triggered as often as it needs, or more often; a circle of
 // waiting; a task that does not come before the end. Empty when nothing is wrong: then every worker that

@@ -3,7 +3,6 @@
 // on random instances over finite fields and in float64, and measure the error that it adds in float32.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "korch/ir/graph.h"
@@ -17,7 +16,7 @@ enum class NonFinite {
   kept,    // each element is NaN, infinite or a number as it was
   spread,  // a NaN stays NaN; of infinities and of numbers beside them or beside a NaN some become NaN, and
            // where infinities of both signs met there may be one of them
-  lost,       // a NaN may become a number
+  lost,    // a NaN may become a number
   overflows,  // kept, but where a number is so huge that what is computed of it on the way becomes infinite
 };
 

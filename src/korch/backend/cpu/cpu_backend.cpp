@@ -1,5 +1,3 @@
-#include <dlfcn.h>
-
 #include "korch/backend/backend.h"
 #include "korch/backend/cpu/compiler.h"
 #include "korch/backend/cpu/cpu_parts.h"
@@ -7,11 +5,6 @@
 
 namespace korch {
 namespace {
-
-std::string library_state(const char* soname) {
-  void* library = ::dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
-  return library != nullptr ? "yes" : "no: " + std::string(::dlerror());
-}
 
 class CpuBackend : public Backend {
  public:
@@ -23,11 +16,7 @@ class CpuBackend : public Backend {
     return "";
   }
 
-  bool calls_libraries() const override { return true; }
-
-  std::vector<BackendPart> parts() const override {
-    return {{"Compiler", "compiler", compiler()}, {"oneDNN", "onednn", library_state("libdnnl.so.2")}};
-  }
+  std::vector<BackendPart> parts() const override { return {{"Compiler", "compiler", compiler()}}; }
 
   std::string compiler() const override { return compiler_version(); }
 

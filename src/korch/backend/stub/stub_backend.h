@@ -12,7 +12,6 @@ class StubBackend : public Backend {
 
   std::string missing() const override;
   std::string obstacle(const Device& device) const override;
-  bool calls_libraries() const override { return false; }
   std::vector<BackendPart> parts() const override;
   std::string compiler() const override { return ""; }
   std::string compile_command(const Device& device) const override;
