@@ -1,7 +1,7 @@
 // What compiles, runs, measures and writes code for one kind of Device. What stands above this folder reaches
-// compilers, vendors' libraries and processors through a row of one table (target_rows.cpp), and knows none
-// by name. A build without a backend has a stub in its row (stub/), which plans with all others and says what
-// it lacks. Kernels as text need no compiler: spell.h, in every build.
+// compilers and processors through a row of one table (target_rows.cpp), and knows none by name. A build
+// without a backend has a stub in its row (stub/), which plans with all others and says what it lacks.
+// Kernels as text need no compiler: spell.h, in every build.
 #pragma once
 
 #include <functional>
@@ -47,7 +47,6 @@ class Backend {
   virtual std::string missing() const = 0;
   // Why this process cannot run and measure the device's code: "this machine cannot ..."; "": it can.
   virtual std::string obstacle(const Device& device) const = 0;
-  // Whether kernels may be calls of a vendor's library.
   // For `korch doctor`.
   virtual std::vector<BackendPart> parts() const = 0;
 
