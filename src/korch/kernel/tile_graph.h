@@ -58,7 +58,6 @@ struct Store {
 // where none is left. Whether one at the first variable is excluded by a taken one at the second is the
 // second store's value; its place, which is working memory, may be any along the first.
 enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k, suppress };
-constexpr const char* kNestKinds[] = {"map", "reduce", "arg_reduce", "scatter", "scan", "top_k", "suppress"};
 
 // What readers ask of a kind that need not tell it from all others; who must, has a switch.
 struct NestKindRow {
