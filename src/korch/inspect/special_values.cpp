@@ -181,9 +181,8 @@ Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, Spe
   return tolerance.compare(converted(wide, exact.dtype()));
 }
 
-Deviation compare_special_step(const Plan& plan, const PlanStep&,
-                               const std::vector<const HostTensor*>& read, const Tolerance& tolerance,
-                               const HostTensor& got) {
+Deviation compare_special_step(const Plan& plan, const PlanStep&, const std::vector<const HostTensor*>& read,
+                               const Tolerance& tolerance, const HostTensor& got) {
   bool is_special = false, is_extreme = false;
   for (const HostTensor* tensor : read)
     for (int64_t i = 0; is_float(tensor->dtype()) && i < tensor->elements(); ++i) {
