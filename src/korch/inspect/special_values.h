@@ -22,11 +22,11 @@ std::vector<HostTensor> with_special_values(const Graph& graph, const std::vecto
                                             SpecialValues values);
 
 // What a plan may not keep of special values, one sentence per algorithm that it uses: rewrite rules that say
-// so (RewriteRule::non_finite), the library's Winograd, subnormal results. A strict plan has none but that
+// so (RewriteRule::non_finite), subnormal results. A strict plan has none but that
 // bytes lose NaN.
 std::vector<std::string> special_value_limits(const Plan& plan);
 
-// What algorithms of a plan may do with special values (RewriteRule::non_finite, the library's Winograd).
+// What algorithms of a plan may do with special values (RewriteRule::non_finite).
 struct SpecialLimits {
   bool spreads = false, loses = false, overflows = false;
 };
@@ -41,8 +41,7 @@ Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, Spe
                           const SpecialLimits& limits);
 
 // A JudgeStep for inputs with special values: as compare_special where what the step `read` holds some. A
-// step spreads what any rule of the plan spreads, since no plan tells which rules a step stems from; the
-// library's Winograd spreads in its own step alone.
+// step spreads what any rule of the plan spreads, since no plan tells which rules a step stems from.
 Deviation compare_special_step(const Plan& plan, const PlanStep& step,
                                const std::vector<const HostTensor*>& read, const Tolerance& tolerance,
                                const HostTensor& got);

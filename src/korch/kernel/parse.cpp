@@ -194,16 +194,19 @@ class Parser : TileTokens {
   }
 
   NestKind kind() {
-    for (size_t kind = 0; kind < std::size(kNestKinds); ++kind)
-      if (accept_word(kNestKinds[kind])) return static_cast<NestKind>(kind);
-    fail("expected map, scatter, reduce, scan, arg_reduce, top_k or suppress");
+    std::string names;
+    for (const NestKindRow& row : kNestKinds) {
+      if (accept_word(row.name)) return row.kind;
+      names += fmt::format("{}{}", names.empty() ? "" : " or ", row.name);
+    }
+    fail("expected " + names);
   }
 
   // What is combined how, over which loops.
   void reduction(Nest& nest) {
     nest.combine = combination();
     const bool extreme = nest.combine == ScalarFn::min || nest.combine == ScalarFn::max;
-    if ((nest.kind == NestKind::arg_reduce || ranks(nest.kind)) && !extreme)
+    if (row(nest.kind).extremes && !extreme)
       fail(fmt::format("{} finds no element", korch::name(nest.combine)));
   }
 

@@ -37,7 +37,7 @@ class NestText {
  private:
   std::string head() const {
     std::string text = nest_.first_slice_only ? "once " : nest_.kept ? "kept " : "";
-    text += kNestKinds[static_cast<size_t>(nest_.kind)];
+    text += row(nest_.kind).name;
     if (reduces(nest_.kind)) text += fmt::format(" {}", korch::name(nest_.combine));
     text += loop_list(nest_.loops);
     if (reduces(nest_.kind)) text += " over" + loop_list(nest_.reduced);

@@ -221,8 +221,6 @@ void Slots::planning(CompileOptions& options) {
   truth("other_schedules", kEverybody, options.other_schedules,
         "measure other tiles and grids of the plan's kernels too",
         "each kernel by the tiles and the grid that its family ranks first: compiles faster");
-  truth("self_contained", kEverybody, options.self_contained,
-        "generated kernels only: no vendor library is needed to run");
 }
 
 void Slots::making(CompileOptions& options) {

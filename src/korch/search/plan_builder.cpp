@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "korch/codegen/library_call.h"
 #include "korch/codegen/packing.h"
 #include "korch/codegen/slice_accesses.h"
 #include "korch/interp/work.h"
@@ -257,12 +256,8 @@ class PlanMaker {
       any = any || (part != parts.end() && is_cut(part->second));
     }
     if (!any) return;
-    const Kernel& kernel = plan().kernels[step.kernel];
-    if (const auto images = images_of(kernel.call); images && open.outputs.size() == 1) {
-      step.limits = to_plan(limits_by_image(kernel.phases[0].grid, *images, open.outputs[0]), result);
-    } else if (const auto& tiles = result.specs[static_cast<size_t>(step.kernel)]->tiles) {
+    if (const auto& tiles = result.specs[static_cast<size_t>(step.kernel)]->tiles)
       step.limits = plan_limits(*tiles, open.outputs, result);
-    }
     result.open_steps[number] = std::move(open);
   }
 

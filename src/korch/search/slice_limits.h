@@ -24,10 +24,6 @@ struct LimitedOutput {
   NeededPart part;  // empty: all of it
 };
 
-// Of a library call of one phase: all slices, where a run has no image; and where they are those of each
-// image of the output's first axis, one after the other, those of its images.
-std::vector<SliceLimit> limits_by_image(int64_t slices, int64_t images, const LimitedOutput& output);
-
 // Of each phase whose slices run in any order: all of them (a `count` of 1), where an extent of 0 leaves
 // nothing of any output; of one that writes outputs alone, by the grid's variables, outer ones first.
 std::vector<SliceLimit> slice_limits(const tile::TileGraph& graph, const std::vector<LimitedOutput>& outputs);

@@ -1,18 +1,14 @@
-// A tile graph as a kernel for the CPU: lowered, spelled as C++, and what its launch needs.
+// What the launch of a tile graph's kernel needs.
 #pragma once
 
 #include "korch/device/device.h"
-#include "korch/kernel/schedule.h"
+#include "korch/kernel/tile_graph.h"
 #include "korch/plan/kernel.h"
 
 namespace korch::tile {
 
-// The launch and the memory of a tile graph's kernel, before lowering; `flops` and `bytes` are left to the
-// caller.
+// The launch and the memory of a tile graph's kernel, before lowering; its source (backend/spell.h), `flops`
+// and `bytes` are left to the caller.
 Kernel cpu_launch(const TileGraph& graph, const Device& target);
-// Its source, once it is lowered.
-std::string cpu_source(ScheduledGraph graph, const Device& target);
-// Both.
-Kernel cpu_kernel(ScheduledGraph graph, const Device& target);
 
 }  // namespace korch::tile

@@ -21,10 +21,7 @@ struct CudaKernel {
   std::vector<Packing> constant_packing;  // one per constant operand
 };
 
-// What shapes the slices: thread blocks of a GPU instead of a few workers.
-Device cuda_target();
-
-// All ways known; every one has CUDA text, but for the types that generate_cuda refuses.
+// All ways known on cuda_device(); every one has CUDA text, but for the types that generate_cuda refuses.
 std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate);
 
 // Refuses what the family does, calls of a library, and float16 and bfloat16.

@@ -293,7 +293,7 @@ class Lowering {
 
   std::vector<int> memory_order(size_t rank) const {
     const Layout& layout = implementation_.output_layouts[primary_];
-    if (layout.order.size() == rank && layout.block_axis < 0) return layout.order;
+    if (layout.order.size() == rank && layout.has_strides()) return layout.order;
     std::vector<int> order(rank);
     std::iota(order.begin(), order.end(), 0);
     return order;
