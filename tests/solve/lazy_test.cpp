@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "instances.h"
+#include "korch/solve/network.h"
 #include "korch/solve/orchestrator.h"
 
 namespace korch {
@@ -187,7 +188,7 @@ TEST(Lazy, OutOfTimeTakesTheBestOfWhatIsMeasured) {
   const LazyResult result = lazy.run(solve_options);
   ASSERT_FALSE(result.solution.chosen.empty());
   EXPECT_EQ(result.certified, result.solution.status == SolveStatus::optimal);
-  EXPECT_FALSE(schedule(lazy.problem, result.solution.chosen).empty());
+  EXPECT_FALSE(order_columns(lazy.problem, result.solution.chosen).empty());
   expect_measured(lazy.problem, lazy.costs, result.solution);
   EXPECT_LE(result.solution.bound_us, lazy.exhaustive().objective_us * (1 + 1e-9));
 }

@@ -6,6 +6,7 @@
 
 #include "instances.h"
 #include "korch/solve/landmark_cuts.h"
+#include "korch/solve/network.h"
 #include "korch/solve/orchestrator.h"
 #include "korch/solve/problem.h"
 
@@ -128,7 +129,7 @@ TEST(Solve, CandidatesThatWaitForEachOther) {
   EXPECT_NEAR(*optimum, 2.8, 1e-12);
   const Solution solution = solve_both_ways(problem);
   expect_optimal(problem, solution, 2.8);
-  EXPECT_TRUE(schedule(problem, {0, 1}).empty());
+  EXPECT_TRUE(order_columns(problem, {0, 1}).empty());
 }
 
 // The connected form: x -> a0, a0 -> a1 -> b1, x -> b0, b0 -> b2 -> a2, A = {a1, a2}, B = {b1, b2}.
@@ -344,13 +345,13 @@ TEST(Solve, SameAnswerEveryTime) {
   EXPECT_EQ(solve_both_ways(problem).chosen, solve_both_ways(problem).chosen);
 }
 
-TEST(Schedule, OrdersWhatCanRun) {
+TEST(Order, OfColumnsThatCanRun) {
   Problem problem = plain_problem(4, {0}, {3});
   add(problem, 1, {2}, {3}, {3});
   add(problem, 1, {1}, {2}, {2});
   add(problem, 1, {0}, {1}, {1});
-  EXPECT_EQ(schedule(problem, {0, 1, 2}), (std::vector<int>{2, 1, 0}));
-  EXPECT_TRUE(schedule(problem, {0, 2}).empty());
+  EXPECT_EQ(order_columns(problem, {0, 1, 2}), (std::vector<int>{2, 1, 0}));
+  EXPECT_TRUE(order_columns(problem, {0, 2}).empty());
 }
 
 }  // namespace

@@ -44,7 +44,6 @@ class AtomGraph {
   const Loops& loops() const { return loops_; }
   int size() const { return static_cast<int>(atoms_.size()); }
   const Atom& atom(AtomId id) const { return atoms_[id]; }
-  AtomId atom_of(NodeId node) const { return atom_of_[node]; }  // -1: constant or not live
   const std::vector<AtomId>& readers(ValueId value) const { return readers_[value]; }
   int chained_nodes() const { return chained_nodes_; }  // that joined another's atom
   // Adds to the set the private operands of every member that has some of them inside. A private operand is a
@@ -94,7 +93,7 @@ class AtomGraph {
   const Loops loops_;
   std::vector<NodeId> order_;  // live, non-constant
   std::vector<Atom> atoms_;
-  std::vector<AtomId> atom_of_;
+  std::vector<AtomId> atom_of_;  // by node; -1: constant or not live
   std::vector<std::vector<AtomId>> readers_;
   std::vector<bool> graph_output_;
   std::vector<bool> epilogue_;                   // per node

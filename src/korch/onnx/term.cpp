@@ -93,9 +93,6 @@ Term select(const Term& condition, double yes, const Term& no) {
 Term exp(const Term& x) {
   return apply(Op::Exp, {x});
 }
-Term log(const Term& x) {
-  return apply(Op::Log, {x});
-}
 Term sqrt(const Term& x) {
   return apply(Op::Sqrt, {x});
 }

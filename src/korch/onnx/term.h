@@ -58,7 +58,6 @@ Term select(const Term& condition, const Term& yes, double no);
 Term select(const Term& condition, double yes, const Term& no);
 
 Term exp(const Term& x);
-Term log(const Term& x);
 Term sqrt(const Term& x);
 Term tanh(const Term& x);
 Term sigmoid(const Term& x);

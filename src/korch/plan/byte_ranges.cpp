@@ -1,7 +1,5 @@
 #include "korch/plan/byte_ranges.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace korch {
@@ -48,13 +46,6 @@ bool overlap(const ByteRanges& a, const ByteRanges& b) {
 ByteRange hull(const ByteRanges& ranges) {
   if (ranges.empty()) return {};
   return {ranges.front().begin, ranges.back().end};
-}
-
-std::string to_string(const ByteRanges& ranges) {
-  std::string text;
-  for (const ByteRange& range : ranges)
-    text += fmt::format("{}{}..{}", text.empty() ? "" : " ", range.begin, range.end);
-  return text;
 }
 
 }  // namespace korch

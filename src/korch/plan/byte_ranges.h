@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace korch {
@@ -24,7 +23,5 @@ bool overlap(const ByteRanges& a, const ByteRanges& b);
 
 // From the first byte to the last; empty when there is none.
 ByteRange hull(const ByteRanges& ranges);
-
-std::string to_string(const ByteRanges& ranges);  // "0..64 128..192"
 
 }  // namespace korch

@@ -79,7 +79,6 @@ class Statement {
   }
   void bind_integer(int at, int64_t value) { keep(sqlite3_bind_int64(statement_, at, value)); }
   Outcome step() { return outcome(code_ == SQLITE_OK ? sqlite3_step(statement_) : code_); }
-  Outcome restart() { return outcome(sqlite3_reset(statement_)); }
   std::string bytes(int at) const {
     const void* data = sqlite3_column_blob(statement_, at);
     return data == nullptr

@@ -138,15 +138,4 @@ std::vector<int> order_columns(const Problem& problem, const std::vector<int>& c
   return order;
 }
 
-std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen) {
-  std::vector<int> columns = chosen;
-  std::sort(columns.begin(), columns.end());
-  std::vector<const std::vector<int>*> inputs;
-  const Simulation simulation = simulate_columns(problem, columns, inputs);
-  if (simulation.order.size() != columns.size()) return {};
-  std::vector<int> order;
-  for (const int member : simulation.order) order.push_back(columns[member]);
-  return order;
-}
-
 }  // namespace korch

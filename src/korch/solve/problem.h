@@ -54,7 +54,4 @@ double time_limit_s(const Problem& problem, const SolveOptions& options);
 
 Solution solve(const Problem& problem, const SolveOptions& options = {});
 
-// An order in which the columns can run, or empty when they cannot.
-std::vector<int> schedule(const Problem& problem, const std::vector<int>& chosen);
-
 }  // namespace korch

@@ -58,11 +58,6 @@ void BodyEmitter::set_lanes(const std::string& variable, int lanes, const std::s
   source_.use_lanes(lanes);
 }
 
-void BodyEmitter::forget() {
-  known_.clear();
-  scopes_.assign(1, {});
-}
-
 void BodyEmitter::set_output(std::string* code, std::string indent) {
   code_ = code;
   indent_ = std::move(indent);

@@ -48,8 +48,6 @@ class BodyEmitter {
   // Vectors emitted before are forgotten, single elements stay known.
   void set_lanes(const std::string& variable, int lanes, const std::string& count,
                  bool from_multiple = false);
-  // Nothing emitted so far is in scope any more.
-  void forget();
   // Emission appends here.
   void set_output(std::string* code, std::string indent);
   const std::string& indent() const { return indent_; }
