@@ -41,7 +41,7 @@ class LaunchBudget {
     }
     if (left_out > 0)
       plan_.report.limits.push_back(
-          fmt::format("launch_bytes: {} ways to run steps were left out, whose constants would make the file "
+          fmt::format("launch_bytes: {} kernel variants were left out, whose constants would make the file "
                       "larger than {:g} times one shape's",
                       left_out, kMostOfOneShape));
   }

@@ -269,7 +269,7 @@ class Case {
                       text_of(bounds_), text_of(extents_)));
     if (std::any_of(plan_.steps.begin(), plan_.steps.end(),
                     [](const PlanStep& step) { return step.launches.ways.size() > 1; }))
-      add("of each step its own kernel, and not the ways to run it for other extents");
+      add("of each step its own kernel, and not its variants for other extents");
   }
 
   const Graph& imported_;

@@ -34,7 +34,7 @@ std::string tensor_text(const Plan& plan, int id) {
   return fmt::format("%{} {} {}", tensor.name, to_string(tensor.type), to_string(tensor.layout));
 }
 
-// Along each extent, the others at their most: which way from where on.
+// Along each extent, the others at their most: which variant from where on.
 std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
   std::string text;
   for (size_t e = 0; e < launches.extents.size(); ++e) {
@@ -50,7 +50,7 @@ std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
     for (const int64_t at : places_between(least, most)) {
       extents[e] = at;
       const size_t way = launch::chosen_way(launches, extents);
-      if (way != before) text += fmt::format(" from {} way {},", at, way);
+      if (way != before) text += fmt::format(" from {} variant {},", at, way);
       before = way;
     }
     text += fmt::format(" up to {}\n", most);
@@ -61,12 +61,12 @@ std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
 std::string explain_launches(const Plan& plan, const PlanLaunches& launches) {
   if (launches.ways.empty()) return "";
   std::string text = fmt::format(
-      "  ways to run it, of which each run takes the one that is predicted fastest for its extents{}:\n",
+      "  variants, of which each run takes the one that is predicted fastest for its extents{}:\n",
       launches.trusted ? "" : " (which tells little: runs try three)");
   for (size_t w = 0; w < launches.ways.size(); ++w) {
     const PlanLaunch& way = launches.ways[w];
     const auto [least, most] = std::minmax_element(way.measured_us.begin(), way.measured_us.end());
-    text += fmt::format("    way {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
+    text += fmt::format("    variant {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
                         w, way.implementation, *least, *most, 100 * way.error);
   }
   return text + choices_text(plan, launches);
@@ -206,7 +206,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
     if (!step.launches.ways.empty())
       text +=
-          fmt::format("                    {} ways to run it, by its extents\n", step.launches.ways.size());
+          fmt::format("                    {} variants, by a run's extents\n", step.launches.ways.size());
     if (!step.onnx_nodes.empty())
       text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }

@@ -170,7 +170,7 @@ std::vector<std::string> special_value_limits(const Plan& plan) {
   for (const std::string& rule : rules_that(NonFinite::lost, plan))
     limits.push_back(rule + ": a NaN may become a number where it is rounded to a byte");
   for (const std::string& rule : rules_that(NonFinite::overflows, plan))
-    limits.push_back(rule + ": what is computed of a huge number on the way may be infinite");
+    limits.push_back(rule + ": results computed from a huge number may be infinite");
   if (uses_library_winograd(plan))
     limits.emplace_back(
         "Winograd's algorithm of the library: an infinity, a NaN or a huge number may spoil its whole tile");
