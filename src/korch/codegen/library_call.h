@@ -1,4 +1,4 @@
-// What can be told of a library's call without making it.
+// Facts about a library call that need no call.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace korch {
 
-// Images that the call's slices are of, one image after the other; nothing for calls that are not so.
+// The number of images, if the call's slices go image by image; else nothing.
 std::optional<int64_t> images_of(const LibraryCall& call);
 // Whether it computes by Winograd's transforms, where an infinity spoils the results beside it.
 bool uses_winograd(const LibraryCall& call);

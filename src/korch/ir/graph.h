@@ -41,8 +41,8 @@ struct OutputExtent {
   friend bool operator==(const OutputExtent&, const OutputExtent&) = default;
 };
 
-// Axes of graph inputs of one extent that each run tells: `least` to `most`, which is what the types state.
-// The run's extent is an input too.
+// Axes of graph inputs that share one extent, which each run tells: from `least` to `most`, the one that
+// types state. The run's extent is an input too.
 struct OpenDimension {
   struct Axis {
     int input = 0, axis = 0;
@@ -69,8 +69,8 @@ class Graph {
   NodeId add_alternative(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
                          std::vector<std::string> origins = {});
   ValueId add_constant(HostTensor value, std::string name = {}, std::vector<std::string> origins = {});
-  // The last outputs are `extents`, each one i64: where they say n, the elements with a smaller index on that
-  // axis count, and the others, which are computed too, do not.
+  // The last outputs are `extents`, each one i64. An extent n says that elements below index n on its axis
+  // count; the others are computed too and do not count.
   void set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names,
                    std::vector<OutputExtent> extents = {});
   // Their extents are the last inputs, one i64 each.

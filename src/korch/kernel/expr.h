@@ -1,5 +1,5 @@
-// What a nest computes per element: a directed acyclic graph of scalar expressions over loads at symbolic
-// offsets. Equal expressions are one node.
+// The computation of a nest per element: a directed acyclic graph of scalar expressions over loads at
+// symbolic offsets. Equal expressions are one node.
 #pragma once
 
 #include <functional>
@@ -61,11 +61,11 @@ class ExprPool {
   const std::set<std::string>& variables(int id) const { return *variables_[id]; }
   // Operands, including the run-time indices inside its coordinates.
   std::vector<int> operands(int id) const;
-  // All nodes that the roots need, operands first. With `into`, those of a node that it does not hold for are
+  // All nodes that the roots need, operands first. With `into`, the operands of nodes for which it fails are
   // left out. Without recursion: a chain of fused primitives may be longer than a stack is deep.
   std::vector<int> reachable(const std::vector<int>& roots,
                              const std::function<bool(const Expr&)>& into = nullptr) const;
-  // Of those, the ones that every evaluation computes: neither alternatives of guards nor what is folded.
+  // Those of them that every evaluation computes: neither alternatives of guards nor folded expressions.
   std::vector<int> unconditional(const std::vector<int>& roots) const;
 
  private:

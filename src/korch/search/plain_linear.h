@@ -1,10 +1,10 @@
-// What the kernels of a linear primitive alone tell of the kernels it is fused into.
+// Kernels of a linear primitive alone, and what follows for the kernels that it is fused into.
 //
-// A linear primitive has several implementations in several layouts, and is in hundreds of candidates with
-// every combination of what surrounds it. Alone it is one kernel per implementation: these are measured
-// first. They bound their fused relatives from below (the same arithmetic, plus more), and an implementation
-// that is clearly slower than another one with the layout changes that would make up for it is not tried in
-// any candidate that the other one serves too.
+// A linear primitive has several implementations in several layouts, and is in hundreds of candidates. Alone
+// it is one kernel per implementation; these are measured first. Their costs bound the fused kernels from
+// below (the same arithmetic, plus more). And an implementation may be clearly slower than another one
+// together with the layout changes between the two. It is not tried in any candidate that the other one
+// serves too.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,7 @@ class PlainLinear {
   std::vector<double> plain_costs_us() const;
 
  private:
-  // An implementation as far as it is the same alone and fused.
+  // The parts of an implementation that are the same alone and fused.
   struct Way {
     std::string variant;
     Layout data, result;

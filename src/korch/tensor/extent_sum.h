@@ -1,4 +1,4 @@
-// What an open dimension's extent must be, where a network fits together for certain extents alone: a cache
+// The extent that an open dimension must have, if a network fits together for certain extents alone: a cache
 // of `past` keys and one more make masks of `past + 1`.
 #pragma once
 

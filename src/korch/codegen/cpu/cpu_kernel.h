@@ -1,4 +1,4 @@
-// A tile graph as a kernel for the CPU: lowered, spelled as C++, and what its launch needs.
+// A tile graph as a kernel for the CPU: lowered, spelled as C++, with its grid and memory.
 #pragma once
 
 #include "korch/device/device.h"
@@ -7,8 +7,7 @@
 
 namespace korch::tile {
 
-// The launch and the memory of a tile graph's kernel, before lowering; `flops` and `bytes` are left to the
-// caller.
+// The grid and the memory of a tile graph's kernel, before lowering; the caller fills in `flops` and `bytes`.
 Kernel cpu_launch(const TileGraph& graph, const Device& target);
 // Its source, once it is lowered.
 std::string cpu_source(ScheduledGraph graph, const Device& target);

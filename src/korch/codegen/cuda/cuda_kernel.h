@@ -21,13 +21,13 @@ struct CudaKernel {
   std::vector<Packing> constant_packing;  // one per constant operand
 };
 
-// What shapes the slices: thread blocks of a GPU instead of a few workers.
+// The device that slices are shaped for: a GPU with thread blocks.
 Device cuda_target();
 
-// All ways known; every one has CUDA text, but for the types that generate_cuda refuses.
+// All implementations known. Each has CUDA text, except types that generate_cuda refuses.
 std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate);
 
-// Refuses what the family does, calls of a library, and float16 and bfloat16.
+// Refuses what the family refuses, library calls, and float16 and bfloat16.
 Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
                                  const Implementation& implementation, const std::string& symbol);
 

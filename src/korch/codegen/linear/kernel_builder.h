@@ -50,9 +50,9 @@ class KernelBuilder {
                                    const Index& offset);
   // A candidate's input or constant as it lies in memory.
   int read(ValueId argument, const Coords& coords);
-  // The Value at these coordinates. Where it is made of the linear primitive's result, that is `result`.
-  // `places` says where the coordinates' variables stand: what is known of those simplifies, and holds
-  // wherever the Value is asked for.
+  // The Value at these coordinates. The linear primitive's result, if it is needed, is `result`. `places`
+  // replaces variables of the coordinates: ranges known of the places simplify the expression, and hold
+  // wherever the Value is read.
   int compose(ValueId value, const Coords& coords, int result = -1, const tile::Replacements& places = {});
   // Every output of the candidate, for an element of the linear primitive's result at `coords`.
   // Stored where the condition holds.

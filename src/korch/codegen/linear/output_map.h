@@ -18,9 +18,9 @@ using Coords = std::vector<Index>;
 // Value disagree (y + transpose(y)).
 std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& coords);
 
-// Where `axes` (ascending) are walked as one, the axis that carries the position: the innermost of more than
-// one element. It alone has an index beyond its extent; whoever reads such coordinates must be contiguous
-// over the axes, or broadcast along all of them.
+// If `axes` (ascending) are walked as one axis, the axis that carries the position: the innermost one of more
+// than one element. Only this axis has an index beyond its extent. Readers of such coordinates must be
+// contiguous over the axes, or broadcast along all of them.
 int merged_axis(const Shape& shape, const std::vector<int>& axes);
 
 // Whether `axes` of the linear result (adjacent, ascending) may be walked as one: `merged_axis` runs over all

@@ -1,5 +1,5 @@
-// Winograd's transforms (ir/winograd.h) of one tile and a vector of channels at a time, as nests: shared by
-// the kernels of all three primitives and of one alone.
+// Winograd's transforms (ir/winograd.h) of one tile and one vector of channels, as nests. Kernels of all
+// three primitives and of a single one share them.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@ class WinogradNests {
                         const std::vector<tile::OuterLoop>& around, std::vector<tile::ScheduledNest>& nests);
 
  private:
-  // Where variables image, iy and ix of a pixel stand, and when there is such a pixel.
+  // The values of the variables image, iy and ix of a pixel, and the condition that the pixel exists.
   struct Pixel {
     tile::Replacements places;
     tile::Condition there;

@@ -1,5 +1,5 @@
-// A tile graph in the making: lowering tries grids and stages, so a nest says only which Values stand at
-// which coordinates, and the Composer gives their expressions anew each time. What settles becomes a
+// A tile graph in the making. Lowering tries several grids and sets of intermediates. So a nest only names
+// Values and coordinates, and the Composer makes their expressions anew each time. The final draft becomes a
 // TileGraph.
 #pragma once
 
@@ -36,7 +36,7 @@ struct DraftTarget {
   Index offset;  // in elements, of the argument or the stage buffer
 };
 
-// Its bodies (`stores`) are not there yet; its targets tell what they will be.
+// Its bodies (`stores`) are still missing; its targets tell what they will be.
 struct DraftNest : Nest {
   // A reduction's first target is its result; what follows are stages that it stores as it reads them.
   std::vector<DraftTarget> targets;

@@ -1,6 +1,6 @@
-// The parallel grid of a draft: which variables of the primary output number the slices, so that a slice is
-// long enough to be worth handing out, holds the variables that vector code runs along, and there are slices
-// for all workers.
+// Chooses the parallel grid of a draft: which variables of the primary output number the slices. A slice
+// should be long enough to be worth handing out and hold the variables that vector code runs along, and there
+// should be slices for all workers.
 #pragma once
 
 #include <set>

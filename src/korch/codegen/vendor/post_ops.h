@@ -1,5 +1,5 @@
-// What oneDNN can do with a convolution's or product's result before it is written. What loses a NaN there is
-// left to generated kernels: its ReLU and clip, of which a maximum takes the number.
+// Operations that oneDNN applies to a convolution's or product's result before writing it. Its ReLU and clip
+// lose a NaN, since their maximum takes the number; generated kernels do these.
 #pragma once
 
 #include <optional>
