@@ -15,14 +15,15 @@
 namespace korch::tile {
 
 enum class ExprKind {
-  constant,  // number (floats) or integer
-  load,      // argument `buffer` at element coords[0]
-  stage,     // an element of a Value held in a buffer of the kernel (or provided by the caller), at `coords`
-  call,      // fn of args; the type at hand is that of the operands (ir/scalar.h); `type` is the result's
-  guard,     // args[0] where `condition` holds, else args[1]; the other one is not evaluated
-  fold,      // args[0] combined by fn over all values of `over`
-  checked    // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the
-             // kernel
+  constant,      // number (floats) or integer
+  load,          // argument `buffer` at element coords[0]
+  intermediate,  // an element of a Value held in a buffer of the kernel (or provided by the caller), at
+                 // `coords`
+  call,          // fn of args; the type at hand is that of the operands (ir/scalar.h); `type` is the result's
+  guard,         // args[0] where `condition` holds, else args[1]; the other one is not evaluated
+  fold,          // args[0] combined by fn over all values of `over`
+  checked  // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the
+           // kernel
 };
 
 struct LoopVariable {
@@ -88,7 +89,7 @@ class ExprPool {
 // everything simplified again, so that conditions which have become decided are gone.
 class Rewriter {
  public:
-  // What stands for a load or stage; its coordinates are already replaced.
+  // What stands for a load or intermediate; its coordinates are already replaced.
   using Access = std::function<Expr(Expr)>;
   Rewriter(const ExprPool& from, ExprPool& to, Replacements replacements, Access access = {})
       : from_(from), to_(to), replacements_(std::move(replacements)), access_(std::move(access)) {}

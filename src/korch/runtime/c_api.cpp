@@ -400,7 +400,7 @@ const char* korch_status_text(korch_status status) {
     case KORCH_DAMAGED:
       return "this executable is damaged: its bytes are not those that korch wrote";
     case KORCH_LOOP_WITHOUT_END:
-      return "a loop did not end within 1048576 steps";
+      return "a loop did not end within 1048576 iterations";
     case KORCH_CANCELLED:
       return "the run was cancelled";
     case KORCH_PARALLEL_FAILED:

@@ -13,9 +13,9 @@
 
 namespace korch::tile {
 
-// Where a stage's element lies: in memory at pointer[offset], or already in `text` (a vector, or a scalar
-// when lanes is 1 or the coordinates do not mention the vector variable).
-struct StagePlace {
+// Where an intermediate's element lies: in memory at pointer[offset], or already in `text` (a vector, or a
+// scalar when lanes is 1 or the coordinates do not mention the vector variable).
+struct IntermediatePlace {
   std::string pointer;
   Index offset;
   std::string text;
@@ -24,7 +24,7 @@ struct StagePlace {
 // How the body's loads and stores are spelled; filled in by the printer of the loops.
 struct MemorySpelling {
   std::function<std::string(int buffer)> pointer;
-  std::function<StagePlace(const Expr& stage)> stage;
+  std::function<IntermediatePlace(const Expr& intermediate)> intermediate;
   // The statement for a gather index (a variable of this name) that is out of range.
   std::function<std::string(const std::string& name)> fail = [](const std::string&) { return "return 1;"; };
   // Vectors are loaded and stored at once only where they are aligned, as `load_aligned`. Lanes then start at

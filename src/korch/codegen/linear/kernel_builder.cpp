@@ -52,7 +52,7 @@ KernelBuilder::KernelBuilder(const Problem& problem, const Implementation& imple
   for (ValueId value : problem.candidate->inputs) argument(BufferRole::input, value);
   for (ValueId value : problem.candidate->constants) argument(BufferRole::constant, value);
   for (ValueId value : problem.candidate->outputs) argument(BufferRole::output, value);
-  composer_.set_stage(problem.value, true);
+  composer_.set_intermediate(problem.value, true);
 }
 
 std::string KernelBuilder::obstacle() const {
@@ -128,7 +128,7 @@ int KernelBuilder::compose(ValueId value, const Coords& coords, int result,
   composer_.clear_counts();
   const int composed = composer_.compose(value, coords);
   tile::Rewriter rewriter(composed_, graph_.pool, places, [&](tile::Expr e) {
-    return e.kind == tile::ExprKind::stage ? graph_.pool[result] : e;
+    return e.kind == tile::ExprKind::intermediate ? graph_.pool[result] : e;
   });
   return rewriter.rewrite({composed})[0];
 }

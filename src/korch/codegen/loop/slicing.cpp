@@ -18,7 +18,7 @@ Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string
       grid_(std::move(grid)),
       lanes_(target.lanes()),
       wanted_(target.workers == 1 ? 1 : kSlicesPerWorker * target.workers),
-      staged_(!draft.buffers.empty() || draft.nests.size() > 1) {
+      has_several_nests_(!draft.buffers.empty() || draft.nests.size() > 1) {
   for (const LoopVariable& variable : primary.variables)
     if (variable.extent > 1) variables_.push_back(variable);
 }
@@ -42,7 +42,7 @@ Slicing::Change Slicing::decide() {
   for (const LoopVariable& variable : variables_)
     if (variable.name == tile && grid_.count(tile) != 0)
       if (const Change change = keep_inside(variable); !change.none()) return change;
-  return staged_ ? grow_staged() : chunk();
+  return has_several_nests_ ? grow_block() : chunk();
 }
 
 // The whole variable when the other ones make slices enough, else blocks that divide it. Where nearly all
@@ -54,7 +54,7 @@ Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
   const int64_t smallest = mostly_reductions() ? 1 : lanes_ / 2;
   int64_t best = 0;
   for (int64_t block = smallest;
-       staged_ && others < wanted_ && block < variable.extent && block <= kLargestBlock; ++block) {
+       has_several_nests_ && others < wanted_ && block < variable.extent && block <= kLargestBlock; ++block) {
     if (variable.extent % block != 0) continue;
     const bool enough = others * (variable.extent / block) >= wanted_;
     const bool whole_vectors = block % lanes_ == 0 || best % lanes_ != 0;
@@ -78,7 +78,7 @@ bool Slicing::mostly_reductions() const {
 }
 
 // Several steps of the innermost grid variable in one slice, when a slice is short.
-Slicing::Change Slicing::grow_staged() {
+Slicing::Change Slicing::grow_block() {
   Change change;
   const LoopVariable* innermost = nullptr;
   for (const LoopVariable& variable : variables_)
@@ -104,7 +104,7 @@ Slicing::Change Slicing::grow_staged() {
   return {};
 }
 
-// Without stages a variable may be dealt out in chunks of any length.
+// Without intermediates a variable may be dealt out in chunks of any length.
 Slicing::Change Slicing::chunk() {
   const int64_t count = slices();
   const double work = draft_.slice_work();
