@@ -22,7 +22,7 @@ struct Text {
     return fmt::format("{},{},{}", static_cast<int>(s.shared), s.steps, tile(s.tile));
   }
   std::string operator()(const StagedSchedule& s) const {
-    return fmt::format("{},{},{}", s.rows, s.columns, s.stage);
+    return fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
   }
   std::string operator()(const LibrarySchedule& s) const {
     return fmt::format("{}", static_cast<int>(s.algorithm));

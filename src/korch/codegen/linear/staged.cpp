@@ -1,6 +1,7 @@
-// Matrix products and convolutions on a GPU: staged. A slice is a tile of rows by columns. Stage by stage of
-// the reduction, taps by channels, the terms of its rows, computed by the prologue and zero padded, and those
-// of its columns come to scratch; its results stay in registers until the epilogue takes them.
+// Matrix products and convolutions on a GPU: staged. A slice is a tile of rows by columns. The reduction,
+// taps by channels, goes k tile by k tile. For each the terms of the tile's rows, computed by the prologue
+// and zero padded, and those of its columns are staged in scratch. The results stay in registers until the
+// epilogue takes them.
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/layout_choice.h"
@@ -14,7 +15,7 @@ using namespace linear;
 
 namespace {
 
-constexpr int64_t kStage = 16;
+constexpr int64_t kKTile = 16;
 constexpr int64_t kSpread = 4;  // elements added to a panel's rows: else those of one bank follow each other
 
 Result<Problem> staged_problem(const Graph& graph, const Candidate& candidate) {
@@ -82,9 +83,9 @@ class StagedBuilder {
         y_("ty", k_.height, tile_height(k_.height, k_.width, s_.rows)),
         x_("tx", k_.width, s_.rows / y_.size),
         column_("block", k_.columns, s_.columns) {
-    // Few channels: as many taps in a stage as fit.
-    const int64_t most = s_.stage + s_.stage * 3 / 4;
-    channels_ = ceil_div(k_.depth, ceil_div(k_.depth, s_.stage));
+    // Few channels: as many taps in a k tile as fit.
+    const int64_t most = s_.k_tile + s_.k_tile * 3 / 4;
+    channels_ = ceil_div(k_.depth, ceil_div(k_.depth, s_.k_tile));
     if (channels_ == k_.depth && k_.taps_w * channels_ <= most) taps_w_ = k_.taps_w;
     if (taps_w_ == k_.taps_w && channels_ == k_.depth && k_.taps_h * taps_w_ * channels_ <= most)
       taps_h_ = k_.taps_h;
@@ -98,10 +99,10 @@ class StagedBuilder {
   Index tap_h() const { return Index::variable("kh", k_.taps_h); }
   Index tap_w() const { return Index::variable("kw", k_.taps_w); }
   Index channel() const {
-    return Index::variable("stage", ceil_div(k_.depth, channels_)) * channels_ +
+    return Index::variable("k_tile", ceil_div(k_.depth, channels_)) * channels_ +
            Index::variable("k", channels_);
   }
-  int64_t stage_terms() const { return taps_h_ * taps_w_ * channels_; }
+  int64_t panel_terms() const { return taps_h_ * taps_w_ * channels_; }
   Index row_in_tile() const {
     return Index::variable("ry", y_.size) * x_.size + Index::variable("rx", x_.size);
   }
@@ -111,7 +112,7 @@ class StagedBuilder {
     return ((kh * taps_w_ + kw) * channels_ + Index::variable("k", channels_)) * (width + kSpread) + within;
   }
 
-  std::vector<tile::OuterLoop> stages() const;
+  std::vector<tile::OuterLoop> k_tiles() const;
   std::vector<tile::LoopVariable> terms() const;
   // Where the placeholder `channel` stands, and that there is one.
   int padded(tile::Condition inside, int value) {
@@ -131,22 +132,22 @@ class StagedBuilder {
   const StagedSchedule s_;
   KernelBuilder builder_;
   TiledAxis y_, x_, column_;
-  int64_t taps_h_ = 1, taps_w_ = 1, channels_ = 1;  // of a stage
+  int64_t taps_h_ = 1, taps_w_ = 1, channels_ = 1;  // of a k tile
   int row_panel_ = -1, column_panel_ = -1, tile_ = -1;
 };
 
-std::vector<tile::OuterLoop> StagedBuilder::stages() const {
+std::vector<tile::OuterLoop> StagedBuilder::k_tiles() const {
   std::vector<tile::OuterLoop> loops;
   const auto add = [&](const char* name, int64_t extent) {
     if (extent > 1) loops.push_back({{name, extent}, 0, extent});
   };
   if (taps_h_ == 1) add("kh", k_.taps_h);
   if (taps_w_ == 1) add("kw", k_.taps_w);
-  add("stage", ceil_div(k_.depth, channels_));
+  add("k_tile", ceil_div(k_.depth, channels_));
   return loops;
 }
 
-// Within a stage.
+// Within a k tile.
 std::vector<tile::LoopVariable> StagedBuilder::terms() const {
   std::vector<tile::LoopVariable> loops;
   if (taps_h_ > 1) loops.push_back({"kh", taps_h_});
@@ -194,7 +195,7 @@ int StagedBuilder::column_element() {
 tile::ScheduledNest StagedBuilder::panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
                                          const Index& offset, int value) {
   tile::ScheduledNest nest;
-  nest.around = stages();
+  nest.around = k_tiles();
   nest.loops = terms();
   const std::string fast = along_terms ? "k" : across.back().name;
   nest.loops.insert(nest.loops.end(), across.begin(), across.end());
@@ -206,11 +207,11 @@ tile::ScheduledNest StagedBuilder::panel(std::vector<tile::LoopVariable> across,
 
 tile::ScheduledNest StagedBuilder::product() {
   const Index r = Index::variable("r", s_.rows), c = Index::variable("c", s_.columns);
-  tile::ScheduledNest nest = builder_.product_nest(stages(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
+  tile::ScheduledNest nest = builder_.product_nest(k_tiles(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
                                                    builder_.load(row_panel_, panel_offset(s_.rows, r)),
                                                    builder_.load(column_panel_, panel_offset(s_.columns, c)),
                                                    tile_, r * s_.columns + c);
-  for (const tile::OuterLoop& loop : stages())
+  for (const tile::OuterLoop& loop : k_tiles())
     nest.anew.require(Index::variable(loop.variable.name, loop.variable.extent), 0, 0);
   return nest;
 }
@@ -250,8 +251,8 @@ void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
 Result<tile::ScheduledGraph> StagedBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
-  row_panel_ = builder_.add_scratch(stage_terms() * (s_.rows + kSpread));
-  column_panel_ = builder_.add_scratch(stage_terms() * (s_.columns + kSpread));
+  row_panel_ = builder_.add_scratch(panel_terms() * (s_.rows + kSpread));
+  column_panel_ = builder_.add_scratch(panel_terms() * (s_.columns + kSpread));
   tile_ = builder_.add_scratch(s_.rows * s_.columns);
   tile::ScheduledPhase phase;
   if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
@@ -285,7 +286,7 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
       if (large_tiles < target.workers) std::swap(sizes[0], sizes[1]);
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
-        implementation.schedule = StagedSchedule{size, size, kStage};
+        implementation.schedule = StagedSchedule{size, size, kKTile};
         add_once(implementation, found);
       }
     }
