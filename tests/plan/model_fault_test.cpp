@@ -145,7 +145,7 @@ class Copy {
     bool all = has(step.phases, step.phase_count) && has(step.args, step.arg_count) &&
                has(step.limits, step.limit_count) && has(step.library_params, step.library_param_count) &&
                has(step.name, 1) && has(step.name, std::strlen(step.name) + 1);
-    for (uint32_t a = 0; all && a < step.arg_count; ++a) all = step.args[a].region <= kOutput;
+    for (uint32_t a = 0; all && a < step.arg_count; ++a) all = step.args[a].memory <= kOutput;
     return all && step.jump_arg < static_cast<int64_t>(step.arg_count);
   }
 
@@ -200,7 +200,7 @@ TEST(ModelFault, WhatIsWrongIsNamed) {
   leads("a step that leads", [](Tables& t) { t.args[1].offset = 9; });
   leads("a step that leads", [](Tables& t) { t.args[2].index = 2; });
   leads("a step that leads", [](Tables& t) { t.args[3].index = 2; });
-  leads("a step that leads", [](Tables& t) { t.args[3].region = 4; });
+  leads("a step that leads", [](Tables& t) { t.args[3].memory = 4; });
   leads("a step that leads", [](Tables& t) { t.limit.arg = 4; });
   leads("a step that leads", [](Tables& t) { t.limit.by = 0; });
   leads("a step that leads", [](Tables& t) { std::memset(t.text, 'x', sizeof t.text); });

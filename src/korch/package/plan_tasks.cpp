@@ -100,9 +100,9 @@ class TaskLister {
     for (const ArgumentAccess& access : accesses) {
       const Argument& argument = arguments[static_cast<size_t>(access.argument)];
       const rt::BufferRef& place = argument.place;
-      if (place.region == rt::kInput || place.region == rt::kWeights) continue;
+      if (place.memory == rt::kInput || place.memory == rt::kWeights) continue;
       const int memory =
-          place.region == rt::kArena ? kArenaMemory : kFirstOutputMemory + static_cast<int>(place.index);
+          place.memory == rt::kArena ? kArenaMemory : kFirstOutputMemory + static_cast<int>(place.index);
       auto use = std::find_if(uses.begin(), uses.end(),
                               [&](const MemoryUse& known) { return known.memory == memory; });
       if (use == uses.end()) use = uses.insert(use, {memory, {}, {}});

@@ -220,7 +220,7 @@ class ModelWriter {
                         std::vector<rt::BufferRef> args) {
     // Constants get their places within the weights.
     for (rt::BufferRef& ref : args)
-      if (ref.region == rt::kWeights)
+      if (ref.memory == rt::kWeights)
         ref = {rt::kWeights, 0, static_cast<uint64_t>(weights_.offsets[ref.index]) + ref.offset};
     const Rows places = blob_.put(args), text = blob_.put_text(label);
     rt::Step* row = blob_.at<rt::Step>(steps, s);

@@ -137,7 +137,7 @@ class ModelCheck {
 
   // Inputs and outputs are followed by extents: of dimensions, and of outputs.
   bool is_place(const BufferRef& ref, const Program& program) const {
-    switch (ref.region) {
+    switch (ref.memory) {
       case kArena:
         return ref.offset <= program.arena_bytes;
       case kWeights:

@@ -19,10 +19,10 @@ struct Phase {
   int64_t first = 0;
 };
 
-enum Region : uint32_t { kArena, kWeights, kInput, kOutput };
+enum MemoryKind : uint32_t { kArena, kWeights, kInput, kOutput };
 
 struct BufferRef {
-  uint32_t region;
+  uint32_t memory;  // a MemoryKind
   uint32_t index;   // for kInput and kOutput
   uint64_t offset;  // bytes
 };
