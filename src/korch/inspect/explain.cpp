@@ -66,8 +66,9 @@ std::string explain_launches(const Plan& plan, const PlanLaunches& launches) {
   for (size_t w = 0; w < launches.ways.size(); ++w) {
     const PlanLaunch& way = launches.ways[w];
     const auto [least, most] = std::minmax_element(way.measured_us.begin(), way.measured_us.end());
-    text += fmt::format("    variant {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
-                        w, way.implementation, *least, *most, 100 * way.error);
+    text +=
+        fmt::format("    variant {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
+                    w, way.implementation, *least, *most, 100 * way.error);
   }
   return text + choices_text(plan, launches);
 }
@@ -149,15 +150,15 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
                             plan.outputs[i].type.shape[static_cast<size_t>(extent.axis)]);
     text += "\n";
   }
-  for (const PlanVariant& variant : plan.variants) {
-    text +=
-        fmt::format("plan   steps {} to {}, predicted {:.1f} us, schedule {}, for up to", variant.first_step,
-                    variant.end_step - 1, variant.predicted_us, name(variant.schedule));
+  for (const ShapePlan& shape_plan : plan.shape_plans) {
+    text += fmt::format("plan   steps {} to {}, predicted {:.1f} us, schedule {}, for up to",
+                        shape_plan.first_step, shape_plan.end_step - 1, shape_plan.predicted_us,
+                        name(shape_plan.schedule));
     for (size_t d = 0; d < plan.dimensions.size(); ++d)
-      text += fmt::format(" {}={}", plan.dimensions[d].name, variant.bounds[d]);
-    text += "\n" + schedules_text(variant.schedules, variant.schedule);
+      text += fmt::format(" {}={}", plan.dimensions[d].name, shape_plan.bounds[d]);
+    text += "\n" + schedules_text(shape_plan.schedules, shape_plan.schedule);
   }
-  if (!plan.variants.empty())
+  if (!plan.shape_plans.empty())
     text += "what follows is of the first of these plans, but for the list of steps\n";
   text += fmt::format(
       "{} primitives ({} execution states), {} candidates, {} columns of {} different kernels; {} measured "
@@ -197,7 +198,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
                         &run == &r.whole_runs[0] ? ", kept: no other is faster beyond doubt" : "");
   if (r.tasks > 0)
     text += fmt::format("{} tasks, {} events; schedule: {}\n", r.tasks, r.events, name(plan.schedule));
-  if (plan.variants.empty()) text += schedules_text(r.schedules, plan.schedule);
+  if (plan.shape_plans.empty()) text += schedules_text(r.schedules, plan.schedule);
   if (!r.recomputed.empty())
     text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
   text += "\nstep  predicted us  kernel\n";
@@ -205,8 +206,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
     const PlanStep& step = plan.steps[i];
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
     if (!step.launches.ways.empty())
-      text +=
-          fmt::format("                    {} variants, by a run's extents\n", step.launches.ways.size());
+      text += fmt::format("                    {} variants, by a run's extents\n", step.launches.ways.size());
     if (!step.onnx_nodes.empty())
       text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }

@@ -10,7 +10,7 @@
 
 namespace korch {
 
-// Of a plan without variants for `rewritten.graph`, which was made of `primitive`.
+// Of a plan without shape plans for `rewritten.graph`, which was made of `primitive`.
 PlanGraph plan_graph(const Graph& primitive, const Rewritten& rewritten, const Plan& plan);
 
 struct PlanPrimitives {

@@ -227,11 +227,11 @@ std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan&
 
 std::vector<Placement> place(const Plan& plan) {
   std::vector<Placement> placements;
-  for (const PlanVariant& variant : variants_of(plan)) {
-    const Plan part = plan_of(plan, variant);
+  for (const ShapePlan& shape_plan : shape_plans_of(plan)) {
+    const Plan part = plan_of(plan, shape_plan);
     MemoryPlan memory = plan_memory(part);
     std::optional<TaskGraph> tasks = plan_tasks(part, memory);
-    placements.push_back({variant, std::move(memory), std::move(tasks)});
+    placements.push_back({shape_plan, std::move(memory), std::move(tasks)});
   }
   return placements;
 }
@@ -248,7 +248,7 @@ std::string fault_of(const std::vector<Placement>& placements, const Plan& plan)
   std::string fault;
   for (const Placement& placed : placements)
     if (placed.tasks && fault.empty())
-      fault = fault_of(*placed.tasks, plan_of(plan, placed.variant), placed.memory);
+      fault = fault_of(*placed.tasks, plan_of(plan, placed.shape_plan), placed.memory);
   return fault;
 }
 

@@ -27,7 +27,7 @@ std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan&
 // The places of buffers, and the tasks, of a plan for a range of shapes. Computed once: the executable gets
 // what was checked.
 struct Placement {
-  PlanVariant variant;
+  ShapePlan shape_plan;
   MemoryPlan memory;
   std::optional<TaskGraph> tasks;
 };

@@ -150,7 +150,7 @@ bool parse_schedule(const std::string& text, PlanSchedule* schedule);
 
 // The whole network for shapes up to these bounds: steps [first_step, end_step) with tensors [first_tensor,
 // end_tensor). A run takes the one with the least predicted time whose bounds suffice.
-struct PlanVariant {
+struct ShapePlan {
   int first_step = 0, end_step = 0, first_tensor = 0, end_tensor = 0;
   double predicted_us = 0;           // at its bounds
   std::vector<int64_t> bounds;       // of each of Plan::dimensions
@@ -165,22 +165,22 @@ struct Plan {
   std::vector<PlanIo> inputs, outputs;
   std::vector<PlanDimension> dimensions;
   std::vector<PlanExtent> extents;
-  std::vector<PlanVariant> variants;  // the first takes all shapes; none: all steps are one
+  std::vector<ShapePlan> shape_plans;  // the first takes all shapes; none: all steps are one
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;
   std::vector<PlanConstant> constants;
   std::vector<PlanStep> steps;  // in execution order
   int threads = 1;
   bool flushes_subnormals = false;                // results too small for a normal number become 0
-  PlanSchedule schedule = PlanSchedule::barrier;  // of a plan without variants
+  PlanSchedule schedule = PlanSchedule::barrier;  // of a plan without shape plans
   PlanGraph graph;                                // the same
   PlanReport report;
 };
 
-// Of a plan without variants: all of it, for all shapes.
-std::vector<PlanVariant> variants_of(const Plan& plan);
-// A variant as a plan of its own, with the kernels and constants of all.
-Plan plan_of(const Plan& plan, const PlanVariant& variant);
+// Of a plan without shape plans: all of it, for all shapes.
+std::vector<ShapePlan> shape_plans_of(const Plan& plan);
+// A shape plan as a plan of its own, with the kernels and constants of all.
+Plan plan_of(const Plan& plan, const ShapePlan& shape_plan);
 
 // Calls f with every tensor that the step refers to, and with every kernel, so that callers can renumber
 // them.

@@ -153,7 +153,7 @@ struct ExtentRule {
 };
 
 // The network for shapes up to some bounds.
-struct Variant {
+struct ShapePlan {
   Program program;
   double predicted_us = 0;             // at its bounds
   Ref<int64_t> bounds = {};            // of each dimension; null: there is none
@@ -177,8 +177,8 @@ struct Model {
   uint64_t size_bytes = 0;  // of the section
 
   uint32_t input_count = 0, output_count = 0, dimension_count = 0;
-  uint32_t variant_count = 0;
-  Ref<Variant> variants = {};       // the first takes all shapes
+  uint32_t shape_plan_count = 0;
+  Ref<ShapePlan> shape_plans = {};  // the first takes all shapes
   Ref<uint32_t> output_ranks = {};  // of each output
   Ref<void> weights = {};           // null: there are none
   uint64_t weights_bytes = 0;
