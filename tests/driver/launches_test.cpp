@@ -114,7 +114,7 @@ TEST_F(LaunchesTest, AreExplained) {
     options.kernel = static_cast<int>(s);
     const std::string text = explain(plan, {}, options);
     EXPECT_NE(text.find("variant 1: "), std::string::npos) << text;
-    EXPECT_NE(text.find("n: from 65 way "), std::string::npos) << text;
+    EXPECT_NE(text.find("n: from 65 variant "), std::string::npos) << text;
   }
 }
 
