@@ -27,25 +27,26 @@ class PlainLinear {
 
  private:
   // The parts of an implementation that are the same alone and fused.
-  struct Way {
-    std::string variant;
+  struct LinearForm {
+    std::string algorithm;  // with the family
     Layout data, result;
-    auto operator<=>(const Way&) const = default;
+    auto operator<=>(const LinearForm&) const = default;
   };
   struct Linear {
     ValueId data = kNoId, result = kNoId;
-    std::map<Way, std::vector<int>> alone;  // columns
+    std::map<LinearForm, std::vector<int>> alone;  // columns
   };
 
-  Way way_of(const Candidate& candidate, const Implementation& implementation, const Linear& linear) const;
-  double alone_us(const Linear& linear, const Way& way) const;
+  LinearForm form_of(const Candidate& candidate, const Implementation& implementation,
+                     const Linear& linear) const;
+  double alone_us(const Linear& linear, const LinearForm& form) const;
   double reorder_us(ValueId value, const Layout& from, const Layout& to) const;
-  bool clearly_better(const Linear& linear, const Way& way, const Way& other) const;
+  bool clearly_better(const Linear& linear, const LinearForm& form, const LinearForm& other) const;
 
   const Graph& graph_;
   const Columns& columns_;
   std::vector<NodeId> linear_of_;  // by column: the last node of what is plain; kNoId: none
-  std::vector<Way> way_of_;
+  std::vector<LinearForm> form_of_;
   std::map<NodeId, Linear> linears_;
   std::map<std::pair<TensorKey, TensorKey>, int> reorders_;  // by what is read and made
 };

@@ -271,29 +271,29 @@ void list_recurrence(const Graph& graph, const Candidate& candidate, const Devic
                      std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   if (candidate.nodes.size() != 1 || graph.node(candidate.nodes[0]).op != Op::Recurrence) return;
   const Node& node = graph.node(candidate.nodes[0]);
-  Implementation way;
-  way.family = "recurrence";
+  Implementation implementation;
+  implementation.family = "recurrence";
   for (ValueId value : node.inputs)
     if (graph.value(value).type.elements() == 0 || is_small_float(graph.value(value).type.dtype)) {
       refused.push_back({RefusalReason::no_kernel_family, to_string(graph.value(value).type)});
       return;
     }
-  way.input_layouts.resize(candidate.inputs.size());
-  way.output_layouts.resize(candidate.outputs.size());
-  way.bytes = touched_bytes(graph, candidate);
+  implementation.input_layouts.resize(candidate.inputs.size());
+  implementation.output_layouts.resize(candidate.outputs.size());
+  implementation.bytes = touched_bytes(graph, candidate);
   const Shape &gates = graph.value(node.inputs[0]).type.shape,
               &weights = graph.value(node.inputs[1]).type.shape;
   const double flops = step_flops(gates, weights);
-  way.flops = flops * static_cast<double>(gates[0]);
+  implementation.flops = flops * static_cast<double>(gates[0]);
   const TileShape alone = rank_tiles(gates[1], weights[2], weights[2], false, target).front(),
                   shared =
                       rank_tiles(gates[1], weights[2], weights[2], false, target, target.workers).front();
-  way.schedule = RecurrenceSchedule{
+  implementation.schedule = RecurrenceSchedule{
       false, target.workers == 1 || target.is_gpu() ? gates[0] : steps_of_round(gates[0], flops), alone};
-  found.push_back(way);
+  found.push_back(implementation);
   if (target.workers == 1) return;
-  way.schedule = RecurrenceSchedule{true, 1, shared};
-  found.push_back(way);
+  implementation.schedule = RecurrenceSchedule{true, 1, shared};
+  found.push_back(implementation);
   if (flops >= kSharedStepFlops) std::swap(found.back(), found[found.size() - 2]);
 }
 
