@@ -1,13 +1,13 @@
 /* Compiles networks (ONNX) into executables: shared libraries that korch/korch.h describes. C interface of
  * libkorch; C++ programs find it wrapped in korch/korch.hpp.
  *
- * The compiler runs as a process of its own, the installed program `korch`. If it ends, the caller goes on, and
- * its libraries (LLVM, protobuf) are not loaded here. All functions may be called from several threads at once.
- * In a process that ignores SIGCHLD, or waits for any child, the compiler's exit code is lost: its failures are
- * KORCH_ERROR_INTERNAL there, with their message.
+ * The compiler runs as a process of its own, the installed program `korch`. If it ends, the caller goes on,
+ * and its libraries (LLVM, protobuf) are not loaded here. All functions may be called from several threads at
+ * once. In a process that ignores SIGCHLD, or waits for any child, the compiler's exit code is lost: its
+ * failures are KORCH_ERROR_INTERNAL there, with their message.
  *
- * Memory: everything is the caller's. Data that the options point to are read only during the call; data that a
- * callback gets live until it returns. */
+ * Memory: everything is the caller's. Data that the options point to are read only during the call; data that
+ * a callback gets live until it returns. */
 #ifndef KORCH_COMPILE_H
 #define KORCH_COMPILE_H
 
