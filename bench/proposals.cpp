@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "korch/base/stopwatch.h"
+#include "korch/codegen/implementation.h"
 #include "korch/codegen/kernel_spec.h"
 #include "korch/codegen/passes/passes.h"
 #include "korch/device/device.h"
@@ -37,7 +38,8 @@ auto timed(Total& total, F&& work) {
 void report(const std::string& path) {
   const Device device = detect_device("native", 1);
   const Graph primitives = add_alternatives(fission(import_onnx(path)), {}).graph;
-  const Columns columns = build_columns(primitives, enumerate_candidates(primitives).candidates, device, {});
+  const Columns columns =
+      build_columns(primitives, enumerate_candidates(primitives, linear_context()).candidates, device, {});
   Total proposing{"propose"}, printing{"print"}, verifying{"verify"}, lowering{"lower"};
   std::unordered_set<Hash, HashHasher> seen;
   int64_t refused = 0, bytes = 0;

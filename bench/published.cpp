@@ -13,6 +13,7 @@
 #include "korch/base/error.h"
 #include "korch/candidate/enumerate.h"
 #include "korch/candidate/execution_states.h"
+#include "korch/codegen/implementation.h"
 #include "korch/driver/finish.h"
 #include "korch/driver/stages.h"
 #include "korch/fission/fission.h"
@@ -27,7 +28,7 @@ Candidates published_candidates(const Rewritten& rewritten) {
   EnumerateOptions options;
   options.max_outputs = 1;
   options.max_linear = 0;  // of a set of several
-  Enumeration enumeration = enumerate_candidates(rewritten.base, options);
+  Enumeration enumeration = enumerate_candidates(rewritten.base, linear_context(), options);
   Candidates result;
   result.all = std::move(enumeration.candidates);
   result.pruned = std::move(enumeration.pruned);

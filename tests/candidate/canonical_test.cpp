@@ -6,6 +6,7 @@
 #include <random>
 
 #include "korch/candidate/candidate.h"
+#include "korch/codegen/implementation.h"
 #include "korch/ir/text.h"
 
 namespace korch {
@@ -97,7 +98,7 @@ Graph shuffled_graph(unsigned seed, std::mt19937& shuffle) {
 
 std::vector<Hash> all_hashes(const Graph& graph) {
   std::vector<Hash> hashes;
-  for (const Candidate& c : enumerate_candidates(graph).candidates)
+  for (const Candidate& c : enumerate_candidates(graph, linear_context()).candidates)
     hashes.push_back(canonical_hash(graph, c));
   std::sort(hashes.begin(), hashes.end());
   return hashes;
@@ -123,7 +124,7 @@ TEST(CanonicalHash, RepeatedBlocksShareCandidates) {
         i, i + 1);
   }
   const Graph graph = parse_graph(body + "output %x6 \"y\"\n}");
-  const Enumeration enumeration = enumerate_candidates(graph);
+  const Enumeration enumeration = enumerate_candidates(graph, linear_context());
   std::vector<Hash> hashes = all_hashes(graph);
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
   EXPECT_GT(enumeration.candidates.size(), 30u);

@@ -9,6 +9,7 @@
 
 #include "korch/candidate/candidate.h"
 #include "korch/candidate/execution_states.h"
+#include "korch/codegen/implementation.h"
 #include "korch/ir/text.h"
 
 namespace korch {
@@ -139,7 +140,7 @@ std::set<NodeSet> legal_subsets(const Graph& graph) {
 
 std::set<NodeSet> enumerated(const Graph& graph, const EnumerateOptions& options) {
   std::set<NodeSet> result;
-  for (const Candidate& candidate : enumerate_candidates(graph, options).candidates)
+  for (const Candidate& candidate : enumerate_candidates(graph, linear_context(), options).candidates)
     result.insert(NodeSet(candidate.nodes.begin(), candidate.nodes.end()));
   return result;
 }
@@ -257,7 +258,7 @@ TEST(Enumerate, PrunedIsASubsetAndWellFormed) {
     const Graph graph = random_graph(random, 3 + round % 6, round % 3);
     EnumerateOptions options;
     options.recompute = false;
-    const Enumeration enumeration = enumerate_candidates(graph, options);
+    const Enumeration enumeration = enumerate_candidates(graph, linear_context(), options);
     expect_well_formed(graph, enumeration, options);
     const std::set<NodeSet> all = enumerated(graph, EnumerateOptions::unpruned());
     for (const Candidate& c : enumeration.candidates)
@@ -320,7 +321,8 @@ TEST(Enumerate, EveryRuleBitesAndCanBeSwitchedOff) {
     options.max_candidates = c.rule == std::string("max_candidates") ? 1 : 40000;
     EnumerateOptions off = options;
     c.switch_off(off);
-    Enumeration with = enumerate_candidates(graph, options), without = enumerate_candidates(graph, off);
+    Enumeration with = enumerate_candidates(graph, linear_context(), options),
+                without = enumerate_candidates(graph, linear_context(), off);
     EXPECT_GT(with.pruned[c.rule], 0) << c.rule;
     EXPECT_EQ(without.pruned[c.rule], 0) << c.rule;
     EXPECT_GT(without.candidates.size(), with.candidates.size()) << c.rule;
@@ -352,7 +354,7 @@ TEST(Enumerate, RecomputingCandidatesCanBeScheduled) {
   for (int round = 0; round < 300; ++round) {
     const Graph graph = random_graph(random, 4 + round % 6, round % 3);
     const std::set<NodeSet> convex = enumerated(graph, EnumerateOptions::unpruned());
-    for (const Candidate& c : enumerate_candidates(graph).candidates) {
+    for (const Candidate& c : enumerate_candidates(graph, linear_context()).candidates) {
       EXPECT_TRUE(is_schedulable(graph, c)) << print(graph);
       not_convex += convex.contains(NodeSet(c.nodes.begin(), c.nodes.end())) ? 0 : 1;
     }

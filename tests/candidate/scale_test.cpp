@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "korch/candidate/enumerate.h"
+#include "korch/codegen/implementation.h"
 
 namespace korch {
 namespace {
@@ -69,7 +70,7 @@ TEST(Scale, AtomsAreNoLongerThanCandidates) {
   constexpr int kLength = 3000;
   const Graph graph = chain(kLength);
   const EnumerateOptions options;
-  const Enumeration found = enumerate_candidates(graph, options);
+  const Enumeration found = enumerate_candidates(graph, linear_context(), options);
   size_t longest = 0;
   for (const Candidate& candidate : found.candidates) longest = std::max(longest, candidate.nodes.size());
   EXPECT_EQ(longest, static_cast<size_t>(options.max_primitives));
@@ -77,16 +78,17 @@ TEST(Scale, AtomsAreNoLongerThanCandidates) {
 }
 
 TEST(Scale, OfManyReadersOfOneValueTheNearOnesAreNeighbours) {
-  const Enumeration few = enumerate_candidates(fan_out(500)), many = enumerate_candidates(fan_out(1000));
+  const Enumeration few = enumerate_candidates(fan_out(500), linear_context()),
+                    many = enumerate_candidates(fan_out(1000), linear_context());
   EXPECT_GT(many.pruned.at("readers"), 0);
   EXPECT_LE(many.candidates.size(), 2 * few.candidates.size() + 100);
-  EXPECT_EQ(enumerate_candidates(fan_out(20)).pruned.count("readers"), 0u);
+  EXPECT_EQ(enumerate_candidates(fan_out(20), linear_context()).pruned.count("readers"), 0u);
 }
 
 TEST(Scale, AConcatOfThousandsIsOneCandidateAndItsPartsAreOthers) {
   constexpr int kParts = 2000;
   for (const bool of_slices : {false, true}) {
-    const Enumeration found = enumerate_candidates(concat(kParts, of_slices));
+    const Enumeration found = enumerate_candidates(concat(kParts, of_slices), linear_context());
     size_t concats = 0, parts = 0;
     for (const Candidate& candidate : found.candidates) {
       concats += candidate.nodes.size() == 1 && candidate.inputs.size() + candidate.constants.size() > 1;
@@ -99,7 +101,7 @@ TEST(Scale, AConcatOfThousandsIsOneCandidateAndItsPartsAreOthers) {
 
 TEST(Scale, AfterTheDeadlineEveryPrimitiveIsStillACandidate) {
   const Graph graph = fan_out(50);
-  const Enumeration found = enumerate_until(graph, {}, Deadline(-1));
+  const Enumeration found = enumerate_until(graph, linear_context(), {}, Deadline(-1));
   EXPECT_EQ(found.candidates.size(), graph.live_node_count());
   EXPECT_GT(found.pruned.at("budget"), 0);
 }

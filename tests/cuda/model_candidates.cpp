@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "korch/codegen/cuda/cuda_kernel.h"
+#include "korch/codegen/implementation.h"
 #include "korch/codegen/kernel_spec.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/loop/loop_family.h"
@@ -68,7 +69,7 @@ ModelCandidates model_candidates(const std::string& model, size_t sample, uint64
     if (is_new(candidate)) result.greedy.push_back(std::move(candidate));
   }
   if (sample == 0) return result;
-  std::vector<Candidate> all = enumerate_candidates(result.graph).candidates;
+  std::vector<Candidate> all = enumerate_candidates(result.graph, linear_context()).candidates;
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < all.size() && result.sampled.size() < sample; ++i) {
     std::swap(all[i], all[i + random() % (all.size() - i)]);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "korch/candidate/enumerate.h"
+#include "korch/codegen/implementation.h"
 
 namespace korch {
 namespace {
@@ -45,7 +46,8 @@ TEST(DoubtsAfterMeasuring, NameTheKernelThatIsTooFastToBeBelieved) {
   const ValueId x = graph.add_input({DType::f32, {64, 64}}, "x");
   graph.set_outputs({graph.add(Op::Relu, NoAttrs{}, {x})}, {"y"});
   const Device target = detect_device("native", 1);
-  Columns columns = build_columns(graph, enumerate_candidates(graph).candidates, with_nominal_speeds(target));
+  Columns columns = build_columns(graph, enumerate_candidates(graph, linear_context()).candidates,
+                                  with_nominal_speeds(target));
   ASSERT_FALSE(columns.infos.empty());
   for (size_t id = 0; id < columns.infos.size(); ++id) {
     columns.problem.columns[id].measured = true;

@@ -5,6 +5,7 @@
 
 #include "korch/base/error.h"
 #include "korch/candidate/enumerate.h"
+#include "korch/codegen/implementation.h"
 #include "korch/profile/footprint.h"
 
 namespace korch {
@@ -91,7 +92,7 @@ TEST_F(Stages, CandidatesOfEachStrategy) {
 }
 
 TEST_F(Stages, APlanOfWhatTheStagesBeforeHandOver) {
-  const BuiltPlan whole = plan_of(enumerate_candidates(graph_).candidates);
+  const BuiltPlan whole = plan_of(enumerate_candidates(graph_, linear_context()).candidates);
   EXPECT_EQ(whole.plan.steps.size(), 1u);
   const PlanReport& report = whole.plan.report;
   EXPECT_EQ(report.model, "three");
@@ -103,7 +104,7 @@ TEST_F(Stages, APlanOfWhatTheStagesBeforeHandOver) {
   // With candidates of one primitive each the same functions make another plan.
   options_.alternatives = false;
   std::vector<Candidate> single;
-  for (const Candidate& candidate : enumerate_candidates(graph_).candidates)
+  for (const Candidate& candidate : enumerate_candidates(graph_, linear_context()).candidates)
     if (candidate.nodes.size() == 1) single.push_back(candidate);
   BuiltPlan apart = plan_of(single);
   EXPECT_EQ(apart.plan.steps.size(), 3u);

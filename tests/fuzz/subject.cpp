@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "graph_maker.h"
+#include "korch/codegen/implementation.h"
 #include "korch/fission/fission.h"
 #include "korch/inspect/verify.h"
 #include "korch/interp/interpreter.h"
@@ -188,7 +189,7 @@ Subject::Program& Subject::program(Kind kind) {
   program->graph = kind == Kind::random ? &rewritten_.graph : &rewritten_.base;
   const Graph& graph = *program->graph;
   std::vector<Candidate> candidates;
-  if (kind == Kind::random) candidates = enumerate_candidates(graph).candidates;
+  if (kind == Kind::random) candidates = enumerate_candidates(graph, linear_context()).candidates;
   if (kind == Kind::unfused) candidates = unfused_candidates(graph);
   if (kind == Kind::greedy)
     candidates =

@@ -6,6 +6,7 @@
 
 #include "generate.h"
 #include "korch/base/error.h"
+#include "korch/codegen/implementation.h"
 #include "korch/fission/fission.h"
 #include "korch/onnx/import.h"
 #include "korch/onnx/models.h"
@@ -124,7 +125,7 @@ Device model_target() {
 }
 
 Result<tile::ScheduledGraph> tile_graph_of(const Graph& graph, const Candidate& candidate,
-                                      const Implementation& way, bool reorder) {
+                                           const Implementation& way, bool reorder) {
   if (!reorder) return tile_graph(graph, candidate, way, model_target());
   return *propose_reorder(graph.value(candidate.inputs[0]).type, way.input_layouts[0], way.output_layouts[0],
                           model_target())
@@ -136,7 +137,7 @@ std::vector<ModelKernel> ModelKernelSource::next(const std::string& model, size_
   const Rewritten rewritten = add_alternatives(primitive, {});
   const auto base = std::make_shared<const Graph>(primitive),
              graph = std::make_shared<const Graph>(rewritten.graph);
-  std::vector<Candidate> all = enumerate_candidates(*graph).candidates;
+  std::vector<Candidate> all = enumerate_candidates(*graph, linear_context()).candidates;
   std::vector<ModelKernel> found;
   std::set<Hash> in_plans;  // candidates
   const auto add = [&](std::vector<ModelKernel> kernels) {

@@ -10,6 +10,7 @@
 
 #include "korch/base/files.h"
 #include "korch/candidate/enumerate.h"
+#include "korch/codegen/implementation.h"
 #include "korch/device/device.h"
 #include "korch/search/random_plan.h"
 #include "korch/search/strategy.h"
@@ -43,15 +44,8 @@ Graph layered(int count) {
 // One look in `noise` steps above or below; some kernels do not exist.
 class MadeUpCosts : public CostSource {
  public:
-  MadeUpCosts(const Columns& columns, uint64_t seed, int refused_of_100) {
-    for (const ColumnInfo& info : columns.infos) {
-      const std::string kind = info.kind == ColumnInfo::Kind::kernel ? info.implementation.family : "reorder";
-      const bool exists =
-          info.kind == ColumnInfo::Kind::reorder || draw(info.key.hex(), seed + 1, 100) >= refused_of_100;
-      const double factor = (1.25 + 0.25 * draw(kind, seed, 8)) * (1 + 0.01 * draw(info.key.hex(), seed, 40));
-      true_us_.push_back(!exists ? std::numeric_limits<double>::infinity() : info.bound_us * factor);
-    }
-  }
+  MadeUpCosts(const Columns& columns, uint64_t seed, int refused_of_100)
+      : columns_(columns), seed_(seed), refused_of_100_(refused_of_100) {}
 
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override {
     std::vector<Result<Cost>> costs;
@@ -62,7 +56,7 @@ class MadeUpCosts : public CostSource {
         continue;
       }
       Cost cost;
-      cost.us = true_us_[column];
+      cost.us = us(column);
       cost.care = care;
       costs.push_back(cost);
     }
@@ -80,13 +74,18 @@ class MadeUpCosts : public CostSource {
   double occupancy(int) const override { return 1; }
   bool has_rounds(int) const override { return false; }
 
-  bool exists(int column) const { return std::isfinite(true_us_[column]); }
-  double us(int column) const { return true_us_[column]; }
-  // The kernel, whichever of its columns is asked for.
-  void slow_down(const Columns& columns, int column) {
-    for (size_t id = 0; id < true_us_.size(); ++id)
-      if (columns.infos[id].key == columns.infos[column].key) true_us_[id] *= 3;
+  bool exists(int column) const { return std::isfinite(us(column)); }
+  double us(int column) const {
+    const ColumnInfo& info = columns_.infos[column];
+    const std::string kind = info.kind == ColumnInfo::Kind::kernel ? info.implementation.family : "reorder",
+                      key = info.key.hex();
+    if (info.kind != ColumnInfo::Kind::reorder && draw(key, seed_ + 1, 100) < refused_of_100_)
+      return std::numeric_limits<double>::infinity();
+    const double factor = (1.25 + 0.25 * draw(kind, seed_, 8)) * (1 + 0.01 * draw(key, seed_, 40));
+    return info.bound_us * factor * (slow_.contains(info.key) ? 3 : 1);
   }
+  // The kernel, whichever of its columns is asked for.
+  void slow_down(int column) { slow_.insert(columns_.infos[column].key); }
   int looks(Care care) { return looks_[care]; }
   int built() const { return built_; }
 
@@ -94,7 +93,10 @@ class MadeUpCosts : public CostSource {
   static int draw(const std::string& what, uint64_t seed, uint64_t count) {
     return static_cast<int>(hash_text(what + std::to_string(seed)).low % count);
   }
-  std::vector<double> true_us_;  // by column
+  const Columns& columns_;
+  const uint64_t seed_;
+  const int refused_of_100_;
+  std::set<Hash> slow_;
   std::map<Care, int> looks_;
   int built_ = 0;
 };
@@ -106,23 +108,28 @@ class MadeUpContests : public Contests {
     EXPECT_NE(kept, challenger);
     EXPECT_GE(effort.rounds, effort.min_rounds);
     ++contests;
-    return {100, ratio, ratio + 0.01};
+    const bool is_rescheduled = std::ranges::max(challenger) >= listed;
+    const double its_ratio = is_rescheduled ? ratio_of_rescheduled : ratio;
+    return {100, its_ratio, its_ratio + 0.01};
   }
   std::optional<SimulatedPlan> simulate(const std::vector<int>&) override { return std::nullopt; }
-  double ratio = 1.1;
+  int listed = std::numeric_limits<int>::max();  // columns; those behind them have other schedules
+  double ratio = 1.1, ratio_of_rescheduled = 1.1;
   int contests = 0;
 };
 
 struct Search {
   explicit Search(uint64_t seed = 1, int refused_of_100 = 0, int layer_count = 3)
-      : graph(layered(layer_count)), costs(columns, seed, refused_of_100) {}
+      : graph(layered(layer_count)), costs(columns, seed, refused_of_100) {
+    contests.listed = listed();
+  }
 
   Choice choose(const SearchOptions& options = {}, Database* database = nullptr) {
     return choose_plan({&graph, &graph, &target, options, &costs, &contests, database, nullptr, rivals, {}},
                        columns);
   }
   static Columns columns_of(const Graph& graph, const Device& target, CandidateSet& rivals) {
-    std::vector<Candidate> candidates = enumerate_candidates(graph).candidates;
+    std::vector<Candidate> candidates = enumerate_candidates(graph, linear_context()).candidates;
     const std::vector<Candidate> greedy =
         greedy_candidates(graph, [](const Candidate&) { return true; }).candidates;
     CandidateSet known;
@@ -133,6 +140,7 @@ struct Search {
     }
     return build_columns(graph, std::move(candidates), with_made_up_speeds(target));
   }
+  int listed() const { return static_cast<int>(columns.infos.size()); }
   // Greedy's, or no kernel of primitives.
   bool is_of_rivals(int column) const {
     if (columns.infos[column].kind != ColumnInfo::Kind::kernel) return true;
@@ -144,10 +152,11 @@ struct Search {
     for (int column : plan) sum += costs.us(column);
     return sum;
   }
-  // With everything known.
+  // With everything known of the columns that the program lists.
   double best_us() const {
     Problem problem = columns.problem;
-    for (size_t id = 0; id < columns.infos.size(); ++id) {
+    problem.columns.resize(static_cast<size_t>(contests.listed));
+    for (size_t id = 0; id < problem.columns.size(); ++id) {
       problem.columns[id].cost_us = costs.us(static_cast<int>(id));
       problem.columns[id].measured = true;
     }
@@ -204,8 +213,9 @@ TEST(PlanChooser, ExhaustiveLooksAtEveryKernel) {
   Search search;
   const Choice choice = search.choose({.exhaustive = true});
   EXPECT_EQ(choice.solved.measured, choice.solved.kernels);
-  EXPECT_EQ(search.costs.looks(Care::quick), choice.solved.kernels);
-  EXPECT_EQ(search.costs.looks(Care::twice), choice.solved.kernels);
+  // Besides, other schedules of the plan's kernels.
+  EXPECT_GE(search.costs.looks(Care::quick), choice.solved.kernels);
+  EXPECT_GE(search.costs.looks(Care::twice), choice.solved.kernels);
   EXPECT_NEAR(choice.solved.solution.objective_us, search.best_us(), 1e-9);
 }
 
@@ -244,9 +254,48 @@ TEST(PlanChooser, RemembersWhileCostsAreTheSame) {
   EXPECT_EQ(again.contests.contests, 0);
 
   Search slower;
-  for (int column : chosen.solution.chosen) slower.costs.slow_down(slower.columns, column);
+  for (int column : chosen.solution.chosen) slower.costs.slow_down(column);
   EXPECT_NEAR(slower.true_us(choose(slower).solution.chosen), slower.best_us(), 1e-9);
   EXPECT_GT(looks(slower), looks(again));
+}
+
+// Schedules that the program does not list, for kernels of its plan: taken where the whole plan is faster
+// with them, and remembered like the plan.
+TEST(PlanChooser, OtherSchedulesAreMeasuredTakenAndRemembered) {
+  const TempDir folder;
+  Database database(folder.path() + "/k.db");
+  Search own, other, again;
+  const int listed = own.listed();
+  other.contests.ratio_of_rescheduled = 0.9;
+  const SolveMemo as_solved = own.choose().solved, better = other.choose({}, &database).solved;
+  ASSERT_FALSE(better.rescheduled.empty());
+  EXPECT_LT(std::ranges::max(as_solved.solution.chosen), listed);
+  EXPECT_GE(std::ranges::max(better.solution.chosen), listed);
+  EXPECT_EQ(better.solution.chosen.size(), as_solved.solution.chosen.size());
+  EXPECT_LT(other.true_us(better.solution.chosen), 0.99 * other.true_us(as_solved.solution.chosen));
+  EXPECT_EQ(better.whole_runs[0].plan, "with other schedules");
+  EXPECT_EQ(better.solution.objective_us, as_solved.solution.objective_us);
+
+  const SolveMemo remembered = again.choose({}, &database).solved;
+  EXPECT_EQ(remembered.solution.chosen, better.solution.chosen);
+  EXPECT_EQ(again.contests.contests, 0);
+  for (const int id : remembered.solution.chosen) {
+    EXPECT_EQ(to_string(again.columns.infos[id].implementation),
+              to_string(other.columns.infos[id].implementation));
+    EXPECT_EQ(again.columns.problem.columns[id].cost_us, other.columns.problem.columns[id].cost_us);
+    EXPECT_EQ(again.columns.problem.columns[id].measured, other.columns.problem.columns[id].measured);
+  }
+}
+
+// A family that no longer knows a remembered schedule: the plan is chosen anew.
+TEST(OtherSchedules, UnknownOnesAddNothing) {
+  Search search;
+  const size_t listed = search.columns.infos.size();
+  int kernel = 0;
+  while (search.columns.infos[kernel].implementation.family != "matmul") ++kernel;
+  EXPECT_FALSE(add_columns(search.graph, search.target, {{kernel, "no such schedule", 1}}, search.columns));
+  EXPECT_EQ(search.columns.infos.size(), listed);
+  EXPECT_EQ(search.columns.problem.columns.size(), listed);
 }
 
 TEST(PlanChooser, OnBoundsTakesWhatExists) {

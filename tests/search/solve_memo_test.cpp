@@ -40,6 +40,21 @@ TEST(SolveMemo, ComesBack) {
   EXPECT_EQ(memo->solution.chosen, (std::vector<int>{0, 1}));
 }
 
+TEST(SolveMemo, ReschedulesColumnsOfTheProgram) {
+  SolveMemo good = memo_of({0, 2});
+  good.rescheduled = {{1, "6,1", 1.5}};
+  const std::optional<SolveMemo> memo = solve_memo_from_json(to_json(good), chain());
+  ASSERT_TRUE(memo);
+  EXPECT_EQ(memo->solution.chosen, (std::vector<int>{0, 2}));
+  ASSERT_EQ(memo->rescheduled.size(), 1u);
+  EXPECT_EQ(memo->rescheduled[0].schedule, "6,1");
+  EXPECT_EQ(memo->rescheduled[0].cost_us, 1.5);
+  for (const int column : {-1, 0, 2, 1 << 30}) {
+    good.rescheduled[0].column = column;  // 0 makes tensor 1 again, and nothing makes 2
+    EXPECT_FALSE(is_taken(to_json(good))) << column;
+  }
+}
+
 TEST(SolveMemo, OnlyAsAPlan) {
   for (const std::vector<int>& chosen : {std::vector<int>{}, {0}, {1}, {1, 0}, {0, 2}, {0, -1}, {0, 1 << 30}})
     EXPECT_FALSE(is_taken(to_json(memo_of(chosen)))) << to_json(memo_of(chosen));

@@ -5,6 +5,7 @@
 
 #include "../codegen_loop/generate.h"
 #include "../codegen_loop/tile_graph_check.h"
+#include "korch/codegen/implementation.h"
 #include "korch/codegen/passes/passes.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
@@ -101,8 +102,8 @@ std::string tile_graphs(const Graph& graph, const RunLine& line, bool lowered) {
 }  // namespace
 
 std::string columns_text(const Graph& graph, const RunLine& line) {
-  const Columns columns = build_columns(graph, enumerate_candidates(graph).candidates, line.target,
-                                        {.accuracy = line.accuracy()});
+  const Columns columns = build_columns(graph, enumerate_candidates(graph, linear_context()).candidates,
+                                        line.target, {.accuracy = line.accuracy()});
   std::string text;
   for (size_t i = 0; i < columns.infos.size(); ++i) {
     const ColumnInfo& info = columns.infos[i];

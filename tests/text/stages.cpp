@@ -10,6 +10,7 @@
 #include "korch/base/usable_cpus.h"
 #include "korch/candidate/candidate.h"
 #include "korch/codegen/cuda/cuda_kernel.h"
+#include "korch/codegen/implementation.h"
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
@@ -56,7 +57,7 @@ std::string names(const Graph& graph, const std::vector<ValueId>& values) {
 
 // One line per candidate: its nodes by the Values they make, then its outputs.
 std::string candidates(const Graph& graph, const RunLine&) {
-  const Enumeration enumeration = enumerate_candidates(graph);
+  const Enumeration enumeration = enumerate_candidates(graph, linear_context());
   std::string text;
   for (const Candidate& candidate : enumeration.candidates) {
     std::vector<ValueId> made;

@@ -35,6 +35,16 @@ std::vector<NodeId> canonical_order(const Graph& graph, const std::vector<NodeId
 Candidate make_candidate(const Graph& graph, const std::vector<NodeId>& nodes,
                          const std::vector<ValueId>& outputs);
 
+// What kernels can hold around their linear primitive. Their sources say it (codegen/implementation.h), and
+// no other set grows around one.
+struct LinearContext {
+  // Whether the primitive can be computed from each element of a result of so many, as that is finished.
+  bool (*may_follow)(const Graph& graph, const Node& node, int64_t elements);
+  // Whether the primitive, before or beside `linear`, can be computed where that reads it.
+  bool (*may_precede)(const Node& node, const Node& linear);
+  int most_before;  // such primitives, per operand of the linear one
+};
+
 // Which sets are enumerated. The bounds define a candidate; the rules prune further, each for the reason
 // given in docs/design/candidate.md, and each can be switched off.
 struct EnumerateOptions {
@@ -45,9 +55,7 @@ struct EnumerateOptions {
   int64_t max_candidates = 40000;    // reported when it bites
   bool rule_chain = true;            // some primitives are never cut from their only producer or consumer
   bool rule_join = true;             // of the private operands of a primitive, all or none
-  bool rule_linear_context = true;   // around a linear primitive: one sink, what kernels can fuse
-  int max_prologue = 4;              // primitives of a linear candidate that do not depend on the linear one,
-                                     // per operand of that one
+  bool rule_linear_context = true;   // around a linear primitive: one sink, and a LinearContext
   bool rule_weighted_window = true;  // weighted windows: only into linear primitives, without what they read
   bool rule_linear_stages = true;    // a linear operation's three stages: one alone, or all of them
   bool rule_sharing = true;          // siblings joined by a shared input alone iterate over one domain
@@ -63,7 +71,8 @@ struct Enumeration {
   std::map<std::string, int> pruned;  // growth steps or candidates refused, by rule, for the report
 };
 
-Enumeration enumerate_candidates(const Graph& graph, const EnumerateOptions& options = {});
+Enumeration enumerate_candidates(const Graph& graph, const LinearContext& context,
+                                 const EnumerateOptions& options = {});
 
 // Of all of them, at their full extents.
 inline double bytes_of(const Graph& graph, const std::vector<ValueId>& values) {

@@ -17,8 +17,10 @@ constexpr int64_t kManyReaders = 64, kNearReaders = 4;
 
 class Enumerator {
  public:
-  Enumerator(const Graph& graph, const EnumerateOptions& options, const Deadline& deadline)
+  Enumerator(const Graph& graph, const LinearContext& context, const EnumerateOptions& options,
+             const Deadline& deadline)
       : graph_(graph),
+        context_(context),
         options_(options),
         deadline_(deadline),
         atoms_(graph, options.rule_chain ? options.max_primitives : 1) {}
@@ -70,7 +72,7 @@ class Enumerator {
         grown.insert(std::lower_bound(grown.begin(), grown.end(), more), more);
         if (options_.rule_join) atoms_.complete_operands(grown);
         if (!seen.insert(hash_bytes(grown.data(), grown.size() * sizeof(AtomId))).second) continue;
-        if (const auto rule = broken_rule(atoms_, grown, options_))
+        if (const auto rule = broken_rule(atoms_, grown, context_, options_))
           prune(*rule);
         else if (atoms_.is_convex(grown) || may_recompute(atoms_, grown, options_))
           push(std::move(grown));
@@ -207,6 +209,7 @@ class Enumerator {
   }
 
   const Graph& graph_;
+  const LinearContext& context_;
   const EnumerateOptions& options_;
   const Deadline& deadline_;
   const AtomGraph atoms_;
@@ -234,12 +237,14 @@ EnumerateOptions EnumerateOptions::unpruned() {
   return options;
 }
 
-Enumeration enumerate_candidates(const Graph& graph, const EnumerateOptions& options) {
-  return enumerate_until(graph, options, Deadline());
+Enumeration enumerate_candidates(const Graph& graph, const LinearContext& context,
+                                 const EnumerateOptions& options) {
+  return enumerate_until(graph, context, options, Deadline());
 }
 
-Enumeration enumerate_until(const Graph& graph, const EnumerateOptions& options, const Deadline& deadline) {
-  return Enumerator(graph, options, deadline).run();
+Enumeration enumerate_until(const Graph& graph, const LinearContext& context, const EnumerateOptions& options,
+                            const Deadline& deadline) {
+  return Enumerator(graph, context, options, deadline).run();
 }
 
 }  // namespace korch

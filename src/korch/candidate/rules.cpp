@@ -88,40 +88,34 @@ bool splits_stages(const AtomGraph& graph, const AtomSet& set) {
 }
 
 std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& set,
-                                         const EnumerateOptions& options) {
+                                         const LinearContext& context) {
   if (sinks_of(graph, set).size() > 1) return Rule::linear_sinks;
   const AtomSet after = linear_part(graph, set);
   int64_t elements = 0, operands = 0;
-  bool layout_alone = false;
+  std::vector<const Node*> linear;
   AtomSet before;
   for (AtomId id : set) {
     if (graph.atom(id).linear) {
-      const Node& linear = graph.graph().node(graph.atom(id).nodes[0]);
+      linear.push_back(&graph.graph().node(graph.atom(id).nodes[0]));
       elements = elements_made(graph, core_result(graph, set, id));
-      operands += static_cast<int64_t>(linear.inputs.size());
-      layout_alone = layout_alone || info(linear.op).fusing.copies_operands;
+      operands += static_cast<int64_t>(linear.back()->inputs.size());
     }
     if (!contains(after, id)) before.push_back(id);
   }
   for (AtomId id : after) {
     if (graph.atom(id).linear || stage_of(graph, id) == LinearStage::result) continue;
-    const bool over_result = all_nodes(graph, id, [&](const Node& node) {
-      return (info(node.op).category == Category::elementwise || node.op == Op::Transpose ||
-              node.op == Op::Reshape) &&
-             graph.graph().value(node.outputs[0]).type.elements() == elements;
-    });
-    if (!over_result) return Rule::linear_epilogue;
+    const bool follow = all_nodes(
+        graph, id, [&](const Node& node) { return context.may_follow(graph.graph(), node, elements); });
+    if (!follow) return Rule::linear_epilogue;
   }
   for (AtomId id : before) {
-    const bool inlined = all_nodes(graph, id, [&](const Node& node) {
-      const OpInfo& op = info(node.op);
-      if (op.category == Category::layout) return true;
-      return !layout_alone && (op.category == Category::elementwise || op.fusing.weighs_window ||
-                               op.fusing.stage == LinearStage::data);
+    const bool precede = all_nodes(graph, id, [&](const Node& node) {
+      return std::all_of(linear.begin(), linear.end(),
+                         [&](const Node* to) { return context.may_precede(node, *to); });
     });
-    if (!inlined) return Rule::linear_prologue;
+    if (!precede) return Rule::linear_prologue;
   }
-  if (primitives(graph, before) > operands * options.max_prologue) return Rule::linear_prologue;
+  if (primitives(graph, before) > operands * context.most_before) return Rule::linear_prologue;
   return std::nullopt;
 }
 
@@ -167,7 +161,8 @@ const char* name(Rule rule) {
   return "";
 }
 
-std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options) {
+std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const LinearContext& context,
+                                const EnumerateOptions& options) {
   if (set.size() == 1) return std::nullopt;
   if (primitives(graph, set) > options.max_primitives) return Rule::size;
   int linear = 0;
@@ -181,7 +176,7 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
   if (options.rule_weighted_window && misplaces_window(graph, set, linear > 0)) return Rule::weighted_window;
   if (options.rule_linear_stages && splits_stages(graph, set)) return Rule::linear_stages;
-  if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, options);
+  if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, context);
   if (options.rule_sinks) {
     for (AtomId sink : sinks) {
       if (graph.atom(sink).domain != graph.atom(sinks[0]).domain) return Rule::sink_domains;

@@ -17,9 +17,8 @@ enum class Rule {
   sinks,            // more sinks than outputs allowed
   outputs,          // more outputs than allowed (when a candidate is made of a set)
   linear_sinks,     // a linear candidate with several sinks
-  linear_epilogue,  // after the linear primitive: elementwise, transpose and reshape over its own result
-  linear_prologue,  // before or beside it: elementwise and layout primitives, weighted windows, at most
-                    // max_prologue per operand
+  linear_epilogue,  // after the linear primitive: what may not follow it (LinearContext)
+  linear_prologue,  // before or beside it: what may not precede it, or more than most_before per operand
   linear_stages,    // some of a linear operation's three stages, fused
   weighted_window,  // a weighted window fused with what it reads, or without a linear primitive after it
   sharing,       // siblings joined by a shared input over different domains, or although one needs the other
@@ -33,7 +32,8 @@ enum class Rule {
 const char* name(Rule rule);
 
 // The first rule that the set breaks.
-std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options);
+std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const LinearContext& context,
+                                const EnumerateOptions& options);
 
 // Whether a set that is not convex may be a kernel that computes again what others get from it: it reduces
 // nothing, what leaves it and comes back is reduced on the way (x and the variance of x), and no linear or

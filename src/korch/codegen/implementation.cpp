@@ -6,6 +6,7 @@
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/codegen/kernel_spec.h"
 #include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/problem.h"
 #include "korch/codegen/loop/loop_family.h"
 #include "korch/codegen/opaque/loop_end.h"
 #include "korch/codegen/opaque/opaque_family.h"
@@ -45,11 +46,15 @@ const std::vector<Family>& families() {
        build_conv_direct,
        Family::Kind::generated,
        reschedule_conv_direct},
-      {{"conv_winograd"}, list_conv_winograd, build_conv_winograd},
+      {{"conv_winograd"},
+       list_conv_winograd,
+       build_conv_winograd,
+       Family::Kind::generated,
+       reschedule_conv_winograd},
       {{"winograd_part"}, list_winograd_part, build_winograd_part},
       {{"depthwise"}, list_depthwise, build_depthwise},
       {{"matmul"}, list_matmul, build_matmul, Family::Kind::generated, reschedule_matmul},
-      {{"attention"}, list_attention, build_attention},
+      {{"attention"}, list_attention, build_attention, Family::Kind::generated, reschedule_attention},
       {{"staged"}, list_staged, build_staged, Family::Kind::gpu_alone},
       {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
       {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},
@@ -105,6 +110,10 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
     reasons.push_back({RefusalReason::no_kernel_family, "no family covers this combination of primitives"});
   if (refused != nullptr) refused->insert(refused->end(), reasons.begin(), reasons.end());
   return found;
+}
+
+LinearContext linear_context() {
+  return {linear::may_follow, linear::may_precede, linear::kMostBefore};
 }
 
 std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,

@@ -32,6 +32,9 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
                                             const Device& target, Accuracy accuracy,
                                             std::vector<Refusal>* refused = nullptr);
 
+// Of all families.
+LinearContext linear_context();
+
 // The same family and layouts with schedules that `implementations` does not list, since at the bounds of all
 // shapes they are hardly ever the fastest: other tiles, and grids over other axes. What part of them a run of
 // smaller extents needs differs (docs/design/launch.md).

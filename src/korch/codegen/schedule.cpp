@@ -10,7 +10,6 @@ struct Text {
   std::string operator()(const RowSchedule& s) const {
     return tile(s.tile) + (s.row_blocks > 0 ? fmt::format(",{} blocks", s.row_blocks) : "");
   }
-  std::string operator()(const DepthwiseSchedule& s) const { return fmt::format("{}", s.pixels); }
   std::string operator()(const WinogradSchedule& s) const {
     return fmt::format("{}{}", s.outputs, s.product ? "," + tile(*s.product) : "");
   }
@@ -33,7 +32,6 @@ struct Text {
 struct Kind {
   int64_t operator()(std::monostate) const { return 0; }
   int64_t operator()(const RowSchedule& s) const { return s.tile.vectors; }
-  int64_t operator()(const DepthwiseSchedule& s) const { return s.pixels; }
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }

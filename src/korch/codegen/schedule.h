@@ -22,11 +22,6 @@ struct RowSchedule {
   bool operator==(const RowSchedule&) const = default;
 };
 
-struct DepthwiseSchedule {
-  int pixels = 1;  // of a register tile
-  bool operator==(const DepthwiseSchedule&) const = default;
-};
-
 // Families conv_winograd, winograd_part.
 struct WinogradSchedule {
   int64_t outputs = 0;               // of a transformed tile, along each axis that is transformed
@@ -62,8 +57,8 @@ struct LibrarySchedule {
 };
 
 // Nothing: the family has no choice.
-using Schedule = std::variant<std::monostate, RowSchedule, DepthwiseSchedule, WinogradSchedule,
-                              AttentionSchedule, StagedSchedule, RecurrenceSchedule, LibrarySchedule>;
+using Schedule = std::variant<std::monostate, RowSchedule, WinogradSchedule, AttentionSchedule,
+                              StagedSchedule, RecurrenceSchedule, LibrarySchedule>;
 
 // Its numbers, separated by commas: vectors of the register tile, its rows, and into how many blocks all rows
 // are cut where that is stated.

@@ -68,7 +68,8 @@ class KernelQuestions {
 void add_enumerated(const Rewritten& rewritten, const Setting& setting, std::vector<Candidate> greedy,
                     Candidates& result) {
   for (const Candidate& candidate : greedy) result.greedy_groups.insert({candidate.nodes, candidate.outputs});
-  Enumeration enumeration = enumerate_until(rewritten.graph, {}, setting.deadlines.growing());
+  Enumeration enumeration =
+      enumerate_until(rewritten.graph, linear_context(), {}, setting.deadlines.growing());
   result.pruned.merge(enumeration.pruned);
   result.all = std::move(enumeration.candidates);
   CandidateSet known;
@@ -169,8 +170,9 @@ Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const S
   result.pruned = rewritten.limited;
   const Strategy strategy = setting.options.strategy;
   if (strategy == Strategy::unfused || strategy == Strategy::random) {
-    result.all = strategy == Strategy::unfused ? unfused_candidates(base)
-                                               : enumerate_candidates(rewritten.graph).candidates;
+    result.all = strategy == Strategy::unfused
+                     ? unfused_candidates(base)
+                     : enumerate_candidates(rewritten.graph, linear_context()).candidates;
     return result;
   }
   Enumeration groups = greedy_candidates(base, KernelQuestions(base, bank, setting));
@@ -210,6 +212,7 @@ Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBa
   const SearchOptions search = {.measure = options.measure,
                                 .carried = !is_here(setting.device),
                                 .exhaustive = options.exhaustive,
+                                .other_schedules = options.other_schedules,
                                 .bounds = options.bounds,
                                 .budget_s = options.budget_s,
                                 .deadline = setting.deadlines.search(),

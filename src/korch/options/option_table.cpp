@@ -160,7 +160,8 @@ class Slots {
 Slots::Slots(UserOptions& options) {
   CompileOptions& o = options.compile;
   text("target", kCompiling | kTorch, o.target, targets_text(), OptionKind::word, target_names());
-  text("device", kProgram, o.device, "plan for the device of this file, as korch doctor --json wrote it elsewhere");
+  text("device", kProgram, o.device,
+       "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
   word(
       "launches", kCompiling, o.launch.ways, kLaunchWays,
@@ -217,6 +218,9 @@ void Slots::planning(CompileOptions& options) {
   truth("measure", kEverybody, options.measure, "measure the kernels that can matter",
         "plan on lower bounds alone: in seconds, and slower code (also for a machine like this one but "
         "absent)");
+  truth("other_schedules", kEverybody, options.other_schedules,
+        "measure other tiles and grids of the plan's kernels too",
+        "each kernel by the tiles and the grid that its family ranks first: compiles faster");
   truth("self_contained", kEverybody, options.self_contained,
         "generated kernels only: no vendor library is needed to run");
 }

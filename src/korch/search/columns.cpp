@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -226,6 +227,19 @@ bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out
 
 Hash kernel_key(const Hash& candidate, const Implementation& implementation) {
   return hash_text(candidate.hex() + to_string(implementation));
+}
+
+int add_column(const Graph& graph, int from, Implementation implementation, Columns& columns) {
+  const int added = static_cast<int>(columns.infos.size());
+  ColumnInfo info = columns.infos[from];
+  info.key = kernel_key(canonical_hash(graph, columns.candidates[info.candidate]), implementation);
+  info.implementation = std::move(implementation);
+  info.representative = added;
+  Column column = columns.problem.columns[from];
+  column.cost_us = std::numeric_limits<double>::infinity();
+  columns.infos.push_back(std::move(info));
+  columns.problem.columns.push_back(std::move(column));
+  return added;
 }
 
 Columns build_columns(const Graph& graph, std::vector<Candidate> candidates, const Device& target,

@@ -68,6 +68,10 @@ bool same_bytes(const Shape& in_shape, const Layout& in_layout, const Shape& out
 // Equal for kernels that serve one another: of candidates that look alike, made in the same way.
 Hash kernel_key(const Hash& candidate, const Implementation& implementation);
 
+// Adds a column that does what `from` does in another way, which its implementation says, and returns it. It
+// costs infinitely much: it is none of the program's.
+int add_column(const Graph& graph, int from, Implementation implementation, Columns& columns);
+
 // One line each, for dumps and keys: what is computed, how, bounds and costs.
 std::string describe(const Graph& graph, const std::vector<Candidate>& candidates);
 std::string describe(const Graph& graph, const Columns& columns);

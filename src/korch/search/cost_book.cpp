@@ -159,10 +159,12 @@ void CostBook::raise_bounds() {
       column.cost_us = learned_->bound_us(static_cast<int>(id));
 }
 
-void CostBook::look_again_at_linear_alone() {
-  std::vector<int> unusual = plain_->probes();
-  std::erase_if(unusual, [&](int id) { return !learned_->is_unusual(same_kernel(id)[0]); });
-  look_again(unusual);
+void CostBook::look_again_at_linear_alone(double much_us) {
+  std::vector<int> doubtful = plain_->probes();
+  std::erase_if(doubtful, [&](int id) {
+    return columns_.problem.columns[id].cost_us < much_us && !learned_->is_unusual(same_kernel(id)[0]);
+  });
+  look_again(doubtful);
 }
 
 int CostBook::drop_dominated(const std::function<bool(int column)>& is_spared) {

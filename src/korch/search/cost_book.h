@@ -47,8 +47,9 @@ class CostBook {
   // are measured, and bounds learn from now on.
   void learn();
   bool is_learning() const { return learned_.has_value(); }
-  // Later than their first look, so that the disturbance of that is over.
-  void look_again_at_linear_alone();
+  // At those whose cost is unusual for their work, and those that cost `much_us`, since it bounds all kernels
+  // that they are fused into. Later than their first look, so that the disturbance of that is over.
+  void look_again_at_linear_alone(double much_us);
   // While it learns: implementations that the probes show to be hopeless leave the program, except for
   // columns that `is_spared`. Returns their number.
   int drop_dominated(const std::function<bool(int column)>& is_spared);

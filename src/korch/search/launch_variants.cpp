@@ -169,21 +169,12 @@ std::vector<int> LaunchFinder::other_columns(int column) {
   const std::vector<int> listed = by_candidate_[candidate];
   for (const int other : listed)
     if (fits(other) && keys.insert(columns_.infos[other].key).second) found.push_back(other);
-  const Hash hash = canonical_hash(graph_, columns_.candidates[candidate]);
   for (const int from : listed) {
     if (!fits(from)) continue;
     for (Implementation& way :
          rescheduled(graph_, columns_.candidates[candidate], columns_.infos[from].implementation, target_)) {
-      ColumnInfo info = columns_.infos[from];
-      info.implementation = std::move(way);
-      info.key = kernel_key(hash, info.implementation);
-      if (!keys.insert(info.key).second) continue;
-      info.representative = static_cast<int>(columns_.infos.size());
-      Column added = columns_.problem.columns[from];
-      added.cost_us = std::numeric_limits<double>::infinity();  // no column of the program
-      found.push_back(info.representative);
-      columns_.infos.push_back(std::move(info));
-      columns_.problem.columns.push_back(std::move(added));
+      const int added = add_column(graph_, from, std::move(way), columns_);
+      if (keys.insert(columns_.infos[added].key).second) found.push_back(added);
     }
   }
   return others_[column] = found;

@@ -14,14 +14,14 @@
 #include "korch/profile/machine_load.h"
 #include "korch/search/cost_book.h"
 #include "korch/search/overlap.h"
+#include "korch/search/whole_runs.h"
 #include "korch/solve/lazy.h"
 #include "korch/solve/orchestrator.h"
 
 namespace korch {
 namespace {
 
-constexpr int kVersion = 20;     // of the search for a plan: what older ones chose is chosen anew
-constexpr int kLeastRounds = 3;  // of plans run whole: a second each in large networks
+constexpr int kVersion = 21;  // of the search for a plan: what older ones chose is chosen anew
 // Plans of which something cannot be built, one after the other: each takes a search of up to half a second,
 // on machines of any speed. Networks of the zoo need ten.
 constexpr int kMostRefused = 100;
@@ -45,10 +45,10 @@ class PlanChooser {
         book_(graph_, columns, costs_, {deadline_, options_.budget_s > 0, options_.progress}) {}
 
   SolveMemo remembered_choice() {
-    const Hash key = hash_text(
-        fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_), describe(graph_, columns_),
-                    target_.name, target_.workers, backend_of(target_).compiler(), options_.exhaustive,
-                    static_cast<int>(options_.bounds), options_.measure, strikes_ != nullptr));
+    const Hash key = hash_text(fmt::format(
+        "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_), describe(graph_, columns_), target_.name,
+        target_.workers, backend_of(target_).compiler(), options_.exhaustive,
+        static_cast<int>(options_.bounds), options_.measure, options_.other_schedules, strikes_ != nullptr));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
         if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.problem);
@@ -61,7 +61,10 @@ class PlanChooser {
     book_.take_quick_costs();
     costs_.release_memory();
     SolveMemo memo = memo_of(solved);
-    if (!solved.solution.chosen.empty() && options_.budget_s == 0) run_whole(memo, solved.others);
+    if (!solved.solution.chosen.empty() && options_.budget_s == 0) {
+      run_whole(columns_, costs_, contests_, {rival_.chosen, unchanged_.chosen, solved.others}, memo);
+      if (options_.measure && options_.other_schedules) reschedule(memo);
+    }
     if (options_.measure && memo.measured > 0) memo.disturbed = disturbance(watch.load());
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
@@ -171,87 +174,29 @@ class PlanChooser {
     if (options_.budget_s == 0) limits_.push_back(fmt::format("search: its time ended before {}", what));
   }
 
-  // Kernels measured one by one do not tell what they do to each other. The plans that are nearly as good by
-  // their costs, greedy's and one without alternatives among them, and one whose kernels leave each other
-  // more of the workers, are run whole against the program's; one that is faster beyond doubt takes its
-  // place.
-  void run_whole(SolveMemo& memo, const std::vector<CostedPlan>& others) {
-    // What greedy's plan and the one without alternatives may cost: so far off were costs of noisy minutes.
-    constexpr double kNearly = 1.5;
-    // Shared by all, unless a few rounds take longer; then the solver's next but the first are left out.
-    constexpr double kWholeRuns_s = 6;
-    std::vector<std::pair<std::string, CostedPlan>> challengers;
-    std::set<std::set<int>> seen = {as_set(memo.solution.chosen)};
-    const auto challenge = [&](const char* name, const std::vector<int>& chosen) {
-      double cost_us = 0;
-      for (int id : chosen) cost_us += columns_.problem.columns[id].cost_us;
-      if (!chosen.empty() && cost_us <= kNearly * memo.solution.objective_us &&
-          seen.insert(as_set(chosen)).second)
-        challengers.emplace_back(name, CostedPlan{cost_us, chosen});
-    };
-    std::optional<size_t> overlapping_at;
-    challenge("greedy", rival_.chosen);
-    challenge("unchanged network's", unchanged_.chosen);
-    if (const auto overlapping = overlapping_plan(
-            {&columns_, [&](int id) { return costs_.occupancy(id); },
-             [&](int id) { return costs_.has_rounds(id); },
-             [&](const std::vector<int>& plan) { return contests_.simulate(plan); }, memo.solution.chosen});
-        overlapping && seen.insert(as_set(overlapping->chosen)).second) {
-      overlapping_at = challengers.size();
-      challengers.emplace_back("overlapping", CostedPlan{overlapping->cost_us, overlapping->chosen});
-    }
-    const size_t first_next = challengers.size();
-    for (const CostedPlan& other : others) challenge("solver's next", other.chosen);
-    // Contests are minutes of different noise: times are first relative to the solver's plan, by the
-    // contests' ratios.
-    double solvers_us = std::numeric_limits<double>::infinity();
-    const Stopwatch whole_runs;
-    for (size_t i = 0; i < challengers.size(); ++i) {
-      if (i > first_next && whole_runs.seconds() > kWholeRuns_s) break;
-      const auto& [name, plan] = challengers[i];
-      const bool is_unchanged = as_set(plan.chosen) == as_set(unchanged_.chosen);
-      ContestEffort effort;
-      effort.min_rounds = kLeastRounds;
-      if (is_unchanged) {
-        // Where 1 % decides: two executables differ by as much from one loading to the next.
-        effort.rounds = 100;
-        effort.loadings = 3;
-        effort.max_seconds = 2.4;
-      } else {
-        // What runs side by side differs more from run to run than kernels one after the other.
-        effort.rounds = i == overlapping_at ? 60 : 15;
-        effort.max_seconds = kWholeRuns_s / static_cast<double>(challengers.size());
-      }
-      const ContestOutcome outcome = contests_.run(memo.solution.chosen, plan.chosen, effort);
-      if (memo.whole_runs.empty()) memo.whole_runs = {{"solver's", memo.solution.objective_us, 1}};
-      const double kept_relative = memo.whole_runs[0].measured_us;
-      solvers_us = std::min(solvers_us, outcome.kept_us / kept_relative);
-      const WholeRun run{name, plan.cost_us, kept_relative * outcome.ratio};
-      // Between equals the network stays as it is.
-      const bool is_faster = (is_unchanged ? outcome.ratio : outcome.ratio_high) < 1;
-      memo.whole_runs.insert(is_faster ? memo.whole_runs.begin() : memo.whole_runs.end(), run);
-      if (is_faster) memo.solution.chosen = plan.chosen;
-    }
-    for (WholeRun& run : memo.whole_runs) run.measured_us *= solvers_us;
+  // The plan's kernels by the schedules that are better for them, where the plan is faster with them.
+  void reschedule(SolveMemo& memo) {
+    memo.rescheduled = better_schedules(graph_, target_, memo.solution.chosen, deadline_, costs_, columns_);
+    if (deadline_.is_over()) note_end("other schedules of all kernels were measured");
+    costs_.release_memory();
+    const int first_added = static_cast<int>(columns_.infos.size());
+    KORCH_ASSERT(add_columns(graph_, target_, memo.rescheduled, columns_), "a schedule that was just listed");
+    if (!memo.rescheduled.empty()) run_rescheduled(columns_, first_added, contests_, memo);
   }
 
   static std::set<int> as_set(const std::vector<int>& ids) { return {ids.begin(), ids.end()}; }
 
-  // Puts the costs of a memo in place, if the database still has those of the chosen kernels; else all is as
-  // before.
+  // Puts the costs of a memo and its columns in place, if the database still has the costs of the chosen
+  // kernels; else all is as before.
   bool still_measured(const SolveMemo& memo) {
-    std::vector<int> kernels;
-    for (int id : memo.solution.chosen)
-      if (columns_.infos[id].kind != ColumnInfo::Kind::view) kernels.push_back(id);
-    if (options_.measure) {
-      const std::vector<Result<Cost>> costs = costs_.measure(kernels, Care::quick);
-      for (size_t i = 0; i < kernels.size(); ++i)
-        if (!costs[i] || costs[i].value().us > memo.cost_us[kernels[i]]) return false;
-    } else {
-      for (const std::optional<Refusal>& refusal : costs_.build(kernels))
-        if (refusal) return false;
+    const size_t listed = columns_.infos.size();
+    if (!add_columns(graph_, target_, memo.rescheduled, columns_)) return false;
+    if (!still_there(memo)) {
+      columns_.infos.resize(listed);
+      columns_.problem.columns.resize(listed);
+      return false;
     }
-    for (size_t id = 0; id < columns_.infos.size(); ++id) {
+    for (size_t id = 0; id < listed; ++id) {
       Column& column = columns_.problem.columns[id];
       column.measured = memo.is_measured[id] == '1';
       column.cost_us = memo.cost_us[id];
@@ -260,6 +205,24 @@ class PlanChooser {
       for (const std::string& key : memo.struck) strikes_->find(key);
     columns_.refused = memo.refused;
     pruned_ = memo.pruned;
+    return true;
+  }
+
+  // Whether each chosen kernel is, and costs no more than the memo says.
+  bool still_there(const SolveMemo& memo) {
+    std::vector<int> kernels;
+    for (int id : memo.solution.chosen)
+      if (columns_.infos[id].kind != ColumnInfo::Kind::view) kernels.push_back(id);
+    if (!options_.measure)
+      return std::ranges::none_of(costs_.build(kernels),
+                                  [](const auto& refusal) { return refusal.has_value(); });
+    const std::vector<Result<Cost>> costs = costs_.measure(kernels, Care::quick);
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const auto id = static_cast<size_t>(kernels[i]);
+      const double known_us =
+          id < memo.cost_us.size() ? memo.cost_us[id] : columns_.problem.columns[id].cost_us;
+      if (!costs[i] || costs[i].value().us > known_us) return false;
+    }
     return true;
   }
 
@@ -285,6 +248,7 @@ class PlanChooser {
   }
 
   LazyResult choose() {
+    constexpr double kMuch = 0.02;  // of greedy's plan, by a linear primitive alone
     kernels_ = book_.kernels();
     if (!options_.measure) return choose_on_bounds();
     try {
@@ -308,7 +272,7 @@ class PlanChooser {
       if (!rival_groups_.empty() && options_.budget_s == 0) {
         rival_ = rival_plan();
         lazy.solve.start = rival_.chosen;
-        if (book_.is_learning()) book_.look_again_at_linear_alone();
+        if (book_.is_learning()) book_.look_again_at_linear_alone(kMuch * rival_.objective_us);
       }
       // The rival has nothing else where what dominates turns out to be refused.
       if (book_.is_learning())

@@ -26,6 +26,7 @@ struct SearchOptions {
   bool measure = true;      // false: on bounds alone, among the kernels that can be built
   bool carried = false;     // and on costs that the source carries; where not measuring
   bool exhaustive = false;  // measure every column
+  bool other_schedules = true;
   Bounds bounds = Bounds::learned;
   double budget_s = 0;     // of the whole compilation; 0: no limit
   Deadline deadline = {};  // of measuring and solving

@@ -16,7 +16,15 @@ using Json = nlohmann::json;
 constexpr double kNever = 1e300;  // JSON has no infinity
 
 // Each column finds its inputs and is chosen once, and in the end there is what is required.
-bool can_run(const Problem& problem, const std::vector<int>& chosen) {
+bool can_run(const Problem& problem, const SolveMemo& memo) {
+  const int listed = static_cast<int>(problem.columns.size());
+  std::vector<int> chosen = memo.solution.chosen;
+  for (int& id : chosen)
+    if (id >= listed && static_cast<size_t>(id - listed) < memo.rescheduled.size())
+      id = memo.rescheduled[static_cast<size_t>(id - listed)].column;
+  const bool are_listed = std::ranges::all_of(
+      memo.rescheduled, [&](const Rescheduled& r) { return r.column >= 0 && r.column < listed; });
+  if (!are_listed) return false;
   std::set<int> there(problem.available.begin(), problem.available.end()), seen;
   const auto all_there = [&](const std::vector<int>& tensors) {
     return std::all_of(tensors.begin(), tensors.end(), [&](int tensor) { return there.contains(tensor); });
@@ -45,10 +53,14 @@ void visit_memo(Memo& memo, const Visit& visit) {
 }  // namespace
 
 std::string to_json(const SolveMemo& memo) {
-  Json json = {{"status", static_cast<int>(memo.solution.status)}, {"whole_runs", Json::array()}};
+  Json json = {{"status", static_cast<int>(memo.solution.status)},
+               {"rescheduled", Json::array()},
+               {"whole_runs", Json::array()}};
   visit_memo(memo, [&](const char* name, const auto& field) { json[name] = field; });
   for (Json& cost : json["cost_us"])
     if (std::isinf(cost.get<double>())) cost = kNever;
+  for (const Rescheduled& r : memo.rescheduled)
+    json["rescheduled"].push_back({r.column, r.schedule, r.cost_us});
   for (const WholeRun& run : memo.whole_runs)
     json["whole_runs"].push_back({run.plan, run.predicted_us, run.measured_us});
   return json.dump();
@@ -65,11 +77,12 @@ std::optional<SolveMemo> solve_memo_from_json(const std::string& text, const Pro
     visit_memo(memo, [&](const char* name, auto& field) { json.at(name).get_to(field); });
     for (double& cost : memo.cost_us)
       if (cost == kNever) cost = std::numeric_limits<double>::infinity();
+    for (const Json& r : json.at("rescheduled")) memo.rescheduled.push_back({r.at(0), r.at(1), r.at(2)});
     for (const Json& run : json.at("whole_runs"))
       memo.whole_runs.push_back({run.at(0), run.at(1), run.at(2)});
     memo.disturbed = printable(memo.disturbed);
-    const bool fits = memo.cost_us.size() == columns && memo.is_measured.size() == columns &&
-                      can_run(problem, memo.solution.chosen);
+    const bool fits =
+        memo.cost_us.size() == columns && memo.is_measured.size() == columns && can_run(problem, memo);
     return fits ? std::optional(std::move(memo)) : std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;

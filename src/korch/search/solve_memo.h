@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "korch/plan/plan.h"
+#include "korch/search/other_schedules.h"
 #include "korch/solve/problem.h"
 
 namespace korch {
@@ -25,6 +26,8 @@ struct SolveMemo {
   std::vector<double>
       cost_us;              // by column: measured, or the last bound; infinite: cannot be built, or left out
   std::string is_measured;  // by column: '0' or '1'
+  // A column each, behind those of the program, in this order; the solution may choose them.
+  std::vector<Rescheduled> rescheduled;
   std::vector<WholeRun> whole_runs;
   std::string
       disturbed;  // what else ran while kernels were measured (profile/machine_load.h); "": it was calm

@@ -82,7 +82,7 @@ graph {
   output %y "y"
 }
 // EXPECT:
-Conv -> %y | depthwise(4) p0231->p0231 | 4096 flops, 2592 bytes, bound 0.041 us
+Conv -> %y | depthwise() p0231->p0231 | 4096 flops, 2592 bytes, bound 0.041 us
 reorder %x p0231 -> %x rm | 0 flops, 2304 bytes, bound 0.026 us
 reorder %x rm -> %x p0231 | 0 flops, 2304 bytes, bound 0.026 us
 reorder %y p0231 -> %y rm | 0 flops, 2304 bytes, bound 0.026 us

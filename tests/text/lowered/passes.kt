@@ -236,7 +236,7 @@ graph {
   output %y "y"
 }
 // EXPECT:
-depthwise(4) p0231->p0231
+depthwise() p0231->p0231
 kernel {
   in0: f32[96]
   const0: f32[24] packed depthwise(8)
@@ -273,7 +273,7 @@ graph {
   output %y "y"
 }
 // EXPECT:
-depthwise(8) p0231->p0231
+depthwise() p0231->p0231
 kernel {
   in0: f32[96]
   const0: f32[48] packed depthwise(16)

@@ -154,7 +154,7 @@ graph {
   output %y "y"
 }
 // EXPECT:
-depthwise(4) p0231->p0231
+depthwise() p0231->p0231
 kernel {
   in0: f32[288]
   const0: f32[72] packed depthwise(8)

@@ -361,14 +361,16 @@ Result<tile::ScheduledGraph> AttentionBuilder::build() {
 
 // Measured on heads of 1024 x 1024 x 16 to 64: 24 to 66 queries of a block differ by 2 %; blocks of 256 keys
 // are 8 % slower than those of 512 and more, whose scores still stay in L2.
-AttentionSchedule choose_blocking(const Problem& p, const Device& target) {
+constexpr int64_t kMostQueries = 28;
+constexpr double kScoresInL2 = 0.125;  // share of L2 for the scores of a block
+
+AttentionSchedule choose_blocking(const Problem& p, const Device& target, int64_t most_queries,
+                                  double scores_in_l2) {
   const AttentionShape& s = *p.attention;
-  constexpr int64_t kMostQueries = 28;
-  constexpr double kScoresInL2 = 0.125;  // share of L2 for the scores of a block
   AttentionSchedule b;
-  b.queries = std::min(kMostQueries, ceil_div(s.batches * s.queries, target.workers));
+  b.queries = std::min(most_queries, ceil_div(s.batches * s.queries, target.workers));
   const int rows = split_rows(s.queries, static_cast<int>(b.queries)).rows;
-  const auto most_keys = static_cast<int64_t>(target.own_bytes() * kScoresInL2) / bytes_of(p, rows);
+  const auto most_keys = static_cast<int64_t>(target.own_bytes() * scores_in_l2) / bytes_of(p, rows);
   const int64_t keys = ceil_div(s.keys, ceil_div(s.keys, std::max<int64_t>(1, most_keys)));
   b.score = rank_tiles(rows, keys, s.depth, false, target).front();
   b.value = rank_tiles(rows, s.width, keys, false, target).front();
@@ -388,8 +390,23 @@ void list_attention(const Graph& graph, const Candidate& candidate, const Device
   }
   Implementation implementation =
       with_layouts(problem.value(), "attention", Order::row_major, Order::row_major);
-  implementation.schedule = choose_blocking(problem.value(), target);
+  implementation.schedule = choose_blocking(problem.value(), target, kMostQueries, kScoresInL2);
   found.push_back(implementation);
+}
+
+void reschedule_attention(const Graph& graph, const Candidate& candidate,
+                          const Implementation& implementation, const Device& target,
+                          std::vector<Schedule>& found) {
+  const Result<Problem> problem = attention_problem(graph, candidate);
+  if (!problem.ok()) return;
+  for (const auto& [queries, scores] : {std::pair{kMostQueries / 2, kScoresInL2},
+                                        {kMostQueries * 2, kScoresInL2},
+                                        {kMostQueries, kScoresInL2 / 2},
+                                        {kMostQueries, kScoresInL2 * 2}}) {
+    const Schedule other = choose_blocking(problem.value(), target, queries, scores);
+    if (other != implementation.schedule && std::find(found.begin(), found.end(), other) == found.end())
+      found.push_back(other);
+  }
 }
 
 Result<tile::ScheduledGraph> build_attention(const Graph& graph, const Candidate& candidate,

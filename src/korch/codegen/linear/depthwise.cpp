@@ -121,7 +121,6 @@ void list_depthwise(const Graph& graph, const Candidate& candidate, const Device
   Implementation implementation =
       with_layouts(problem.value(), "depthwise", Order::channels_last, Order::channels_last);
   implementation.flops = problem.value().inner_flops;
-  implementation.schedule = DepthwiseSchedule{target.vector_registers == 32 ? 8 : 4};
   found.push_back(implementation);
 }
 

@@ -33,11 +33,19 @@ KORCH_LINEAR_FAMILY(linear_generic, tile::ScheduledGraph, build)
 
 #undef KORCH_LINEAR_FAMILY
 
+#define KORCH_RESCHEDULE(name)                                                       \
+  void reschedule_##name(const Graph& graph, const Candidate& candidate,             \
+                         const Implementation& implementation, const Device& target, \
+                         std::vector<Schedule>& found);
+
 // Other tiles, and other numbers of blocks of rows.
-void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
-                            const Implementation& implementation, const Device& target,
-                            std::vector<Schedule>& found);
-void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
-                       const Device& target, std::vector<Schedule>& found);
+KORCH_RESCHEDULE(conv_direct)
+KORCH_RESCHEDULE(matmul)
+// Other blocks of queries and keys
+KORCH_RESCHEDULE(attention)
+// Other tiles of the product
+KORCH_RESCHEDULE(conv_winograd)
+
+#undef KORCH_RESCHEDULE
 
 }  // namespace korch

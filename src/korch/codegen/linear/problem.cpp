@@ -104,11 +104,11 @@ AttentionShape attention_shape(const Shape& q, const Shape& v, const Shape& y) {
   return s;
 }
 
-// Whether one reshape or transposition or elementwise step keeps a one-to-one relation to the linear result.
+// Whether one step keeps a one-to-one relation to the linear result.
 bool follows_elementwise(const Graph& graph, const Node& node, ValueId from) {
-  if (node.op == Op::Transpose || node.op == Op::Reshape) return true;
-  if (info(node.op).category != Category::elementwise) return false;
-  return graph.value(from).type.shape == graph.value(node.outputs[0]).type.shape;
+  return may_follow(graph, node, graph.value(from).type.elements()) &&
+         (info(node.op).category != Category::elementwise ||
+          graph.value(from).type.shape == graph.value(node.outputs[0]).type.shape);
 }
 
 // Values of the candidate that follow from the linear result; empty with `detail` set when a node does not
@@ -133,11 +133,21 @@ std::set<ValueId> epilogue_values(const Graph& graph, const Candidate& candidate
   return following;
 }
 
-bool is_inlined(Op op) {
-  return info(op).category == Category::elementwise || info(op).category == Category::layout;
+}  // namespace
+
+bool may_follow(const Graph& graph, const Node& node, int64_t elements) {
+  return (info(node.op).category == Category::elementwise || node.op == Op::Transpose ||
+          node.op == Op::Reshape) &&
+         graph.value(node.outputs[0]).type.elements() == elements;
 }
 
-}  // namespace
+bool may_precede(const Node& node, const Node& linear) {
+  const OpInfo& op = info(node.op);
+  if (op.category == Category::layout) return true;
+  return !info(linear.op).fusing.copies_operands &&
+         (op.category == Category::elementwise || op.fusing.weighs_window ||
+          op.fusing.stage == LinearStage::data);
+}
 
 const TensorType& type_of(const Problem& problem, ValueId value) {
   return problem.graph->value(value).type;
@@ -174,7 +184,8 @@ std::string find_parts(const Graph& graph, const Candidate& candidate, Parts& pa
       parts.winograd_input = id;
     } else if (node.op == Op::WinogradOutput) {
       parts.winograd_output = id;
-    } else if (!is_inlined(node.op)) {
+    } else if (const Category category = info(node.op).category;
+               category != Category::elementwise && category != Category::layout) {
       return fmt::format("{} beside a linear primitive", name(node.op));
     }
   }

@@ -56,6 +56,13 @@ struct Problem {
   double inner_flops = 0;  // without the products with padding
 };
 
+// What the families of this folder hold around a linear primitive (LinearContext). They refuse more, each
+// what only it does not do.
+bool may_follow(const Graph& graph, const Node& node, int64_t elements);
+bool may_precede(const Node& node, const Node& linear);
+// More of them, per operand, would be computed again too often.
+constexpr int kMostBefore = 4;
+
 // Refuses candidates that are not one linear primitive, or Winograd's three, with a prologue of operands and
 // an epilogue in which every output follows from the result element by element (elementwise primitives,
 // Transpose, Reshape).

@@ -227,6 +227,18 @@ Result<tile::ScheduledGraph> WinogradBuilder::build() {
   return builder_.finish();
 }
 
+// For the product, best first.
+std::vector<TileShape> product_tiles(const Problem& p, const Device& target) {
+  const ConvShape& s = *p.conv;
+  const WinogradAttrs attrs = attrs_of(p);
+  const int64_t parts = channel_parts(attrs),
+                tiles = WinogradTiles(attrs, {s.images, 0, s.out_height, s.out_width}).count();
+  // One block of tiles: its column blocks are what workers share.
+  const int workers = tiles <= kMostTilesPerBlock ? target.workers : 1;
+  return rank_tiles(std::min<int64_t>(tiles, 28), s.out_channels / parts, s.in_channels / parts, false,
+                    target, workers);
+}
+
 }  // namespace
 
 void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
@@ -246,12 +258,23 @@ void list_conv_winograd(const Graph& graph, const Candidate& candidate, const De
   // The transformed weights are what is read.
   implementation.bytes +=
       bytes_of(p, tile_elements(attrs) * channels * columns - element_count(type_of(p, p.weight).shape));
-  const int64_t tiles = WinogradTiles(attrs, {s.images, 0, s.out_height, s.out_width}).count();
-  // One block of tiles: its column blocks are what workers share.
-  const int workers = tiles <= kMostTilesPerBlock ? target.workers : 1;
-  const auto shapes = rank_tiles(std::min<int64_t>(tiles, 28), columns, channels, false, target, workers);
-  implementation.schedule = WinogradSchedule{attrs.tile, shapes[0]};
+  implementation.schedule = WinogradSchedule{attrs.tile, product_tiles(p, target)[0]};
   found.push_back(implementation);
+}
+
+void reschedule_conv_winograd(const Graph& graph, const Candidate& candidate,
+                              const Implementation& implementation, const Device& target,
+                              std::vector<Schedule>& found) {
+  constexpr size_t kMostTiles = 2;  // beside its own
+  const Result<Problem> problem = winograd_problem(graph, candidate);
+  if (!problem.ok()) return;
+  WinogradSchedule schedule = std::get<WinogradSchedule>(implementation.schedule);
+  const TileShape own = *schedule.product;
+  for (const TileShape& tile : product_tiles(problem.value(), target)) {
+    if (tile == own || found.size() == kMostTiles) continue;
+    schedule.product = tile;
+    found.push_back(schedule);
+  }
 }
 
 Result<tile::ScheduledGraph> build_conv_winograd(const Graph& graph, const Candidate& candidate,
