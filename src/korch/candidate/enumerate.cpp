@@ -230,7 +230,7 @@ EnumerateOptions EnumerateOptions::unpruned() {
   options.rule_join = false;
   options.rule_linear_context = false;
   options.rule_weighted_window = false;
-  options.rule_linear_stages = false;
+  options.rule_linear_parts = false;
   options.rule_sharing = false;
   options.rule_sinks = false;
   options.max_sets_per_sink = 0;

@@ -12,7 +12,7 @@ namespace {
 constexpr double kClearlySlower = 1.25;
 constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
-// The linear primitive, of three stages the last, and how many primitives it is.
+// The linear primitive, of three parts the last, and how many primitives it is.
 struct Core {
   NodeId node = kNoId;
   ValueId data = kNoId, result = kNoId;
@@ -26,12 +26,12 @@ Core core_of(const Graph& graph, const Candidate& candidate) {
   }
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
-    const LinearStage stage = info(node.op).fusing.stage;
+    const LinearPart part = info(node.op).fusing.part;
     if (core.node == kNoId) break;
-    if (stage == LinearStage::data && node.outputs[0] == core.data) {
+    if (part == LinearPart::data && node.outputs[0] == core.data) {
       core.data = node.inputs[0];
       core.primitives += 1;
-    } else if (stage == LinearStage::result && node.inputs[0] == core.result) {
+    } else if (part == LinearPart::result && node.inputs[0] == core.result) {
       core.node = id;
       core.result = node.outputs[0];
       core.primitives += 1;

@@ -146,7 +146,7 @@ bool may_precede(const Node& node, const Node& linear) {
   if (op.category == Category::layout) return true;
   return !info(linear.op).fusing.copies_operands &&
          (op.category == Category::elementwise || op.fusing.weighs_window ||
-          op.fusing.stage == LinearStage::data);
+          op.fusing.part == LinearPart::data);
 }
 
 const TensorType& type_of(const Problem& problem, ValueId value) {
