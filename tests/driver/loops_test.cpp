@@ -68,7 +68,7 @@ class LoopsIn : public ::testing::TestWithParam<std::tuple<Strategy, int>> {};
 
 TEST_P(LoopsIn, ExecutablesAreThoseOfTheInterpreter) {
   const Graph graph = nested();
-  verify(graph, Stage::imported);
+  verify(graph, GraphForm::imported);
   const TempDir folder;
   CompileOptions options;
   options.strategy = std::get<0>(GetParam());

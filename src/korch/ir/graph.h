@@ -121,9 +121,9 @@ class Graph {
 
 std::vector<TensorType> input_types(const Graph& graph, const Node& node);
 
-// Invariants: ids in range, types as inferred, arities, legality of categories for the stage, acyclicity.
+// Invariants: ids in range, types as inferred, arities, legality of categories in this form, acyclicity.
 // Throws Error{internal} printing the offending node.
-enum class Stage { imported, primitive };
-void verify(const Graph& graph, Stage stage);
+enum class GraphForm { imported, primitive };
+void verify(const Graph& graph, GraphForm form);
 
 }  // namespace korch

@@ -5,7 +5,7 @@
 // Constant, Dropout -> nothing), and nodes that depend on constants alone are folded, so that shape
 // arithmetic vanishes. Only nodes that a graph output depends on are imported. Values carry their ONNX names,
 // Nodes the name of the ONNX node they stem from
-// ("<operator>_<index>" where it has none). The result passes verify(graph, Stage::imported).
+// ("<operator>_<index>" where it has none). The result passes verify(graph, GraphForm::imported).
 //
 // The file is untrusted. Errors name the node, the operator and what to do:
 //   invalid      no ONNX model, a cycle, duplicate or unknown names, data of the wrong size, shapes that do
