@@ -18,10 +18,10 @@ namespace {
 constexpr int64_t kKTile = 16;
 constexpr int64_t kSpread = 4;  // elements added to a panel's rows: else those of one bank follow each other
 
-Result<Problem> staged_problem(const Graph& graph, const Candidate& candidate) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  const Problem& p = problem.value();
+Result<LinearWorkload> staged_workload(const Graph& graph, const Candidate& candidate) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  const LinearWorkload& p = workload.value();
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   const bool is_conv = p.conv && graph.node(p.node).op == Op::Conv;
   if (!p.matmul && !is_conv) return refuse("neither a matmul nor a convolution of one or two axes");
@@ -29,10 +29,10 @@ Result<Problem> staged_problem(const Graph& graph, const Candidate& candidate) {
   if (is_conv && p.conv->group > 1 && p.conv->in_channels == p.conv->group)
     return refuse("depthwise convolution in staged");
   if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "product of a type other than float32"};
-  return problem;
+  return workload;
 }
 
-RowKernel rows_of(const Problem& p, const Implementation& implementation, const Device& target) {
+RowKernel rows_of(const LinearWorkload& p, const Implementation& implementation, const Device& target) {
   return p.matmul ? matmul_rows(p, implementation, target) : conv_rows(p, implementation, target);
 }
 
@@ -79,7 +79,7 @@ class StagedBuilder {
   explicit StagedBuilder(const RowKernel& kernel)
       : k_(kernel),
         s_(std::get<StagedSchedule>(kernel.implementation->schedule)),
-        builder_(*kernel.problem, *kernel.implementation, *kernel.target),
+        builder_(*kernel.workload, *kernel.implementation, *kernel.target),
         y_("ty", k_.height, tile_height(k_.height, k_.width, s_.rows)),
         x_("tx", k_.width, s_.rows / y_.size),
         column_("block", k_.columns, s_.columns) {
@@ -164,13 +164,13 @@ int StagedBuilder::row_element() {
   const Coords coords =
       k_.data_coords(image(), Index::variable("iy", k_.in_height), Index::variable("ix", k_.in_width),
                      group() * k_.depth + Index::variable("channel", k_.depth));
-  return padded(inside, builder_.compose(k_.problem->data, coords, -1,
+  return padded(inside, builder_.compose(k_.workload->data, coords, -1,
                                          {{"iy", iy}, {"ix", ix}, {"channel", channel()}}));
 }
 
 // Constant columns are packed in blocks as wide as a tile.
 int StagedBuilder::column_element() {
-  const Problem& p = *k_.problem;
+  const LinearWorkload& p = *k_.workload;
   const Index tap = tap_h() * k_.taps_w + tap_w();
   if (!p.weight_constant) {
     tile::Condition inside;
@@ -233,7 +233,7 @@ tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const Tile
 }
 
 void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
-  const Problem& p = *k_.problem;
+  const LinearWorkload& p = *k_.workload;
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int term_axis = !p.matmul ? 1 : p.matmul->transpose_a ? rank - 2 : rank - 1;
   const bool rows_along_terms = contiguous_axis(p, *k_.implementation, p.data) == term_axis;
@@ -269,12 +269,12 @@ Result<tile::ScheduledGraph> StagedBuilder::build() {
 
 void list_staged(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = staged_problem(graph, candidate);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = staged_workload(graph, candidate);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
-  const Problem& p = problem.value();
+  const LinearWorkload& p = workload.value();
   for (Order data : {Order::row_major, Order::channels_last})
     for (Order result : {Order::row_major, Order::channels_last}) {
       Implementation implementation = with_layouts(p, "staged", data, result);
@@ -294,9 +294,9 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
 
 Result<tile::ScheduledGraph> build_staged(const Graph& graph, const Candidate& candidate,
                                           const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = staged_problem(graph, candidate);
-  if (!problem.ok()) return problem.refusal();
-  const RowKernel kernel = rows_of(problem.value(), implementation, target);
+  const Result<LinearWorkload> workload = staged_workload(graph, candidate);
+  if (!workload.ok()) return workload.refusal();
+  const RowKernel kernel = rows_of(workload.value(), implementation, target);
   return StagedBuilder(kernel).build();
 }
 

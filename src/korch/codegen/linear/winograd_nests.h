@@ -25,8 +25,9 @@ struct TransformedTile {
 
 class WinogradNests {
  public:
-  // `problem`: its `conv`, `data` and `value`. Adds the scratch that is needed between the dimensions.
-  WinogradNests(KernelBuilder& builder, const Problem& problem, const WinogradAttrs& attrs, int lanes);
+  // `workload`: its `conv`, `data` and `value`. Adds the scratch that is needed between the dimensions.
+  WinogradNests(KernelBuilder& builder, const LinearWorkload& workload, const WinogradAttrs& attrs,
+                int lanes);
 
   // B^T d B of tile number `tile`; where that is beyond the last one, of zeros.
   void transform_data(const Index& tile, const ChannelVector& channels, const TransformedTile& to,
@@ -52,7 +53,7 @@ class WinogradNests {
   Coords result_coords(const Index& column) const;
 
   KernelBuilder& builder_;
-  const Problem& problem_;
+  const LinearWorkload& workload_;
   const ConvShape& s_;
   const WinogradAttrs attrs_;
   const WinogradTiles tiles_;

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "korch/codegen/cpu/micro_kernel.h"
-#include "korch/codegen/linear/problem.h"
 #include "korch/codegen/linear/slice_axis.h"
 #include "korch/codegen/linear/tiling.h"
+#include "korch/codegen/linear/workload.h"
 #include "korch/codegen/loop/compose.h"
 #include "korch/codegen/opaque/primitive_kernel.h"
 #include "korch/ir/recurrence.h"

@@ -6,12 +6,12 @@
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/layout_choice.h"
-#include "korch/codegen/linear/problem.h"
+#include "korch/codegen/linear/workload.h"
 #include "korch/codegen/vendor/post_ops.h"
 
 namespace korch {
 
-using linear::Problem;
+using linear::LinearWorkload;
 
 namespace {
 
@@ -38,7 +38,7 @@ struct Description {
   vendor::PostOpChain chain;
 };
 
-void set_arguments(Description& d, const Problem& p) {
+void set_arguments(Description& d, const LinearWorkload& p) {
   rt::OnednnCall& c = d.call;
   c.version = rt::onednn_version();
   c.isa = rt::onednn_isa();
@@ -51,7 +51,7 @@ void set_arguments(Description& d, const Problem& p) {
   c.post_ops = static_cast<int64_t>(d.chain.ops.size());
 }
 
-Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Algorithm algorithm,
+Description describe_conv(const LinearWorkload& p, const vendor::PostOpChain& chain, Algorithm algorithm,
                           const Device& target) {
   const linear::ConvShape& s = *p.conv;
   Description d;
@@ -89,7 +89,7 @@ Description describe_conv(const Problem& p, const vendor::PostOpChain& chain, Al
   return d;
 }
 
-Description describe_matmul(const Problem& p, const vendor::PostOpChain& chain, const Device& target) {
+Description describe_matmul(const LinearWorkload& p, const vendor::PostOpChain& chain, const Device& target) {
   const linear::MatMulShape& s = *p.matmul;
   const auto matrices = [&](ValueId value) {
     const Shape& shape = type_of(p, value).shape;
@@ -125,7 +125,8 @@ std::vector<int64_t> params_of(const Description& d) {
   return params;
 }
 
-Result<Kernel> finish(const Problem& p, const Implementation& implementation, Description d, bool packed) {
+Result<Kernel> finish(const LinearWorkload& p, const Implementation& implementation, Description d,
+                      bool packed) {
   d.call.weight_bytes = packed;  // until the library tells
   const std::vector<int64_t> params = params_of(d);
   if (!rt::onednn_makes(params.data(), static_cast<uint32_t>(params.size()), d.chain.floats.data(),
@@ -146,7 +147,7 @@ Result<Kernel> finish(const Problem& p, const Implementation& implementation, De
 }
 
 struct Matched {
-  Problem problem;
+  LinearWorkload workload;
   vendor::PostOpChain chain;
 };
 
@@ -154,9 +155,9 @@ Result<Matched> match(const Graph& graph, const Candidate& candidate, const Devi
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   if (!target.library_calls) return refuse("library calls are switched off");
   if (!runs_here(target)) return refuse("oneDNN's packed weights need the target's own processor");
-  Result<Problem> problem = linear::analyze(graph, candidate);
-  if (!problem.ok()) return problem.refusal();
-  const Problem& p = problem.value();
+  Result<LinearWorkload> workload = linear::analyze(graph, candidate);
+  if (!workload.ok()) return workload.refusal();
+  const LinearWorkload& p = workload.value();
   if (graph.node(p.node).op != op || p.data_fused || p.weight_fused)
     return refuse("not a plain call of oneDNN");
   if (!linear::is_float32(p)) return Refusal{RefusalReason::unsupported_type, "oneDNN is called for float32"};
@@ -170,7 +171,7 @@ Result<Matched> match(const Graph& graph, const Candidate& candidate, const Devi
 Result<Matched> match_conv(const Graph& graph, const Candidate& candidate, const Device& target) {
   Result<Matched> matched = match(graph, candidate, target, Op::Conv);
   if (!matched.ok()) return matched;
-  const Problem& p = matched.value().problem;
+  const LinearWorkload& p = matched.value().workload;
   if (!p.weight_constant || type_of(p, p.value).shape.size() != 4)
     return Refusal{RefusalReason::no_kernel_family, "not a convolution of two axes with constant weights"};
   return matched;
@@ -179,7 +180,7 @@ Result<Matched> match_conv(const Graph& graph, const Candidate& candidate, const
 Result<Matched> match_matmul(const Graph& graph, const Candidate& candidate, const Device& target) {
   Result<Matched> matched = match(graph, candidate, target, Op::MatMul);
   if (!matched.ok()) return matched;
-  const Problem& p = matched.value().problem;
+  const LinearWorkload& p = matched.value().workload;
   const auto matrices = [&](ValueId value) {
     const Shape& shape = type_of(p, value).shape;
     return element_count(Shape(shape.begin(), shape.end() - 2));
@@ -199,7 +200,7 @@ void list_onednn_conv(const Graph& graph, const Candidate& candidate, const Devi
     refused.push_back(matched.refusal());
     return;
   }
-  const Problem& p = matched.value().problem;
+  const LinearWorkload& p = matched.value().workload;
   const linear::ConvShape& s = *p.conv;
   Implementation implementation =
       linear::with_layouts(p, "onednn_conv", linear::Order::channels_last, linear::Order::channels_last);
@@ -229,10 +230,10 @@ Result<Kernel> generate_onednn_conv(const Graph& graph, const Candidate& candida
   const Result<Matched> matched = match_conv(graph, candidate, target);
   if (!matched.ok()) return matched.refusal();
   const Matched& m = matched.value();
-  return finish(
-      m.problem, implementation,
-      describe_conv(m.problem, m.chain, std::get<LibrarySchedule>(implementation.schedule).algorithm, target),
-      true);
+  return finish(m.workload, implementation,
+                describe_conv(m.workload, m.chain,
+                              std::get<LibrarySchedule>(implementation.schedule).algorithm, target),
+                true);
 }
 
 void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
@@ -242,7 +243,7 @@ void list_onednn_matmul(const Graph& graph, const Candidate& candidate, const De
     refused.push_back(matched.refusal());
     return;
   }
-  Implementation implementation = linear::with_layouts(matched.value().problem, "onednn_matmul",
+  Implementation implementation = linear::with_layouts(matched.value().workload, "onednn_matmul",
                                                        linear::Order::row_major, linear::Order::row_major);
   implementation.schedule = LibrarySchedule{Algorithm::product};
   found.push_back(implementation);
@@ -253,8 +254,8 @@ Result<Kernel> generate_onednn_matmul(const Graph& graph, const Candidate& candi
   const Result<Matched> matched = match_matmul(graph, candidate, target);
   if (!matched.ok()) return matched.refusal();
   const Matched& m = matched.value();
-  return finish(m.problem, implementation, describe_matmul(m.problem, m.chain, target),
-                m.problem.weight_constant);
+  return finish(m.workload, implementation, describe_matmul(m.workload, m.chain, target),
+                m.workload.weight_constant);
 }
 
 namespace vendor {

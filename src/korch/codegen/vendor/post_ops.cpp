@@ -11,8 +11,8 @@ using rt::OnednnPostOpKind;
 
 class Matcher {
  public:
-  Matcher(const linear::Problem& problem, int channel_axis)
-      : p_(problem), graph_(*problem.graph), channel_axis_(channel_axis), current_(problem.value) {}
+  Matcher(const linear::LinearWorkload& workload, int channel_axis)
+      : p_(workload), graph_(*workload.graph), channel_axis_(channel_axis), current_(workload.value) {}
 
   std::optional<PostOpChain> match() {
     if (p_.candidate->outputs.size() != 1) return std::nullopt;
@@ -130,7 +130,7 @@ class Matcher {
     return true;
   }
 
-  const linear::Problem& p_;
+  const linear::LinearWorkload& p_;
   const Graph& graph_;
   const int channel_axis_;
   ValueId current_;
@@ -140,8 +140,8 @@ class Matcher {
 
 }  // namespace
 
-std::optional<PostOpChain> match_post_ops(const linear::Problem& problem, int channel_axis) {
-  return Matcher(problem, channel_axis).match();
+std::optional<PostOpChain> match_post_ops(const linear::LinearWorkload& workload, int channel_axis) {
+  return Matcher(workload, channel_axis).match();
 }
 
 }  // namespace korch::vendor

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "korch/codegen/linear/problem.h"
+#include "korch/codegen/linear/workload.h"
 #include "korch/runtime/cpu/onednn.h"
 
 namespace korch::vendor {
@@ -18,6 +18,6 @@ struct PostOpChain {
 
 // The candidate's epilogue as such a chain, or nothing when it is not exactly one. `channel_axis` is the
 // result's.
-std::optional<PostOpChain> match_post_ops(const linear::Problem& problem, int channel_axis);
+std::optional<PostOpChain> match_post_ops(const linear::LinearWorkload& workload, int channel_axis);
 
 }  // namespace korch::vendor
