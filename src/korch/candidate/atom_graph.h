@@ -50,7 +50,7 @@ class AtomGraph {
   // Adds to the set the private operands of every member that has some of them inside. A private operand is a
   // producer without other consumers that is elementwise or layout and could not be fused after a linear
   // primitive. Prologues go in whole: of each operand of a primitive that copies its operands the chain of
-  // layout primitives; of a linear operation's last stage the other two, which are in every set of several
+  // layout primitives; of a linear operation's last part the other two, which are in every set of several
   // atoms.
   void complete_operands(AtomSet& set) const;
   // Users outside the set, or a graph output.
